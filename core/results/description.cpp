@@ -1,6 +1,7 @@
 #include "results/description.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -239,42 +240,33 @@ Value media_of(const System& system) {
   return memories;
 }
 
-bool same_memories(const std::vector<MemoryTargetInfo>& a, const std::vector<MemoryTargetInfo>& b) {
-  return std::ranges::equal(
-      a, b, [](const auto& one, const auto& other) { return one.id == other.id && one.ld == other.ld; });
-}
-
-// What each requester has of a node at the start: bytes in whole pages of 4 KiB, none where it has no way or no extent.
-Value offered_of(const System& system, const AddressMap::Part& part) {
-  Value::Map offered;
+// Of each node what each requester has of it at the start: bytes in whole pages of 4 KiB, none where it has no way or no extent.
+std::map<NodeMemories, Value::Map> offered_of(const System& system) {
+  std::map<NodeMemories, Value::Map> offered;
+  const auto distance = [](NodeId /*memory*/) { return Time{}; };
   for (const auto& [component, requester] : system.roles().requesters) {
-    const auto distance = [](NodeId /*memory*/) { return Time{}; };
-    std::uint64_t bytes = 0;
     for (const NumaNode& node : numa_nodes(system.address_map(), component->name(), Bytes{kPageBytes},
                                            distance, extents_now(system, component->id()))) {
-      if (!same_memories(node.targets, part.memories)) continue;
       const std::vector<bool> parts = offered_parts(system, component->id(), node, Bytes{kPageBytes});
+      std::uint64_t bytes = 0;
       for (std::size_t run = 0; run < node.frames.size(); ++run)
         bytes += parts[node.in_extents ? run : 0] ? node.frames[run].count * kPageBytes : 0;
+      if (bytes > 0) offered[memories_of(node.targets)].emplace_back(component->name(), number(bytes));
     }
-    if (bytes > 0) offered.emplace_back(component->name(), number(bytes));
   }
   return offered;
 }
 
 // What an operating system would call nodes: memories that share regions, with all that the address map has of them.
 Value nodes_of(const System& system) {
-  const AddressMap& map = system.address_map();
+  const std::vector<AddressMap::Part>& parts = system.address_map().parts();
+  std::map<NodeMemories, std::uint64_t> bytes;
+  for (const AddressMap::Part& part : parts) bytes[memories_of(part.memories)] += part.extent.bytes;
+  auto offered = offered_of(system);
   Value::List nodes;
-  std::vector<const AddressMap::Part*> firsts;
-  for (const AddressMap::Part& part : map.parts()) {
-    const auto same = [&](const AddressMap::Part* other) {
-      return same_memories(part.memories, other->memories);
-    };
-    if (std::ranges::any_of(firsts, same)) continue;
-    firsts.push_back(&part);
-    std::uint64_t bytes = 0;
-    for (const AddressMap::Part& each : map.parts()) bytes += same(&each) ? each.extent.bytes : 0;
+  for (const AddressMap::Part& part : parts) {
+    const auto node = bytes.extract(memories_of(part.memories));
+    if (node.empty()) continue;  // it is there, by a region before
     Value::List memories;
     Value owner;
     for (const MemoryTargetInfo& memory : part.memories) {
@@ -282,9 +274,9 @@ Value nodes_of(const System& system) {
       if (memory.owner) owner = *memory.owner;
     }
     nodes.emplace_back(Value::Map{{"memories", std::move(memories)},
-                                  {"bytes", number(bytes)},
+                                  {"bytes", number(node.mapped())},
                                   {"owner", std::move(owner)},
-                                  {"offered", offered_of(system, part)}});
+                                  {"offered", std::move(offered[node.key()])}});
   }
   return nodes;
 }

@@ -38,8 +38,8 @@ bool has_way(const System& system, NodeId from, const MemoryTargetInfo& memory) 
         at.input ? system.roles().virtual_switches.of(system.components()[at.node]->id()) : nullptr;
     for (const std::uint16_t port : ports_towards(system, at.node, to)) {
       if (guard && !guard->virtual_switches().joined(*at.input, port, memory.ld)) continue;
-      const auto hop = std::ranges::find(system.topology().hops(at.node), port, &Topology::Hop::port);
-      open.push_back({hop->to, hop->far_port});
+      const Topology::Hop& hop = system.topology().hops(at.node)[port];
+      open.push_back({hop.to, hop.far_port});
     }
   }
   return false;

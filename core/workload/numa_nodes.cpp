@@ -1,6 +1,7 @@
 #include "workload/numa_nodes.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -9,11 +10,6 @@
 namespace cxloom {
 
 namespace {
-
-bool same_memories(const std::vector<MemoryTargetInfo>& a, const std::vector<MemoryTargetInfo>& b) {
-  return std::ranges::equal(
-      a, b, [](const auto& one, const auto& other) { return one.id == other.id && one.ld == other.ld; });
-}
 
 bool foreign_to(const std::string& device, const std::vector<MemoryTargetInfo>& memories) {
   return std::ranges::any_of(memories, [&](const auto& each) { return each.owner && *each.owner != device; });
@@ -33,6 +29,12 @@ void add_extent(std::vector<AddressMap::Extent>& extents, const AddressMap::Exte
 std::uint64_t count_of(const Frames& frames) {
   return std::accumulate(frames.begin(), frames.end(), std::uint64_t{0},
                          [](std::uint64_t sum, const FrameRun& run) { return sum + run.count; });
+}
+
+NodeMemories memories_of(const std::vector<MemoryTargetInfo>& targets) {
+  NodeMemories memories;
+  for (const MemoryTargetInfo& target : targets) memories.emplace_back(target.id, target.ld);
+  return memories;
 }
 
 std::string NumaNode::name() const {
@@ -72,14 +74,15 @@ std::vector<NumaNode> numa_nodes(const AddressMap& map, const std::string& devic
     std::vector<AddressMap::Extent> extents;
   };
   std::vector<Found> found;
+  std::map<NodeMemories, std::size_t> places;
   for (std::size_t number = 0; number < map.parts().size(); ++number) {
     const AddressMap::Part& part = map.parts()[number];
     if (foreign_to(device, part.memories)) continue;
-    const auto known = std::ranges::find_if(
-        found, [&](const Found& each) { return same_memories(*each.memories, part.memories); });
     const auto is_given = [&](const MemoryTargetInfo& memory) { return extents && extents(memory.id); };
     const bool in_extents = std::ranges::any_of(part.memories, is_given);
-    Found& node = known != found.end() ? *known : found.emplace_back(Found{&part.memories, in_extents, {}});
+    const auto [place, is_new] = places.try_emplace(memories_of(part.memories), found.size());
+    if (is_new) found.push_back({&part.memories, in_extents, {}});
+    Found& node = found[place->second];
     if (!in_extents) {
       add_extent(node.extents, part.extent);
       continue;

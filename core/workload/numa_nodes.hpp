@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocol/address_map.hpp"
@@ -21,6 +22,10 @@ struct FrameRun {
 using Frames = std::vector<FrameRun>;
 
 std::uint64_t count_of(const Frames& frames);
+
+/// What makes a node of regions: their memories, or logical devices of them, in the order of the interleave.
+using NodeMemories = std::vector<std::pair<NodeId, std::uint8_t>>;
+NodeMemories memories_of(const std::vector<MemoryTargetInfo>& targets);
 
 struct NumaNode {
   std::vector<std::string> memories;  ///< more than one: they are interleaved

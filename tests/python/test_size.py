@@ -97,6 +97,20 @@ def test_a_large_fabric_is_built_in_little_time_and_memory(tmp_path: Path) -> No
     assert ended.seconds < 5
 
 
+def test_many_memories_are_nodes_of_many_hosts_in_little_time(tmp_path: Path) -> None:
+    """Each of 250 hosts has a way to each of 250 nodes, 62,500 in all: none is looked for among all nodes."""
+    ended = command(
+        tmp_path,
+        "devices: {bus: {kind: bus}, 'host[0-249]': {kind: host}, 'mem[0-249]': {kind: memory, capacity: 1GiB}}\n"
+        "links: [{between: ['host[*]', bus]}, {between: [bus, 'mem[*]']}]\n"
+        f"address_map: [{', '.join(f'{{to: mem{n}}}' for n in range(250))}]\n"
+        "workload: {'host*': {pattern: random, requests: 2, footprint: 1MiB}}\n",
+        "check",
+    )
+    assert ended.code == 0, ended.err
+    assert ended.seconds < 3
+
+
 MACHINE = 2 * GIB  # as much as a process of the next tests can have
 
 BASE = """\

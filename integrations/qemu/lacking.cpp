@@ -69,8 +69,9 @@ bool is_lacking(const void* data, std::size_t size, const void* memory, std::uin
     return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, count, &instruction, operands));
   };
   if (!decodes()) {
-    if (memory == nullptr || (count = read_memory(memory, bytes, sizeof bytes)) == 0 || !decodes())
-      return false;
+    if (memory == nullptr) return false;
+    count = read_memory(memory, bytes, sizeof bytes);
+    if (count == 0 || !decodes()) return false;
   }
   if (!lacks(instruction)) return false;
   ZydisFormatter formatter;

@@ -3,26 +3,41 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <charconv>
+#include <string_view>
+#include <system_error>
 
 namespace cxloom::qemu {
 
+namespace {
+
+/// Takes a decimal number off the front of a text. False if none stands there.
+template <typename Number>
+bool take_number(std::string_view& text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return error == std::errc{};
+}
+
+bool take_colon(std::string_view& text) {
+  const bool stands_there = text.starts_with(':');
+  text.remove_prefix(stands_there ? 1 : 0);
+  return stands_there;
+}
+
+}  // namespace
+
 bool RegionFunction::parse(const char* text) {
-  unsigned long long device = 0;
-  unsigned long long inode = 0;
-  unsigned long long place = 0;
-  if (std::strchr(text, ':') == nullptr) {
+  std::string_view rest = text;
+  if (rest.find(':') == std::string_view::npos) {
+    std::int64_t distance = 0;
+    if (!take_number(rest, distance) || !rest.empty()) return false;
     in_program_ = true;
-    place_ = static_cast<std::uint64_t>(std::strtoll(text, nullptr, 10));
+    place_ = static_cast<std::uint64_t>(distance);
     return true;
   }
-  if (std::sscanf(text, "%llu:%llu:%llu", &device, &inode, &place) != 3) return false;
-  device_ = device;
-  inode_ = inode;
-  place_ = place;
-  return true;
+  return take_number(rest, device_) && take_colon(rest) && take_number(rest, inode_) && take_colon(rest) &&
+         take_number(rest, place_) && rest.empty();
 }
 
 CodeMapping RegionFunction::maps(std::uint64_t bytes, std::uint64_t protection, std::uint64_t flags,

@@ -11,7 +11,8 @@
 
 namespace cxloom {
 
-CoreCluster::CoreCluster(const CoreParams& params, Work& work, Endpoint& endpoint, Requester& requester)
+CoreCluster::CoreCluster(const CoreParams& params, std::uint32_t queue, Work& work, Endpoint& endpoint,
+                         Requester& requester)
     : params_(params),
       workload_(std::move(work.stream)),
       counts_accesses_(!work.instruction_gaps),
@@ -19,7 +20,8 @@ CoreCluster::CoreCluster(const CoreParams& params, Work& work, Endpoint& endpoin
       most_(work.in_all.value_or(~std::uint64_t{0})),
       endpoint_(endpoint),
       requester_(requester),
-      source_(endpoint.kernel().new_source()) {}
+      source_(endpoint.kernel().new_source()),
+      most_write_backs_(queue) {}
 
 std::string CoreCluster::name() const { return endpoint_.name(); }
 
@@ -271,7 +273,13 @@ void CoreCluster::make(CoreAccess& access) {
     ++thread.walks;
     access.has_walker = true;
   }
-  if (!access.is_write_back()) {
+  if (access.is_write_back()) {
+    if (write_backs_ == most_write_backs_) {
+      unwritten_.push_back(&access);
+      return;
+    }
+    ++write_backs_;
+  } else {
     if (thread.misses == params_.mshrs) {
       thread.waiting.push_back(&access);
       return;
@@ -279,6 +287,15 @@ void CoreCluster::make(CoreAccess& access) {
     ++thread.misses;
   }
   made_.push_back(&access);
+}
+
+// Nobody waits for them, so that more may come than memory takes: what is made behind them must not wait for all.
+void CoreCluster::release_write_back() {
+  --write_backs_;
+  if (unwritten_.empty()) return;
+  CoreAccess& first = *unwritten_.front();
+  unwritten_.pop_front();
+  make(first);
 }
 
 // The loads of a walk belong to one instruction, and each waits for the one before.
@@ -349,7 +366,9 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
   access.segments = request.account.segments();
   producers_.answer(access.number, now);
   Thread& thread = *threads_[access.core];
-  if (!access.is_write_back()) {
+  if (access.is_write_back()) {
+    release_write_back();
+  } else {
     --thread.undone;
     --thread.misses;
     if (!thread.waiting.empty()) {

@@ -38,7 +38,9 @@ class CoreCluster final : public AccessStream, public EventHandler {
   };
 
   /// Of a workload without instruction gaps each access is an instruction.
-  CoreCluster(const CoreParams& params, Work& work, Endpoint& endpoint, Requester& requester);
+  /// `queue`: requests that the requester has in flight at most, and so many write-backs.
+  CoreCluster(const CoreParams& params, std::uint32_t queue, Work& work, Endpoint& endpoint,
+              Requester& requester);
 
   std::string name() const override;
   bool next(Access& access) override;
@@ -138,6 +140,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   void make(CoreAccess& access);
   static bool goes_on(const CoreAccess& walk, const CoreAccess& dependent);
   void release_walker(Thread& thread);
+  void release_write_back();
   void collect_left(Core& core);
   std::vector<CoreTime> times() const;
 
@@ -162,7 +165,10 @@ class CoreCluster final : public AccessStream, public EventHandler {
   CriticalPath path_;
   Pool<CoreAccess> accesses_;
   std::priority_queue<CoreAccess*, std::vector<CoreAccess*>, Later> later_;
-  std::deque<CoreAccess*> made_;     // and not given
+  std::deque<CoreAccess*> made_;       // and not given
+  std::deque<CoreAccess*> unwritten_;  // write-backs that wait for room among those that are made
+  std::uint32_t write_backs_ = 0;      // made, and without an answer
+  std::uint32_t most_write_backs_;
   std::deque<CoreAccess*> given_;    // and not answered; null: answered
   std::uint64_t first_given_ = 0;    // number of the first of these
   std::uint64_t read_ = 0;           // records

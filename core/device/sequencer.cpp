@@ -79,7 +79,7 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
   arrivals_.begin(work_);
   window_.prepare();
   if (core_params_) {
-    auto cores = std::make_unique<CoreCluster>(*core_params_, work_, endpoint(),
+    auto cores = std::make_unique<CoreCluster>(*core_params_, queue_, work_, endpoint(),
                                                static_cast<CoreCluster::Requester&>(*this));
     cores_ = cores.get();
     work_.stream = std::move(cores);

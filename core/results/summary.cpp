@@ -250,6 +250,16 @@ Value all_errors(const System& system, const RequestStatistics& all, const Colle
   return map_of(kAllErrorsMeasures, measured);
 }
 
+/// Packets of CXL.io under way, mean over the window; of an initiator that does not measure them 0.
+double io_in_flight(const IoInitiator& initiator) {
+  MapSink own;
+  initiator.report_io(own);
+  const Value measured = own.take();
+  const Value* const mean = measured.find("in_flight_mean");
+  const double* const value = mean ? mean->as_real() : nullptr;
+  return value ? *value : 0.0;
+}
+
 // Who got nothing with data has no latency, and whoever reads the result is told why.
 void add_notes_on_nothing(const Simulation& simulation, const Collector& collector, Value::List& notes) {
   if (!simulation.window().has_opened()) return;
@@ -259,6 +269,11 @@ void add_notes_on_nothing(const Simulation& simulation, const Collector& collect
     notes.emplace_back("'" + component->name() + "' got no data in the measured window: " +
                        (errors > 0 ? counted(errors, "request") + " answered with an error"
                                    : "no request of it was answered"));
+  }
+  for (const auto& [component, initiator] : simulation.system().roles().io_initiators) {
+    if (initiator->latency().count() == 0 && io_in_flight(*initiator) > 0)
+      notes.emplace_back("'" + component->name() +
+                         "' got nothing through in the measured window: none of its CXL.io packets ended");
   }
   for (const auto& [component, owner] : simulation.system().roles().memories) {
     const MemoryStatistics& served = collector.of_memory(component->id());

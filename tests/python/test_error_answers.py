@@ -54,6 +54,7 @@ ALWAYS: dict[str, Spec] = {
 FROM_EVENTS: dict[str, Spec] = {
     "a link that fails": system()
     | {"events": [{"at": "1ps", "fail": {"link": ["sw", "mem"], "reroute_time": "0ns"}}]},
+    "a switch that fails": system() | {"events": [{"at": "1ps", "fail": {"device": "sw"}}]},
     "a device that was unbound": system(switch={"vcs": [{"upstream": "host", "bind": ["mem"]}]})
     | {"events": [{"at": "1ps", "unbind": {"switch": "sw", "vcs": 0, "vppb": 0}}]},
 }
@@ -112,7 +113,7 @@ def test_a_run_says_so_and_has_no_latency(name: str) -> None:
     assert summary["per_requester"]["host"]["errors"]["requests"] == REQUESTS
     first = summary["errors"]["first"]
     assert first["requester"] == "host"
-    assert first["answered_by"] in ("sw", "mem")
+    assert first["answered_by"] in ("sw", "mem", "host")
     assert any("'host' got no data in the measured window" in note for note in summary["notes"])
     rows = result.requests()
     assert rows["error"].all()
@@ -128,6 +129,34 @@ def test_a_run_is_known_to_no_precision_by_its_errors() -> None:
     result = cx.run(spec.set("workload.host.requests", 20_000))
     assert result.summary["errors"]["requests"] == 20_000
     assert any("too little was measured" in note for note in result.summary["notes"])
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_no_tool_gives_a_number_for_memory_of_another_host(tool: str, tmp_path: Path) -> None:
+    """A pattern is refused beforehand; where a trace goes shows as it is played."""
+    spec = system({"logical_devices": [{"capacity": "1GiB", "host": "other"}]})
+    spec["devices"]["mem"].pop("capacity")
+    spec["devices"]["other"] = {"kind": "host"}
+    spec["links"].append({"between": ["other", "sw"]})
+    spec["address_map"] = [{"to": "mem", "ld": 0}]
+    trace = tmp_path / "trace.txt"
+    trace.write_text("".join(f"0x{64 * line:x} R {line}\n" for line in range(50)))
+    spec["workload"] = {"host": {"trace": str(trace)}}
+    if tool == "explain":
+        with pytest.raises(SimulationError, match=r"answered with an error.*of host.* to 0x"):
+            TOOLS[tool](spec_from(spec))
+        summary = cx.run(spec_from(spec)).summary
+        assert (summary["requests"], summary["errors"]["requests"]) == (0, 50)
+        assert summary["per_memory"]["mem"]["latency_ns"]["mean"] is None
+        assert summary["per_memory"]["mem"]["logical_devices"]["0"]["refused"] == 50
+    elif tool in ("latency", "sizes", "loaded"):
+        with pytest.raises(InputError, match="no memory to measure is for this requester"):
+            TOOLS[tool](spec_from(spec))
+    else:  # of the other host, which has it
+        measured = TOOLS[tool](spec_from(spec))
+        rows = [row for row in measured.rows if row.get("requester") == "host"]
+        assert all(row["mem ld 0"] is None for row in rows)
+        assert len(rows) == (tool == "matrix")
 
 
 def half(reads: float = 0.5) -> cx.System:

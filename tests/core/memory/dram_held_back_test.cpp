@@ -88,7 +88,7 @@ class Moody final : public HoldsBack {
   bool goes_[2] = {};
 };
 
-const MediaRegistry& kinds() {
+const MediaRegistry& kinds_that_hold_back() {
   static const MediaRegistry kinds = [] {
     MediaRegistry registry("media");
     register_schedulers(registry.schedulers);
@@ -103,7 +103,7 @@ const MediaRegistry& kinds() {
   return kinds;
 }
 
-DramParams with(const char* scheduler, bool posted, const char* preset = "DDR4-3200") {
+DramParams held_by(const char* scheduler, bool posted, const char* preset = "DDR4-3200") {
   DramParams params = DramBench::preset(preset);
   params.scheduler.kind = scheduler;
   params.posted_writes = posted;
@@ -112,7 +112,7 @@ DramParams with(const char* scheduler, bool posted, const char* preset = "DDR4-3
 
 /// How many of 40 accesses of a probe are answered within 10 us each, where 200 of the other direction wait all the time.
 int answered_beside(const DramParams& params, bool probe_writes) {
-  DramBench bench(params, Bytes{1ULL << 30U}, kinds());
+  DramBench bench(params, Bytes{1ULL << 30U}, kinds_that_hold_back());
   RandomStream random(1, "dram", "probe");
   const auto access = [&](bool write, NodeId requester) {
     return bench.access({random.below(1U << 24U) * 64, write, 64, requester}, bench.now());
@@ -132,8 +132,8 @@ int answered_beside(const DramParams& params, bool probe_writes) {
 // The queue is full of what never goes.
 TEST(DramHeldBack, WhatIsPickedGoesOnBesideWhatIsNot) {
   for (const bool posted : {true, false}) {
-    EXPECT_EQ(answered_beside(with("no-writes", posted), false), 40) << posted;
-    EXPECT_EQ(answered_beside(with("no-reads", posted), true), 40) << posted;
+    EXPECT_EQ(answered_beside(held_by("no-writes", posted), false), 40) << posted;
+    EXPECT_EQ(answered_beside(held_by("no-reads", posted), true), 40) << posted;
   }
 }
 
@@ -143,10 +143,10 @@ TEST(DramHeldBack, EverythingIsDoneWhereHoldingBackEnds) {
     for (const bool posted : {true, false}) {
       for (const std::uint32_t queue : {2U, 64U}) {
         for (const char* const scheduler : {"moody", "gathers"}) {
-          DramParams params = with(scheduler, posted, preset);
+          DramParams params = held_by(scheduler, posted, preset);
           params.read_queue = params.write_queue = queue;
           if (scheduler[0] == 'g' && (queue < 8 || !posted)) continue;  // never eight, or the last ones
-          DramBench bench(params, Bytes{1ULL << 30U}, kinds());
+          DramBench bench(params, Bytes{1ULL << 30U}, kinds_that_hold_back());
           RandomStream random(1, "dram", "mix");
           const auto mix = [&] { return DramAccess{random.below(1U << 24U) * 64, random.chance(0.4)}; };
           bench.loop(mix, 2000, 24);

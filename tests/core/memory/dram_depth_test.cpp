@@ -209,12 +209,31 @@ TEST(DramDepth, BandwidthDoesNotFallWithTheDepth) {
         EXPECT_LT(found.fall, 0.03) << device.name << " of " << ranks << " ranks, " << pattern.name << ":"
                                     << found.text;
         // As much as was measured (docs/model/dram.md).
-        EXPECT_LT(found.single, all && pattern.hosts > 1 ? 0.30 : 0.21)
+        EXPECT_LT(found.single, pattern.hosts > 1 ? 0.30 : 0.21)
             << device.name << " of " << ranks << " ranks, " << pattern.name << ", arrays " << found.where
             << " bytes from a power of two apart";
       }
     }
   }
+}
+
+// Two hosts that copy with HBM3-6400 lose 27 % at one distance between 330 in flight and 700: with 330 a turn after `turn` bursts
+// brings them out of step, and they are a third faster from then on. Without it they lose 2 % there, as all of these depths are slow. So
+// the bound makes that fall, and lowers the bandwidth of no depth.
+TEST(DramDepth, ABoundThatBringsHostsOutOfStepLowersNoDepth) {
+  const Pattern copies{"two hosts copying", 2, 2, each_second};
+  double most = 0;
+  for (const std::uint64_t depth : {200U, 330U, 700U}) {
+    DramParams params = DramBench::preset("HBM3-6400");
+    params.ranks = 1;
+    const std::uint64_t count = kSanitized ? 12'000 : 24'000;
+    const double bound = bandwidth(params, copies, 7168, depth, count);
+    params.turn = params.lull = params.longest_turn = 1'000'000;
+    const double unbound = bandwidth(params, copies, 7168, depth, count);
+    EXPECT_GT(bound, 0.99 * unbound) << depth;
+    most = std::max(most, bound / unbound);
+  }
+  EXPECT_GT(most, kSanitized ? 0.99 : 1.2) << "the explanation holds no more";
 }
 
 // Posted writes of a copy are answered at once, so that what is in flight are reads, and the writes are ahead of them by

@@ -3,7 +3,8 @@
     python tests/same_bytes/compare.py BEFORE AFTER [--except GLOB ...]
 
 One line for each key that came, went or changed, with the number of systems and one of them. Names of components are
-`*` in a key. Exit code 1 if a key went or changed that no GLOB names; a key that came is listed only.
+`*` in a key. Exit code 1 if a key went or changed that no GLOB names, or if both versions refuse a system, of which
+nothing is compared then; a key that came is listed only.
 """
 
 from __future__ import annotations
@@ -74,7 +75,14 @@ def main() -> None:
             f"{what:8}{'' if not meant else 'as meant' if what != 'came' else '':9}{key} in {len(examples)}"
         )
         print(f"{'':17}{examples[0][:160]}")
-    print(f"{len(before)} systems: {bad} keys differ that should not, {len(found) - bad} others")
+    refused = [name for name, result in before.items() if "error" in result and "error" in after[name]]
+    for name in refused:
+        print(f"refused by both: {name}: {after[name]['error']}"[:160])
+    bad += len(refused)
+    others = len(found) + len(refused) - bad
+    print(
+        f"{len(before)} systems: {bad} keys that should not differ or systems refused by both, {others} others"
+    )
     raise SystemExit(1 if bad else 0)
 
 

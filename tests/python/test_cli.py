@@ -204,6 +204,22 @@ def test_an_idle_read_is_one_that_the_beginning_answers_with_data(tmp_path: Path
     assert nothing["idle_read_ns"] is None
 
 
+def test_an_idle_read_is_before_anything_fails(tmp_path: Path, cxloom: Call) -> None:
+    spec = tmp_path / "s.yaml"
+    sound = (
+        "devices: {host: {kind: host}, sw: {kind: switch}, 'mem[0-1]': {kind: memory, capacity: 1GiB}}\n"
+        "links: [{between: [host, sw]}, {between: [sw, mem0]}, {between: [sw, mem1], delay: 100ns}]\n"
+        "address_map: [{to: [mem0]}, {to: [mem1]}]\n"
+        "workload: {host: {pattern: random, requests: 50, footprint: 1GiB}}\n"
+    )
+    found = []
+    for events in ("", "events: [{at: 1ns, fail: {link: [sw, mem1], reroute_time: 0ns}}]\n"):
+        spec.write_text(sound + events)
+        found += [route["idle_read_ns"] for route in json.loads(cxloom("check", spec, "--json").out)["routes"]]
+    assert found[0] == found[1]
+    assert found[1]["most"] == found[1]["least"] + 200
+
+
 def test_an_idle_read_is_of_each_logical_device(cxloom: Call) -> None:
     """In the example either host has other logical devices of the same memory."""
     example = Path(__file__).parents[2] / "examples" / "mld.yaml"

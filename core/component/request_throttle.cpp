@@ -101,7 +101,7 @@ RequestThrottle::Lane& RequestThrottle::lane_of(NodeId memory) {
   if (!lane) {
     lane = std::make_unique<Lane>();
     lane->meter = RateMeter(rate_);
-    lane->levels.change(kernel_.now(), static_cast<std::int32_t>(kFull));
+    lane->levels.change({}, static_cast<std::int32_t>(kFull));  // from the beginning on, so in any window
     if (measured_.is_open()) lane->levels.open(measured_.opened());
     lane->measured = measured_.is_open();
     lane->since = kernel_.now();

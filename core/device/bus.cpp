@@ -122,7 +122,7 @@ void Bus::receive(Message& message) {
     return;
   }
   message.since = now();
-  monitors_[direction].queue().change(now(), +1);
+  monitors_[direction].count_waiting(now(), +1);
   waiting_[direction].push(message);
   arrange();
 }
@@ -168,7 +168,7 @@ void Bus::settle() {
   // The tail has kept coming in while the head waited.
   const Time waited = now() - message.since;
   message.tail = message.tail > waited ? message.tail - waited : Time{};
-  monitors_[turn].queue().change(now(), -1);
+  monitors_[turn].count_waiting(now(), -1);
   pass(message, turn, now());
   if (!waiting_[kDownstream].empty() || !waiting_[kUpstream].empty()) arrange();
 }

@@ -52,6 +52,11 @@ class WireMonitor {
     }
   }
 
+  /// A message joins (+1) those that wait for the wire, or leaves them, behind what was booked up to then.
+  void count_waiting(Time now, std::int32_t delta) {
+    settle(now);
+    queue_.change(now, delta);
+  }
   /// A message passes now, on a wire without a limit: it takes no time.
   void count_at_once(std::uint64_t bytes, std::uint64_t payload) {
     ++totals_.messages;

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from validation.found_systems import FOUND
 from validation.random_systems import may_deadlock, systems
-from validation.systems import LINE, SEGMENTS, Run, Spec, run
+from validation.systems import LINE, SEGMENTS, Run, Spec, changed, host_bus_memories, run
 from validation.unloaded import Unloaded
 
 from cxloom.errors import SimulationError
@@ -145,3 +145,23 @@ def test_every_run_gives_the_same_bytes_again(spec: Spec) -> None:
     if outcome is None:
         return
     assert run(spec, slice_events=97).canonical() == outcome.canonical()
+
+
+HALF_DUPLEX = changed(
+    host_bus_memories({"duplex": "half", "turnaround": "3.4ns", "bandwidth": "2GB/s"}, memories=1),
+    (
+        "workload.host",
+        {"pattern": "random", "requests": 20, "reads": 0.5, "footprint": "1MiB", "size": "32B"},
+    ),
+)
+"""A bus whose turns take time: what waits for one is booked, and what waits for the bus is counted at once."""
+
+
+@settings(max_examples=15)
+@given(systems())
+@example(HALF_DUPLEX)
+def test_what_is_recorded_changes_no_result(spec: Spec) -> None:
+    watched = play({**spec, "outputs": {"requests": True, "series": "100ns"}})
+    alone = play({**spec, "outputs": {}})
+    assert (watched is None) == (alone is None)
+    assert watched is None or alone is None or watched.summary == alone.summary

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from validation.systems import SEGMENTS, Run, Spec, generated, logged, run
@@ -308,3 +309,36 @@ def test_a_memory_of_a_fabric_tells_its_requesters_apart() -> None:
     assert set(messages["to"][answers]) == set(host)
     wrong = np.isin(messages["to"], host[::4])
     assert (messages["failed"][answers].astype(bool) == wrong[answers]).all()
+
+
+@pytest.mark.parametrize("queue", [1, 2, 16])
+@pytest.mark.parametrize("bandwidth", ["unlimited", "64GB/s"])
+def test_what_lies_outside_of_all_extents_waits_for_no_media(bandwidth: str, queue: int) -> None:
+    """Whatever is in the media beside it, and no more wait at the memory than are under way."""
+    outcome = run(
+        {
+            "devices": {
+                "host": {"kind": "host", "queue": queue, "process_time": "10ns"},
+                "mem": {
+                    "kind": "memory",
+                    "capacity": "64KiB",
+                    "controller_time": "40ns",
+                    "media": {"kind": "fixed", "latency": "1us"},
+                    "dynamic_capacity": {"extents": [{"base": "0B", "size": "32KiB", "host": "host"}]},
+                },
+            },
+            "links": [{"between": ["host", "mem"], "bandwidth": bandwidth}],
+            "address_map": [{"to": ["mem"]}],
+            "workload": {"host": {"pattern": "random", "requests": 400, "footprint": "64KiB"}},
+            "outputs": {"requests": True},
+        }
+    )
+    check(outcome)
+    wrong = outcome.requests["error"].astype(bool)
+    latency = (outcome.requests["completed_ps"] - outcome.requests["created_ps"]) / 1000
+    # Headers of 16 bytes there and back; at most all others are in front of it on either wire.
+    header, line = (0.0, 0.0) if bandwidth == "unlimited" else (16 / 64, 80 / 64)
+    assert latency[wrong].min() == 10 + 40 + 2 * header
+    assert latency[wrong].max() <= 10 + 40 + 2 * header + (queue - 1) * (header + line)
+    assert latency[~wrong].min() >= 10 + 40 + 1000 + header + line
+    assert outcome.summary["per_memory"]["mem"]["queue_max"] <= queue

@@ -45,6 +45,8 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
     lines_.tell(*prefetch_);
   }
   ++endpoint.fabric().caches;
+  // What has waited, for a register or for its own line, goes at once; what came later is still on its way through the levels.
+  endpoint.send_as_ready();
 }
 
 void CacheAgent::start() { lines_.keep_coherent(endpoint().fabric().map.has_coherent()); }

@@ -135,7 +135,7 @@ void Endpoint::start() {
     port_memory_.push_back(port(i).memory());
     returns_credits_ |= port(i).returns_credits();
   }
-  if (senders_ > 1 && !contains_switch_) {
+  if ((senders_ > 1 || as_ready_) && !contains_switch_) {
     for (std::size_t i = 0; i < port_count(); ++i) port(i).share();
   }
   for (Agent* agent : agents_) agent->start();

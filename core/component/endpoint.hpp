@@ -42,6 +42,9 @@ class Endpoint : public Component {
   Agent* put_before(Channel channel, Agent& agent);
   /// `agent` may send, though it takes no messages. To be said before the simulation starts.
   void add_sender(Agent& agent);
+  /// An agent of its hands messages over in another order than they are ready in: they leave in the latter, which takes an
+  /// event more for each where a departure would be known at once. To be said before the simulation starts.
+  void send_as_ready() { as_ready_ = true; }
   /// The receive buffer that a message took when it came in is free from `at` on. Agents call it once for every message
   /// that they get.
   void release(const Message& message, Time at) {
@@ -139,6 +142,7 @@ class Endpoint : public Component {
   // First what every message touches, with the takers of CXL.mem in one cache line.
   bool returns_credits_ = false;  // by some port
   bool contains_switch_ = false;
+  bool as_ready_ = false;
   bool watched_ = false;       // by `Fabric::observer`
   bool detours_ = false;       // of routes
   bool sends_by_port_ = true;  // it contains no switch, and nobody looks at what it sends

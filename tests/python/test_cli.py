@@ -215,7 +215,9 @@ def test_an_idle_read_is_before_anything_fails(tmp_path: Path, cxloom: Call) -> 
     found = []
     for events in ("", "events: [{at: 1ns, fail: {link: [sw, mem1], reroute_time: 0ns}}]\n"):
         spec.write_text(sound + events)
-        found += [route["idle_read_ns"] for route in json.loads(cxloom("check", spec, "--json").out)["routes"]]
+        found += [
+            route["idle_read_ns"] for route in json.loads(cxloom("check", spec, "--json").out)["routes"]
+        ]
     assert found[0] == found[1]
     assert found[1]["most"] == found[1]["least"] + 200
 

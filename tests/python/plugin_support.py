@@ -18,22 +18,30 @@ PLUGINS = Path(__file__).parent / "plugins"
 
 
 @cache
+def _folder() -> Path:
+    """What is built for the tests of this process."""
+    folder = TemporaryDirectory(prefix="cxloom-plugins-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+@cache
 def compiler() -> list[str]:
     """The compiler of plug-ins and its options. The public header is read once for all of them."""
     program = shutil.which("g++") or shutil.which("c++")
     assert program, "the build needs a C++ compiler, so it is here"
     options = ["-std=c++20", "-O1", "-fPIC", f"-I{cxloom.include_dir()}"]
-    folder = TemporaryDirectory(prefix="cxloom-plugins-")
-    atexit.register(folder.cleanup)
-    read = Path(folder.name, "cxloom", "cxloom.hpp.gch")
+    read = _folder() / "cxloom" / "cxloom.hpp.gch"
     read.parent.mkdir()
     header = cxloom.include_dir() / "cxloom" / "cxloom.hpp"
     subprocess.run([program, *options, "-x", "c++-header", str(header), "-o", str(read)], check=True)
-    return [program, f"-I{folder.name}", *options]
+    return [program, f"-I{_folder()}", *options]
 
 
-def built(source: Path, out: Path) -> Path:
-    """A plug-in from its one source file."""
+@cache
+def built(source: Path) -> Path:
+    """A plug-in from its one source file, built once for the tests of this process."""
+    out = _folder() / f"lib{source.stem}.so"
     subprocess.run([*compiler(), "-shared", str(source), "-o", str(out)], check=True)
     return out
 

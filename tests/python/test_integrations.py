@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-import cxloom
+from plugin_support import compiler
 
 ROOT = Path(__file__).parents[2]
 SPEC = """
@@ -46,24 +44,10 @@ WORK = {"dramsim3": "library_cycles", "ramulator2": "library_cycles", "simplessd
 def adapter(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """The name of a kind and its plug-in."""
     kind = str(request.param)
-    compiler = shutil.which("g++") or shutil.which("c++")
-    assert compiler, "the build needs a C++ compiler, so it is here"
     out = tmp_path_factory.mktemp(kind) / f"lib{kind}.so"
     standins = ROOT / "tests" / "integrations" / "standin"
-    include = [f"-I{cxloom.include_dir()}", f"-I{standins}", f"-I{standins / kind}"]
-    source = str(ROOT / "integrations" / kind / "plugin.cpp")
-    command = [
-        compiler,
-        "-std=c++20",
-        "-O0",
-        "-shared",
-        "-fPIC",
-        "-Wno-psabi",
-        *include,
-        source,
-        "-o",
-        str(out),
-    ]
+    source = ROOT / "integrations" / kind / "plugin.cpp"
+    command = [*compiler(), "-shared", f"-I{standins}", f"-I{standins / kind}", str(source), "-o", str(out)]
     subprocess.run(command, check=True)
     return kind, out
 

@@ -13,13 +13,13 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(EXAMPLE / "retimer.cpp", tmp_path_factory.mktemp("plugin") / "libretimer.so")
+def library() -> Path:
+    return built(EXAMPLE / "retimer.cpp")
 
 
 @pytest.fixture(scope="module")
-def astray(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(PLUGINS / "astray.cpp", tmp_path_factory.mktemp("plugin") / "libastray.so")
+def astray() -> Path:
+    return built(PLUGINS / "astray.cpp")
 
 
 def test_a_plugin_runs_and_its_parameter_counts(library: Path) -> None:
@@ -105,7 +105,7 @@ workload: {host: {pattern: random, requests: 2000, footprint: 1GiB}}
 
 
 def test_a_dram_scheduler_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "youngest.cpp", tmp_path / "libyoungest.so")
+    library = built(PLUGINS / "youngest.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(DRAM)
 
@@ -130,7 +130,7 @@ def test_a_dram_scheduler_may_come_from_a_plugin(tmp_path: Path) -> None:
 
 
 def test_a_dram_row_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "n_uses.cpp", tmp_path / "libuses.so")
+    library = built(PLUGINS / "n_uses.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(DRAM)
 
@@ -165,7 +165,7 @@ def test_a_dram_row_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
 
 
 def test_a_dram_refresh_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "idle_first.cpp", tmp_path / "libidle.so")
+    library = built(PLUGINS / "idle_first.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(DRAM)
 
@@ -218,7 +218,7 @@ run: {warmup: 1000}
 
 
 def test_an_arbitration_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "input_shares.cpp", tmp_path / "libinput_shares.so")
+    library = built(PLUGINS / "input_shares.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(SHARED)
 
@@ -273,7 +273,7 @@ run: {warmup: 0}
 
 @pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
 def test_a_switch_that_holds_data_may_come_from_a_plugin(tmp_path: Path, queueing: str) -> None:
-    library = built(PLUGINS / "holding_switch.cpp", tmp_path / "libholding.so")
+    library = built(PLUGINS / "holding_switch.cpp")
 
     def results(kind: str, *more: str) -> dict[str, Any]:
         spec = tmp_path / f"{kind}.yaml"
@@ -316,7 +316,7 @@ run: {warmup: 0}
 
 
 def test_a_switch_with_memory_in_it_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "memory_switch.cpp", tmp_path / "libmemory.so")
+    library = built(PLUGINS / "memory_switch.cpp")
     spec = tmp_path / "spec.yaml"
 
     # Alone, a memory behind the switch costs more by 25 ns of ports each way, 20 ns of the switch on the way back, and,
@@ -363,7 +363,7 @@ run: {warmup: 0}
 
 
 def test_each_agent_of_a_device_reports_once(tmp_path: Path) -> None:
-    library = built(PLUGINS / "smart_nic.cpp", tmp_path / "libnic.so")
+    library = built(PLUGINS / "smart_nic.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(SMART_NIC)
     summary = results_of(spec, library)
@@ -385,7 +385,7 @@ workload: {host: {pattern: zipf, exponent: 1.1, requests: 5000, footprint: 1MiB}
 
 
 def test_a_victim_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "fewest_uses.cpp", tmp_path / "libfewest.so")
+    library = built(PLUGINS / "fewest_uses.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(CACHE)
 
@@ -418,7 +418,7 @@ workload: {host: {trace: down.trace}}
 
 
 def test_a_prefetcher_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "lines_before.cpp", tmp_path / "libbefore.so")
+    library = built(PLUGINS / "lines_before.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(DOWNWARDS)
     # Four pages from the top line to the lowest.
@@ -505,7 +505,7 @@ workload: {host: {pattern: random, requests: 2000, footprint: 1MiB, reads: 1.0}}
 
 
 def test_media_of_a_plugin_may_hold_media(tmp_path: Path) -> None:
-    library = built(PLUGINS / "mirrored.cpp", tmp_path / "libmirrored.so")
+    library = built(PLUGINS / "mirrored.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(MIRROR)
 
@@ -533,7 +533,7 @@ workload: {"host*": {pattern: random, requests: 500, footprint: 1MiB}}
 
 
 def test_a_routing_strategy_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "first.cpp", tmp_path / "libfirst.so")
+    library = built(PLUGINS / "first.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(SPINES)
 

@@ -21,7 +21,7 @@ run: {warmup: 0}
 
 
 def test_a_pattern_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "backwards.cpp", tmp_path / "libbackwards.so")
+    library = built(PLUGINS / "backwards.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(THREE_MEMORIES)
 
@@ -46,7 +46,7 @@ def test_a_pattern_may_come_from_a_plugin(tmp_path: Path) -> None:
 
 
 def test_a_placement_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "numbered_node.cpp", tmp_path / "libnumbered.so")
+    library = built(PLUGINS / "numbered_node.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(THREE_MEMORIES)
 
@@ -72,7 +72,7 @@ run: {warmup: 0}
 
 
 def test_a_topology_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "star.cpp", tmp_path / "libstar.so")
+    library = built(PLUGINS / "star.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(STAR)
 
@@ -114,7 +114,7 @@ run: {warmup: 0}
 
 
 def test_a_collection_of_flash_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "settled_greedy.cpp", tmp_path / "libsettled.so")
+    library = built(PLUGINS / "settled_greedy.cpp")
     spec = tmp_path / "spec.yaml"
     spec.write_text(FLASH)
 

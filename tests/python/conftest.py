@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -20,6 +21,9 @@ from exec_support import build_memory_program  # once its folder is known
 # A shell without job control has its background jobs ignore these, and so do all that they start: tests send them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# What a command writes is compared, and on a slow machine lines of progress would be in it. Tests of progress ask for them.
+os.environ["CXLOOM_PROGRESS"] = "none"
 
 settings.register_profile(
     "cxloom", deadline=None

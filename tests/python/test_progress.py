@@ -43,6 +43,12 @@ address_map: [{to: mem}]
 """Flash whose past is played before a run."""
 
 
+@pytest.fixture(autouse=True)
+def shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Progress is shown, as it is unless somebody asks for none."""
+    monkeypatch.delenv("CXLOOM_PROGRESS")
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory, with the systems; every line is due at once."""
@@ -85,6 +91,18 @@ def test_a_long_command_says_how_far_it_is(
 def test_quiet_is_quiet(folder: Path, cxloom: Callable[..., Outcome], command: str) -> None:
     outcome = cxloom(*command.split())
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+
+
+def test_the_environment_may_ask_for_none(
+    folder: Path, cxloom: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXLOOM_PROGRESS", "none")
+    outcome = cxloom("explain", "random.yaml", "--jobs", "1")
+    assert (outcome.code, outcome.err) == (0, "")
+    monkeypatch.setenv("CXLOOM_PROGRESS", "nine")
+    outcome = cxloom("explain", "random.yaml", "--jobs", "1")
+    assert outcome.code == 2
+    assert "CXLOOM_PROGRESS in the environment\n  found: 'nine'\n  allowed: 'none', or unset" in outcome.err
 
 
 def test_lines_come_late_and_rarely(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import os
 import sys
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from cxloom.errors import InputError
 from cxloom.report.console import messages
 from cxloom.report.numbers import duration
 from cxloom.running import Progress as RunProgress
@@ -34,11 +37,19 @@ _TOLD = 16
 """The bar hears of one in so many instants of a crash: they may be short."""
 
 
+def _wanted() -> bool:
+    """Whether the environment lets progress be shown. Raises InputError for a word that it does not know."""
+    word = os.environ.get("CXLOOM_PROGRESS", "")
+    if word not in ("", "none"):
+        raise InputError("CXLOOM_PROGRESS in the environment", found=repr(word), allowed="'none', or unset")
+    return not word
+
+
 class Lines:
     """Lines of progress: where nobody looks at a bar, or where one would get into the output of a program."""
 
     def __init__(self) -> None:
-        self._next = time.monotonic() + FIRST_SECONDS
+        self._next = time.monotonic() + FIRST_SECONDS if _wanted() else math.inf
 
     @property
     def due(self) -> bool:
@@ -72,7 +83,7 @@ class _Bar:
 
     def __init__(self, shown: bool) -> None:
         terminal = sys.stderr.isatty()
-        self._bar = _bar() if shown and terminal else None
+        self._bar = _bar() if shown and terminal and _wanted() else None
         self._lines = Lines() if shown and not terminal else None
 
     @property

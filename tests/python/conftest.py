@@ -22,7 +22,7 @@ from exec_support import build_memory_program  # once its folder is known
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# What a command writes is compared, and on a slow machine lines of progress would be in it. Tests of progress ask for them.
+# What a command writes is compared. On a slow machine lines of progress would be in it: tests of progress ask for them.
 os.environ["CXLOOM_PROGRESS"] = "none"
 
 settings.register_profile(

@@ -102,4 +102,5 @@ def test_memory_grows_with_the_links_and_little_each(tmp_path: Path) -> None:
         return 1024 * int(done.stdout.splitlines()[-1])
 
     links = (256 * 255 - 64 * 63) // 2 + 256 - 64
-    assert (peak_bytes(256) - peak_bytes(64)) / links < 2300
+    # 2,280 at most; the peak of one process is another by half a megabyte at times, which is 20 bytes a link.
+    assert (peak_bytes(256) - peak_bytes(64)) / links < 2400

@@ -6,14 +6,18 @@
 namespace cxloom {
 
 unsigned ClassTurns::next(ClassNibbles ready, ClassNibbles lacking, ClassNibbles enough) {
-  const bool somebody_has_enough = (ready & ~nonzero_classes(lacking)) != 0;
+  // Whether there is one that fills the slot, and one that does not.
+  const bool company_matters = lacking != 0 && (ready & ~nonzero_classes(lacking)) != 0;
   unsigned lead = 0;
   std::int64_t needs = 0;
   std::uint64_t first = ~std::uint64_t{0};
   for (; ready != 0; ready &= ready - 1) {
     const auto which = static_cast<unsigned>(std::countr_zero(ready)) / 4;
-    const std::int64_t patience = somebody_has_enough ? patience_of(which, lacking, enough) : 0;
-    if (given_ - patient_since_[which] < patience) continue;
+    std::int64_t patience = 0;
+    if (company_matters) {
+      patience = patience_of(which, lacking, enough);
+      if (given_ - patient_since_[which] < patience) continue;
+    }
     const std::uint64_t start = start_of(which);
     if (start >= first) continue;
     first = start;

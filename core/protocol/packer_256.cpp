@@ -33,19 +33,19 @@ inline bool Packer256::keeps_one_back(Channel channel, unsigned count) const {
 }
 
 /// Whether the H-slot of a standard flit should have data headers, and nothing else: if they came in the generic slot behind,
-/// their data would end in the last group.
+/// their data would end in the last group. With data under way, those of as many headers as that slot takes fill the flit.
 inline bool Packer256::must_have_data() const {
   const ClassNibbles data = nonzero_classes(filling_.left) & kDataClasses;
   if (data == 0 || data == nonzero_classes(filling_.left)) return false;
   const auto channel = static_cast<Channel>(std::countr_zero(data) / 4);
   const unsigned count = nibble_at(filling_.state.tables->of(SlotType::kGeneric).most, channel);
   return nibble_at(filling_.room, channel) >= count && nibble_at(filling_.left, channel) > count &&
-         ends_in_last_group(channel, 2 + filling_.state.data.waiting(), count);
+         ends_in_last_group(channel, 2, count);
 }
 
 inline void Packer256::place_header(unsigned slot, SlotType type) {
   const bool many_data = filling_.state.data.waiting() > kMostDataAtHeader;
-  const bool only_data = !many_data && flit_.second_header == 0 && must_have_data();
+  const bool only_data = filling_.state.data.waiting() == 0 && flit_.second_header == 0 && must_have_data();
   FlitFilling::Choice choice = filling_.choose(type, many_data   ? kOnes ^ kDataClasses
                                                      : only_data ? kDataClasses
                                                                  : kOnes);

@@ -206,7 +206,7 @@ GIVEN: dict[str, dict[str, str]] = {
         "512 bytes": "a sector, as the Linux kernel counts them",
     },
     "docs/model/flash.md": {
-        "1.5 ms": "Agrawal et al., USENIX ATC 2008; of `z-nand` a choice: core/memory/flash_params.cpp",
+        "1.5 ms": "Agrawal et al., USENIX ATC 2008; of `z-nand` not published, and that of SLC",
         "40.96 MB/s": "Agrawal et al.: 100 us for a page of 4 KiB",
     },
     "docs/model/flit.md": {"236 B": "PCIe 6.0: TLPs of a flit"},

@@ -121,9 +121,13 @@ def test_a_run_ends_or_is_diagnosed(number: int, tmp_path: Path) -> None:
         assert not list(judge_run(json.loads(done.stdout), rows_in(folder / "OUT")))
     # A table of routes may be drawn that leads in a circle, or pages for which there is no room.
     checked = cxloom(folder, "check", "SPEC")
-    assert checked.returncode == (2 if done.returncode == 2 else 0), checked.stderr
-    if "out of memory" not in done.stderr:  # which page comes first is another thing in time and in the spec
-        assert checked.stderr == (done.stderr if done.returncode == 2 else ""), done.stderr
+    if (
+        "out of memory" in done.stderr
+    ):  # memory fails and comes back while pages are touched: only a run knows when
+        assert checked.returncode in (0, 2), checked.stderr
+    else:
+        expected = (2, done.stderr) if done.returncode == 2 else (0, "")
+        assert (checked.returncode, checked.stderr) == expected
 
 
 def judge_report(summary: Values, folder: Path) -> Iterator[str]:

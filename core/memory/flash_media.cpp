@@ -220,29 +220,32 @@ void FlashMedia::read(Piece& piece) {
     finish_in_buffer(piece);
     return;
   }
-  if (const auto found = reading_.find(piece.page); found != reading_.end()) {
+  OfPage<Reading>& same = reading_.place(piece.page + 1);
+  if (same.job != nullptr) {
     counts_.joined += works_.measured.is_open();
-    found->second->sectors |= piece.sectors;
-    found->second->pieces.push(piece);
+    same.job->sectors |= piece.sectors;
+    same.job->pieces.push(piece);
     return;
   }
   Reading& reading = readings_.take();
+  same = {piece.page + 1, &reading};
   reading.page = piece.page;
   place(reading, piece.page);
   if (planes_[reading.plane]->place(reading.logical) == FlashPlane::kNowhere) {
+    reading_.erase(piece.page + 1);
     readings_.give_back(reading);
     finish_in_buffer(piece);  // there is nothing to be read
     return;
   }
   reading.sectors = piece.sectors;
   reading.pieces.push(piece);
-  reading_.emplace(piece.page, &reading);
   send(reading);
 }
 
 bool FlashMedia::forwards(const Piece& piece) {
+  if (used_ == 0) return false;
   std::uint64_t there = 0;
-  if (const auto found = buffer_.find(piece.page); found != buffer_.end()) there = found->second->sectors;
+  if (const auto* found = buffer_.find(piece.page + 1)) there = found->job->sectors;
   if (const Entry* entry = programming_[geometry_.plane_of(piece.page)]; entry && entry->page == piece.page)
     there |= entry->sectors;
   return (piece.sectors & ~there) == 0;
@@ -251,7 +254,7 @@ bool FlashMedia::forwards(const Piece& piece) {
 // Until then a read of the page joins, and what all of them want passes the bus once.
 void FlashMedia::data_leave(FlashJob& job) {
   auto& reading = static_cast<Reading&>(job);
-  reading_.erase(reading.page);
+  reading_.erase(reading.page + 1);
   reading.bytes = bytes_of(reading.sectors);
 }
 
@@ -275,9 +278,9 @@ void FlashMedia::write(Piece& piece) {
 }
 
 bool FlashMedia::merge(Piece& piece) {
-  const auto found = buffer_.find(piece.page);
-  if (found == buffer_.end()) return false;
-  Entry& entry = *found->second;
+  const auto* found = buffer_.find(piece.page + 1);
+  if (found == nullptr) return false;
+  Entry& entry = *found->job;
   entry.sectors |= piece.sectors;
   counts_.merged += works_.measured.is_open();
   if (params_.write_buffer == 0) {
@@ -295,7 +298,7 @@ void FlashMedia::admit(Piece& piece) {
   entry.sectors = piece.sectors;
   entry.writes = true;
   place(entry, entry.page);
-  buffer_.emplace(entry.page, &entry);
+  buffer_.place(entry.page + 1) = {entry.page + 1, &entry};
   ++used_;
   occupied_.change(kernel_.now(), +1);
   if (params_.write_buffer == 0) {
@@ -331,7 +334,7 @@ std::uint32_t FlashMedia::missing(const FlashJob& job) const {
 
 void FlashMedia::write_begins(FlashJob& job) {
   auto& entry = static_cast<Entry&>(job);
-  buffer_.erase(entry.page);
+  buffer_.erase(entry.page + 1);
   programming_[entry.plane] = &entry;
 }
 

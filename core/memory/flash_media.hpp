@@ -4,10 +4,9 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
-#include <memory_resource>
-#include <unordered_map>
 #include <vector>
 
+#include "base/flat_table.hpp"
 #include "base/intrusive_list.hpp"
 #include "base/intrusive_queue.hpp"
 #include "kernel/distribution.hpp"
@@ -58,6 +57,14 @@ class FlashMedia final : public Media, private FlashClient {
   struct Reading;  // a page on its way out of its die
   struct Entry;    // a page in the write buffer
   struct Writers;
+  /// What is going on with a page, as a cell of a table.
+  template <class Job>
+  struct OfPage {
+    std::uint64_t page_plus_one = 0;
+    Job* job = nullptr;
+
+    std::uint64_t key() const { return page_plus_one; }
+  };
   enum Wake : std::uint8_t { kArrived, kFinished };
   struct Counts {
     std::uint64_t read_bytes = 0;
@@ -107,10 +114,9 @@ class FlashMedia final : public Media, private FlashClient {
 
   FlashPast past_;
 
-  std::pmr::unsynchronized_pool_resource nodes_;  // of the maps: in the long run nothing is allocated
-  std::pmr::unordered_map<std::uint64_t, Reading*> reading_{&nodes_};  // by page: those that others may join
-  std::pmr::unordered_map<std::uint64_t, Entry*> buffer_{&nodes_};  // by page: those that take more sectors
-  std::vector<Entry*> programming_;                                 // by plane
+  FlatTable<OfPage<Reading>> reading_;  // those that others may join
+  FlatTable<OfPage<Entry>> buffer_;     // those that take more sectors
+  std::vector<Entry*> programming_;     // by plane
   IntrusiveList<Entry> held_;
   std::uint32_t used_ = 0;  // pages of the write buffer
   std::unique_ptr<Writers> writers_;

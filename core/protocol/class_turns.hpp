@@ -36,8 +36,8 @@ class ClassTurns {
   std::int64_t patience_of(unsigned which, ClassNibbles lacking, ClassNibbles enough) const {
     const unsigned lacks = lacking >> (which * 4) & 15U;
     if (lacks == 0) return 0;
-    return patience_.by_part ? std::int64_t{patience_.slots} * lacks / (enough >> (which * 4) & 15U)
-                             : patience_.slots;
+    const unsigned wanted = enough >> (which * 4) & 15U;
+    return patience_.by_part ? std::int64_t{patience_.slots} * lacks / wanted : patience_.slots;
   }
   std::uint64_t start_of(unsigned which) const { return std::max(end_[which], start_); }
 

@@ -1,7 +1,6 @@
 """A probe beside CXL.io that fills its wires, and CXL.io beside hosts that do: docs/model/io_engine.md has the bounds.
 
-The probe is a host or an I/O engine with one access on its way. Hosts and engines share the wire to a memory; in runs
-three times as long nobody waits longer.
+The probe is a host or an I/O engine with one access on its way. Hosts and engines share the wire to a memory.
 """
 
 from __future__ import annotations

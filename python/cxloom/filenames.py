@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+import time
 from typing import TYPE_CHECKING, BinaryIO
 
 from cxloom.errors import InputError
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _BUFFER = 1 << 17
+WRITERS_SECONDS = 1.0
+"""Wall time within which somebody has to open the other end of a pipe (own choice: a command starts within it)."""
 
 
 def file_name(given: object, allowed: str, path: str = "") -> str:
@@ -51,12 +54,23 @@ def opened(path: str | os.PathLike[str], allowed: str) -> tuple[BinaryIO, bool]:
     file = io.BufferedReader(raw, _BUFFER)
     if stat.S_ISREG(mode):
         return file, False
-    file.peek(1)
-    if raw.ended:
+    if not _written_to(raw, file):
         file.close()
         raise InputError("a pipe that nobody writes to", allowed=allowed)
     os.set_blocking(file.fileno(), True)
     return file, True
+
+
+def _written_to(raw: _Pipe, file: io.BufferedReader[_Pipe]) -> bool:
+    """Whether somebody has the other end of a pipe, or opens it soon: who starts both may have begun with us."""
+    last = time.monotonic() + WRITERS_SECONDS
+    while True:
+        file.peek(1)
+        if not raw.ended:
+            return True
+        if time.monotonic() > last:
+            return False
+        time.sleep(0.01)
 
 
 class _Pipe(io.FileIO):

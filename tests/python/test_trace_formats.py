@@ -220,7 +220,7 @@ def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     path = tmp_path / "fifo"
     os.mkfifo(path)
     text = b"0x40 R 5\n" * 50_000
-    writer = threading.Thread(target=path.write_bytes, args=(text,))
+    writer = threading.Timer(0.1, path.write_bytes, args=(text,))  # a reader may come first
     writer.start()
     reader = open_trace(path)
     assert sum(len(batch) for batch in reader) == 50_000

@@ -220,9 +220,8 @@ Value RequestThrottle::report() const {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if (!lanes_[i] || !lanes_[i]->measured) continue;
     const Lane& lane = *lanes_[i];
-    const auto answers = static_cast<double>(lane.answers);
     const ThrottleMeasured measured{
-        .load = lane.answers > 0 ? static_cast<double>(lane.loads) / answers : 0.0,
+        .load = mean_value(static_cast<double>(lane.loads), static_cast<double>(lane.answers)),
         .throttled = measured_.share(lane.throttled),
         .rate = rate_of(lane.levels.mean()),
         .least = rate_of(lane.lowest),

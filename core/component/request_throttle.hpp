@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "base/parameters.hpp"
 #include "base/units.hpp"
@@ -35,16 +36,16 @@ struct ThrottleParams {
 
 /// What is measured of the requests to one memory.
 struct ThrottleMeasured {
-  double load = 0;
+  Value load = {};
   double throttled = 0;
   double rate = 0;
   double least = 0;
   double most = 0;
 };
 inline constexpr std::array kThrottleMeasures{
-    measure<&ThrottleMeasured::load>(
-        "devload_mean", "",
-        "DevLoad of the memory's answers in the window, mean: 0 light, 1 optimal, 2 moderate, 3 severe"),
+    measure<&ThrottleMeasured::load>("devload_mean", "",
+                                     "DevLoad of the memory's answers in the window, mean: 0 light, 1 "
+                                     "optimal, 2 moderate, 3 severe; null if none came"),
     measure<&ThrottleMeasured::throttled>(
         "throttled", "", "time in the window at less than the full rate / length of the window"),
     measure<&ThrottleMeasured::rate>("rate_gb_per_s", "GB/s",

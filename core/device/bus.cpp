@@ -1,5 +1,6 @@
 #include "device/bus.hpp"
 
+#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
@@ -39,14 +40,15 @@ constexpr std::array kUpstreamMeasures{
 
 struct Both {
   double utilization = 0;
-  double efficiency = 0;
+  Value efficiency = {};
 };
 
 constexpr std::array kBothMeasures{
     measure<&Both::utilization>("utilization", "",
                                 "bus utility: busy time / time, the mean of the directions"),
-    measure<&Both::efficiency>("efficiency", "",
-                               "transmission efficiency: payload bytes / bytes on the wire"),
+    measure<&Both::efficiency>(
+        "efficiency", "",
+        "transmission efficiency: payload bytes / bytes on the wire; null if there were none"),
 };
 
 Way way_of(const WireMonitor& monitor, const MeasuredWindow& measured) {
@@ -215,7 +217,8 @@ void Bus::report(MeasureSink& sink) const {
   report_all(kDownstreamMeasures, way_of(monitors_[kDownstream], measured_), sink);
   report_all(kUpstreamMeasures, way_of(monitors_[kUpstream], measured_), sink);
   report_all(kBothMeasures,
-             {.utilization = measured_.per_ns(busy) / (shared_ ? 1.0 : 2.0), .efficiency = both.efficiency()},
+             {.utilization = measured_.per_ns(busy) / (shared_ ? 1.0 : 2.0),
+              .efficiency = mean_value(static_cast<double>(both.payload), static_cast<double>(both.bytes))},
              sink);
 }
 

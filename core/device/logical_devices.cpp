@@ -198,7 +198,7 @@ Value LogicalDevices::report() const {
         .requests = each.requests,
         .refused = each.refused,
         .bandwidth = measured_.per_ns(static_cast<double>(each.bytes)),
-        .wait = each.requests > 0 ? each.waited.ns() / static_cast<double>(each.requests) : 0.0,
+        .wait = mean_value(each.waited.ns(), static_cast<double>(each.requests)),
         .queue_mean = each.level.mean(),
         .queue_max = each.level.maximum()};
     all.emplace_back(std::to_string(i), map_of(kLogicalDeviceMeasures, measured));

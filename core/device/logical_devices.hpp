@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fair_share.hpp"
+#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component.hpp"
@@ -42,7 +43,7 @@ struct LogicalDeviceMeasured {
   std::uint64_t requests = 0;
   std::uint64_t refused = 0;
   double bandwidth = 0;
-  double wait = 0;
+  Value wait = {};
   double queue_mean = 0;
   double queue_max = 0;
 };
@@ -55,8 +56,9 @@ inline constexpr std::array kLogicalDeviceMeasures{
         "host; they do not queue"),
     measure<&LogicalDeviceMeasured::bandwidth>(
         "bandwidth_gb_per_s", "GB/s", "bytes of these requests, read or written / length of the window"),
-    measure<&LogicalDeviceMeasured::wait>("wait_ns", "ns",
-                                          "time that these requests waited in front of the controller, mean"),
+    measure<&LogicalDeviceMeasured::wait>(
+        "wait_ns", "ns",
+        "time that these requests waited in front of the controller, mean; null if there were none"),
     measure<&LogicalDeviceMeasured::queue_mean>(
         "queue_mean", "", "requests waiting in front of the controller, mean over time"),
     measure<&LogicalDeviceMeasured::queue_max>("queue_max", "", "the same, largest number"),

@@ -1,5 +1,6 @@
 #include "device/memory_controller.hpp"
 
+#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
 #include "device/atomic_unit.hpp"
@@ -25,7 +26,7 @@ struct ControllerMeasured {
   std::optional<std::uint64_t> extent_errors;
   std::optional<Value> extent_bytes;
   std::optional<Value> logical_devices;
-  std::optional<double> load;
+  std::optional<Value> load;
 };
 
 constexpr std::array kControllerMeasures{
@@ -50,9 +51,9 @@ constexpr std::array kControllerMeasures{
     measure<&ControllerMeasured::logical_devices>(
         "logical_devices", "", "measures of each logical device, by its LD-ID. Absent without them",
         parts_of<kLogicalDeviceMeasures>(true)),
-    measure<&ControllerMeasured::load>(
-        "devload_mean", "",
-        "DevLoad of its answers, mean: 0 light, 1 optimal, 2 moderate, 3 severe. Absent without qos"),
+    measure<&ControllerMeasured::load>("devload_mean", "",
+                                       "DevLoad of its answers, mean: 0 light, 1 optimal, 2 moderate, 3 "
+                                       "severe; null if there were none. Absent without qos"),
 };
 
 }  // namespace
@@ -357,7 +358,7 @@ void MemoryController::close_window(Time now) {
   hits_of_window_ = buffer_hits_;
   extent_errors_of_window_ = extent_errors_;
   if (extents_) extents_->close_window(now);
-  load_of_window_ = answers_ > 0 ? static_cast<double>(loads_) / static_cast<double>(answers_) : 0.0;
+  load_of_window_ = mean_value(static_cast<double>(loads_), static_cast<double>(answers_));
   media_->close_window(now);
 }
 
@@ -383,7 +384,7 @@ void MemoryController::report_memory(MeasureSink& sink) const {
     measured.extent_bytes = std::move(bytes);
   }
   if (logical_) measured.logical_devices = logical_->report();
-  if (qos_) measured.load = load_of_window_;
+  if (qos_) measured.load.emplace(load_of_window_);
   report_all(kControllerMeasures, measured, sink);
   media_->report(sink);
 }

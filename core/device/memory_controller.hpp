@@ -229,7 +229,7 @@ class alignas(64) MemoryController final : public Agent,
   std::uint64_t present_ = 0;                // requests that are not answered, if they are counted
   std::uint64_t loads_ = 0;                  // sum of those reported since the window opened
   std::uint64_t answers_ = 0;                // their number
-  double load_of_window_ = 0;
+  Value load_of_window_;
   std::uint64_t buffer_hits_ = 0;  // since the window opened
   std::uint64_t hits_of_window_ = 0;
 };

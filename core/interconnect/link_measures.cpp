@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "interconnect/flit_monitor.hpp"
 #include "interconnect/link_end.hpp"
@@ -12,14 +13,14 @@ namespace cxloom {
 namespace {
 
 struct ByteShares {
-  double data = 0;
-  double headers = 0;
-  double trailers = 0;
-  double mac = 0;
-  double empty = 0;
-  double io = 0;
-  double retry = 0;
-  double overhead = 0;
+  Value data = {};
+  Value headers = {};
+  Value trailers = {};
+  Value mac = {};
+  Value empty = {};
+  Value io = {};
+  Value retry = {};
+  Value overhead = {};
 };
 
 constexpr std::array kByteShares{
@@ -54,8 +55,9 @@ constexpr std::array kFlitMeasures{
     measure<&FlitsMeasured::messages_by_class>("messages_by_class", "", "headers, one for each line"),
     measure<&FlitsMeasured::flits_by_fill>("flits_by_fill", "",
                                            "flits by slots that are not empty: a list, from none on"),
-    measure<&FlitsMeasured::byte_shares>("byte_shares", "", "of the bytes of all flits; they sum to 1",
-                                         parts_of<kByteShares>()),
+    measure<&FlitsMeasured::byte_shares>(
+        "byte_shares", "", "of the bytes of all flits; they sum to 1, or are null if there were none",
+        parts_of<kByteShares>()),
     measure<&FlitsMeasured::io_bytes>("io_bytes", "", "bytes of CXL.io packets"),
     measure<&FlitsMeasured::errors>("errors", "", "flits corrupted beyond correction, each sent again"),
     measure<&FlitsMeasured::retry_share>("retry_share", "", "part of the window that retries took"),
@@ -63,7 +65,7 @@ constexpr std::array kFlitMeasures{
 
 struct LinkMeasured {
   double utilization = 0;
-  double efficiency = 0;
+  Value efficiency = {};
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
   double payload_rate = 0;
@@ -79,8 +81,9 @@ struct LinkMeasured {
 constexpr std::array kLinkMeasures{
     measure<&LinkMeasured::utilization>("utilization", "",
                                         "busy time of the wire in this direction / length of the window"),
-    measure<&LinkMeasured::efficiency>("efficiency", "",
-                                       "transmission efficiency: payload bytes / bytes on the wire"),
+    measure<&LinkMeasured::efficiency>(
+        "efficiency", "",
+        "transmission efficiency: payload bytes / bytes on the wire; null if there were none"),
     measure<&LinkMeasured::messages>("messages", "", "messages whose last byte left in the window"),
     measure<&LinkMeasured::bytes>("bytes", "", "bytes on the wire"),
     measure<&LinkMeasured::payload_rate>("payload_gb_per_s", "GB/s", "payload bytes / length of the window"),
@@ -129,7 +132,7 @@ Value byte_shares_of(const FlitTotals& totals, FlitMode mode) {
   const auto io = static_cast<double>(totals.io_bytes);
   const double retry = (flits - with_slots - flits_of(FlitKind::kIo)) * flit.bytes;
   const double overhead = all - with_slots * flit.slot_bytes - io - retry;
-  const auto share = [&](double bytes) { return all > 0.0 ? bytes / all : 0.0; };
+  const auto share = [&](double bytes) { return mean_value(bytes, all); };
   return map_of(kByteShares,
                 {.data = share(data),
                  .headers = share(of_other * slots_of(SlotKind::kHeader)),
@@ -172,20 +175,21 @@ void report_link(const LinkEnd& end, double length, MeasureSink& sink) {
   std::optional<Value> flits;
   if (const FlitMonitor* monitor = end.flits()) flits = flits_of(*monitor, length);
   const auto share = [&](double part) { return length > 0.0 ? part / length : 0.0; };
-  report_all(kLinkMeasures,
-             {.utilization = share(totals.busy.ns()),
-              .efficiency = totals.efficiency(),
-              .messages = totals.messages,
-              .bytes = totals.bytes,
-              .payload_rate = share(static_cast<double>(totals.payload)),
-              .queue_mean = queue.mean(),
-              .queue_p50 = queue.quantile(0.5),
-              .queue_p99 = queue.quantile(0.99),
-              .queue_max = queue.maximum(),
-              .credit_blocked = end.total_credit_blocked().ns(),
-              .credit_blocked_by_class = std::move(blocked),
-              .flits = std::move(flits)},
-             sink);
+  report_all(
+      kLinkMeasures,
+      {.utilization = share(totals.busy.ns()),
+       .efficiency = mean_value(static_cast<double>(totals.payload), static_cast<double>(totals.bytes)),
+       .messages = totals.messages,
+       .bytes = totals.bytes,
+       .payload_rate = share(static_cast<double>(totals.payload)),
+       .queue_mean = queue.mean(),
+       .queue_p50 = queue.quantile(0.5),
+       .queue_p99 = queue.quantile(0.99),
+       .queue_max = queue.maximum(),
+       .credit_blocked = end.total_credit_blocked().ns(),
+       .credit_blocked_by_class = std::move(blocked),
+       .flits = std::move(flits)},
+      sink);
 }
 
 }  // namespace cxloom

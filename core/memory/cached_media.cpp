@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/kind_registry.hpp"
+#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component.hpp"
@@ -22,7 +23,7 @@ struct CachedMediaMeasured {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t joined = 0;
-  double hit_rate = 0;
+  Value hit_rate = {};
   std::uint64_t write_backs = 0;
   std::optional<std::uint64_t> prefetches;
   std::optional<std::uint64_t> useful;
@@ -41,7 +42,7 @@ constexpr std::array kCachedMediaMeasures{
                                           "accesses that brought their page into the cache"),
     measure<&CachedMediaMeasured::joined>("page_joins", "",
                                           "accesses to pages that were on their way into the cache"),
-    measure<&CachedMediaMeasured::hit_rate>("page_hit_rate", "", "hits / accesses"),
+    measure<&CachedMediaMeasured::hit_rate>("page_hit_rate", "", "hits / accesses; null if there were none"),
     measure<&CachedMediaMeasured::write_backs>("page_write_backs", "", "dirty pages that left the cache"),
     measure<&CachedMediaMeasured::prefetches>(
         "page_prefetches", "",
@@ -445,7 +446,7 @@ void CachedMedia::report(MeasureSink& sink) const {
              {.hits = n.hits,
               .misses = n.misses,
               .joined = n.joined,
-              .hit_rate = all == 0 ? 0.0 : static_cast<double>(n.hits) / static_cast<double>(all),
+              .hit_rate = mean_value(static_cast<double>(n.hits), static_cast<double>(all)),
               .write_backs = n.write_backs,
               .prefetches = ahead(p.asked),
               .useful = ahead(p.useful),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "kernel/kernel.hpp"
@@ -14,18 +15,20 @@ namespace cxloom {
 namespace {
 
 struct CurveMediaMeasured {
-  double load = 0;
-  double reads = 0;
-  double throttled = 0;
+  Value load = {};
+  Value reads = {};
+  Value throttled = {};
 };
 
 constexpr std::array kCurveMediaMeasures{
-    measure<&CurveMediaMeasured::load>(
-        "curve_load", "", "offered bandwidth / the largest of the curve, as estimated at each access, mean"),
-    measure<&CurveMediaMeasured::reads>("curve_reads", "",
-                                        "share of reads, as estimated at each access, mean"),
-    measure<&CurveMediaMeasured::throttled>(
-        "throttled", "", "share of the accesses that the largest bandwidth delayed beyond their latency"),
+    measure<&CurveMediaMeasured::load>("curve_load", "",
+                                       "offered bandwidth / the largest of the curve, as estimated at each "
+                                       "access, mean; null if there were none"),
+    measure<&CurveMediaMeasured::reads>(
+        "curve_reads", "", "share of reads, as estimated at each access, mean; null if there were none"),
+    measure<&CurveMediaMeasured::throttled>("throttled", "",
+                                            "share of the accesses that the largest bandwidth delayed beyond "
+                                            "their latency; null if there were none"),
 };
 
 CurveTable table_of(const CurveMediaParams& params) {
@@ -108,11 +111,11 @@ void CurveMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
 std::vector<MeasureInfo> CurveMedia::measures() { return infos_of(kCurveMediaMeasures); }
 
 void CurveMedia::report(MeasureSink& sink) const {
-  const double accesses = accesses_ > 0 ? static_cast<double>(accesses_) : 1.0;
+  const auto accesses = static_cast<double>(accesses_);
   report_all(kCurveMediaMeasures,
-             {.load = load_sum_ / accesses,
-              .reads = reads_sum_ / accesses,
-              .throttled = static_cast<double>(throttled_) / accesses},
+             {.load = mean_value(load_sum_, accesses),
+              .reads = mean_value(reads_sum_, accesses),
+              .throttled = mean_value(static_cast<double>(throttled_), accesses)},
              sink);
 }
 

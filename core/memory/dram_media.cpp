@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/error.hpp"
+#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "component/component.hpp"
 #include "kernel/kernel.hpp"
@@ -18,7 +19,7 @@ struct DramMeasured {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t conflicts = 0;
-  double hit_rate = 0;
+  Value hit_rate = {};
   double read_rate = 0;
   double write_rate = 0;
   double bus = 0;
@@ -45,7 +46,7 @@ constexpr std::array kDramMeasures{
     measure<&DramMeasured::hits>("row_hits", "", "bursts that found their row open"),
     measure<&DramMeasured::misses>("row_misses", "", "bursts that found their bank closed"),
     measure<&DramMeasured::conflicts>("row_conflicts", "", "bursts that found another row open"),
-    measure<&DramMeasured::hit_rate>("row_hit_rate", "", "row hits / bursts"),
+    measure<&DramMeasured::hit_rate>("row_hit_rate", "", "row hits / bursts; null if there were none"),
     measure<&DramMeasured::read_rate>("media_read_gb_per_s", "GB/s",
                                       "bytes of read bursts / length of the window"),
     measure<&DramMeasured::write_rate>("media_write_gb_per_s", "GB/s",
@@ -276,7 +277,7 @@ void DramMedia::report(MeasureSink& sink) const {
   measured.hits = n.hits;
   measured.misses = n.misses;
   measured.conflicts = n.conflicts;
-  measured.hit_rate = share(n.hits, static_cast<double>(n.reads + n.writes));
+  measured.hit_rate = mean_value(static_cast<double>(n.hits), static_cast<double>(n.reads + n.writes));
   measured.read_rate = share(bytes(n.reads), nanoseconds);
   measured.write_rate = share(bytes(n.writes), nanoseconds);
   measured.bus = share((n.reads + n.writes) * organisation.burst_clocks, lane_clocks);

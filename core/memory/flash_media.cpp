@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/kind_registry.hpp"
+#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "component/component.hpp"
 #include "kernel/kernel.hpp"
@@ -21,8 +22,8 @@ struct FlashMeasured {
   double queue_max = 0;
   double read_rate = 0;
   double write_rate = 0;
-  double read_amplification = 0;
-  double write_amplification = 0;
+  Value read_amplification = {};
+  Value write_amplification = {};
   std::uint64_t page_reads = 0;
   std::uint64_t page_programs = 0;
   std::uint64_t pages_moved = 0;
@@ -434,8 +435,8 @@ void FlashMedia::report(MeasureSink& sink) const {
               .queue_max = works_.waiting.maximum(),
               .read_rate = ratio(read, nanoseconds),
               .write_rate = ratio(written, nanoseconds),
-              .read_amplification = ratio(read, static_cast<double>(counts_.read_bytes)),
-              .write_amplification = ratio(written, static_cast<double>(counts_.written_bytes)),
+              .read_amplification = mean_value(read, static_cast<double>(counts_.read_bytes)),
+              .write_amplification = mean_value(written, static_cast<double>(counts_.written_bytes)),
               .page_reads = did.reads,
               .page_programs = did.programs,
               .pages_moved = did.moved,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "component/component.hpp"
 #include "kernel/kernel.hpp"
@@ -17,15 +18,15 @@ struct NvmMeasured {
   double queue_max = 0;
   double read_rate = 0;
   double write_rate = 0;
-  double read_amplification = 0;
-  double write_amplification = 0;
+  Value read_amplification = {};
+  Value write_amplification = {};
   double buffer_mean = 0;
   double buffer_max = 0;
   std::uint64_t merged = 0;
   std::uint64_t forwarded = 0;
   std::uint64_t read_hits = 0;
   double wear_max = 0;
-  double wear_mean = 0;
+  Value wear_mean = {};
   std::uint64_t written = 0;
   std::uint64_t worn = 0;
 };
@@ -423,15 +424,17 @@ void NvmMedia::report(MeasureSink& sink) const {
               .queue_max = waiting_.maximum(),
               .read_rate = ratio(n.media_read_bytes, nanoseconds),
               .write_rate = ratio(n.media_written_bytes, nanoseconds),
-              .read_amplification = ratio(n.media_read_bytes, static_cast<double>(n.read_bytes)),
-              .write_amplification = ratio(n.media_written_bytes, static_cast<double>(n.written_bytes)),
+              .read_amplification =
+                  mean_value(static_cast<double>(n.media_read_bytes), static_cast<double>(n.read_bytes)),
+              .write_amplification = mean_value(static_cast<double>(n.media_written_bytes),
+                                                static_cast<double>(n.written_bytes)),
               .buffer_mean = occupied_.mean(),
               .buffer_max = occupied_.maximum(),
               .merged = n.merged,
               .forwarded = n.forwarded,
               .read_hits = n.read_hits,
               .wear_max = wear_.maximum(),
-              .wear_mean = wear_.mean(),
+              .wear_mean = wear_.written_lines() > 0 ? Value(wear_.mean()) : Value(),
               .written = wear_.written_lines(),
               .worn = wear_.worn_lines()},
              sink);

@@ -127,7 +127,7 @@ def test_parts_agree_with_the_whole(name: str) -> None:
     assert moved == pytest.approx(summary["bandwidth_gb_per_s"], rel=1e-9)
     for way in outcome.directions().values():
         assert 0.0 <= way["utilization"] <= 1.0 + 1e-12
-        assert 0.0 <= way["efficiency"] <= 1.0 + 1e-12
+        assert 0.0 <= (way["efficiency"] or 0.0) <= 1.0 + 1e-12
         assert way["queue_p50"] <= way["queue_p99"] <= way["queue_max"]
         assert way["queue_mean"] <= way["queue_max"]
 

@@ -44,7 +44,7 @@ def bandwidth(look: Look, value: float, name: str, ld: str) -> None:
 def queue(look: Look, value: float, name: str, ld: str) -> None:
     """Little: what waits is the rate times the wait. Writes that nobody waits for may be in the queue at the end."""
     measures = of_ld(look, name, ld)
-    waited = measures["wait_ns"] * measures["requests"]
+    waited = (measures["wait_ns"] or 0.0) * measures["requests"]
     if look.whole:
         look.within(measures["queue_mean"] * look.length, waited * (1 - 1e-9))
     if look.exact:
@@ -58,18 +58,20 @@ def most(look: Look, value: float, name: str, ld: str) -> None:
 
 
 @law("per_memory.*.devload_mean", "per_requester.*.throttle.*.devload_mean")
-def load(look: Look, value: float, name: str, memory: str = "") -> None:
-    """What the only requester hears is what the memory says."""
+def load(look: Look, value: float | None, name: str, memory: str = "") -> None:
+    """What the only requester hears is what the memory says; of no answer there is no load."""
+    if value is None:
+        return
     look.within(value, 0, 3)
     if not look.exact:
         return
     if memory:
-        look.equal(value, at(look, memory).get("devload_mean", 0.0))
+        look.equal(value, at(look, memory).get("devload_mean") or 0.0)
         return
     [requester] = look.spec["workload"]
     heard = look.summary["per_requester"][requester].get("throttle", {})
     if name in heard:
-        look.equal(value, heard[name]["devload_mean"])
+        look.equal(value, heard[name]["devload_mean"] or 0.0)
 
 
 @law("per_requester.*.throttle")

@@ -134,7 +134,9 @@ double DramBench::measure(const std::string& name) const {
     void count(const MeasureInfo& info, std::uint64_t number) override {
       if (info.name == wanted) value = static_cast<double>(number);
     }
-    void give(const MeasureInfo& /*info*/, Value /*number*/) override {}
+    void give(const MeasureInfo& info, Value number) override {
+      if (const double* real = number.as_real(); real != nullptr && info.name == wanted) value = *real;
+    }
     std::string wanted;
     double value = -1;
   } sink;

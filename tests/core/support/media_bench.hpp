@@ -56,7 +56,9 @@ class MediaBench final : public MediaClient {
       void count(const MeasureInfo& measure, std::uint64_t value) override {
         found.emplace(measure.name, static_cast<double>(value));
       }
-      void give(const MeasureInfo& /*measure*/, Value /*value*/) override {}
+      void give(const MeasureInfo& measure, Value value) override {
+        if (const double* number = value.as_real()) found.emplace(measure.name, *number);
+      }
       std::map<std::string, double, std::less<>> found;
     };
     media_.close_window(kernel_.now());

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import Outcome
+
+import cxloom as cx
+from cxloom.trace import open_trace, text
 
 SYSTEM = """\
 devices:
@@ -90,3 +94,31 @@ def test_times_that_go_back_are_noted_once(
     assert " ".join(cxloom(command, spec).out.split()).count(SAID) == 1
     spec.write_text(spec.read_text().replace("timestamps", "closed"))
     assert SAID not in " ".join(cxloom(command, spec).out.split()), "they are not played"
+
+
+@pytest.mark.parametrize("rounds", ["repeat: 2", "repeat: 2, requests: 6", "repeat: forever, requests: 6"])
+def test_times_that_go_back_are_noted_of_a_trace_that_repeats(
+    spec: Path, monkeypatch: pytest.MonkeyPatch, rounds: str
+) -> None:
+    """The last round ends before the first request that goes back; what the first round saw is said all the same."""
+    monkeypatch.setattr(text, "BLOCK", 16)  # a line at a time, as of a file that is longer than a block
+    (spec.parent / "disk.csv").write_text(TRACE)
+    spec.write_text(SYSTEM + f"workload: {{host: {{trace: disk.csv, replay: timestamps, {rounds}}}}}\n")
+    system = cx.load(spec)
+    for notes in (cx.run(system).summary["notes"], system.check()["notes"]):
+        assert [note for note in notes if "a time before" in note] == [
+            f"host from the trace disk.csv: {SAID}"
+        ]
+
+
+def test_a_reader_keeps_what_the_longest_pass_remarked_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text, "BLOCK", 16)
+    (tmp_path / "disk.csv").write_text(TRACE)
+    reader = open_trace(tmp_path / "disk.csv")
+    passed = []
+    for most in (2, 3, 5, 1):
+        assert len([*itertools.islice(reader, most)]) == most
+        passed.append(list(reader.remarks))
+    assert passed == [[], [SAID.replace("2 requests", "1 request")], [SAID], [SAID]]

@@ -129,13 +129,13 @@ def open_trace(
         parser()  # a bad tick is an error now, not when the first batch is read
         metadata = text_metadata(head) if found == "text" else {}
         unknown = tick is None and _counts_ticks(found, head)
-        remarks: list[str] = []
+        remarks = _Remarks()
         taken_for = "" if format is not None or found in _OURS else found
 
         def parts() -> Iterator[_core.Accesses]:
             return _stream(source, _is_binary(found), parser(), taken_for, remarks)
 
-        return TraceReader(source.path, found, None, metadata, unknown, remarks, parts)
+        return TraceReader(source.path, found, None, metadata, unknown, remarks.said, parts)
 
 
 def _format_of(source: Source, format: str | None) -> str:
@@ -243,17 +243,32 @@ def _refuse_useless(form: str, head: bytes, tick: object, levels: object) -> Non
     )
 
 
+class _Remarks:
+    """What a parser remarks on, of the pass that came farthest: one that begins anew has seen less, or the same."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self._farthest = 0  # accesses of a pass
+
+    def add(self, read: int, remark: str) -> None:
+        """What is remarked on (nothing if empty) in a pass that has read so many accesses."""
+        if read > self._farthest:
+            self._farthest = read
+            self.said[:] = [remark] if remark else []
+
+
 def _stream(
-    source: Source, binary: bool, parser: Parser, taken_for: str, remarks: list[str]
+    source: Source, binary: bool, parser: Parser, taken_for: str, remarks: _Remarks
 ) -> Iterator[_core.Accesses]:
     """The accesses; ``taken_for`` is the form that the content said, if errors should say it."""
-    remarks.clear()
+    read = 0
     foreign = parser if isinstance(parser, _core.ForeignTraceParser) else None
     try:
         with source.open() if binary else source.open_text() as stream:
             for accesses in parsed(stream, parser):
-                if foreign is not None and (remark := foreign.remark):
-                    remarks[:] = [remark]  # of a trace that is not read to its end, too
+                read += len(accesses)
+                if foreign is not None:
+                    remarks.add(read, foreign.remark)  # of a trace that is not read to its end, too
                 yield accesses
     except InputError as error:
         if taken_for:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,10 +62,14 @@ class Measurement:
         return [*([self.note] if self.note else []), *shown]
 
     def frame(self) -> pl.DataFrame:
-        """The rows as a Polars DataFrame."""
+        """The rows as a Polars DataFrame, which any form of table can hold.
+
+        What has parts is a column for each, as in the table of a sweep: ``breakdown_ns.media``. It is null in rows that
+        have no such part.
+        """
         import polars as pl
 
-        return pl.DataFrame(self.rows, infer_schema_length=None)
+        return pl.DataFrame([dict(_flat(row)) for row in self.rows], infer_schema_length=None)
 
     def to_json(self) -> dict[str, Any]:
         """The rows, and what they are, for programs."""
@@ -140,6 +144,15 @@ def form_of(path: Path) -> str:
             path="--out",
         )
     return form
+
+
+def _flat(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of a row, by their paths."""
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
 
 
 def _cell(column: Column, row: Mapping[str, Any]) -> str:

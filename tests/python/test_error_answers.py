@@ -209,6 +209,8 @@ def test_what_is_explained_is_what_was_answered() -> None:
     assert "answered with an error" in " ".join(str(explained).split())
 
 
+NO_WAY = "there is no way, or no extent, when the run begins"
+
 POOLED = """\
 name: pooled
 devices:
@@ -248,7 +250,48 @@ def test_a_memory_is_loaded_by_those_whom_it_answers(tool: str) -> None:
     assert {row["memory"] for row in measured.rows} == {"m0", "m1"}
     bus = "bus_gb_per_s" if tool == "stream" else "bandwidth_gb_per_s"
     assert [row[bus] for row in measured.rows] == pytest.approx([6.4] * len(measured.rows), rel=0.01)
-    assert "left out, as requests are answered with an error: h1 to m0; h0 to m1" in measured.note
+    assert measured.note == f"left out, as {NO_WAY}: h1 to m0; h0 to m1"
+
+
+LEFT_OUT: dict[str, tuple[Spec, Spec, list[Spec], str]] = {
+    "logical devices": (
+        {"logical_devices": [{"capacity": "1MiB", "host": "h0"}, {"capacity": "1MiB", "host": "h1"}]},
+        {},
+        [{"to": "mem", "ld": 0}, {"to": "mem", "ld": 1}],
+        "left out, as it is a logical device of h0: h1 and h2 to mem ld 0; "
+        "left out, as it is a logical device of h1: h0 and h2 to mem ld 1",
+    ),
+    "an extent": (
+        {"capacity": "1MiB", "dynamic_capacity": {"extents": [{"base": "0B", "size": "1MiB", "host": "h1"}]}},
+        {},
+        [{"to": "mem"}],
+        f"left out, as {NO_WAY}: h0 and h2 to mem",
+    ),
+    "a link that is down": (
+        {"capacity": "1MiB"},
+        LOST,
+        [{"to": "mem"}],
+        "left out, as requests are answered with an error: h2 to mem",
+    ),
+}
+"""A memory of three hosts, the link of the third, the address map, and who does not load the memory."""
+
+
+@pytest.mark.parametrize("tool", ["bandwidth", "stream", "loaded"])
+@pytest.mark.parametrize("case", LEFT_OUT)
+def test_who_is_left_out_is_told_why(case: str, tool: str) -> None:
+    memory, link, address_map, said = LEFT_OUT[case]
+    spec = system(memory)
+    spec["address_map"] = address_map
+    spec["devices"] |= {name: {"kind": "host", "queue": 2} for name in ("h0", "h1", "h2")}
+    del spec["devices"]["host"], spec["workload"]
+    if "logical_devices" in memory:
+        del spec["devices"]["mem"]["capacity"]
+    spec["links"] = [{"between": ["mem", "sw"]}, {"between": ["h0", "sw"]}, {"between": ["h1", "sw"]}]
+    spec["links"].append({"between": ["h2", "sw"], **link})
+    requester = {"requester": "h1"} if tool == "loaded" else {}
+    measured = getattr(cx.measure, tool)(cx.System.from_yaml(json.dumps(spec)), jobs=1, **requester)
+    assert measured.note == said
 
 
 def test_a_requester_without_memory_of_its_own_is_told_so() -> None:

@@ -58,7 +58,7 @@ def test_a_probe_has_the_logical_devices_of_its_host(shape: str, owned: bool, ap
     [
         ("pooling", "host1", "mem1", "host1 to mem0; host0 to mem1"),
         ("mld", "host1", "mld ld 2", "host1 to mld ld 0; host1 to mld ld 1; host0 to mld ld 2"),
-        ("qos", "batch", "mem ld 1", "batch to mem ld 0; service to mem ld 1"),
+        ("qos", "batch", "mem ld 1", "of service: batch to mem ld 0; left out"),
     ],
 )
 def test_examples_of_pools_are_measured(example: str, host: str, memory: str, left_out: str) -> None:

@@ -183,14 +183,27 @@ class Bench:
         return [name for name in may if name not in refused] or may
 
     def left_out(self) -> str:
-        """A note on requesters that load a memory no more than it answers them; empty if there are none."""
-        said = []
+        """A note on requesters that do not load a memory, and why; empty if there are none."""
+        said: dict[str, list[str]] = {}
         for node in self.all_nodes():
-            without = [name for name in self.requesters if not self.may(name, node)]
-            refused = without + self._refused.get(node, [])
-            if refused and len(refused) < len(self.requesters):
-                said.append(f"{listed(refused)} to {node.name}")
-        return f"left out, as requests are answered with an error: {'; '.join(said)}" if said else ""
+            here: dict[str, list[str]] = {}
+            for name in self.requesters:
+                if why := self._why_left_out(name, node):
+                    here.setdefault(why, []).append(name)
+            for why, names in here.items():
+                said.setdefault(why, []).append(f"{listed(names, word='and')} to {node.name}")
+        return "; ".join(f"left out, as {why}: {'; '.join(whose)}" for why, whose in said.items())
+
+    def _why_left_out(self, requester: str, node: Node) -> str:
+        if not self.may(requester, node):
+            return self.why_not(requester, node)
+        return "" if requester in self.users(node) else "requests are answered with an error"
+
+    def why_not(self, requester: str, node: Node) -> str:
+        """Why a requester that may not use a memory may not."""
+        if node.owner not in (None, requester):
+            return f"it is a logical device of {node.owner}"
+        return "there is no way, or no extent, when the run begins"
 
     def all_nodes(self) -> list[Node]:
         """All that somebody may use, once. Raises InputError if there is none."""
@@ -283,7 +296,7 @@ def _one_core_of(bench: Bench) -> str:
     core = bench.part(cored[0]).below("core")
     registers = None if core is None else core.count("mshrs")
     return (
-        f"all requests of {listed(cored)} are those of one core, which waits for {registers} lines at most "
+        f"all requests of {listed(cored, word='and')} are those of one core, which waits for {registers} lines at most "
         "(core.mshrs): not the peak of the memory, nor of all cores together"
     )
 
@@ -302,7 +315,7 @@ class Cells:
         why = sentence(summary)
         silent = [name for name, mine in summary["per_requester"].items() if not mine["requests"]]
         if why is None and silent:
-            why = f"{listed(silent)} got no answer in the measured window"
+            why = f"{listed(silent, word='and')} got no answer in the measured window"
         if why is not None:
             self.without.setdefault(cell, why)
         return why is None

@@ -70,11 +70,7 @@ def _rows(bench: Bench, requesters: list[str], reads: int, cells: Cells) -> list
         cell = f"from {name} to {node.name}"
         summary = found.get((name, node), {})
         if not summary:
-            cells.without[cell] = (
-                f"it is a logical device of {node.owner}"
-                if node.owner not in (None, name)
-                else "it has no way there, or no extent, when the run begins"
-            )
+            cells.without[cell] = bench.why_not(name, node)
         known = bool(summary) and cells.has_number(cell, summary)
         times = summary["latency_ns"] if known else {}
         parts = summary["breakdown_ns"] if known else {}

@@ -31,12 +31,12 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
     return found[0] if found else ""
 
 
-def listed(names: Iterable[str], limit: int = 12) -> str:
-    """``a, b or c``: names as a sentence lists them, cut off after `limit`."""
+def listed(names: Iterable[str], limit: int = 12, word: str = "or") -> str:
+    """``a, b or c``: names as a sentence lists them, cut off after `limit`; `word` is before the last."""
     names = list(names)
     if len(names) > limit:
         return ", ".join(names[:limit]) + f" and {len(names) - limit} more"
-    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 RESERVED = ("any", "none")

@@ -162,14 +162,15 @@ std::span<const LogicalDeviceExtent> MemoryController::logical_devices() const {
   return logical_->extents();
 }
 
-// It takes the controller's time, and no place. Nothing is moved.
+// It takes the controller's time, and no place. Nothing is moved. It leaves at its own instant, as all answers of logical devices
+// do: promised ahead, it would hold up those that are ready before it.
 void MemoryController::refuse(Message& message) {
   const Time now = kernel_.now();
   --present_;
   endpoint().release(message, now);
   message.charge(Segment::kController, now + controller_time_);
   make_error_answer(message, endpoint().id());
-  transmit(message, now + controller_time_);
+  kernel_.schedule(now + controller_time_, source_, *this, kRefused, payload_of(message));
 }
 
 void MemoryController::buffered(Message& message) {
@@ -331,6 +332,10 @@ void MemoryController::wake(std::uint8_t kind, std::uint64_t payload) {
   }
   if (kind == kAnswer) {
     answer(message, kernel_.now());
+    return;
+  }
+  if (kind == kRefused) {
+    transmit(message, kernel_.now());
     return;
   }
   buffered_->remove(message.address, message.size);

@@ -166,7 +166,7 @@ class alignas(64) MemoryController final : public Agent,
   static std::vector<MeasureInfo> measures();
 
  private:
-  enum Wake : std::uint8_t { kPlaceFree, kAnswer, kWritten, kFront };
+  enum Wake : std::uint8_t { kPlaceFree, kAnswer, kRefused, kWritten, kFront };
 
   /// Places for requests in controller and media, and the requests in the receive buffer that wait for one.
   struct Places final : public Waiter {

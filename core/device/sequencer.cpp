@@ -85,6 +85,8 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
     work_.stream = std::move(cores);
   }
   wants_answers_ = work_.stream->wants_answers();
+  // Data that a home pulls go at once, and requests on their way through `process_time` after them.
+  if (!cache_ && process_time_ > Time{} && endpoint().fabric().map.has_coherent()) endpoint().send_as_ready();
 }
 
 void Sequencer::resume() {

@@ -51,7 +51,13 @@ BOUNDED = {
     *(f"per_switch.*.persist_buffer.{what}" for what in ("resident_before", "stalls")),
     *("versions.stale_reads", "versions.lost_updates"),
     # Maps without an entry.
-    *("per_io", "per_switch", "per_link.*.*.credit_blocked_ns_by_class", "per_requester.*.throttle"),
+    *(
+        "by_hops",
+        "per_io",
+        "per_switch",
+        "per_link.*.*.credit_blocked_ns_by_class",
+        "per_requester.*.throttle",
+    ),
     *(f"per_link.*.*.flits.{table}" for table in ("flits", "slots", "slots_by_class", "messages_by_class")),
 }
 """Statistics of which a law gives bounds, or says only when they are 0."""

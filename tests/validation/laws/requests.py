@@ -161,6 +161,13 @@ def mean_hops(look: Look, value: float | None) -> None:
     look.equal(value, float(hops.mean()) if len(hops) else None)
 
 
+@law("by_hops")
+def no_hops(look: Look, value: Spec) -> None:
+    """It is empty where nothing was answered with data."""
+    assert value == {}
+    assert len(look.rows["hops"]) == 0
+
+
 @law("by_hops.*.*")
 def by_hops(look: Look, value: float, hops: str, key: str) -> None:
     latency = look.latency[look.rows["hops"] == int(hops)]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from cxloom.explaining.engines import beside_engines
 from cxloom.explaining.resources import PLACES, WAY, Resource, Spec, resources_of
 from cxloom.spec.parts import parts_of
 
 
 def all_resources(spec: Spec, summary: Spec) -> list[Resource]:
     """All that can be seen in a run, in the order of a request's way; the fuller first of each stage."""
-    found = [*resources_of(spec, summary), *_filters(spec, summary), *_engines(summary)]
+    own = beside_engines(spec, summary, resources_of(spec, summary))
+    found = [*own, *_filters(spec, summary), *_engines(summary)]
     return sorted(found, key=lambda each: (each.stage, -each.busy))
 
 

@@ -51,6 +51,8 @@ class Resource:
     """Of a link, where it stands in the spec."""
     occupied: bool = True
     """`busy` is a share of something that is used up; otherwise it tells of waiting, which grows in no proportion."""
+    beside: float | None = 0.0
+    """Of `busy`, what traffic that does not grow with requests takes; None where that is not known."""
 
     @property
     def name(self) -> str:
@@ -63,13 +65,14 @@ class Resource:
         return self.busy >= self.full_at
 
     def bound(self, throughput: float) -> float | None:
-        """The throughput of the whole system with all of it in use, from the present one: the utilisation law.
+        """The throughput of the whole system with all of it in use by requests: the utilisation law.
 
-        Both in gigabytes per second. None where little is used, or where `busy` is not a share of use.
+        Both in gigabytes per second. None where they use little, or `busy` does not say how much they use.
         """
-        if not self.occupied or self.busy <= 1e-6 or throughput <= 0:
+        if not self.occupied or self.beside is None or throughput <= 0:
             return None
-        return throughput / min(1.0, self.busy)
+        own = min(1.0, self.busy) - self.beside
+        return throughput / own if own > 1e-6 else None
 
 
 def resources_of(spec: Spec, summary: Spec) -> list[Resource]:
@@ -226,7 +229,7 @@ def _missing(summary: Spec) -> float:
 
 def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
     time = summary["simulated_time_ns"]
-    indices = _link_indices(spec)
+    indices = link_indices(spec)
     for name, ways in summary["per_link"].items():
         index = indices.get(name)
         link = spec["links"][index] if index is not None else {}
@@ -287,7 +290,7 @@ def _beside(spec: Spec, summary: Spec, way: str) -> tuple[dict[str, Any], str] |
     return {"run.routing": "deterministic"}, f"all {len(uses)} links"
 
 
-def _link_indices(spec: Spec) -> dict[str, int]:
+def link_indices(spec: Spec) -> dict[str, int]:
     """Which entry of the spec each link of a summary is."""
     uses: dict[str, int] = {}
     found = {}

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from validation.test_logical_devices import ACCESS, split
 
 import cxloom as cx
+from cxloom.measure.bench import PAGE, Bench, offered
+from cxloom.measure.probe import with_probe
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 QUEUE = 64
@@ -70,9 +73,6 @@ def test_examples_of_pools_are_measured(example: str, host: str, memory: str, le
 
 def test_the_probe_has_a_half_of_its_hosts_extents() -> None:
     """Of extents, which requesters do not share: what the host reads is where the probe's are not."""
-    from cxloom.measure.bench import Bench
-    from cxloom.measure.probe import with_probe
-
     bench = Bench(EXAMPLES / "pooling.yaml")
     extents = with_probe(bench, bench.uncached(), "host1")["devices"]["mem1"]["dynamic_capacity"]["extents"]
     half = 256 << 20
@@ -82,6 +82,64 @@ def test_the_probe_has_a_half_of_its_hosts_extents() -> None:
     ]
     unchanged = with_probe(bench, bench.uncached(), "host0")["devices"]["mem1"]
     assert unchanged == bench.spec["devices"]["mem1"]
+
+
+def in_extents(extents: list[tuple[object, str]], **memory: Any) -> dict[str, Any]:
+    """A host whose memory is in extents."""
+    mine = [{"base": base, "size": size, "host": "h"} for base, size in extents]
+    return {
+        "devices": {
+            "h": {"kind": "host", "queue": 8},
+            "sw": {"kind": "switch"},
+            "mem": {"kind": "memory", "capacity": "1MiB", **memory, "dynamic_capacity": {"extents": mine}},
+        },
+        "links": [{"between": ["h", "sw"]}, {"between": ["sw", "mem"]}],
+        "address_map": [{"to": "mem"}],
+    }
+
+
+def in_two_memories() -> dict[str, Any]:
+    """63 pages in each of two memories that share addresses: 126, of which a half lies in whole pages of neither."""
+    spec = in_extents([("0KiB", "252KiB")])
+    spec["devices"]["mem2"] = spec["devices"]["mem"]
+    spec["links"].append({"between": ["sw", "mem2"]})
+    spec["address_map"] = [{"to": ["mem", "mem2"], "interleave": "256B"}]
+    return spec
+
+
+def without_base() -> dict[str, Any]:
+    spec = in_extents([("0KiB", "256KiB")])
+    del spec["devices"]["mem"]["dynamic_capacity"]["extents"][0]["base"]
+    return spec
+
+
+ODD: dict[str, tuple[dict[str, Any], int, int]] = {
+    "three of 63 pages": (
+        in_extents([("0KiB", "252KiB"), ("256KiB", "252KiB"), ("512KiB", "252KiB")]),
+        94,
+        95,
+    ),
+    "two of a page": (in_extents([("0KiB", "4KiB"), ("8KiB", "4KiB")]), 1, 1),
+    "not in order": (in_extents([("32KiB", "4KiB"), ("0KiB", "20KiB"), ("24KiB", "4KiB")]), 3, 4),
+    "not at pages": (in_extents([("64B", "12KiB")]), 1, 1),
+    "within a page": (in_extents([("64B", "1KiB"), (8192, "8KiB")]), 1, 1),
+    "from an address on": (in_extents([("0x1000", "256KiB")]), 32, 32),
+    "from the beginning": (without_base(), 32, 32),
+    "in two memories": (in_two_memories(), 62, 64),
+}
+"""A system, and pages that the host and its probe have."""
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("case", ODD)
+def test_extents_of_any_number_of_pages_are_loaded(case: str) -> None:
+    spec, host, probe = ODD[case]
+    bench = Bench(cx.System.from_yaml(json.dumps(spec)), jobs=1)
+    (pages,) = offered(with_probe(bench, bench.uncached(), "h")).values()
+    assert pages == {"h": host * PAGE, "h-probe": probe * PAGE}
+    found = cx.measure.loaded(cx.System.from_yaml(json.dumps(spec)), jobs=1)
+    assert [row["latency_ns"] > 0 for row in found.rows] == [True, True]
+    assert found.notes == []
 
 
 def test_idle_latency_says_whose_the_others_are() -> None:

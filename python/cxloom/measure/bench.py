@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,12 +47,13 @@ class Node:
         """So many bytes, or as it has at most, in whole pages."""
         return max(PAGE, min(wanted, self.size) // PAGE * PAGE)
 
-    def part(self, programs: int) -> int:
+    def part(self, programs: int, offered: Iterable[int] = ()) -> int:
         """Bytes that each of so many programs has, in whole pages: no two have a page in common.
 
-        Raises InputError if there are fewer pages than programs.
+        None has more than the least that is `offered` to one of them. Raises InputError if there are fewer pages than
+        programs.
         """
-        each = self.size // PAGE // programs * PAGE
+        each = min([self.size // PAGE // programs * PAGE, *offered])
         if each == 0:
             raise InputError(
                 "memory of fewer pages than requesters that are to load it",
@@ -273,6 +274,19 @@ class Bench:
             if each.summary is None:
                 raise SimulationError(f"a point of the measurement did not finish: {each.error}")
         return [each.summary for each in found if each.summary is not None]
+
+
+def offered(spec: Spec) -> dict[str, dict[str, int]]:
+    """Bytes in whole pages that each requester has when the run begins, by the memory that names a node.
+
+    Those that have none of a node are not there. Raises InputError for a system that cannot be built.
+    """
+    from cxloom.building import describe
+
+    nodes = describe(System.from_yaml(json.dumps(spec)).resolve())["nodes"]
+    return {
+        each["memories"][0]: {name: int(count) for name, count in each["offered"].items()} for each in nodes
+    }
 
 
 def written(spec: Spec, part: Part, device: str | None = None) -> Spec:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cxloom.measure import pictures
-from cxloom.measure.bench import LINE, MIB, Bench, Cells, Node, Spec, note_on_load, size_text
+from cxloom.measure.bench import LINE, MIB, Bench, Cells, Node, Spec, note_on_load, offered, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 from cxloom.measure.probe import PROBE, with_probe
 
@@ -25,7 +25,8 @@ def loaded(
     chosen = bench.requesters[0] if requester is None else requester
     spec = with_probe(bench, bench.uncached(), chosen)
     nodes = bench.nodes(chosen)
-    work = [_Work(bench, chosen, node, reads, pattern) for node in nodes]
+    parts = offered(spec)
+    work = [_Work(bench, chosen, node, parts[node.memory], reads, pattern) for node in nodes]
     full = bench.run(spec, [each.point() for each in work])
     cells = Cells()
     for each, one in zip(work, full, strict=True):
@@ -83,13 +84,22 @@ def _row(
 
 
 class _Work:
-    """The work of a probe and of those who load one memory."""
+    """The work of a probe and of those who load one memory, of which each has bytes that are `offered` to it."""
 
-    def __init__(self, bench: Bench, chosen: str, node: Node, reads: float, pattern: str) -> None:
+    def __init__(
+        self,
+        bench: Bench,
+        chosen: str,
+        node: Node,
+        offered: Mapping[str, int],
+        reads: float,
+        pattern: str,
+    ) -> None:
         self.node = node
         self._probe = chosen + PROBE
         self._loading: Sequence[str] = bench.users(node)
-        size = size_text(min(_FOOTPRINT, node.part(len(self._loading) + 1)))
+        mine = [offered.get(name, 0) for name in (*self._loading, self._probe)]
+        size = size_text(min(_FOOTPRINT, node.part(len(mine), mine)))
         self._common: Spec = {"footprint": size, "addresses": node.bound()}
         self._load = {"pattern": pattern, "reads": reads}
 

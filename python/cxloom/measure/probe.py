@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from cxloom import _core
 from cxloom.errors import InputError
-from cxloom.measure.bench import Bench, Spec, size_text, written
+from cxloom.measure.bench import PAGE, Bench, Spec, size_text, written
 from cxloom.spec.parts import quantity
 
 PROBE = "-probe"
 """What the name of a requester's probe ends in."""
-_PAGE = 4096
 
 
 def with_probe(bench: Bench, spec: Spec, requester: str) -> Spec:
@@ -52,23 +52,34 @@ def _admit(device: Spec, requester: str, probe: str, junction: str) -> None:
             del logical["host"]  # two requesters have it; others send nothing there
     capacity = device.get("dynamic_capacity")
     if isinstance(capacity, dict) and capacity.get("extents"):
-        capacity["extents"] = [
-            part for extent in capacity["extents"] for part in _halves(extent, requester, probe)
-        ]
+        capacity["extents"] = _shared_out(capacity["extents"], requester, probe)
 
 
-def _halves(extent: Spec, requester: str, probe: str) -> list[Spec]:
-    """An extent of the host in two, of which the probe has the second: two requesters share none."""
-    if extent.get("host") != requester:
-        return [extent]
-    base, size = (int(quantity("bytes", extent[key])) for key in ("base", "size"))
-    half = size // 2 // _PAGE * _PAGE
-    if half == 0:
-        return [extent]
-    return [
-        {**extent, "size": size_text(half)},
-        {**extent, "base": size_text(base + half), "size": size_text(size - half), "host": probe},
-    ]
+def _shared_out(extents: Sequence[Spec], requester: str, probe: str) -> list[Spec]:
+    """Extents of a memory, where the probe has the second half of each of its host's: two requesters share none.
+
+    Of an odd number of pages one of the two has one more, in turns, so that of those next to each other, such as all of
+    a logical device, each has a half rounded down at least.
+    """
+    found = [extent for extent in extents if extent["host"] != requester]
+    pages = 0
+    for extent in sorted((each for each in extents if each["host"] == requester), key=_base):
+        base, size = _base(extent), int(quantity("bytes", extent["size"]))
+        first = -(-base // PAGE) * PAGE
+        before, whole = pages, max(0, (base + size - first) // PAGE)
+        pages += whole
+        own = pages // 2 - before // 2  # pages that the host keeps
+        border = base + size if own == whole else first + own * PAGE if own else base
+        if border > base:
+            found.append({**extent, "size": size_text(border - base)})
+        if border < base + size:
+            size -= border - base
+            found.append({**extent, "base": size_text(border), "size": size_text(size), "host": probe})
+    return found
+
+
+def _base(extent: Spec) -> int:
+    return int(_core.parse("address", extent.get("base", 0)), 0)
 
 
 def _mappings(values: Any) -> Iterable[Spec]:

@@ -303,6 +303,15 @@ std::string not_stationary(const BatchMeans::Halves& halves) {
          (rising ? ", unless more is asked for than the system can do" : "");
 }
 
+// Of a window that opened and closed at one instant: requests that completed then may have taken time, or not.
+std::string without_length(bool took_time) {
+  const std::string said = "the measured window has no length, as ";
+  const std::string unknown = ": bandwidths and rates are not known";
+  if (!took_time) return said + "nothing in it takes time" + unknown;
+  return said + "all its requests completed at the instant at which it opened" + unknown +
+         "; measure more requests";
+}
+
 // What makes the measures less than they seem.
 Value notes_of(const Simulation& simulation, const Collector& collector, const RequestStatistics& all,
                const Unlimited& unlimited, double length) {
@@ -315,8 +324,7 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
   add_notes_on_nothing(simulation, collector, notes);
   const LatencyDistribution& latency = all.latency;
   if (latency.count() > 0 && length == 0.0) {
-    notes.emplace_back(
-        "the measured window has no length, as nothing in it takes time: bandwidths and rates are not known");
+    notes.emplace_back(without_length(latency.mean_ns() > 0.0));
   } else if (latency.count() > 1 && length < kShort * latency.mean_ns()) {
     notes.emplace_back(
         "the measured window is shorter than three mean latencies: its bandwidth says how requests came and "

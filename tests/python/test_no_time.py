@@ -83,10 +83,38 @@ def test_what_takes_no_time_has_no_bandwidth(cxloom: Callable[..., Any], tmp_pat
     for tool in ("bandwidth", "stream"):
         done = cxloom("measure", spec, tool, "--jobs", 1)
         assert done.code == 1
-        assert "nothing there takes time" in done.err
+        assert "no request that was measured takes any time" in done.err
     done = cxloom("explain", spec)
     assert done.code == 1
     assert "no request that was measured takes any time" in done.err
+
+
+def test_completions_at_one_instant_may_have_taken_time(cxloom: Callable[..., Any], tmp_path: Path) -> None:
+    """64 requests in flight that never wait for each other complete together, and then the next 64."""
+    spec = tmp_path / "system.yaml"
+    lockstep = {
+        "devices": {
+            "host": {"kind": "host", "queue": 64, "process_time": "10ns"},
+            "mem": {"kind": "memory", "media": {"kind": "fixed", "latency": "45ns"}},
+        },
+        "links": [{"between": ["host", "mem"]}],
+        "address_map": [{"to": "mem"}],
+        "workload": {"host": {"pattern": "random", "requests": 50, "footprint": "1MiB"}},
+        "run": {"warmup": 64},
+    }
+    spec.write_text(json.dumps(lockstep))
+    summary = cx.run(str(spec)).summary
+    assert summary["simulated_time_ns"] == 0
+    assert summary["latency_ns"]["mean"] > 45
+    [note] = [each for each in summary["notes"] if "no length" in each]
+    assert "completed at the instant at which it opened" in note
+    assert "measure more requests" in note
+    assert "takes time" not in note
+    done = cxloom("explain", spec)
+    assert done.code == 1
+    assert "completed at the instant at which the window opened" in done.err
+    assert "measure more requests" in done.err
+    assert cxloom("explain", spec, "--jobs", 1, "--set", "workload.host.requests=5000").code == 0
 
 
 def test_a_half_of_no_latency_is_no_base_of_a_percentage() -> None:

@@ -48,7 +48,8 @@ def explain(
     Runs SPEC, and again with twice of each resource that is in use: the limit is what gains the most. One sentence,
     then a table of the resources in the order of a request's way.
 
-    Exit code 0: explained. 1: the system could not finish. 2: the input is wrong; nothing was written.
+    Exit code 0: explained. 1: the system could not finish, or its measured window has no length. 2: the input is wrong;
+    nothing was written.
     """
     from cxloom.explaining.explanation import explain as explained
 

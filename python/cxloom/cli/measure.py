@@ -89,8 +89,9 @@ def measure(
     writes. stream: the four kernels of STREAM. The workload and the events of SPEC are left out.
 
     Where requests are answered with an error there is no number, and a note says so. Exit code 0: measured. 1: a point
-    could not finish, or all requests were answered with an error. 2: the input is wrong, as that of a system without
-    a requester or memory for it; nothing was written.
+    could not finish, or there is no number at all: all requests were answered with an error, or nothing takes time
+    where a bandwidth is asked for. 2: the input is wrong, as that of a system without a requester or memory for it;
+    nothing was written.
     """
     from cxloom.measure.bench import Bench
     from cxloom.measure.measurement import form_of

@@ -13,6 +13,7 @@ from cxloom.errors import InputError, SimulationError
 from cxloom.explaining.besides import all_resources
 from cxloom.explaining.resources import Resource, cause, chain, together
 from cxloom.filenames import file_name
+from cxloom.no_length import why_no_length
 from cxloom.spec.parts import part_of, section_default
 from cxloom.spec.resolve import Override
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
@@ -196,8 +197,9 @@ def explain(
         raise InputError(
             "nothing is measured in this system", allowed="a workload with more requests than its warm-up"
         )
-    if not summary["simulated_time_ns"]:
-        raise SimulationError("there is nothing to explain, as no request that was measured takes any time")
+    if (why := why_no_length(summary)) is not None:
+        more = "; measure more requests" if summary["latency_ns"]["max"] else ""
+        raise SimulationError(f"there is nothing to explain, as {why}{more}")
     resources = all_resources(spec, summary)
     tried = _worth_trying(resources)
     # Of those that gain as much the smallest change comes first: a resource before all of its kind.

@@ -12,6 +12,7 @@ from typing import Any
 from cxloom.error_answers import got_none, sentence
 from cxloom.errors import InputError, SimulationError
 from cxloom.filenames import file_name
+from cxloom.no_length import why_no_length
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.parts import Part, part_of, quantity
 from cxloom.spec.resolve import Override
@@ -338,10 +339,10 @@ class Cells:
         """As `has_number`, of a bandwidth: it takes a window that has a length, too."""
         if not self.has_number(cell, summary):
             return False
-        timed: bool = summary["simulated_time_ns"] > 0
-        if not timed:
-            self.without.setdefault(cell, "nothing there takes time, so that no bandwidth is the most")
-        return timed
+        why = why_no_length(summary)
+        if why is not None:
+            self.without.setdefault(cell, f"{why}, so that there is no bandwidth")
+        return why is None
 
     def check(self) -> None:
         """Raises SimulationError if no cell has a number."""

@@ -145,7 +145,7 @@ def _passed(spec: Spec, summary: Spec, engine: _Engine) -> Iterator[tuple[str, _
             legs = [back for back in engine.legs if (sure[link] != way) == back] if link in sure else None
             yield f"the wire {way_name(link, '->'.join(way))}", medium, engine.bytes_on(medium, legs)
     passed = {end for ends in sure.values() for end in ends}
-    kind = spec["devices"][engine.target]["kind"]
+    kind = spec["devices"].get(engine.target, {}).get("kind")
     upstream = {False: kind == "host", True: engine.traffic == "config-read"}
     for device in {end for ends in possible.values() for end in ends}:
         for named in ("downstream", "upstream"):

@@ -85,6 +85,7 @@ NAMED = {
     },
     "run": {
         "python/cxloom/measure/bench.py": "measurements have a warm-up and an end of their own",
+        "python/cxloom/explaining/engines.py": "whether packets go by one way",
         "python/cxloom/explaining/explanation.py": "the seed of the runs",
         "python/cxloom/explaining/resources.py": "the routing, which spreads messages over parallel links",
         "python/cxloom/building.py": "until: what else ends a run",

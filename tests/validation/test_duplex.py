@@ -41,7 +41,7 @@ def utility_and_efficiency(outcome: Run, directions: int) -> tuple[float, float]
         return switch["bus"]["utilization"], switch["bus"]["efficiency"]
     ways = list(outcome.directions().values())
     busy = sum(way["utilization"] for way in ways)
-    return busy / directions, sum(way["utilization"] * way["efficiency"] for way in ways) / busy
+    return busy / directions, sum(way["utilization"] * (way["efficiency"] or 0) for way in ways) / busy
 
 
 @SYSTEMS

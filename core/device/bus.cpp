@@ -1,6 +1,5 @@
 #include "device/bus.hpp"
 
-#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
@@ -217,8 +216,7 @@ void Bus::report(MeasureSink& sink) const {
   report_all(kDownstreamMeasures, way_of(monitors_[kDownstream], measured_), sink);
   report_all(kUpstreamMeasures, way_of(monitors_[kUpstream], measured_), sink);
   report_all(kBothMeasures,
-             {.utilization = measured_.per_ns(busy) / (shared_ ? 1.0 : 2.0),
-              .efficiency = mean_value(static_cast<double>(both.payload), static_cast<double>(both.bytes))},
+             {.utilization = measured_.per_ns(busy) / (shared_ ? 1.0 : 2.0), .efficiency = both.efficiency()},
              sink);
 }
 

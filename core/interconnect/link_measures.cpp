@@ -175,21 +175,20 @@ void report_link(const LinkEnd& end, double length, MeasureSink& sink) {
   std::optional<Value> flits;
   if (const FlitMonitor* monitor = end.flits()) flits = flits_of(*monitor, length);
   const auto share = [&](double part) { return length > 0.0 ? part / length : 0.0; };
-  report_all(
-      kLinkMeasures,
-      {.utilization = share(totals.busy.ns()),
-       .efficiency = mean_value(static_cast<double>(totals.payload), static_cast<double>(totals.bytes)),
-       .messages = totals.messages,
-       .bytes = totals.bytes,
-       .payload_rate = share(static_cast<double>(totals.payload)),
-       .queue_mean = queue.mean(),
-       .queue_p50 = queue.quantile(0.5),
-       .queue_p99 = queue.quantile(0.99),
-       .queue_max = queue.maximum(),
-       .credit_blocked = end.total_credit_blocked().ns(),
-       .credit_blocked_by_class = std::move(blocked),
-       .flits = std::move(flits)},
-      sink);
+  report_all(kLinkMeasures,
+             {.utilization = share(totals.busy.ns()),
+              .efficiency = totals.efficiency(),
+              .messages = totals.messages,
+              .bytes = totals.bytes,
+              .payload_rate = share(static_cast<double>(totals.payload)),
+              .queue_mean = queue.mean(),
+              .queue_p50 = queue.quantile(0.5),
+              .queue_p99 = queue.quantile(0.99),
+              .queue_max = queue.maximum(),
+              .credit_blocked = end.total_credit_blocked().ns(),
+              .credit_blocked_by_class = std::move(blocked),
+              .flits = std::move(flits)},
+             sink);
 }
 
 }  // namespace cxloom

@@ -5,6 +5,7 @@
 #include <memory_resource>
 #include <vector>
 
+#include "base/mean_value.hpp"
 #include "base/units.hpp"
 #include "kernel/distribution.hpp"
 
@@ -28,9 +29,7 @@ struct WireTotals {
   std::uint64_t payload = 0;
 
   /// Transmission efficiency: of the bytes on the wire, the payload's share.
-  double efficiency() const {
-    return bytes > 0 ? static_cast<double>(payload) / static_cast<double>(bytes) : 0.0;
-  }
+  Value efficiency() const { return mean_value(static_cast<double>(payload), static_cast<double>(bytes)); }
 };
 
 class WireMonitor {

@@ -24,8 +24,8 @@ struct PlacementContext {
   std::span<const NumaNode> nodes;  ///< of the device, in the order of the address map; they outlive it
   Bytes page;
   const PlacementRegistry& kinds;  ///< for those that are made of others
-  std::span<const MemoryOfOther> others =
-      {};  ///< memory that is in none of the nodes, as another device has it
+  /// Memory that is in none of the nodes, as another device has it.
+  std::span<const MemoryOfOther> others = {};
 };
 
 class PagePlacement {

@@ -57,7 +57,7 @@ TEST(WireMonitor, AWindowThatOpensAndClosesInTheMiddleOfPassages) {
   EXPECT_EQ(totals.messages, 2U);  // those whose end lies in the window
   EXPECT_EQ(totals.bytes, 160U);
   EXPECT_EQ(totals.payload, 128U);
-  EXPECT_EQ(totals.efficiency(), 0.8);
+  EXPECT_EQ(totals.efficiency(), Value(0.8));
   // Waiting: two until 100 ps, one until 200 ps, none after.
   EXPECT_EQ(monitor.queue().integral(), 2.0 * 50 + 1.0 * 100);
   EXPECT_EQ(monitor.queue().maximum(), 2.0);
@@ -84,7 +84,7 @@ TEST(WireMonitor, OnePassageLongerThanTheWindow) {
   EXPECT_EQ(monitor.totals(500_ps).busy, 100_ps);
   monitor.close(700_ps);
   EXPECT_EQ(monitor.closed_totals().busy, 300_ps);
-  EXPECT_EQ(monitor.closed_totals().efficiency(), 0.0);
+  EXPECT_TRUE(monitor.closed_totals().efficiency().is_null()) << "of no bytes";
   EXPECT_EQ(monitor.closed_totals().messages, 0U);
   monitor.totals(2000_ps);  // its end after the close counts no more
   EXPECT_EQ(monitor.closed_totals().busy, 300_ps);

@@ -7,7 +7,7 @@
 
 #include "base/ring.hpp"
 #include "memory/dram_backlog.hpp"
-#include "memory/dram_params.hpp"
+#include "memory/dram_config.hpp"
 #include "memory/dram_timers.hpp"
 
 namespace cxloom {

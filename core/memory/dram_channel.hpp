@@ -20,7 +20,7 @@
 #include "memory/dram_direction.hpp"
 #include "memory/dram_forecast.hpp"
 #include "memory/dram_idle_rows.hpp"
-#include "memory/dram_params.hpp"
+#include "memory/dram_config.hpp"
 #include "memory/dram_queue.hpp"
 #include "memory/dram_ranks.hpp"
 #include "memory/dram_refresher.hpp"

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "memory/dram_params.hpp"
+#include "memory/dram_config.hpp"
 #include "memory/dram_requesters.hpp"
 
 namespace cxloom {

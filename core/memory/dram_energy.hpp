@@ -2,7 +2,7 @@
 #pragma once
 
 #include "memory/dram_counters.hpp"
-#include "memory/dram_params.hpp"
+#include "memory/dram_config.hpp"
 
 namespace cxloom {
 

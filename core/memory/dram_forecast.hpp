@@ -5,7 +5,7 @@
 #include "memory/dram_arrivals.hpp"
 #include "memory/dram_candidates.hpp"
 #include "memory/dram_direction.hpp"
-#include "memory/dram_params.hpp"
+#include "memory/dram_config.hpp"
 #include "memory/dram_queue.hpp"
 #include "memory/dram_refresher.hpp"
 #include "memory/dram_scheduler.hpp"

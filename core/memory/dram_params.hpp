@@ -1,4 +1,4 @@
-// The parameters of `kind: dram` as a person writes them, and the complete configuration that they give with a preset.
+// The parameters of `kind: dram` as a person writes them.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,7 @@
 
 #include "base/memory_estimate.hpp"
 #include "base/parameters.hpp"
-#include "memory/dram_clock.hpp"
-#include "memory/dram_device.hpp"
-#include "memory/dram_mapping.hpp"
+#include "memory/dram_config.hpp"
 
 namespace cxloom {
 
@@ -69,34 +67,6 @@ struct DramParams {
   /// Throws InputError for what does not go together, or with its preset, in a memory of any capacity.
   static void check(const DramParams& params);
   static void estimate(const DramParams& params, MemoryEstimate& memory);
-};
-
-/// Everything decided: a device with its overrides, and policies in clocks.
-struct DramConfig {
-  DramDevice device;
-  std::uint32_t sub_channels = 1;  ///< of all channels together
-  std::string mapping;
-  BankHash hash = BankHash::kNone;
-  ChannelHash channel_hash = ChannelHash::kNone;
-  Kinded row_policy;
-  Kinded scheduler;
-  std::uint32_t read_queue = 0;
-  std::uint32_t write_queue = 0;
-  std::uint32_t write_high = 0;  ///< writes waiting at which a drain begins
-  std::uint32_t write_low = 0;   ///< and ends, if reads wait
-  /// Bursts that go in one direction while somebody waits who has accesses in the other alone; or anybody, since the last
-  /// came, or in all.
-  std::uint32_t turn = 0;
-  std::uint32_t lull = 0;
-  std::uint32_t longest_turn = 0;
-  bool posted_writes = true;
-  Kinded refresh;
-  /// What a refresh takes, for the checks of parameters; none where it is off, or of a plug-in.
-  std::optional<DramRefreshScope> refresh_scope;
-  std::uint32_t refresh_postpone = 0;
-  std::optional<Clock> power_down;
-
-  std::uint64_t capacity() const { return device.organisation.sub_channel_bytes() * sub_channels; }
 };
 
 /// `capacity` is that of the memory, if somebody wrote it: where nobody says how many ranks there are, there are enough

@@ -8,7 +8,7 @@
 
 #include "memory/dram_command_bus.hpp"
 #include "memory/dram_counters.hpp"
-#include "memory/dram_params.hpp"
+#include "memory/dram_config.hpp"
 #include "memory/dram_timers.hpp"
 
 namespace cxloom {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "memory/dram_counters.hpp"
-#include "memory/dram_params.hpp"
+#include "memory/dram_config.hpp"
 #include "memory/dram_ranks.hpp"
 #include "memory/dram_refresh_policy.hpp"
 #include "memory/dram_refresh_steps.hpp"

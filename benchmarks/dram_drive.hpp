@@ -7,8 +7,8 @@
 
 #include "base/random.hpp"
 #include "kernel/kernel.hpp"
-#include "memory/dram_media.hpp"
-#include "system/registry.hpp"
+#include "memory/dram/controller/media.hpp"
+#include "system/kinds/registry.hpp"
 
 namespace cxloom {
 

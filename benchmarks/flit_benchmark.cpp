@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/flit_packer.hpp"
+#include "protocol/flit/packer.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/kind_registry.hpp"
-#include "coherence/snoop_filter.hpp"
+#include "coherence/home/snoop_filter.hpp"
 
 namespace {
 

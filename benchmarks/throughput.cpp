@@ -10,7 +10,7 @@
 
 #include "dram_drive.hpp"
 #include "results/collector.hpp"
-#include "system/simulation.hpp"
+#include "system/run/simulation.hpp"
 
 namespace {
 

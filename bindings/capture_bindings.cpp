@@ -17,15 +17,15 @@
 
 #include "base/schema.hpp"
 #include "core_bindings.hpp"
-#include "device/core_params.hpp"
+#include "device/requester/core_params.hpp"
 #include "program/program_capture.hpp"
 #include "program/program_feed.hpp"
-#include "system/spec.hpp"
+#include "system/spec/spec.hpp"
 #include "trace_bindings.hpp"
 #include "trace_columns.hpp"
 #include "value_conversion.hpp"
-#include "workload/capture_filter.hpp"
-#include "workload/lackey_capture.hpp"
+#include "workload/trace/capture_filter.hpp"
+#include "workload/trace/lackey_capture.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

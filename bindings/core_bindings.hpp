@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "system/registry.hpp"
+#include "system/kinds/registry.hpp"
 
 namespace cxloom {
 

@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "system/loss_history.hpp"
-#include "system/power_loss.hpp"
-#include "system/simulation.hpp"
+#include "system/crash/loss_history.hpp"
+#include "system/crash/power_loss.hpp"
+#include "system/run/simulation.hpp"
 
 namespace cxloom {
 

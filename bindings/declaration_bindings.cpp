@@ -8,14 +8,14 @@
 
 #include "base/period.hpp"
 #include "base/units.hpp"
-#include "device/device_parts.hpp"
+#include "device/kinds/parts.hpp"
 #include "generated_links.hpp"
-#include "interconnect/link_measures.hpp"
+#include "interconnect/link/measures.hpp"
 #include "protocol/segment.hpp"
 #include "results/summary.hpp"
-#include "system/plugin.hpp"
-#include "system/registry.hpp"
-#include "system/spec_section.hpp"
+#include "system/plugin/plugin.hpp"
+#include "system/kinds/registry.hpp"
+#include "system/spec/section.hpp"
 #include "value_conversion.hpp"
 
 namespace nb = nanobind;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "interconnect/generators.hpp"
+#include "interconnect/topology/generators.hpp"
 #include "value_conversion.hpp"
 
 namespace cxloom {

@@ -15,15 +15,15 @@
 
 #include "base/period.hpp"
 #include "base/schema.hpp"
-#include "system/spec.hpp"
+#include "system/spec/spec.hpp"
 #include "trace_columns.hpp"
 #include "value_conversion.hpp"
-#include "workload/foreign_trace.hpp"
-#include "workload/lackey_trace.hpp"
-#include "workload/page_map.hpp"
-#include "workload/text_trace.hpp"
-#include "workload/trace_format.hpp"
-#include "workload/trace_lines.hpp"
+#include "workload/trace/foreign.hpp"
+#include "workload/trace/lackey.hpp"
+#include "workload/trace/page_map.hpp"
+#include "workload/trace/text.hpp"
+#include "workload/trace/format.hpp"
+#include "workload/trace/lines.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

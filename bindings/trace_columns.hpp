@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "workload/access_stream.hpp"
-#include "workload/trace_stream.hpp"
+#include "workload/stream/access_stream.hpp"
+#include "workload/trace/stream.hpp"
 
 namespace cxloom {
 

@@ -12,7 +12,7 @@
 #include "component/agent.hpp"
 #include "component/component.hpp"
 #include "component/delivery_order.hpp"
-#include "component/fabric.hpp"
+#include "component/system_context.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom {

@@ -5,7 +5,7 @@
 
 #include "base/prefetch.hpp"
 #include "base/units.hpp"
-#include "protocol/lane.hpp"
+#include "protocol/class_vc.hpp"
 
 namespace cxloom {
 

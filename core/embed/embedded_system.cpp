@@ -2,8 +2,8 @@
 
 #include "base/json.hpp"
 #include "results/summary.hpp"
-#include "system/plugin.hpp"
-#include "system/spec.hpp"
+#include "system/plugin/plugin.hpp"
+#include "system/spec/spec.hpp"
 
 namespace cxloom {
 

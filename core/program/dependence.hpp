@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "program/block.hpp"
+#include "program/feed/block.hpp"
 
 namespace cxloom {
 

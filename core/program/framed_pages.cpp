@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "workload/page_map.hpp"
+#include "workload/trace/page_map.hpp"
 
 namespace cxloom {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "program/memory_origins.hpp"
-#include "program/program_sink.hpp"
+#include "program/feed/program_sink.hpp"
 
 namespace cxloom {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "program/block.hpp"
+#include "program/feed/block.hpp"
 
 namespace cxloom {
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "program/program_sink.hpp"
+#include "program/feed/program_sink.hpp"
 
 namespace cxloom {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "program/program_sink.hpp"
+#include "program/feed/program_sink.hpp"
 
 namespace cxloom {
 

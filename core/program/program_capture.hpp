@@ -7,21 +7,21 @@
 #include <utility>
 #include <vector>
 
-#include "program/answered_records.hpp"
+#include "program/retired_records.hpp"
 #include "program/dependence.hpp"
 #include "program/framed_pages.hpp"
 #include "program/function_region.hpp"
 #include "program/memory_origins.hpp"
-#include "program/pace.hpp"
+#include "program/core_pipeline.hpp"
 #include "program/process_parents.hpp"
-#include "program/program_sink.hpp"
+#include "program/feed/program_sink.hpp"
 #include "program/program_translation.hpp"
 #include "program/recorded_parts.hpp"
 #include "program/thread_branches.hpp"
 #include "program/thread_translation.hpp"
 #include "program/thread_waits.hpp"
-#include "program/told_cycles.hpp"
-#include "workload/capture_filter.hpp"
+#include "program/reported_cycles.hpp"
+#include "workload/trace/capture_filter.hpp"
 
 namespace cxloom {
 

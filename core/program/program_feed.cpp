@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "program/entered_block.hpp"
-#include "program/feed_blocks.hpp"
-#include "program/feed_calls.hpp"
-#include "program/feed_record.hpp"
-#include "program/thread_place.hpp"
-#include "program/told_mappings.hpp"
+#include "program/feed/current_block.hpp"
+#include "program/feed/blocks.hpp"
+#include "program/feed/calls.hpp"
+#include "program/feed/record.hpp"
+#include "program/feed/thread_place.hpp"
+#include "program/feed/reported_mappings.hpp"
 
 namespace cxloom {
 

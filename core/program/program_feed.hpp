@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "program/call_order.hpp"
-#include "program/feed_folder.hpp"
-#include "program/feed_process.hpp"
-#include "program/patience.hpp"
-#include "program/program_sink.hpp"
-#include "program/thread_order.hpp"
+#include "program/syscall_order.hpp"
+#include "program/feed/directory.hpp"
+#include "program/feed/process.hpp"
+#include "program/stall_timer.hpp"
+#include "program/feed/program_sink.hpp"
+#include "program/futex_tracker.hpp"
 
 namespace cxloom {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "program/block.hpp"
+#include "program/feed/block.hpp"
 #include "program/branch_predictor.hpp"
 #include "program/dependence.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "program/answered_records.hpp"
+#include "program/retired_records.hpp"
 #include "program/dependence.hpp"
 #include "program/page_walks.hpp"
 #include "program/program_translation.hpp"

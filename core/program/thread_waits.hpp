@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "program/system_call.hpp"
+#include "program/feed/system_call.hpp"
 
 namespace cxloom {
 

@@ -6,15 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "interconnect/link_end.hpp"
-#include "memory/media.hpp"
+#include "interconnect/link/end.hpp"
+#include "memory/media/media.hpp"
 #include "results/unlimited.hpp"
-#include "system/deadlock_check.hpp"
-#include "system/offered_memory.hpp"
-#include "system/partitions.hpp"
-#include "system/registry.hpp"
-#include "workload/numa_nodes.hpp"
-#include "workload/page_map.hpp"
+#include "system/deadlock/check.hpp"
+#include "system/model/offered_memory.hpp"
+#include "system/model/partitions.hpp"
+#include "system/kinds/registry.hpp"
+#include "workload/placement/numa_nodes.hpp"
+#include "workload/trace/page_map.hpp"
 
 namespace cxloom {
 

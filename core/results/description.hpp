@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/value.hpp"
-#include "system/simulation.hpp"
+#include "system/run/simulation.hpp"
 
 namespace cxloom {
 

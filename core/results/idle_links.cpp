@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "interconnect/link_end.hpp"
-#include "system/system.hpp"
+#include "interconnect/link/end.hpp"
+#include "system/model/system.hpp"
 
 namespace cxloom {
 

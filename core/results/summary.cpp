@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "base/measure_table.hpp"
-#include "coherence/coherence_counts.hpp"
-#include "device/sequencer.hpp"
-#include "interconnect/link_end.hpp"
-#include "interconnect/link_measures.hpp"
+#include "coherence/home/coherence_counts.hpp"
+#include "device/requester/sequencer.hpp"
+#include "interconnect/link/end.hpp"
+#include "interconnect/link/measures.hpp"
 #include "results/idle_links.hpp"
 #include "results/request_measures.hpp"
 #include "results/unlimited.hpp"
-#include "system/event_player.hpp"
+#include "system/events/player.hpp"
 
 namespace cxloom {
 

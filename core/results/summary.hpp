@@ -6,7 +6,7 @@
 #include "base/measure.hpp"
 #include "base/value.hpp"
 #include "results/collector.hpp"
-#include "system/simulation.hpp"
+#include "system/run/simulation.hpp"
 
 namespace cxloom {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "interconnect/link_end.hpp"
-#include "system/way_name.hpp"
+#include "interconnect/link/end.hpp"
+#include "system/model/way_name.hpp"
 
 namespace cxloom {
 

@@ -9,7 +9,7 @@
 #include "base/measure_table.hpp"
 #include "base/value.hpp"
 #include "results/collector.hpp"
-#include "system/system.hpp"
+#include "system/model/system.hpp"
 
 namespace cxloom {
 

@@ -16,27 +16,27 @@
 #include "base/units.hpp"                     // Time, Bytes, Bandwidth, ...
 #include "component/component_time.hpp"       // Component, and what it does with time
 #include "component/endpoint.hpp"             // Endpoint, Agent
-#include "device/device_context.hpp"          // what a device finds around itself
-#include "device/memory_controller.hpp"       // MemoryController, an agent
-#include "device/sequencer.hpp"               // Sequencer, an agent
-#include "device/switch.hpp"                  // SwitchingDevice
-#include "device/switching_endpoint.hpp"      // SwitchingEndpoint: a switch with agents
+#include "device/context/context.hpp"          // what a device finds around itself
+#include "device/memory/controller.hpp"       // MemoryController, an agent
+#include "device/requester/sequencer.hpp"               // Sequencer, an agent
+#include "device/switch/switch.hpp"                  // SwitchingDevice
+#include "device/switch/switching_endpoint.hpp"      // SwitchingEndpoint: a switch with agents
 #include "embed/embedded_system.hpp"          // EmbeddedSystem: one from a resolved spec
-#include "interconnect/arbitration.hpp"       // Arbiter
-#include "interconnect/generators.hpp"        // GeneratedTopology
-#include "interconnect/routing_strategy.hpp"  // RoutingStrategy
-#include "memory/dram_refresh_policy.hpp"     // DramRefreshPolicy
-#include "memory/dram_row_policy.hpp"         // DramRowPolicy
-#include "memory/dram_scheduler.hpp"          // DramScheduler
-#include "memory/flash_collector.hpp"         // FlashCollector
-#include "memory/media.hpp"                   // Media
-#include "memory/media_context.hpp"           // what media find around themselves
+#include "interconnect/arbitration/arbitration.hpp"       // Arbiter
+#include "interconnect/topology/generators.hpp"        // GeneratedTopology
+#include "interconnect/routing/strategy.hpp"  // RoutingStrategy
+#include "memory/dram/refresh/policy.hpp"     // DramRefreshPolicy
+#include "memory/dram/row_policy/row_policy.hpp"         // DramRowPolicy
+#include "memory/dram/scheduler/scheduler.hpp"          // DramScheduler
+#include "memory/flash/gc_policy.hpp"         // FlashCollector
+#include "memory/media/media.hpp"                   // Media
+#include "memory/media/context.hpp"           // what media find around themselves
 #include "protocol/request.hpp"               // Request, Message
-#include "system/plugin_stamp.hpp"            // CXLOOM_PLUGIN
-#include "system/registry.hpp"                // where kinds are registered
-#include "system/simulation.hpp"              // a simulation driven from outside
+#include "system/plugin/stamp.hpp"            // CXLOOM_PLUGIN
+#include "system/kinds/registry.hpp"                // where kinds are registered
+#include "system/run/simulation.hpp"              // a simulation driven from outside
 #include "tags/prefetcher.hpp"                // Prefetcher
 #include "tags/prefetcher_schema.hpp"         // what every prefetcher has
 #include "tags/victim_policy.hpp"             // VictimPolicy
-#include "workload/page_placement.hpp"        // PagePlacement
-#include "workload/pattern.hpp"               // Pattern
+#include "workload/placement/page_placement.hpp"        // PagePlacement
+#include "workload/pattern/pattern.hpp"               // Pattern

@@ -1,5 +1,5 @@
 // The plug-in that reports to cxloom what a program does under QEMU's user-mode emulation: which blocks it enters, and what it
-// accesses. It fills rings in shared memory (core/program/feed_ring.hpp) and leaves everything else to their reader.
+// accesses. It fills rings in shared memory (core/program/feed/ring.hpp) and leaves everything else to their reader.
 #include <cxloom/program_feed.hpp>
 
 #include <pthread.h>

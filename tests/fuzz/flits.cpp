@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <exception>
 
-#include "core/protocol/flit_traffic.hpp"
+#include "core/protocol/flit/traffic.hpp"
 
 int main(int count, char** arguments) {
   using namespace cxloom;

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 INLINE = {
     "core/component/component_time.hpp": "Component",
     "core/component/endpoint.hpp": "Agent",
-    "core/interconnect/link_path_delivery.hpp": "LinkPath",
+    "core/interconnect/wire/link_path_delivery.hpp": "LinkPath",
 }
 
 CLASS = re.compile(

@@ -107,7 +107,7 @@ def test_sections_of_parameters_are_named_in_no_list_of_their_own() -> None:
             for file in (REPOSITORY / folder).rglob("*.?*")
             if file.suffix in (".cpp", ".hpp", ".py") and f'"{section}"' in file.read_text(encoding="utf-8")
         }
-        assert named == {"core/system/spec_section.cpp", *uses}, section
+        assert named == {"core/system/spec/section.cpp", *uses}, section
 
 
 def test_sections_of_parameters_are_methods_of_the_class() -> None:

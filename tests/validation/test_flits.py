@@ -29,7 +29,7 @@ def towards_memory(flit: str, reads: float) -> float:
 
 def from_memory(flit: str, reads: float) -> float:
     """Accesses whose answers a flit from the memory takes, where that decides: the corners of the best legal mixes,
-    which tests/core/protocol/flit_bounds_test.cpp searches.
+    which tests/core/protocol/flit/bounds_test.cpp searches.
     """
     if flit == "68B":
         return min(16 / (17 * reads + 1), 14 / (13 * reads + 2))

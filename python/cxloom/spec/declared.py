@@ -28,7 +28,7 @@ def forget() -> None:
 
 
 def sections() -> Mapping[str, Mapping[str, Any]]:
-    """The top-level keys of a spec, each with what it is for and how it is written (core/system/spec_section.hpp)."""
+    """The top-level keys of a spec, each with what it is for and how it is written (core/system/spec/section.hpp)."""
     found: Mapping[str, Mapping[str, Any]] = declarations()["sections"]
     return found
 

@@ -1,6 +1,6 @@
 """The parts of a device as a spec has them: the parameters of its queue, its controller, its ports, whatever its kind.
 
-Where they stand, and what they are by default, the core declares (core/device/device_parts.hpp), also of plug-ins.
+Where they stand, and what they are by default, the core declares (core/device/kinds/parts.hpp), also of plug-ins.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@
 
 #include "core/support/coherence_oracle.hpp"
 #include "core/support/system.hpp"
-#include "device/sequencer.hpp"
+#include "device/requester/sequencer.hpp"
 
 namespace cxloom::test {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/random.hpp"
 #include "core/support/back_invalidation.hpp"
 #include "core/support/flit_bench.hpp"
-#include "interconnect/phy.hpp"
+#include "interconnect/wire/phy.hpp"
 
 namespace cxloom {
 namespace {

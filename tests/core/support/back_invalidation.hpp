@@ -12,7 +12,7 @@
 #include "component/component.hpp"
 #include "component/component_time.hpp"
 #include "core/support/link_bench.hpp"
-#include "protocol/flit.hpp"
+#include "protocol/flit/flit.hpp"
 
 namespace cxloom::test {
 

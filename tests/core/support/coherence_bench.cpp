@@ -5,10 +5,10 @@
 #include <iterator>
 #include <utility>
 
-#include "coherence/bias_agent.hpp"
-#include "coherence/dcoh.hpp"
-#include "coherence/home_agent.hpp"
-#include "coherence/write_pull.hpp"
+#include "coherence/home/bias_agent.hpp"
+#include "coherence/home/dcoh.hpp"
+#include "coherence/home/agent.hpp"
+#include "coherence/common/write_pull.hpp"
 #include "component/component_time.hpp"
 #include "component/memory_access.hpp"
 #include "core/support/coherence_state.hpp"

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/parameters.hpp"
-#include "coherence/bias_params.hpp"
-#include "coherence/cache_agent_params.hpp"
-#include "coherence/dcoh_params.hpp"
-#include "coherence/directory_agent.hpp"
+#include "coherence/home/bias_params.hpp"
+#include "coherence/cache/params.hpp"
+#include "coherence/home/dcoh_params.hpp"
+#include "coherence/home/directory_agent.hpp"
 #include "core/support/coherence_explorer.hpp"
 #include "core/support/coherence_oracle.hpp"
 #include "core/support/message_bench.hpp"

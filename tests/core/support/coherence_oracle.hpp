@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "coherence/cache_agent.hpp"
-#include "coherence/cache_agent_params.hpp"
-#include "coherence/directory_agent.hpp"
+#include "coherence/cache/agent.hpp"
+#include "coherence/cache/params.hpp"
+#include "coherence/home/directory_agent.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/protocol_observer.hpp"
 

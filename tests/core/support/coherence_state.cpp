@@ -4,9 +4,9 @@
 #include <map>
 #include <utility>
 
-#include "coherence/bias_agent.hpp"
-#include "coherence/cache_agent.hpp"
-#include "coherence/directory_agent.hpp"
+#include "coherence/home/bias_agent.hpp"
+#include "coherence/cache/agent.hpp"
+#include "coherence/home/directory_agent.hpp"
 
 namespace cxloom::test {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/support/persist_systems.hpp"
-#include "system/simulation.hpp"
+#include "system/run/simulation.hpp"
 
 namespace cxloom::test {
 

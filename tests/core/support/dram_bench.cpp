@@ -7,7 +7,7 @@
 #include "core/support/probe.hpp"
 #include "core/support/victims.hpp"
 #include "kernel/kernel.hpp"
-#include "memory/dram_media.hpp"
+#include "memory/dram/controller/media.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom::test {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/support/media_kinds.hpp"
-#include "memory/dram_command.hpp"
-#include "memory/dram_params.hpp"
+#include "memory/dram/device/command.hpp"
+#include "memory/dram/controller/params.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom::test {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "memory/dram_command.hpp"
-#include "memory/dram_params.hpp"
+#include "memory/dram/device/command.hpp"
+#include "memory/dram/controller/params.hpp"
 
 namespace cxloom::test {
 

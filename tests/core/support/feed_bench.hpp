@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <string>
 
-#include "program/feed_folder.hpp"
-#include "program/feed_writer.hpp"
+#include "program/feed/directory.hpp"
+#include "program/feed/writer.hpp"
 
 namespace cxloom::test {
 

@@ -5,8 +5,8 @@
 
 #include "core/support/flit_modes.hpp"
 #include "core/support/link_bench.hpp"
-#include "interconnect/flit_transmitter.hpp"
-#include "interconnect/link.hpp"
+#include "interconnect/flit/transmitter.hpp"
+#include "interconnect/link/link.hpp"
 
 namespace cxloom::test {
 

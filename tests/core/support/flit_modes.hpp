@@ -1,7 +1,7 @@
 // All modes of flits, for tests that go through them.
 #pragma once
 
-#include "protocol/flit_geometry.hpp"
+#include "protocol/flit/geometry.hpp"
 
 namespace cxloom::test {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/support/probe.hpp"
-#include "interconnect/arbitration.hpp"
-#include "interconnect/link_end.hpp"
-#include "interconnect/message_transmitter.hpp"
+#include "interconnect/arbitration/arbitration.hpp"
+#include "interconnect/link/end.hpp"
+#include "interconnect/link/message_transmitter.hpp"
 #include "kernel/kernel.hpp"
 #include "protocol/message.hpp"
 #include "protocol/request.hpp"

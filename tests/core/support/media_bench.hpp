@@ -11,7 +11,7 @@
 #include "core/support/link_bench.hpp"
 #include "core/support/media_kinds.hpp"
 #include "core/support/victims.hpp"
-#include "memory/media.hpp"
+#include "memory/media/media.hpp"
 
 namespace cxloom::test {
 

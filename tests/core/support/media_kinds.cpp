@@ -1,16 +1,16 @@
 #include "core/support/media_kinds.hpp"
 
 #include "base/schema.hpp"
-#include "memory/cached_media.hpp"
-#include "memory/dram_media.hpp"
-#include "memory/dram_refresh_policy.hpp"
-#include "memory/dram_row_policy.hpp"
-#include "memory/dram_scheduler.hpp"
-#include "memory/fixed_media.hpp"
-#include "memory/flash_collector.hpp"
-#include "memory/flash_media.hpp"
-#include "memory/media_registry.hpp"
-#include "memory/nvm_media.hpp"
+#include "memory/cached/media.hpp"
+#include "memory/dram/controller/media.hpp"
+#include "memory/dram/refresh/policy.hpp"
+#include "memory/dram/row_policy/row_policy.hpp"
+#include "memory/dram/scheduler/scheduler.hpp"
+#include "memory/fixed/media.hpp"
+#include "memory/flash/gc_policy.hpp"
+#include "memory/flash/media.hpp"
+#include "memory/media/registry.hpp"
+#include "memory/nvm/media.hpp"
 
 namespace cxloom::test {
 

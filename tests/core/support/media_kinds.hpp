@@ -1,7 +1,7 @@
 // What media find of other kinds: those that come with cxloom.
 #pragma once
 
-#include "memory/media_context.hpp"
+#include "memory/media/context.hpp"
 
 namespace cxloom::test {
 

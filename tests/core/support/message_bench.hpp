@@ -13,7 +13,7 @@
 
 #include "component/agent.hpp"
 #include "component/endpoint.hpp"
-#include "component/fabric.hpp"
+#include "component/system_context.hpp"
 #include "component/port.hpp"
 #include "protocol/message.hpp"
 

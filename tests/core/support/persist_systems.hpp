@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/support/system.hpp"
-#include "device/switch.hpp"
-#include "system/registry.hpp"
+#include "device/switch/switch.hpp"
+#include "system/kinds/registry.hpp"
 
 namespace cxloom::test {
 

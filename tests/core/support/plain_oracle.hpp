@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "base/units.hpp"
-#include "coherence/cache_agent.hpp"
+#include "coherence/cache/agent.hpp"
 #include "core/support/coherence_oracle.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/protocol_observer.hpp"

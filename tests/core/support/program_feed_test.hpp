@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "core/support/feed_bench.hpp"
-#include "program/feed_record.hpp"
-#include "program/feed_writer.hpp"
+#include "program/feed/record.hpp"
+#include "program/feed/writer.hpp"
 #include "program/program_feed.hpp"
 
 namespace cxloom::test {

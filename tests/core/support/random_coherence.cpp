@@ -12,7 +12,7 @@
 #include "component/component.hpp"
 #include "core/support/coherence_oracle.hpp"
 #include "core/support/plain_oracle.hpp"
-#include "device/sequencer.hpp"
+#include "device/requester/sequencer.hpp"
 #include "kernel/kernel.hpp"
 
 namespace cxloom::test {

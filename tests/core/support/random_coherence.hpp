@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "coherence/cache_agent_params.hpp"
+#include "coherence/cache/params.hpp"
 #include "core/support/coherence_faults.hpp"
 #include "core/support/system.hpp"
 

@@ -3,7 +3,7 @@
 #include "component/component.hpp"
 
 #include "results/summary.hpp"
-#include "system/registry.hpp"
+#include "system/kinds/registry.hpp"
 
 namespace cxloom::test {
 

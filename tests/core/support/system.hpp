@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "results/collector.hpp"
-#include "system/simulation.hpp"
+#include "system/run/simulation.hpp"
 
 namespace cxloom::test {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "results/collector.hpp"
-#include "system/registry.hpp"
-#include "system/simulation.hpp"
+#include "system/kinds/registry.hpp"
+#include "system/run/simulation.hpp"
 
 namespace cxloom {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "core/support/errors.hpp"
 #include "core/support/failing_system.hpp"
-#include "interconnect/link_end.hpp"
-#include "interconnect/virtual_channels.hpp"
-#include "system/event_player.hpp"
-#include "system/system.hpp"
+#include "interconnect/link/end.hpp"
+#include "interconnect/channel/virtual_channels.hpp"
+#include "system/events/player.hpp"
+#include "system/model/system.hpp"
 
 namespace cxloom::test {
 namespace {

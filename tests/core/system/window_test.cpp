@@ -6,7 +6,7 @@
 
 #include "core/support/errors.hpp"
 #include "core/support/system.hpp"
-#include "system/simulation.hpp"
+#include "system/run/simulation.hpp"
 
 namespace cxloom::test {
 namespace {

@@ -1,0 +1,425 @@
+#include "coherence/cache/agent.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/kind_registry.hpp"
+#include "base/measure_table.hpp"
+#include "component/component_time.hpp"
+#include "component/observed_scope.hpp"
+#include "component/memory_access.hpp"
+#include "component/request_throttle.hpp"
+#include "kernel/payload.hpp"
+#include "protocol/protocol_observer.hpp"
+
+namespace cxloom {
+
+namespace {
+
+/// Null: none.
+std::unique_ptr<Prefetcher> make_prefetcher(const CacheAgentParams& params, const CacheKinds& kinds) {
+  return below("prefetch", [&] {
+    PrefetcherContext context;
+    return kinds.prefetchers.make(params.prefetch, context);
+  });
+}
+
+}  // namespace
+
+CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
+                       const ComponentContext& context, const CacheKinds& kinds, Client& client,
+                       AtomicsAt atomics_at)
+    : Agent(endpoint),
+      client_(client),
+      mshrs_(params.mshrs),
+      write_allocate_(params.write_allocate),
+      counts_(params.levels.size() + 1),
+      protocols_(*this, *this, params.read_state),
+      lines_(params, process_time, kinds, context.seed, *this, protocols_, counts_),
+      snoops_(params.clear_time, *this, kSnoop, lines_, client, counts_),
+      atomics_(params.atomic_time, atomics_at, *this, kOperated, lines_, *this, client, counts_),
+      registers_(context.kernel, "a miss register", endpoint) {
+  if (auto prefetcher = make_prefetcher(params, kinds)) {
+    prefetch_ = std::make_unique<PrefetchUnit>(std::move(prefetcher), endpoint,
+                                               static_cast<PrefetchUnit::Cache&>(*this));
+    lines_.tell(*prefetch_);
+  }
+  ++endpoint.fabric().caches;
+  // What has waited, for a register or for its own line, goes at once; what came later is still on its way through the levels.
+  endpoint.send_as_ready();
+}
+
+void CacheAgent::start() { lines_.keep_coherent(endpoint().fabric().map.has_coherent()); }
+
+Time CacheAgent::now() const { return endpoint().now(); }
+
+// ---- Requests
+
+void CacheAgent::access(Request& request) {
+  const LineAddress line = LineAddress::of(request.address);
+  const CacheLevels& levels = lines_.levels();
+  const CacheLevels::Place place = levels.find(line);
+  const Time begins = std::max(request.account.mark(), lines_.busy_until());
+  request.charge(Segment::kCache, begins + levels.access_time(place.level));
+  if (request.kind == AccessKind::kFlush) [[unlikely]] {
+    attempt(request, place);
+    return;
+  }
+  counts_.count(&CacheCounts::lookups);
+  if (LineVersions* const versions = endpoint().fabric().versions.get()) [[unlikely]] {
+    if (request.kind == AccessKind::kRead && place.state != LineState::kInvalid && !lines_.under_way(line))
+      versions->hit(endpoint().id(), line);
+  }
+  const bool prefetches = prefetch_ && !goes_past(request, place.state);
+  const bool held = place.state != LineState::kInvalid || (prefetches && is_missing(line));
+  if (attempt(request, place) && counts_.window_open) ++counts_.hits[place.level];
+  if (prefetches) prefetch_->accessed(request, held, begins + levels.access_time(levels.count()));
+}
+
+bool CacheAgent::serves(const Request& request, LineState state) const {
+  if (request.kind == AccessKind::kRead) return state != LineState::kInvalid;
+  if (request.kind == AccessKind::kAtomic) return atomics_.served_by(state);
+  if (request.kind == AccessKind::kFlush) return state != LineState::kDirty && !request.brings;
+  return state == LineState::kClean || state == LineState::kDirty;
+}
+
+// The line may have gone to a level behind since it came.
+void CacheAgent::perform(Request& request, std::uint32_t level) {
+  if (request.kind == AccessKind::kFlush) return leave_clean(request);
+  const LineAddress line = LineAddress::of(request.address);
+  if (level > 0) lines_.use(line, level);
+  if (request.kind != AccessKind::kRead) {
+    lines_.mark_dirty(line);
+    if (LineVersions* const versions = endpoint().fabric().versions.get()) [[unlikely]]
+      versions->changed(endpoint().id(), line);
+  }
+  if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
+    observer->performed(endpoint().id(), line, request.kind, now());
+}
+
+// The line of a flush, whose data are elsewhere or on their way there.
+void CacheAgent::leave_clean(const Request& flush) {
+  const LineAddress line = LineAddress::of(flush.address);
+  const LineState state = lines_.find(line).state;
+  if (state == LineState::kInvalid) return;
+  if (flush.keeps) {
+    if (state == LineState::kDirty) lines_.set_state(line, LineState::kClean);
+    return;
+  }
+  lines_.set_state(line, LineState::kInvalid);
+  lines_.note_gone(line);
+}
+
+void CacheAgent::retry(Request& request) {
+  if (request.account.mark() < now()) request.charge(Segment::kMshr, now());
+  const LineAddress line = LineAddress::of(request.address);
+  const CacheLevels::Place place = lines_.find(line);
+  if (prefetch_ && !goes_past(request, place.state)) prefetch_->used(line);  // asked for meanwhile
+  attempt(request, place);
+}
+
+// Whether it is a hit; if not it waits for what it lacks.
+bool CacheAgent::attempt(Request& request, CacheLevels::Place place) {
+  const LineAddress line = LineAddress::of(request.address);
+  if (Transaction* const under_way = lines_.under_way(line)) {  // wait for its end
+    under_way->waiting.push(request);
+    return under_way->doing == Doing::kOperate && serves(request, place.state);
+  }
+  if (serves(request, place.state)) {
+    if (place.level == 0 && request.kind != AccessKind::kFlush) lines_.use(line, 0);
+    perform(request, place.level);
+    if (request.kind == AccessKind::kAtomic) {
+      atomics_.operate(lines_.open(line, place_of(*this, request.id, line.address())), request);
+    } else {
+      answer_later(request);
+    }
+    return true;
+  }
+  if (request.kind == AccessKind::kFlush) {
+    Transaction& transaction = lines_.open(line, place_of(*this, request.id, line.address()));
+    transaction.waiting.push(request);
+    launch(transaction, request, place.state);
+    return true;
+  }
+  if (mshrs_ && misses_ == *mshrs_) {
+    if (outside_.empty()) registers_.join(*this, now());
+    outside_.push(request);
+    return false;
+  }
+  Transaction& transaction = lines_.open(line, place_of(*this, request.id, line.address()));
+  transaction.miss = true;
+  ++misses_;
+  transaction.waiting.push(request);
+  launch(transaction, request, place.state);
+  return false;
+}
+
+// Asks for what the request lacks. What it waited for so far is charged.
+void CacheAgent::launch(Transaction& transaction, Request& request, LineState held) {
+  if (request.account.mark() < now()) request.charge(Segment::kMshr, now());
+  const bool write = request.kind != AccessKind::kRead;
+  transaction.data_in = false;
+  transaction.granted = LineState::kInvalid;
+  if (atomics_.at_home(request)) {
+    atomics_.ask_home(transaction, request, held);
+    return;
+  }
+  if (request.kind == AccessKind::kFlush) {
+    transaction.doing = Doing::kFlush;
+    leave_clean(request);
+    request.brings = false;  // they are on their way
+  } else if (request.kind == AccessKind::kWrite && held == LineState::kInvalid && !write_allocate_) {
+    transaction.doing = Doing::kWrite;
+  } else if (write && held == LineState::kShared) {
+    transaction.doing = Doing::kUpgrade;
+    counts_.count(&CacheCounts::upgrades);
+  } else {
+    transaction.doing = write && transaction.coherent ? Doing::kOwn : Doing::kRead;
+  }
+  transaction.protocol->ask(transaction, request);
+}
+
+void CacheAgent::answer_later(Request& request) {
+  endpoint().kernel().schedule(request.account.mark(), endpoint().source(), *this, kAnswer,
+                               payload_of(request));
+}
+
+// Its lookup may still be going on.
+void CacheAgent::answer(Request& request) {
+  if (request.account.mark() > now()) {
+    answer_later(request);
+  } else {
+    request.charge(Segment::kMshr, now());
+    client_.answered(request);
+  }
+}
+
+// ---- Prefetches
+
+// It wants no copy, and no line behind its own.
+bool CacheAgent::goes_past(const Request& request, LineState state) const {
+  if (request.kind == AccessKind::kFlush) return true;
+  if (atomics_.at_home(request)) return !serves(request, state);
+  return request.kind == AccessKind::kWrite && !write_allocate_ && state == LineState::kInvalid &&
+         !lines_.under_way(LineAddress::of(request.address));
+}
+
+/// It is on its way.
+bool CacheAgent::is_missing(LineAddress line) const {
+  const Transaction* const under_way = lines_.under_way(line);
+  return under_way && (under_way->miss || under_way->prefetch);
+}
+
+bool CacheAgent::concerns(LineAddress line) const {
+  return lines_.under_way(line) || lines_.find(line).state != LineState::kInvalid;
+}
+
+// A read of the line without a miss register: accesses to it wait for it, as for any that is under way.
+void CacheAgent::fetch(Request& request) {
+  const LineAddress line = LineAddress::of(request.address);
+  Transaction& transaction = lines_.open(line, place_of(*this, request.id, line.address()));
+  transaction.prefetch = &request;
+  transaction.waiting.push(request);
+  launch(transaction, request, LineState::kInvalid);
+}
+
+// It is off the count before the client hears of it: then the run may be at its end.
+void CacheAgent::end_prefetch(Request& request) {
+  const NodeId target = request.target;
+  const std::uint16_t bytes = request.failed ? 0 : request.message.size;
+  prefetch_->came(request);
+  client_.prefetched(target, bytes);
+}
+
+void CacheAgent::wake(std::uint8_t kind, std::uint64_t payload) {
+  switch (kind) {
+    case kAnswer: client_.answered(object_of<Request>(payload)); break;
+    case kSnoop: snoops_.look_up(object_of<CacheSnoop>(payload)); break;
+    default: atomics_.end(object_of<Transaction>(payload)); break;
+  }
+  client_.go_on();
+}
+
+void CacheAgent::receive(Message& message) {
+  endpoint().release(message, now());
+  if (RequestThrottle* const throttle = endpoint().throttle()) [[unlikely]]
+    throttle->observe(message);
+  if (message.persistent && endpoint().fabric().versions) [[unlikely]]
+    endpoint().fabric().versions->returns(message);
+  switch (message.channel) {
+    case Channel::kS2MBISnp: protocols_.cxl_mem.receive(message); break;
+    case Channel::kH2DReq:
+    case Channel::kH2DRsp: protocols_.cxl_cache.receive(message); break;  // a WritePull is its sender's
+    case Channel::kD2HReq: protocols_.cxl_bias.receive(message); break;
+    default: lines_.transaction(message.tag).protocol->receive(message); break;
+  }
+  client_.go_on();
+}
+
+// ---- Answers
+
+// Of the line that is, or comes, in the cache.
+void CacheAgent::note_version(const Message& message) {
+  LineVersions* const versions = endpoint().fabric().versions.get();
+  if (versions && message.persistent && !message.failed) [[unlikely]]
+    versions->cached(endpoint().id(), LineAddress::of(message.address), message.version);
+}
+
+void CacheAgent::data_came(Message& message) {
+  Transaction& transaction = lines_.transaction(message.tag);
+  if (transaction.doing == Doing::kAtomic) return completed(message);
+  transaction.data_in = true;
+  note_version(message);
+  if (!transaction.coherent) transaction.granted = LineState::kClean;
+  // A device on the way may have answered; but of lines with a home elsewhere the memory counts.
+  if (message.failed || transaction.home == transaction.target) transaction.target = message.source;
+  if (message.failed || transaction.granted != LineState::kInvalid) finish_read(transaction, message.failed);
+}
+
+void CacheAgent::granted(Message& message, LineState state) {
+  Transaction& transaction = lines_.transaction(message.tag);
+  transaction.granted = state;
+  if (transaction.doing == Doing::kUpgrade) {
+    if (lines_.find(transaction.line).state ==
+        LineState::
+            kInvalid) {  // the shared copy has left meanwhile: ownership is granted, and the data are missing
+      launch(transaction, transaction.waiting.front(), LineState::kInvalid);
+      return;
+    }
+    lines_.set_state(transaction.line, LineState::kClean);
+    serve_waiting(transaction, false);
+    conclude(transaction);
+    return;
+  }
+  if (!transaction.data_in) return;
+  transaction.waiting.front().account = transaction.completion_account;  // what the read waited for last
+  finish_read(transaction, false);
+}
+
+void CacheAgent::finish_read(Transaction& transaction, bool failed) {
+  if (!failed) {
+    lines_.fill(transaction.line, transaction.granted);
+    if (prefetch_ && !transaction.prefetch) prefetch_->filled(transaction.line);
+  }
+  serve_waiting(transaction, failed);
+  conclude(transaction);
+}
+
+// Serves those that wait, in order, up to the first that needs more than what was granted.
+void CacheAgent::serve_waiting(Transaction& transaction, bool failed) {
+  const NodeId target = transaction.target;
+  const std::uint16_t hops = transaction.waiting.front().message.hops;
+  while (!transaction.waiting.empty()) {
+    Request& request = transaction.waiting.front();
+    if (!failed) {
+      const CacheLevels::Place place = lines_.find(transaction.line);
+      if (!serves(request, place.state)) return;
+      if (&request != transaction.prefetch) perform(request, place.level);
+    }
+    transaction.waiting.pop();
+    request.target = target;
+    request.failed = failed;
+    request.message.hops = hops;
+    if (&request == transaction.prefetch) {
+      transaction.prefetch = nullptr;
+      end_prefetch(request);
+      continue;
+    }
+    if (request.kind == AccessKind::kAtomic && !failed) {
+      atomics_.operate(transaction, request);
+      return;
+    }
+    answer(request);
+  }
+}
+
+// The end of what was under way: now a snoop that waited is answered, and those go on that wait for more. An atomic operation
+// keeps the line to its own end.
+void CacheAgent::conclude(Transaction& transaction) {
+  if (transaction.doing == Doing::kOperate) return;
+  transaction.doing = Doing::kNothing;
+  if (transaction.asked) return;
+  if (transaction.snoop) {
+    snoops_.answer_waiting(transaction);
+    if (transaction.doing != Doing::kNothing) return;
+  }
+  if (transaction.miss && !transaction.waiting.empty()) {
+    serve_waiting(transaction, false);
+    if (transaction.doing != Doing::kNothing) return;
+  }
+  if (transaction.waiting.empty()) {
+    close(transaction);
+    return;
+  }
+  if (!transaction.miss) {  // a line that was on its way out, and is wanted again
+    IntrusiveQueue<Request> waiting = transaction.waiting;
+    close(transaction);
+    while (!waiting.empty()) {
+      retry(waiting.pop());
+    }
+    return;
+  }
+  launch(transaction, transaction.waiting.front(), lines_.find(transaction.line).state);
+}
+
+void CacheAgent::close(Transaction& transaction) {
+  const bool miss = transaction.miss;
+  lines_.close(transaction);
+  if (!miss) return;
+  --misses_;
+  while (!outside_.empty() && misses_ < *mshrs_) {
+    Request& request = outside_.pop();
+    if (outside_.empty()) registers_.leave(*this);
+    retry(request);
+  }
+}
+
+void CacheAgent::completed(Message& message) {
+  Transaction& transaction = lines_.transaction(message.tag);
+  if (transaction.doing == Doing::kWrite || transaction.doing == Doing::kAtomic ||
+      transaction.doing == Doing::kFlush) {
+    Request& request = transaction.waiting.pop();
+    const bool memory = !message.failed && transaction.home != transaction.target;
+    request.target = memory ? transaction.target : message.source;
+    request.failed = message.failed;
+    if (transaction.doing == Doing::kFlush && request.keeps) note_version(message);
+    answer(request);
+  } else {
+    lines_.eviction_completed(transaction);
+    if (transaction.doing == Doing::kWriteBack) {
+      if (message.size > 0) counts_.count(&CacheCounts::write_backs);
+      const bool memory = transaction.home != transaction.target;
+      client_.written_back(memory ? transaction.target : message.source, message.size);
+    }
+  }
+  conclude(transaction);
+}
+
+// ---- For people
+
+std::string CacheAgent::line_state(LineAddress line) const {
+  const Transaction* const transaction = lines_.under_way(line);
+  const std::string held{name_of(lines_.find(line).state)};
+  return transaction ? held + transaction->described() : held;
+}
+
+void CacheAgent::open_window(Time /*now*/) {
+  counts_.window_open = true;
+  if (prefetch_) prefetch_->open_window();
+}
+
+void CacheAgent::close_window(Time /*now*/) {
+  counts_.window_open = false;
+  if (prefetch_) prefetch_->close_window();
+}
+
+std::vector<MeasureInfo> CacheAgent::measures() {
+  return joined(CacheCounts::measures(), PrefetchCounts::measures());
+}
+
+void CacheAgent::report(MeasureSink& sink) const {
+  counts_.report(lines_.coherent(), sink);
+  if (prefetch_) prefetch_->counts().report(sink);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,128 @@
+// The cache of a host or accelerator, write-back: hits end here, misses fetch a line, dirty victims are written back. Of
+// memory that is kept coherent it holds lines as shared, exclusive or modified, asks the home for what it needs, and answers the
+// home's snoops, by the protocol that the home speaks. docs/model/coherence.md has the tables of its states.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/intrusive_queue.hpp"
+#include "base/measure.hpp"
+#include "coherence/cache/params.hpp"
+#include "coherence/cache/atomics.hpp"
+#include "coherence/cache/client.hpp"
+#include "coherence/cache/counts.hpp"
+#include "coherence/cache/lines.hpp"
+#include "coherence/cache/snoops.hpp"
+#include "coherence/cache/transaction.hpp"
+#include "coherence/cache/home_protocol.hpp"
+#include "coherence/cache/home_protocols.hpp"
+#include "coherence/cache/prefetch_unit.hpp"
+#include "component/endpoint.hpp"
+#include "kernel/wait_list.hpp"
+#include "protocol/request.hpp"
+#include "tags/cache_kinds.hpp"
+
+namespace cxloom {
+
+class CacheAgent final : public Agent,
+                         private Waiter,
+                         private HomeProtocol::Cache,
+                         private PrefetchUnit::Cache {
+ public:
+  using Client = CacheClient;
+
+  /// `process_time` is what requests take to come here: write-backs pass the same pipeline.
+  CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
+             const ComponentContext& context, const CacheKinds& kinds, Client& client,
+             AtomicsAt atomics_at = AtomicsAt::kCache);
+
+  /// Takes a request of one line at most, charged up to its arrival.
+  void access(Request& request);
+  /// Write-backs and notices of evictions on their way.
+  std::uint64_t evictions() const { return lines_.evictions(); }
+  /// Those of victims: what snoops have written back needs no room of the requester's.
+  std::uint64_t victims() const { return lines_.victims(); }
+  /// Null: it asks for nothing ahead of its use.
+  const PrefetchUnit* prefetcher() const { return prefetch_.get(); }
+  /// Lines that it has asked for ahead of their use, without an answer.
+  std::uint64_t prefetches() const { return prefetch_ ? prefetch_->under_way() : 0; }
+
+  void start() override;
+  void receive(Message& message) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void open_window(Time now) override;
+  void close_window(Time now) override;
+  void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
+
+  /// The state in its array, and what is under way.
+  std::string line_state(LineAddress line) const override;
+  bool acts_later() const override { return true; }
+  const CacheLevels& levels() const { return lines_.levels(); }
+  /// What it holds a line as, in any level.
+  LineState held(LineAddress line) const { return lines_.find(line).state; }
+  /// Lines that snoops took away in the window while it held them.
+  std::uint64_t lines_lost() const { return counts_.lines_lost; }
+
+ private:
+  friend struct AgentState;  // writes all of it down, to tell one state of a system from another
+  enum Wake : std::uint8_t { kAnswer, kSnoop, kOperated };
+
+  using Transaction = CacheTransaction;
+
+  const EventHandler& owner() const override { return endpoint(); }
+  Time now() const override;
+
+  // Requests.
+  bool attempt(Request& request, CacheLevels::Place place);
+  void retry(Request& request);
+  bool serves(const Request& request, LineState state) const;
+  void perform(Request& request, std::uint32_t level);
+  void leave_clean(const Request& flush);
+  void launch(Transaction& transaction, Request& request, LineState held);
+  void answer_later(Request& request);
+  void answer(Request& request);
+  void conclude(Transaction& transaction) override;
+  void close(Transaction& transaction);
+
+  // Prefetches.
+  bool concerns(LineAddress line) const override;
+  void fetch(Request& request) override;
+  bool goes_past(const Request& request, LineState state) const;
+  bool is_missing(LineAddress line) const;
+  void end_prefetch(Request& request);
+
+  // Answers.
+  Transaction& transaction(std::uint32_t tag) override { return lines_.transaction(tag); }
+  void note_version(const Message& message);
+  void data_came(Message& message) override;
+  void granted(Message& message, LineState state) override;
+  void completed(Message& message) override;
+  void finish_read(Transaction& transaction, bool failed);
+  void serve_waiting(Transaction& transaction, bool failed);
+
+  // Snoops.
+  void snooped(Message& message, SnoopFor purpose, HomeProtocol& protocol) override {
+    snoops_.take(message, purpose, protocol);
+  }
+  void answer_snoop_first(Transaction& transaction) override { snoops_.answer_first(transaction); }
+
+  Client& client_;
+  std::optional<std::uint32_t> mshrs_;
+  bool write_allocate_;
+  CacheCounts counts_;
+  HomeProtocols protocols_;
+  CacheLines lines_;
+  CacheSnoops snoops_;
+  CacheAtomics atomics_;
+  std::unique_ptr<PrefetchUnit> prefetch_;  // null: none
+  std::uint32_t misses_ = 0;                // transactions that requests began
+  IntrusiveQueue<Request> outside_;
+  WaitList registers_;
+};
+
+}  // namespace cxloom

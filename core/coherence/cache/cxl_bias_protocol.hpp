@@ -1,0 +1,26 @@
+// A cache of a host that speaks CXL.mem with a device that keeps its memory coherent by bias (HDM-D): the device asks for lines by
+// requests of CXL.cache, and is answered by MemRdFwd.
+#pragma once
+
+#include "coherence/common/answer_order.hpp"
+#include "coherence/cache/cxl_mem_protocol.hpp"
+
+namespace cxloom {
+
+class CxlBiasProtocol final : public CxlMemProtocol {
+ public:
+  using CxlMemProtocol::CxlMemProtocol;
+
+  void receive(Message& message) override;
+  bool defers(CacheTransaction& transaction, const CacheSnoop& snoop) override;
+  void respond(const CacheSnoop& snoop, Time ready) override;
+
+ private:
+  friend struct AgentState;  // as of agents
+
+  void asked(Message& message);
+
+  AnswerOrder order_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,99 @@
+#include "coherence/cache/lines.hpp"
+
+#include <algorithm>
+
+#include "component/component_time.hpp"
+#include "component/endpoint.hpp"
+
+namespace cxloom {
+
+CacheLines::CacheLines(const CacheAgentParams& params, Time process_time, const CacheKinds& kinds,
+                       std::uint64_t seed, Agent& agent, HomeProtocols& protocols, CacheCounts& counts)
+    : agent_(agent),
+      protocols_(protocols),
+      counts_(counts),
+      fill_time_(params.fill_time),
+      notifies_(params.clean_evictions == CleanEvictions::kNotified),
+      levels_(params, kinds.victims, seed, agent.name()),
+      pipeline_(process_time + levels_.access_time(levels_.count())) {}
+
+void CacheLines::use(LineAddress line, std::uint32_t level) {
+  levels_.use(line, level, gone_);
+  if (level > 0) evict_gone();
+}
+
+void CacheLines::fill(LineAddress line, LineState state) {
+  levels_.fill(line, state, gone_);
+  occupy(agent_.endpoint().now(), fill_time_);
+  evict_gone();
+}
+
+Time CacheLines::occupy(Time from, Time length) {
+  if (length > Time{}) busy_until_ = std::max(busy_until_, from) + length;
+  return std::max(busy_until_, from);
+}
+
+CacheLines::Transaction& CacheLines::open(LineAddress line, const AddressMap::Place& place) {
+  Transaction& transaction = transactions_.take();
+  transaction.line = line;
+  transaction.target = place.target;
+  transaction.home = place.home;
+  transaction.protocol = &protocols_.of(place, agent_.endpoint().id());
+  transaction.coherent = place.coherent();
+  transaction.persistent = place.persistent;
+  transaction.ld = place.ld;
+  lines_.add(line, transaction);
+  return transaction;
+}
+
+void CacheLines::close(Transaction& transaction) {
+  lines_.remove(transaction.line);
+  transactions_.give_back(transaction);
+}
+
+void CacheLines::evict_gone() {
+  for (const CacheLevels::Gone& each : gone_) {
+    note_gone(each.line);
+    evict(each.line, each.state);
+  }
+  gone_.clear();
+}
+
+void CacheLines::evict(LineAddress line, LineState state) {
+  const bool dirty = state == LineState::kDirty;
+  if (held_ > 0) {
+    const Transaction* const operation = under_way(line);
+    if (operation && operation->doing == Doing::kOperate) return;  // it leaves at their end
+  }
+  if (!dirty && !(coherent_ && notifies_)) return;
+  const auto place = agent_.endpoint().fabric().map.find(line.address());
+  ensure(place.has_value(), "a cached line that no region holds");
+  // What leaves passes the pipeline that requests pass, and so keeps its place among them.
+  const Time ready = agent_.endpoint().now() + pipeline_;
+  if (!place->coherent() && !dirty) return;
+  Transaction* const before = under_way(line);
+  if (before && !dirty)
+    return;  // it asks for more than it has lost, or its copy was to stay after a write-back
+  ensure(!before || before->doing == Doing::kNothing, "a dirty line with something under way");
+  Transaction& transaction = before ? *before : open(line, *place);
+  if (!dirty) counts_.count(&CacheCounts::clean_evictions);
+  send_eviction(transaction, dirty ? Doing::kWriteBack : Doing::kCleanEvict, LineState::kInvalid, ready,
+                nullptr);
+}
+
+void CacheLines::send_eviction(Transaction& transaction, Doing doing, LineState keeps, Time ready,
+                               Account* account) {
+  ++evictions_;
+  if (account) ++snooped_out_;
+  transaction.doing = doing;
+  transaction.evict = {};
+  transaction.evict.account = account;
+  transaction.protocol->evict(transaction, keeps, ready);
+}
+
+void CacheLines::eviction_completed(const Transaction& transaction) {
+  --evictions_;
+  if (transaction.evict.account) --snooped_out_;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,99 @@
+// The lines of a cache: what its levels hold, what is under way for each, and how they come and leave. A line has one transaction
+// at a time, so that an access to one that is being written back, or a flush of it, waits until memory has it: a read that went
+// past its own write-back would bring what was there before.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coherence/cache/params.hpp"
+#include "coherence/cache/counts.hpp"
+#include "coherence/cache/levels.hpp"
+#include "coherence/cache/transaction.hpp"
+#include "coherence/cache/home_protocols.hpp"
+#include "coherence/common/line_table.hpp"
+#include "coherence/cache/prefetch_unit.hpp"
+#include "component/agent.hpp"
+#include "component/component.hpp"
+#include "kernel/pool.hpp"
+#include "protocol/address_map.hpp"
+#include "tags/cache_kinds.hpp"
+
+namespace cxloom {
+
+class CacheLines {
+ public:
+  using Transaction = CacheTransaction;
+
+  /// `agent` sends what is written back. `process_time` is what requests take to come to the cache: what leaves passes the same
+  /// pipeline.
+  CacheLines(const CacheAgentParams& params, Time process_time, const CacheKinds& kinds, std::uint64_t seed,
+             Agent& agent, HomeProtocols& protocols, CacheCounts& counts);
+
+  /// `unit` hears of lines that have left.
+  void tell(PrefetchUnit& unit) { prefetch_ = &unit; }
+  /// Some memory is kept coherent. To be said before the run.
+  void keep_coherent(bool coherent) { coherent_ = coherent; }
+  bool coherent() const { return coherent_; }
+
+  const CacheLevels& levels() const { return levels_; }
+  CacheLevels::Place find(LineAddress line) const { return levels_.find(line); }
+  void set_state(LineAddress line, LineState state) { levels_.set_state(line, state); }
+  void mark_dirty(LineAddress line) { levels_.mark_dirty(line); }
+  /// An access uses a line that is in that level. It comes to the first; others may leave for it.
+  void use(LineAddress line, std::uint32_t level);
+  /// A line comes in. Others may leave for it.
+  void fill(LineAddress line, LineState state);
+  /// When what the arrays do next for so long is done: fills and clearing of lines keep them busy.
+  Time occupy(Time from, Time length);
+  Time busy_until() const { return busy_until_; }
+
+  /// What is under way for a line; null: nothing.
+  Transaction* under_way(LineAddress line) const { return lines_.find(line); }
+  Transaction& transaction(std::uint32_t tag) { return transactions_.at(tag); }
+  /// Begins one for a line without, whose memory is at `place`.
+  Transaction& open(LineAddress line, const AddressMap::Place& place);
+  /// The end of one.
+  void close(Transaction& transaction);
+
+  /// Ends the stay of a line that has just made room for others, or is stale: writes it back, or notifies its home, if need be.
+  void evict(LineAddress line, LineState state);
+  /// Of what is written back, `keeps` stays. With an `account` a snoop, or a request, waits for it, and is charged.
+  void send_eviction(Transaction& transaction, Doing doing, LineState keeps, Time ready, Account* account);
+  /// The home has answered that.
+  void eviction_completed(const Transaction& transaction);
+  /// The line is in no level any more.
+  void note_gone(LineAddress line) {
+    if (prefetch_) prefetch_->left(line);
+  }
+  /// An atomic operation on a line has begun, or has ended: until then it does not leave.
+  void hold() { ++held_; }
+  void let_go() { --held_; }
+
+  /// Write-backs and notices of evictions on their way.
+  std::uint64_t evictions() const { return evictions_; }
+  /// Those of victims: what snoops have written back needs no room of the requester's.
+  std::uint64_t victims() const { return evictions_ - snooped_out_; }
+
+ private:
+  void evict_gone();
+
+  Agent& agent_;
+  HomeProtocols& protocols_;
+  CacheCounts& counts_;
+  PrefetchUnit* prefetch_ = nullptr;  // null: none
+  Time fill_time_;
+  bool notifies_;
+  bool coherent_ = false;
+  CacheLevels levels_;
+  Time pipeline_;                        // from the making of a request until it leaves
+  std::vector<CacheLevels::Gone> gone_;  // lines that have just left
+  Time busy_until_;
+  LineTable<Transaction> lines_;
+  Pool<Transaction> transactions_;
+  std::uint64_t evictions_ = 0;
+  std::uint64_t snooped_out_ = 0;  // of these, write-backs that a snoop, or a request, waits for
+  std::uint32_t held_ = 0;         // by atomic operations
+};
+
+}  // namespace cxloom

@@ -1,0 +1,76 @@
+#include "coherence/cache/prefetch_unit.hpp"
+
+#include "component/component_time.hpp"
+
+namespace cxloom {
+
+void PrefetchUnit::accessed(const Request& request, bool hit, Time looked_up) {
+  const LineAddress line = LineAddress::of(request.address);
+  const Found found = used(line) ? Found::kFirstUse : hit ? Found::kHit : Found::kMiss;
+  wanted_.clear();
+  prefetcher_->accessed({line, request.thread(), found}, wanted_);
+  for (const LineAddress each : wanted_) {
+    if (!worth_asking(each, line)) continue;
+    if (under_way() < prefetcher_->params().registers) {
+      ask(each, request, looked_up);
+    } else {
+      count(&PrefetchCounts::dropped);
+    }
+  }
+}
+
+bool PrefetchUnit::used(LineAddress line) {
+  const Ahead* const ahead = ahead_.find(key_of(line));
+  if (!ahead) return false;
+  count(ahead->here ? &PrefetchCounts::useful : &PrefetchCounts::late);
+  ahead_.erase(key_of(line));
+  return true;
+}
+
+// Never what only a use would have a right to: memory that is kept coherent by bias lets one host cache it.
+bool PrefetchUnit::worth_asking(LineAddress line, LineAddress trigger) const {
+  const std::uint64_t page = prefetcher_->lines_of_page();
+  if (line.number() / page != trigger.number() / page || cache_.concerns(line)) return false;
+  const AddressMap& map = endpoint_.fabric().map;
+  const auto place = map.find(line.address());
+  if (!place || place->coherence != Coherence::kHdmD) return place.has_value();
+  const auto from = map.find(trigger.address());
+  return from->coherence == Coherence::kHdmD && from->home == place->home;
+}
+
+// It is looked up where the access was, and leaves behind it.
+void PrefetchUnit::ask(LineAddress line, const Request& trigger, Time looked_up) {
+  Request& request = requests_.take();
+  request.id = trigger.id;
+  request.set_thread(trigger.thread());
+  request.address = line.address();
+  request.size = kLineBytes;
+  request.target = endpoint_.id();
+  request.begin(endpoint_.id(), endpoint_.now());
+  request.charge(Segment::kCache, looked_up);
+  ahead_.place(key_of(line)) = {key_of(line), false};
+  count(&PrefetchCounts::issued);
+  cache_.fetch(request);
+}
+
+void PrefetchUnit::came(Request& request) {
+  const LineAddress line = LineAddress::of(request.address);
+  if (ahead_.find(key_of(line))) {
+    if (request.failed) {
+      count(&PrefetchCounts::failed);
+      ahead_.erase(key_of(line));
+    } else {
+      ahead_.at(key_of(line)).here = true;
+    }
+  }
+  if (!request.failed) prefetcher_->filled(line, true);
+  requests_.give_back(request);
+}
+
+void PrefetchUnit::left(LineAddress line) {
+  if (!is_ahead(line)) return;
+  count(&PrefetchCounts::useless);
+  ahead_.erase(key_of(line));
+}
+
+}  // namespace cxloom

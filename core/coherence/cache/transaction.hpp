@@ -1,0 +1,79 @@
+// What a cache has under way: a miss or an eviction of a line, and a snoop that is being answered.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/intrusive_queue.hpp"
+#include "base/units.hpp"
+#include "coherence/common/snoop_for.hpp"
+#include "protocol/message.hpp"
+#include "protocol/request.hpp"
+#include "tags/cache_array.hpp"
+
+namespace cxloom {
+
+class HomeProtocol;
+
+/// What is under way for a line.
+enum class Doing : std::uint8_t {
+  kNothing,     ///< it is served; a snoop still waits for the answer to its BIConflict
+  kRead,        ///< a read of the line, to share it or have it alone
+  kOwn,         ///< a read of the line, to have it alone
+  kUpgrade,     ///< ownership of a line that is here as a shared copy
+  kWrite,       ///< a write past the cache
+  kWriteBack,   ///< the write of a dirty line
+  kCleanEvict,  ///< the notice that a line has left, whose data nobody needs
+  kOperate,     ///< an atomic operation on a line that is here alone
+  kAtomic,      ///< an atomic operation of which the home has been asked
+  kFlush,       ///< the write of a dirty line that a flush waits for
+};
+
+/// A snoop that is being answered, of one line or of a block.
+struct CacheSnoop {
+  CacheSnoop* next = nullptr;
+  Message* message = nullptr;
+  HomeProtocol* protocol = nullptr;
+  std::uint32_t lines_left = 0;
+  SnoopFor purpose = SnoopFor::kInvalidate;
+  LineState was = LineState::kInvalid;   ///< the line before it
+  LineState left = LineState::kInvalid;  ///< the most that it leaves of one of its lines
+  bool forwards = false;                 ///< the answer brings the data of a dirty line
+  Time ready;                            ///< when its lines are cleared
+};
+
+/// A miss register, or a line on its way out. A line has one at a time.
+struct CacheTransaction {
+  CacheTransaction* next = nullptr;
+  LineAddress line;
+  std::uint32_t index = 0;
+  NodeId target;
+  NodeId home;
+  HomeProtocol* protocol = nullptr;
+  Doing doing = Doing::kNothing;
+  bool coherent = false;
+  bool persistent = false;
+  std::uint8_t ld = 0;  ///< the logical device of the target
+  bool miss = false;    ///< it has a miss register
+  bool data_in = false;
+  bool asked = false;  ///< a BIConflict is without its answer
+  LineState granted = LineState::kInvalid;
+  Request* prefetch = nullptr;      ///< it began ahead of an access, with this request, which still waits
+  Request* operation = nullptr;     ///< the atomic operation that is being made
+  IntrusiveQueue<Request> waiting;  ///< the first is the one that asked
+  CacheSnoop* snoop = nullptr;      ///< waits for this transaction
+  Message evict;                    ///< notifies the home that the line leaves
+  Message completion;               ///< the second part of the answer to a read
+  Message conflict;                 ///< BIConflict
+  Account completion_account;
+  Account snoop_account;  ///< of a snoop: what passes between its arrival and its answer
+
+  /// What is under way, for people: behind the state of the line.
+  std::string described() const;
+};
+
+/// The letter of MESI.
+std::string_view name_of(LineState state);
+
+}  // namespace cxloom

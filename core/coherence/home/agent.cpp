@@ -1,0 +1,237 @@
+#include "coherence/home/agent.hpp"
+
+#include "component/observed_scope.hpp"
+#include "component/memory_access.hpp"
+
+namespace cxloom {
+
+HomeAgent::HomeAgent(const HomeAgentParams& params, Endpoint& endpoint, const ComponentContext& context,
+                     const VictimRegistry& victims, Agent* memory)
+    : DirectoryAgent(params, SnoopFilterParams{params.filter}, endpoint, context, victims, memory),
+      requester_(endpoint.put_before(Channel::kS2MNDR, *this)),
+      cache_(endpoint.put_before(Channel::kD2HReq, *this)) {
+  endpoint.put_before(Channel::kS2MDRS, *this);
+  for (const Channel channel : {Channel::kD2HRsp, Channel::kD2HData}) endpoint.bind(channel, *this);
+  if (!memory) return;
+  for (const Channel channel : {Channel::kM2SReq, Channel::kM2SRwD}) endpoint.bind(channel, *this);
+}
+
+void HomeAgent::receive(Message& message) {
+  switch (message.channel) {
+    case Channel::kD2HReq:
+      if (place(message)) return admit_request(message);
+      ensure(cache_ != nullptr, "a device asks a host without a cache for a line");
+      return endpoint().deliver(message, *cache_);
+    case Channel::kD2HRsp:
+    case Channel::kD2HData: return answered(message);
+    case Channel::kS2MNDR:
+    case Channel::kS2MDRS: break;
+    default: return endpoint().deliver(message, memory());  // of lines that nobody keeps coherent
+  }
+  if (place(message)) {
+    answered(message);
+  } else {
+    endpoint().deliver(message, *requester_);
+  }
+}
+
+// By a cache or by memory.
+void HomeAgent::answered(Message& message) {
+  endpoint().release(message, now());
+  const Handling handling(*this, message);
+  switch (message.channel) {
+    case Channel::kD2HRsp: return response(message);
+    case Channel::kD2HData: return data(message);
+    default: return memory_answered(message);
+  }
+}
+
+DirectoryAgent::Wish HomeAgent::wish_of(const Message& request) const {
+  switch (request.opcode) {
+    case Opcode::kRdCurr: return {.current = true};
+    case Opcode::kRdShared: return {.copy = true};
+    case Opcode::kRdAny: return {.copy = true, .exclusive = true};
+    case Opcode::kRdOwn:
+    case Opcode::kRdOwnNoData: return {.copy = true, .own = true};
+    default: return {.own = true};
+  }
+}
+
+// Of a modified line the data are pulled, unless a snoop has taken it from the cache since: then it is nobody's to write.
+bool HomeAgent::take_notice(Transaction& transaction) {
+  Message& request = *transaction.request;
+  if (request.opcode != Opcode::kDirtyEvict && request.opcode != Opcode::kCleanEvict) return false;
+  const std::uint32_t peer = known_peer(request.source);
+  const Slot slot = filter().find(transaction.line);
+  const bool owner = slot != kNoSlot && peer != kNoPeer && filter().has_owner(slot, peer) &&
+                     filter().state(slot) == FilterState::kExclusive;
+  drop_owner(transaction.line, peer);
+  if (request.opcode == Opcode::kDirtyEvict && owner) {
+    request.completion = &pull_of(transaction, request);
+    transaction.request = nullptr;
+    complete(request, Opcode::kGoWritePull);
+  } else {
+    close(transaction);
+    complete(request, Opcode::kGoWritePullDrop);
+  }
+  return true;
+}
+
+// ---- Snoops
+
+void HomeAgent::address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) {
+  ensure(lines == 0, "a snoop of CXL.cache for a block");
+  Message& message = snoop.message;
+  switch (purpose) {
+    case SnoopFor::kCurrent: message.opcode = Opcode::kSnpCur; break;
+    case SnoopFor::kShare: message.opcode = Opcode::kSnpData; break;
+    case SnoopFor::kInvalidate: message.opcode = Opcode::kSnpInv; break;
+  }
+  message.pushes = answers_to(message.destination);
+  message.completion = &snoop.data;
+  snoop.data.account = &snoop.data_account;
+}
+
+void HomeAgent::response(Message& message) {
+  Snoop& answered = snoop(message.tag);
+  switch (message.opcode) {
+    case Opcode::kRspSHitSE: answered.left = LineState::kShared; break;
+    case Opcode::kRspVHitV: answered.left = LineState::kClean; break;
+    case Opcode::kRspIFwdM: answered.brings_data = true; break;
+    case Opcode::kRspSFwdM:
+      answered.left = LineState::kShared;
+      answered.brings_data = true;
+      break;
+    case Opcode::kRspVFwdV:
+      answered.left = LineState::kDirty;
+      answered.brings_data = true;
+      break;
+    default: break;  // it has nothing, or had nothing
+  }
+  part_of_answer(answered, message, answered.data_in || !answered.brings_data);
+}
+
+// Pulled, or with the answer to a snoop.
+void HomeAgent::data(Message& message) {
+  const LineAddress line = LineAddress::of(message.address);
+  Transaction* const transaction = under_way(line);
+  if (!transaction || &message != &transaction->pull) {
+    Snoop& answered = snoop(message.tag);
+    answered.data_in = true;
+    part_of_answer(answered, message, answered.brings_data);
+    return;
+  }
+  if (transaction->request) {
+    transaction->request->hops = static_cast<std::uint16_t>(transaction->request->hops + message.hops);
+    const bool atomic = transaction->request->opcode == Opcode::kAtomic;
+    access_memory(atomic ? Opcode::kMemAtomic : Opcode::kMemWr, *transaction->request, transaction);
+  } else {
+    write_line(*transaction, message, nullptr);
+  }
+}
+
+// `last`: all of the answer is in.
+void HomeAgent::part_of_answer(Snoop& snoop, const Message& message, bool last) {
+  Transaction& transaction = *snoop.transaction;
+  if (!last) return;
+  if (snoop.brings_data) {
+    transaction.forwarded = true;
+    transaction.owed = snoop.left != LineState::kDirty;
+  }
+  snoop_answered(snoop, message.channel == Channel::kD2HData ? snoop.data_account : snoop.account);
+}
+
+// Whoever needed the entry goes on at once: the line is written behind its back.
+void HomeAgent::evicted(Transaction& transaction) {
+  if (transaction.owed) {
+    write_line(transaction, *transaction.evicts_for->request, nullptr);
+  } else {
+    close(transaction);
+  }
+}
+
+// ---- Requests
+
+// Goes out for the data of a write and comes back with them.
+Message& HomeAgent::pull_of(Transaction& transaction, const Message& request) {
+  Message& pull = transaction.pull;
+  pull = {};
+  pull.address = request.address;
+  pull.size = request.size;
+  pull.requester = request.requester;
+  pull.age = request.age;
+  pull.tag = transaction.index;
+  return pull;
+}
+
+// Data that a snoop has brought go to who reads at once, and then to memory. Memory is read when all snoops are answered, never
+// on speculation.
+void HomeAgent::serve(Transaction& transaction) {
+  Message& request = *transaction.request;
+  switch (request.opcode) {
+    case Opcode::kItoMWr:  // of the whole line: what a snoop has brought is overwritten
+      grant(transaction, false);
+      request.completion = &pull_of(transaction, request);
+      transaction.request = nullptr;
+      complete(request, Opcode::kGoWritePull);
+      return;
+    case Opcode::kWrInv:
+    case Opcode::kAtomic: {
+      if (transaction.owed) {  // a part of the line goes on top of it
+        write_line(transaction, request, request.account);
+        return;
+      }
+      Message& pull = pull_of(transaction, request);
+      pull.opcode = Opcode::kWritePull;
+      pull.channel = Channel::kH2DRsp;
+      pull.account = request.account;
+      pull.source = endpoint().id();
+      pull.destination = request.source;
+      number_answer(pull);
+      transmit(pull, now());
+      return;
+    }
+    case Opcode::kRdOwnNoData: return reply(transaction, 0, false);
+    default: break;
+  }
+  if (transaction.forwarded) {
+    reply(transaction, 0, false);
+  } else {
+    access_memory(Opcode::kMemRd, request, &transaction);
+  }
+}
+
+void HomeAgent::memory_done(const Access& access, const Message& answer) {
+  Transaction& transaction = *access.transaction;
+  if (!transaction.request) {
+    close(transaction);
+  } else if (!access.answers) {
+    transaction.owed = false;
+    serve(transaction);
+  } else if (transaction.request->opcode == Opcode::kWrInv ||
+             transaction.request->opcode == Opcode::kAtomic) {
+    Message& request = *transaction.request;
+    grant(transaction, answer.failed);
+    request.failed |= answer.failed;
+    request.hops = static_cast<std::uint16_t>(request.hops + answer.hops);
+    complete(request, request.opcode == Opcode::kAtomic ? Opcode::kH2DData : Opcode::kGoI);
+    close(transaction);
+  } else {
+    reply(transaction, answer.hops, answer.failed);
+  }
+}
+
+void HomeAgent::reply(Transaction& transaction, std::uint16_t hops, bool failed) {
+  Message& request = *transaction.request;
+  const Opcode granted = grant(transaction, failed) == LineState::kClean ? Opcode::kGoE : Opcode::kGoS;
+  request.hops = static_cast<std::uint16_t>(request.hops + hops);
+  request.failed |= failed;
+  const bool owed = transaction.owed;
+  if (owed) write_line(transaction, request, nullptr);
+  transaction.request = nullptr;
+  send_completion(request, granted);
+  complete(request, request.opcode == Opcode::kRdOwnNoData ? granted : Opcode::kH2DData);
+  if (!owed) close(transaction);
+}
+
+}  // namespace cxloom

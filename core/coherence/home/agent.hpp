@@ -1,0 +1,45 @@
+// The home agent of a host: keeps the caches coherent, of the host and of devices, that hold lines of the host's memory, or of
+// memory that devices leave to the host (HDM-H). It speaks CXL.cache with all of them, the host's own cache included.
+#pragma once
+
+#include <cstdint>
+
+#include "coherence/home/directory_agent.hpp"
+#include "coherence/home/agent_params.hpp"
+
+namespace cxloom {
+
+class HomeAgent final : public DirectoryAgent {
+ public:
+  /// To be made when the agents of the device that make requests are there: it stands before them and passes on what is
+  /// theirs. `memory`: the agent of the host's own memory; null: it has none.
+  HomeAgent(const HomeAgentParams& params, Endpoint& endpoint, const ComponentContext& context,
+            const VictimRegistry& victims, Agent* memory);
+
+  Coherence coherence() const override { return Coherence::kHdmH; }
+  bool serves_others() const override { return true; }
+  void receive(Message& message) override;
+
+ private:
+  Channel request_channel() const override { return Channel::kD2HReq; }
+  Wish wish_of(const Message& request) const override;
+  bool take_notice(Transaction& transaction) override;
+  bool take_out_of_turn(Message& /*message*/) override { return false; }
+  void address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) override;
+  void serve(Transaction& transaction) override;
+  void evicted(Transaction& transaction) override;
+  void memory_done(const Access& access, const Message& answer) override;
+
+  void answered(Message& message);
+  void response(Message& message);
+  void data(Message& message);
+  void part_of_answer(Snoop& snoop, const Message& message, bool last);
+  Message& pull_of(Transaction& transaction, const Message& request);
+  void reply(Transaction& transaction, std::uint16_t hops, bool failed);
+
+  Agent* requester_;  // takes the answers to the host's own requests
+  Agent*
+      cache_;  // takes what devices ask of the host for their own memory (HDM-D); null: the host has no cache
+};
+
+}  // namespace cxloom

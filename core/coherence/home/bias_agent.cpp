@@ -1,0 +1,168 @@
+#include "coherence/home/bias_agent.hpp"
+
+#include <string>
+#include <utility>
+
+#include "component/observed_scope.hpp"
+
+namespace cxloom {
+
+BiasAgent::BiasAgent(const BiasParams& params, Endpoint& endpoint, const ComponentContext& context,
+                     const VictimRegistry& victims, Agent& memory)
+    : Dcoh(params, SnoopFilterParams{params.filter}, endpoint, context, victims, &memory),
+      page_lines_(params.page.count() / kLineBytes),
+      initial_(params.initial),
+      flip_after_(params.flip_after) {}
+
+// The answer of a host brings no data and asks for nothing, though it is one of its requests.
+void BiasAgent::receive(Message& message) {
+  if (message.opcode != Opcode::kMemRdFwd) return Dcoh::receive(message);
+  endpoint().release(message, now());
+  const Handling handling(*this, message);
+  response(message);
+}
+
+// A copy of a host takes no entry: the bias of the page stands for it.
+DirectoryAgent::Wish BiasAgent::wish_of(const Message& request) const {
+  Wish wish = Dcoh::wish_of(request);
+  wish.copy = wish.copy && from_device(request);
+  return wish;
+}
+
+LineState BiasAgent::grant(Transaction& transaction, bool failed) {
+  const LineState granted = Dcoh::grant(transaction, failed);
+  const Message& request = *transaction.request;
+  if (failed || from_device(request)) return granted;
+  const bool here = transaction.slot != kNoSlot && filter().owner_count(transaction.slot) > 0;
+  return here || request.meta != MetaValue::kAny ? LineState::kShared : LineState::kClean;
+}
+
+BiasAgent::Page& BiasAgent::page_of(LineAddress line) {
+  return pages_.try_emplace(line.number() / page_lines_, Page{.bias = initial_}).first->second;
+}
+
+bool BiasAgent::ask_first(Transaction& transaction) {
+  const Message& request = *transaction.request;
+  Page& page = page_of(transaction.line);
+  if (page.flips) {
+    page.waiting.push_back(&transaction);
+    return true;
+  }
+  const bool device = from_device(request);
+  if (device && page.bias == Bias::kHost && flip_after_ != 0 && ++page.asked >= flip_after_) {
+    page.flips = true;
+    page.cause = &transaction;
+    if (page.under_way == 0) flip(page);
+    return true;
+  }
+  if (!device && request.meta != MetaValue::kInvalid) {  // the host wants a copy
+    transaction.in_page = true;
+    ++page.under_way;
+    if (page.bias == Bias::kDevice && counts()) ++window().flips_to_host;
+    page.bias = Bias::kHost;
+    page.asked = 0;
+    know_host(request);
+    return false;
+  }
+  // Others without a cache leave the bias as it is.
+  if (page.bias == Bias::kDevice || host_ == kNoPeer || request.source == node_of(host_)) return false;
+  ++page.under_way;
+  const Wish wish = wish_of(request);
+  ask_host(transaction, transaction.line,
+           wish.own       ? SnoopFor::kInvalidate
+           : wish.current ? SnoopFor::kCurrent
+                          : SnoopFor::kShare);
+  return true;
+}
+
+// The caches of one host are one to the device. It could not distinguish those of two hosts.
+void BiasAgent::know_host(const Message& request) {
+  const std::uint32_t peer = peer_of(request.source);
+  if (host_ == kNoPeer) host_ = peer;
+  if (peer == host_) return;
+  const auto name = [this](NodeId node) { return "'" + endpoint().fabric().name_of(node) + "'"; };
+  throw InputError(
+      {"memory kept coherent by bias (coherence: hdm-d) may be cached by one host only",
+       name(node_of(host_)) + " and " + name(request.source) + " cache that of " + this->name(),
+       "one host with a cache, or coherence: hdm-db",
+       {}},
+      "address_map[" + std::to_string(*endpoint().fabric().map.region_at(request.address)) + "].coherence");
+}
+
+void BiasAgent::ask_host(Transaction& transaction, LineAddress line, SnoopFor purpose) {
+  transaction.request->charge(Segment::kHomeQueue, now());
+  transaction.asks = true;
+  transaction.snooped_at = now();
+  ++transaction.snoops_left;
+  send_snoop(transaction, line, host_, purpose, 0, *transaction.request);
+}
+
+void BiasAgent::asked(Transaction& transaction) {
+  Page& page = page_of(transaction.line);
+  if (page.cause == &transaction) {
+    end_flip(page);
+  } else {
+    leave(page);
+    go_on(transaction);
+  }
+}
+
+void BiasAgent::closed(LineAddress line) { leave(page_of(line)); }
+
+void BiasAgent::leave(Page& page) {
+  if (--page.under_way == 0 && page.flips && page.cause->snoops_left == 0) flip(page);
+}
+
+// ---- A page flips to the device
+
+// The host gets nothing of the page, and is asked for none of its lines: now it gives up all of them.
+void BiasAgent::flip(Page& page) {
+  if (counts()) ++window().flips_to_device;
+  Transaction& cause = *page.cause;
+  if (host_ == kNoPeer) {
+    end_flip(page);
+    return;
+  }
+  const AddressMap& map = endpoint().fabric().map;
+  LineAddress line{cause.line.number() / page_lines_ * page_lines_};
+  for (std::uint64_t i = 0; i < page_lines_; ++i, line = line.next()) {
+    const auto place = map.find(line.address());
+    if (place && place->home == endpoint().id() && place->coherent())
+      ask_host(cause, line, SnoopFor::kInvalidate);
+  }
+}
+
+void BiasAgent::end_flip(Page& page) {
+  page.bias = Bias::kDevice;
+  page.flips = false;
+  page.asked = 0;
+  Transaction& cause = *std::exchange(page.cause, nullptr);
+  cause.shared_outside = false;
+  const std::vector<Transaction*> waiting = std::exchange(page.waiting, {});
+  go_on(cause);
+  for (Transaction* const transaction : waiting) {
+    if (!ask_first(*transaction)) go_on(*transaction);
+  }
+}
+
+// ---- Messages
+
+// Its own cache is snooped as by every coherency agent; the host is asked by CXL.cache.
+void BiasAgent::address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) {
+  Message& message = snoop.message;
+  if (message.destination == endpoint().id()) return Dcoh::address_snoop(snoop, purpose, lines);
+  switch (purpose) {
+    case SnoopFor::kCurrent: message.opcode = Opcode::kRdCurr; break;
+    case SnoopFor::kShare: message.opcode = Opcode::kRdShared; break;
+    case SnoopFor::kInvalidate: message.opcode = Opcode::kRdOwnNoData; break;
+  }
+  message.pushes = answers_to(message.destination);
+}
+
+void BiasAgent::response(const Message& message) {
+  Snoop& answered = snoop(message.tag);
+  if (message.meta == MetaValue::kShared) answered.transaction->shared_outside = true;
+  snoop_answered(answered, answered.account);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,60 @@
+// Keeps memory of a device coherent by bias (HDM-D): each page is biased to the host, which then may hold its lines, or to the
+// device, which then uses them without asking anybody. docs/model/bias.md has what it does.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "coherence/home/bias_params.hpp"
+#include "coherence/home/dcoh.hpp"
+
+namespace cxloom {
+
+/// A coherency agent whose snoop filter has the lines in the device's own cache only. The host's are not followed line by line: a
+/// page that is biased to the host stands for them.
+class BiasAgent final : public Dcoh {
+ public:
+  /// `memory`: the agent of the device's memory.
+  BiasAgent(const BiasParams& params, Endpoint& endpoint, const ComponentContext& context,
+            const VictimRegistry& victims, Agent& memory);
+
+  Coherence coherence() const override { return Coherence::kHdmD; }
+  void receive(Message& message) override;
+
+ private:
+  friend struct AgentState;  // as of every home
+
+  struct Page {
+    Bias bias = Bias::kHost;
+    bool flips = false;            ///< to the device: requests to it wait
+    std::uint32_t asked = 0;       ///< times that the device has asked for a line since the host came last
+    std::uint32_t under_way = 0;   ///< requests of the host for copies, and questions for lines
+    Transaction* cause = nullptr;  ///< of a flip: the request that waits for it
+    std::vector<Transaction*> waiting;
+  };
+
+  Wish wish_of(const Message& request) const override;
+  bool ask_first(Transaction& transaction) override;
+  void asked(Transaction& transaction) override;
+  void closed(LineAddress line) override;
+  void address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) override;
+  LineState grant(Transaction& transaction, bool failed) override;
+
+  bool from_device(const Message& request) const { return request.source == endpoint().id(); }
+  Page& page_of(LineAddress line);
+  void know_host(const Message& request);
+  void ask_host(Transaction& transaction, LineAddress line, SnoopFor purpose);
+  void leave(Page& page);
+  void flip(Page& page);
+  void end_flip(Page& page);
+  void response(const Message& message);
+
+  std::uint64_t page_lines_;
+  Bias initial_;
+  std::uint32_t flip_after_;
+  std::unordered_map<std::uint64_t, Page> pages_;  // by number: those that somebody has used
+  std::uint32_t host_ = kNoPeer;                   // who has asked for copies, but for the device
+};
+
+}  // namespace cxloom

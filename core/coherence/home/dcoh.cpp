@@ -1,0 +1,152 @@
+#include "coherence/home/dcoh.hpp"
+
+#include "component/observed_scope.hpp"
+#include "component/memory_access.hpp"
+
+namespace cxloom {
+
+Dcoh::Dcoh(const DcohParams& params, Endpoint& endpoint, const ComponentContext& context,
+           const VictimRegistry& victims, Agent* memory)
+    : Dcoh(params, params.filter, endpoint, context, victims, memory) {}
+
+Dcoh::Dcoh(const DirectoryParams& params, const SnoopFilterParams& filter, Endpoint& endpoint,
+           const ComponentContext& context, const VictimRegistry& victims, Agent* memory)
+    : DirectoryAgent(params, filter, endpoint, context, victims, memory) {
+  for (const Channel channel : {Channel::kM2SReq, Channel::kM2SRwD, Channel::kM2SBIRsp})
+    endpoint.bind(channel, *this);
+  if (memory) return;
+  for (const Channel channel : {Channel::kS2MNDR, Channel::kS2MDRS}) endpoint.bind(channel, *this);
+}
+
+void Dcoh::receive(Message& message) {
+  switch (message.channel) {
+    case Channel::kM2SReq:
+    case Channel::kM2SRwD: break;
+    default: {
+      endpoint().release(message, now());
+      const Handling handling(*this, message);
+      return message.channel == Channel::kM2SBIRsp ? response(message) : memory_answered(message);
+    }
+  }
+  if (!place(message)) {  // of memory that is not kept coherent, or not here
+    ensure(has_memory(), "a request to memory that is not here");
+    endpoint().deliver(message, memory());
+    return;
+  }
+  if (message.channel == Channel::kM2SReq) {
+    admit_request(message);
+    return;
+  }
+  // What has data, or asks, needs no place: the end of a snoop may depend on it.
+  endpoint().release(message, now());
+  if (message.opcode == Opcode::kBIConflict) {
+    conflict(message);
+  } else {
+    look_up(message);
+  }
+}
+
+void Dcoh::conflict(Message& message) {
+  if (counts()) ++window().conflicts;
+  const Handling handling(*this, message);
+  complete(message, Opcode::kBIConflictAck);
+}
+
+DirectoryAgent::Wish Dcoh::wish_of(const Message& request) const {
+  const bool copy = request.channel == Channel::kM2SReq && request.meta != MetaValue::kInvalid;
+  return {.copy = copy,
+          .exclusive = copy && request.meta == MetaValue::kAny,
+          .own = request.snp == SnpType::kSnpInv,
+          .current = request.snp == SnpType::kSnpCur};
+}
+
+bool Dcoh::take_notice(Transaction& transaction) {
+  Message& request = *transaction.request;
+  if (request.opcode != Opcode::kMemClnEvct) return false;
+  drop_owner(transaction.line, known_peer(request.source));
+  close(transaction);
+  complete(request, Opcode::kCmp);
+  return true;
+}
+
+// A write-back: somebody who owned the line writes it, and nobody else holds it, so that there is nothing to wait for. Requests to
+// the line wait until it is written, so that they cannot pass it on the way to the memory.
+bool Dcoh::take_out_of_turn(Message& message) {
+  if (message.opcode != Opcode::kMemWr || message.snp != SnpType::kNoOp) return false;
+  const LineAddress line = LineAddress::of(message.address);
+  const Handling handling(*this, message);
+  const Slot held = filter().find(line);
+  if (message.meta == MetaValue::kInvalid) {
+    drop_owner(line, known_peer(message.source));
+  } else if (message.meta == MetaValue::kShared && held != kNoSlot) {
+    filter().set_state(held, FilterState::kShared);
+  }
+  // What is under way for the line goes on behind it: a snoop is answered when it is done, and who has yet to snoop waits.
+  Transaction* const behind = under_way(line);
+  if (behind) ++behind->write_backs;
+  access_memory(Opcode::kMemWr, message, behind ? nullptr : &open_entry(line), behind);
+  return true;
+}
+
+void Dcoh::address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) {
+  if (counts()) ++window().bisnp_sent;
+  Opcode& opcode = snoop.message.opcode;
+  const bool block = lines > 0;
+  switch (purpose) {
+    case SnoopFor::kCurrent: opcode = block ? Opcode::kBISnpCurBlk : Opcode::kBISnpCur; break;
+    case SnoopFor::kShare: opcode = block ? Opcode::kBISnpDataBlk : Opcode::kBISnpData; break;
+    case SnoopFor::kInvalidate: opcode = block ? Opcode::kBISnpInvBlk : Opcode::kBISnpInv; break;
+  }
+}
+
+void Dcoh::response(Message& message) {
+  Snoop& answered = snoop(message.tag);
+  switch (message.opcode) {
+    case Opcode::kBIRspI:
+    case Opcode::kBIRspIBlk: answered.left = LineState::kInvalid; break;
+    case Opcode::kBIRspS:
+    case Opcode::kBIRspSBlk: answered.left = LineState::kShared; break;
+    default: answered.left = LineState::kClean; break;
+  }
+  snoop_answered(answered, answered.account);
+}
+
+// Memory is read when all snoops are answered, never on speculation.
+void Dcoh::serve(Transaction& transaction) {
+  Message& request = *transaction.request;
+  if (request.opcode == Opcode::kMemInv) {
+    reply(transaction, 0, false);
+  } else {
+    const bool reads = request.opcode != Opcode::kMemWr && request.opcode != Opcode::kMemAtomic;
+    access_memory(reads ? Opcode::kMemRd : request.opcode, request, &transaction);
+  }
+}
+
+void Dcoh::memory_done(const Access& access, const Message& answer) {
+  Message& answered = *access.answers;
+  if (access.transaction && access.transaction->request) {
+    reply(*access.transaction, answer.hops, answer.failed);
+    return;
+  }
+  answered.hops = static_cast<std::uint16_t>(answered.hops + answer.hops);
+  complete(answered, Opcode::kCmp);
+  if (access.transaction) close(*access.transaction);
+}
+
+void Dcoh::reply(Transaction& transaction, std::uint16_t hops, bool failed) {
+  Message& request = *transaction.request;
+  const Opcode granted = grant(transaction, failed) == LineState::kClean ? Opcode::kCmpE : Opcode::kCmpS;
+  request.hops = static_cast<std::uint16_t>(request.hops + hops);
+  request.failed |= failed;
+  send_completion(request, granted);
+  if (request.opcode == Opcode::kMemInv) {
+    complete(request, granted);
+  } else if (request.opcode == Opcode::kMemWr) {
+    complete(request, Opcode::kCmp);
+  } else {
+    complete(request, Opcode::kMemData);
+  }
+  close(transaction);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,41 @@
+// A coherency agent of a device (DCOH): keeps the caches coherent that hold lines of its memory, its own or that of other
+// devices (HDM-DB), by back-invalidate snoops.
+#pragma once
+
+#include "coherence/home/dcoh_params.hpp"
+#include "coherence/home/directory_agent.hpp"
+
+namespace cxloom {
+
+class Dcoh : public DirectoryAgent {
+ public:
+  /// Takes what comes from caches, too. `memory` as for DirectoryAgent.
+  Dcoh(const DcohParams& params, Endpoint& endpoint, const ComponentContext& context,
+       const VictimRegistry& victims, Agent* memory);
+
+  Coherence coherence() const override { return Coherence::kHdmDb; }
+  bool serves_others() const override { return !has_memory(); }
+  void receive(Message& message) override;
+
+ protected:
+  /// As a base: `params` and the filter of another kind of agent.
+  Dcoh(const DirectoryParams& params, const SnoopFilterParams& filter, Endpoint& endpoint,
+       const ComponentContext& context, const VictimRegistry& victims, Agent* memory);
+
+  Wish wish_of(const Message& request) const override;
+  void address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) override;
+
+ private:
+  Channel request_channel() const override { return Channel::kM2SReq; }
+  bool take_notice(Transaction& transaction) override;
+  bool take_out_of_turn(Message& message) override;
+  void serve(Transaction& transaction) override;
+  void evicted(Transaction& transaction) override { close(transaction); }
+  void memory_done(const Access& access, const Message& answer) override;
+
+  void conflict(Message& message);
+  void response(Message& message);
+  void reply(Transaction& transaction, std::uint16_t hops, bool failed);
+};
+
+}  // namespace cxloom

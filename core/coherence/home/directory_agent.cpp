@@ -1,0 +1,469 @@
+#include "coherence/home/directory_agent.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "component/component_time.hpp"
+#include "component/observed_scope.hpp"
+#include "component/memory_access.hpp"
+#include "kernel/payload.hpp"
+
+namespace cxloom {
+
+DirectoryAgent::DirectoryAgent(const DirectoryParams& params, const SnoopFilterParams& filter,
+                               Endpoint& endpoint, const ComponentContext& context,
+                               const VictimRegistry& victims, Agent* memory)
+    : Agent(endpoint),
+      filter_params_(filter),
+      victims_(victims),
+      seed_(context.seed),
+      lookup_time_(params.lookup_time),
+      lookup_interval_(params.lookup_interval),
+      limit_(params.transactions),
+      memory_(memory),
+      places_(context.kernel, "a transaction of the coherency agent", endpoint) {
+  endpoint.add(*this);
+  endpoint.fabric().roles.homes.declare(endpoint, endpoint.id(), *this);
+}
+
+// Now all caches are known.
+void DirectoryAgent::start() {
+  filter_ = std::make_unique<SnoopFilter>(filter_params_, std::max(endpoint().fabric().caches, 1U), victims_,
+                                          RandomStream(seed_, endpoint().name(), "filter victims"));
+}
+
+Time DirectoryAgent::now() const { return endpoint().now(); }
+
+std::optional<AddressMap::Place> DirectoryAgent::place(const Message& message) const {
+  const auto place = endpoint().fabric().map.find(message.address);
+  ensure(place.has_value(), "a request to an address that no region holds");
+  if (!place->coherent() || place->home != endpoint().id()) return std::nullopt;
+  return place;
+}
+
+// Who has never asked for a copy has no number.
+std::uint32_t DirectoryAgent::known_peer(NodeId node) const {
+  return node.index() < peer_of_node_.size() ? peer_of_node_[node.index()] : kNoPeer;
+}
+
+std::uint32_t DirectoryAgent::peer_of(NodeId node) {
+  if (peer_of_node_.size() <= node.index()) peer_of_node_.resize(node.index() + 1, kNoPeer);
+  std::uint32_t& peer = peer_of_node_[node.index()];
+  if (peer == kNoPeer) {
+    peer = static_cast<std::uint32_t>(peers_.size());
+    peers_.push_back(node);
+  }
+  return peer;
+}
+
+// ---- Requests, of a line one after the other
+
+void DirectoryAgent::admit_request(Message& message) {
+  if (limit_ && admitted_ == *limit_) {
+    if (outside_.empty()) places_.join(*this, now());
+    outside_.push(message);
+    ++outside_count_;
+  } else {
+    admit(message);
+  }
+}
+
+void DirectoryAgent::admit(Message& message) {
+  ++admitted_;
+  endpoint().release(message, now());
+  look_up(message);
+}
+
+void DirectoryAgent::look_up(Message& message) {
+  const Time start = std::max(now(), next_lookup_);
+  next_lookup_ = start + lookup_interval_;
+  message.charge(Segment::kHomeQueue, now());
+  message.charge(Segment::kFilter, start + lookup_time_);
+  endpoint().kernel().schedule(start + lookup_time_, endpoint().source(), *this, kLookedUp,
+                               payload_of(message));
+}
+
+void DirectoryAgent::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
+  Message& message = object_of<Message>(payload);
+  if (!take_out_of_turn(message)) begin(message);
+}
+
+void DirectoryAgent::begin(Message& message) {
+  const LineAddress line = LineAddress::of(message.address);
+  if (Transaction* const under_way = lines_.find(line)) {
+    under_way->waiting.push(message);
+    return;
+  }
+  const Handling handling(*this, message);
+  Transaction& transaction = open(line);
+  transaction.request = &message;
+  proceed(transaction);
+}
+
+void DirectoryAgent::proceed(Transaction& transaction) {
+  transaction.request->charge(Segment::kHomeQueue, now());
+  if (take_notice(transaction)) return;
+  const Slot slot = filter_->find(transaction.line);
+  if (window_open_) ++(slot == kNoSlot ? counts_.filter_misses : counts_.filter_hits);
+  if (slot != kNoSlot) {
+    filter_->touch(slot);
+    take_entry(transaction, slot);
+  }
+  if (!ask_first(transaction)) go_on(transaction);
+}
+
+void DirectoryAgent::go_on(Transaction& transaction) {
+  if (transaction.write_backs > 0) {  // which the memory is to have first
+    transaction.waits_for_write_backs = true;
+    return;
+  }
+  transaction.request->charge(Segment::kHomeQueue, now());
+  const Wish wish = wish_of(*transaction.request);
+  if (transaction.slot != kNoSlot) {
+    snoop_others(transaction, wish);
+  } else if (wish.copy) {
+    make_room(transaction);
+  } else {
+    serve(transaction);
+  }
+}
+
+DirectoryAgent::Transaction& DirectoryAgent::open(LineAddress line) {
+  Transaction& transaction = transactions_.take();
+  transaction.line = line;
+  lines_.add(line, transaction);
+  return transaction;
+}
+
+DirectoryAgent::Transaction& DirectoryAgent::open_entry(LineAddress line) {
+  Transaction& transaction = open(line);
+  if (const Slot slot = filter_->find(line); slot != kNoSlot) take_entry(transaction, slot);
+  return transaction;
+}
+
+void DirectoryAgent::take_entry(Transaction& transaction, Slot slot) {
+  transaction.slot = slot;
+  filter_->pin(slot);
+}
+
+// Its line gets an entry, before anybody can hold it.
+void DirectoryAgent::make_room(Transaction& transaction) {
+  transaction.request->charge(Segment::kHomeQueue, now());
+  if (filter_->has_room(transaction.line)) {
+    take_entry(transaction, filter_->insert(transaction.line, FilterState::kShared));
+    serve(transaction);
+    return;
+  }
+  const SnoopFilter::Victims victims = filter_->victims_for(transaction.line);
+  if (victims.empty()) {
+    want_room_.push_back(&transaction);
+  } else {
+    evict(victims, transaction);
+  }
+}
+
+void DirectoryAgent::retry_waiting_for_room() {
+  freed_again_ = true;
+  if (retrying_ || want_room_.empty()) return;
+  retrying_ = true;
+  do {
+    freed_again_ = false;
+    const std::vector<Transaction*> waiting = std::exchange(want_room_, {});
+    for (Transaction* const transaction : waiting) make_room(*transaction);
+  } while (freed_again_ && !want_room_.empty());
+  retrying_ = false;
+}
+
+// ---- Evictions from the filter
+
+void DirectoryAgent::evict(const SnoopFilter::Victims& victims, Transaction& transaction) {
+  const bool full = filter_->occupied() == filter_->capacity();
+  Transaction* first = nullptr;
+  Transaction* last = nullptr;
+  for (const Slot slot : victims) {
+    Transaction& eviction = open(filter_->line(slot));
+    take_entry(eviction, slot);
+    (last ? last->block : first) = &eviction;
+    last = &eviction;
+    if (window_open_) ++(full ? counts_.evictions_capacity : counts_.evictions_conflict);
+  }
+  first->evicts_for = &transaction;
+  first->snooped_at = now();
+  const auto lines = static_cast<std::uint8_t>(victims.size());
+  for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {
+    std::uint32_t held = 0;
+    for (const Slot slot : victims) held += filter_->has_owner(slot, peer) ? 1 : 0;
+    if (held == 0) continue;
+    if (window_open_) counts_.lines_invalidated += held;
+    ++first->snoops_left;
+    const std::uint8_t block = lines == 1 ? 0 : lines;
+    send_snoop(*first, first->line, peer, SnoopFor::kInvalidate, block, *transaction.request);
+  }
+  ensure(first->snoops_left > 0, "an entry of the snoop filter without an owner");
+}
+
+// The entries are free: the request that needed one gets it before anybody else can.
+void DirectoryAgent::finish_eviction(Transaction& first) {
+  Transaction& wanting = *first.evicts_for;
+  for (Transaction* line = &first; line; line = line->block) {
+    filter_->erase(line->slot);
+    line->slot = kNoSlot;
+  }
+  take_entry(wanting, filter_->insert(wanting.line, FilterState::kShared));
+  wanting.request->charge(Segment::kHomeQueue, now());
+  for (Transaction* line = &first; line;) evicted(*std::exchange(line, line->block));
+  serve(wanting);
+}
+
+// ---- Snoops
+
+void DirectoryAgent::snoop_others(Transaction& transaction, Wish wish) {
+  const Message& request = *transaction.request;
+  const Slot slot = transaction.slot;
+  const std::uint32_t self = known_peer(request.source);
+  if (!wish.own && filter_->state(slot) == FilterState::kShared) {  // they may go on reading
+    serve(transaction);
+    return;
+  }
+  const SnoopFor purpose = wish.own       ? SnoopFor::kInvalidate
+                           : wish.current ? SnoopFor::kCurrent
+                                          : SnoopFor::kShare;
+  transaction.snooped_at = now();
+  for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {
+    if (peer == self || !filter_->has_owner(slot, peer)) continue;
+    if (window_open_ && wish.own) ++counts_.lines_invalidated;
+    ++transaction.snoops_left;
+    send_snoop(transaction, transaction.line, peer, purpose, 0, request);
+  }
+  if (transaction.snoops_left == 0) serve(transaction);
+}
+
+void DirectoryAgent::send_snoop(Transaction& transaction, LineAddress line, std::uint32_t peer,
+                                SnoopFor purpose, std::uint8_t lines, const Message& cause) {
+  if (window_open_) ++counts_.snoops_sent;
+  Snoop& snoop = snoops_.take();
+  snoop.peer = peer;
+  snoop.transaction = &transaction;
+  snoop.purpose = purpose;
+  snoop.account.open(now());
+  Message& message = snoop.message;
+  message.address = line.address();
+  message.lines = lines;
+  message.source = endpoint().id();
+  message.destination = peers_[peer];
+  message.requester = cause.requester;
+  message.age = cause.age;
+  message.tag = snoop.index;
+  message.account = &snoop.account;
+  address_snoop(snoop, purpose, lines);
+  message.channel = channel_of(message.opcode);
+  transmit(message, now());
+}
+
+void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
+  Transaction& transaction = *snoop.transaction;
+  // Of a line that was asked for first the filter does not follow the cache.
+  for (Transaction* line = transaction.asks ? nullptr : &transaction; line; line = line->block) {
+    if (snoop.left == LineState::kInvalid) filter_->remove_owner(line->slot, snoop.peer);
+    if (snoop.left == LineState::kShared) filter_->set_state(line->slot, FilterState::kShared);
+  }
+  const Account last = account;
+  snoops_.give_back(snoop);
+  if (--transaction.snoops_left > 0) return;
+  Message& cause = transaction.request ? *transaction.request : *transaction.evicts_for->request;
+  if (cause.account) cause.account->join(last);
+  if (window_open_ && (!transaction.request || wish_of(*transaction.request).own)) {
+    ++counts_.invalidations;
+    counts_.invalidation_wait_ps += static_cast<Wide>((now() - transaction.snooped_at).ps());
+  }
+  if (std::exchange(transaction.asks, false)) {
+    asked(transaction);
+  } else if (transaction.request) {
+    serve(transaction);
+  } else {
+    finish_eviction(transaction);
+  }
+}
+
+// A pinned entry goes with the transaction that pins it.
+void DirectoryAgent::drop_owner(LineAddress line, std::uint32_t peer) {
+  const Slot slot = filter_->find(line);
+  if (slot == kNoSlot || peer == kNoPeer) return;
+  filter_->remove_owner(slot, peer);
+  if (filter_->owner_count(slot) > 0 || filter_->pinned(slot)) return;
+  filter_->erase(slot);
+  retry_waiting_for_room();
+}
+
+LineState DirectoryAgent::grant(Transaction& transaction, bool failed) {
+  const Message& request = *transaction.request;
+  const Wish wish = wish_of(request);
+  const Slot slot = transaction.slot;
+  if (!wish.copy || failed) {
+    if (wish.own && !failed && slot != kNoSlot) filter_->clear_owners(slot);
+    return LineState::kInvalid;
+  }
+  const std::uint32_t self = peer_of(request.source);
+  const bool alone = filter_->owner_count(slot) == (filter_->has_owner(slot, self) ? 1U : 0U);
+  const bool exclusive = wish.own || (wish.exclusive && alone && !transaction.shared_outside);
+  filter_->add_owner(slot, self);
+  filter_->set_state(slot, exclusive ? FilterState::kExclusive : FilterState::kShared);
+  return exclusive ? LineState::kClean : LineState::kShared;
+}
+
+// ---- Memory
+
+void DirectoryAgent::access_memory(Opcode opcode, Message& answers, Transaction* transaction,
+                                   Transaction* behind) {
+  Access& access = accesses_.take();
+  access.answers = &answers;
+  access.transaction = transaction;
+  access.behind = behind;
+  access.message.account = answers.account;
+  send_to_memory(access, opcode, answers.address, answers.size, answers);
+}
+
+void DirectoryAgent::write_line(Transaction& transaction, const Message& cause, Account* account) {
+  Access& access = accesses_.take();
+  access.transaction = &transaction;
+  access.message.account = account;
+  send_to_memory(access, Opcode::kMemWr, transaction.line.address(), kLineBytes, cause);
+}
+
+void DirectoryAgent::send_to_memory(Access& access, Opcode opcode, Address address, std::uint16_t size,
+                                    const Message& cause) {
+  const auto place = endpoint().fabric().map.find(address);
+  Message& message = access.message;
+  address_to(*place, *this, message, opcode, address, size);
+  message.destination = place->target;
+  message.requester = cause.requester;
+  message.age = cause.age;
+  message.tag = access.index;
+  if (place->target == endpoint().id()) {
+    Endpoint::hand_over(message, *memory_);
+  } else {
+    transmit(message, now());
+  }
+}
+
+void DirectoryAgent::memory_answered(Message& message) {
+  if (!place(message)) {  // of memory that is not kept coherent
+    transmit(message, now());
+    return;
+  }
+  Access& access = accesses_.at(message.tag);
+  Transaction* const behind = access.behind;
+  memory_done(access, message);
+  accesses_.give_back(access);
+  if (!behind || --behind->write_backs > 0) return;
+  if (behind->ends_with_write_backs) {
+    close(*behind);
+  } else if (std::exchange(behind->waits_for_write_backs, false)) {
+    go_on(*behind);
+  }
+}
+
+// ---- Answers
+
+void DirectoryAgent::send_completion(Message& request, Opcode opcode) {
+  Message* const completion = request.completion;
+  if (!completion) return;
+  *completion->account = *request.account;
+  completion->opcode = opcode;
+  completion->channel = channel_of(opcode);
+  completion->address = request.address;
+  completion->source = endpoint().id();
+  completion->destination = request.source;
+  completion->requester = request.requester;
+  completion->age = request.age;
+  number_answer(*completion);
+  transmit(*completion, now());
+}
+
+void DirectoryAgent::complete(Message& message, Opcode opcode) {
+  const bool had_place = message.channel == request_channel();
+  message.opcode = opcode;
+  message.channel = channel_of(opcode);
+  std::swap(message.source, message.destination);
+  if (message.channel == Channel::kH2DRsp || message.channel == Channel::kS2MNDR) number_answer(message);
+  transmit(message, now());
+  if (!had_place) return;
+  --admitted_;
+  if (outside_.empty()) return;
+  --outside_count_;
+  Message& next = outside_.pop();
+  if (outside_.empty()) places_.leave(*this);
+  admit(next);
+}
+
+void DirectoryAgent::number_answer(Message& answer) { answer.pushes = ++answers_to(answer.destination); }
+
+std::uint32_t& DirectoryAgent::answers_to(NodeId node) {
+  if (answers_.size() <= node.index()) answers_.resize(node.index() + 1);
+  return answers_[node.index()];
+}
+
+void DirectoryAgent::close(Transaction& transaction) {
+  if (transaction.write_backs > 0) {  // the next request to the line must not overtake them
+    transaction.request = nullptr;
+    transaction.ends_with_write_backs = true;
+    return;
+  }
+  if (transaction.slot != kNoSlot) {
+    if (filter_->owner_count(transaction.slot) == 0) {
+      filter_->erase(transaction.slot);
+    } else {
+      filter_->unpin(transaction.slot);
+    }
+  }
+  lines_.remove(transaction.line);
+  MessageQueue waiting = transaction.waiting;
+  const bool in_page = transaction.in_page;
+  const LineAddress line = transaction.line;
+  transactions_.give_back(transaction);
+  while (!waiting.empty()) begin(waiting.pop());
+  retry_waiting_for_room();
+  if (in_page) closed(line);
+}
+
+// ---- For people
+
+std::string DirectoryAgent::line_state(LineAddress line) const {
+  std::string text = "I";
+  if (const Slot slot = filter_->find(line); slot != kNoSlot && filter_->owner_count(slot) > 0) {
+    text = filter_->state(slot) == FilterState::kExclusive ? "E{" : "S{";
+    std::string between;
+    for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {
+      if (!filter_->has_owner(slot, peer)) continue;
+      text += between + endpoint().fabric().name_of(peers_[peer]);
+      between = ",";
+    }
+    text += '}';
+  }
+  const Transaction* const transaction = lines_.find(line);
+  if (!transaction) return text;
+  text += transaction->request
+              ? "+" + std::string(kOpcodeNames[static_cast<std::size_t>(transaction->request->opcode)])
+          : transaction->slot != kNoSlot && transaction->snoops_left > 0 ? "+evict"
+                                                                         : "+busy";
+  return text;
+}
+
+void DirectoryAgent::open_window(Time /*now*/) {
+  window_open_ = true;
+  counts_ = {};
+}
+
+void DirectoryAgent::close_window(Time /*now*/) {
+  window_open_ = false;
+  counts_.filter_entries = filter_->occupied();
+}
+
+std::string DirectoryAgent::activity() const {
+  if (lines_.lines() == 0 && outside_count_ == 0) return {};
+  return counted(lines_.lines(), "line") + " under way in the coherency agent, " +
+         std::to_string(outside_count_) + " requests waiting outside, " + counted(snoops_.live(), "snoop") +
+         " without an answer";
+}
+
+}  // namespace cxloom

@@ -1,0 +1,234 @@
+// The home of coherent lines: knows from an inclusive snoop filter who holds a line, takes the requests to a line one after the
+// other, and snoops the caches that hold what a request needs, or whose entries must go. What it says to caches is up to the
+// protocol: back-invalidate snoops (dcoh.hpp) or CXL.cache (home_agent.hpp). docs/model/coherence.md has the tables of what it
+// does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/measure.hpp"
+#include "coherence/home/coherence_counts.hpp"
+#include "coherence/home/directory_params.hpp"
+#include "coherence/common/line_table.hpp"
+#include "coherence/home/snoop_filter.hpp"
+#include "coherence/common/snoop_for.hpp"
+#include "component/endpoint.hpp"
+#include "component/memory_front.hpp"
+#include "kernel/pool.hpp"
+#include "kernel/wait_list.hpp"
+#include "protocol/account.hpp"
+#include "protocol/address_map.hpp"
+#include "protocol/message_queue.hpp"
+#include "tags/cache_array.hpp"
+
+namespace cxloom {
+
+class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, private Waiter {
+ public:
+  const CoherenceCounts& coherence_counts() const override { return counts_; }
+
+  void start() override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void open_window(Time now) override;
+  void close_window(Time now) override;
+  std::string activity() const override;
+
+  void memory_answered(Message& message) override;
+
+  /// The state, the owners by their names, and what is under way.
+  std::string line_state(LineAddress line) const override;
+  bool acts_later() const override { return true; }
+  const SnoopFilter& filter() const { return *filter_; }
+
+ protected:
+  /// What is under way for a line: a request of a cache, the eviction of its entry, or a write to memory.
+  struct Transaction {
+    Transaction* next = nullptr;
+    LineAddress line;
+    std::uint32_t index = 0;
+    Slot slot = kNoSlot;         ///< the entry of the line, which is pinned
+    Message* request = nullptr;  ///< null: an eviction, or a write to memory that nobody waits for
+    Transaction* evicts_for =
+        nullptr;  ///< of an eviction: who gets the entry; of its block the first one does it for all
+    Transaction* block = nullptr;  ///< of an eviction: the next line of the block
+    std::uint32_t snoops_left = 0;
+    Time snooped_at;
+    std::uint32_t write_backs = 0;       ///< of the line, which came out of turn and are not in memory yet
+    bool waits_for_write_backs = false;  ///< its turn goes on behind them,
+    bool ends_with_write_backs = false;  ///< or it is over when they are
+    bool asks = false;                   ///< the snoops are those of `ask_first`
+    bool shared_outside = false;         ///< a cache that the filter does not follow keeps a shared copy
+    bool in_page = false;                ///< its page counts it until it is over (bias)
+    bool forwarded = false;              ///< a snoop has brought the data of a modified copy
+    bool owed = false;                   ///< ... which memory is to have
+    MessageQueue waiting;                ///< requests to the line that wait for its end
+    Message pull;                        ///< goes out for the data of a write, and comes back with them
+  };
+
+  /// A snoop under way.
+  struct Snoop {
+    Snoop* next = nullptr;
+    std::uint32_t index = 0;
+    std::uint32_t peer = 0;
+    Transaction* transaction = nullptr;
+    SnoopFor purpose = SnoopFor::kInvalidate;
+    LineState left = LineState::kInvalid;  ///< what the answer says that the cache keeps
+    bool brings_data = false;              ///< ... and that data come in a message of their own,
+    bool data_in = false;                  ///< which are in
+    Message message;
+    Account account;
+    Message data;
+    Account data_account;
+  };
+
+  /// An access to the memory.
+  struct Access {
+    Access* next = nullptr;
+    std::uint32_t index = 0;
+    Message message;
+    Message* answers = nullptr;  ///< the message of the cache that is answered by it; null: nobody waits
+    Transaction* transaction = nullptr;  ///< null: a write-back that came out of turn
+    Transaction* behind = nullptr;       ///< ... whose line has this under way
+  };
+
+  /// What a request wants of its line.
+  struct Wish {
+    bool copy = false;       ///< to hold it
+    bool exclusive = false;  ///< alone, if nobody else does
+    bool own = false;        ///< that nobody else does
+    bool current = false;    ///< that the others keep what they have
+  };
+
+  static constexpr std::uint32_t kNoPeer = ~std::uint32_t{0};
+
+  /// Joins the device as the home of lines. `memory` is the agent of the device's own memory, which gives its answers to
+  /// `memory_answered`; null: the device has none, and the memory is that of other devices.
+  DirectoryAgent(const DirectoryParams& params, const SnoopFilterParams& filter, Endpoint& endpoint,
+                 const ComponentContext& context, const VictimRegistry& victims, Agent* memory);
+
+  // What the protocol says.
+
+  /// Requests that need a place among `transactions` come in this class.
+  virtual Channel request_channel() const = 0;
+  virtual Wish wish_of(const Message& request) const = 0;
+  /// It is the turn of a request that says that a line leaves a cache. False: it says something else.
+  virtual bool take_notice(Transaction& transaction) = 0;
+  /// It is the turn of a request. True: what it needs first has been asked for, by `send_snoop` with `asks` set, or it waits for
+  /// something else, and `go_on` is to be called.
+  virtual bool ask_first(Transaction& /*transaction*/) { return false; }
+  /// All that `ask_first` asked for is there.
+  virtual void asked(Transaction& transaction) { go_on(transaction); }
+  /// What was under way for a line, with `in_page` set, is over.
+  virtual void closed(LineAddress /*line*/) {}
+  /// A message has been looked up: takes it out of turn. False: it is a request and waits for its turn.
+  virtual bool take_out_of_turn(Message& message) = 0;
+  /// Makes `snoop.message` a snoop, of a block if `lines` is not zero.
+  virtual void address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) = 0;
+  /// All snoops are answered, and the line has an entry if the request wants a copy: gives the request what it wants.
+  virtual void serve(Transaction& transaction) = 0;
+  /// The entry of a line has left the filter, and no cache has the line.
+  virtual void evicted(Transaction& transaction) = 0;
+  /// An access to memory is done. It is given back after this.
+  virtual void memory_done(const Access& access, const Message& answer) = 0;
+
+  const EventHandler& owner() const override { return endpoint(); }
+  Time now() const;
+  /// Where the message's line is if this is its home.
+  std::optional<AddressMap::Place> place(const Message& message) const;
+  bool has_memory() const { return memory_ != nullptr; }
+  Agent& memory() { return *memory_; }
+  SnoopFilter& filter() { return *filter_; }
+  /// Null: nothing is under way for the line.
+  Transaction* under_way(LineAddress line) const { return lines_.find(line); }
+  std::uint32_t peer_of(NodeId node);
+  /// Who has never asked for a copy has no number: kNoPeer.
+  std::uint32_t known_peer(NodeId node) const;
+  NodeId node_of(std::uint32_t peer) const { return peers_[peer]; }
+  bool counts() const { return window_open_; }
+  CoherenceCounts& window() { return counts_; }
+  Snoop& snoop(std::uint32_t tag) { return snoops_.at(tag); }
+
+  /// Takes a request when there is a place for it.
+  void admit_request(Message& message);
+  /// Looks a message up at once: it needs no place.
+  void look_up(Message& message);
+  /// Snoops a cache for a line, and for a block if `lines` is not zero; `cause` is the request that waits for it.
+  void send_snoop(Transaction& transaction, LineAddress line, std::uint32_t peer, SnoopFor purpose,
+                  std::uint8_t lines, const Message& cause);
+  /// What a request asked for first is there: its turn goes on.
+  void go_on(Transaction& transaction);
+  /// All of the answer to a snoop is in; `account` is that of the part that came last.
+  void snoop_answered(Snoop& snoop, const Account& account);
+  /// The cache holds the line no more.
+  void drop_owner(LineAddress line, std::uint32_t peer);
+  /// Writes down that the requester holds what it wished for, and says what that is. Nothing changes if the memory `failed`.
+  virtual LineState grant(Transaction& transaction, bool failed);
+  /// Something is under way for a line that had nothing.
+  Transaction& open(LineAddress line);
+  /// The same, and its entry if it has one stays where it is.
+  Transaction& open_entry(LineAddress line);
+  /// Sends the second message of an answer of two parts, if the requester has given one.
+  void send_completion(Message& request, Opcode opcode);
+  /// A read or write of the message's place; the time goes to its account.
+  void access_memory(Opcode opcode, Message& answers, Transaction* transaction,
+                     Transaction* behind = nullptr);
+  /// Writes the line to memory, for `cause`. Null account: nobody waits for it.
+  void write_line(Transaction& transaction, const Message& cause, Account* account);
+  /// Sends the message back to where it came from, as this answer.
+  void complete(Message& message, Opcode opcode);
+  void close(Transaction& transaction);
+  /// How many messages of the class that snoops must not overtake (H2D Rsp, S2M NDR) it has sent there.
+  std::uint32_t& answers_to(NodeId node);
+  /// One of these is about to be sent.
+  void number_answer(Message& answer);
+
+ private:
+  friend struct AgentState;  // writes all of it down, to tell one state of a system from another
+  enum Wake : std::uint8_t { kLookedUp };
+
+  void admit(Message& message);
+  void begin(Message& message);
+  void proceed(Transaction& transaction);
+  void take_entry(Transaction& transaction, Slot slot);
+  void make_room(Transaction& transaction);
+  void evict(const SnoopFilter::Victims& victims, Transaction& transaction);
+  void finish_eviction(Transaction& first);
+  void snoop_others(Transaction& transaction, Wish wish);
+  void send_to_memory(Access& access, Opcode opcode, Address address, std::uint16_t size,
+                      const Message& cause);
+  void retry_waiting_for_room();
+
+  SnoopFilterParams filter_params_;
+  const VictimRegistry& victims_;
+  std::uint64_t seed_;
+  Time lookup_time_;
+  Time lookup_interval_;
+  std::optional<std::uint32_t> limit_;
+  Agent* memory_;
+  std::unique_ptr<SnoopFilter> filter_;
+  std::vector<std::uint32_t> peer_of_node_;
+  std::vector<NodeId> peers_;
+  std::vector<std::uint32_t> answers_;  // by node
+  Time next_lookup_;
+  LineTable<Transaction> lines_;
+  Pool<Transaction> transactions_;
+  Pool<Snoop> snoops_;
+  Pool<Access> accesses_;
+  std::uint32_t admitted_ = 0;  // requests, from their admission to their answer
+  MessageQueue outside_;
+  std::size_t outside_count_ = 0;
+  WaitList places_;
+  std::vector<Transaction*> want_room_;  // in the order in which they came
+  bool retrying_ = false;
+  bool freed_again_ = false;  // an entry, during the retry
+
+  // Measuring.
+  bool window_open_ = false;
+  CoherenceCounts counts_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,83 @@
+#include "device/io/completer.hpp"
+
+#include <utility>
+
+#include "base/schema.hpp"
+#include "component/component_time.hpp"
+#include "kernel/payload.hpp"
+
+namespace cxloom {
+
+IoCompleter::Events::Events(Kernel& kernel) : source(kernel.new_source()) {}
+
+const IoRecord& IoCompleter::expect_io(NodeId initiator) {
+  if (!events_) {
+    events_ = std::make_unique<Events>(endpoint().kernel());
+    endpoint().add(*this);
+    endpoint().bind(Channel::kIo, *this);
+  }
+  if (senders_.size() <= initiator.index()) senders_.resize(initiator.index() + 1);
+  std::unique_ptr<Sender>& sender = senders_[initiator.index()];
+  sender = std::make_unique<Sender>();
+  for (const auto& [component, role] : endpoint().fabric().roles.io_initiators) {
+    if (component->id() != initiator) continue;
+    sender->kernel = &component->kernel();
+    sender->credits = role->credits();
+  }
+  return sender->posted;
+}
+
+// No message goes back to the initiator. A credit goes back, by the receivers that the packet has passed: that takes the
+// flight of the packet. Nobody records what comes from one that is no `IoInitiator`.
+void IoCompleter::take_posted(Message& message) {
+  Pool<Request>& posted = endpoint().fabric().posted;
+  Request* const packet = posted.find(message.tag);
+  if (!packet || &packet->message != &message) {
+    throw InternalError(name() + " got a posted write that was not taken from Fabric::posted");
+  }
+  const std::size_t from = message.source.index();
+  if (from < senders_.size() && senders_[from]) {
+    Sender& sender = *senders_[from];
+    const Time now = endpoint().now();
+    sender.posted.add(packet->account, packet->created(), now);
+    if (sender.credits) {
+      const Time flight = packet->account.of(Segment::kPortDelay) + packet->account.of(Segment::kPropagation);
+      sender.kernel->schedule_background(now + flight, events_->source, *sender.credits,
+                                         IoInitiator::kCredited);
+    }
+  }
+  posted.give_back(*packet);
+}
+
+void IoCompleter::receive(Message& message) {
+  const Time now = endpoint().now();
+  endpoint().release(message, now);
+  if (message.opcode == Opcode::kMWr) {
+    take_posted(message);
+    return;
+  }
+  const Time ready = now + io_time_;
+  message.charge(Segment::kController, ready);
+  endpoint().kernel().schedule(ready, events_->source, *this, 0, payload_of(message));
+}
+
+void IoCompleter::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
+  auto& message = object_of<Message>(payload);
+  message.opcode = Opcode::kCplD;
+  std::swap(message.source, message.destination);
+  transmit(message, endpoint().now());
+}
+
+void IoCompleter::open_window(Time now) {
+  for (const auto& sender : senders_) {
+    if (sender) sender->posted.open_window(now);
+  }
+}
+
+void IoCompleter::close_window(Time now) {
+  for (const auto& sender : senders_) {
+    if (sender) sender->posted.close_window(now);
+  }
+}
+
+}  // namespace cxloom

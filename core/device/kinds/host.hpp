@@ -1,0 +1,41 @@
+// A host: makes requests, and may have memory and a home agent, which keeps its memory and that of devices coherent.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/measure_table.hpp"
+#include "coherence/home/agent.hpp"
+#include "device/io/completer.hpp"
+#include "device/memory/controller.hpp"
+#include "device/requester/params.hpp"
+#include "device/requester/sequencer.hpp"
+
+namespace cxloom {
+
+struct HostParams : RequesterParams {
+  std::optional<MemoryControllerParams> memory;
+  std::optional<HomeAgentParams> home_agent;
+
+  static void describe(Schema<HostParams>& schema);
+  static void estimate(const HostParams& params, MemoryEstimate& memory);
+};
+
+class Host final : public Endpoint {
+ public:
+  using Params = HostParams;
+  Host(const HostParams& params, const DeviceContext& context);
+
+  std::size_t max_ports() const override { return 0; }
+  static std::vector<MeasureInfo> measures() {
+    return joined(Sequencer::measures(), MemoryController::measures());
+  }
+
+ private:
+  Sequencer sequencer_;
+  std::unique_ptr<MemoryController> memory_;  // none: it has no memory
+  std::unique_ptr<HomeAgent> home_agent_;     // none: it keeps no memory coherent
+  IoCompleter io_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,412 @@
+#include "device/memory/controller.hpp"
+
+#include "base/mean_value.hpp"
+#include "base/measure_table.hpp"
+#include "component/component_time.hpp"
+#include "device/memory/atomic_unit.hpp"
+#include "device/memory/dynamic_capacity.hpp"
+#include "kernel/payload.hpp"
+#include "memory/media/media.hpp"
+#include "memory/media/registry.hpp"
+#include "protocol/error_answer.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct ControllerMeasured {
+  double queue_mean = 0;
+  double queue_p99 = 0;
+  double queue_max = 0;
+  std::optional<double> reads_mean;
+  std::optional<double> reads_max;
+  std::optional<double> writes_mean;
+  std::optional<double> writes_max;
+  std::optional<std::uint64_t> buffer_hits;
+  std::optional<std::uint64_t> extent_errors;
+  std::optional<Value> extent_bytes;
+  std::optional<Value> logical_devices;
+  std::optional<Value> load;
+};
+
+constexpr std::array kControllerMeasures{
+    measure<&ControllerMeasured::queue_mean>(
+        "queue_mean", "", "requests in controller and media that are not answered yet, mean over time"),
+    measure<&ControllerMeasured::queue_p99>("queue_p99", "", "the same, 99th percentile over time"),
+    measure<&ControllerMeasured::queue_max>("queue_max", "", "the same, largest number"),
+    measure<&ControllerMeasured::reads_mean>("read_places_mean", "",
+                                             "places of read_buffer taken, mean over time"),
+    measure<&ControllerMeasured::reads_max>("read_places_max", "", "the same, largest number"),
+    measure<&ControllerMeasured::writes_mean>("write_places_mean", "",
+                                              "places of write_buffer taken, mean over time"),
+    measure<&ControllerMeasured::writes_max>("write_places_max", "", "the same, largest number"),
+    measure<&ControllerMeasured::buffer_hits>("buffer_hits", "", "reads answered from write_buffer"),
+    measure<&ControllerMeasured::extent_errors>(
+        "extent_errors", "",
+        "accesses outside the extents of their requesters, answered with an "
+        "error. Absent without dynamic_capacity"),
+    measure<&ControllerMeasured::extent_bytes>(
+        "extent_bytes", "B",
+        "bytes of the extents of each requester, mean over time. Absent without dynamic_capacity"),
+    measure<&ControllerMeasured::logical_devices>(
+        "logical_devices", "", "measures of each logical device, by its LD-ID. Absent without them",
+        parts_of<kLogicalDeviceMeasures>(true)),
+    measure<&ControllerMeasured::load>("devload_mean", "",
+                                       "DevLoad of its answers, mean: 0 light, 1 optimal, 2 moderate, 3 "
+                                       "severe; null if there were none. Absent without qos"),
+};
+
+}  // namespace
+
+MemoryController::MemoryController(const MemoryControllerParams& params, Endpoint& endpoint,
+                                   const DeviceContext& context, bool takes_requests)
+    : Agent(endpoint),
+      kernel_(context.kernel),
+      source_(context.kernel.new_source()),
+      controller_time_(params.controller_time),
+      credit_release_(params.credit_release),
+      requests_(context.kernel, endpoint,
+                params.apart() ? "a place in the read buffer" : "a queue slot of the memory controller",
+                params.apart() ? params.read_buffer : params.queue),
+      atomic_time_(params.atomic_time),
+      qos_(params.qos) {
+  if (params.apart()) {
+    writes_ = std::make_unique<Places>(kernel_, endpoint, "a place in the write buffer", params.write_buffer);
+  }
+  counts_present_ = qos_ || !params.logical_devices.empty();
+  releases_when_taken_ = credit_release_ == CreditRelease::kDrain && params.logical_devices.empty();
+  if (params.posted_writes) buffered_ = std::make_unique<BufferedWrites>(*params.write_buffer);
+  std::optional<Bytes> capacity = params.capacity;
+  if (!params.logical_devices.empty()) {
+    check_logical_devices(params.logical_devices, capacity);
+    logical_ = std::make_unique<LogicalDevices>(params.logical_devices, kernel_, endpoint,
+                                                static_cast<LogicalDeviceServer&>(*this), requests_.wanted);
+    const LogicalDeviceExtent& last = logical_->extents().back();
+    if (!capacity) capacity = Bytes{last.base.count() + last.capacity.count()};
+  }
+  MediaContext around{kernel_,  endpoint,     *this, context.media,       context.victims,
+                      capacity, context.seed, {},    &context.prefetchers};
+  media_ = below("media", [&] { return context.media.make(params.media, around); });
+  capacity_ = capacity.value_or(media_->capacity().value_or(MemoryControllerParams::kCapacity));
+  endpoint.add(*this);
+  endpoint.fabric().roles.memories.declare(endpoint, endpoint.id(), *this);
+  if (takes_requests) {
+    for (const Channel requests : {Channel::kM2SReq, Channel::kM2SRwD}) endpoint.bind(requests, *this);
+  }
+}
+
+MemoryController::~MemoryController() = default;
+
+void MemoryController::give_in_extents(std::unique_ptr<DynamicCapacity> extents) {
+  extents_ = std::move(extents);
+  endpoint().fabric().roles.dynamic_memories.declare(endpoint(), endpoint().id(), *this);
+}
+
+// Neither its places nor the media bound what it serves at once.
+bool MemoryController::memory_unlimited() const {
+  return media_->unlimited() && (!requests_.limit || (writes_ && !writes_->limit));
+}
+
+std::string MemoryController::answers_writes_early() const {
+  if (buffered_) return "posted_writes";
+  const std::string part = media_->answers_early();
+  return part.empty() ? part : "media." + part;
+}
+
+void DeviceLoadParams::describe(Schema<DeviceLoadParams>& schema) {
+  constexpr const char* kSource =
+      "CXL 3.x, QoS telemetry; what a device's load is, and the thresholds, are its maker's choice";
+  schema.doc(
+      "The load that a memory reports with each answer (DevLoad): light, optimal, moderate or severe.");
+  schema.field("optimal", &DeviceLoadParams::optimal)
+      .min(1)
+      .doc(
+          "Requests from which on the load is optimal, and no longer light: those that wait or are served "
+          "when the answer leaves, "
+          "of the memory or of the answer's logical device.")
+      .source(kSource);
+  schema.field("moderate", &DeviceLoadParams::moderate)
+      .required()
+      .min(1)
+      .doc("Requests from which on the load is moderate; at least `optimal`.")
+      .source(kSource);
+  schema.field("severe", &DeviceLoadParams::severe)
+      .required()
+      .min(1)
+      .doc("Requests from which on the load is severe; at least `moderate`.")
+      .source(kSource);
+  schema.rule("loads rise: optimal is at most moderate, and that at most severe",
+              [](const DeviceLoadParams& load) {
+                return load.optimal <= load.moderate && load.moderate <= load.severe;
+              });
+}
+
+void MemoryController::leave(Message& message) {
+  --present_;
+  if (logical_) logical_->answered(message);
+  if (qos_) report_load(message);
+}
+
+void MemoryController::report_load(Message& message) {
+  const std::uint64_t load = logical_ ? logical_->load_of(message.ld()) : present_;
+  message.set_load(load >= qos_->severe     ? DevLoad::kSevere
+                   : load >= qos_->moderate ? DevLoad::kModerate
+                   : load >= qos_->optimal  ? DevLoad::kOptimal
+                                            : DevLoad::kLight);
+  loads_ += static_cast<std::uint64_t>(message.load());
+  ++answers_;
+}
+
+std::span<const LogicalDeviceExtent> MemoryController::logical_devices() const {
+  if (!logical_) return {};
+  return logical_->extents();
+}
+
+// It takes the controller's time, and no place. Nothing is moved. It leaves at its own instant, as all answers of logical devices
+// do: promised ahead, it would hold up those that are ready before it.
+void MemoryController::refuse(Message& message) {
+  const Time now = kernel_.now();
+  --present_;
+  endpoint().release(message, now);
+  message.charge(Segment::kController, now + controller_time_);
+  make_error_answer(message, endpoint().id());
+  kernel_.schedule(now + controller_time_, source_, *this, kRefused, payload_of(message));
+}
+
+void MemoryController::buffered(Message& message) {
+  if (credit_release_ == CreditRelease::kDrain) endpoint().release(message, kernel_.now());
+}
+
+void MemoryController::start() { versions_ = endpoint().fabric().versions.get(); }
+
+void MemoryController::receive(Message& message) {
+  if (counts_present_) [[unlikely]] {
+    ++present_;
+    if (logical_) return logical_->arrive(message);
+  }
+  Places& places = places_of(message);
+  if (places.limit && places.taken == *places.limit) {
+    if (places.outside.empty()) places.wanted.join(places, kernel_.now());
+    places.outside.push(message);
+    ++places.outside_count;
+    return;
+  }
+  admit(message, places);
+}
+
+void MemoryController::admit(Message& message, Places& places) {
+  const Time now = kernel_.now();
+  const Time ready = now + controller_time_;
+  if (places.limit) {
+    ++places.taken;
+    if (writes_) places.level.change(now, +1);
+  }
+  if (releases_when_taken_) endpoint().release(message, now);
+  in_service_.join(now);
+  message.charge(Segment::kMediaQueue, now);
+  message.charge(Segment::kController, ready);
+  const auto* const region = endpoint().fabric().map.region_of(message.address);
+  ensure(region != nullptr, "a request to an address that no region holds");
+  const Address address = AddressMap::place_in(*region, message.address).device_address;
+  if (extents_) [[unlikely]] {
+    if (!extents_->holds(address, message.size, message.requester)) {
+      if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, &places == writes_.get());
+      ++extent_errors_;
+      message.failed = true;
+      answer(message, ready);
+      return;
+    }
+  }
+  if (message.opcode == Opcode::kMemAtomic && !atomics_) [[unlikely]] {
+    atomics_ = std::make_unique<AtomicUnit>(atomic_time_, kernel_, source_, endpoint(), *media_, *this);
+    atomics_->wait_for(in_media_, media_busy_until_);
+  } else if (buffered_) {
+    if (message.opcode == Opcode::kMemWr) {
+      post(message, address, ready);
+      return;
+    }
+    if (message.opcode != Opcode::kMemAtomic && buffered_->hold(address, message.size)) {
+      ++buffer_hits_;
+      if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, 0);
+      answer(message, ready);
+      return;
+    }
+  }
+  to_media(message, address, ready);
+}
+
+void MemoryController::to_media(Message& message, Address address, Time ready) {
+  if (atomics_) [[unlikely]] {
+    atomics_->access(message, address, ready);
+  } else {
+    ++in_media_;
+    media_->access(message, address, ready);
+  }
+}
+
+// Another message carries the write to the media, so that its own can be the answer.
+void MemoryController::post(Message& message, Address address, Time ready) {
+  Message& write = posted_.take();
+  write.address = address;
+  write.opcode = message.opcode;
+  write.channel = message.channel;
+  write.source = message.source;
+  write.destination = message.destination;
+  write.requester = message.requester;
+  write.size = message.size;
+  buffered_->add(address, write.size);
+  to_media(write, address, ready);
+  answer(message, ready);
+}
+
+void MemoryController::media_done(Message& message, Time at) {
+  if (atomics_) [[unlikely]] {
+    if (atomics_->media_done(message, at)) return;
+  } else {
+    --in_media_;
+    media_busy_until_ = std::max(media_busy_until_, at);
+  }
+  const bool write = message.opcode == Opcode::kMemWr;
+  if (buffered_ && write) {
+    kernel_.schedule(at, source_, *this, kWritten, payload_of(message));
+    return;
+  }
+  if (places_of(message).limit) kernel_.schedule(at, source_, *this, kPlaceFree, write);
+  answer(message, at);
+}
+
+void MemoryController::answer(Message& message, Time at) {
+  // The answers to posted writes, and to what is in no extent, overtake those of reads that the media have promised for
+  // later. What is present is counted up to the instant of its answer, and then a write is durable.
+  if ((buffered_ || extents_ || counts_present_ || versions_) && at > kernel_.now()) {
+    kernel_.schedule(at, source_, *this, kAnswer, payload_of(message));
+    return;
+  }
+  if (counts_present_) [[unlikely]]
+    leave(message);
+  if (versions_ && message.persistent && !message.failed) [[unlikely]] {
+    if (message.opcode == Opcode::kMemWr) {
+      versions_->stored(message);
+    } else {
+      message.version = versions_->in_memory(LineAddress::of(message.address));
+    }
+  }
+  in_service_.leave_at(at, kernel_.now());
+  if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, at);
+  if (message.failed) [[unlikely]] {
+    make_error_answer(message, endpoint().id());
+  } else {
+    const bool write = message.opcode == Opcode::kMemWr;
+    message.opcode = write ? Opcode::kCmp : Opcode::kMemData;
+    message.channel = write ? channel_of(Opcode::kCmp) : channel_of(Opcode::kMemData);
+    std::swap(message.source, message.destination);
+  }
+  if (front_) {
+    kernel_.schedule(at, source_, *this, kFront, payload_of(message));
+  } else {
+    transmit(message, at);
+  }
+}
+
+void MemoryController::free_place(Places& places) {
+  --places.taken;
+  if (writes_) places.level.change(kernel_.now(), -1);
+  if (logical_) [[unlikely]]
+    return logical_->serve();
+  if (places.outside.empty()) return;
+  --places.outside_count;
+  Message& next = places.outside.pop();
+  if (places.outside.empty()) places.wanted.leave(places);
+  admit(next, places);
+}
+
+void MemoryController::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind == kPlaceFree) {
+    free_place(writes_ && payload != 0 ? *writes_ : requests_);
+    return;
+  }
+  auto& message = object_of<Message>(payload);
+  if (kind == kFront) {
+    front_->memory_answered(message);
+    return;
+  }
+  if (kind == kAnswer) {
+    answer(message, kernel_.now());
+    return;
+  }
+  if (kind == kRefused) {
+    transmit(message, kernel_.now());
+    return;
+  }
+  buffered_->remove(message.address, message.size);
+  posted_.give_back(message);
+  free_place(*writes_);
+}
+
+void MemoryController::open_window(Time now) {
+  in_service_.open(now);
+  if (logical_) logical_->open_window(now);
+  buffer_hits_ = 0;
+  extent_errors_ = 0;
+  if (extents_) extents_->open_window(now);
+  loads_ = answers_ = 0;
+  requests_.level.open(now);
+  if (writes_) writes_->level.open(now);
+  media_->open_window(now);
+}
+
+void MemoryController::close_window(Time now) {
+  in_service_.close(now);
+  if (logical_) logical_->close_window(now);
+  requests_.level.close(now);
+  if (writes_) writes_->level.close(now);
+  hits_of_window_ = buffer_hits_;
+  extent_errors_of_window_ = extent_errors_;
+  if (extents_) extents_->close_window(now);
+  load_of_window_ = mean_value(static_cast<double>(loads_), static_cast<double>(answers_));
+  media_->close_window(now);
+}
+
+std::vector<MeasureInfo> MemoryController::measures() { return infos_of(kControllerMeasures); }
+
+void MemoryController::report_memory(MeasureSink& sink) const {
+  const LevelMonitor& queue = in_service_.monitor();
+  ControllerMeasured measured{
+      .queue_mean = queue.mean(), .queue_p99 = queue.quantile(0.99), .queue_max = queue.maximum()};
+  if (writes_ && requests_.limit) {
+    measured.reads_mean = requests_.level.mean();
+    measured.reads_max = requests_.level.maximum();
+  }
+  if (writes_ && writes_->limit) {
+    measured.writes_mean = writes_->level.mean();
+    measured.writes_max = writes_->level.maximum();
+  }
+  if (buffered_) measured.buffer_hits = hits_of_window_;
+  if (extents_) {
+    measured.extent_errors = extent_errors_of_window_;
+    Value::Map bytes;
+    for (const auto& [host, mean] : extents_->means()) bytes.emplace_back(host, mean);
+    measured.extent_bytes = std::move(bytes);
+  }
+  if (logical_) measured.logical_devices = logical_->report();
+  if (qos_) measured.load.emplace(load_of_window_);
+  report_all(kControllerMeasures, measured, sink);
+  media_->report(sink);
+}
+
+std::string MemoryController::activity() const {
+  const auto in_service = in_service_.monitor().level();
+  const std::size_t outside =
+      requests_.outside_count + (writes_ ? writes_->outside_count : 0) + (logical_ ? logical_->waiting() : 0);
+  const std::uint64_t posted = posted_.live();
+  if (in_service == 0 && outside == 0 && posted == 0) return {};
+  std::string text = counted(static_cast<std::uint64_t>(in_service), "request") + " in service, " +
+                     std::to_string(outside) + " waiting outside" +
+                     (posted != 0 ? ", " + counted(posted, "posted write") + " buffered" : "");
+  each_medium(*media_, [&](const Media& media) {
+    if (const std::string held = media.held_back(); !held.empty()) text += "; " + held;
+  });
+  return text;
+}
+
+}  // namespace cxloom

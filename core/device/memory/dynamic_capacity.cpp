@@ -1,0 +1,134 @@
+#include "device/memory/dynamic_capacity.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "component/roles.hpp"
+#include "device/memory/extent_schema.hpp"
+
+namespace cxloom {
+
+void ExtentParams::describe(Schema<ExtentParams>& schema) {
+  schema.doc("A part of a memory that a host may use.");
+  describe_extent(schema);
+}
+
+void DynamicCapacityParams::describe(Schema<DynamicCapacityParams>& schema) {
+  schema.doc("Capacity that hosts have in extents, which come and go (a dynamic capacity device, DCD).");
+  schema.field("extents", &DynamicCapacityParams::extents)
+      .default_text("none")
+      .doc("The extents that there are from the beginning. Events add and release others.");
+}
+
+void DynamicCapacity::begin(Bytes capacity, std::span<const LogicalDeviceExtent> lds,
+                            const std::vector<std::pair<std::string, NodeId>>& hosts) {
+  capacity_ = capacity.count();
+  for (const LogicalDeviceExtent& ld : lds) borders_.push_back(ld.base.count());
+  for (const auto& [name, node] : hosts) hosts_.push_back({name, node, 0, {}, 0});
+  for (std::size_t i = 0; i < params_.extents.size(); ++i)
+    below("extents[" + std::to_string(i) + "]", [&] { add(params_.extents[i], Time{}); });
+}
+
+std::size_t DynamicCapacity::host_index(const std::string& name) const {
+  const auto found = std::ranges::find(hosts_, name, &Host::name);
+  if (found != hosts_.end()) return static_cast<std::size_t>(found - hosts_.begin());
+  std::vector<std::string> names;
+  for (const Host& host : hosts_) names.push_back(host.name);
+  throw InputError(
+      {"not a device that makes requests", "'" + name + "'", list_names(names), nearest_name(name, names)},
+      "host");
+}
+
+void DynamicCapacity::change(std::size_t host, std::uint64_t bytes, Time now) {
+  Host& of = hosts_[host];
+  if (measured_.is_open()) of.integral += Wide{of.bytes} * static_cast<std::uint64_t>((now - of.since).ps());
+  of.since = now;
+  of.bytes = bytes;
+}
+
+void DynamicCapacity::add(const ExtentParams& extent, Time now) {
+  const std::size_t host = host_index(extent.host);
+  const std::uint64_t base = extent.base.value();
+  const std::uint64_t size = extent.size.count();
+  if (base > capacity_ || size > capacity_ - base)
+    throw InputError({"the extent ends outside the memory",
+                      to_text(extent.size) + " from " + to_text(extent.base),
+                      "below its capacity, " + to_text(Bytes{capacity_}),
+                      {}},
+                     "size");
+  const auto border = std::ranges::upper_bound(borders_, base);
+  if (border != borders_.end() && *border - base < size)
+    throw InputError({"the extent lies in two logical devices",
+                      to_text(extent.size) + " from " + to_text(extent.base),
+                      "one within ld " + std::to_string(border - borders_.begin() - 1) + ", which ends at " +
+                          to_text(Address{*border}),
+                      {}},
+                     "size");
+  const auto next = std::ranges::lower_bound(extents_, base, {}, &Extent::base);
+  const bool meets_next = next != extents_.end() && next->base - base < size;
+  const bool meets_last = next != extents_.begin() && base - std::prev(next)->base < std::prev(next)->size;
+  if (meets_next || meets_last) {
+    const Extent& other = meets_next ? *next : *std::prev(next);
+    throw InputError({"the extent overlaps another",
+                      to_text(extent.size) + " from " + to_text(extent.base),
+                      "beside that of '" + hosts_[other.host].name + "', " + to_text(Bytes{other.size}) +
+                          " from " + to_text(Address{other.base}),
+                      {}},
+                     "base");
+  }
+  extents_.insert(next, {base, size, host});
+  change(host, hosts_[host].bytes + size, now);
+}
+
+void DynamicCapacity::release(const ExtentParams& extent, Time now) {
+  const std::size_t host = host_index(extent.host);
+  const auto found = std::ranges::find_if(extents_, [&](const Extent& each) {
+    return each.base == extent.base.value() && each.size == extent.size.count() && each.host == host;
+  });
+  if (found == extents_.end())
+    throw InputError({"there is no such extent",
+                      to_text(extent.size) + " from " + to_text(extent.base),
+                      "base, size and host of one that was added",
+                      {}});
+  extents_.erase(found);
+  change(host, hosts_[host].bytes - extent.size.count(), now);
+}
+
+std::vector<std::pair<Address, Bytes>> DynamicCapacity::extents_of(NodeId requester) const {
+  std::vector<std::pair<Address, Bytes>> extents;
+  for (const Extent& extent : extents_) {
+    if (hosts_[extent.host].node == requester) extents.emplace_back(Address{extent.base}, Bytes{extent.size});
+  }
+  return extents;
+}
+
+bool DynamicCapacity::holds(Address address, std::uint64_t size, NodeId requester) const {
+  const auto next = std::ranges::upper_bound(extents_, address.value(), {}, &Extent::base);
+  if (next == extents_.begin()) return false;
+  const Extent& extent = *std::prev(next);
+  const std::uint64_t offset = address.value() - extent.base;
+  return offset < extent.size && size <= extent.size - offset && hosts_[extent.host].node == requester;
+}
+
+void DynamicCapacity::open_window(Time now) {
+  measured_.open(now);
+  for (Host& host : hosts_) {
+    host.integral = 0;
+    host.since = now;
+  }
+}
+
+void DynamicCapacity::close_window(Time now) {
+  for (std::size_t i = 0; i < hosts_.size(); ++i) change(i, hosts_[i].bytes, now);
+  measured_.close(now);
+}
+
+std::vector<std::pair<std::string, double>> DynamicCapacity::means() const {
+  std::vector<std::pair<std::string, double>> means;
+  const auto length = static_cast<double>(measured_.length().ps());
+  for (const Host& host : hosts_)
+    means.emplace_back(host.name, length > 0.0 ? static_cast<double>(host.integral) / length : 0.0);
+  return means;
+}
+
+}  // namespace cxloom

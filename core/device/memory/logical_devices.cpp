@@ -1,0 +1,209 @@
+#include "device/memory/logical_devices.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernel/kernel.hpp"
+
+namespace cxloom {
+
+void LogicalDeviceParams::describe(Schema<LogicalDeviceParams>& schema) {
+  schema.doc("A logical device (LD) of a memory.");
+  schema.field("capacity", &LogicalDeviceParams::capacity)
+      .required()
+      .min(Bytes{4096})
+      .doc("Bytes of memory, behind those of the LDs before it.");
+  schema.field("allocated_bandwidth", &LogicalDeviceParams::allocated_bandwidth)
+      .min(1)
+      .max(256)
+      .doc(
+          "The LD's weight where several have requests waiting for a place in the controller, in fractions "
+          "of 256. What one "
+          "leaves, the others share.")
+      .source("CXL 3.x, QoS Allocated BW of an LD, recalled");
+  schema.field("bandwidth_limit", &LogicalDeviceParams::bandwidth_limit)
+      .doc(
+          "Bytes per second that leave the LD's queue at most, read or written. What others delay "
+          "it is made up for, up to a request; no more is saved up.")
+      .source("CXL 3.x, QoS BW Limit of an LD, there as a fraction of 256; recalled");
+  schema.field("queue", &LogicalDeviceParams::queue)
+      .min(1)
+      .default_text("unlimited")
+      .doc(
+          "Requests that wait in the LD's own queue; more wait in the port's receive buffer, hold their "
+          "credits and stand in the "
+          "way of other LDs.");
+  schema.field("host", &LogicalDeviceParams::host)
+      .default_text("any")
+      .doc("The device that the LD belongs to; accesses of others are answered with an error.");
+}
+
+void check_logical_devices(const std::vector<LogicalDeviceParams>& all,
+                           const std::optional<Bytes>& capacity) {
+  if (all.size() > LogicalDeviceParams::kMost) {
+    throw InputError({"too many logical devices: LD-IDs have 4 bits",
+                      std::to_string(all.size()),
+                      "at most " + std::to_string(LogicalDeviceParams::kMost),
+                      {}},
+                     "logical_devices");
+  }
+  Wide sum = 0;
+  for (const LogicalDeviceParams& each : all) sum += each.capacity.count();
+  const Bytes most = capacity.value_or(Bytes{std::numeric_limits<std::uint64_t>::max() / 2});
+  if (sum <= most.count()) return;
+  const bool sayable = sum <= std::numeric_limits<std::uint64_t>::max();
+  throw InputError({"logical devices of more bytes than the memory",
+                    sayable ? to_text(Bytes{static_cast<std::uint64_t>(sum)}) : "more than 16 EiB",
+                    "at most " + to_text(most),
+                    {}},
+                   "logical_devices");
+}
+
+LogicalDevices::Device::Device(const LogicalDeviceParams& params, const Component& device)
+    : component(device), limit(params.bandwidth_limit.rate), places(params.queue) {
+  flow.weight = params.allocated_bandwidth;
+}
+
+LogicalDevices::LogicalDevices(const std::vector<LogicalDeviceParams>& params, Kernel& kernel,
+                               const Component& device, LogicalDeviceServer& server, WaitList& places)
+    : kernel_(kernel), source_(kernel.new_source()), device_(device), server_(server), places_(places) {
+  Bytes base;
+  for (const LogicalDeviceParams& each : params) {
+    devices_.emplace_back(each, device);
+    extents_.push_back({base, each.capacity, each.host});
+    base = Bytes{base.count() + each.capacity.count()};
+  }
+}
+
+void LogicalDevices::arrive(Message& message) {
+  ensure(message.ld() < devices_.size(), "a request to a logical device that there is not");
+  Device& device = devices_[message.ld()];
+  if (device.host && *device.host != message.requester) {
+    if (measured_.is_open()) ++device.refused;
+    server_.refuse(message);
+    return;
+  }
+  const Time now = kernel_.now();
+  if (present_++ == 0) shares_.begin_anew();
+  message.since = now;
+  ++device.waiting;
+  device.level.change(now, +1);
+  if (device.places && device.taken == *device.places) {
+    device.outside.push(message);
+  } else {
+    ++device.taken;
+    device.queue.push(message);
+    server_.buffered(message);
+  }
+  serve();
+}
+
+LogicalDevices::Device* LogicalDevices::next_in_turn(Time now) {
+  Device* best = nullptr;
+  for (Device& each : devices_) {
+    if (each.queue.empty() || each.next > now) continue;
+    if (!best || shares_.before(each.flow, best->flow)) best = &each;
+  }
+  return best;
+}
+
+void LogicalDevices::let_through(Device& device, Time now) {
+  Message& message = device.queue.pop();
+  shares_.serve(device.flow, message.size);
+  if (!device.limit.rate().unlimited()) {
+    // What others delayed is made up, up to a request.
+    if (device.next + device.spacing < now) {
+      device.limit.restart();
+      device.next = now;
+    }
+    device.spacing = device.limit.advance(message.size);
+    device.next += device.spacing;
+  }
+  --device.waiting;
+  ++device.inside;
+  device.level.change(now, -1);
+  if (measured_.is_open()) {
+    ++device.requests;
+    device.bytes += message.size;
+    device.waited += now - message.since;
+  }
+  if (device.outside.empty()) {
+    --device.taken;
+  } else {
+    Message& moved = device.outside.pop();
+    device.queue.push(moved);
+    server_.buffered(moved);
+  }
+  server_.take(message);
+}
+
+void LogicalDevices::serve() {
+  const Time now = kernel_.now();
+  while (server_.has_place()) {
+    Device* const device = next_in_turn(now);
+    if (!device) break;
+    let_through(*device, now);
+  }
+  for (Device& each : devices_) {
+    const bool waits = each.waiting > 0;
+    if (waits == each.joined) continue;
+    each.joined = waits;
+    if (waits) {
+      places_.join(each, now);
+    } else {
+      places_.leave(each);
+    }
+  }
+  if (server_.has_place()) wake_for_limits(now);
+}
+
+// A place is free, and all that waits does so by its limit.
+void LogicalDevices::wake_for_limits(Time now) {
+  Time first = Time::max();
+  for (const Device& each : devices_) {
+    if (each.waiting > 0) first = std::min(first, each.next);
+  }
+  if (first == Time::max() || (wake_at_ > now && wake_at_ <= first)) return;
+  wake_at_ = first;
+  kernel_.schedule(first, source_, *this, 0);
+}
+
+void LogicalDevices::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) { serve(); }
+
+std::size_t LogicalDevices::waiting() const {
+  std::size_t waiting = 0;
+  for (const Device& each : devices_) waiting += each.waiting;
+  return waiting;
+}
+
+void LogicalDevices::open_window(Time now) {
+  measured_.open(now);
+  for (Device& each : devices_) {
+    each.requests = each.refused = each.bytes = 0;
+    each.waited = {};
+    each.level.open(now);
+  }
+}
+
+void LogicalDevices::close_window(Time now) {
+  measured_.close(now);
+  for (Device& each : devices_) each.level.close(now);
+}
+
+Value LogicalDevices::report() const {
+  Value::Map all;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const Device& each = devices_[i];
+    const LogicalDeviceMeasured measured{
+        .requests = each.requests,
+        .refused = each.refused,
+        .bandwidth = measured_.per_ns(static_cast<double>(each.bytes)),
+        .wait = mean_value(each.waited.ns(), static_cast<double>(each.requests)),
+        .queue_mean = each.level.mean(),
+        .queue_max = each.level.maximum()};
+    all.emplace_back(std::to_string(i), map_of(kLogicalDeviceMeasures, measured));
+  }
+  return all;
+}
+
+}  // namespace cxloom

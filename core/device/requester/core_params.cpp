@@ -1,0 +1,102 @@
+#include "device/requester/core_params.hpp"
+
+#include <bit>
+
+#include "base/schema.hpp"
+#include "tags/cache_schema.hpp"
+
+namespace cxloom {
+
+void CoreCacheParams::describe(Schema<CoreCacheParams>& schema) {
+  schema.doc("A write-back, write-allocate cache that a core has for itself.");
+  describe_lines(schema);
+  schema.field("cycles", &CoreCacheParams::cycles)
+      .min(1)
+      .max(10'000)
+      .doc("From the address of a load to its data, where this is the nearest cache that has the line.");
+}
+
+void CoreParams::describe(Schema<CoreParams>& schema) {
+  schema.doc(
+      "Out-of-order cores, one for each thread of the workload: accesses are made as far ahead as the "
+      "reorder "
+      "window reaches.");
+  schema.field("clock", &CoreParams::clock)
+      .where([](const Frequency& value) { return !value.rate.unlimited(); }, "a frequency")
+      .doc("Cycles per second.")
+      .source("own choice");
+  schema.field("width", &CoreParams::width)
+      .min(1)
+      .max(64)
+      .doc("Instructions per cycle that retire at most, so that as many may follow them into the window.")
+      .source("Intel 64 and IA-32 Architectures Optimization Reference Manual: Golden Cove allocates 6");
+  schema.field("cycles_per_instruction", &CoreParams::cycles_per_instruction)
+      .min(0.001)
+      .max(1000.0)
+      .doc(
+          "Cycles an instruction takes while nothing waits for memory, of accesses for which the trace does "
+          "not "
+          "say how many cycles lie before them. Not less than 1 / `width`.")
+      .source("own choice; a trace recorded with a core has the cycles");
+  schema.rule(
+      "fewer cycles than instructions that retire take",
+      [](const CoreParams& params) { return params.cycles_per_instruction * params.width >= 0.999; },
+      "cycles_per_instruction");
+  schema.field("window", &CoreParams::window)
+      .min(1)
+      .max(1U << 20U)
+      .doc("Instructions of a thread that are begun and not retired at most (the reorder buffer).")
+      .source("Intel 64 and IA-32 Architectures Optimization Reference Manual: Golden Cove has 512");
+  schema.field("mshrs", &CoreParams::mshrs)
+      .min(1)
+      .max(1U << 20U)
+      .doc("Lines that a core waits for at the same time at most; write-backs take none.")
+      .source(
+          "Intel 64 and IA-32 Architectures Optimization Reference Manual: the second level of Golden Cove "
+          "has "
+          "48");
+  schema.field("store_buffer", &CoreParams::store_buffer)
+      .min(1)
+      .max(1U << 20U)
+      .doc("Stores of a core that wait for their lines at most; they leave in order.")
+      .source("Intel 64 and IA-32 Architectures Optimization Reference Manual: Golden Cove has 112");
+  schema.field("cores", &CoreParams::cores)
+      .min(1)
+      .max(1U << 16U)
+      .doc(
+          "Of programs that run: cores with caches of their own. Each thread has one; threads that are more "
+          "share "
+          "the caches of a core, and have a window each.")
+      .source("own choice");
+  schema.field("branch_penalty", &CoreParams::branch_penalty)
+      .max(1000)
+      .doc(
+          "Of programs that run: cycles from the moment in which a branch that was predicted wrongly has its "
+          "operands to that in which what follows it comes into the window.")
+      .source(
+          "Intel Architecture Day 2021: 17 for Golden Cove; LLVM's model of it (X86SchedAlderlakeP.td) has "
+          "14");
+  schema.field("branch_entries", &CoreParams::branch_entries)
+      .min(2)
+      .max(1U << 20U)
+      .where([](const std::uint32_t& value) { return std::has_single_bit(value); }, "a power of two")
+      .doc(
+          "Of programs that run: entries of each table that predicts branches: five for directions by longer "
+          "and "
+          "longer histories (TAGE), one for targets of indirect branches.")
+      .source("own choice: makers do not publish theirs");
+  schema.field("caches", &CoreParams::caches)
+      .default_text("48KiB in 12 ways, 5 cycles; 2MiB in 16 ways, 15 cycles")
+      .doc(
+          "Of programs that run: the caches that each core has for itself, the nearest first. What misses "
+          "them goes "
+          "to the host.")
+      .source("Intel 64 and IA-32 Architectures Optimization Reference Manual: those of Golden Cove");
+  schema.field("tlb", &CoreParams::tlb)
+      .doc(
+          "Of programs that run: the translation of addresses. Without it the place of each page is known at "
+          "once; "
+          "{} has that of Golden Cove.");
+}
+
+}  // namespace cxloom

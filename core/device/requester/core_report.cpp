@@ -1,0 +1,165 @@
+#include "device/requester/core_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "base/measure_table.hpp"
+
+namespace cxloom {
+
+namespace {
+
+// Of all threads, of one, or of the critical path: each table has its part of them.
+struct CoreMeasured {
+  std::uint64_t threads = 0;
+  std::uint64_t instructions = 0;
+  double begun = 0;
+  double on_path = 0;
+  double time = 0;
+  double longest = 0;
+  std::optional<double> instructions_a_cycle;
+  double busy = 0;
+  double chain = 0;
+  double mshr = 0;
+  std::optional<double> walk;  // of cores with a TLB
+  double idle = 0;
+  Value memory;
+  std::optional<Value> path;
+  std::optional<Value> per_thread;
+};
+
+constexpr MeasureInfo kBusy{"busy_ns", "ns", "time of instructions where nothing waits for memory"};
+constexpr MeasureInfo kChain{
+    "chain_ns", "ns",
+    "time of computing between the answer to one access and another that needs it, and of filling the "
+    "reorder window again after a wait"};
+constexpr MeasureInfo kMshr{"mshr_ns", "ns",
+                            "time in which an access that is waited for waited for others to be answered"};
+constexpr MeasureInfo kWalk{"walk_ns", "ns",
+                            "time in which the oldest instruction waited for a page walk that went "
+                            "beyond the caches of its core, or for a walker. Absent without a tlb"};
+constexpr MeasureInfo kIdle{"idle_ns", "ns", "time in which threads had nothing to do"};
+constexpr MeasureInfo kMemory{
+    "memory_ns", "ns",
+    "time in which the oldest instruction waited for an answer, divided among the segments of that "
+    "request's latency"};
+
+template <auto kMember>
+constexpr auto part(const MeasureInfo& info) {
+  return measure<kMember>(info.name, info.unit, info.meaning);
+}
+
+constexpr std::array kPathMeasures{
+    measure<&CoreMeasured::instructions>("instructions", "", "its instructions"),
+    measure<&CoreMeasured::time>("time_ns", "ns", "that the following sum to"),
+    part<&CoreMeasured::busy>(kBusy),
+    part<&CoreMeasured::chain>(kChain),
+    part<&CoreMeasured::mshr>(kMshr),
+    part<&CoreMeasured::walk>(kWalk),
+    part<&CoreMeasured::idle>(kIdle),
+    part<&CoreMeasured::memory>(kMemory),
+};
+
+constexpr std::array kThreadMeasures{
+    measure<&CoreMeasured::begun>("begun_ns", "ns", "when another thread let it begin"),
+    measure<&CoreMeasured::on_path>("on_path_ns", "ns", "time of the critical path in this thread"),
+    measure<&CoreMeasured::instructions>("instructions", "", "its instructions"),
+    measure<&CoreMeasured::time>("time_ns", "ns", "when it ended, which the following sum to"),
+    part<&CoreMeasured::busy>(kBusy),
+    part<&CoreMeasured::chain>(kChain),
+    part<&CoreMeasured::mshr>(kMshr),
+    part<&CoreMeasured::walk>(kWalk),
+    part<&CoreMeasured::idle>(kIdle),
+    part<&CoreMeasured::memory>(kMemory),
+};
+
+constexpr std::array kCoreMeasures{
+    measure<&CoreMeasured::threads>("threads", "", "threads that ran, each on a core of its own"),
+    measure<&CoreMeasured::instructions>("instructions", "", "instructions of all threads in the window"),
+    measure<&CoreMeasured::time>("time_ns", "ns",
+                                 "time of all threads in the window, which the following sum to"),
+    measure<&CoreMeasured::longest>("longest_ns", "ns",
+                                    "time of the thread with the most of it in the window"),
+    measure<&CoreMeasured::instructions_a_cycle>("instructions_per_cycle", "",
+                                                 "instructions / cycles of all threads"),
+    part<&CoreMeasured::busy>(kBusy),
+    part<&CoreMeasured::chain>(kChain),
+    part<&CoreMeasured::mshr>(kMshr),
+    part<&CoreMeasured::walk>(kWalk),
+    part<&CoreMeasured::idle>(kIdle),
+    part<&CoreMeasured::memory>(kMemory),
+    measure<&CoreMeasured::path>(
+        "critical_path", "",
+        "where the time of the run went: of the thread that ended last from when it waited last, of the "
+        "thread that it waited for up to when that let it go on, and so forth to the start. Absent with "
+        "one thread, or with a warm-up",
+        parts_of<kPathMeasures>()),
+    measure<&CoreMeasured::per_thread>("per_thread", "",
+                                       "the same of each thread, by its number. Absent as the path is",
+                                       parts_of<kThreadMeasures>(true)),
+};
+
+struct ClusterMeasured {
+  Value core;
+};
+
+constexpr std::array kClusterMeasures{
+    measure<&ClusterMeasured::core>("core", "", "where the time of its cores went. Absent without a core",
+                                    parts_of<kCoreMeasures>()),
+};
+
+CoreMeasured measured_of(const CoreTime& time, bool has_tlb) {
+  CoreMeasured measured{.instructions = time.instructions,
+                        .time = time.total.ns(),
+                        .busy = time.busy.ns(),
+                        .chain = time.chain.ns(),
+                        .mshr = time.mshr.ns(),
+                        .idle = time.idle.ns()};
+  if (has_tlb || time.walk > Time{}) measured.walk = time.walk.ns();
+  Value::Map memory;
+  for (std::size_t i = 0; i < kSegmentCount; ++i) {
+    if (time.memory[i] != Time{}) memory.emplace_back(kSegments[i].name, time.memory[i].ns());
+  }
+  measured.memory = std::move(memory);
+  return measured;
+}
+
+Value per_thread(const CoresInWindow& cores) {
+  Value::Map threads;
+  for (const ThreadInWindow& thread : cores.threads) {
+    CoreMeasured measured = measured_of(thread.time, cores.has_tlb);
+    measured.begun = thread.begun.ns();
+    measured.on_path = thread.on_path.ns();
+    threads.emplace_back(std::to_string(thread.number), map_of(kThreadMeasures, measured));
+  }
+  return threads;
+}
+
+}  // namespace
+
+std::vector<MeasureInfo> core_measures() { return infos_of(kClusterMeasures); }
+
+void report_cores(const CoresInWindow& cores, MeasureSink& sink) {
+  CoreTime sum;
+  Time longest;
+  for (const ThreadInWindow& thread : cores.threads) {
+    sum += thread.time;
+    longest = std::max(longest, thread.time.total);
+  }
+  CoreMeasured measured = measured_of(sum, cores.has_tlb);
+  measured.threads = cores.threads.size();
+  measured.longest = longest.ns();
+  if (sum.total > Time{}) {
+    const double cycles = sum.total.ns() * 1e-9 * cores.clock.rate.per_second();
+    measured.instructions_a_cycle = static_cast<double>(sum.instructions) / cycles;
+  }
+  if (cores.path) {
+    measured.path = map_of(kPathMeasures, measured_of(*cores.path, cores.has_tlb));
+    measured.per_thread = per_thread(cores);
+  }
+  report_all(kClusterMeasures, {map_of(kCoreMeasures, measured)}, sink);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,31 @@
+// What is measured of the cores of a requester, as results have it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/measure.hpp"
+#include "base/units.hpp"
+#include "device/requester/core_time.hpp"
+
+namespace cxloom {
+
+struct ThreadInWindow {
+  std::uint32_t number = 0;  ///< in the workload
+  Time begun;                ///< when another let it begin
+  CoreTime time;
+  Time on_path;
+};
+
+struct CoresInWindow {
+  Frequency clock;
+  bool has_tlb = false;
+  std::vector<ThreadInWindow> threads;
+  std::optional<CoreTime> path = std::nullopt;  ///< of several threads in a window from the start
+};
+
+std::vector<MeasureInfo> core_measures();
+void report_cores(const CoresInWindow& cores, MeasureSink& sink);
+
+}  // namespace cxloom

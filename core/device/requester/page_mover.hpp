@@ -1,0 +1,115 @@
+// Moves pages of a requester's program to another memory while the program runs, as an operating system does: docs/model/placement.md.
+//
+// One page after the other. While a page is being moved the program's accesses to it wait. Those under way are answered first;
+// then each line is read at the old place and written at the new one, and only then the page is there. So no access is
+// led astray, and none is lost.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "base/measure.hpp"
+#include "base/units.hpp"
+#include "kernel/event_handler.hpp"
+#include "kernel/event_source.hpp"
+#include "kernel/wait_list.hpp"
+#include "protocol/request.hpp"
+#include "workload/placement/movable_pages.hpp"
+
+namespace cxloom {
+
+class PageMover final : public EventHandler {
+ public:
+  /// Pages to be moved.
+  struct Order {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    double share = 1.0;  ///< of the program's pages there, those it touched first
+    std::optional<AddressRange> range;
+    Rate rate;         ///< of the bytes that are read
+    bool copy = true;  ///< otherwise the pages are there at once, and nothing moves
+  };
+  /// Whose program it is.
+  class Requester {
+   public:
+    virtual std::uint64_t issued() const = 0;
+    virtual std::uint64_t in_flight() const = 0;
+    virtual bool out_of_work() const = 0;
+    /// Reads or writes a line; `answered` of the mover is called.
+    virtual void copy(Address line, AccessKind kind, std::uint64_t number) = 0;
+    /// A page has a new place, or keeps its old one: who waited for it can go on.
+    virtual void page_settled(const PageMove& move, bool moved) = 0;
+
+   protected:
+    ~Requester() = default;
+  };
+
+  PageMover(Kernel& kernel, EventSource& source, const EventHandler& owner, MovablePages& pages,
+            Requester& requester);
+
+  /// To be called at the time of the move.
+  void begin(const Order& order);
+  /// An access to these bytes has to wait.
+  bool holds(Address address, std::uint64_t bytes) const {
+    if (!move_) return false;
+    const std::uint64_t from = move_->from.value();
+    return address.value() < from + move_->bytes && address.value() + bytes > from;
+  }
+  WaitList& list() { return list_; }
+  void waited(Time time) { waited_ += time; }
+  /// An access of the program, by its number, has been answered.
+  void completed(std::uint64_t id) {
+    if (draining_ == 0 || id >= before_) return;
+    if (--draining_ == 0) copy_lines();
+  }
+  /// A line that was to be copied has been read or written.
+  void answered(std::uint64_t number, AccessKind kind, bool failed);
+  /// Lines of the page under way that have not come to their new place.
+  std::uint64_t outstanding() const { return left_; }
+  void report(MeasureSink& sink) const;
+  static std::vector<MeasureInfo> measures();
+
+  std::string name() const override { return owner_.name() + ", moving pages"; }
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+
+ private:
+  struct Work {
+    Order order;
+    std::vector<std::uint64_t> pages;
+    std::size_t next = 0;
+  };
+
+  void move_at_once(const Work& work);
+  void next_page();
+  void copy_lines();
+  void read_next();
+  void line_done();
+
+  Kernel& kernel_;
+  EventSource& source_;
+  const EventHandler& owner_;
+  MovablePages& pages_;
+  Requester& requester_;
+  WaitList list_;
+  std::deque<Work> work_;
+  std::optional<PageMove> move_;  // under way
+  std::uint64_t draining_ = 0;    // accesses that were under way when it began
+  std::uint64_t before_ = 0;      // they have numbers below
+  std::uint64_t lines_ = 0;       // of the page
+  std::uint64_t read_ = 0;        // of them, those that were asked for
+  std::uint64_t left_ = 0;        // those that are not at their new place
+  bool failed_ = false;
+  RateMeter pace_;
+  Time next_read_;  // not before
+  Time began_;
+  bool waking_ = false;
+  std::uint64_t pages_moved_ = 0;
+  std::uint64_t pages_left_ =
+      0;         // no frame was free, a line could not be copied, or the program was at its end
+  Time busy_;    // pages were being moved
+  Time waited_;  // the program waited for one
+};
+
+}  // namespace cxloom

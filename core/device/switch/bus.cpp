@@ -1,0 +1,223 @@
+#include "device/switch/bus.hpp"
+
+#include "base/measure_table.hpp"
+#include "base/schema.hpp"
+#include "component/component_time.hpp"
+#include "component/failures.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct Way {
+  double utilization = 0;
+  double payload_rate = 0;
+  double queue_mean = 0;
+  double queue_p99 = 0;
+  double queue_max = 0;
+};
+
+constexpr std::array kDownstreamMeasures{
+    measure<&Way::utilization>("downstream_utilization", "",
+                               "busy time of the downstream direction / length of the window"),
+    measure<&Way::payload_rate>("downstream_payload_gb_per_s", "GB/s",
+                                "payload bytes that went downstream / length of the window"),
+    measure<&Way::queue_mean>("downstream_queue_mean", "",
+                              "messages waiting to go downstream, mean over time"),
+    measure<&Way::queue_p99>("downstream_queue_p99", "", "the same, 99th percentile over time"),
+    measure<&Way::queue_max>("downstream_queue_max", "", "the same, largest number"),
+};
+constexpr std::array kUpstreamMeasures{
+    measure<&Way::utilization>("upstream_utilization", "",
+                               "busy time of the upstream direction / length of the window"),
+    measure<&Way::payload_rate>("upstream_payload_gb_per_s", "GB/s",
+                                "payload bytes that went upstream / length of the window"),
+    measure<&Way::queue_mean>("upstream_queue_mean", "", "messages waiting to go upstream, mean over time"),
+    measure<&Way::queue_p99>("upstream_queue_p99", "", "the same, 99th percentile over time"),
+    measure<&Way::queue_max>("upstream_queue_max", "", "the same, largest number"),
+};
+
+struct Both {
+  double utilization = 0;
+  Value efficiency = {};
+};
+
+constexpr std::array kBothMeasures{
+    measure<&Both::utilization>("utilization", "",
+                                "bus utility: busy time / time, the mean of the directions"),
+    measure<&Both::efficiency>(
+        "efficiency", "",
+        "transmission efficiency: payload bytes / bytes on the wire; null if there were none"),
+};
+
+Way way_of(const WireMonitor& monitor, const MeasuredWindow& measured) {
+  const WireTotals& totals = monitor.closed_totals();
+  const LevelMonitor& queue = monitor.queue();
+  return {.utilization = measured.share(totals.busy),
+          .payload_rate = measured.per_ns(static_cast<double>(totals.payload)),
+          .queue_mean = queue.mean(),
+          .queue_p99 = queue.quantile(0.99),
+          .queue_max = queue.maximum()};
+}
+
+}  // namespace
+
+void BusParams::describe(Schema<BusParams>& schema) {
+  schema.doc("A shared medium between an upstream side and many endpoints.");
+  schema.field("bandwidth", &BusParams::bandwidth)
+      .doc("Bytes per second in each direction; a half-duplex bus shares it between the two.");
+  schema.field("bus_time", &BusParams::bus_time).doc("Time to cross the bus.").source("ESF, Table III");
+  schema.choice("duplex", &BusParams::duplex, {{"full", Duplex::kFull}, {"half", Duplex::kHalf}})
+      .doc("Whether the two directions have a medium each or share one.");
+  schema.field("turnaround", &BusParams::turnaround)
+      .doc("Of a half-duplex bus: idle time when the direction changes.");
+  MessageCost::describe_in(schema, &BusParams::header, &BusParams::data_header);
+  schema.field("port_delay", &BusParams::port_delay)
+      .doc("Time to cross a port of the bus, where the link does not say.");
+  schema.rule(
+      "a full-duplex bus has no turnaround: set duplex: half",
+      [](const BusParams& bus) { return bus.duplex == Duplex::kHalf || bus.turnaround == Time{}; },
+      "turnaround");
+}
+
+Bus::Bus(const BusParams& params, const DeviceContext& context)
+    : Component(context),
+      fabric_(context.fabric),
+      bus_time_(params.bus_time),
+      port_delay_(params.port_delay),
+      cost_{params.header, params.data_header},
+      shared_(params.duplex == Duplex::kHalf),
+      wires_{Wire(params.bandwidth.rate, params.turnaround), Wire(params.bandwidth.rate, params.turnaround)},
+      media_{&wires_[0], &wires_[shared_ ? 0 : 1]} {
+  fabric_.roles.shared_media.declare(*this, id(), *this);
+}
+
+// Takes the message over the medium, as soon as that is free after `ready`.
+inline void Bus::pass(Message& message, Direction direction, Time ready) {
+  const std::uint64_t payload = message.payload();
+  const std::uint64_t bytes = cost_.bytes(payload);
+  Wire& medium = *media_[direction];
+  WireMonitor& monitor = monitors_[direction];
+  Wire::Use use{ready, ready + message.tail};
+  if (medium.unlimited()) {  // never busy
+    monitor.count_at_once(bytes, payload);
+  } else {
+    use = medium.carry(bytes, ready, use.end, direction);
+    monitor.book(
+        {ready, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
+        now());
+  }
+  message.tail = use.end - use.start;
+  if (Account* const account = message.account) {
+    account->charge(Segment::kBusQueue, use.start);
+    account->charge(Segment::kBus, use.start + bus_time_);
+  }
+  port(message.port).release(message, use.end);
+  leave(message, use.start + bus_time_);
+}
+
+void Bus::receive(Message& message) {
+  const Direction direction = fabric_.goes_downstream(message) ? kDownstream : kUpstream;
+  if (!shared_ || wires_[0].unlimited()) {
+    pass(message, direction, now());  // first come, first served: its turn is known at once
+    return;
+  }
+  message.since = now();
+  monitors_[direction].count_waiting(now(), +1);
+  waiting_[direction].push(message);
+  arrange();
+}
+
+// A port that leads nowhere any more answers by itself: its errors need no turn on the medium.
+void Bus::leave(Message& message, Time ready) {
+  Port* way = ways_[message.destination.index()];
+  if (!way) [[unlikely]] {
+    const std::uint16_t index = fabric_.routes->port(message, id());
+    if (index == Routes::kNowhere) {
+      ensure(fabric_.failures != nullptr, "a message to a device that no way leads to");
+      if (fabric_.failures->answers(message, id(), ready)) leave(message, ready);
+      return;
+    }
+    way = &port(index);
+  }
+  way->send(message, ready);
+}
+
+void Bus::take_back(Message& message) {
+  if (ways_[message.destination.index()] || fabric_.routes->port(message, id()) != Routes::kNowhere)
+    fabric_.failures->rerouted();
+  leave(message, now());
+}
+
+// Of a shared medium: sees to it that somebody's turn comes, at the end of this instant or when it is free.
+void Bus::arrange() {
+  if (arranged_) return;
+  arranged_ = true;
+  if (wires_[0].free_at() > now()) {
+    wake_at(wires_[0].free_at(), 0);
+  } else {
+    kernel().at_end_of_instant(*this);
+  }
+}
+
+// The directions take turns as long as both want the medium.
+void Bus::settle() {
+  arranged_ = false;
+  const Direction other = wires_[0].last_direction() == kDownstream ? kUpstream : kDownstream;
+  const Direction turn = waiting_[other].empty() ? (other == kUpstream ? kDownstream : kUpstream) : other;
+  Message& message = waiting_[turn].pop();
+  // The tail has kept coming in while the head waited.
+  const Time waited = now() - message.since;
+  message.tail = message.tail > waited ? message.tail - waited : Time{};
+  monitors_[turn].count_waiting(now(), -1);
+  pass(message, turn, now());
+  if (!waiting_[kDownstream].empty() || !waiting_[kUpstream].empty()) arrange();
+}
+
+// The medium is free.
+void Bus::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) { kernel().at_end_of_instant(*this); }
+
+// Both directions may feed one port, such as an accelerator's.
+void Bus::start() {
+  for (std::size_t i = 0; i < port_count(); ++i) port(i).share();
+  routes_changed(false);
+}
+
+void Bus::routes_changed(bool /*failed*/) {
+  ways_.clear();
+  for (const std::uint16_t way : fabric_.routes->fixed_ports(id()))
+    ways_.push_back(way == Routes::kVaries ? nullptr : &port(way));
+}
+
+void Bus::open_window(Time at) {
+  measured_.open(at);
+  for (WireMonitor& monitor : monitors_) monitor.open(at);
+}
+
+void Bus::close_window(Time at) {
+  measured_.close(at);
+  for (WireMonitor& monitor : monitors_) monitor.close(at);
+}
+
+std::vector<MeasureInfo> Bus::measures() {
+  return joined(infos_of(kDownstreamMeasures), joined(infos_of(kUpstreamMeasures), infos_of(kBothMeasures)));
+}
+
+void Bus::report(MeasureSink& sink) const {
+  if (measured_.length() <= Time{}) return;
+  double busy = 0.0;
+  WireTotals both;
+  for (const WireMonitor& monitor : monitors_) {
+    const WireTotals& totals = monitor.closed_totals();
+    busy += totals.busy.ns();
+    both.bytes += totals.bytes;
+    both.payload += totals.payload;
+  }
+  report_all(kDownstreamMeasures, way_of(monitors_[kDownstream], measured_), sink);
+  report_all(kUpstreamMeasures, way_of(monitors_[kUpstream], measured_), sink);
+  report_all(kBothMeasures,
+             {.utilization = measured_.per_ns(busy) / (shared_ ? 1.0 : 2.0), .efficiency = both.efficiency()},
+             sink);
+}
+
+}  // namespace cxloom

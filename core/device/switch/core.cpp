@@ -1,0 +1,224 @@
+#include "device/switch/core.hpp"
+
+#include <algorithm>
+
+#include "base/measure_table.hpp"
+#include "component/failures.hpp"
+#include "device/switch/persist_buffer.hpp"
+#include "protocol/error_answer.hpp"
+#include "protocol/protocol_observer.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct SwitchCoreMeasured {
+  std::uint64_t messages = 0;
+  double queue_mean = 0;
+  double worst_queue = 0;
+  double worst_utilization = 0;
+  std::optional<Value> persist_buffer;
+};
+
+constexpr std::array kSwitchCoreMeasures{
+    measure<&SwitchCoreMeasured::messages>("messages", "", "messages that left the switch in the window"),
+    measure<&SwitchCoreMeasured::queue_mean>("queue_mean", "",
+                                             "messages waiting for its ports, mean over time"),
+    measure<&SwitchCoreMeasured::worst_queue>(
+        "queue_p99_worst_port", "",
+        "messages waiting for a port, 99th percentile over time, of the port where it is largest"),
+    measure<&SwitchCoreMeasured::worst_utilization>("utilization_worst_port", "",
+                                                    "busy time / length of the window, of the busiest port"),
+    measure<&SwitchCoreMeasured::persist_buffer>(
+        "persist_buffer", "", "what its persist buffer did in the window. Absent without one",
+        parts_of<kPersistMeasures>()),
+};
+
+/// Out of the way of switches without a buffer.
+[[gnu::noinline]] bool is_kept(PersistBuffer& buffer, Message& message) { return buffer.take(message); }
+
+}  // namespace
+
+SwitchCore::SwitchCore(const SwitchParams& params, Component& owner, Fabric& fabric)
+    : owner_(owner),
+      queueing_(params.queueing),
+      fabric_(fabric),
+      all_queues_(&owner.kernel().arena().memory()) {
+  if (params.persist_buffer) {
+    persists_ =
+        std::make_unique<PersistBuffer>(*params.persist_buffer, params.switching_time, *this, owner, fabric);
+  }
+}
+
+SwitchCore::~SwitchCore() = default;
+
+void SwitchCore::start() {
+  for (std::size_t i = 0; i < owner_.port_count(); ++i) {
+    releases_ |= owner_.port(i).returns_credits();
+    port_memory_.push_back(owner_.port(i).memory());
+  }
+  load_routes();
+  passes_at_once_ = !arbitrates() && !releases_ && !persists_;
+  if (!arbitrates()) return;
+  for (std::size_t i = 0; i < owner_.port_count(); ++i) {
+    outputs_.push_back(owner_.port(i).channels());
+    ensure(outputs_.back() != nullptr, "a switch with queues at its inputs needs ports with arbitration");
+  }
+}
+
+void SwitchCore::load_routes() {
+  turns_ = fabric_.routes->turns(owner_.id());
+  fixed_ports_ = fabric_.routes->fixed_ports(owner_.id());
+  if (failed_) std::fill(fixed_ports_.begin(), fixed_ports_.end(), Routes::kVaries);
+  if (arbitrates()) return;
+  ways_.clear();
+  for (const std::uint16_t way : fixed_ports_)
+    ways_.push_back(way == Routes::kVaries ? nullptr : &owner_.port(way));
+}
+
+void SwitchCore::routes_changed(bool failed) {
+  failed_ = failed;
+  load_routes();
+}
+
+// A queue belongs to a place while it holds something. So the queues in use are as many as the messages that wait, at most,
+// and not as many as the pairs of ports that talk: what a message touches has been used a short time ago.
+InputQueue& SwitchCore::queue_of(const Message& message, std::uint16_t output) {
+  const InputQueue::Place place{message.port, in_order() ? std::uint16_t{0} : output, lane_of(message)};
+  InputQueue*& queue = queues_.at(place.input, place.output, place.lane);
+  if (queue) return *queue;
+  if (empty_queues_.empty()) {
+    queue = &all_queues_.emplace_back(*this);
+  } else {
+    queue = empty_queues_.back();
+    empty_queues_.pop_back();
+  }
+  queue->move_to(place);
+  return *queue;
+}
+
+void SwitchCore::put_away(InputQueue& queue) {
+  const InputQueue::Place& place = queue.place();
+  queues_.remove(place.input, place.output, place.lane);
+  empty_queues_.push_back(&queue);
+}
+
+std::uint16_t SwitchCore::output_of(Message& message) {
+  const std::uint16_t fixed = fixed_ports_[message.destination.index()];
+  if (fixed != Routes::kVaries) return fixed;
+  return failed_ ? Routes::kNowhere : fabric_.routes->port(message, owner_.id());
+}
+
+void SwitchCore::forward_otherwise(Message& message) {
+  if (persists_) [[unlikely]] {
+    if (is_kept(*persists_, message)) return;
+  }
+  pass_on(message);
+}
+
+bool SwitchCore::keeps(const Message& message) const { return persists_ && persists_->owns(message); }
+
+void SwitchCore::pass_on(Message& message) {
+  if (arbitrates()) return queue_for(output_of(message), message);
+  if (releases_) release(lane_of(message), message.port, now());
+  if (Port* const way = ways_[message.destination.index()]) [[likely]] {
+    way->send(message, now());
+  } else {
+    send_by(output_of(message), message);
+  }
+}
+
+void SwitchCore::forward_by(std::uint16_t output, Message& message) {
+  if (arbitrates()) return queue_for(output, message);
+  if (releases_) release(lane_of(message), message.port, now());
+  send_by(output, message);
+}
+
+inline void SwitchCore::queue_for(std::uint16_t output, Message& message) {
+  if (output == Routes::kNowhere) [[unlikely]]
+    return nowhere(message);
+  // In a FIFO one message leaves at a time: its output may be idle while the one before still leaves by another.
+  // Where there are several virtual channels, the queue knows by which one a message has come in.
+  if (in_order() || turns_ || !outputs_[output]->bypass(message, *this)) queue(message, output);
+}
+
+void SwitchCore::send_by(std::uint16_t output, Message& message) {
+  if (output == Routes::kNowhere) [[unlikely]]
+    return nowhere(message);
+  owner_.port(output).send(message, now());
+}
+
+std::uint16_t SwitchCore::other_output_of(Message& message, std::uint16_t input) {
+  const std::uint16_t output = output_of(message);
+  if (output == Routes::kNowhere) return output;
+  if (guard_ && is_port(input) && !guard_->admits(message, input, output)) {
+    if (is_request(message)) return Routes::kNowhere;
+    guard_->refused_answer();
+    make_error_answer(message, owner_.id());
+    note_sent(message);
+  }
+  fabric_.failures->rerouted();
+  return output;
+}
+
+void SwitchCore::refuse(Message& message) {
+  release(lane_of(message), message.port, arbitrates() ? now() + message.tail : now());
+  message.port = inside();
+  message.virtual_channel = 0;
+  make_error_answer(message, owner_.id());
+  note_sent(message);
+  pass_on(message);
+}
+
+// It is the owner's own from now on.
+void SwitchCore::note_sent(const Message& message) const {
+  if (fabric_.observer) fabric_.observer->sent(message, now());
+}
+
+void SwitchCore::nowhere(Message& message) {
+  ensure(fabric_.failures != nullptr, "a message to a device that no way leads to");
+  if (arbitrates()) release(lane_of(message), message.port, now() + message.tail);
+  message.port = inside();
+  message.virtual_channel = 0;
+  if (failed_) {
+    fabric_.failures->lose(message, now());
+  } else if (fabric_.failures->answers(message, owner_.id(), now())) {
+    pass_on(message);
+  }
+}
+
+void SwitchCore::queue(Message& message, std::uint16_t output) {
+  queue_of(message, output).push(message, output);
+}
+
+void SwitchCore::wake(std::uint8_t /*kind*/, std::uint64_t payload) { object_of<InputQueue>(payload).left(); }
+
+std::vector<MeasureInfo> SwitchCore::measures() { return infos_of(kSwitchCoreMeasures); }
+
+void SwitchCore::open_window(Time at) {
+  measured_.open(at);
+  if (persists_) persists_->open_window(at);
+}
+
+void SwitchCore::close_window(Time at) {
+  measured_.close(at);
+  if (persists_) persists_->close_window(at);
+}
+
+std::string SwitchCore::activity() const { return persists_ ? persists_->activity() : std::string(); }
+
+void SwitchCore::report(MeasureSink& sink) const {
+  SwitchCoreMeasured measured;
+  for (std::size_t i = 0; i < owner_.port_count(); ++i) {
+    const WireMonitor& monitor = owner_.port(i).monitor();
+    const WireTotals& totals = monitor.closed_totals();
+    measured.messages += totals.messages;
+    measured.queue_mean += monitor.queue().mean();
+    measured.worst_queue = std::max(measured.worst_queue, monitor.queue().quantile(0.99));
+    measured.worst_utilization = std::max(measured.worst_utilization, measured_.share(totals.busy));
+  }
+  if (persists_) measured.persist_buffer = persists_->report();
+  report_all(kSwitchCoreMeasures, measured, sink);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,116 @@
+#include "device/switch/input_queue.hpp"
+
+#include <utility>
+
+#include "device/switch/core.hpp"
+
+namespace cxloom {
+
+const EventHandler& InputQueue::owner() const { return core_.owner(); }
+
+std::uint16_t InputQueue::input() const { return core_.is_port(place_.input) ? place_.input : kOwnMessages; }
+
+void InputQueue::push(Message& message, std::uint16_t output) {
+  const bool first = queue_.empty() && !leaving_;
+  message.port = output;
+  message.virtual_channel = core_.next_virtual_channel(place_.input, output, message);
+  queue_.push(message);
+  if (core_.in_order()) {
+    // Behind another one's head it waits for its own port all the same: the port's queue is whoever is to leave by it.
+    message.since = core_.now();
+    core_.output(output).count_waiting();
+  } else {
+    core_.output(output).stamp(message);
+  }
+  if (first) ask();
+}
+
+void InputQueue::taken(Time end) {
+  queue_.pop();
+  core_.release(place_.lane, place_.input, end);
+  if (core_.in_order() && end > core_.now()) {
+    leaving_ = true;  // one message at a time leaves the queue, whatever port it goes to
+    core_.wake_when_left(*this, end);
+  } else {
+    go_on();
+  }
+}
+
+void InputQueue::left() {
+  leaving_ = false;
+  go_on();
+}
+
+void InputQueue::go_on() {
+  if (queue_.empty()) {
+    core_.put_away(*this);
+  } else {
+    ask();
+  }
+}
+
+// Of messages in order the head alone is charged for what it asks for.
+void InputQueue::each_waiting(const std::function<void(Message&)>& charge) {
+  if (core_.in_order()) {
+    charge(queue_.front());
+    return;
+  }
+  for (Message* message = queue_.first(); message; message = message->next) charge(*message);
+}
+
+// Those behind the head may leave by other ports: each is looked at when its turn comes.
+void InputQueue::turn_back() {
+  if (!core_.in_order()) {
+    turn_back_all();
+    return;
+  }
+  Message& message = queue_.front();
+  core_.output(message.port).withdraw(message);
+  const std::uint16_t output = core_.other_output_of(message, place_.input);
+  message.virtual_channel = virtual_channel_of(place_.lane);
+  if (output != Routes::kNowhere) {
+    message.port = output;
+    message.virtual_channel = core_.next_virtual_channel(place_.input, output, message);
+    core_.output(output).count_waiting();
+    ask();
+    return;
+  }
+  queue_.pop();
+  message.port = place_.input;
+  core_.nowhere(message);
+  go_on();
+}
+
+// They join the queues of other ports, in their order.
+void InputQueue::turn_back_all() {
+  MessageQueue turned = std::exchange(queue_, {});
+  const Place before = place_;
+  core_.put_away(*this);
+  while (!turned.empty()) {
+    Message& message = turned.pop();
+    core_.output(before.output).withdraw(message);
+    message.port = before.input;
+    message.virtual_channel = virtual_channel_of(before.lane);
+    core_.forward_anew(message);
+  }
+}
+
+void InputQueue::ask() {
+  Message& message = queue_.front();
+  VirtualChannels& output = core_.output(message.port);
+  if (output.closed()) [[unlikely]] {
+    if (core_.in_order()) message.charge(Segment::kSwitchQueue, core_.now());
+    turn_back();
+    return;
+  }
+  if (core_.in_order()) {
+    // It waited for its turn at the head; from here on it waits for the output. Its tail has kept coming in.
+    message.charge(Segment::kSwitchQueue, core_.now());
+    const Time waited = core_.now() - message.since;
+    message.tail = message.tail > waited ? message.tail - waited : Time{};
+    output.stamp(message, true);
+  }
+  output.ask(*this, lane_of(message));
+}
+
+}  // namespace cxloom

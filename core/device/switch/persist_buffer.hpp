@@ -1,0 +1,179 @@
+// A persist buffer: the part of a switch that makes writes to persistent memory durable on their way, answers them, and writes
+// memory in the background. docs/model/persist.md says what it does with which message.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/flat_table.hpp"
+#include "base/measure_table.hpp"
+#include "base/value.hpp"
+#include "component/component.hpp"
+#include "device/switch/persist_entries.hpp"
+#include "device/switch/persist_params.hpp"
+#include "kernel/distribution.hpp"
+#include "kernel/wait_list.hpp"
+#include "protocol/error_answer.hpp"
+#include "protocol/message_queue.hpp"
+
+namespace cxloom {
+
+class SwitchCore;
+struct Fabric;
+class RequestObserver;
+
+/// What a persist buffer measured in the window.
+struct PersistMeasured {
+  std::uint64_t persists = 0;
+  std::uint64_t coalesced = 0;
+  std::uint64_t drains = 0;
+  std::uint64_t drained = 0;
+  std::uint64_t resident_before = 0;
+  std::uint64_t resident = 0;
+  std::uint64_t read_hits = 0;
+  std::uint64_t detours = 0;
+  std::uint64_t held_reads = 0;
+  std::uint64_t stalls = 0;
+  double full_mean = 0;
+  double dirty_mean = 0;
+  double drain_mean = 0;
+  double queue_mean = 0;
+  double queue_max = 0;
+};
+
+inline constexpr std::array kPersistMeasures{
+    measure<&PersistMeasured::persists>("persists", "", "writes that it took"),
+    measure<&PersistMeasured::coalesced>("coalesced", "", "of these, writes to a line that was Dirty there"),
+    measure<&PersistMeasured::drains>("drains", "", "lines that it began to write to memory"),
+    measure<&PersistMeasured::drained>("drained", "", "lines that memory has answered for"),
+    measure<&PersistMeasured::resident_before>("resident_before", "",
+                                               "entries that were not Empty when the window opened"),
+    measure<&PersistMeasured::resident>(
+        "resident", "",
+        "entries that were not Empty when it closed: resident_before + persists = coalesced + drained + "
+        "resident"),
+    measure<&PersistMeasured::read_hits>("read_hits", "", "reads that it answered"),
+    measure<&PersistMeasured::detours>(
+        "detours", "",
+        "reads and atomic operations that came for a line which was gone when their turn came"),
+    measure<&PersistMeasured::held_reads>(
+        "held_reads", "",
+        "reads of a line of which it had a part, and atomic operations, that waited until it was drained"),
+    measure<&PersistMeasured::stalls>("stalls", "", "writes that found no Empty entry when their turn came"),
+    measure<&PersistMeasured::full_mean>("entries_mean", "", "entries that are not Empty, mean over time"),
+    measure<&PersistMeasured::dirty_mean>("dirty_mean", "", "of these, Dirty ones"),
+    measure<&PersistMeasured::drain_mean>("drain_mean", "", "of these, those in Drain"),
+    measure<&PersistMeasured::queue_mean>("queue_mean", "",
+                                          "messages that wait in its input queue, mean over time"),
+    measure<&PersistMeasured::queue_max>("queue_max", "", "the same, largest number"),
+};
+
+class PersistBuffer final : public EventHandler, private Waiter {
+ public:
+  /// What leaves it passes the pipeline of its switch, which takes `switching_time`, and the core's queues.
+  PersistBuffer(const PersistBufferParams& params, Time switching_time, SwitchCore& core, Component& owner,
+                Fabric& fabric);
+
+  std::string name() const override { return component_.name(); }
+  /// Takes a message that has come in by a port, charged up to now, if it is the buffer's; all others go on.
+  bool take(Message& message) {
+    if (!entries_.owns(message) && (!message.persistent || !is_request(message) || !concerns(message)))
+      return false;
+    take_in(message);
+    return true;
+  }
+  /// It is one of the buffer's own.
+  bool owns(const Message& message) const { return entries_.owns(message); }
+  /// Hears of what has been drained.
+  void report_drains_to(RequestObserver& observer) { observer_ = &observer; }
+
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void open_window(Time now);
+  void close_window(Time now);
+  Value report() const;
+  std::string activity() const;
+  const PersistEntries& entries() const { return entries_; }
+  /// Recovery: from now on it takes nothing that comes.
+  void begin_recovery() { recovering_ = true; }
+  /// Drains this line. It has an Empty entry, and none of the line.
+  void recover(const KeptLine& kept);
+  const PersistRules& rules() const { return params_.rules; }
+
+ private:
+  enum Wake : std::uint8_t { kWhole, kServe, kDepart, kDrainDepart };
+  /// A line of writes in the input queue.
+  struct Queued {
+    std::uint64_t line = 0;  // and one; 0: the cell is empty
+    std::uint32_t writes = 0;
+    std::uint64_t key() const { return line; }
+  };
+
+  const EventHandler& owner() const override { return component_; }
+  bool concerns(const Message& message) const;
+  void take_in(Message& message);
+  void come(Message& message);
+  void arrive(Message& message);
+  void admit(Message& message);
+  void serve();
+  void leave_queue(Message& message);
+  bool write(Message& message);
+  void read(Message& message);
+  void hold(Message& message, PersistEntry& newest);
+  PersistEntry* entry_for(const Message& message);
+  void store(const Message& message, PersistEntry& entry, Time at);
+  void drain_if_due(PersistEntry& stored);
+  void drain(PersistEntry& entry, Time at);
+  void drain_sent(PersistEntry& entry);
+  void answered(Message& message);
+  PersistEntry& entry_of(const Message& message);
+  void end_drain(PersistEntry& entry);
+  void served_until(Message& message, Time end);
+  void answer(Message& message, Opcode opcode, Time at);
+  const Message* queued_write(const Message& read) const;
+  void answer_early(Message& read, const Message& write);
+  void depart_at(Message& message, Time at, Wake how = kDepart);
+  void note_queued(const Message& message, bool joins);
+  void count_entries();
+  void leave(Message& message);
+
+  PersistBufferParams params_;
+  std::uint32_t drain_from_;
+  std::uint32_t drain_to_;
+  Time switching_time_;
+  SwitchCore& core_;
+  Component& component_;
+  Fabric& fabric_;
+  Kernel& kernel_;
+  EventSource source_;
+  RequestObserver* observer_ = nullptr;
+
+  PersistEntries entries_;
+  MessageQueue queue_;               // the input queue
+  std::uint32_t queued_ = 0;         // messages in it
+  FlatTable<Queued> queued_writes_;  // lines of writes there
+  MessageQueue outside_;             // what waits for a place in it
+  std::uint32_t outside_count_ = 0;
+  Time free_at_;          // the controller is busy until then
+  bool awaited_ = false;  // an event comes at that time
+  bool stalled_ = false;  // the first in the queue waits for an Empty entry
+  bool recovering_ = false;
+  WaitList empty_wanted_;
+  WaitList place_wanted_;
+  struct Outside final : public Waiter {
+    explicit Outside(const Component& device) : component(device) {}
+    const EventHandler& owner() const override { return component; }
+    const Component& component;
+  } waits_outside_;
+
+  // Since the window opened, and of the whole window.
+  PersistMeasured counts_;
+  PersistMeasured of_window_;
+  LevelMonitor full_level_;
+  LevelMonitor dirty_level_;
+  LevelMonitor drain_level_;
+  LevelMonitor queue_level_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,77 @@
+#include "device/switch/switch.hpp"
+
+#include <optional>
+
+#include "base/measure_table.hpp"
+#include "protocol/error_answer.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct SwitchMeasured {
+  std::optional<std::uint64_t> isolation_errors;
+  std::optional<std::uint64_t> removal_errors;
+};
+
+constexpr std::array kSwitchMeasures{
+    measure<&SwitchMeasured::isolation_errors>(
+        "isolation_errors", "",
+        "requests that it answered with an error in the window, because "
+        "their device was not bound to the virtual "
+        "switch that they came to. Absent without virtual switches"),
+    measure<&SwitchMeasured::removal_errors>(
+        "removal_errors", "",
+        "answers that it made errors in the window, because the device had "
+        "been removed by surprise. Absent without "
+        "virtual switches"),
+};
+
+}  // namespace
+
+Switch::Switch(const SwitchParams& params, const DeviceContext& context) : SwitchingDevice(params, context) {
+  if (params.vcs.empty()) return;
+  virtual_ = std::make_unique<VirtualSwitches>(params.vcs);
+  context.fabric.roles.virtual_switches.declare(*this, id(), *this);
+  core().guard_by(*this);
+}
+
+bool Switch::admits(const Message& message, std::uint16_t input, std::uint16_t output) const {
+  if (is_request(message)) return virtual_->joined(input, output, message.ld());
+  return message.failed || virtual_->may_answer(input, output, message.ld());
+}
+
+void Switch::forward_in_vcs(Message& message) {
+  const std::uint16_t output = core().output_of(message);
+  if (output == Routes::kNowhere || admits(message, message.port, output)) {
+    core().forward_by(output, message);
+    return;
+  }
+  ++(is_request(message) ? isolation_errors_ : removal_errors_);
+  core().refuse(message);
+}
+
+void Switch::open_window(Time at) {
+  isolation_errors_ = removal_errors_ = 0;
+  SwitchingDevice::open_window(at);
+}
+
+void Switch::close_window(Time at) {
+  isolation_errors_of_window_ = isolation_errors_;
+  removal_errors_of_window_ = removal_errors_;
+  SwitchingDevice::close_window(at);
+}
+
+std::vector<MeasureInfo> Switch::measures() {
+  return joined(SwitchingDevice::measures(), infos_of(kSwitchMeasures));
+}
+
+void Switch::report(MeasureSink& sink) const {
+  SwitchingDevice::report(sink);
+  if (!virtual_) return;
+  report_all(kSwitchMeasures,
+             {.isolation_errors = isolation_errors_of_window_, .removal_errors = removal_errors_of_window_},
+             sink);
+}
+
+}  // namespace cxloom

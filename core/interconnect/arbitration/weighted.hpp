@@ -1,0 +1,51 @@
+// The arbitration `weighted`: devices share the bytes of a port in proportion to their weights (base/fair_share.hpp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/fair_share.hpp"
+#include "base/schema.hpp"
+#include "interconnect/arbitration/arbitration.hpp"
+#include "interconnect/arbitration/device_weights.hpp"
+
+namespace cxloom {
+
+class WeightedArbiter final : public Arbiter {
+ public:
+  enum class By : std::uint8_t { kRequester, kInput };
+  struct Params {
+    By by = By::kRequester;
+    DeviceWeights weights;
+    std::uint32_t others = 1;
+
+    static void describe(Schema<Params>& schema);
+  };
+
+  WeightedArbiter(const Params& params, const ArbitrationContext& context);
+
+  std::size_t choose(const Contenders& waiting, Time now) override;
+  bool shares_bytes() const override { return true; }
+
+ private:
+  /// What one device has had.
+  struct Device {
+    FairShare::Flow flow{.weight = 0};  ///< no message of it has come yet
+    unsigned turn = 0;                  ///< the class after the one served last
+  };
+
+  std::size_t flow_of(const Contender& contender) const;
+  Device& device(std::size_t index);
+
+  WireCost cost_;
+  By by_;
+  std::uint32_t others_;
+  std::vector<std::optional<std::uint32_t>>
+      weights_;                  // by node (of requesters), or by input, own messages last
+  std::vector<Device> devices_;  // the same
+  std::uint16_t inputs_;         // the place of own messages behind those of the inputs
+  FairShare shares_;
+};
+
+}  // namespace cxloom

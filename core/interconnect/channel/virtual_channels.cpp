@@ -1,0 +1,302 @@
+#include "interconnect/channel/virtual_channels.hpp"
+
+#include <bit>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+#include "interconnect/wire/interrupted_wait.hpp"
+#include "kernel/kernel.hpp"
+
+namespace cxloom {
+
+namespace {
+
+ArrayInArena<CreditLine> make_credit_lines(const VirtualChannelsSetup& setup, const CreditUser& user,
+                                           std::size_t lanes) {
+  return user.kernel.arena().make_array<CreditLine>(setup.credits.any() ? lanes : 0, [&](std::size_t i) {
+    const auto lane = static_cast<Lane>(i);
+    return CreditLine(user, setup.credit_delay, lane, setup.credits.of(class_of(lane)));
+  });
+}
+
+}  // namespace
+
+VirtualChannels::VirtualChannels(LinkPath& path, WireServer& server, const Setup& setup)
+    : path_(path),
+      kernel_(path.kernel()),
+      server_(server),
+      lanes_(static_cast<Lane>(kChannelCount * setup.per_class)),
+      credit_user_{path.kernel(), *this, path.kernel().new_source()},
+      credit_lines_(make_credit_lines(setup, credit_user_, lanes_)),
+      flits_(setup.flits),
+      channels_(path.kernel().arena().make_array<VirtualChannel>(lanes_, [&](std::size_t lane) {
+        const std::optional<std::uint32_t> limit = setup.credits.of(class_of(static_cast<Lane>(lane)));
+        return VirtualChannel(path.kernel(), path.receiver(), limit ? &credit_lines_[lane] : nullptr,
+                              limit.value_or(0));
+      })) {
+  first_ = channels_.data();
+}
+
+WireCost VirtualChannels::cost() const {
+  if (flits_) return WireCost(*flits_);
+  return {static_cast<std::uint16_t>(path_.message_bytes(0)),
+          static_cast<std::uint16_t>(path_.message_bytes(1) - 1)};
+}
+
+// What is decided at the end of an instant must not depend on the order of those that came: as soon as there are two, both
+// queue, the first one first.
+bool VirtualChannels::bypass(Message& message, BypassSource& source) {
+  if (bypassing_) {
+    end_bypass();
+    return false;
+  }
+  VirtualChannel& wanted = channel(lane_of(message));
+  if (can_go_ != 0 || !may_bypass_ || !wanted.waits.empty() || !server_.idle()) return false;
+  wanted.update(kernel_.now());
+  if (!wanted.has_credit()) return false;
+  bypassing_ = &message;
+  bypass_source_ = &source;
+  server_.arrange();
+  return true;
+}
+
+void VirtualChannels::end_bypass() {
+  bypass_source_->queue(*std::exchange(bypassing_, nullptr), path_.owner_port());
+}
+
+BypassSource& VirtualChannels::pass(Time now) {
+  const Lane lane = lane_of(*std::exchange(bypassing_, nullptr));
+  served(lane);
+  channel(lane).use_credit(now);
+  return *bypass_source_;
+}
+
+void VirtualChannels::enqueue(Message& message, Time since, bool counted) {
+  if (bypassing_) end_bypass();
+  stamp(message, since, counted);
+  std::unique_ptr<SendQueue>& queue = send_queues_[static_cast<std::size_t>(message.channel)];
+  if (!queue) [[unlikely]]
+    queue = std::make_unique<SendQueue>(*this, message.channel);
+  queue->push(message);
+}
+
+void VirtualChannels::stamp(Message& message, bool counted) { stamp(message, kernel_.now(), counted); }
+
+void VirtualChannels::count_waiting() { path_.monitor().queue().change(kernel_.now(), +1); }
+
+void VirtualChannels::stamp(Message& message, Time since, bool counted) {
+  message.since = since;
+  VirtualChannel& wanted = channel(lane_of(message));
+  if (wanted.limited()) {
+    const Time now = kernel_.now();
+    wanted.update(now);
+    message.blocked = wanted.blocked_clock(now);
+  }
+  if (!counted) path_.monitor().queue().change(since, +1);
+}
+
+void VirtualChannels::ask(Feeder& feeder, Lane lane) {
+  if (bypassing_) end_bypass();
+  const Time now = kernel_.now();
+  VirtualChannel& wanted = channel(lane);
+  if (arbiter_ && asking_++ == 0 && path_.wire().free_at() < now) after_idle_ = true;
+  wanted.update(now);
+  wanted.wait(feeder, now);
+  if (wanted.has_credit()) {
+    can_go_ |= std::uint64_t{1} << lane;
+    server_.arrange();
+  } else {
+    wanted.watch_for_credit();
+    if (server_.turns_back()) server_.arrange();
+  }
+}
+
+Feeder* VirtualChannels::choose(std::uint64_t lanes) {
+  const Contenders waiting(channels_.data(), lanes, std::exchange(after_idle_, false));
+  --asking_;
+  const std::size_t chosen = arbiter_->choose(waiting, kernel_.now());
+  std::size_t count = 0;
+  for (auto each = waiting.begin(); each != waiting.end(); ++each) {
+    if (count++ == chosen) return &each.queue();
+  }
+  throw InternalError("the arbitration of '" + sender().name() + "' chose queue " + std::to_string(chosen) +
+                      " of " + std::to_string(count));
+}
+
+Feeder* VirtualChannels::pick_of(Lane lane) {
+  WaitList& waits = channel(lane).waits;
+  // In turns: who asked first, for each queue asks again after its turn.
+  Feeder* chosen = arbiter_ ? choose(std::uint64_t{1} << lane) : static_cast<Feeder*>(waits.first());
+  waits.leave(*chosen);
+  return chosen;
+}
+
+Feeder* VirtualChannels::pick_among(std::uint64_t lanes) {
+  Feeder* chosen = choose(lanes);
+  channel(lane_of(chosen->head())).waits.leave(*chosen);
+  return chosen;
+}
+
+Feeder* VirtualChannels::pick() {
+  if (can_go_ == 0) return nullptr;
+  if (arbiter_) return pick_among(can_go_);
+  Lane lane = 0;
+  if (one_per_class()) [[likely]] {
+    lane = next_of_one();
+  } else {
+    lane = next_of_several();
+  }
+  served(lane);
+  return pick_of(lane);
+}
+
+// Classes take turns, and within a class who asked first, whichever its virtual channel: a class that uses more of these has no
+// more of the wire.
+Lane VirtualChannels::next_of_several() const {
+  std::uint64_t classes = can_go_;
+  for (unsigned first = kChannelCount; first < lanes_; first += kChannelCount) classes |= can_go_ >> first;
+  classes &= (std::uint64_t{1} << kChannelCount) - 1;
+  const std::uint64_t rest = classes >> turn_ << turn_;
+  const auto which = static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : classes));
+  Lane chosen = 0;
+  Time earliest = Time::max();
+  for (unsigned lane = which; lane < lanes_; lane += kChannelCount) {
+    if ((can_go_ >> lane & 1U) == 0 || channels_[lane].waits.first()->since() >= earliest) continue;
+    earliest = channels_[lane].waits.first()->since();
+    chosen = static_cast<Lane>(lane);
+  }
+  return chosen;
+}
+
+// With the account that lies behind it in a request.
+void VirtualChannels::foresee_head() const {
+  const Waiter* const queue = has_turn() ? whose_turn() : nullptr;
+  if (!queue) return;
+  const Message& head = static_cast<const Feeder*>(queue)->head();
+  prefetch(&head);
+  prefetch(&head, 4);
+}
+
+void VirtualChannels::use_credit(Message& message, Time now) {
+  VirtualChannel& used = channel(lane_of(message));
+  if (used.limited()) {
+    used.update(now);
+    // Of the wait in the queue, the time without credits is the credits'; the rest is charged when the message departs.
+    const Time blocked = used.blocked_clock(now) - message.blocked;
+    if (Account* account = message.account) account->charge(Segment::kCredit, account->mark() + blocked);
+    used.use_credit(now);
+  }
+  const Time waited = now - message.since;
+  message.tail = message.tail > waited ? message.tail - waited : Time{};
+}
+
+// Of the wait, the time without credits is the credits'.
+void VirtualChannels::charge_waits() {
+  const Time now = kernel_.now();
+  for (unsigned lane = 0; lane < lanes_; ++lane) {
+    VirtualChannel& waited = channels_[lane];
+    waited.update(now);
+    for (Waiter* waiter = waited.waits.first(); waiter; waiter = waiter->next()) {
+      static_cast<Feeder*>(waiter)->each_waiting([&](Message& message) {
+        if (waited.limited()) {
+          const Time blocked = waited.blocked_clock(now);
+          if (Account* account = message.account)
+            account->charge(Segment::kCredit, account->mark() + (blocked - message.blocked));
+          message.blocked = blocked;
+        }
+        charge_wait(message, path_.queue_segment(), now);
+      });
+    }
+  }
+}
+
+void VirtualChannels::charge_interruption() {
+  closed_ = false;
+  const Time now = kernel_.now();
+  for (unsigned lane = 0; lane < lanes_; ++lane) {
+    VirtualChannel& waited = channels_[lane];
+    waited.update(now);
+    for (Waiter* waiter = waited.waits.first(); waiter; waiter = waiter->next()) {
+      static_cast<Feeder*>(waiter)->each_waiting([&](Message& message) {
+        if (waited.limited()) message.blocked = waited.blocked_clock(now);
+        charge_wait(message, kInterrupted, now);
+      });
+    }
+  }
+}
+
+void VirtualChannels::turn_back() {
+  closed_ = true;
+  for (unsigned i = 0; i < lanes_; ++i) {
+    while (!channels_[i].waits.empty()) {
+      auto& feeder = static_cast<Feeder&>(*channels_[i].waits.first());
+      leave(feeder, static_cast<Lane>(i));
+      feeder.turn_back();
+    }
+  }
+}
+
+void VirtualChannels::withdraw(Message& message) {
+  charge_wait(message, kInterrupted, kernel_.now());
+  path_.monitor().queue().change(kernel_.now(), -1);
+}
+
+void VirtualChannels::leave(Feeder& feeder, Lane lane) {
+  if (arbiter_) --asking_;
+  channel(lane).waits.leave(feeder);
+  if (channel(lane).waits.empty()) can_go_ &= ~(std::uint64_t{1} << lane);
+}
+
+void VirtualChannels::left(Lane lane) {
+  VirtualChannel& used = channel(lane);
+  if (used.waits.empty() || !used.has_credit()) can_go_ &= ~(std::uint64_t{1} << lane);
+  used.watch_for_credit();
+}
+
+void VirtualChannels::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
+  VirtualChannel& credited = channel(Lane{kind});
+  credited.credit_line()->awaited();
+  credited.update(kernel_.now());
+  if (credited.has_credit() && !credited.waits.empty()) {
+    can_go_ |= std::uint64_t{1} << kind;
+    server_.arrange();
+  } else {
+    credited.watch_for_credit();
+  }
+}
+
+std::uint32_t VirtualChannels::count_credits_in_use(Channel which) {
+  std::uint32_t used = 0;
+  for (unsigned lane = lane_of(which); lane < lanes_; lane += kChannelCount)
+    used += channels_[lane].in_use(kernel_.now());
+  return used;
+}
+
+void VirtualChannels::give_back(Channel which, Time now) {
+  if (CreditLine* line = channel(which).credit_line()) line->take_back(now);
+}
+
+// Of all virtual channels of the class together.
+Time VirtualChannels::starved_clock(Channel which, Time now) {
+  Time starved;
+  for (unsigned lane = lane_of(which); lane < lanes_; lane += kChannelCount) {
+    channels_[lane].update(now);
+    starved += channels_[lane].starved_clock(now);
+  }
+  return starved;
+}
+
+void VirtualChannels::open_window(Time now) {
+  for (std::size_t i = 0; i < kChannelCount; ++i)
+    starved_when_opened_[i] = starved_clock(static_cast<Channel>(i), now);
+}
+
+void VirtualChannels::close_window(Time now) {
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    blocked_in_window_[i] = starved_clock(static_cast<Channel>(i), now) - starved_when_opened_[i];
+  }
+}
+
+}  // namespace cxloom

@@ -1,0 +1,102 @@
+#include "interconnect/link/end.hpp"
+
+#include "base/error.hpp"
+#include "interconnect/wire/credit_line.hpp"
+#include "interconnect/link/ordering_transmitter.hpp"
+#include "interconnect/channel/virtual_channels.hpp"
+#include "kernel/kernel.hpp"
+
+namespace cxloom {
+
+void LinkEnd::set_transmitter(InArena<Transmitter> transmitter) {
+  transmitter_ = std::move(transmitter);
+  queues_ = transmitter_->flits() ? nullptr : transmitter_->channels();
+}
+
+void LinkEnd::connect(LinkEnd& opposite) {
+  VirtualChannels* far = opposite.channels();
+  far_credits_ = far ? far->credit_lines() : nullptr;
+  returns_credits_ = far_credits_ != nullptr;
+  if (!transmitter_) return;
+  transmitter_->connect(far_credits_, opposite.transmitter_ ? opposite.transmitter_->retries() : nullptr);
+  carries_credits_ = transmitter_->carries_credits();
+}
+
+// Transmitters take messages in any order, and on a wire without a limit none waits for another.
+void LinkEnd::share() {
+  if (!transmitter_ && !unlimited()) transmitter_ = path_.kernel().arena().make<OrderingTransmitter>(path_);
+}
+
+void LinkEnd::return_credit(Lane lane, Time at) {
+  if (carries_credits_) {
+    transmitter_->return_credit(class_of(lane), at);
+    return;
+  }
+  CreditLine& line = far_credits_[lane];
+  if (line.limited()) line.give(at);
+}
+
+PortMemory LinkEnd::memory() const {
+  PortMemory memory{.end = this, .credits = carries_credits_ ? nullptr : far_credits_};
+  if (VirtualChannels* const own = channels()) {
+    memory.turns = transmitter_.get();
+    memory.lanes = &own->channel(Lane{0});
+  }
+  return memory;
+}
+
+Transmitter& LinkEnd::may_fail() {
+  ensure(transmitter_ != nullptr, "a link that was not made to fail");
+  return *transmitter_;
+}
+
+std::uint32_t LinkEnd::load(Channel which) {
+  // Where messages have the wire one after the other, those that wait are counted as they come and go.
+  if (!queues_) return booked_load(which);
+  const std::uint32_t passing = path_.wire().free_at() > path_.kernel().now() ? 1 : 0;
+  return static_cast<std::uint32_t>(monitor().queue().level()) + passing + queues_->credits_in_use(which);
+}
+
+// From what is booked ahead of time, up to now.
+std::uint32_t LinkEnd::booked_load(Channel which) {
+  const Time now = path_.kernel().now();
+  catch_up(now);
+  const auto waiting = static_cast<std::uint32_t>(monitor().waiting(now));
+  const std::uint32_t passing = path_.wire().free_at() > now ? 1 : 0;
+  VirtualChannels* const own = channels();
+  return waiting + passing + (own ? own->credits_in_use(which) : 0);
+}
+
+Time LinkEnd::line_time() const {
+  if (transmitter_) return transmitter_->line_time();
+  return RateMeter(rate()).advance(message_bytes(kLineBytes));
+}
+
+void LinkEnd::catch_up(Time now) {
+  if (transmitter_) transmitter_->catch_up(now);
+}
+
+void LinkEnd::open_window(Time now) {
+  catch_up(now);
+  monitor().open(now);
+  if (transmitter_) transmitter_->open_window(now);
+}
+
+void LinkEnd::close_window(Time now) {
+  catch_up(now);
+  monitor().close(now);
+  if (transmitter_) transmitter_->close_window(now);
+}
+
+Time LinkEnd::credit_blocked(Channel which) const {
+  const VirtualChannels* own = channels();
+  return own ? own->credit_blocked(which) : Time{};
+}
+
+Time LinkEnd::total_credit_blocked() const {
+  Time total;
+  for (std::size_t i = 0; i < kChannelCount; ++i) total += credit_blocked(static_cast<Channel>(i));
+  return total;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,34 @@
+// What a message takes of a wire, for arbitration that shares its bytes: with flits, of their slots.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "protocol/flit/format.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom {
+
+/// In twelfths of a byte: up to four messages share a slot of 16 bytes.
+class WireCost {
+ public:
+  static constexpr std::uint64_t kUnitsOfByte = 12;
+
+  /// Of messages at their abstract cost: bytes of one without data, and what one with data has besides them.
+  WireCost(std::uint16_t header, std::uint16_t data_header);
+  /// Of messages in flits: a slot for each header, shared with as many others of its class as a slot takes, and the slots of
+  /// the data.
+  explicit WireCost(FlitMode mode);
+
+  std::uint64_t units(const Message& message) const;
+  /// Of flits: those of a class's line with its header.
+  std::uint64_t line_units(Channel channel) const;
+
+ private:
+  std::optional<FlitMode> mode_;
+  std::uint64_t data_header_ = 0;
+  std::array<std::uint64_t, kChannelCount> header_{};
+};
+
+}  // namespace cxloom

@@ -1,0 +1,21 @@
+#include "interconnect/wire/credit_line.hpp"
+
+#include "kernel/kernel.hpp"
+
+namespace cxloom {
+
+CreditLine::CreditLine(const CreditUser& user, Time delay, Lane lane, std::optional<std::uint32_t> credits)
+    : delay_(delay), user_(user), total_(credits.value_or(0)), lane_(lane), limited_(credits.has_value()) {
+  if (total_ == 0) return;
+  mask_ = std::bit_ceil(total_) - 1;
+  // Not touched before it is used.
+  coming_ = static_cast<Time*>(user.kernel.arena().memory().allocate(arena_bytes(total_), alignof(Time)));
+}
+
+// Each time it is asked for alike, so that the order of the event says nothing of when that was.
+void CreditLine::wake_user(Time at) {
+  wake_before_ = at;
+  user_.kernel.schedule_uncounted(at, user_.source, user_.user, lane_);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,176 @@
+#include "interconnect/wire/link_params.hpp"
+
+#include "base/schema.hpp"
+#include "interconnect/wire/flit_errors.hpp"
+#include "protocol/class_vc.hpp"
+
+namespace cxloom {
+
+FlitMode LinkParams::flit_mode() const {
+  if (flit == FlitChoice::kByGeneration) return phy->default_flit();
+  return static_cast<FlitMode>(static_cast<int>(flit) - 1);  // in the same order
+}
+
+namespace {
+
+// What a physical link has in place of what an abstract one has, and the other way round.
+void describe_physical(Schema<LinkParams>& schema) {
+  const std::string lanes = "a physical link (phy) has its bandwidth from its lanes: leave out bandwidth";
+  schema.rule(
+      lanes, [](const LinkParams& link) { return !link.phy || !link.reverse.bandwidth; },
+      "reverse.bandwidth");
+  schema.rule(
+      "a physical link (phy) is full duplex",
+      [](const LinkParams& link) { return !link.phy || link.duplex == Duplex::kFull; }, "duplex");
+  const auto abstract = [](const LinkParams& link) { return !link.phy; };
+  schema.effective("bandwidth", abstract,
+                   "on a physical link (phy), which has its own from its lanes: leave out bandwidth");
+  for (const char* const cost : {"header", "data_header"}) {
+    schema.effective(cost, abstract,
+                     "on a physical link (phy), which has the message costs of its flits: leave out header "
+                     "and data_header");
+  }
+  // Of these, what says that something is off is true of an abstract link.
+  const std::string unless = "unless the link is physical: set phy";
+  const auto physical = [&](const std::string& key, std::function<bool(const LinkParams&)> off) {
+    schema.effective(
+        key, [off = std::move(off)](const LinkParams& link) { return link.phy || off(link); }, unless);
+  };
+  physical("flit", [](const LinkParams&) { return false; });
+  physical("sync_header_bypass", [](const LinkParams& link) { return !link.sync_header_bypass; });
+  physical("errors",
+           [](const LinkParams& link) { return link.errors.bit_error_rate == 0.0 && !link.errors.every; });
+  physical("ide",
+           [](const LinkParams& link) { return link.ide.mode == IdeMode::kOff && !link.ide.aggregation; });
+  physical("outage", [](const LinkParams& link) { return !link.outage.at; });
+  physical("degraded", [](const LinkParams& link) { return !link.degraded.at; });
+}
+
+}  // namespace
+
+void ReverseParams::describe(Schema<ReverseParams>& schema) {
+  schema.doc("What differs in the direction from the second device to the first.");
+  schema.field("bandwidth", &ReverseParams::bandwidth)
+      .default_text("that of the link")
+      .doc("Bandwidth in that direction.");
+  schema.field("delay", &ReverseParams::delay)
+      .default_text("that of the link")
+      .doc("Time of flight in that direction.");
+}
+
+void LinkParams::describe(Schema<LinkParams>& schema) {
+  schema.doc(
+      "A connection between two devices. It runs at the slowest of its own bandwidth and those of its "
+      "ports.");
+  schema.field("bandwidth", &LinkParams::bandwidth)
+      .doc("Bytes per second in each direction; a half-duplex link shares it between the two.");
+  schema.field("count", &LinkParams::count)
+      .min(1)
+      .max(kMostParallelLinks)
+      .doc(
+          "Parallel links that this entry stands for, each with the bandwidth of one; `routing` shares them "
+          "out. Where it is written, other entries may join the same two devices too.");
+  schema.field("delay", &LinkParams::delay).doc("Time of flight from end to end.");
+  schema.field("port_delay", &LinkParams::port_delay)
+      .default_text("that of each device")
+      .doc("Time to cross the port, paid at each end of the link.")
+      .source("ESF, Table III: 25 ns for a PCIe port");
+  schema.choice("duplex", &LinkParams::duplex, {{"full", Duplex::kFull}, {"half", Duplex::kHalf}})
+      .doc("Whether the two directions have a wire each or share one.");
+  schema.field("turnaround", &LinkParams::turnaround)
+      .doc("Of a half-duplex link: the wire's idle time when the direction changes.");
+  MessageCost::describe_in(schema, &LinkParams::header, &LinkParams::data_header);
+  schema.field("credits", &LinkParams::credits)
+      .default_text("unlimited")
+      .doc(
+          "Messages of each class that the receiver can buffer, one number (1 to 65536) or a table by class "
+          "such as {M2S Req: 32, M2S RwD: 16}; a sender without a credit waits. A credit comes back over the "
+          "link when the receiver has drained the buffer.");
+  schema.field("virtual_channels", &LinkParams::virtual_channels)
+      .min(1)
+      .max(kMostVirtualChannels)
+      .doc(
+          "Virtual channels of each class, with `credits` of their own each. Between switches with queues at "
+          "their "
+          "inputs messages change to the next one at datelines, so that their buffers close no circle.");
+  schema.rule(
+      "virtual channels share nothing but the wire: they need credits",
+      [](const LinkParams& link) { return link.virtual_channels == 1 || link.credits.any(); },
+      "virtual_channels");
+  schema.rule(
+      "flits carry credits of one virtual channel per class: leave out virtual_channels",
+      [](const LinkParams& link) { return link.virtual_channels == 1 || !link.phy; }, "virtual_channels");
+  schema.field("reverse", &LinkParams::reverse).doc("What differs from the second device to the first.");
+  schema.rule(
+      "a full-duplex link has no turnaround: set duplex: half",
+      [](const LinkParams& link) { return link.duplex == Duplex::kHalf || link.turnaround == Time{}; },
+      "turnaround");
+  schema.rule(
+      "a half-duplex link has one bandwidth: leave out reverse.bandwidth",
+      [](const LinkParams& link) { return link.duplex == Duplex::kFull || !link.reverse.bandwidth; },
+      "reverse.bandwidth");
+  schema.field("phy", &LinkParams::phy)
+      .default_text("")
+      .doc(
+          "The physical layer, instead of a bandwidth: PCIe generation (3 to 7) and lanes. Messages then "
+          "share flits.")
+      .source("8 to 128 GT/s per lane: CXL 3.x, chapter 4; 128b/130b encoding up to 32 GT/s");
+  schema.field("sync_header_bypass", &LinkParams::sync_header_bypass)
+      .doc(
+          "Of a physical link up to 32 GT/s: its ends leave out the sync headers of 128b/130b encoding, 2 "
+          "bits of "
+          "130.")
+      .source(
+          "CXL 3.x, chapter 6: applies at 8, 16 and 32 GT/s, whatever the flits; 64 GT/s has no sync "
+          "headers");
+  schema
+      .choice("flit", &LinkParams::flit,
+              {{"by-generation", FlitChoice::kByGeneration},
+               {"68B", FlitChoice::k68B},
+               {"256B", FlitChoice::k256B},
+               {"256B-lo", FlitChoice::k256BLo},
+               {"256B-pbr", FlitChoice::k256BPbr}})
+      .doc("The flit format of a physical link. by-generation: 68B up to 32 GT/s, 256B above.");
+  schema.field("errors", &LinkParams::errors).doc("Of a physical link: errors on the wire.");
+  schema.field("ide", &LinkParams::ide).doc("Of a physical link: integrity checks.");
+  schema.field("outage", &LinkParams::outage).doc("Of a physical link: a time in which it is down.");
+  schema.field("degraded", &LinkParams::degraded).doc("Of a physical link: a time from which it is slower.");
+
+  describe_physical(schema);
+  schema.rule(
+      "a degraded link has fewer lanes or a lower speed, not more",
+      [](const LinkParams& link) {
+        return !link.degraded.phy || !link.phy ||
+               link.rate_of(*link.degraded.phy).slower_than(link.rate_of(*link.phy));
+      },
+      "degraded.phy");
+  schema.rule(
+      "sync headers end at 32 GT/s (pcie5): leave out sync_header_bypass",
+      [](const LinkParams& link) {
+        return !link.sync_header_bypass || !link.phy || link.phy->has_sync_headers();
+      },
+      "sync_header_bypass");
+  schema.rule("68B flits end at 32 GT/s (pcie5): set flit: 256B", [](const LinkParams& link) {
+    return !link.phy || (link.phy->carries(link.flit_mode()) &&
+                         (!link.degraded.phy || link.degraded.phy->carries(link.flit_mode())));
+  });
+  schema.rule(
+      "68B flits carry no M2S BIRsp and no S2M BISnp: leave out their credits",
+      [](const LinkParams& link) {
+        const bool back_invalidation =
+            link.credits.of(Channel::kM2SBIRsp) || link.credits.of(Channel::kS2MBISnp);
+        // One number for all classes is for those that there are.
+        return !link.phy || link.flit_mode() != FlitMode::k68B || !back_invalidation ||
+               link.credits.all_alike();
+      },
+      "credits");
+  schema.rule(
+      "with so many errors hardly a flit passes: lower errors.bit_error_rate",
+      [](const LinkParams& link) {
+        constexpr double kHopeless = 0.9;  // of the flits
+        return !link.phy || flit_error_probability(link.flit_mode(), link.errors.bit_error_rate) <= kHopeless;
+      },
+      "errors.bit_error_rate");
+}
+
+}  // namespace cxloom

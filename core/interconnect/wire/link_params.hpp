@@ -1,0 +1,80 @@
+// A link as a person describes it: abstract message cost, duplex, delays, credits.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/parameters.hpp"
+#include "base/units.hpp"
+#include "interconnect/wire/class_credits.hpp"
+#include "interconnect/wire/flit_params.hpp"
+#include "interconnect/wire/phy.hpp"
+
+namespace cxloom {
+
+enum class Duplex : std::uint8_t { kFull, kHalf };
+
+/// What a message costs on a wire, in bytes. Links without flits and buses share it.
+struct MessageCost {
+  Bytes header{16};       ///< of a message without data
+  Bytes data_header{16};  ///< of a message with data, besides its payload
+
+  std::uint64_t bytes(std::uint64_t payload) const {
+    return payload > 0 ? payload + data_header.count() : header.count();
+  }
+
+  /// Declares the two parameters in the schema of the component that has them.
+  template <class Params>
+  static void describe_in(Schema<Params>& schema, Bytes Params::* header, Bytes Params::* data_header) {
+    schema.field("header", header)
+        .max(Bytes{4096})
+        .doc("Bytes of a message without data (a read request, a write's completion).")
+        .source("one 16 B slot: CXL 3.x, chapter 4");
+    schema.field("data_header", data_header)
+        .max(Bytes{4096})
+        .doc("Bytes that a message with data carries besides its payload.")
+        .source("one 16 B slot: CXL 3.x, chapter 4");
+  }
+};
+
+/// What differs in the direction from the second device of a link to the first.
+struct ReverseParams {
+  std::optional<Bandwidth> bandwidth;
+  std::optional<Time> delay;
+
+  static void describe(Schema<ReverseParams>& schema);
+};
+
+/// More would be a slip of the finger.
+inline constexpr std::uint32_t kMostParallelLinks = 1024;
+
+struct LinkParams {
+  Bandwidth bandwidth;
+  std::uint32_t count = 1;
+  Time delay;
+  std::optional<Time> port_delay;
+  Duplex duplex = Duplex::kFull;
+  Time turnaround;
+  Bytes header{16};
+  Bytes data_header{16};
+  ClassCredits credits;
+  std::uint32_t virtual_channels = 1;
+  ReverseParams reverse;
+  std::optional<Phy> phy;
+  bool sync_header_bypass = false;
+  FlitChoice flit = FlitChoice::kByGeneration;
+  LinkErrorParams errors;
+  IdeParams ide;
+  OutageParams outage;
+  DegradedParams degraded;
+
+  MessageCost cost() const { return {header, data_header}; }
+  /// Of a link with a physical layer.
+  FlitMode flit_mode() const;
+  /// Of a physical layer of this link.
+  Rate rate_of(const Phy& layer) const { return layer.rate(sync_header_bypass); }
+
+  static void describe(Schema<LinkParams>& schema);
+};
+
+}  // namespace cxloom

@@ -1,0 +1,67 @@
+#include "interconnect/wire/link_path.hpp"
+
+#include "kernel/kernel.hpp"
+
+namespace cxloom {
+
+LinkPath::LinkPath(Kernel& kernel, const Setup& setup)
+    : kernel_(kernel),
+      receiver_(setup.receiver),
+      wire_(setup.shares_wire ? setup.shares_wire->wire_ : &own_wire_),
+      source_(kernel.new_source()),
+      far_kernel_(setup.far_kernel ? *setup.far_kernel : kernel),
+      port_delays_(setup.port_delays),
+      delay_(setup.delay),
+      pipeline_(setup.receiver.pipeline()),
+      header_(static_cast<std::uint16_t>(setup.cost.header.count())),
+      data_header_(static_cast<std::uint16_t>(setup.cost.data_header.count())),
+      receiver_port_(setup.receiver_port),
+      queue_segment_(setup.queue_segment),
+      direction_(static_cast<std::uint8_t>(setup.direction)),
+      own_wire_(setup.wire),
+      to_head_taker_(setup.receiver.takes_heads()),
+      owner_port_(setup.owner_port),
+      monitor_(kernel.arena().memory()),
+      owner_(setup.owner) {}
+
+// From the wire, on which its head is since `start`, to the receiver.
+inline void LinkPath::travel(Message& message, Time start) {
+  Time arrival = start + port_delays_ + delay_;
+  if (Account* account = message.account) {
+    account->charge(queue_segment_, start);
+    account->charge(Segment::kPortDelay, start + port_delays_);
+    account->charge(Segment::kPropagation, arrival);
+  }
+  if (!to_head_taker_) {
+    arrival += message.tail;
+    message.tail = Time{};
+    message.charge(Segment::kSerialization, arrival);
+  }
+  ++message.hops;
+  message.port = receiver_port_;
+  far_kernel_.deliver(arrival + pipeline_, source_, receiver_, message);
+}
+
+void LinkPath::depart(Message& message, Time ready) {
+  const std::uint64_t payload = message.payload();
+  const std::uint64_t bytes = message_bytes(payload);
+  if (wire_->unlimited()) {
+    // Never busy: messages pass it side by side, in any order.
+    monitor_.count_at_once(bytes, payload);
+    travel(message, ready);
+    return;
+  }
+  const Wire::Use use = wire_->carry(bytes, ready, ready + message.tail, direction_);
+  monitor_.book(
+      {ready, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
+      kernel_.now());
+  message.tail = use.end - use.start;
+  travel(message, use.start);
+}
+
+void LinkPath::return_to_owner(Message& message) {
+  message.port = owner_port_;
+  kernel_.deliver(kernel_.now() + owner_.pipeline(), source_, owner_, message);
+}
+
+}  // namespace cxloom

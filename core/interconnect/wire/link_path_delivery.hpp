@@ -1,0 +1,21 @@
+// What a link path gives its far end, and when: for the sources in which links act.
+#pragma once
+
+#include "interconnect/wire/link_path.hpp"
+#include "kernel/kernel.hpp"
+
+namespace cxloom {
+
+inline void LinkPath::deliver(Message& message, Time at) {
+  far_kernel_.deliver(at, source_, receiver_, message);
+}
+
+inline void LinkPath::wake_far(EventHandler& handler, Time at, std::uint8_t kind, std::uint64_t payload) {
+  far_kernel_.schedule(at, source_, handler, kind, payload);
+}
+
+inline void LinkPath::hand_over(Message& message, Time sent) {
+  deliver(message, account_arrival(message, sent));
+}
+
+}  // namespace cxloom

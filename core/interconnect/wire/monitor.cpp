@@ -1,0 +1,80 @@
+#include "interconnect/wire/monitor.hpp"
+
+#include <algorithm>
+
+namespace cxloom {
+
+// The one that was kept apart comes first: in the ring it is one like the others. Where something is in the ring, none is.
+void WireMonitor::keep_last(Time now) {
+  new_place(now) = last_;
+  last_.end = kNone;
+}
+
+void WireMonitor::make_room(Time now) {
+  settle(now);
+  if (tail_ - ended_ < room_ / 2) return;
+  std::pmr::vector<Passage> larger(std::max<std::size_t>(16, ring_.size() * 2), ring_.get_allocator());
+  for (std::uint32_t i = ended_; i != tail_; ++i) larger[i & (larger.size() - 1)] = at(i);
+  ring_ = std::move(larger);
+  places_ = ring_.data();
+  room_ = static_cast<std::uint32_t>(ring_.size());
+}
+
+/// Accounts for everything up to `now`.
+void WireMonitor::settle(Time now) {
+  // Joins and starts in the order of time; a passage that starts when it is ready was never in the queue.
+  while (true) {
+    if (joined_ != started_ && (joined_ == tail_ || at(started_).start <= at(joined_).ready)) {
+      if (at(started_).start > now) break;
+      queue_.change(at(started_).start, -1);
+      ++started_;
+    } else if (joined_ != tail_ && at(joined_).ready <= now) {
+      if (at(joined_).start > at(joined_).ready) {
+        queue_.change(at(joined_).ready, +1);
+      } else {
+        ++started_;  // nobody is ahead of it, so it is the next to start
+      }
+      ++joined_;
+    } else {
+      break;
+    }
+  }
+  while (ended_ != started_ && at(ended_).end <= now) {
+    count(at(ended_++));
+  }
+  if (last_.end <= now) {
+    count(last_);
+    last_.end = kNone;
+  }
+}
+
+const Passage* WireMonitor::under_way(Time now) {
+  const Passage* first = ended_ != started_ ? &at(ended_) : last_.end != kNone ? &last_ : nullptr;
+  return first && first->start <= now ? first : nullptr;
+}
+
+void WireMonitor::open(Time now) {
+  settle(now);
+  messages_before_ += totals_.messages;
+  totals_ = {};
+  if (const Passage* passage = under_way(now)) totals_.busy -= now - passage->start;
+  queue_.open(now);
+}
+
+void WireMonitor::close(Time now) {
+  if (queue_.closed()) return;
+  closed_totals_ = totals(now);
+  queue_.close(now);
+}
+
+WireTotals WireMonitor::totals(Time now) {
+  settle(now);
+  if (queue_.closed()) return closed_totals_;
+  WireTotals result = totals_;
+  if (const Passage* passage = under_way(now)) {
+    result.busy += std::min(now, passage->end) - passage->start;
+  }
+  return result;
+}
+
+}  // namespace cxloom

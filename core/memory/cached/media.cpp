@@ -1,0 +1,467 @@
+#include "memory/cached/media.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/kind_registry.hpp"
+#include "base/mean_value.hpp"
+#include "base/measure_table.hpp"
+#include "base/schema.hpp"
+#include "component/component.hpp"
+#include "kernel/kernel.hpp"
+#include "kernel/payload.hpp"
+#include "kernel/wait_list.hpp"
+#include "memory/media/registry.hpp"
+#include "protocol/message.hpp"
+#include "tags/victim_policy.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct CachedMediaMeasured {
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t joined = 0;
+  Value hit_rate = {};
+  std::uint64_t write_backs = 0;
+  std::optional<std::uint64_t> prefetches;
+  std::optional<std::uint64_t> useful;
+  std::optional<std::uint64_t> late;
+  std::optional<std::uint64_t> useless;
+  std::optional<std::uint64_t> dropped;
+  double misses_mean = 0;
+  double misses_max = 0;
+  double queue_mean = 0;
+  double queue_max = 0;
+};
+
+constexpr std::array kCachedMediaMeasures{
+    measure<&CachedMediaMeasured::hits>("page_hits", "", "accesses to pages in the cache"),
+    measure<&CachedMediaMeasured::misses>("page_misses", "",
+                                          "accesses that brought their page into the cache"),
+    measure<&CachedMediaMeasured::joined>("page_joins", "",
+                                          "accesses to pages that were on their way into the cache"),
+    measure<&CachedMediaMeasured::hit_rate>("page_hit_rate", "", "hits / accesses; null if there were none"),
+    measure<&CachedMediaMeasured::write_backs>("page_write_backs", "", "dirty pages that left the cache"),
+    measure<&CachedMediaMeasured::prefetches>(
+        "page_prefetches", "",
+        "pages asked for ahead of their use. This and the next four with a prefetcher"),
+    measure<&CachedMediaMeasured::useful>("page_prefetches_useful", "",
+                                          "first uses of such pages that had come: hits"),
+    measure<&CachedMediaMeasured::late>("page_prefetches_late", "",
+                                        "first uses of such pages on their way: joins"),
+    measure<&CachedMediaMeasured::useless>("page_prefetches_useless", "",
+                                           "such pages that left before anybody used them"),
+    measure<&CachedMediaMeasured::dropped>("page_prefetches_dropped", "",
+                                           "pages not asked for because no register, miss or place was free"),
+    measure<&CachedMediaMeasured::misses_mean>("misses_mean", "", "misses at work, mean over time"),
+    measure<&CachedMediaMeasured::misses_max>("misses_max", "", "the same, largest number"),
+    measure<&CachedMediaMeasured::queue_mean>("media_queue_mean", "",
+                                              "accesses that wait to become misses, mean over time"),
+    measure<&CachedMediaMeasured::queue_max>("media_queue_max", "", "the same, largest number"),
+};
+
+CacheParams tags_of(const CachedMediaParams& params) {
+  CacheParams tags;
+  tags.size = Bytes{params.pages() * kLineBytes};
+  tags.ways = params.ways;
+  tags.policy = params.policy;
+  return tags;
+}
+
+}  // namespace
+
+struct CachedMedia::Access {
+  Access* next = nullptr;
+  Message* message = nullptr;
+  Address address;
+  std::uint64_t pieces = 0;  // not done yet
+};
+
+struct CachedMedia::Piece {
+  Piece* next = nullptr;
+  Access* access = nullptr;
+  Address address;
+  std::uint64_t bytes = 0;
+  Account account;  // from the look-up on; that of the piece done last joins the message's
+
+  bool writes() const { return access->message->opcode == Opcode::kMemWr; }
+};
+
+struct CachedMedia::Miss {
+  Miss* next = nullptr;
+  Piece* leader = nullptr;  // who began it; null: a prefetcher
+  Piece* joined = nullptr;  // who came while it was under way, the latest first
+  std::uint64_t victim = 0;
+  Slot slot = kNoSlot;
+  std::uint8_t before_fill = 0;  // transfers that come first
+  bool writes_back = false;      // the victim is not behind yet
+  bool filled = false;
+};
+
+struct CachedMedia::Transfer {
+  Transfer* next = nullptr;
+  Message message;
+  Piece* piece = nullptr;
+  Miss* miss = nullptr;
+  std::uint32_t index = 0;  // in the pool
+  Step step = Step::kUse;
+};
+
+/// What the media say is done goes on at its time: they may say so ahead of it.
+struct CachedMedia::Turn final : public Waiter {
+  Turn(Kernel& kernel, const Component& device)
+      : component(device), list(kernel, "a miss of the media's cache", device) {}
+  const EventHandler& owner() const override { return component; }
+
+  const Component& component;
+  WaitList list;
+  Piece* first = nullptr;
+  Piece* last = nullptr;
+};
+
+CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& context)
+    : kernel_(context.kernel),
+      client_(context.client),
+      source_(context.kernel.new_source()),
+      page_(params.page.count()),
+      lookup_time_(params.lookup_time),
+      most_misses_(params.misses),
+      tags_(tags_of(params), context.victims,
+            RandomStream(context.seed, context.owner.name(), context.path + "page victims")),
+      coming_(tags_.capacity()),
+      leaving_(params.misses),
+      side_(std::make_unique<Side>(*this)),
+      cache_(make("cache", params.cache, params.size, context)),
+      backing_(make("backing", params.backing, context.capacity, context)),
+      prefetches_(params.prefetch, context, tags_.capacity(), pages_behind(context)),
+      turn_(std::make_unique<Turn>(context.kernel, context.owner)) {}
+
+std::uint64_t CachedMedia::bytes_of_tables(const CachedMediaParams& params) {
+  return CacheArray::bytes(params.pages(), params.ways) + params.pages() * sizeof(Miss*);
+}
+
+std::uint64_t CachedMedia::bytes_of_miss() {
+  return sizeof(Miss) + 4 * sizeof(Transfer) + LineIndex::bytes(1);
+}
+
+std::unique_ptr<Media> CachedMedia::make(const char* key, const Kinded& kinded, std::optional<Bytes> capacity,
+                                         const MediaContext& context) {
+  return below(key, [&] {
+    MediaContext inside{context.kernel,     context.owner, *side_,       context.kinds,
+                        context.victims,    capacity,      context.seed, context.path + key + ".",
+                        context.prefetchers};
+    return context.kinds.make(kinded, inside);
+  });
+}
+
+std::uint64_t CachedMedia::pages_behind(const MediaContext& context) const {
+  const std::optional<Bytes> behind = context.capacity ? context.capacity : backing_->capacity();
+  return behind ? behind->count() / page_ : ~std::uint64_t{0};
+}
+
+CachedMedia::~CachedMedia() = default;
+
+std::uint64_t CachedMedia::page_of(const Piece& piece) const { return piece.address.value() / page_; }
+
+void CachedMedia::Side::media_done(Message& message, Time at) {
+  media_.kernel_.schedule(at, media_.source_, media_, kTransferred, message.tag);
+}
+
+void CachedMedia::access(Message& message, Address address, Time ready) {
+  Access& access = accesses_.take();
+  access.message = &message;
+  access.address = address;
+  message.charge(Segment::kMediaQueue, ready);
+  kernel_.schedule(ready + lookup_time_, source_, *this, kLookedUp, payload_of(access));
+}
+
+void CachedMedia::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind == kLookedUp) {
+    look_up(object_of<Access>(payload));
+  } else {
+    transferred(transfers_.at(static_cast<std::uint32_t>(payload)));
+  }
+}
+
+void CachedMedia::look_up(Access& access) {
+  Message& message = *access.message;
+  const Time now = kernel_.now();
+  message.charge(Segment::kMedia, now);
+  const std::uint64_t begin = access.address.value();
+  const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
+  access.pieces = (end - 1) / page_ - begin / page_ + 1;
+  for (std::uint64_t at = begin; at < end;) {
+    const std::uint64_t next = std::min(end, (at / page_ + 1) * page_);
+    Piece& piece = pieces_.take();
+    piece.access = &access;
+    piece.address = Address{at};
+    piece.bytes = next - at;
+    piece.account.open(now);
+    at = next;
+    serve(piece);
+  }
+}
+
+void CachedMedia::serve(Piece& piece) {
+  // The prefetcher sees what is cached before the piece is served. Its pages are asked for after the piece's own miss.
+  std::optional<Trigger> trigger;
+  if (prefetches_.on()) {
+    const LineAddress page = key_of(page_of(piece));
+    trigger = prefetches_.trigger(page, tags_.lookup(page), piece.access->message->requester.index());
+  }
+  if (!find(piece) && (turn_->first || !begin_miss(piece))) wait(piece);
+  if (trigger) look_ahead(*trigger);
+}
+
+void CachedMedia::wait(Piece& piece) {
+  if (!turn_->first) turn_->list.join(*turn_, kernel_.now());
+  piece.next = nullptr;
+  (turn_->last ? turn_->last->next : turn_->first) = &piece;
+  turn_->last = &piece;
+  waiting_.change(kernel_.now(), +1);
+}
+
+/// Serves a piece whose page is in the cache, or on its way.
+bool CachedMedia::find(Piece& piece) {
+  const Slot slot = tags_.lookup(key_of(page_of(piece)));
+  if (slot == kNoSlot) return false;
+  tags_.touch(slot);
+  if (piece.writes()) tags_.mark_dirty(slot);
+  Miss* const miss = coming_[slot];
+  prefetches_.accessed(slot, miss != nullptr);
+  if (miss) {
+    counts_.joined += measuring_;
+    piece.next = miss->joined;
+    miss->joined = &piece;
+    return true;
+  }
+  counts_.hits += measuring_;
+  const Address place{address_of(slot).value() + piece.address.value() % page_};
+  transfer(*cache_, Step::kUse, piece.access->message->opcode, place, piece.bytes, &piece, nullptr);
+  return true;
+}
+
+/// Brings the page of a piece in, if it can come now.
+bool CachedMedia::begin_miss(Piece& piece) {
+  const std::uint64_t page = page_of(piece);
+  Slot place = kNoSlot;
+  if (!has_place(page, place)) return false;
+  counts_.misses += measuring_;
+  const bool writes = piece.writes();
+  // A write of the whole page needs nothing of what was there.
+  bring(page, place, writes, &piece, !writes || piece.bytes < page_);
+  return true;
+}
+
+void CachedMedia::touched_before(Address address, std::uint64_t bytes) {
+  for (std::uint64_t page = address.value() / page_; page * page_ < address.value() + bytes; ++page) {
+    const Slot slot = tags_.lookup(key_of(page));
+    if (slot != kNoSlot) {
+      tags_.touch(slot);
+      continue;
+    }
+    backing_->touched_before(Address{page * page_}, page_);
+    tags_.insert(key_of(page), LineState::kClean);
+  }
+}
+
+/// Not if there is no miss to be had, the page is on its way out, or the one whose place it would take is still on its way in.
+bool CachedMedia::has_place(std::uint64_t page, Slot& place) {
+  if (misses_.live() == most_misses_ || leaving_.find(key_of(page)) != kNoSlot) return false;
+  place = tags_.victim_for(key_of(page));
+  return place == kNoSlot || !coming_[place];
+}
+
+void CachedMedia::bring(std::uint64_t page, Slot place, bool writes, Piece* leader, bool fetches) {
+  const auto insertion = tags_.insert(key_of(page), writes ? LineState::kDirty : LineState::kClean, place);
+  taken_.change(kernel_.now(), +1);
+  Miss& miss = misses_.take();
+  miss.leader = leader;
+  miss.slot = insertion.slot;
+  coming_[miss.slot] = &miss;
+  prefetches_.placed(miss.slot, leader == nullptr);
+  if (insertion.evicted_dirty()) {
+    counts_.write_backs += measuring_;
+    miss.victim = insertion.victim.number();
+    miss.writes_back = true;
+    ++miss.before_fill;
+    leaving_.insert(key_of(miss.victim), miss.slot);
+    transfer(*cache_, Step::kVictim, Opcode::kMemRd, address_of(miss.slot), page_, nullptr, &miss);
+  }
+  if (fetches) {
+    ++miss.before_fill;
+    transfer(*backing_, Step::kFetch, Opcode::kMemRd, Address{page * page_}, page_, leader, &miss);
+  }
+  if (miss.before_fill == 0) fill(miss);
+}
+
+/// Asks for what a prefetcher wants ahead of its use and is not there, as far as there are places.
+void CachedMedia::look_ahead(const Trigger& trigger) {
+  for (const LineAddress page : prefetches_.wanted(trigger)) {
+    if (tags_.contains(page)) continue;
+    Slot place = kNoSlot;
+    const bool asks = prefetches_.register_free() && has_place(page.number(), place);
+    prefetches_.asked(asks);
+    if (asks) bring(page.number(), place, false, nullptr, true);
+  }
+}
+
+/// Those that waited, in order, as far as they can go on.
+void CachedMedia::serve_waiting() {
+  while (Piece* piece = turn_->first) {
+    Piece* const next = piece->next;
+    piece->account.charge(Segment::kMediaQueue, kernel_.now());
+    if (!find(*piece) && !begin_miss(*piece)) return;
+    turn_->first = next;
+    waiting_.change(kernel_.now(), -1);
+    if (next) continue;
+    turn_->last = nullptr;
+    turn_->list.leave(*turn_);
+  }
+}
+
+void CachedMedia::fill(Miss& miss) {
+  if (miss.leader) miss.leader->account.charge(Segment::kMediaQueue, kernel_.now());
+  transfer(*cache_, Step::kFill, Opcode::kMemWr, address_of(miss.slot), page_, miss.leader, &miss);
+}
+
+void CachedMedia::filled(Miss& miss) {
+  coming_[miss.slot] = nullptr;
+  miss.filled = true;
+  prefetches_.filled(tags_.line(miss.slot), miss.leader == nullptr);
+  if (miss.leader) finish(*miss.leader);
+  // In the order in which they came.
+  Piece* first = nullptr;
+  while (Piece* piece = miss.joined) {
+    miss.joined = piece->next;
+    piece->next = first;
+    first = piece;
+  }
+  while (first) {
+    Piece& piece = *first;
+    first = piece.next;
+    piece.account.charge(Segment::kMedia, kernel_.now());
+    finish(piece);
+  }
+}
+
+void CachedMedia::release(Miss& miss) {
+  if (!miss.filled || miss.writes_back) return;
+  misses_.give_back(miss);
+  taken_.change(kernel_.now(), -1);
+}
+
+/// Of an access to several pages the one done last is what it waited for.
+void CachedMedia::finish(Piece& piece) {
+  Access& access = *piece.access;
+  const Account account = piece.account;
+  pieces_.give_back(piece);
+  if (--access.pieces > 0) return;
+  Message& message = *access.message;
+  accesses_.give_back(access);
+  if (message.account) message.account->join(account);
+  client_.media_done(message, kernel_.now());
+}
+
+void CachedMedia::transfer(Media& media, Step step, Opcode opcode, Address address, std::uint64_t bytes,
+                           Piece* piece, Miss* miss) {
+  Transfer& transfer = transfers_.take();
+  transfer.piece = piece;
+  transfer.miss = miss;
+  transfer.step = step;
+  Message& message = transfer.message;
+  message.opcode = opcode;
+  message.channel = channel_of(opcode);
+  message.size = static_cast<std::uint16_t>(bytes);
+  message.address = address;
+  message.tag = transfer.index;
+  if (piece) {  // what goes back behind is for nobody
+    message.account = &piece->account;
+    message.requester = piece->access->message->requester;
+    message.age = piece->access->message->age;
+  }
+  media.access(message, address, kernel_.now());
+}
+
+void CachedMedia::transferred(Transfer& transfer) {
+  const Step step = transfer.step;
+  Piece* const piece = transfer.piece;
+  Miss* const miss = transfer.miss;
+  transfers_.give_back(transfer);
+  switch (step) {
+    case Step::kUse: finish(*piece); return;
+    case Step::kVictim:
+      this->transfer(*backing_, Step::kWriteBack, Opcode::kMemWr, Address{miss->victim * page_}, page_,
+                     nullptr, miss);
+      [[fallthrough]];
+    case Step::kFetch:
+      if (--miss->before_fill == 0) fill(*miss);
+      return;
+    case Step::kFill: filled(*miss); break;
+    case Step::kWriteBack:
+      leaving_.erase(key_of(miss->victim));
+      miss->writes_back = false;
+      break;
+  }
+  release(*miss);
+  serve_waiting();
+}
+
+std::string CachedMedia::described() const {
+  const std::string front = cache_->described();
+  const std::string behind = backing_->described();
+  std::string text = front.empty() ? "" : "cache: " + front;
+  if (!front.empty() && !behind.empty()) text += "; ";
+  return behind.empty() ? text : text + "backing: " + behind;
+}
+
+void CachedMedia::open_window(Time now) {
+  measuring_ = true;
+  prefetches_.measure(true);
+  waiting_.open(now);
+  taken_.open(now);
+  for (Media* part : parts()) part->open_window(now);
+}
+
+void CachedMedia::close_window(Time now) {
+  measuring_ = false;
+  prefetches_.measure(false);
+  waiting_.close(now);
+  taken_.close(now);
+  for (Media* part : parts()) part->close_window(now);
+}
+
+std::vector<MeasureInfo> CachedMedia::measures() { return infos_of(kCachedMediaMeasures); }
+
+void CachedMedia::report(MeasureSink& sink) const {
+  const Counts& n = counts_;
+  const std::uint64_t all = n.hits + n.misses + n.joined;
+  const PagePrefetches::Counts& p = prefetches_.counts();
+  const auto ahead = [&](std::uint64_t count) {
+    return prefetches_.on() ? std::optional(count) : std::nullopt;
+  };
+  report_all(kCachedMediaMeasures,
+             {.hits = n.hits,
+              .misses = n.misses,
+              .joined = n.joined,
+              .hit_rate = mean_value(static_cast<double>(n.hits), static_cast<double>(all)),
+              .write_backs = n.write_backs,
+              .prefetches = ahead(p.asked),
+              .useful = ahead(p.useful),
+              .late = ahead(p.late),
+              .useless = ahead(p.useless),
+              .dropped = ahead(p.dropped),
+              .misses_mean = taken_.mean(),
+              .misses_max = taken_.maximum(),
+              .queue_mean = waiting_.mean(),
+              .queue_max = waiting_.maximum()},
+             sink);
+  PrefixedSink of_cache("cache_", sink);
+  cache_->report(of_cache);
+  PrefixedSink of_backing("backing_", sink);
+  backing_->report(of_backing);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,127 @@
+// A cache of pages before other media: DRAM in front of flash or NVM, as devices have that store more than they can reach
+// quickly. Both the cache and what is behind it are media of their own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/zeroed_array.hpp"
+#include "kernel/distribution.hpp"
+#include "kernel/event_source.hpp"
+#include "kernel/pool.hpp"
+#include "memory/cached/params.hpp"
+#include "memory/media/media.hpp"
+#include "memory/media/context.hpp"
+#include "memory/cached/page_prefetches.hpp"
+#include "protocol/opcode.hpp"
+#include "tags/cache_array.hpp"
+#include "tags/line_index.hpp"
+
+namespace cxloom {
+
+struct MeasureInfo;
+
+/// Write-back and write-allocate. A page that misses is fetched from behind while a dirty victim is read out of the cache;
+/// then it is filled in, whoever waited for it is done, and the victim goes back behind in the background. A prefetcher may ask for
+/// pages that nobody waits for.
+class CachedMedia final : public Media {
+ public:
+  using Params = CachedMediaParams;
+  CachedMedia(const CachedMediaParams& params, const MediaContext& context);
+  ~CachedMedia() override;
+
+  void access(Message& message, Address address, Time ready) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  std::optional<Bytes> capacity() const override { return backing_->capacity(); }
+  std::string answers_early() const override { return "cache"; }
+  std::string described() const override;
+  std::vector<Media*> parts() override { return {cache_.get(), backing_.get()}; }
+  std::uint64_t remembers() const override { return tags_.capacity() * page_ + backing_->remembers(); }
+  void touched_before(Address address, std::uint64_t bytes) override;
+  void open_window(Time now) override;
+  void close_window(Time now) override;
+  void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
+
+  /// What the tables of pages take of the machine's memory.
+  static std::uint64_t bytes_of_tables(const CachedMediaParams& params);
+  /// The same of a page on its way.
+  static std::uint64_t bytes_of_miss();
+
+ private:
+  struct Access;    // a message, until all its pages are done
+  struct Piece;     // what an access wants of one page
+  struct Miss;      // a page on its way in, and its victim on the way out
+  struct Transfer;  // an access to one of the two media
+  /// Who hears from one of them.
+  class Side final : public MediaClient {
+   public:
+    explicit Side(CachedMedia& media) : media_(media) {}
+    void media_done(Message& message, Time at) override;
+
+   private:
+    CachedMedia& media_;
+  };
+  struct Turn;  // the pieces that wait to become misses
+  enum class Step : std::uint8_t { kUse, kFetch, kVictim, kFill, kWriteBack };
+  enum Wake : std::uint8_t { kLookedUp, kTransferred };
+  struct Counts {
+    std::uint64_t hits = 0;
+    std::uint64_t misses = 0;
+    std::uint64_t joined = 0;
+    std::uint64_t write_backs = 0;
+  };
+
+  std::unique_ptr<Media> make(const char* key, const Kinded& kinded, std::optional<Bytes> capacity,
+                              const MediaContext& context);
+  std::uint64_t pages_behind(const MediaContext& context) const;
+
+  void look_up(Access& access);
+  void serve(Piece& piece);
+  bool find(Piece& piece);
+  bool begin_miss(Piece& piece);
+  void wait(Piece& piece);
+  bool has_place(std::uint64_t page, Slot& place);
+  void bring(std::uint64_t page, Slot place, bool writes, Piece* leader, bool fetches);
+  void look_ahead(const Trigger& trigger);
+  void serve_waiting();
+  void fill(Miss& miss);
+  void filled(Miss& miss);
+  void release(Miss& miss);
+  void finish(Piece& piece);
+  void transfer(Media& media, Step step, Opcode opcode, Address address, std::uint64_t bytes, Piece* piece,
+                Miss* miss);
+  void transferred(Transfer& transfer);
+
+  Address address_of(Slot slot) const { return Address{slot * page_}; }
+  std::uint64_t page_of(const Piece& piece) const;
+  static LineAddress key_of(std::uint64_t page) { return LineAddress{page}; }
+
+  Kernel& kernel_;
+  MediaClient& client_;
+  EventSource source_;
+  std::uint64_t page_;  // bytes
+  Time lookup_time_;
+  std::uint32_t most_misses_;
+  CacheArray tags_;             // of pages where it says lines
+  ZeroedArray<Miss*> coming_;   // by slot: what fills it now
+  LineIndex leaving_;           // pages on their way out
+  std::unique_ptr<Side> side_;  // hears from both
+  std::unique_ptr<Media> cache_;
+  std::unique_ptr<Media> backing_;
+  PagePrefetches prefetches_;
+  std::unique_ptr<Turn> turn_;
+
+  Pool<Access> accesses_;
+  Pool<Piece> pieces_;
+  Pool<Miss> misses_;
+  Pool<Transfer> transfers_;
+
+  bool measuring_ = false;
+  Counts counts_;  // while measuring
+  LevelMonitor waiting_;
+  LevelMonitor taken_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,142 @@
+// What each bank needs next, of reads and of writes: the burst that the scheduler picks there and the command that it needs.
+// The channel sends the first of them that may go.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "memory/dram/queue/command_bus.hpp"
+#include "memory/dram/queue/queue.hpp"
+#include "memory/dram/controller/ready.hpp"
+#include "memory/dram/refresh/refresher.hpp"
+#include "memory/dram/scheduler/scheduler.hpp"
+#include "memory/dram/device/timers.hpp"
+#include "memory/dram/queue/unused_rows.hpp"
+
+namespace cxloom {
+
+/// A command that may go out.
+struct DramChoice {
+  Clock at = kNeverClock;
+  DramStep step = DramStep::kNothing;
+  bool write = false;
+  std::uint32_t target = 0;  ///< a bank; of kRefresh a rank
+  DramRank rank = 0;
+  bool before(const DramChoice& other) const { return at != other.at ? at < other.at : rank < other.rank; }
+};
+
+class DramCandidates {
+ public:
+  DramCandidates(const DramOrganisation& organisation, const DramQueue& queue, const DramTimers& timers,
+                 const DramCommandBus& bus, const DramUnusedRows& unused, const DramRefresher& refresher,
+                 DramScheduler& scheduler);
+
+  /// Something has changed in a bank: its candidates are worked out anew.
+  void reconsider(std::uint32_t bank, Clock now) {
+    reconsider(bank, false, now);
+    reconsider(bank, true, now);
+  }
+  /// As the scheduler said after a notification: its choice for this bank is out of date, or for every one.
+  void ask_again(std::uint32_t bank, Clock now);
+
+  DramQueue::Slot slot(std::uint32_t bank, bool write) const { return candidates_[write][bank].slot; }
+  /// Whether any bank has one.
+  bool any(bool write) const {
+    return std::ranges::any_of(ready_[write], [](const Ready& ready) {
+      return !ready.activate.empty() || !ready.column.empty() || !ready.precharge.empty();
+    });
+  }
+  /// The candidate of a bank, and when it may go, not before `now`.
+  DramChoice of(std::uint32_t bank, bool write, Clock now) const;
+  /// Gives `take` the first of each rank and kind of command, in one direction.
+  template <class Take>
+  void for_each_first(bool write, Clock now, Take take) const;
+
+  /// What a burst needs next.
+  DramStep step_of(const DramBurst& burst) const {
+    const std::int64_t row = timers_.bank(burst.bank).row;
+    return row == DramTimers::kClosed ? DramStep::kActivate
+           : row == burst.row         ? DramStep::kColumn
+                                      : DramStep::kPrecharge;
+  }
+  /// The first clock from `now` on at which that may go.
+  Clock ready_at(DramStep step, const DramBurst& burst, Clock now) const;
+
+ private:
+  struct Candidate {
+    DramStep step = DramStep::kNothing;
+    DramQueue::Slot slot = DramQueue::kNone;
+    DramRank key = 0;
+  };
+  struct Ready {
+    DramReadyList activate;
+    DramReadyList column;
+    DramReadyList precharge;
+
+    DramReadyList& of(DramStep step) {
+      return step == DramStep::kActivate ? activate : step == DramStep::kColumn ? column : precharge;
+    }
+  };
+
+  void reconsider(std::uint32_t bank, bool write, Clock now);
+
+  const DramQueue& queue_;
+  const DramTimers& timers_;
+  const DramCommandBus& bus_;
+  const DramUnusedRows& unused_;
+  const DramRefresher& refresher_;
+  DramScheduler& scheduler_;
+  const bool within_banks_;                           ///< the scheduler chooses
+  std::array<std::vector<Candidate>, 2> candidates_;  ///< by bank
+  std::array<std::vector<Ready>, 2> ready_;           ///< by rank: the same, sorted
+};
+
+inline Clock DramCandidates::ready_at(DramStep step, const DramBurst& burst, Clock now) const {
+  const DramTimers::Bank& bank = timers_.bank(burst.bank);
+  const Clock free = std::max(
+      step == DramStep::kActivate ? bus_.free_for_activate() : bus_.free(step == DramStep::kColumn), now);
+  if (step == DramStep::kColumn) {
+    return std::max({free, timers_.column_at(bank, burst.write, burst.rmw),
+                     timers_.rank_column_at(bank.rank, burst.write)});
+  }
+  if (step == DramStep::kActivate)
+    return std::max({free, timers_.activate_at(bank), timers_.rank_activate_at(bank.rank)});
+  return std::max({free, timers_.precharge_at(bank), timers_.rank_precharge_at(bank.rank)});
+}
+
+template <class Take>
+void DramCandidates::for_each_first(bool write, Clock now, Take take) const {
+  const Clock row_bus = std::max(now, bus_.free(false));
+  const Clock column_bus = std::max(now, bus_.free(true));
+  const auto rank_count = static_cast<std::uint32_t>(ready_[write].size());
+  for (std::uint32_t rank = 0; rank < rank_count; ++rank) {
+    const Ready& ready = ready_[write][rank];
+    const auto found = [&](const DramReadyList::Found& first, DramStep step) {
+      if (first.at != kNeverClock)
+        take(DramChoice{first.at, step, write, first.entry.bank, dram_rank(first.entry.key, step)});
+    };
+    if (!ready.activate.empty()) {
+      found(ready.activate.first(
+                std::max({now, bus_.free_for_activate(), timers_.rank_activate_at(rank)}),
+                [&](const auto& entry) { return timers_.activate_at(timers_.bank(entry.bank)); }),
+            DramStep::kActivate);
+    }
+    if (!ready.column.empty()) {
+      found(ready.column.first(std::max(column_bus, timers_.rank_column_at(rank, write)),
+                               [&](const auto& entry) {
+                                 return timers_.column_at(timers_.bank(entry.bank), write, entry.rmw);
+                               }),
+            DramStep::kColumn);
+    }
+    if (!ready.precharge.empty()) {
+      found(ready.precharge.first(
+                std::max(row_bus, timers_.rank_precharge_at(rank)),
+                [&](const auto& entry) { return timers_.precharge_at(timers_.bank(entry.bank)); }),
+            DramStep::kPrecharge);
+    }
+  }
+}
+
+}  // namespace cxloom

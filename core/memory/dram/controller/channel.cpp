@@ -1,0 +1,508 @@
+#include "memory/dram/controller/channel.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "memory/media/registry.hpp"
+
+namespace cxloom {
+
+namespace {
+
+std::uint32_t banks_of(const DramConfig& config) {
+  return config.device.organisation.banks_in_rank() * config.device.organisation.ranks;
+}
+
+std::unique_ptr<DramScheduler> scheduler_of(const DramConfig& config, const DramSchedulerRegistry& kinds,
+                                            const DramQueue& queue, const DramTimers& timers) {
+  DramSchedulerContext context{queue, timers, DramClock(config.device.clock), banks_of(config)};
+  return below("scheduler", [&] { return kinds.make(config.scheduler, context); });
+}
+
+std::unique_ptr<DramRowPolicy> row_policy_of(const DramConfig& config, const DramRowPolicyRegistry& kinds) {
+  DramRowContext context{DramClock(config.device.clock), banks_of(config)};
+  return below("row_policy", [&] { return kinds.make(config.row_policy, context); });
+}
+
+}  // namespace
+
+DramChannel::DramChannel(const DramConfig& config, const MediaRegistry& kinds, std::uint32_t index)
+    : config_(config),
+      timing_(config_.device.timing),
+      burst_(config.device.organisation.data_clocks()),
+      bus_(config.device, index),
+      timers_(config.device.organisation, config.device.timing),
+      queue_(banks_of(config), config.read_queue + config.write_queue),
+      unused_(banks_of(config)),
+      ranks_(config_, timers_, bus_, counters_),
+      refresher_(
+          config_,
+          make_refresh_policy(kinds.refresh_policies, config_.refresh, {config_.device, queue_, timers_}),
+          {timers_, bus_, unused_}, timers_, bus_, ranks_, counters_),
+      rows_(row_policy_of(config_, kinds.row_policies)),
+      scheduler_(scheduler_of(config_, kinds.schedulers, queue_, timers_)),
+      within_banks_(scheduler_->within_banks()),
+      holds_back_(scheduler_->holds_back()),
+      candidates_(config_.device.organisation, queue_, timers_, bus_, unused_, refresher_, *scheduler_),
+      direction_(config_, requesters_),
+      idle_rows_(banks_of(config), timing_.tRP, *rows_, queue_, refresher_, timers_, bus_, ranks_),
+      times_out_(rows_->times_out()),
+      may_be_alone_(within_banks_ && !times_out_ && config.read_queue > 1 && config.write_queue > 1),
+      next_due_(std::min(refresher_.due(), scheduler_->due())),
+      arrivals_(config_, scheduler_->in_order()),
+      write_places_(config.write_queue),
+      load_(banks_of(config)),
+      forecast_({config_, queue_, arrivals_, write_places_, candidates_, unused_, refresher_, direction_,
+                 *scheduler_}) {}
+
+// A read takes at least so long; exactly so long in a sub-channel with nothing else to do.
+inline Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
+  if (writes_.may_hold(burst)) return DramArrivals::kForwarding;
+  const Clock hit = timing_.CL + burst_;
+  const DramTimers::Bank& bank = timers_.bank(burst.bank);
+  if (load_[burst.bank] != 0 || bank.row == burst.row) return hit;
+  // The row of a bank that nobody else wants may be closed before it comes, by a refresh or a timeout, but not opened.
+  const bool closed = bank.row == DramTimers::kClosed || refresher_.draining() != 0 || next_due_ <= ready ||
+                      refresher_.owed(bank.rank) || times_out_;
+  return hit + timing_.tRCD + (closed ? 0 : timing_.tRP);
+}
+
+Clock DramChannel::arrive(Clock ready, Clock now) {
+  const DramBurst& burst = alone_.entry.burst;
+  const Clock rest = burst.write ? 0 : shortest(burst, ready);
+  const bool first = arrivals_.empty(burst.write);
+  if (may_be_alone_ && first && arrivals_.empty(!burst.write) && idle() && refresher_.draining() == 0 &&
+      write_places_.room()) {
+    alone_.entry.first = DramQueue::kUntouched;
+    alone_.entry.outcome = RowOutcome::kHit;
+    alone_.ready = ready;
+    alone_.rest = rest;
+    alone_.waits = true;
+    alone_.admitted = false;
+  } else {
+    arrivals_.push(burst, ready, rest);
+    if (expect(burst)) return now;
+    if (holds_back_) return ready;  // the scheduler may pick others from then on
+  }
+  if (burst.write) {
+    if (!config_.posted_writes) return ready + timing_.CWL + burst_;
+    // Behind others that wait it needs nothing of its own: when they are through, its turn is looked at.
+    return first ? ready : kNeverClock;
+  }
+  return ready + rest;
+}
+
+// --- time ------------------------------------------------------------------------------------------------------------
+
+inline DramChannel::Admission DramChannel::next_admission() const {
+  Admission next;
+  if (queue_.count(false) < config_.read_queue) next.at = arrivals_.ready(false);
+  const Clock ready = arrivals_.ready(true);
+  if (ready == kNeverClock) return next;
+  const Clock at = write_places_.room() ? ready : std::max(ready, write_places_.next_free());
+  if (at < next.at || (at == next.at && at != kNeverClock && arrivals_.write_first())) next = {at, true};
+  return next;
+}
+
+void DramChannel::advance(Clock limit) {
+  if (alone_.waits) {
+    advance_alone(limit);
+    if (quiet_until(limit)) {
+      floor_ = std::max(floor_, limit);
+      release_places();
+      return;
+    }
+  }
+  advance_queues(limit);
+}
+
+void DramChannel::advance_queues(Clock limit) {
+  for (;;) {
+    release_places();
+    const Admission admission = next_admission();
+    if (admission.at <= floor_) {
+      admit(admission.write);
+      continue;
+    }
+    if (floor_ >= limit) return;
+    if (next_due_ < limit && idle()) {
+      refresher_.skip_idle(std::min(limit, admission.at));
+      next_due_ = std::min(refresher_.due(), scheduler_->due());
+    }
+    const Clock command = choose().at;
+    const Clock next = std::min({admission.at, next_due_, command, limit});
+    floor_ = std::max(floor_, next);
+    if (next == admission.at) {
+      release_places();
+      admit(admission.write);
+    } else if (next == limit) {
+      release_places();
+      return;
+    } else if (next == next_due_) {
+      fall_due(next);
+    } else {
+      issue(choice_);
+    }
+  }
+}
+
+// Refreshes are owed from now on, or the scheduler wanted to be woken.
+void DramChannel::fall_due(Clock now) {
+  for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
+    if (refresher_.due(rank) != now) continue;
+    refresher_.fall_due(rank);
+    if (refresher_.wanted(rank)) start_refresh(rank, now);
+  }
+  if (scheduler_->due() == now) {
+    const std::uint32_t again = scheduler_->wake(now);
+    if (again != DramScheduler::kNoBank) ask_again(again);
+    ensure(scheduler_->due() > now, "a DRAM scheduler is due again at once");
+  }
+  next_due_ = std::min(refresher_.due(), scheduler_->due());
+}
+
+bool DramChannel::drain(Clock patience) {
+  std::uint64_t served = 0;
+  Clock since = floor_;
+  while (!idle() || alone_.waits || !arrivals_.empty(false) || !arrivals_.empty(true)) {
+    if (std::exchange(served, counters_.reads + counters_.writes) != counters_.reads + counters_.writes)
+      since = floor_;
+    if (floor_ - since > patience) return false;
+    advance(floor_ + burst_);
+  }
+  return true;
+}
+
+void DramChannel::finish(Clock at, Clock first, std::uint32_t access) {
+  done_.insert({at, first, access}, [](const Done& a, const Done& b) { return a.at < b.at; });
+}
+
+// --- admission -------------------------------------------------------------------------------------------------------
+
+void DramChannel::admit(bool write) {
+  const DramArrival arrival = arrivals_.pop(write, floor_);
+  const DramBurst& burst = arrival.burst;
+  const DramQueue::Slot earlier = writes_.may_hold(burst) ? queue_.write_to(burst) : DramQueue::kNone;
+  // A read that waited outside may find a write that came after it: that one is not its business.
+  const bool queued = earlier != DramQueue::kNone && queue_.at(earlier).order < arrival.order;
+  if (queued && !write) {
+    ++counters_.forwarded;
+    forget(burst);
+    const Clock at = floor_ + DramArrivals::kForwarding;
+    finish(at, at, burst.access);
+    return;
+  }
+  if (write && config_.posted_writes) finish(floor_, floor_, burst.access);
+  if (queued && write && config_.posted_writes) {
+    ++counters_.merged;
+    forget(burst);
+    return;
+  }
+  enter(burst);
+  const DramQueue::Slot slot = queue_.add({burst}, arrival.order);
+  direction_.queued(burst.write);
+  arrivals_.queued(burst);
+  std::uint32_t again = DramScheduler::kNoBank;
+  if (!within_banks_) {
+    again = scheduler_->arrived(slot, floor_);
+    heed_due();
+  }
+  const Choice before = choice_;
+  const bool known =
+      chosen_ && !config_.power_down && (before.target != burst.bank || before.step == Step::kRefresh);
+  const bool writing = direction_.writing();
+  reconsider(burst.bank);
+  if (again != DramScheduler::kNoBank) ask_again(again);
+  choose_direction();
+  if (known && again == DramScheduler::kNoBank && writing == direction_.writing()) {
+    choice_ = before;
+    chosen_ = true;
+    if (write == writing) {
+      const Choice mine = candidates_.of(burst.bank, write, floor_);
+      if (mine.before(choice_)) choice_ = mine;
+    }
+  }
+}
+
+// The burst counts as queued, and its rank has something to do.
+inline void DramChannel::enter(const DramBurst& burst) {
+  const std::uint32_t rank = timers_.bank(burst.bank).rank;
+  if (ranks_.waiting(rank) == 0 && !refresher_.draining(rank)) ranks_.wake(rank, floor_);
+  ranks_.queued(rank);
+  (burst.write ? counters_.write_queue : counters_.read_queue).change(floor_, +1);
+  if (burst.write) write_places_.take();
+}
+
+// --- choice ----------------------------------------------------------------------------------------------------------
+
+// A direction in which the scheduler picks nothing has nothing to do.
+void DramChannel::choose_direction_of_picks() {
+  const auto left = [&](bool write) { return queue_.count(write) - held_back(write); };
+  if (direction_.turn(left(false), left(true))) chosen_ = false;
+}
+
+void DramChannel::choose_again() {
+  if (holds_back_ && !candidates_.any(direction_.writing())) choose_direction_of_picks();
+  choice_ = {};
+  chosen_ = true;
+  if (idle() && refresher_.draining() == 0 && !times_out_) return;
+  const bool writing = direction_.writing();
+  candidates_.for_each_first(writing, floor_, [&](const Choice& choice) {
+    if (choice.before(choice_)) choice_ = choice;
+  });
+  for (const std::uint32_t bank : unused_.banks(!writing)) {
+    const Choice choice = candidates_.of(bank, !writing, floor_);
+    if (choice.before(choice_)) choice_ = choice;
+  }
+  if (refresher_.draining() != 0) {
+    for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
+      if (!refresher_.draining(rank)) continue;
+      const Choice choice = refresh_choice(rank);
+      if (choice.before(choice_)) choice_ = choice;
+    }
+  }
+  if (times_out_) {
+    const Choice choice = idle_rows_.next(floor_);
+    if (choice.before(choice_)) choice_ = choice;
+  }
+}
+
+DramChannel::Choice DramChannel::refresh_choice(std::uint32_t rank) const {
+  const Clock at = refresher_.next_at(rank, direction_.writing());
+  if (at == kNeverClock) return {};
+  return {std::max({at, floor_, bus_.free(false)}), Step::kRefresh, false, rank,
+          dram_rank(0, Step::kRefresh)};
+}
+
+// --- effects ---------------------------------------------------------------------------------------------------------
+
+void DramChannel::issue(const Choice& choice) {
+  chosen_ = false;
+  const Choice chosen = choice;  // `choice` may be choice_, which changes
+  switch (chosen.step) {
+    case Step::kColumn: {
+      const std::uint32_t again = send_column(candidates_.slot(chosen.target, chosen.write), chosen.at);
+      reconsider(chosen.target);
+      if (again != DramScheduler::kNoBank) ask_again(again);
+      choose_direction();
+      break;
+    }
+    case Step::kActivate:
+      open_row(queue_.at(candidates_.slot(chosen.target, chosen.write)), chosen.at);
+      unused_.opened(chosen.target, chosen.write);
+      reconsider(chosen.target);
+      break;
+    case Step::kPrecharge:
+      close_row(queue_.at(candidates_.slot(chosen.target, chosen.write)), chosen.at);
+      reconsider(chosen.target);
+      break;
+    case Step::kRefresh: send_refresh(chosen.target, chosen.at); break;
+    case Step::kTimeout:
+      idle_rows_.close(chosen.target, chosen.at);
+      reconsider(chosen.target);
+      break;
+    case Step::kNothing: break;
+  }
+}
+
+// Opens the row of a burst.
+inline void DramChannel::open_row(DramQueue::Entry& entry, Clock now) {
+  const std::uint32_t bank = entry.burst.bank;
+  if (entry.first == DramQueue::kUntouched) entry.first = now;
+  if (entry.outcome == RowOutcome::kHit) entry.outcome = RowOutcome::kMiss;
+  ranks_.account_open(timers_.bank(bank).rank, now);
+  ++counters_.activates;
+  timers_.activate(bank, entry.burst.row, now);
+  rows_->opened(bank, entry.burst.row);
+  bus_.send(DramCommand::kActivate, bank, now, &entry.burst);
+}
+
+// Closes the row that is open instead.
+inline void DramChannel::close_row(DramQueue::Entry& entry, Clock now) {
+  const std::uint32_t bank = entry.burst.bank;
+  if (entry.first == DramQueue::kUntouched) entry.first = now;
+  entry.outcome = RowOutcome::kConflict;
+  ranks_.account_open(timers_.bank(bank).rank, now);
+  unused_.forget(bank);
+  timers_.precharge(bank, now);
+  bus_.send(DramCommand::kPrecharge, bank, now);
+}
+
+// Reads or writes a burst, which leaves the queue. Returns what the scheduler said to that.
+std::uint32_t DramChannel::send_column(DramQueue::Slot slot, Clock now) {
+  const DramQueue::Entry entry = queue_.at(slot);
+  std::uint32_t again = DramScheduler::kNoBank;
+  if (!within_banks_ || slot != queue_.oldest(entry.burst.bank, entry.burst.write)) {
+    again = scheduler_->served(slot, now);
+    heed_due();
+  }
+  queue_.remove(slot);
+  arrivals_.left(entry.burst);
+  forget(entry.burst);
+  const bool first_use = unused_.holds(entry.burst.bank);
+  unused_.forget(entry.burst.bank);
+  send_column(entry, first_use, now);
+  return again;
+}
+
+// `first_use`: of its row since that was opened.
+void DramChannel::send_column(const DramQueue::Entry& entry, bool first_use, Clock now) {
+  const DramBurst& burst = entry.burst;
+  const std::uint32_t bank = burst.bank;
+  const std::uint32_t rank = timers_.bank(bank).rank;
+  direction_.served(burst.write);
+  const bool close = rows_->used(bank, !first_use, now) &&
+                     queue_.oldest_to(bank, false, burst.row) == DramQueue::kNone &&
+                     queue_.oldest_to(bank, true, burst.row) == DramQueue::kNone;
+  if (close) ranks_.account_open(rank, now);
+  timers_.column(bank, burst.write, close, now);
+
+  const Clock end = now + (burst.write ? timing_.CWL : timing_.CL) + burst_;
+  const Clock first = entry.first == DramQueue::kUntouched ? now : entry.first;
+  if (burst.write) {
+    ++counters_.writes;
+    write_places_.leave(end);
+    if (!config_.posted_writes) finish(end, first, burst.access);
+  } else {
+    ++counters_.reads;
+    counters_.read_queue.change(now, -1);
+    finish(end, first, burst.access);
+  }
+  ++(entry.outcome == RowOutcome::kHit    ? counters_.hits
+     : entry.outcome == RowOutcome::kMiss ? counters_.misses
+                                          : counters_.conflicts);
+  const DramCommand command = burst.write ? (close ? DramCommand::kWritePrecharge : DramCommand::kWrite)
+                                          : (close ? DramCommand::kReadPrecharge : DramCommand::kRead);
+  bus_.send(command, bank, now, &burst);
+
+  ranks_.served(rank);
+  if (ranks_.waiting(rank) == 0) {
+    // Power-down waits until the data are in the device and an automatic precharge is over.
+    ranks_.idle_from(rank, end + timing_.tWR + timing_.tRP);
+    if (refresher_.wanted(rank)) start_refresh(rank, now);
+  }
+}
+
+void DramChannel::start_refresh(std::uint32_t rank, Clock now) {
+  refresher_.start(rank, now);
+  reconsider(refresher_.set(rank));
+}
+
+void DramChannel::send_refresh(std::uint32_t rank, Clock now) {
+  const DramRefreshSet& set = refresher_.set(rank);
+  refresher_.send_next(rank, direction_.writing(), now);
+  reconsider(set);
+  if (refresher_.wanted(rank)) start_refresh(rank, now);
+}
+
+// The banks of a refresh.
+void DramChannel::reconsider(const DramRefreshSet& set) {
+  chosen_ = false;
+  if (ranks_.waiting(set.rank) == 0) return;  // nobody wants anything of them
+  for (const std::uint32_t bank : set.banks) {
+    if (load_[bank] != 0) reconsider(bank);
+  }
+}
+
+// --- a burst alone ---------------------------------------------------------------------------------------------------
+//
+// In idle time a burst comes when nothing else does. What it needs follows from the timers, until another comes or a
+// refresh falls due; so long it is in no queue, and nothing is chosen. With a row that may time out there is always a choice.
+
+// Sends its commands, one after the other, as long as that is before `before`. Returns whether it is through.
+inline bool DramChannel::serve_alone(Clock before) {
+  if (floor_ >= before) return false;
+  DramQueue::Entry& entry = alone_.entry;
+  const DramBurst& burst = entry.burst;
+  const auto may = [&](Step step) {
+    const Clock at = candidates_.ready_at(step, burst, floor_);
+    if (at >= before) return false;
+    floor_ = at;
+    return true;
+  };
+  bool opened = false;
+  if (const Step step = candidates_.step_of(burst); step != Step::kColumn) {
+    if (step == Step::kPrecharge) {
+      if (!may(Step::kPrecharge)) return false;
+      close_row(entry, floor_);
+    }
+    if (!may(Step::kActivate)) return false;
+    open_row(entry, floor_);
+    opened = true;
+  }
+  if (!may(Step::kColumn)) {
+    if (opened) unused_.opened(burst.bank, burst.write);
+    return false;
+  }
+  if (!opened && unused_.holds(burst.bank)) {
+    unused_.forget(burst.bank);
+    opened = true;
+  }
+  alone_.waits = false;
+  send_column(entry, opened, floor_);
+  return true;
+}
+
+// Up to `limit`, or until a refresh falls due, when it joins the others.
+void DramChannel::advance_alone(Clock limit) {
+  if (!alone_.admitted) {
+    if (alone_.ready > limit) return;
+    if (next_due_ <= alone_.ready || refresher_.draining() != 0) return join();
+    const DramBurst& burst = alone_.entry.burst;
+    floor_ = std::max(floor_, alone_.ready);
+    release_places();
+    alone_.admitted = true;
+    enter(burst);
+    if (burst.write && config_.posted_writes) finish(floor_, floor_, burst.access);
+  }
+  if (!serve_alone(std::min(next_due_, limit)) && next_due_ <= limit) join();
+}
+
+// While one may be waiting.
+void DramChannel::another_comes(Clock now) {
+  advance_alone(now);
+  if (alone_.waits) join();
+}
+
+// It is not by itself any more: as if it had never been.
+void DramChannel::join() {
+  const DramQueue::Entry& entry = alone_.entry;
+  alone_.waits = false;
+  static_cast<void>(expect(entry.burst));  // nothing else waits that a turn could bring forward
+  if (!alone_.admitted) {
+    arrivals_.push(entry.burst, alone_.ready, alone_.rest);
+    return;
+  }
+  queue_.add(entry, arrivals_.next_order());
+  direction_.queued(entry.burst.write);
+  arrivals_.queued(entry.burst);
+  reconsider(entry.burst.bank);
+  choose_direction();
+}
+
+// A clock before which it is not done.
+Clock DramChannel::alone_bound() const {
+  const DramBurst& burst = alone_.entry.burst;
+  if (burst.write && config_.posted_writes) return alone_.admitted ? kNeverClock : alone_.ready;
+  if (burst.write) return std::max(floor_, alone_.ready) + timing_.CWL + burst_;
+  return alone_.admitted ? forecast_.alone(burst, floor_) : alone_.ready + alone_.rest;
+}
+
+// --- counters --------------------------------------------------------------------------------------------------------
+
+DramCounters DramChannel::counters() {
+  for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) ranks_.account_open(rank, floor_);
+  counters_.read_queue.settle(floor_);
+  counters_.write_queue.settle(floor_);
+  DramCounters counted = counters_;
+  for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) ranks_.account_sleep(counted, rank, floor_);
+  return counted;
+}
+
+void DramChannel::restart_levels() {
+  counters_.read_queue.restart();
+  counters_.write_queue.restart();
+}
+
+}  // namespace cxloom

@@ -1,0 +1,213 @@
+// A sub-channel of DRAM: its time, and the order of what happens in it. It admits bursts into its queues, sends the commands
+// that they need, and says when each is done. Which burst a bank serves next is for its scheduler to say; when rows close and
+// what a refresh is, for its policies.
+//
+// It has no events of its own. It is a simulation by itself that is caught up with when somebody needs to know: each
+// command goes out at the first clock at which it may, given everything that had arrived by then, and between two
+// commands nothing is computed. So an idle sub-channel costs nothing, and a busy one per command.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/ring.hpp"
+#include "memory/dram/queue/arrivals.hpp"
+#include "memory/dram/controller/candidates.hpp"
+#include "memory/dram/queue/command_bus.hpp"
+#include "memory/dram/device/counters.hpp"
+#include "memory/dram/queue/direction.hpp"
+#include "memory/dram/controller/forecast.hpp"
+#include "memory/dram/controller/idle_rows.hpp"
+#include "memory/dram/device/config.hpp"
+#include "memory/dram/queue/queue.hpp"
+#include "memory/dram/queue/ranks.hpp"
+#include "memory/dram/refresh/refresher.hpp"
+#include "memory/dram/queue/requesters.hpp"
+#include "memory/dram/row_policy/row_policy.hpp"
+#include "memory/dram/scheduler/scheduler.hpp"
+#include "memory/dram/device/timers.hpp"
+#include "memory/dram/queue/unused_rows.hpp"
+#include "memory/dram/queue/write_filter.hpp"
+#include "memory/dram/queue/write_places.hpp"
+
+namespace cxloom {
+
+struct MediaRegistry;
+
+class DramChannel {
+ public:
+  /// A burst is done for the one who asked.
+  struct Done {
+    Clock at = 0;
+    Clock first = 0;  ///< its first command; `at` if it needed none
+    std::uint32_t access = 0;
+  };
+
+  DramChannel(const DramConfig& config, const MediaRegistry& kinds, std::uint32_t index);
+
+  /// Shows every command from now on to `log`.
+  void watch(DramCommandLog* log) { bus_.watch(log); }
+
+  /// The place for a burst that arrives, whose members are all given there. Everything before `now` may happen.
+  DramBurst& next_burst(Clock now) {
+    if (alone_.waits) another_comes(now);
+    return alone_.entry.burst;
+  }
+  /// Whether the burst that was given there makes a turn of reads or writes shorter or longer: what is before it happens first.
+  bool next_changes_turns() const { return requesters_.new_among(alone_.entry.burst); }
+  /// The burst that was given there arrives at `ready`, which is not before `now`; calls come in the order of `ready`. Returns a
+  /// clock before which it is not done, and nothing else sooner than was foreseen.
+  Clock arrive(Clock ready, Clock now);
+  /// Everything before `limit` happens. Nothing may arrive before it any more.
+  void advance(Clock limit);
+  /// Everything that waits happens; nothing may arrive any more. False if the scheduler picks nothing for `patience`.
+  bool drain(Clock patience);
+  /// As of the last `advance`: nothing is done before this clock, unless something new arrives, so that until then
+  /// there is no need to advance.
+  Clock next_done_bound() const {
+    const Clock under_way = done_.empty() ? kNeverClock : done_.front().at;
+    if (under_way <= floor_) return floor_;
+    return alone_.waits ? std::min(under_way, alone_bound()) : forecast_.done(floor_, under_way);
+  }
+  /// The next burst that is done, in the order of time; false if none is known.
+  bool take_done(Clock now, Done& done) {
+    if (done_.empty() || done_.front().at > now) return false;
+    done = done_.front();
+    done_.pop_front();
+    return true;
+  }
+
+  /// As of the last `advance`.
+  DramCounters counters();
+  void restart_levels();
+  DramRefreshScope refresh_scope() const { return refresher_.scope(); }
+  std::uint32_t queued() const { return queue_.count(false) + queue_.count(true); }
+  bool idle() const { return queued() == 0; }
+  /// Bursts queued in a direction of which the scheduler picks none, though no refresh is in their way.
+  std::uint32_t held_back(bool write) const {
+    return holds_back_ && refresher_.draining() == 0 && !candidates_.any(write) ? queue_.count(write) : 0;
+  }
+
+ private:
+  using Step = DramStep;
+  using Choice = DramChoice;
+  struct Admission {
+    Clock at = kNeverClock;
+    bool write = false;
+  };
+
+  // Admission.
+  Admission next_admission() const;
+  Clock shortest(const DramBurst& burst, Clock ready) const;
+  void admit(bool write);
+  void enter(const DramBurst& burst);
+  void release_places() { write_places_.release(floor_, counters_.write_queue); }
+  /// A burst that is not alone arrives. Returns whether the direction may turn sooner than was foreseen.
+  bool expect(const DramBurst& burst) {
+    ++load_[burst.bank];
+    if (burst.write) writes_.add(burst);
+    return requesters_.add(burst) && direction_.writing();
+  }
+  /// It is served, or need not be.
+  void forget(const DramBurst& burst) {
+    --load_[burst.bank];
+    if (burst.write) writes_.remove(burst);
+    requesters_.remove(burst);
+  }
+
+  // Choice.
+  void reconsider(std::uint32_t bank) {
+    candidates_.reconsider(bank, floor_);
+    chosen_ = false;
+  }
+  void ask_again(std::uint32_t bank) {
+    candidates_.ask_again(bank, floor_);
+    chosen_ = false;
+  }
+  void heed_due() { next_due_ = std::min(next_due_, scheduler_->due()); }
+  void fall_due(Clock now);
+  Choice refresh_choice(std::uint32_t rank) const;
+  const Choice& choose() {
+    if (!chosen_) choose_again();
+    return choice_;
+  }
+  void choose_again();
+  void choose_direction() {
+    if (holds_back_) [[unlikely]]
+      return choose_direction_of_picks();
+    if (direction_.turn(queue_.count(false), queue_.count(true))) chosen_ = false;
+  }
+  void choose_direction_of_picks();
+
+  // A burst alone.
+  /// Nothing else arrives, waits, or is closed for a refresh. Every burst is put together here: copied in wider words than those in
+  /// which it was just written, it would wait until they have left the store buffer.
+  struct Alone {
+    DramQueue::Entry entry;
+    Clock ready = 0;
+    Clock rest = 0;         ///< it takes at least so long from `ready` on
+    bool waits = false;     ///< there is one, which has not had its read or write command
+    bool admitted = false;  ///< it counts as queued
+  };
+  /// After it nothing else happens before `limit`.
+  bool quiet_until(Clock limit) const {
+    return next_due_ >= limit && arrivals_.empty(false) && arrivals_.empty(true) && idle() &&
+           refresher_.draining() == 0;
+  }
+  Clock alone_bound() const;
+  void advance_queues(Clock limit);
+  void another_comes(Clock now);
+  void advance_alone(Clock limit);
+  bool serve_alone(Clock before);
+  void join();
+
+  // Effects.
+  void issue(const Choice& choice);
+  void open_row(DramQueue::Entry& entry, Clock now);
+  void close_row(DramQueue::Entry& entry, Clock now);
+  std::uint32_t send_column(DramQueue::Slot slot, Clock now);
+  void send_column(const DramQueue::Entry& entry, bool first_use, Clock now);
+  void start_refresh(std::uint32_t rank, Clock now);
+  void send_refresh(std::uint32_t rank, Clock now);
+  void reconsider(const DramRefreshSet& set);
+  void finish(Clock at, Clock first, std::uint32_t access);
+
+  const DramConfig config_;
+  const DramTiming& timing_;
+  const Clock burst_;
+  DramCommandBus bus_;
+  DramTimers timers_;
+  DramQueue queue_;
+  DramUnusedRows unused_;
+  DramCounters counters_;
+  DramRanks ranks_;
+  DramRefresher refresher_;
+  const std::unique_ptr<DramRowPolicy> rows_;
+  const std::unique_ptr<DramScheduler> scheduler_;
+  const bool within_banks_;  ///< the scheduler chooses
+  const bool holds_back_;    ///< it may pick nothing
+  DramCandidates candidates_;
+  DramRequesters requesters_;  ///< of bursts arriving or queued, not of one alone
+  DramDirection direction_;
+  DramIdleRows idle_rows_;
+  const bool times_out_;  ///< the row policy closes idle rows
+
+  Clock floor_ = 0;  ///< everything before it has happened
+  Choice choice_;
+  bool chosen_ = false;  ///< choice_ is up to date
+  Alone alone_;
+  /// A burst by itself needs no choice: the scheduler holds nothing back, no row times out, no queue is full with it.
+  const bool may_be_alone_;
+  Clock next_due_ = kNeverClock;  ///< of a refresh, or of the scheduler
+
+  DramArrivals arrivals_;
+  DramWritePlaces write_places_;
+  DramWriteFilter writes_;           ///< arriving or queued, not one alone
+  std::vector<std::uint32_t> load_;  ///< by bank: bursts arriving or queued; one alone does not count
+  Ring<Done> done_;
+  DramForecast forecast_;
+};
+
+}  // namespace cxloom

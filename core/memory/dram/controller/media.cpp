@@ -1,0 +1,307 @@
+#include "memory/dram/controller/media.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.hpp"
+#include "base/mean_value.hpp"
+#include "base/measure_table.hpp"
+#include "component/component.hpp"
+#include "kernel/kernel.hpp"
+#include "memory/dram/device/energy.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct DramMeasured {
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t conflicts = 0;
+  Value hit_rate = {};
+  double read_rate = 0;
+  double write_rate = 0;
+  double bus = 0;
+  double read_queue = 0;
+  std::uint64_t read_queue_max = 0;
+  double write_queue = 0;
+  std::uint64_t write_queue_max = 0;
+  std::uint64_t forwarded = 0;
+  std::uint64_t merged = 0;
+  std::uint64_t activates = 0;
+  std::uint64_t refreshes = 0;
+  double refresh_share = 0;
+  double power_down_share = 0;
+  std::optional<double> energy;
+  std::optional<double> background;
+  std::optional<double> activate;
+  std::optional<double> read;
+  std::optional<double> write;
+  std::optional<double> refresh;
+  std::optional<double> power;
+};
+
+constexpr std::array kDramMeasures{
+    measure<&DramMeasured::hits>("row_hits", "", "bursts that found their row open"),
+    measure<&DramMeasured::misses>("row_misses", "", "bursts that found their bank closed"),
+    measure<&DramMeasured::conflicts>("row_conflicts", "", "bursts that found another row open"),
+    measure<&DramMeasured::hit_rate>("row_hit_rate", "", "row hits / bursts; null if there were none"),
+    measure<&DramMeasured::read_rate>("media_read_gb_per_s", "GB/s",
+                                      "bytes of read bursts / length of the window"),
+    measure<&DramMeasured::write_rate>("media_write_gb_per_s", "GB/s",
+                                       "bytes of write bursts / length of the window"),
+    measure<&DramMeasured::bus>("data_bus_utilization", "",
+                                "share of time that the data buses move data, mean"),
+    measure<&DramMeasured::read_queue>("read_queue_mean", "",
+                                       "bursts in a read queue, mean over time and sub-channels"),
+    measure<&DramMeasured::read_queue_max>("read_queue_max", "", "the same, largest number in one"),
+    measure<&DramMeasured::write_queue>("write_queue_mean", "",
+                                        "bursts in a write queue, mean over time and sub-channels"),
+    measure<&DramMeasured::write_queue_max>("write_queue_max", "", "the same, largest number in one"),
+    measure<&DramMeasured::forwarded>("forwarded_reads", "", "read bursts answered from a write queue"),
+    measure<&DramMeasured::merged>("merged_writes", "", "write bursts merged into a queued one"),
+    measure<&DramMeasured::activates>("activates", "", "activate commands"),
+    measure<&DramMeasured::refreshes>("refreshes", "", "refresh commands"),
+    measure<&DramMeasured::refresh_share>("refresh_share", "",
+                                          "share of time that a bank is being refreshed, mean"),
+    measure<&DramMeasured::power_down_share>("power_down_share", "",
+                                             "share of time that a rank is in power-down, mean"),
+    measure<&DramMeasured::energy>("energy_uj", "uJ", "energy of the devices, if their currents are known"),
+    measure<&DramMeasured::background>("energy_background_uj", "uJ", "of it standby and power-down"),
+    measure<&DramMeasured::activate>("energy_activate_uj", "uJ", "of it activate and precharge"),
+    measure<&DramMeasured::read>("energy_read_uj", "uJ", "of it reading"),
+    measure<&DramMeasured::write>("energy_write_uj", "uJ", "of it writing"),
+    measure<&DramMeasured::refresh>("energy_refresh_uj", "uJ", "of it refresh"),
+    measure<&DramMeasured::power>("power_mw", "mW", "energy / length of the window"),
+};
+
+}  // namespace
+
+DramMedia::DramMedia(const DramParams& params, const MediaContext& context)
+    : kernel_(context.kernel),
+      owner_(context.owner),
+      client_(context.client),
+      source_(context.kernel.new_source()),
+      config_(resolve(params, context.capacity)),
+      clock_(config_.device.clock),
+      mapping_(config_.mapping, config_.device.organisation, config_.sub_channels, config_.hash,
+               config_.channel_hash),
+      burst_bytes_(config_.device.organisation.burst_bytes()),
+      burst_bits_(static_cast<unsigned>(std::countr_zero(burst_bytes_))),
+      // The ECC word of a DDR5 device is 128 bits: a burst of 16 on 4 pins is half of it.
+      always_rmw_(config_.device.organisation.device_width == 4 &&
+                  config_.device.organisation.burst_length == 16) {
+  for (std::uint32_t i = 0; i < config_.sub_channels; ++i) {
+    lanes_.push_back({std::make_unique<DramChannel>(config_, context.kinds, i)});
+  }
+}
+
+void DramMedia::watch(DramCommandLog* log) {
+  for (Lane& lane : lanes_) lane.channel->watch(log);
+}
+
+// What has failed stays as it is: to catch up with it for the measures of a run that ended with that would only fail again.
+inline void DramMedia::advance(Lane& lane, Clock limit) {
+  if (failed_) [[unlikely]]
+    return;
+  try {
+    lane.channel->advance(limit);
+  } catch (...) {
+    failed_ = true;
+    throw;
+  }
+}
+
+void DramMedia::catch_up(Time now) {
+  for (Lane& lane : lanes_) advance(lane, clock_.edge_at(now));
+}
+
+void DramMedia::drain() {
+  constexpr Time kPatience{
+      64'000'000'000};  // in which every row is refreshed: nobody holds an access back for longer
+  for (Lane& lane : lanes_) {
+    if (lane.channel->drain(clock_.edge_at(kPatience))) continue;
+    throw SimulationError("deadlock: the DRAM scheduler '" + config_.scheduler.kind + "' of '" +
+                          owner_.name() + "' has picked none of " +
+                          cxloom::counted(lane.channel->queued(), "burst") + " for " + to_text(kPatience) +
+                          ": they are missing from the trace of commands");
+  }
+}
+
+inline std::uint32_t DramMedia::new_access(Message& message, std::uint32_t bursts) {
+  if (free_ == kNoAccess) [[unlikely]]
+    add_access();
+  const std::uint32_t index = free_;
+  free_ = accesses_[index].bursts;
+  accesses_[index] = {&message, bursts, kNeverClock};
+  return index;
+}
+
+[[gnu::noinline]] void DramMedia::add_access() {
+  free_ = static_cast<std::uint32_t>(accesses_.size());
+  accesses_.push_back({nullptr, kNoAccess, 0});
+}
+
+void DramMedia::access(Message& message, Address address, Time ready) {
+  const std::uint64_t begin = address.value();
+  const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
+  const std::uint64_t first = begin >> burst_bits_;
+  const std::uint64_t last = (end - 1) >> burst_bits_;
+  const Clock now = clock_.edge_at(kernel_.now());
+  const Clock clock = ready == kernel_.now() ? now : clock_.edge_at(ready);
+  const DramOrganisation& organisation = config_.device.organisation;
+  const std::uint32_t access = new_access(message, static_cast<std::uint32_t>(last - first + 1));
+  const bool write = message.opcode == Opcode::kMemWr;
+  for (std::uint64_t i = first; i <= last; ++i) {
+    const DramPlace place = mapping_.place(i);
+    Lane& lane = lanes_[place.channel];
+    DramBurst& burst = lane.channel->next_burst(now);
+    burst.access = access;
+    burst.bank = (place.rank * organisation.bank_groups + place.group) * organisation.banks + place.bank;
+    burst.row = place.row;
+    burst.column = place.column;
+    burst.requester = message.requester;
+    burst.write = write;
+    burst.rmw = write && (always_rmw_ || i * burst_bytes_ < begin || (i + 1) * burst_bytes_ > end);
+    burst.first = i == first;
+    if (lane.channel->next_changes_turns()) [[unlikely]]
+      advance(lane, now);
+    const Clock bound = lane.channel->arrive(clock, now);
+    if (bound != kNeverClock) wake_by(lane, place.channel, bound);
+  }
+}
+
+void DramMedia::wake_by(Lane& lane, std::uint64_t index, Clock clock) {
+  const Time at = std::max(clock_.at(clock), kernel_.now());
+  if (lane.next <= at) return;
+  if (lane.next != Time::max()) [[unlikely]]
+    wake_earlier(lane);
+  lane.next = at;
+  kernel_.schedule(at, source_, *this, 0, index);
+}
+
+// Than was foreseen.
+[[gnu::noinline]] void DramMedia::wake_earlier(Lane& lane) { lane.others.push_back(lane.next); }
+
+void DramMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
+  Lane& lane = lanes_[payload];
+  lane.next = Time::max();
+  if (!lane.others.empty()) [[unlikely]] {
+    lane.next = lane.others.back();
+    lane.others.pop_back();
+  }
+  const Clock now = clock_.edge_at(kernel_.now());
+  advance(lane, now);
+  DramChannel::Done done;
+  while (lane.channel->take_done(now, done)) {
+    ensure(done.at == now, "a burst of the DRAM was done and nobody was told");
+    finish(done);
+  }
+  const Clock bound = lane.channel->next_done_bound();
+  if (bound != kNeverClock) wake_by(lane, payload, bound);
+}
+
+inline void DramMedia::finish(const DramChannel::Done& done) {
+  Access& access = accesses_[done.access];
+  access.first = std::min(access.first, done.first);
+  if (--access.bursts != 0) return;
+  access.bursts = free_;
+  free_ = done.access;
+  Message& message = *access.message;
+  message.charge(Segment::kMediaQueue, clock_.at(access.first));
+  message.charge(Segment::kMedia, kernel_.now());
+  client_.media_done(message, kernel_.now());
+}
+
+std::string DramMedia::described() const {
+  const DramOrganisation& organisation = config_.device.organisation;
+  const std::uint32_t ranks = organisation.ranks / organisation.stack;
+  std::string text = std::to_string(config_.sub_channels / organisation.sub_channels) + " x " +
+                     std::string(config_.device.name) + ", " + cxloom::counted(ranks, "rank");
+  if (config_.device.standard == DramStandard::kNone) return text;
+  text += " of " + cxloom::counted(organisation.devices_in_rank() * organisation.sub_channels, "device") +
+          ", " + std::to_string(organisation.density) + "Gb x" + std::to_string(organisation.device_width);
+  if (organisation.ecc_width != 0) text += ", ECC among them";
+  if (organisation.stack > 1) text += ", stacks of " + std::to_string(organisation.stack);
+  return text;
+}
+
+std::string DramMedia::held_back() const {
+  std::uint64_t held[2] = {};
+  for (const Lane& lane : lanes_) {
+    for (const bool write : {false, true}) held[write] += lane.channel->held_back(write);
+  }
+  if (held[0] + held[1] == 0) return {};
+  return "the DRAM scheduler '" + config_.scheduler.kind + "' picks none of " +
+         (held[0] != 0 ? cxloom::counted(held[0], "queued read burst") : "") +
+         (held[0] != 0 && held[1] != 0 ? " and " : "") +
+         (held[1] != 0 ? cxloom::counted(held[1], "queued write burst") : "");
+}
+
+DramCounters DramMedia::counted(Time now) {
+  catch_up(now);
+  DramCounters sum;
+  for (Lane& lane : lanes_) sum += lane.channel->counters();
+  return sum;
+}
+
+void DramMedia::open_window(Time now) {
+  measured_.open(now);
+  before_ = counted(now);
+  for (Lane& lane : lanes_) lane.channel->restart_levels();
+}
+
+void DramMedia::close_window(Time now) {
+  measured_.close(now);
+  window_ = counted(now).since(before_);
+}
+
+std::vector<MeasureInfo> DramMedia::measures() { return infos_of(kDramMeasures); }
+
+void DramMedia::report(MeasureSink& sink) const {
+  const DramCounters& n = window_;
+  const double nanoseconds = measured_.length().ns();
+  const Clock clocks = clock_.edge_at(measured_.closed()) - clock_.edge_at(measured_.opened());
+  const double lane_clocks = static_cast<double>(clocks) * config_.sub_channels;
+  const DramOrganisation& organisation = config_.device.organisation;
+  const auto share = [](auto part, double whole) {
+    return whole > 0 ? static_cast<double>(part) / whole : 0.0;
+  };
+  const auto bytes = [&](std::uint64_t bursts) { return bursts * burst_bytes_; };
+  const double rank_clocks = lane_clocks * organisation.ranks;
+  const DramRefreshScope refresh = lanes_.front().channel->refresh_scope();
+  const double refreshing =
+      static_cast<double>(config_.device.refresh_clocks(refresh)) / config_.device.refresh_sets(refresh);
+  DramMeasured measured;
+  measured.hits = n.hits;
+  measured.misses = n.misses;
+  measured.conflicts = n.conflicts;
+  measured.hit_rate = mean_value(static_cast<double>(n.hits), static_cast<double>(n.reads + n.writes));
+  measured.read_rate = share(bytes(n.reads), nanoseconds);
+  measured.write_rate = share(bytes(n.writes), nanoseconds);
+  measured.bus = share((n.reads + n.writes) * organisation.burst_clocks, lane_clocks);
+  measured.read_queue = share(n.read_queue.integral, lane_clocks);
+  measured.read_queue_max = n.read_queue.largest;
+  measured.write_queue = share(n.write_queue.integral, lane_clocks);
+  measured.write_queue_max = n.write_queue.largest;
+  measured.forwarded = n.forwarded;
+  measured.merged = n.merged;
+  measured.activates = n.activates;
+  measured.refreshes = n.refreshes;
+  measured.refresh_share = share(static_cast<double>(n.refreshes) * refreshing, rank_clocks);
+  measured.power_down_share = share(n.asleep_closed + n.asleep_open, rank_clocks);
+  if (config_.device.currents.VDD != 0) {
+    const DramEnergy energy = dram_energy(config_, refresh, n, clocks);
+    measured.energy = energy.total();
+    measured.background = energy.background;
+    measured.activate = energy.activate;
+    measured.read = energy.read;
+    measured.write = energy.write;
+    measured.refresh = energy.refresh;
+    measured.power = share(energy.total() * 1e6, nanoseconds);
+  }
+  report_all(kDramMeasures, measured, sink);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,43 @@
+// The configuration of a DRAM: everything decided, by its preset and by the parameters of a person.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/parameters.hpp"
+#include "memory/dram/device/clock.hpp"
+#include "memory/dram/device/device.hpp"
+#include "memory/dram/device/mapping.hpp"
+
+namespace cxloom {
+
+/// Everything decided: a device with its overrides, and policies in clocks.
+struct DramConfig {
+  DramDevice device;
+  std::uint32_t sub_channels = 1;  ///< of all channels together
+  std::string mapping;
+  BankHash hash = BankHash::kNone;
+  ChannelHash channel_hash = ChannelHash::kNone;
+  Kinded row_policy;
+  Kinded scheduler;
+  std::uint32_t read_queue = 0;
+  std::uint32_t write_queue = 0;
+  std::uint32_t write_high = 0;  ///< writes waiting at which a drain begins
+  std::uint32_t write_low = 0;   ///< and ends, if reads wait
+  /// Bursts that go in one direction while somebody waits who has accesses in the other alone; or anybody, since the last
+  /// came, or in all.
+  std::uint32_t turn = 0;
+  std::uint32_t lull = 0;
+  std::uint32_t longest_turn = 0;
+  bool posted_writes = true;
+  Kinded refresh;
+  /// What a refresh takes, for the checks of parameters; none where it is off, or of a plug-in.
+  std::optional<DramRefreshScope> refresh_scope;
+  std::uint32_t refresh_postpone = 0;
+  std::optional<Clock> power_down;
+
+  std::uint64_t capacity() const { return device.organisation.sub_channel_bytes() * sub_channels; }
+};
+
+}  // namespace cxloom

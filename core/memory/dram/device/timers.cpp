@@ -1,0 +1,131 @@
+#include "memory/dram/device/timers.hpp"
+
+namespace cxloom {
+
+DramTimers::DramTimers(const DramOrganisation& organisation, const DramTiming& timing)
+    : timing_(timing),
+      burst_(organisation.data_clocks()),
+      banks_in_rank_(organisation.banks_in_rank()),
+      banks_(std::size_t{organisation.ranks} * organisation.banks_in_rank()),
+      groups_(std::size_t{organisation.ranks} * organisation.bank_groups),
+      ranks_(organisation.ranks) {
+  for (std::uint32_t i = 0; i < banks_.size(); ++i) {
+    banks_[i].group = i / organisation.banks;
+    banks_[i].rank = i / banks_in_rank_;
+  }
+  for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
+    ranks_[i].activates.at.fill(-timing.tFAW);
+    ranks_[i].stack = i / organisation.stack;
+  }
+  if (organisation.stack == 1) return;
+  stacks_.resize(organisation.ranks / organisation.stack);
+  for (FourActivates& stack : stacks_) stack.at.fill(-timing.tFAW_DLR);
+}
+
+// The loops over the banks of a rank have no branches, as nobody can foretell which of them are open.
+
+Clock DramTimers::precharge_all_at(std::uint32_t rank) const {
+  Clock at = rank_precharge_at(rank);
+  for (const Bank& bank : banks_of(rank)) {
+    at = std::max(at, static_cast<Clock>(bank.row != kClosed) * bank.precharge);
+  }
+  return at;
+}
+
+Clock DramTimers::refresh_all_at(std::uint32_t rank) const {
+  Clock at = std::max(ranks_[rank].refresh, ranks_[rank].awake);
+  for (const Bank& bank : banks_of(rank)) at = std::max(at, bank.activate);
+  return at;
+}
+
+Clock DramTimers::refresh_at(std::uint32_t rank, const std::vector<std::uint32_t>& banks) const {
+  Clock at = std::max(ranks_[rank].refresh, ranks_[rank].awake);
+  for (const std::uint32_t bank : banks) at = std::max(at, banks_[bank].activate);
+  return at;
+}
+
+void DramTimers::precharge_all(std::uint32_t rank, Clock now) {
+  for (Bank& bank : banks_of(rank)) {
+    push(bank.activate, static_cast<Clock>(bank.row != kClosed) * (now + timing_.tRP));
+    bank.row = kClosed;
+  }
+  ranks_[rank].open = 0;
+  push(ranks_[rank].precharge, now + timing_.tPPD);
+}
+
+void DramTimers::activate(std::uint32_t index, std::int64_t row, Clock now) {
+  Bank& bank = banks_[index];
+  Rank& rank = ranks_[bank.rank];
+  bank.row = row;
+  bank.precharge = now + timing_.tRAS;
+  bank.column = {now + timing_.tRCD, now + timing_.tRCD_WR};
+  push(groups_[bank.group].activate, now + timing_.tRRD_L);
+  push(rank.activate, std::max(now + timing_.tRRD_S, rank.activates.add(now) + timing_.tFAW));
+  push(rank.refresh, now + timing_.tRRD_L);
+  ++rank.open;
+  if (!stacks_.empty()) [[unlikely]]
+    activate_in_stack(rank, now);
+}
+
+void DramTimers::activate_in_stack(const Rank& own, Clock now) {
+  const Clock fourth = stacks_[own.stack].add(now) + timing_.tFAW_DLR;
+  for (Rank& rank : ranks_) {
+    if (rank.stack == own.stack)
+      push(rank.activate, &rank == &own ? fourth : std::max(now + timing_.tRRD_DLR, fourth));
+  }
+}
+
+void DramTimers::refresh_in_stack(const Rank& own, Clock until) {
+  for (Rank& rank : ranks_) {
+    if (rank.stack == own.stack && &rank != &own) push(rank.refresh, until);
+  }
+}
+
+void DramTimers::precharge(std::uint32_t index, Clock now) {
+  Bank& bank = banks_[index];
+  close(bank, now + timing_.tRP);
+  push(ranks_[bank.rank].precharge, now + timing_.tPPD);
+}
+
+void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Clock now) {
+  Bank& bank = banks_[index];
+  Group& group = groups_[bank.group];
+  const Clock end = now + (write ? timing_.CWL : timing_.CL) + burst_;  // of its data
+  Rank& own = ranks_[bank.rank];
+  push(own.column[write], now + timing_.tCCD_S);
+  push(own.column[!write], write ? end + timing_.tWTR_S : now + timing_.tRTW);
+  for (Rank& rank : ranks_) {  // the data bus is one, and needs a pause between ranks
+    if (&rank == &own) continue;
+    if (rank.stack == own.stack) {  // unless they are dies behind the same pins
+      push(rank.column[write], now + timing_.tCCD_DLR);
+      push(rank.column[!write], write ? end + timing_.tWTR_S : now + timing_.tRTW);
+      continue;
+    }
+    push(rank.column[0], end + timing_.tCS - timing_.CL);
+    push(rank.column[1], end + timing_.tCS - timing_.CWL);
+  }
+  if (write) {
+    push(group.column[1], now + timing_.tCCD_L_WR2);
+    push(group.rmw, now + timing_.tCCD_L_WR);
+    push(group.column[0], end + timing_.tWTR_L);
+    push(bank.precharge, end + timing_.tWR);
+  } else {
+    push(group.column[0], now + timing_.tCCD_L);
+    push(bank.precharge, now + timing_.tRTP);
+  }
+  if (auto_precharge) close(bank, bank.precharge + timing_.tRP);
+}
+
+void DramTimers::refresh_all(std::uint32_t rank, Clock now) {
+  for (Bank& bank : banks_of(rank)) push(bank.activate, now + timing_.tRFC);
+  refresh_in_stack(ranks_[rank], now + timing_.tRFC_DLR);
+}
+
+void DramTimers::refresh_same(std::uint32_t rank, const std::vector<std::uint32_t>& banks, Clock now) {
+  for (const std::uint32_t bank : banks) push(banks_[bank].activate, now + timing_.tRFC_SB);
+  push(ranks_[rank].activate, now + timing_.tREFSB_ACT);
+  push(ranks_[rank].refresh, now + timing_.tRFC_SB);
+  refresh_in_stack(ranks_[rank], now + timing_.tRFC_SB_DLR);
+}
+
+}  // namespace cxloom

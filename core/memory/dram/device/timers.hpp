@@ -1,0 +1,124 @@
+// From when on each command may go to each bank: the constraints between commands, kept as next-ready times that every
+// command pushes forward. Nothing here chooses; it only knows what is allowed.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "memory/dram/device/device.hpp"
+
+namespace cxloom {
+
+inline constexpr Clock kNeverClock = Clock{1} << 62U;
+
+class DramTimers {
+ public:
+  static constexpr std::int64_t kClosed = -1;
+
+  struct Bank {
+    std::int64_t row = kClosed;
+    Clock activate = 0;
+    Clock precharge = 0;
+    std::array<Clock, 2> column{};  ///< read, write
+    std::uint32_t group = 0;
+    std::uint32_t rank = 0;
+  };
+
+  DramTimers(const DramOrganisation& organisation, const DramTiming& timing);
+
+  const Bank& bank(std::uint32_t index) const { return banks_[index]; }
+  std::uint32_t open_banks(std::uint32_t rank) const { return ranks_[rank].open; }
+
+  // The first clock at which a command may go out, the command bus aside: what the bank and its group allow, and what
+  // the rank allows.
+
+  Clock activate_at(const Bank& bank) const { return std::max(bank.activate, groups_[bank.group].activate); }
+  Clock precharge_at(const Bank& bank) const { return bank.precharge; }
+  Clock column_at(const Bank& bank, bool write, bool rmw) const {
+    const Group& group = groups_[bank.group];
+    return std::max(bank.column[write], rmw ? group.rmw : group.column[write]);
+  }
+  Clock rank_activate_at(std::uint32_t rank) const {
+    return std::max(ranks_[rank].activate, ranks_[rank].awake);
+  }
+  Clock rank_precharge_at(std::uint32_t rank) const {
+    return std::max(ranks_[rank].precharge, ranks_[rank].awake);
+  }
+  Clock rank_column_at(std::uint32_t rank, bool write) const {
+    return std::max(ranks_[rank].column[write], ranks_[rank].awake);
+  }
+  Clock precharge_all_at(std::uint32_t rank) const;
+  /// For a refresh of the rank, or of `banks` (by index), all of them closed.
+  Clock refresh_all_at(std::uint32_t rank) const;
+  Clock refresh_at(std::uint32_t rank, const std::vector<std::uint32_t>& banks) const;
+
+  // What each command does to the times of the others.
+
+  void activate(std::uint32_t index, std::int64_t row, Clock now);
+  void precharge(std::uint32_t index, Clock now);
+  void precharge_all(std::uint32_t rank, Clock now);
+  /// `close`: with auto-precharge.
+  void column(std::uint32_t index, bool write, bool close, Clock now);
+  void refresh_all(std::uint32_t rank, Clock now);
+  void refresh_same(std::uint32_t rank, const std::vector<std::uint32_t>& banks, Clock now);
+  /// The rank leaves power-down.
+  void power_up(std::uint32_t rank, Clock now) { ranks_[rank].awake = now + timing_.tXP; }
+
+ private:
+  struct Group {
+    Clock activate = 0;
+    std::array<Clock, 2> column{};
+    Clock rmw = 0;  ///< a write that needs a read-modify-write
+  };
+  /// The last four, a ring.
+  struct FourActivates {
+    std::array<Clock, 4> at{};
+    std::uint32_t oldest = 0;
+
+    /// One more goes out; returns when the first of the last four did.
+    Clock add(Clock now) {
+      at[oldest] = now;
+      oldest = (oldest + 1) % 4;
+      return at[oldest];
+    }
+  };
+  struct Rank {
+    Clock activate = 0;
+    std::array<Clock, 2> column{};
+    Clock precharge = 0;
+    Clock refresh = 0;
+    Clock awake = 0;
+    FourActivates activates;
+    std::uint32_t open = 0;
+    std::uint32_t stack = 0;  ///< which it is a die of
+  };
+
+  std::span<Bank> banks_of(std::uint32_t rank) {
+    return std::span(banks_).subspan(std::size_t{rank} * banks_in_rank_, banks_in_rank_);
+  }
+  std::span<const Bank> banks_of(std::uint32_t rank) const {
+    return std::span(banks_).subspan(std::size_t{rank} * banks_in_rank_, banks_in_rank_);
+  }
+  // What a command to a die does to the others of its stack.
+  void activate_in_stack(const Rank& own, Clock now);
+  void refresh_in_stack(const Rank& own, Clock until);
+  static void push(Clock& time, Clock to) { time = std::max(time, to); }
+  void close(Bank& bank, Clock activate) {
+    bank.row = kClosed;
+    bank.activate = std::max(bank.activate, activate);
+    --ranks_[bank.rank].open;
+  }
+
+  DramTiming timing_;
+  Clock burst_;
+  std::uint32_t banks_in_rank_;
+  std::vector<Bank> banks_;
+  std::vector<Group> groups_;
+  std::vector<Rank> ranks_;
+  std::vector<FourActivates> stacks_;  ///< none: each device is a die by itself
+};
+
+}  // namespace cxloom

@@ -1,0 +1,91 @@
+// When refreshes of each rank are due and how many are owed, and the banks that are being closed for one. No row is opened
+// in these any more.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "memory/dram/device/counters.hpp"
+#include "memory/dram/device/config.hpp"
+#include "memory/dram/queue/ranks.hpp"
+#include "memory/dram/refresh/policy.hpp"
+#include "memory/dram/refresh/steps.hpp"
+
+namespace cxloom {
+
+class DramRefresher {
+ public:
+  DramRefresher(const DramConfig& config, std::unique_ptr<DramRefreshPolicy> policy, DramRefreshSteps steps,
+                const DramTimers& timers, const DramCommandBus& bus, DramRanks& ranks,
+                DramCounters& counters);
+
+  DramRefreshScope scope() const { return scope_; }
+  /// The next one of any rank falls due; kNeverClock if refresh is off.
+  Clock due() const { return due_; }
+  Clock due(std::uint32_t rank) const { return turns_[rank].due; }
+  /// One falls due and is owed from now on.
+  void fall_due(std::uint32_t rank);
+  /// `limit` is the next clock at which anything but refreshes happens: counts those before it at once, if all ranks are idle
+  /// and nothing delays any of them.
+  void skip_idle(Clock limit);
+
+  /// Whether one must or may begin now. Some are put off as long as bursts wait for the rank.
+  bool wanted(std::uint32_t rank) const {
+    const Turn& turn = turns_[rank];
+    if (turn.draining || turn.owed == 0) return false;
+    return ranks_.waiting(rank) == 0 || (turn.owed > postpone_ && policy_->urgent(rank, turn.owed));
+  }
+  bool owed(std::uint32_t rank) const { return turns_[rank].owed != 0; }
+  /// Begins one: its banks are blocked until it has gone out.
+  void start(std::uint32_t rank, Clock now);
+
+  /// Ranks with banks that are being closed.
+  std::uint32_t draining() const { return draining_; }
+  bool draining(std::uint32_t rank) const { return turns_[rank].draining; }
+  bool blocks(std::uint32_t bank) const { return blocked_[bank] != 0; }
+  /// The set of the refresh that is under way, or was the last.
+  const DramRefreshSet& set(std::uint32_t rank) const {
+    const Turn& turn = turns_[rank];
+    return turn.sets[turn.set];
+  }
+  /// When the next command of the one under way may go, the bus aside; kNeverClock: not before rows are used.
+  Clock next_at(std::uint32_t rank, bool writing) const { return steps_.next_at(scope_, set(rank), writing); }
+  void send_next(std::uint32_t rank, bool writing, Clock now);
+
+ private:
+  struct Turn {  // of a rank
+    Clock due = kNeverClock;
+    std::uint32_t owed = 0;
+    std::uint32_t set = 0;
+    bool draining = false;
+    std::vector<DramRefreshSet> sets;
+    std::vector<std::uint32_t>
+        round;  ///< every set once: those that this round has had, then those that are left
+    std::size_t had = 0;
+  };
+
+  void update_due();
+  bool steady(std::uint32_t rank) const;
+  std::uint32_t next_set(std::uint32_t rank);
+  static void advance(Turn& turn, std::size_t sets);
+
+  const std::unique_ptr<DramRefreshPolicy> policy_;
+  const DramRefreshScope scope_;
+  const Clock interval_;  ///< kNeverClock: off
+  const Clock duration_;
+  const std::uint32_t postpone_;
+  const Clock wake_;  ///< to come back from power-down, and to stay in it at least
+  const Clock shortest_power_down_;
+  DramRefreshSteps steps_;
+  const DramTimers& timers_;
+  const DramCommandBus& bus_;
+  DramRanks& ranks_;
+  DramCounters& counters_;
+  std::vector<Turn> turns_;
+  std::vector<std::uint8_t> blocked_;  ///< by bank
+  std::uint32_t draining_ = 0;
+  Clock due_ = kNeverClock;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,70 @@
+// Media of fixed latency, with an optional limit on bandwidth and on the number of banks at work.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/memory_estimate.hpp"
+#include "base/parameters.hpp"
+#include "kernel/distribution.hpp"
+#include "kernel/event_source.hpp"
+#include "kernel/wait_list.hpp"
+#include "memory/media/data_path.hpp"
+#include "memory/media/media.hpp"
+#include "memory/media/context.hpp"
+#include "protocol/message.hpp"
+#include "protocol/message_queue.hpp"
+
+namespace cxloom {
+
+struct MeasureInfo;
+
+struct FixedMediaParams {
+  Time latency{45'000};
+  std::optional<Time> write_latency;
+  Bandwidth bandwidth;
+  std::optional<std::uint32_t> banks;
+  Bytes bank_interleave{256};
+
+  static void describe(Schema<FixedMediaParams>& schema);
+  static void estimate(const FixedMediaParams& params, MemoryEstimate& memory);
+};
+
+class FixedMedia final : public Media {
+ public:
+  using Params = FixedMediaParams;
+  FixedMedia(const FixedMediaParams& params, const MediaContext& context);
+  ~FixedMedia() override;
+
+  void access(Message& message, Address address, Time ready) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  bool unlimited() const override { return banks_.empty() && data_path_.unlimited(); }
+  void open_window(Time now) override { waiting_.open(now); }
+  void close_window(Time now) override { waiting_.close(now); }
+  void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
+
+ private:
+  friend struct FixedMediaParams;  // whose estimate counts banks
+  class Bank;
+  enum Wake : std::uint8_t { kReady, kDone };
+
+  Time latency_of(const Message& message) const {
+    return message.opcode == Opcode::kMemWr ? write_latency_ : latency_;
+  }
+
+  Kernel& kernel_;
+  MediaClient& client_;
+  EventSource source_;
+  Time latency_;
+  Time write_latency_;
+  unsigned bank_bits_;
+  bool in_order_;  // accesses end in the order in which they begin
+  DataPath data_path_;
+  std::vector<std::unique_ptr<Bank>> banks_;  // none: unlimited
+  LevelMonitor waiting_;
+};
+
+}  // namespace cxloom

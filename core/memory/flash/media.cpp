@@ -1,0 +1,456 @@
+#include "memory/flash/media.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/kind_registry.hpp"
+#include "base/mean_value.hpp"
+#include "base/measure_table.hpp"
+#include "component/component.hpp"
+#include "kernel/kernel.hpp"
+#include "kernel/payload.hpp"
+#include "memory/media/registry.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct FlashMeasured {
+  double queue_mean = 0;
+  double queue_max = 0;
+  double read_rate = 0;
+  double write_rate = 0;
+  Value read_amplification = {};
+  Value write_amplification = {};
+  std::uint64_t page_reads = 0;
+  std::uint64_t page_programs = 0;
+  std::uint64_t pages_moved = 0;
+  std::uint64_t block_erases = 0;
+  double dies_busy = 0;
+  double buffer_mean = 0;
+  double buffer_max = 0;
+  std::uint64_t merged = 0;
+  std::uint64_t joined = 0;
+  std::uint64_t forwarded = 0;
+  double erases_max = 0;
+  double erases_mean = 0;
+  std::uint64_t worn = 0;
+};
+
+constexpr std::array kFlashMeasures{
+    measure<&FlashMeasured::queue_mean>(
+        "media_queue_mean", "",
+        "pages that accesses wait for: for a die or the write buffer, mean over time"),
+    measure<&FlashMeasured::queue_max>("media_queue_max", "", "the same, largest number"),
+    measure<&FlashMeasured::read_rate>("media_read_gb_per_s", "GB/s",
+                                       "bytes of the pages that the dies read / length of the window"),
+    measure<&FlashMeasured::write_rate>("media_write_gb_per_s", "GB/s",
+                                        "bytes of the pages that the dies programmed / length of the window"),
+    measure<&FlashMeasured::read_amplification>(
+        "read_amplification", "", "bytes of the pages that the dies read / bytes of read accesses"),
+    measure<&FlashMeasured::write_amplification>(
+        "write_amplification", "", "bytes of the pages that the dies programmed / bytes of write accesses"),
+    measure<&FlashMeasured::page_reads>("page_reads", "", "pages that the dies read, for whatever reason"),
+    measure<&FlashMeasured::page_programs>("page_programs", "", "pages that the dies programmed"),
+    measure<&FlashMeasured::pages_moved>("pages_moved", "", "those of them that garbage collection moved"),
+    measure<&FlashMeasured::block_erases>("block_erases", "", "blocks that the dies erased"),
+    measure<&FlashMeasured::dies_busy>("dies_busy_mean", "",
+                                       "dies at work, mean over time; planes, if they work independently"),
+    measure<&FlashMeasured::buffer_mean>("write_buffer_mean", "",
+                                         "pages in the write buffer, mean over time"),
+    measure<&FlashMeasured::buffer_max>("write_buffer_max", "", "the same, largest number"),
+    measure<&FlashMeasured::merged>("merged_writes", "", "writes merged with one in the write buffer"),
+    measure<&FlashMeasured::joined>("joined_reads", "",
+                                    "reads that joined one of their page that was under way"),
+    measure<&FlashMeasured::forwarded>("forwarded_reads", "", "reads answered from the write buffer"),
+    measure<&FlashMeasured::erases_max>("erases_max", "",
+                                        "erases of the block erased most, since the flash was new"),
+    measure<&FlashMeasured::erases_mean>("erases_mean", "", "the same, mean of all blocks"),
+    measure<&FlashMeasured::worn>("worn_blocks", "", "blocks erased as often as their endurance"),
+};
+
+}  // namespace
+
+struct FlashMedia::Access {
+  Access* next = nullptr;
+  Message* message = nullptr;
+  Address address;
+  Time ready;
+  std::uint64_t pieces = 0;  // not done yet
+};
+
+struct FlashMedia::Piece {
+  Piece* next = nullptr;
+  Access* access = nullptr;
+  std::uint64_t page = 0;
+  std::uint64_t sectors = 0;  // a bit each
+  Time work;                  // how long something has worked on it
+};
+
+struct FlashMedia::Reading : FlashJob {
+  Reading* next = nullptr;
+  std::uint64_t page = 0;
+  std::uint64_t sectors = 0;
+  IntrusiveQueue<Piece> pieces;  // that are done with it
+};
+
+struct FlashMedia::Entry : FlashJob {
+  Entry* next = nullptr;  // of those held
+  Entry* previous = nullptr;
+  std::uint64_t page = 0;
+  std::uint64_t sectors = 0;
+  IntrusiveQueue<Piece> pieces;  // that are done with it
+  bool held = false;
+};
+
+/// The writes that wait for room in the write buffer.
+struct FlashMedia::Writers final : public Waiter {
+  Writers(Kernel& kernel, const Component& device)
+      : component(device), turn(kernel, "the write buffer of the flash", device) {}
+  const EventHandler& owner() const override { return component; }
+
+  const Component& component;
+  WaitList turn;
+  IntrusiveQueue<Piece> queue;
+};
+
+FlashMedia::FlashMedia(const FlashParams& params, const MediaContext& context)
+    : params_(params),
+      geometry_(params.geometry(context.capacity)),
+      kernel_(context.kernel),
+      client_(context.client),
+      source_(context.kernel.new_source()),
+      sector_(static_cast<std::uint32_t>(params.sector.count())),
+      whole_(~std::uint64_t{0} >> (64 - params.page.count() / params.sector.count())),
+      works_{.kernel = context.kernel,
+             .device = context.owner,
+             .client = *this,
+             .read_time = params.read_time,
+             .program_time = params.program_time,
+             .erase_time = params.erase_time,
+             .command_time = params.command_time,
+             .page = static_cast<std::uint32_t>(params.page.count()),
+             .copyback = params.copyback},
+      past_(planes_, geometry_.logical, params.overwritten,
+            RandomStream(context.seed, context.owner.name(), context.path + "flash past")),
+      programming_(geometry_.all_planes()),
+      writers_(std::make_unique<Writers>(context.kernel, context.owner)) {
+  FlashCollectorContext around{
+      params.pages, RandomStream(context.seed, context.owner.name(), context.path + "flash collection")};
+  collector_ = below("collection", [&] { return context.kinds.collectors.make(params.collection, around); });
+  const auto filled = static_cast<std::uint32_t>(params.filled * geometry_.logical);
+  for (std::uint32_t i = 0; i < geometry_.all_planes(); ++i) {
+    planes_.push_back(std::make_unique<FlashPlane>(
+        FlashPlane::Shape{geometry_.blocks, geometry_.pages, geometry_.logical, filled, params.free_blocks,
+                          params.wear_levelling, params.wear_gap},
+        *collector_));
+  }
+  for (std::uint32_t i = 0; i < geometry_.channels; ++i)
+    channels_.push_back(std::make_unique<FlashChannel>(kernel_, source_, params.bus_bandwidth));
+  const bool apart = params.plane_work == FlashPlaneWork::kIndependent;
+  const std::uint32_t units = apart ? geometry_.all_planes() : geometry_.all_dies();
+  for (std::uint32_t i = 0; i < units; ++i) {
+    std::vector<FlashDie::Member> members;
+    for (std::uint32_t plane = i; plane < geometry_.all_planes(); plane += units)
+      members.push_back({plane, planes_[plane].get()});
+    dies_.push_back(std::make_unique<FlashDie>(works_, source_, *channels_[geometry_.channel_of(i)], members,
+                                               params.plane_work == FlashPlaneWork::kTogether));
+  }
+}
+
+FlashMedia::~FlashMedia() = default;
+
+void FlashMedia::access(Message& message, Address address, Time ready) {
+  if (past_.left() > 0) [[unlikely]]
+    past_.play(past_.left());
+  Access& access = accesses_.take();
+  access.message = &message;
+  access.address = address;
+  access.ready = ready;
+  message.charge(Segment::kMediaQueue, ready);
+  kernel_.schedule(ready, source_, *this, kArrived, payload_of(access));
+}
+
+void FlashMedia::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind == kArrived) {
+    arrive(object_of<Access>(payload));
+  } else {
+    finish(object_of<Piece>(payload));
+  }
+}
+
+void FlashMedia::arrive(Access& access) {
+  const Message& message = *access.message;
+  const bool writes = message.opcode == Opcode::kMemWr;
+  const std::uint64_t page = params_.page.count();
+  const std::uint64_t begin = access.address.value();
+  const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
+  if (works_.measured.is_open()) (writes ? counts_.written_bytes : counts_.read_bytes) += message.size;
+  access.pieces = (end - 1) / page - begin / page + 1;
+  for (std::uint64_t at = begin; at < end;) {
+    const std::uint64_t next = std::min(end, (at / page + 1) * page);
+    const std::uint64_t first = at % page / sector_;
+    const std::uint64_t count = (next - 1) % page / sector_ - first + 1;
+    Piece& piece = pieces_.take();
+    piece.access = &access;
+    piece.page = at / page;
+    piece.sectors = (~std::uint64_t{0} >> (64 - count)) << first;
+    at = next;
+    writes ? write(piece) : read(piece);
+  }
+}
+
+void FlashMedia::place(FlashJob& job, std::uint64_t page) const {
+  job.plane = geometry_.plane_of(page);
+  job.logical = geometry_.within(page);
+}
+
+void FlashMedia::send(FlashJob& job) {
+  FlashDie& die = *dies_[job.plane % dies_.size()];
+  const auto member = static_cast<std::uint32_t>(job.plane / dies_.size());
+  job.writes ? die.write(member, job) : die.read(member, job);
+}
+
+// --- reads -------------------------------------------------------------------------------------------------
+
+void FlashMedia::read(Piece& piece) {
+  if (forwards(piece)) {
+    counts_.forwarded += works_.measured.is_open();
+    finish_in_buffer(piece);
+    return;
+  }
+  OfPage<Reading>& same = reading_.place(piece.page + 1);
+  if (same.job != nullptr) {
+    counts_.joined += works_.measured.is_open();
+    same.job->sectors |= piece.sectors;
+    same.job->pieces.push(piece);
+    return;
+  }
+  Reading& reading = readings_.take();
+  same = {piece.page + 1, &reading};
+  reading.page = piece.page;
+  place(reading, piece.page);
+  if (planes_[reading.plane]->place(reading.logical) == FlashPlane::kNowhere) {
+    reading_.erase(piece.page + 1);
+    readings_.give_back(reading);
+    finish_in_buffer(piece);  // there is nothing to be read
+    return;
+  }
+  reading.sectors = piece.sectors;
+  reading.pieces.push(piece);
+  send(reading);
+}
+
+bool FlashMedia::forwards(const Piece& piece) {
+  if (used_ == 0) return false;
+  std::uint64_t there = 0;
+  if (const auto* found = buffer_.find(piece.page + 1)) there = found->job->sectors;
+  if (const Entry* entry = programming_[geometry_.plane_of(piece.page)]; entry && entry->page == piece.page)
+    there |= entry->sectors;
+  return (piece.sectors & ~there) == 0;
+}
+
+// Until then a read of the page joins, and what all of them want passes the bus once.
+void FlashMedia::data_leave(FlashJob& job) {
+  auto& reading = static_cast<Reading&>(job);
+  reading_.erase(reading.page + 1);
+  reading.bytes = bytes_of(reading.sectors);
+}
+
+void FlashMedia::read_done(FlashJob& job) {
+  auto& reading = static_cast<Reading&>(job);
+  finish_all(reading.pieces, reading.work);
+  readings_.give_back(reading);
+}
+
+// --- the write buffer --------------------------------------------------------------------------------------
+
+void FlashMedia::write(Piece& piece) {
+  if (merge(piece)) return;
+  if (params_.write_buffer == 0 || (used_ < params_.write_buffer && writers_->queue.empty())) {
+    admit(piece);
+    return;
+  }
+  if (writers_->queue.empty()) writers_->turn.join(*writers_, kernel_.now());
+  writers_->queue.push(piece);
+  works_.waiting.change(kernel_.now(), +1);
+}
+
+bool FlashMedia::merge(Piece& piece) {
+  const auto* found = buffer_.find(piece.page + 1);
+  if (found == nullptr) return false;
+  Entry& entry = *found->job;
+  entry.sectors |= piece.sectors;
+  counts_.merged += works_.measured.is_open();
+  if (params_.write_buffer == 0) {
+    entry.pieces.push(piece);
+    return true;
+  }
+  finish_in_buffer(piece);
+  if (entry.sectors == whole_ && entry.held) drain(entry);
+  return true;
+}
+
+void FlashMedia::admit(Piece& piece) {
+  Entry& entry = entries_.take();
+  entry.page = piece.page;
+  entry.sectors = piece.sectors;
+  entry.writes = true;
+  place(entry, entry.page);
+  buffer_.place(entry.page + 1) = {entry.page + 1, &entry};
+  ++used_;
+  occupied_.change(kernel_.now(), +1);
+  if (params_.write_buffer == 0) {
+    entry.pieces.push(piece);
+  } else {
+    finish_in_buffer(piece);
+  }
+  hold(entry);
+  if (entry.sectors == whole_) drain(entry);
+  while (held_.size() > params_.hold) drain(held_.front());
+}
+
+void FlashMedia::hold(Entry& entry) {
+  entry.held = true;
+  held_.push_back(entry);
+}
+
+void FlashMedia::release(Entry& entry) {
+  entry.held = false;
+  held_.remove(entry);
+}
+
+/// Sends a page on its way to its die; until that begins to program it, it still takes more sectors.
+void FlashMedia::drain(Entry& entry) {
+  release(entry);
+  send(entry);
+}
+
+std::uint32_t FlashMedia::missing(const FlashJob& job) const {
+  const std::uint64_t left = whole_ & ~static_cast<const Entry&>(job).sectors;
+  return bytes_of(left);
+}
+
+void FlashMedia::write_begins(FlashJob& job) {
+  auto& entry = static_cast<Entry&>(job);
+  buffer_.erase(entry.page + 1);
+  programming_[entry.plane] = &entry;
+}
+
+void FlashMedia::write_done(FlashJob& job) {
+  auto& entry = static_cast<Entry&>(job);
+  programming_[entry.plane] = nullptr;
+  finish_all(entry.pieces, entry.work);
+  entries_.give_back(entry);
+  --used_;
+  occupied_.change(kernel_.now(), -1);
+  while (!writers_->queue.empty() && used_ < params_.write_buffer) {
+    Piece& piece = writers_->queue.pop();
+    works_.waiting.change(kernel_.now(), -1);
+    if (!merge(piece)) admit(piece);
+    if (writers_->queue.empty()) writers_->turn.leave(*writers_);
+  }
+}
+
+bool FlashMedia::writes_are_waited_for() const {
+  return !writers_->queue.empty() || params_.write_buffer == 0;
+}
+
+// --- the end of an access ----------------------------------------------------------------------------------
+
+void FlashMedia::finish_in_buffer(Piece& piece) {
+  piece.work = params_.buffer_time;
+  kernel_.schedule(kernel_.now() + params_.buffer_time, source_, *this, kFinished, payload_of(piece));
+}
+
+void FlashMedia::finish_all(IntrusiveQueue<Piece>& pieces, Time work) {
+  while (!pieces.empty()) {
+    Piece& piece = pieces.pop();
+    piece.work = work;
+    finish(piece);
+  }
+}
+
+/// What it took beyond the work on it, it waited. Of an access to several pages the last one counts.
+void FlashMedia::finish(Piece& piece) {
+  Access& access = *piece.access;
+  const Time work = piece.work;
+  pieces_.give_back(piece);
+  if (--access.pieces > 0) return;
+  Message& message = *access.message;
+  const Time now = kernel_.now();
+  message.charge(Segment::kMediaQueue, std::max(access.ready, now - work));
+  message.charge(Segment::kMedia, now);
+  accesses_.give_back(access);
+  client_.media_done(message, now);
+}
+
+// --- measures ----------------------------------------------------------------------------------------------
+
+std::string FlashMedia::described() const {
+  const FlashGeometry& g = geometry_;
+  const Bytes raw{std::uint64_t{g.blocks} * g.pages * g.all_planes() * params_.page.count()};
+  return to_text(raw) + " of flash: " + counted(g.channels, "channel") + ", " + counted(g.all_dies(), "die") +
+         ", " + counted(g.all_planes(), "plane") + " of " + counted(g.blocks, "block");
+}
+
+void FlashMedia::open_window(Time now) {
+  works_.measured.open(now);
+  works_.waiting.open(now);
+  works_.busy.open(now);
+  occupied_.open(now);
+}
+
+void FlashMedia::close_window(Time now) {
+  works_.measured.close(now);
+  works_.waiting.close(now);
+  works_.busy.close(now);
+  occupied_.close(now);
+}
+
+std::vector<MeasureInfo> FlashMedia::measures() { return infos_of(kFlashMeasures); }
+
+void FlashMedia::report(MeasureSink& sink) const {
+  const auto ratio = [](double bytes, double by) { return by > 0.0 ? bytes / by : 0.0; };
+  const double nanoseconds = works_.measured.length().ns();
+  const FlashWorks::Counts& did = works_.counts;
+  const double read = static_cast<double>(did.reads * params_.page.count());
+  const double written = static_cast<double>(did.programs * params_.page.count());
+  std::uint64_t blocks = 0;
+  std::uint64_t worn = 0;
+  double most = 0;
+  double all = 0;
+  for (const auto& plane : planes_) {
+    for (const FlashBlock& block : plane->blocks()) {
+      ++blocks;
+      worn += block.erases >= params_.endurance;
+      most = std::max(most, static_cast<double>(block.erases));
+      all += static_cast<double>(block.erases);
+    }
+  }
+  report_all(kFlashMeasures,
+             {.queue_mean = works_.waiting.mean(),
+              .queue_max = works_.waiting.maximum(),
+              .read_rate = ratio(read, nanoseconds),
+              .write_rate = ratio(written, nanoseconds),
+              .read_amplification = mean_value(read, static_cast<double>(counts_.read_bytes)),
+              .write_amplification = mean_value(written, static_cast<double>(counts_.written_bytes)),
+              .page_reads = did.reads,
+              .page_programs = did.programs,
+              .pages_moved = did.moved,
+              .block_erases = did.erases,
+              .dies_busy = works_.busy.mean(),
+              .buffer_mean = occupied_.mean(),
+              .buffer_max = occupied_.maximum(),
+              .merged = counts_.merged,
+              .joined = counts_.joined,
+              .forwarded = counts_.forwarded,
+              .erases_max = most,
+              .erases_mean = all / static_cast<double>(blocks),
+              .worn = worn},
+             sink);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,133 @@
+// NAND flash as media: accesses are divided into pages, reads of a page join, writes gather in a buffer, and dies read and program.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/flat_table.hpp"
+#include "base/intrusive_list.hpp"
+#include "base/intrusive_queue.hpp"
+#include "kernel/distribution.hpp"
+#include "kernel/event_source.hpp"
+#include "kernel/pool.hpp"
+#include "memory/flash/die.hpp"
+#include "memory/flash/geometry.hpp"
+#include "memory/flash/params.hpp"
+#include "memory/flash/past.hpp"
+#include "memory/media/media.hpp"
+#include "memory/media/context.hpp"
+
+namespace cxloom {
+
+struct MeasureInfo;
+
+class FlashMedia final : public Media, private FlashClient {
+ public:
+  using Params = FlashParams;
+  FlashMedia(const FlashParams& params, const MediaContext& context);
+  ~FlashMedia() override;
+
+  void access(Message& message, Address address, Time ready) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  std::optional<Bytes> capacity() const override {
+    return Bytes{geometry_.logical_pages() * params_.page.count()};
+  }
+  std::string answers_early() const override { return params_.write_buffer > 0 ? "write_buffer" : ""; }
+  std::string described() const override;
+  MediaPast* past() override { return &past_; }
+  void open_window(Time now) override;
+  void close_window(Time now) override;
+  void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
+
+  const FlashGeometry& geometry() const { return geometry_; }
+  const FlashPlane& plane(std::uint32_t plane) const { return *planes_[plane]; }
+  /// For tests that follow the data.
+  void observe(FlashObserver* observer) { works_.observer = observer; }
+  /// Whether a job is the write of this page of the memory, by one of its planes.
+  std::uint64_t page_of(const FlashJob& job) const {
+    return std::uint64_t{job.logical} * geometry_.all_planes() + job.plane;
+  }
+
+ private:
+  struct Access;   // a message, until all its pages are done
+  struct Piece;    // what an access wants of one page
+  struct Reading;  // a page on its way out of its die
+  struct Entry;    // a page in the write buffer
+  struct Writers;
+  /// What is going on with a page, as a cell of a table.
+  template <class Job>
+  struct OfPage {
+    std::uint64_t page_plus_one = 0;
+    Job* job = nullptr;
+
+    std::uint64_t key() const { return page_plus_one; }
+  };
+  enum Wake : std::uint8_t { kArrived, kFinished };
+  struct Counts {
+    std::uint64_t read_bytes = 0;
+    std::uint64_t written_bytes = 0;
+    std::uint64_t forwarded = 0;
+    std::uint64_t joined = 0;
+    std::uint64_t merged = 0;
+  };
+
+  void arrive(Access& access);
+  void read(Piece& piece);
+  bool forwards(const Piece& piece);
+  void write(Piece& piece);
+  bool merge(Piece& piece);
+  void admit(Piece& piece);
+  void hold(Entry& entry);
+  void release(Entry& entry);
+  void drain(Entry& entry);
+  void finish_in_buffer(Piece& piece);
+  void finish(Piece& piece);
+  void finish_all(IntrusiveQueue<Piece>& pieces, Time work);
+  std::uint32_t bytes_of(std::uint64_t sectors) const {
+    return static_cast<std::uint32_t>(std::popcount(sectors)) * sector_;
+  }
+  void place(FlashJob& job, std::uint64_t page) const;
+  void send(FlashJob& job);
+
+  void data_leave(FlashJob& job) override;
+  void read_done(FlashJob& job) override;
+  std::uint32_t missing(const FlashJob& job) const override;
+  void write_begins(FlashJob& job) override;
+  void write_done(FlashJob& job) override;
+  bool writes_are_waited_for() const override;
+
+  FlashParams params_;
+  FlashGeometry geometry_;
+  Kernel& kernel_;
+  MediaClient& client_;
+  EventSource source_;
+  std::uint32_t sector_;  // bytes
+  std::uint64_t whole_;   // the sectors of a page, a bit each
+  FlashWorks works_;
+  std::unique_ptr<FlashCollector> collector_;
+  std::vector<std::unique_ptr<FlashPlane>> planes_;
+  std::vector<std::unique_ptr<FlashChannel>> channels_;
+  std::vector<std::unique_ptr<FlashDie>> dies_;
+
+  FlashPast past_;
+
+  FlatTable<OfPage<Reading>> reading_;  // those that others may join
+  FlatTable<OfPage<Entry>> buffer_;     // those that take more sectors
+  std::vector<Entry*> programming_;     // by plane
+  IntrusiveList<Entry> held_;
+  std::uint32_t used_ = 0;  // pages of the write buffer
+  std::unique_ptr<Writers> writers_;
+
+  Pool<Access> accesses_;
+  Pool<Piece> pieces_;
+  Pool<Reading> readings_;
+  Pool<Entry> entries_;
+
+  Counts counts_;  // while measuring
+  LevelMonitor occupied_;
+};
+
+}  // namespace cxloom

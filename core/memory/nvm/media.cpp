@@ -1,0 +1,443 @@
+#include "memory/nvm/media.hpp"
+
+#include <algorithm>
+
+#include "base/mean_value.hpp"
+#include "base/measure_table.hpp"
+#include "component/component.hpp"
+#include "kernel/kernel.hpp"
+#include "kernel/payload.hpp"
+#include "protocol/request.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct NvmMeasured {
+  double queue_mean = 0;
+  double queue_max = 0;
+  double read_rate = 0;
+  double write_rate = 0;
+  Value read_amplification = {};
+  Value write_amplification = {};
+  double buffer_mean = 0;
+  double buffer_max = 0;
+  std::uint64_t merged = 0;
+  std::uint64_t forwarded = 0;
+  std::uint64_t read_hits = 0;
+  double wear_max = 0;
+  Value wear_mean = {};
+  std::uint64_t written = 0;
+  std::uint64_t worn = 0;
+};
+
+constexpr std::array kNvmMeasures{
+    measure<&NvmMeasured::queue_mean>(
+        "media_queue_mean", "",
+        "blocks that accesses wait for: for a bank or the write buffer, mean over time"),
+    measure<&NvmMeasured::queue_max>("media_queue_max", "", "the same, largest number"),
+    measure<&NvmMeasured::read_rate>("media_read_gb_per_s", "GB/s",
+                                     "bytes that the media read / length of the window"),
+    measure<&NvmMeasured::write_rate>("media_write_gb_per_s", "GB/s",
+                                      "bytes that the media wrote / length of the window"),
+    measure<&NvmMeasured::read_amplification>(
+        "read_amplification", "",
+        "bytes that the media read, to complete writes too / bytes of read accesses"),
+    measure<&NvmMeasured::write_amplification>("write_amplification", "",
+                                               "bytes that the media wrote / bytes of write accesses"),
+    measure<&NvmMeasured::buffer_mean>("write_buffer_mean", "", "blocks in the write buffer, mean over time"),
+    measure<&NvmMeasured::buffer_max>("write_buffer_max", "", "the same, largest number"),
+    measure<&NvmMeasured::merged>("merged_writes", "", "writes merged with one in the write buffer"),
+    measure<&NvmMeasured::forwarded>("forwarded_reads", "", "reads answered from the write buffer"),
+    measure<&NvmMeasured::read_hits>("read_buffer_hits", "", "reads answered from the read buffer"),
+    measure<&NvmMeasured::wear_max>("wear_max", "",
+                                    "writes that the most written line has borne, since the start"),
+    measure<&NvmMeasured::wear_mean>("wear_mean", "",
+                                     "the same, mean of the lines in regions that were written"),
+    measure<&NvmMeasured::written>("written_lines", "",
+                                   "lines in regions that were written, since the start"),
+    measure<&NvmMeasured::worn>("worn_lines", "",
+                                "lines written as often as their endurance, since the start"),
+};
+
+}  // namespace
+
+struct NvmMedia::Access {
+  Access* next = nullptr;
+  Message* message = nullptr;
+  Address address;
+  std::uint64_t pieces = 0;  // not done yet
+};
+
+struct NvmMedia::Piece {
+  Piece* next = nullptr;
+  Access* access = nullptr;
+  std::uint64_t block = 0;
+  std::uint64_t lines = 0;  // a bit each
+  Time start;               // from here on something works on it
+};
+
+struct NvmMedia::Entry {
+  Entry* next = nullptr;
+  Entry* previous = nullptr;
+  std::uint64_t block = 0;
+  std::uint64_t lines = 0;
+  bool held = false;
+};
+
+struct NvmMedia::Operation {
+  enum class Kind : std::uint8_t { kRead, kWrite, kDrain };
+
+  Operation* next = nullptr;
+  IntrusiveQueue<Piece> pieces;  // that wait for it; none wait for a drain
+  Entry* entry = nullptr;        // of a drain
+  std::uint64_t block = 0;
+  std::uint64_t lines = 0;  // of a write
+  Time start;
+  Kind kind = Kind::kRead;
+  bool begun = false;
+};
+
+/// One operation at a time; accesses wait in line, and so do drains of the write buffer.
+struct NvmMedia::Bank final : public Waiter {
+  Bank(Kernel& kernel, const Component& device)
+      : component(device), turn(kernel, "a bank of the media", device) {}
+  const EventHandler& owner() const override { return component; }
+
+  const Component& component;
+  WaitList turn;
+  IntrusiveQueue<Operation> accesses;
+  IntrusiveQueue<Operation> drains;
+  Operation* current = nullptr;
+  bool drained = false;  // the last operation was a drain
+};
+
+/// The writes that wait for room in the write buffer.
+struct NvmMedia::Writers final : public Waiter {
+  Writers(Kernel& kernel, const Component& device)
+      : component(device), turn(kernel, "the write buffer of the media", device) {}
+  const EventHandler& owner() const override { return component; }
+
+  const Component& component;
+  WaitList turn;
+  IntrusiveQueue<Piece> queue;
+};
+
+NvmMedia::NvmMedia(const NvmMediaParams& params, const MediaContext& context)
+    : params_(params),
+      kernel_(context.kernel),
+      client_(context.client),
+      source_(context.kernel.new_source()),
+      block_lines_(static_cast<unsigned>(params.block.count() / kLineBytes)),
+      whole_(~std::uint64_t{0} >> (64 - block_lines_)),
+      read_path_(params.read_bandwidth),
+      write_path_(params.write_bandwidth),
+      wear_(params.wear_region.value_or(params.block), params.block, params.endurance),
+      read_buffer_(params.read_buffer),
+      writers_(std::make_unique<Writers>(context.kernel, context.owner)) {
+  for (std::uint32_t i = 0; i < params.banks; ++i) {
+    banks_.push_back(std::make_unique<Bank>(context.kernel, context.owner));
+  }
+}
+
+NvmMedia::~NvmMedia() = default;
+
+std::uint64_t NvmMedia::bytes_of_bank() { return sizeof(Bank); }
+
+void NvmMedia::access(Message& message, Address address, Time ready) {
+  Access& access = accesses_.take();
+  access.message = &message;
+  access.address = address;
+  kernel_.schedule(ready, source_, *this, kArrived, payload_of(access));
+}
+
+void NvmMedia::wake(std::uint8_t kind, std::uint64_t payload) {
+  switch (kind) {
+    case kArrived: arrive(object_of<Access>(payload)); break;
+    case kFinished: finish(object_of<Piece>(payload)); break;
+    case kBlockRead: block_read(object_of<Bank>(payload)); break;
+    default: block_written(object_of<Bank>(payload)); break;
+  }
+}
+
+void NvmMedia::arrive(Access& access) {
+  const Message& message = *access.message;
+  const bool is_write = message.opcode == Opcode::kMemWr;
+  if (measured_.is_open()) (is_write ? counts_.written_bytes : counts_.read_bytes) += message.size;
+  const std::uint64_t last = (access.address.value() + message.size - 1) / kLineBytes;
+  std::uint64_t line = LineAddress::of(access.address).number();
+  access.pieces = last / block_lines_ - line / block_lines_ + 1;
+  while (line <= last) {
+    const std::uint64_t end = std::min(last, line | (block_lines_ - 1));
+    Piece& piece = pieces_.take();
+    piece.access = &access;
+    piece.block = line / block_lines_;
+    piece.lines = (~std::uint64_t{0} >> (63 - (end - line))) << (line % block_lines_);
+    piece.start = kernel_.now();
+    line = end + 1;
+    is_write ? write(piece) : read(piece);
+  }
+}
+
+// --- reads -----------------------------------------------------------------------------------------------
+
+void NvmMedia::read(Piece& piece) {
+  if (forwards(piece)) {
+    counts_.forwarded += measured_.is_open();
+    finish_after(piece, params_.buffer_read_latency);
+    return;
+  }
+  if (read_buffer_.use(piece.block)) {
+    counts_.read_hits += measured_.is_open();
+    finish_after(piece, params_.buffer_read_latency);
+    return;
+  }
+  if (params_.read_buffer > 0) {
+    // Where there is a place for the block, reads of it wait for one and the same operation.
+    if (const auto found = reads_.find(piece.block); found != reads_.end()) {
+      found->second->pieces.push(piece);
+      if (!found->second->begun) waiting_.change(kernel_.now(), +1);
+      return;
+    }
+  }
+  Operation& operation = operations_.take();
+  operation.block = piece.block;
+  operation.pieces.push(piece);
+  if (params_.read_buffer > 0) reads_.emplace(piece.block, &operation);
+  request(operation);
+}
+
+/// Whether the write buffer has all lines of `piece`, those on their way into the media included.
+bool NvmMedia::forwards(const Piece& piece) {
+  std::uint64_t there = 0;
+  if (const auto found = buffer_.find(piece.block); found != buffer_.end()) there = found->second->lines;
+  if (const Operation* current = bank_of(piece.block).current;
+      current && current->entry && current->block == piece.block) {
+    there |= current->lines;
+  }
+  return (piece.lines & ~there) == 0;
+}
+
+// --- the write buffer ------------------------------------------------------------------------------------
+
+void NvmMedia::write(Piece& piece) {
+  if (params_.write_buffer == 0) {
+    Operation& operation = operations_.take();
+    operation.kind = Operation::Kind::kWrite;
+    operation.block = piece.block;
+    operation.lines = piece.lines;
+    operation.pieces.push(piece);
+    request(operation);
+  } else if (merge(piece)) {
+    return;
+  } else if (used_ < params_.write_buffer && writers_->queue.empty()) {
+    admit(piece);
+  } else {
+    if (writers_->queue.empty()) writers_->turn.join(*writers_, kernel_.now());
+    writers_->queue.push(piece);
+    waiting_.change(kernel_.now(), +1);
+  }
+}
+
+bool NvmMedia::merge(Piece& piece) {
+  const auto found = buffer_.find(piece.block);
+  if (found == buffer_.end()) return false;
+  Entry& entry = *found->second;
+  entry.lines |= piece.lines;
+  counts_.merged += measured_.is_open();
+  finish_after(piece, params_.buffer_write_latency);
+  if (entry.lines == whole_ && entry.held) drain(entry);
+  return true;
+}
+
+void NvmMedia::admit(Piece& piece) {
+  Entry& entry = entries_.take();
+  entry.block = piece.block;
+  entry.lines = piece.lines;
+  buffer_.emplace(piece.block, &entry);
+  ++used_;
+  occupied_.change(kernel_.now(), +1);
+  finish_after(piece, params_.buffer_write_latency);
+  hold(entry);
+  if (entry.lines == whole_) drain(entry);
+  while (held_.size() > params_.hold) drain(held_.front());
+}
+
+void NvmMedia::hold(Entry& entry) {
+  entry.held = true;
+  held_.push_back(entry);
+}
+
+void NvmMedia::release(Entry& entry) {
+  entry.held = false;
+  held_.remove(entry);
+}
+
+/// Sends a block on its way into the media; until its bank begins it still takes more lines.
+void NvmMedia::drain(Entry& entry) {
+  release(entry);
+  Operation& operation = operations_.take();
+  operation.kind = Operation::Kind::kDrain;
+  operation.entry = &entry;
+  operation.block = entry.block;
+  Bank& bank = bank_of(entry.block);
+  bank.drains.push(operation);
+  start(bank);
+}
+
+// --- banks -----------------------------------------------------------------------------------------------
+
+void NvmMedia::request(Operation& operation) {
+  Bank& bank = bank_of(operation.block);
+  if (bank.current && bank.accesses.empty()) bank.turn.join(bank, kernel_.now());
+  bank.accesses.push(operation);
+  waiting_.change(kernel_.now(), +1);
+  start(bank);
+}
+
+/// Accesses go before drains; while writes wait for the write buffer, the two take turns.
+void NvmMedia::start(Bank& bank) {
+  if (bank.current || (bank.accesses.empty() && bank.drains.empty())) return;
+  const bool urgent = !writers_->queue.empty() && !bank.drained;
+  const bool is_drain = bank.accesses.empty() || (urgent && !bank.drains.empty());
+  bank.drained = is_drain;
+  if (is_drain) {
+    begin(bank, bank.drains.pop());
+    return;
+  }
+  Operation& operation = bank.accesses.pop();
+  if (bank.accesses.empty() && !bank.turn.empty()) bank.turn.leave(bank);
+  for (Piece* piece = operation.pieces.first(); piece; piece = piece->next)
+    waiting_.change(kernel_.now(), -1);
+  begin(bank, operation);
+}
+
+void NvmMedia::begin(Bank& bank, Operation& operation) {
+  bank.current = &operation;
+  operation.begun = true;
+  if (operation.entry) {
+    operation.lines = operation.entry->lines;
+    buffer_.erase(operation.block);
+  }
+  const bool is_read = operation.kind == Operation::Kind::kRead;
+  if (!is_read && (operation.lines == whole_ || read_buffer_.use(operation.block))) {
+    operation.start = kernel_.now();
+    write_block(bank);
+    return;
+  }
+  if (measured_.is_open()) counts_.media_read_bytes += params_.block.count();
+  operation.start = read_path_.enter(kernel_.now(), params_.block.count());
+  kernel_.schedule(operation.start + params_.read_latency, source_, *this, kBlockRead, payload_of(bank));
+}
+
+void NvmMedia::write_block(Bank& bank) {
+  const Time begun = write_path_.enter(kernel_.now(), params_.block.count());
+  if (bank.current->start == kernel_.now()) bank.current->start = begun;
+  kernel_.schedule(begun + params_.write_latency, source_, *this, kBlockWritten, payload_of(bank));
+}
+
+void NvmMedia::block_read(Bank& bank) {
+  Operation& operation = *bank.current;
+  if (operation.kind != Operation::Kind::kRead) {
+    write_block(bank);
+    return;
+  }
+  if (params_.read_buffer > 0) reads_.erase(operation.block);
+  read_buffer_.put(operation.block);
+  bank.current = nullptr;
+  finish_all(operation);
+  start(bank);
+}
+
+void NvmMedia::block_written(Bank& bank) {
+  Operation& operation = *bank.current;
+  bank.current = nullptr;
+  wear_.write(operation.block);
+  if (measured_.is_open()) counts_.media_written_bytes += params_.block.count();
+  if (operation.entry) {
+    entries_.give_back(*operation.entry);
+    --used_;
+    occupied_.change(kernel_.now(), -1);
+  }
+  finish_all(operation);
+  while (!writers_->queue.empty() && used_ < params_.write_buffer) {
+    Piece& piece = writers_->queue.pop();
+    waiting_.change(kernel_.now(), -1);
+    piece.start = kernel_.now();
+    if (!merge(piece)) admit(piece);
+    if (writers_->queue.empty()) writers_->turn.leave(*writers_);
+  }
+  start(bank);
+}
+
+// --- the end of an access --------------------------------------------------------------------------------
+
+void NvmMedia::finish_after(Piece& piece, Time latency) {
+  kernel_.schedule(kernel_.now() + latency, source_, *this, kFinished, payload_of(piece));
+}
+
+void NvmMedia::finish_all(Operation& operation) {
+  while (!operation.pieces.empty()) {
+    Piece& piece = operation.pieces.pop();
+    piece.start = std::max(piece.start, operation.start);
+    finish(piece);
+  }
+  operations_.give_back(operation);
+}
+
+void NvmMedia::finish(Piece& piece) {
+  Access& access = *piece.access;
+  const Time start = piece.start;
+  pieces_.give_back(piece);
+  if (--access.pieces > 0) return;
+  Message& message = *access.message;
+  accesses_.give_back(access);
+  message.charge(Segment::kMediaQueue, start);
+  message.charge(Segment::kMedia, kernel_.now());
+  client_.media_done(message, kernel_.now());
+}
+
+// --- measures --------------------------------------------------------------------------------------------
+
+void NvmMedia::open_window(Time now) {
+  measured_.open(now);
+  waiting_.open(now);
+  occupied_.open(now);
+}
+
+void NvmMedia::close_window(Time now) {
+  measured_.close(now);
+  waiting_.close(now);
+  occupied_.close(now);
+}
+
+std::vector<MeasureInfo> NvmMedia::measures() { return infos_of(kNvmMeasures); }
+
+void NvmMedia::report(MeasureSink& sink) const {
+  const auto ratio = [](std::uint64_t bytes, double by) {
+    return by > 0.0 ? static_cast<double>(bytes) / by : 0.0;
+  };
+  const double nanoseconds = measured_.length().ns();
+  const Counts& n = counts_;
+  report_all(kNvmMeasures,
+             {.queue_mean = waiting_.mean(),
+              .queue_max = waiting_.maximum(),
+              .read_rate = ratio(n.media_read_bytes, nanoseconds),
+              .write_rate = ratio(n.media_written_bytes, nanoseconds),
+              .read_amplification =
+                  mean_value(static_cast<double>(n.media_read_bytes), static_cast<double>(n.read_bytes)),
+              .write_amplification = mean_value(static_cast<double>(n.media_written_bytes),
+                                                static_cast<double>(n.written_bytes)),
+              .buffer_mean = occupied_.mean(),
+              .buffer_max = occupied_.maximum(),
+              .merged = n.merged,
+              .forwarded = n.forwarded,
+              .read_hits = n.read_hits,
+              .wear_max = wear_.maximum(),
+              .wear_mean = wear_.written_lines() > 0 ? Value(wear_.mean()) : Value(),
+              .written = wear_.written_lines(),
+              .worn = wear_.worn_lines()},
+             sink);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,113 @@
+// Non-volatile media: banks that read and write whole blocks in times of their own, behind a write and a read buffer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <unordered_map>
+#include <vector>
+
+#include "base/intrusive_list.hpp"
+#include "base/intrusive_queue.hpp"
+#include "kernel/distribution.hpp"
+#include "kernel/event_source.hpp"
+#include "kernel/measured_window.hpp"
+#include "kernel/pool.hpp"
+#include "kernel/wait_list.hpp"
+#include "memory/media/data_path.hpp"
+#include "memory/media/media.hpp"
+#include "memory/media/context.hpp"
+#include "memory/nvm/params.hpp"
+#include "memory/nvm/wear.hpp"
+#include "memory/nvm/recent_blocks.hpp"
+
+namespace cxloom {
+
+struct MeasureInfo;
+
+class NvmMedia final : public Media {
+ public:
+  using Params = NvmMediaParams;
+  NvmMedia(const NvmMediaParams& params, const MediaContext& context);
+  ~NvmMedia() override;
+
+  std::string answers_early() const override { return params_.write_buffer > 0 ? "write_buffer" : ""; }
+  void access(Message& message, Address address, Time ready) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void open_window(Time now) override;
+  void close_window(Time now) override;
+  void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
+
+  /// What a bank takes of the machine's memory.
+  static std::uint64_t bytes_of_bank();
+
+ private:
+  struct Access;     // a message, until all its blocks are done
+  struct Piece;      // what an access wants of one block
+  struct Entry;      // a block in the write buffer
+  struct Operation;  // what a bank does for reads of a block, or a write of it
+  struct Bank;
+  struct Writers;
+  enum Wake : std::uint8_t { kArrived, kFinished, kBlockRead, kBlockWritten };
+  struct Counts {
+    std::uint64_t read_bytes = 0;
+    std::uint64_t written_bytes = 0;
+    std::uint64_t media_read_bytes = 0;
+    std::uint64_t media_written_bytes = 0;
+    std::uint64_t forwarded = 0;
+    std::uint64_t read_hits = 0;
+    std::uint64_t merged = 0;
+  };
+
+  Bank& bank_of(std::uint64_t block) { return *banks_[block % banks_.size()]; }
+  void arrive(Access& access);
+  void read(Piece& piece);
+  bool forwards(const Piece& piece);
+  void write(Piece& piece);
+  void admit(Piece& piece);
+  bool merge(Piece& piece);
+  void hold(Entry& entry);
+  void release(Entry& entry);
+  void drain(Entry& entry);
+  void request(Operation& operation);
+  void start(Bank& bank);
+  void begin(Bank& bank, Operation& operation);
+  void write_block(Bank& bank);
+  void block_read(Bank& bank);
+  void block_written(Bank& bank);
+  void finish_after(Piece& piece, Time latency);
+  void finish_all(Operation& operation);
+  void finish(Piece& piece);
+
+  NvmMediaParams params_;
+  Kernel& kernel_;
+  MediaClient& client_;
+  EventSource source_;
+  unsigned block_lines_;  // a power of two
+  std::uint64_t whole_;   // the lines of a whole block, a bit each
+  std::vector<std::unique_ptr<Bank>> banks_;
+  DataPath read_path_;
+  DataPath write_path_;
+  NvmWear wear_;
+  RecentBlocks read_buffer_;
+
+  std::pmr::unsynchronized_pool_resource nodes_;  // of the maps: in the long run nothing is allocated
+  std::pmr::unordered_map<std::uint64_t, Operation*> reads_{&nodes_};  // by block, with a read buffer
+  std::pmr::unordered_map<std::uint64_t, Entry*> buffer_{&nodes_};     // by block: those that take more lines
+  IntrusiveList<Entry> held_;
+  std::uint32_t used_ = 0;  // blocks of the write buffer
+  std::unique_ptr<Writers> writers_;
+
+  Pool<Access> accesses_;
+  Pool<Piece> pieces_;
+  Pool<Entry> entries_;
+  Pool<Operation> operations_;
+
+  MeasuredWindow measured_;
+  Counts counts_;  // while measuring
+  LevelMonitor waiting_;
+  LevelMonitor occupied_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,21 @@
+// The blocks of a program's code, as its emulator describes them in the ring of the process.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "program/feed/ring.hpp"
+#include "program/feed/program_sink.hpp"
+
+namespace cxloom {
+
+/// Throws SimulationError: what was written is nothing that a writer of this version writes.
+[[noreturn]] void refuse_feed(const std::string& what);
+
+/// Reads the blocks that are in the ring behind those that are known. Throws SimulationError if they are none.
+void read_blocks(FeedRingHead& head, const std::uint64_t* words,
+                 std::vector<std::shared_ptr<const ProgramBlock>>& blocks);
+
+}  // namespace cxloom

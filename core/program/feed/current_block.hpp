@@ -1,0 +1,74 @@
+// The block that a thread is in, whose accesses are told one by one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "program/feed/blocks.hpp"
+#include "program/feed/record.hpp"
+#include "program/feed/program_sink.hpp"
+
+namespace cxloom {
+
+/// Collects the accesses of a run through a block. What is joined, dropped or refused depends on the block and on what came before.
+class EnteredBlock {
+ public:
+  static constexpr std::size_t kMostAccesses = 1U << 16U;  // of one run: XSAVE has some hundred
+
+  /// The block at hand; none behind one that was left.
+  const ProgramBlock* block() const { return block_; }
+  std::span<const ProgramAccess> accesses() const { return accesses_; }
+  /// Its first instruction is a repeated one that goes on.
+  bool is_continued() const { return continued_; }
+
+  void enter(const ProgramBlock& block, const ProgramBlock* before) {
+    block_ = &block;
+    // A repeated instruction is entered again for each element, as a block that begins with it.
+    continued_ = block.repeats && before != nullptr && before->last == block.address;
+  }
+  void leave() {
+    accesses_.clear();
+    block_ = nullptr;
+  }
+  /// An access, as its record tells it. False if it belongs to no instruction, so that it is dropped. Throws SimulationError if the
+  /// record cannot be.
+  bool access(std::uint64_t record);
+
+ private:
+  const ProgramBlock* block_ = nullptr;
+  bool continued_ = false;
+  std::size_t strays_ = 0;  // in a row
+  std::vector<ProgramAccess> accesses_;
+};
+
+inline bool EnteredBlock::access(std::uint64_t record) {
+  const std::uint32_t instruction = feed::instruction(record);
+  if (!feed::reads(record) && !feed::writes(record)) refuse_feed("an access that neither reads nor writes");
+  // QEMU 7.2 tells what it stores for a signal (the registers on the stack) as accesses of whatever instruction last had some.
+  if (block_ == nullptr || instruction >= block_->instructions.size() ||
+      (!accesses_.empty() && instruction < accesses_.back().instruction)) {
+    if (++strays_ > kMostAccesses) refuse_feed("accesses of no instruction without end");
+    return false;
+  }
+  strays_ = 0;
+  const std::uint64_t address = feed::address(record);
+  const std::uint32_t size = feed::size(record);
+  if (!accesses_.empty()) {
+    ProgramAccess& last = accesses_.back();
+    // The emulator accesses what is wider than eight bytes piece by piece.
+    if (instruction == last.instruction && address == last.address + last.size &&
+        feed::reads(record) == last.reads && feed::writes(record) == last.writes &&
+        last.size + size <= block_->instructions[instruction].operand_bytes) {
+      last.size = static_cast<std::uint16_t>(last.size + size);
+      return true;
+    }
+    if (accesses_.size() >= kMostAccesses) refuse_feed("an instruction without end");
+  }
+  accesses_.push_back({address, static_cast<std::uint16_t>(size), static_cast<std::uint16_t>(instruction),
+                       feed::reads(record), feed::writes(record)});
+  return true;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,66 @@
+// What a running program does, block by block, for whoever simulates or records it while it runs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "program/feed/block.hpp"
+#include "program/feed/system_call.hpp"
+
+namespace cxloom {
+
+struct ProgramThread {
+  std::uint32_t number = 0;   ///< from 1, over all processes, in the order in which they began
+  std::uint32_t process = 0;  ///< which address space it has: from 0, in the order in which they began
+};
+
+/// An address of a thread among those of all processes: they are of 48 bits, and above them stands the process.
+constexpr std::uint64_t among_all(const ProgramThread& thread, std::uint64_t address) {
+  constexpr unsigned kSpaceBits = 48;
+  return address | std::uint64_t{thread.process} << kSpaceBits;
+}
+
+/// Memory of a process that is mapped.
+struct ProgramMapping {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t offset = 0;  ///< of its begin in the file, if it is of one
+  std::string path;          ///< of that file; empty: of none
+};
+
+struct ProgramAccess {
+  std::uint64_t address = 0;      ///< virtual, in the space of its process
+  std::uint16_t size = 0;         ///< bytes
+  std::uint16_t instruction = 0;  ///< index of its instruction in the block
+  bool reads = false;
+  bool writes = false;  ///< an atomic operation does both
+};
+
+class ProgramSink {
+ public:
+  virtual ~ProgramSink() = default;
+  /// A thread went through a block, and accessed memory in this order. `continued`: its first instruction is a repeated one
+  /// that goes on, and not another instruction.
+  virtual void block(const ProgramThread& thread, const ProgramBlock& block,
+                     std::span<const ProgramAccess> accesses, bool continued) = 0;
+  /// `by` is the call that began it (clone, fork, execve); of nobody for the first program.
+  virtual void thread_begins(const ProgramThread& /*thread*/, const Release& /*by*/) {}
+  virtual void thread_ends(const ProgramThread& /*thread*/) {}
+  /// The thread is in the kernel from the one to the other, if it comes back. Calls, their ends and the beginnings of threads are
+  /// reported in the order in which they happened, over all threads: what lets a thread go on is reported before it goes on.
+  virtual void system_call(const ProgramThread& /*thread*/, const SystemCall& /*call*/) {}
+  virtual void system_call_ends(const ProgramThread& /*thread*/, const SystemCallEnd& /*end*/) {}
+  /// Memory that its process has: all that it begins with, and files that it has mapped.
+  virtual void memory_mapped(const ProgramThread& /*thread*/, const ProgramMapping& /*mapping*/) {}
+  /// A thread that is in a call that may wait was seen to sleep there.
+  virtual void thread_sleeps(const ProgramThread& /*thread*/) {}
+  /// A thread that is in the kernel will go on behind that call, which was just reported; or, if it is of nobody, it turned out to wait on.
+  virtual void thread_turns(const ProgramThread& /*thread*/, const Release& /*by*/) {}
+  /// It has read in memory that another thread has ended: what it does from now on comes after that, without a call.
+  virtual void thread_joins(const ProgramThread& /*thread*/, const Release& /*by*/) {}
+  /// It wants no more.
+  virtual bool complete() const { return false; }
+};
+
+}  // namespace cxloom

@@ -1,0 +1,31 @@
+// What a sink is told of the memory that a process has mapped.
+#pragma once
+
+#include <cstdint>
+
+#include "program/feed/ring.hpp"
+#include "program/feed/program_sink.hpp"
+
+namespace cxloom {
+
+/// Of one process: looks at its mappings when it begins, and when a file was mapped. What is there by then is told, a few moments after the
+/// call.
+class ToldMappings {
+ public:
+  static constexpr std::uint32_t kMostLooks = 10'000;
+
+  /// A thread begins: tells what its process begins with, if it is the first one. `process` is the head of that one's ring, here and below.
+  void thread_begins(const ProgramThread& thread, const FeedRingHead& process, ProgramSink& sink);
+  /// A call is back that may have mapped a file.
+  void call_ends(const ProgramThread& thread, const FeedRingHead& process, const SystemCall& call,
+                 const SystemCallEnd& end, ProgramSink& sink);
+
+ private:
+  void tell(const ProgramThread& thread, const FeedRingHead& process, std::uint64_t begin, std::uint64_t end,
+            ProgramSink& sink);
+
+  bool begun_ = false;
+  std::uint32_t looks_ = 0;
+};
+
+}  // namespace cxloom

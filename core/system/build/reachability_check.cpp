@@ -1,0 +1,66 @@
+#include "system/build/reachability_check.hpp"
+
+#include <vector>
+
+#include "base/error.hpp"
+#include "component/component.hpp"
+#include "device/requester/sequencer.hpp"
+#include "interconnect/routing/route_table.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+void check_connected(const System& system) {
+  const auto& components = system.components();
+  std::vector<bool> reached(components.size(), false);
+  std::vector<std::uint32_t> frontier{0};
+  reached[0] = true;
+  while (!frontier.empty()) {
+    const std::uint32_t node = frontier.back();
+    frontier.pop_back();
+    for (const Topology::Hop& hop : system.topology().hops(node)) {
+      if (!reached[hop.to]) frontier.push_back(hop.to);
+      reached[hop.to] = true;
+    }
+  }
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    if (!reached[i]) {
+      throw InputError({"no links lead from '" + components[0]->name() + "' to this device",
+                        {},
+                        "one connected system",
+                        {}},
+                       "devices." + components[i]->name());
+    }
+  }
+}
+
+void check_reachability(const System& system) {
+  const auto& components = system.components();
+  const AddressMap& map = system.address_map();
+  const auto check = [&](const Component& from, NodeId to) {
+    if (system.routes().distance(from.id().index(), to.index()) != RouteTable::kUnreachable) return;
+    throw InputError({"'" + from.name() + "' cannot reach '" + components[to.index()]->name() +
+                          "': only buses and switches pass messages on",
+                      {},
+                      {},
+                      {}},
+                     "links");
+  };
+  const std::vector<NodeId> targets = map.targets();
+  for (const auto& [component, requester] : system.roles().requesters) {
+    if (!requester->has_work()) continue;
+    for (const NodeId target : targets) check(*component, target);
+  }
+  for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
+    for (const NodeId home : map.homes(coherence)) {
+      for (const auto& [component, requester] : system.roles().requesters) {
+        if (requester->has_work()) check(*component, home);
+      }
+      for (const NodeId target : map.targets_of(home)) check(*components[home.index()], target);
+    }
+  }
+  for (const auto& [component, initiator] : system.roles().io_initiators)
+    check(*component, system.component(initiator->target()).id());
+}
+
+}  // namespace cxloom

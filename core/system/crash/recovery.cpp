@@ -1,0 +1,148 @@
+#include "system/crash/recovery.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "base/error.hpp"
+#include "component/component.hpp"
+#include "component/line_versions.hpp"
+#include "device/switch/persist_buffer.hpp"
+#include "kernel/kernel.hpp"
+#include "memory/media/media.hpp"
+#include "memory/media/past.hpp"
+#include "system/kinds/registry.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+namespace {
+
+/// A system that comes up again.
+class Restart {
+ public:
+  Restart(const Registry& registry, const Spec& spec, const DurableState& left);
+  Time play(const RecoveryRules& rules, const std::function<void(const DurableState&)>& changed,
+            const Look& look);
+
+ private:
+  enum class Stage : std::uint8_t { kWaits, kDrains, kDone };
+  struct Item {
+    DurableState::Entry entry;
+    Stage stage = Stage::kWaits;
+  };
+
+  PersistBuffer& buffer_of(const Item& item) const {
+    return *system_.roles().persist_buffers.of(item.entry.buffer);
+  }
+  std::uint64_t changes() const;
+  void begin_drains();
+  void end_drains();
+  bool drained() const;
+  void play_past(const Look& look);
+  DurableState left_now(const RecoveryRules& rules) const;
+
+  Kernel kernel_;
+  System system_;
+  LineVersions* versions_;
+  LineContents lines_;  // as they were
+  std::vector<Item> items_;
+};
+
+Restart::Restart(const Registry& registry, const Spec& spec, const DurableState& left)
+    : system_(kernel_, registry, spec), lines_(left.memory) {
+  system_.fabric().versions = std::make_unique<LineVersions>();
+  versions_ = system_.fabric().versions.get();
+  for (const auto& [line, version] : lines_) versions_->begin_with(LineAddress{line}, version);
+  for (const auto& [component, initiator] : system_.roles().io_initiators) initiator->cease();
+  for (const auto& each : system_.components()) each->start();
+  for (const auto& [component, buffer] : system_.roles().persist_buffers) buffer->begin_recovery();
+  for (const DurableState::Entry& entry : left.entries) items_.push_back({entry});
+}
+
+// Nothing goes on but drains, so that it ends with what they have set going.
+Time Restart::play(const RecoveryRules& rules, const std::function<void(const DurableState&)>& changed,
+                   const Look& look) {
+  Time end;
+  play_past(look);
+  begin_drains();
+  std::uint64_t events = 0;
+  for (std::uint64_t before = changes(); kernel_.run(Time::max(), 1) > 0;) {
+    if (++events % kBetweenLooks == 0) look();
+    if (changes() == before) continue;
+    end = kernel_.now();
+    end_drains();
+    changed(left_now(rules));
+    begin_drains();
+    before = changes();
+  }
+  ensure(drained(), "a recovery that stands still");
+  return end;
+}
+
+// Its memories are as worn as those that lost their power.
+void Restart::play_past(const Look& look) {
+  for (const auto& [component, memory] : system_.roles().memories) {
+    if (!memory->media()) continue;
+    each_medium(*memory->media(), [&](Media& medium) {
+      MediaPast* const past = medium.past();
+      while (past && past->left() > 0) {
+        past->play(kBetweenLooks);
+        look();
+      }
+    });
+  }
+}
+
+bool Restart::drained() const {
+  return std::ranges::all_of(items_, [](const Item& item) { return item.stage == Stage::kDone; });
+}
+
+std::uint64_t Restart::changes() const {
+  std::uint64_t sum = versions_->changes();
+  for (const auto& [component, buffer] : system_.roles().persist_buffers) sum += buffer->entries().changes();
+  return sum;
+}
+
+// Of the buffers whose turn it is, all lines of which nothing older is on its way.
+void Restart::begin_drains() {
+  const Item* first = nullptr;
+  for (Item& item : items_) {
+    if (item.stage == Stage::kDone) continue;
+    if (!first) first = &item;
+    if (item.entry.links != first->entry.links) return;
+    if (item.stage == Stage::kDrains || buffer_of(item).entries().newest(item.entry.kept.line)) continue;
+    item.stage = Stage::kDrains;
+    buffer_of(item).recover(item.entry.kept);
+  }
+}
+
+void Restart::end_drains() {
+  for (Item& item : items_) {
+    if (item.stage == Stage::kDrains && !buffer_of(item).entries().newest(item.entry.kept.line))
+      item.stage = Stage::kDone;
+  }
+}
+
+// An entry that is drained is Empty, and still has what it held.
+DurableState Restart::left_now(const RecoveryRules& rules) const {
+  DurableState state;
+  for (const Item& item : items_) {
+    if (item.stage == Stage::kDone && rules.skip_empty) continue;
+    state.entries.push_back(item.entry);
+    if (item.stage == Stage::kDone) state.entries.back().state = PersistEntry::State::kEmpty;
+  }
+  state.sort(rules);
+  for (const auto& [line, version] : lines_) state.memory[line] = versions_->in_memory(LineAddress{line});
+  return state;
+}
+
+}  // namespace
+
+Time Recovery::play(const DurableState& left, const std::function<void(const DurableState&)>& changed,
+                    const Look& look) const {
+  look();
+  return Restart(registry_, spec_, left).play(rules_, changed, look);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,159 @@
+#include "system/deadlock/message_flows.hpp"
+
+#include <initializer_list>
+#include <set>
+#include <utility>
+
+#include "device/requester/sequencer.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+namespace {
+
+constexpr ClassSet set_of(std::initializer_list<Channel> channels) {
+  ClassSet set = 0;
+  for (const Channel each : channels) set |= cxloom::set_of(each);
+  return set;
+}
+
+/// What two devices send to each other.
+struct Dialogue {
+  ClassSet there;
+  ClassSet back;
+};
+
+constexpr Dialogue kPlain{set_of({Channel::kM2SReq, Channel::kM2SRwD}),
+                          set_of({Channel::kS2MNDR, Channel::kS2MDRS})};
+constexpr Dialogue kBackInvalidate{set_of({Channel::kM2SReq, Channel::kM2SRwD, Channel::kM2SBIRsp}),
+                                   set_of({Channel::kS2MNDR, Channel::kS2MDRS, Channel::kS2MBISnp})};
+constexpr Dialogue kCache{set_of({Channel::kD2HReq, Channel::kD2HRsp, Channel::kD2HData}),
+                          set_of({Channel::kH2DReq, Channel::kH2DRsp, Channel::kH2DData})};
+/// A host with a device that is the home of its own memory by bias: requests of both.
+constexpr Dialogue kBias{kPlain.there | kCache.back, kPlain.back | kCache.there};
+
+Dialogue with_home(Coherence coherence) {
+  if (coherence == Coherence::kHdmDb) return kBackInvalidate;
+  if (coherence == Coherence::kHdmH) return kCache;
+  return kBias;
+}
+
+class Collector {
+ public:
+  explicit Collector(MessageFlows& flows) : flows_(flows) {}
+
+  void talk(NodeId a, NodeId b, const Dialogue& dialogue) {
+    if (a == b) return;
+    flows_.to[b.index()].push_back({a.index(), dialogue.there});
+    flows_.to[a.index()].push_back({b.index(), dialogue.back});
+  }
+
+  /// To be called once, at the end: who sends to a destination for several reasons is one sender, where it was first.
+  void join_senders(std::size_t nodes) {
+    constexpr std::size_t kNowhere = ~std::size_t{0};
+    std::vector<std::size_t> place(nodes, kNowhere);
+    for (auto& [destination, senders] : flows_.to) {
+      std::size_t kept = 0;
+      for (const RouteWalk::Sender& each : senders) {
+        if (place[each.node] == kNowhere) {
+          place[each.node] = kept;
+          senders[kept++] = each;
+        } else {
+          senders[place[each.node]].classes |= each.classes;
+        }
+      }
+      senders.erase(senders.begin() + static_cast<std::ptrdiff_t>(kept), senders.end());
+      for (const RouteWalk::Sender& each : senders) place[each.node] = kNowhere;
+    }
+  }
+
+ private:
+  MessageFlows& flows_;
+};
+
+}  // namespace
+
+void MessageFlows::add_to(RouteWalk& walk, const System& system) const {
+  std::vector<std::uint32_t> refusing;
+  for (const auto& [component, virtual_switching] : system.roles().virtual_switches)
+    refusing.push_back(component->id().index());
+  walk.refuse_at(refusing);
+  if (system.router().detours()) {
+    std::map<std::uint32_t, ClassSet> classes;
+    for (const auto& [destination, senders] : to) {
+      for (const RouteWalk::Sender& sender : senders) classes[sender.node] |= sender.classes;
+    }
+    std::vector<RouteWalk::Sender> senders;
+    for (const auto& [node, sent] : classes) senders.push_back({node, sent});
+    std::vector<std::uint32_t> switches;
+    for (std::uint32_t node = 0; node < system.topology().size(); ++node) {
+      if (system.topology().node(node).is_switch) switches.push_back(node);
+    }
+    walk.add_detours(switches, senders);
+  }
+  for (const auto& [destination, senders] : to) walk.add(destination, senders);
+  for (const auto& [requester, answering] : error_answers(walk.dead_ends()))
+    walk.add_straight(requester, answering);
+}
+
+// Where a request finds no way on, or comes to virtual switches, an error answer may begin, which goes straight.
+std::map<std::uint32_t, std::vector<RouteWalk::Sender>> MessageFlows::error_answers(
+    const std::vector<RouteWalk::DeadEnd>& dead_ends) const {
+  constexpr ClassSet kRequests = kPlain.there;
+  std::map<std::uint32_t, std::set<std::pair<std::size_t, std::uint32_t>>>
+      found;  // by requester: since when, where
+  for (const RouteWalk::DeadEnd& end : dead_ends) {
+    for (const RouteWalk::Sender& sender : to.at(end.destination)) {
+      if ((sender.classes & kRequests) != 0) found[sender.node].insert({end.table, end.node});
+    }
+  }
+  std::map<std::uint32_t, std::vector<RouteWalk::Sender>> answers;
+  for (const auto& [requester, places] : found) {
+    for (const auto& [since, node] : places) answers[requester].push_back({node, kPlain.back, since});
+  }
+  return answers;
+}
+
+MessageFlows message_flows(const System& system, bool all_requesters) {
+  MessageFlows flows;
+  Collector collector(flows);
+  const AddressMap& map = system.address_map();
+  const auto with_work = [&](auto&& take) {
+    for (const auto& [component, requester] : system.roles().requesters) {
+      if (all_requesters || requester->has_work()) take(component->id());
+    }
+  };
+  for (const NodeId target : map.targets())
+    with_work([&](NodeId requester) { collector.talk(requester, target, kPlain); });
+  for (const auto& [component, buffer] : system.roles().persist_buffers) {
+    for (const NodeId target : map.targets()) collector.talk(component->id(), target, kPlain);
+    with_work([&, node = component->id()](NodeId requester) { collector.talk(requester, node, kPlain); });
+  }
+  for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
+    for (const NodeId home : map.homes(coherence)) {
+      const Dialogue dialogue = with_home(coherence);
+      const Channel request = coherence == Coherence::kHdmH ? Channel::kD2HReq : Channel::kM2SReq;
+      MessageFlows::Home held{home.index(), cxloom::set_of(request), dialogue.back, dialogue.there, {}};
+      with_work([&](NodeId requester) {
+        collector.talk(requester, home, dialogue);
+        if (requester != home) held.answering.push_back(requester.index());
+      });
+      for (const NodeId target : map.targets_of(home)) {
+        collector.talk(home, target, kPlain);
+        if (target == home) continue;
+        held.sends |= kPlain.there;
+        held.answers |= kPlain.back;
+        held.answering.push_back(target.index());
+      }
+      flows.homes.push_back(std::move(held));
+    }
+  }
+  for (const auto& [component, initiator] : system.roles().io_initiators) {
+    const ClassSet io = cxloom::set_of(Channel::kIo);
+    collector.talk(component->id(), system.component(initiator->target()).id(), {io, io});
+  }
+  collector.join_senders(system.topology().size());
+  return flows;
+}
+
+}  // namespace cxloom

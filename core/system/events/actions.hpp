@@ -1,0 +1,28 @@
+// What the events of a spec do: a class for each sort of them.
+#pragma once
+
+#include <cstddef>
+
+#include "system/spec/event_params.hpp"
+
+namespace cxloom {
+
+class EventActions {
+ public:
+  EventActions() = default;
+  EventActions(const EventActions&) = delete;
+  EventActions& operator=(const EventActions&) = delete;
+  virtual ~EventActions() = default;
+
+  /// Whether events like this one are its own.
+  virtual bool has(const EventParams& event) const = 0;
+  /// Checks that the event of this number can happen once those before it have, which it was asked about before. The system is built.
+  /// Throws InputError.
+  virtual void expect(std::size_t number, const EventParams& event) = 0;
+  /// Checks what `expect` could not, as requesters had no work yet. Throws InputError.
+  virtual void expect_work(const EventParams& /*event*/) {}
+  /// It happens.
+  virtual void act(std::size_t number, const EventParams& event) = 0;
+};
+
+}  // namespace cxloom

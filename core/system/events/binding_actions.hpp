@@ -1,0 +1,30 @@
+// Devices come to virtual CXL switches, and leave them: events `bind` and `unbind`.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "device/switch/virtual_switches.hpp"
+#include "system/events/actions.hpp"
+
+namespace cxloom {
+
+class System;
+
+class BindingActions final : public EventActions {
+ public:
+  explicit BindingActions(System& system) : system_(system) {}
+
+  bool has(const EventParams& event) const override { return event.bind || event.unbind; }
+  void expect(std::size_t number, const EventParams& event) override;
+  void act(std::size_t number, const EventParams& event) override;
+
+ private:
+  VirtualSwitches& virtual_switches_at(const std::string& name) const;
+
+  System& system_;
+  std::map<std::string, VirtualSwitches>
+      expected_;  // by the name of the switch: behind what was expected so far
+};
+
+}  // namespace cxloom

@@ -1,0 +1,227 @@
+#include "system/events/failure_actions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "component/component.hpp"
+#include "device/requester/sequencer.hpp"
+#include "interconnect/link/end.hpp"
+#include "kernel/kernel.hpp"
+#include "system/events/refusal.hpp"
+#include "system/routes/route_epochs.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+namespace {
+
+/// Who repairs `all` repairs `part`, too.
+bool covers(const FailingPart& all, const FailingPart& part) {
+  const auto repaired = [&](std::size_t link) {
+    return std::ranges::find(all.links, link) != all.links.end();
+  };
+  return all.device == part.device && std::ranges::all_of(part.links, repaired);
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> ends_of_links(const System& system) {
+  std::vector<std::pair<std::size_t, std::size_t>> ends;
+  for (const System::LinkView& link : system.links())
+    ends.emplace_back(link.forward->owner().id().index(), link.backward->owner().id().index());
+  return ends;
+}
+
+}  // namespace
+
+void check_no_timeouts(const System& system) {
+  for (const auto& [component, requester] : system.roles().requesters) {
+    if (!requester->sets_completion_timeout()) continue;
+    throw InputError({"completion_timeout has no effect: nothing fails in this system",
+                      {},
+                      "events: [{at: ..., fail: {...}}], or no completion_timeout",
+                      {},
+                      InputError::Kind::kNoEffect},
+                     "devices." + component->name() + ".completion_timeout");
+  }
+}
+
+FailureActions::FailureActions(Kernel& kernel, EventSource& source, System& system, std::size_t events,
+                               std::function<void()> rerouted)
+    : kernel_(kernel),
+      source_(source),
+      system_(system),
+      failures_(ends_of_links(system), system.components().size()),
+      parts_(events),
+      rerouted_(std::move(rerouted)) {}
+
+void FailureActions::expect(std::size_t number, const EventParams& event) {
+  const bool fails = event.fail.has_value();
+  const FailedPart& part = fails ? static_cast<const FailedPart&>(*event.fail) : *event.repair;
+  below(fails ? "fail" : "repair", [&] {
+    const FailingPart& found = parts_[number] = find_part(part);
+    const bool failed = std::ranges::find(failed_, found) != failed_.end();
+    if (fails) {
+      check_links(found);
+      if (failed) refuse_event("it has failed already", part.described(), "a repair before it fails again");
+      failed_.push_back(found);
+    } else {
+      if (!failed)
+        refuse_event("it has not failed", part.described(),
+                     "what an event before this one makes fail: the same link, links or device");
+      std::erase_if(failed_, [&](const FailingPart& part_of_it) { return covers(found, part_of_it); });
+    }
+  });
+}
+
+void FailureActions::foretell(const std::vector<EventParams>& events) {
+  system_.expect(route_epochs(events, parts_, failures_));
+  const std::vector<std::vector<Time>> down = failure_times(events, parts_, failures_);
+  for (std::size_t link = 0; link < down.size(); ++link) {
+    if (down[link].empty()) continue;
+    for (LinkEnd* end : {system_.links()[link].forward, system_.links()[link].backward})
+      end->expect_failures(down[link]);
+  }
+}
+
+FailingPart FailureActions::find_part(const FailedPart& part) const {
+  FailingPart found;
+  const auto& links = system_.links();
+  if (part.device) {
+    const Component* const device = below("device", [&] {
+      const Component& named = system_.component(*part.device);
+      if (!named.is_switch() || !named.reroutes())
+        refuse_event("a device that cannot fail", "'" + *part.device + "'",
+                     "a switch; of another device its links: link: [a, b]");
+      return &named;
+    });
+    found.device = device->id().index();
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      if (&links[i].forward->owner() == device || &links[i].backward->owner() == device)
+        found.links.push_back(i);
+    }
+    return found;
+  }
+  below("link", [&] {
+    std::array<const Component*, 2> ends{};
+    for (std::size_t i = 0; i < 2; ++i)
+      ends[i] = below("[" + std::to_string(i) + "]", [&] { return &system_.component(part.link[i]); });
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      const Component* const a = &links[i].forward->owner();
+      const Component* const b = &links[i].backward->owner();
+      if ((a == ends[0] && b == ends[1]) || (a == ends[1] && b == ends[0])) found.links.push_back(i);
+    }
+    if (found.links.empty())
+      refuse_event("no link joins these devices", part.link[0] + " and " + part.link[1],
+                   "two devices with a link");
+  });
+  if (!part.number) return found;
+  below("number", [&] {
+    if (*part.number > found.links.size())
+      refuse_event("there is no such link", std::to_string(*part.number),
+                   "at most " + std::to_string(found.links.size()));
+  });
+  found.links = {found.links[*part.number - 1]};
+  return found;
+}
+
+// What is beside a failure must be able to live with it.
+void FailureActions::check_links(const FailingPart& part) const {
+  if (system_.address_map().has_coherent()) {
+    refuse_event(
+        "nothing fails in a system with coherent regions", {},
+        "regions without coherence: a snoop or an answer that is lost would leave its home waiting for ever");
+  }
+  for (const auto& [component, initiator] : system_.roles().io_initiators) {
+    if (initiator->losses()) continue;
+    refuse_event("nothing fails beside '" + component->name() + "', which cannot lose packets of CXL.io", {},
+                 "a system without it, or an initiator that has IoInitiator::losses()");
+  }
+  for (const std::size_t index : part.links) {
+    const System::LinkView& link = system_.links()[index];
+    if (link.params->outage.at) {
+      refuse_event("a link that events make fail has no outage of its own", link.name,
+                   "no outage of the link: fail and repair say when it is down");
+    }
+    for (const LinkEnd* end : {link.forward, link.backward}) {
+      if (end->owner().reroutes()) continue;
+      refuse_event("'" + end->owner().name() + "' finds no other way when a link of it fails", link.name,
+                   "links of switches, buses, hosts, accelerators and memories");
+    }
+  }
+}
+
+void FailureActions::act(std::size_t number, const EventParams& event) {
+  if (event.fail) {
+    fail(number, event.fail->reroute_time);
+  } else {
+    repair(number);
+  }
+}
+
+void FailureActions::fail(std::size_t number, Time reroute_time) {
+  const FailingPart& part = parts_[number];
+  if (part.device != FailingPart::kNone) system_.components()[part.device]->routes_changed(true);
+  for (const std::size_t index : failures_.fail(part, number)) {
+    system_.links()[index].forward->interrupt();
+    system_.links()[index].backward->interrupt();
+  }
+  each_end_at(part, [](LinkEnd& end) { end.close(); });  // what waits there is lost
+  kernel_.schedule(kernel_.now() + reroute_time, source_, *this, 0, number);
+}
+
+// The ends of its links at a device that fails, or is repaired.
+void FailureActions::each_end_at(const FailingPart& part, const std::function<void(LinkEnd&)>& action) const {
+  for (const std::size_t index : part.links) {
+    const System::LinkView& link = system_.links()[index];
+    for (LinkEnd* end : {link.forward, link.backward}) {
+      if (end->owner().id().index() == part.device) action(*end);
+    }
+  }
+}
+
+// Of what failed then, what has not been repaired meanwhile.
+void FailureActions::wake(std::uint8_t /*kind*/, std::uint64_t number) {
+  const std::vector<std::size_t> found = failures_.discover(parts_[number], number);
+  if (found.empty()) return;
+  compute_routes();
+  for (const std::size_t link : found) {
+    system_.links()[link].forward->close();
+    system_.links()[link].backward->close();
+  }
+}
+
+void FailureActions::repair(std::size_t number) {
+  const std::vector<std::size_t> repaired = failures_.repair(parts_[number]);
+  wait_for_discovery(parts_[number]);
+  compute_routes();
+  for (const std::size_t link : repaired) {
+    system_.links()[link].forward->reopen();
+    system_.links()[link].backward->reopen();
+  }
+  for (const std::size_t link : repaired) {
+    for (const LinkEnd* end : {system_.links()[link].forward, system_.links()[link].backward})
+      system_.components()[end->owner().id().index()]->link_repaired();
+  }
+}
+
+// A switch that fails closes its ends at once. Where a link stays down that its neighbours still send over, so does the
+// repaired switch: what is closed must not be on a route.
+void FailureActions::wait_for_discovery(const FailingPart& repaired) {
+  FailingPart undiscovered{{}, repaired.device};
+  for (const std::size_t link : repaired.links) {
+    if (failures_.undiscovered(link)) undiscovered.links.push_back(link);
+  }
+  each_end_at(undiscovered, [](LinkEnd& end) {
+    end.reopen();
+    end.interrupt();
+  });
+}
+
+void FailureActions::compute_routes() {
+  system_.route_around(failures_.avoided());
+  for (const auto& component : system_.components())
+    component->routes_changed(failures_.device_failed(component->id().index()));
+  rerouted_();
+}
+
+}  // namespace cxloom

@@ -1,0 +1,59 @@
+// Links and switches fail, and work again: events `fail` and `repair`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernel/event_handler.hpp"
+#include "system/events/actions.hpp"
+#include "system/routes/link_failures.hpp"
+
+namespace cxloom {
+
+class EventSource;
+class Kernel;
+class LinkEnd;
+class System;
+
+/// Where nothing fails, nothing is lost: throws InputError for a requester that waits for what is.
+void check_no_timeouts(const System& system);
+
+class FailureActions final : public EventActions, public EventHandler {
+ public:
+  /// Sends its events as those of `source`. The system is built, so that its links are known. `rerouted` is called when there
+  /// are other routes.
+  FailureActions(Kernel& kernel, EventSource& source, System& system, std::size_t events,
+                 std::function<void()> rerouted);
+
+  bool has(const EventParams& event) const override { return event.fail || event.repair; }
+  void expect(std::size_t number, const EventParams& event) override;
+  /// All events were expected: the system hears what will fail, and which routes there will be.
+  void foretell(const std::vector<EventParams>& events);
+  void act(std::size_t number, const EventParams& event) override;
+
+  std::string name() const override { return "events"; }
+  /// It is known that the event of this number has happened.
+  void wake(std::uint8_t kind, std::uint64_t number) override;
+
+ private:
+  FailingPart find_part(const FailedPart& part) const;
+  void check_links(const FailingPart& part) const;
+  void fail(std::size_t number, Time reroute_time);
+  void repair(std::size_t number);
+  void each_end_at(const FailingPart& part, const std::function<void(LinkEnd&)>& action) const;
+  void wait_for_discovery(const FailingPart& repaired);
+  void compute_routes();
+
+  Kernel& kernel_;
+  EventSource& source_;
+  System& system_;
+  LinkFailures failures_;
+  std::vector<FailingPart> parts_;   // by the number of the event; of others nothing
+  std::vector<FailingPart> failed_;  // behind what was expected so far
+  std::function<void()> rerouted_;
+};
+
+}  // namespace cxloom

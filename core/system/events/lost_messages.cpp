@@ -1,0 +1,93 @@
+#include "system/events/lost_messages.hpp"
+
+#include "component/component.hpp"
+#include "component/delivery_order.hpp"
+#include "component/endpoint.hpp"
+#include "device/requester/sequencer.hpp"
+#include "interconnect/wire/interrupted_wait.hpp"
+#include "kernel/event_source.hpp"
+#include "kernel/kernel.hpp"
+#include "protocol/error_answer.hpp"
+#include "protocol/protocol_observer.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+void LostMessages::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind == kTakeKept) {
+    system_.components()[DeliveryOrder::destination_of(payload).index()]->take_kept(payload);
+  } else {
+    time_out(*reinterpret_cast<Message*>(payload));
+  }
+}
+
+// Of something that lasts until then.
+EventCost& LostMessages::cost(Time until) {
+  cost_->felt_until = std::max(cost_->felt_until, until);
+  return *cost_;
+}
+
+// It never comes to its destination. What is kept there until it has come is taken at the end of what happens now.
+void LostMessages::forget(const Message& message) {
+  DeliveryOrder* const order = system_.fabric().order.get();
+  if (!order || !DeliveryOrder::covers(message.channel) || !order->forget(message)) return;
+  kernel_.schedule(kernel_.now(), source_, *this, kTakeKept, DeliveryOrder::stream_of(message));
+}
+
+void LostMessages::rerouted() { ++cost(kernel_.now()).rerouted; }
+
+bool LostMessages::answers(Message& message, NodeId node, Time now) {
+  if (!is_request(message)) {
+    lose(message, now);
+    return false;
+  }
+  ++cost(now).failed;
+  message.charge(kInterrupted, now);
+  forget(message);
+  make_error_answer(message, node);
+  message.via = kViaNobody;
+  if (ProtocolObserver* const observer = system_.fabric().observer) observer->sent(message, now);
+  if (system_.fabric().order && message.destination != node) system_.fabric().order->number(message);
+  return true;
+}
+
+// The clock of a completion timeout starts when the request is issued.
+void LostMessages::lose(Message& message, Time now) {
+  if (message.channel == Channel::kIo) return lose_packet(message, now);
+  Sequencer* const requester = system_.roles().requesters.of(message.requester);
+  ensure(requester != nullptr, "a message that nobody asked for is lost");
+  forget(message);
+  Time issued = now;
+  if (const Account* account = message.account) issued = message.age + account->of(Segment::kRequesterQueue);
+  const Time end = std::max(now, issued + requester->completion_timeout());
+  ++cost(end).lost;
+  kernel_.schedule(end, source_, *this, kTimeout, reinterpret_cast<std::uintptr_t>(&message));
+}
+
+IoLosses& LostMessages::sender_of(const Message& packet) const {
+  const NodeId sender = packet.opcode == Opcode::kCplD ? packet.destination : packet.source;
+  IoInitiator* const initiator = system_.roles().io_initiators.of(sender);
+  ensure(initiator != nullptr && initiator->losses() != nullptr,
+         "a packet of CXL.io that nobody may lose is lost");
+  return *initiator->losses();
+}
+
+// Nothing answers CXL.io with an error: what finds no way is lost, too.
+void LostMessages::lose_packet(Message& message, Time now) {
+  const Time end = sender_of(message).hears_of_loss(message, now);
+  ++cost(end).lost;
+  kernel_.schedule(end, source_, *this, kTimeout, reinterpret_cast<std::uintptr_t>(&message));
+}
+
+// The requester answers itself.
+void LostMessages::time_out(Message& message) {
+  if (message.channel == Channel::kIo) return sender_of(message).lose(message);
+  message.charge(kInterrupted, kernel_.now());
+  make_error_answer(message, message.requester);
+  message.destination = message.requester;
+  if (ProtocolObserver* const observer = system_.fabric().observer) observer->sent(message, kernel_.now());
+  message.port = Endpoint::kInside;
+  system_.components()[message.requester.index()]->receive(message);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,92 @@
+#include "system/events/player.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "component/system_context.hpp"
+#include "kernel/kernel.hpp"
+#include "system/events/binding_actions.hpp"
+#include "system/events/extent_actions.hpp"
+#include "system/events/failure_actions.hpp"
+#include "system/events/page_move_actions.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+namespace {
+
+std::string path_of(std::size_t event) { return "events[" + std::to_string(event) + "]"; }
+
+}  // namespace
+
+EventPlayer::Source::Source(Kernel& kernel) : events(kernel.new_source()) {}
+
+EventPlayer::EventPlayer(Kernel& kernel, const std::vector<EventParams>& events) : kernel_(kernel) {
+  if (events.empty()) return;
+  source_ = std::make_unique<Source>(kernel);
+  std::map<std::string, int> times;
+  for (const EventParams& event : events) {
+    const std::string name = to_text(event.at) + " " + event.described();
+    const int time = ++times[name];
+    entries_.push_back({&event, time == 1 ? name : name + " (" + std::to_string(time) + ")", false, {}});
+  }
+}
+
+void EventPlayer::attach(System& system) {
+  const bool anything_fails =
+      std::ranges::any_of(entries_, [](const Entry& entry) { return entry.params->fail.has_value(); });
+  if (!anything_fails) check_no_timeouts(system);
+  if (entries_.empty()) return;
+  check_order();
+  std::vector<EventParams> events;
+  for (const Entry& entry : entries_) events.push_back(*entry.params);
+  auto failures = std::make_unique<FailureActions>(kernel_, source_->events, system, events.size(),
+                                                   [this] { memory_changed(); });
+  FailureActions& failing = *failures;
+  actions_.push_back(std::move(failures));
+  actions_.push_back(std::make_unique<BindingActions>(system));
+  actions_.push_back(std::make_unique<ExtentActions>(kernel_, system));
+  actions_.push_back(std::make_unique<PageMoveActions>(system));
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    Entry& entry = entries_[i];
+    entry.actions = &actions_of(*entry.params);
+    below(path_of(i), [&] { entry.actions->expect(i, *entry.params); });
+  }
+  lost_ = std::make_unique<LostMessages>(kernel_, source_->events, system, entries_.front().cost);
+  if (anything_fails) system.fabric().failures = lost_.get();
+  failing.foretell(events);
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    kernel_.schedule_background(entries_[i].params->at, source_->events, *this, 0, i);
+}
+
+void EventPlayer::expect_work() {
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    below(path_of(i), [&] { entries_[i].actions->expect_work(*entries_[i].params); });
+}
+
+void EventPlayer::check_order() const {
+  for (std::size_t i = 1; i < entries_.size(); ++i) {
+    if (entries_[i].params->at >= entries_[i - 1].params->at) continue;
+    throw InputError({"events stand in the order in which they happen",
+                      to_text(entries_[i].params->at),
+                      "at least " + to_text(entries_[i - 1].params->at) + ", the time of the one before",
+                      {}},
+                     "events[" + std::to_string(i) + "].at");
+  }
+}
+
+EventActions& EventPlayer::actions_of(const EventParams& event) const {
+  const auto found = std::ranges::find_if(actions_, [&](const auto& actions) { return actions->has(event); });
+  ensure(found != actions_.end(), "an event that does nothing");
+  return **found;
+}
+
+void EventPlayer::wake(std::uint8_t /*kind*/, std::uint64_t number) {
+  Entry& entry = entries_[number];
+  entry.happened = true;
+  if (entry.params->fail || entry.params->repair) lost_->count_in(entry.cost);
+  entry.actions->act(number, *entry.params);
+  if (!entry.params->move_pages) memory_changed();
+}
+
+}  // namespace cxloom

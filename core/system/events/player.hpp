@@ -1,0 +1,70 @@
+// Makes the events of a spec happen during a run: docs/model/failures.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/event_handler.hpp"
+#include "kernel/event_source.hpp"
+#include "system/events/actions.hpp"
+#include "system/spec/event_params.hpp"
+#include "system/events/lost_messages.hpp"
+
+namespace cxloom {
+
+class Kernel;
+class System;
+
+class EventPlayer final : public EventHandler {
+ public:
+  struct Entry {
+    const EventParams* params;
+    std::string
+        name;  ///< "10us fail link sw0-mem1", then "10us fail link sw0-mem1 (2)": no two have the same
+    bool happened = false;
+    EventCost cost;
+    EventActions* actions = nullptr;  ///< of events like this one
+  };
+
+  /// To be made before everything else that sends events: its own come first at their instants.
+  EventPlayer(Kernel& kernel, const std::vector<EventParams>& events);
+  /// The system is built: checks the events against it, and waits for their times. Throws InputError.
+  void attach(System& system);
+  /// The requesters have their work: checks the events that are about it. Throws InputError.
+  void expect_work();
+
+  /// Is called when what memory devices have a way to, or extents of, has changed.
+  void on_memory_change(std::function<void()> changed) { changed_ = std::move(changed); }
+
+  std::string name() const override { return "events"; }
+  /// The event of this number happens.
+  void wake(std::uint8_t kind, std::uint64_t number) override;
+
+  /// In the order of the spec.
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  void check_order() const;
+  void memory_changed() const {
+    if (changed_) changed_();
+  }
+  EventActions& actions_of(const EventParams& event) const;
+
+  struct Source {
+    explicit Source(Kernel& kernel);
+    EventSource events;
+  };
+
+  Kernel& kernel_;
+  std::unique_ptr<Source> source_;  // none: there are no events
+  std::vector<Entry> entries_;
+  std::vector<std::unique_ptr<EventActions>> actions_;
+  std::unique_ptr<LostMessages> lost_;
+  std::function<void()> changed_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,67 @@
+// Every kind of thing that a system can be made of. A new component is a line in `builtin_registry`, or in the
+// `CXLOOM_PLUGIN` of a plug-in.
+#pragma once
+
+#include <vector>
+
+#include "base/kind_registry.hpp"
+#include "device/context/context.hpp"
+#include "interconnect/topology/generators.hpp"
+#include "interconnect/routing/strategy.hpp"
+#include "memory/media/registry.hpp"
+#include "tags/cache_kinds.hpp"
+#include "workload/placement/page_placement.hpp"
+#include "workload/pattern/pattern.hpp"
+
+namespace cxloom {
+
+class Arbiter;
+struct ArbitrationContext;
+using ArbitrationRegistry = KindRegistry<Arbiter, ArbitrationContext>;
+
+struct Registry {
+  DeviceRegistry devices{"device"};
+  MediaRegistry media{"media"};
+  VictimRegistry victims{"victim policy"};
+  PrefetcherRegistry prefetchers{"prefetcher"};
+  RoutingRegistry routing{"routing"};
+  ArbitrationRegistry arbitration{"arbitration"};
+  PatternRegistry patterns{"pattern"};
+  PlacementRegistry placements{"placement"};
+  TopologyRegistry topologies{"topology"};
+  std::vector<const void*> plugins;  ///< the libraries that it points into
+
+  /// Calls `visit(category, title, kinds)` for each list of kinds. Parameters, programs and docs know it by its category.
+  template <class Visit>
+  void each_category(Visit visit) const {
+    visit_all(*this, visit);
+  }
+  template <class Visit>
+  void each_category(Visit visit) {
+    visit_all(*this, visit);
+  }
+
+ private:
+  /// Every list of kinds, once.
+  template <class Self, class Visit>
+  static void visit_all(Self& self, Visit& visit) {
+    visit("devices", "Devices", self.devices);
+    visit("media", "Media of a memory", self.media);
+    visit("schedulers", "Schedulers of DRAM", self.media.schedulers);
+    visit("row_policies", "Row policies of DRAM", self.media.row_policies);
+    visit("refresh_policies", "Refresh policies of DRAM", self.media.refresh_policies);
+    visit("collectors", "Garbage collection of flash", self.media.collectors);
+    visit("victims", "Victim policies of a cache", self.victims);
+    visit("prefetchers", "Prefetchers of a cache", self.prefetchers);
+    visit("routing", "Routing among equally short ways", self.routing);
+    visit("arbitration", "Arbitration among the inputs of a switch", self.arbitration);
+    visit("patterns", "Access patterns of a workload", self.patterns);
+    visit("placements", "Placement of a workload's pages", self.placements);
+    visit("topologies", "Topologies", self.topologies);
+  }
+};
+
+/// What comes with cxloom.
+Registry builtin_registry();
+
+}  // namespace cxloom

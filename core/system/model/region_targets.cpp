@@ -1,0 +1,156 @@
+#include "system/model/region_targets.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/error.hpp"
+#include "component/component.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+namespace {
+
+// What a region needs of its home, for people.
+struct HomeNeeded {
+  const char* part;     // what a device without it lacks
+  const char* allowed;  // by name
+  const char* instead;  // of a memory that has none itself
+};
+
+HomeNeeded needed_for(Coherence coherence) {
+  if (coherence == Coherence::kHdmH)
+    return {"home agent", "hosts with a home_agent",
+            "a host with memory and a home_agent, or home: such a host"};
+  if (coherence == Coherence::kHdmD) return {"bias", "devices whose memory has bias", "memory with bias"};
+  return {"coherency agent", "devices of kind dcoh, and memory with a dcoh",
+          "memory with a dcoh, or home: a device of kind dcoh"};
+}
+
+// Who keeps a region coherent, if it is one device for all of it.
+std::optional<NodeId> home_of(const System& system, const RegionParams& region,
+                              const std::vector<MemoryTargetInfo>& targets) {
+  if (region.coherence == Coherence::kNone) return std::nullopt;
+  const HomeNeeded needed = needed_for(region.coherence);
+  if (region.coherence == Coherence::kHdmD && targets.size() > 1) {
+    throw InputError({"pages are biased by one device: hdm-d does not interleave",
+                      counted(targets.size(), "target"),
+                      "one target",
+                      {}},
+                     "to");
+  }
+  const auto home_at = [&](NodeId node) -> const CoherenceHome* {
+    const CoherenceHome* const home = system.roles().homes.of(node);
+    return home && home->coherence() == region.coherence ? home : nullptr;
+  };
+  if (region.home) {
+    return below("home", [&] {
+      const Component& component = system.component(*region.home);
+      const CoherenceHome* const home = home_at(component.id());
+      if (!home) {
+        throw InputError({std::string("a device without a ") + needed.part,
+                          "'" + component.name() + "'",
+                          needed.allowed,
+                          {}});
+      }
+      if (!home->serves_others() &&
+          std::ranges::any_of(targets, [&](const auto& target) { return target.id != component.id(); })) {
+        throw InputError({"the agent of a device with memory keeps that memory coherent alone",
+                          "'" + component.name() + "'",
+                          region.coherence == Coherence::kHdmD
+                              ? "no home: with hdm-d a device keeps its own memory coherent"
+                              : "a device of kind dcoh for several memories",
+                          {}});
+      }
+      return std::optional<NodeId>(component.id());
+    });
+  }
+  for (std::size_t t = 0; t < targets.size(); ++t) {
+    if (home_at(targets[t].id)) continue;
+    below(indexed("to", t), [&] {
+      throw InputError({std::string("memory without a ") + needed.part + " cannot be kept coherent",
+                        "'" + targets[t].name + "'",
+                        needed.instead,
+                        {}});
+    });
+  }
+  return std::nullopt;
+}
+
+// All of a memory, or the logical device of it that holds the region.
+MemoryTargetInfo target_of(const RegionParams& region, const Component& target, const MemoryOwner& owner) {
+  const std::span<const LogicalDeviceExtent> all = owner.logical_devices();
+  if (all.empty() && !region.ld) return {target.name(), target.id(), owner.memory_capacity()};
+  if (all.empty()) {
+    throw InputError({"memory without logical devices, where ld names one of them",
+                      "'" + target.name() + "'",
+                      "no ld, or a memory with logical_devices",
+                      {}});
+  }
+  const std::string allowed = "ld: 0 to " + std::to_string(all.size() - 1);
+  if (!region.ld) {
+    throw InputError({"memory with logical devices: a region lies within one of them",
+                      "'" + target.name() + "'",
+                      allowed,
+                      {}});
+  }
+  if (*region.ld >= all.size()) {
+    throw InputError({"'" + target.name() + "' has " + counted(all.size(), "logical device"),
+                      "ld: " + std::to_string(*region.ld),
+                      allowed,
+                      {}});
+  }
+  const LogicalDeviceExtent& of = all[*region.ld];
+  return {target.name(), target.id(), of.capacity, of.base, static_cast<std::uint8_t>(*region.ld),
+          of.host,       true};
+}
+
+/// What `persistence` of a region asks of its memories.
+void check_persistence(const RegionParams& region, const Component& target, const MemoryOwner& owner,
+                       bool dynamic) {
+  if (region.persistence == Persistence::kVolatile) return;
+  if (dynamic) {
+    throw InputError({"memory of dynamic capacity comes and goes, and is not persistent",
+                      "'" + target.name() + "'",
+                      "persistence: volatile, or memory without dynamic_capacity",
+                      {}});
+  }
+  const std::string early = owner.answers_writes_early();
+  if (region.persistence != Persistence::kMedia || early.empty()) return;
+  throw InputError({"memory that answers writes before its media have them",
+                    "'" + target.name() + "' with " + early,
+                    "persistence: controller, where such a buffer is flushed when power fails, or memory "
+                    "without it",
+                    {}});
+}
+
+}  // namespace
+
+void add_regions(const std::vector<RegionParams>& regions, const System& system, AddressMap& map) {
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    below(indexed("address_map", i), [&] {
+      const RegionParams& region = regions[i];
+      std::vector<MemoryTargetInfo> targets;
+      for (std::size_t t = 0; t < region.to.size(); ++t) {
+        below(indexed("to", t), [&] {
+          const Component& target = system.component(region.to[t]);
+          const MemoryOwner* owner = system.roles().memories.of(target.id());
+          if (!owner || owner->memory_capacity() == Bytes{}) {
+            throw InputError({"a device without memory",
+                              "'" + target.name() + "'",
+                              "memories, and hosts and accelerators with memory",
+                              {}});
+          }
+          check_persistence(region, target, *owner,
+                            system.roles().dynamic_memories.of(target.id()) != nullptr);
+          targets.push_back(target_of(region, target, *owner));
+        });
+      }
+      map.add_region(region, targets, home_of(system, region, targets));
+    });
+  }
+}
+
+}  // namespace cxloom

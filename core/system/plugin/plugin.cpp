@@ -1,0 +1,130 @@
+#include "system/plugin/plugin.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "system/plugin/library_file.hpp"
+#include "system/plugin/stamp.hpp"
+#include "system/plugin/trial.hpp"
+
+namespace cxloom {
+
+namespace {
+
+constexpr const char* kRebuild = "; build the plug-in with the headers of this cxloom";
+
+template <std::size_t kSize>
+std::string text_of(const std::array<char, kSize>& text) {
+  return {text.data(), strnlen(text.data(), kSize)};
+}
+
+std::string described(const TypeLayout& type) {
+  return text_of(type.name) + ": " + counted(type.size, "byte") + ", aligned to " +
+         std::to_string(type.alignment);
+}
+
+/// What was written first stands first in every version's stamp; the types are read only if all of that agrees.
+void check_stamp(const std::vector<char>& bytes) {
+  static constexpr PluginStamp kOwn = make_plugin_stamp();
+  PluginStamp stamp{};
+  std::memcpy(&stamp, bytes.data(), std::min(bytes.size(), sizeof stamp));
+  if (bytes.empty() || text_of(stamp.magic) != kStampMagic) {
+    throw InputError({"the plug-in does not say what it was built for",
+                      {},
+                      "its entry as CXLOOM_PLUGIN(registry) {...}, built with the headers of cxloom " +
+                          std::string(kVersion),
+                      {}});
+  }
+  if (stamp.version != kOwn.version) {
+    throw InputError({"the plug-in was built for another version of cxloom",
+                      text_of(stamp.version),
+                      std::string(kVersion) + kRebuild,
+                      {}});
+  }
+  if (stamp.cxx_library != kOwn.cxx_library) {
+    throw InputError({"the plug-in was built with another C++ library",
+                      text_of(stamp.cxx_library),
+                      text_of(kOwn.cxx_library),
+                      {}});
+  }
+  for (std::size_t i = 0; i < kOwn.types.size(); ++i) {
+    if (stamp.types[i] == kOwn.types[i]) continue;
+    throw InputError({"the plug-in has another layout of a type of cxloom",
+                      described(stamp.types[i]),
+                      described(kOwn.types[i]) + kRebuild,
+                      {}});
+  }
+  if (bytes.size() != sizeof stamp || stamp.bytes != kOwn.bytes)
+    throw InputError({"the plug-in has a stamp of another size",
+                      std::to_string(bytes.size()),
+                      std::to_string(sizeof stamp) + kRebuild,
+                      {}});
+}
+
+// A host such as Python loads this library for itself alone; a plug-in must find its symbols.
+void share_symbols() {
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&load_plugin), &here) != 0)
+    dlopen(here.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+}
+
+/// Without the path, which the message names anyway.
+std::string reason_of(const char* problem, const std::string& path) {
+  const std::string text = problem ? problem : "unknown";
+  return text.starts_with(path + ": ") ? text.substr(path.size() + 2) : text;
+}
+
+/// Loads the library and lets it register. It stays loaded whatever comes: what it did cannot be undone.
+Registry extended(const std::string& path, const Registry& registry) {
+  Registry more = registry;
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) throw InputError({"the plug-in cannot be loaded: " + reason_of(dlerror(), path), {}, {}, {}});
+  auto* const add = reinterpret_cast<void (*)(Registry&)>(dlsym(library, kEntrySymbol));
+  if (!add) throw InputError({"not a plug-in: its cxloom_register is no function", {}, {}, {}});
+  const auto fails = [](const std::string& reason, const InputError::Detail& detail = {}) {
+    return InputError(
+        {"the plug-in fails to register: " + reason, detail.found, detail.allowed, detail.suggestion});
+  };
+  more.each_category([&](auto, auto, auto& kinds) { kinds.extend_by(path); });
+  try {
+    add(more);
+  } catch (const InputError& error) {
+    throw fails(error.detail().problem, error.detail());
+  } catch (const std::exception& error) {
+    throw fails(std::string("it throws: ") + error.what());
+  } catch (...) {
+    throw fails("it throws what is no std::exception");
+  }
+  more.plugins.push_back(library);
+  return more;
+}
+
+}  // namespace
+
+void check_plugin_file(const std::string& path) {
+  LibraryFile file(path);
+  if (!file.defines(kEntrySymbol)) {
+    throw InputError({"not a plug-in: it has no function cxloom_register",
+                      {},
+                      "its entry as CXLOOM_PLUGIN(registry) {...}",
+                      {}});
+  }
+  check_stamp(file.contents(kStampSymbol));
+}
+
+void load_plugin(const std::string& path, Registry& registry) {
+  check_plugin_file(path);
+  share_symbols();
+  const std::string absolute = std::filesystem::absolute(path);
+  const void* loaded = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (std::find(registry.plugins.begin(), registry.plugins.end(), loaded) != registry.plugins.end())
+    throw InputError({"the plug-in is loaded already", {}, "each plug-in once", {}});
+  try_out([&] { extended(absolute, registry); });
+  registry = extended(absolute, registry);
+}
+
+}  // namespace cxloom

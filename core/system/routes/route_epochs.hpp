@@ -1,0 +1,38 @@
+// The times at which the routes of a system change, because parts of it fail and are repaired, and what they are then.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "component/virtual_channel_turns.hpp"
+#include "interconnect/routing/route_table.hpp"
+#include "system/spec/event_params.hpp"
+#include "system/routes/link_failures.hpp"
+
+namespace cxloom {
+
+class System;
+
+struct RouteEpoch {
+  Time at;
+  std::string cause;          ///< the event; empty at the beginning
+  std::vector<bool> avoided;  ///< by link
+  VirtualChannelPlan plan;
+};
+
+/// In the order of time. `parts`: what each event makes fail or repairs, if it does either. The first epoch is the beginning of the
+/// run. No epoch has a plan yet: `plan_virtual_channels` makes them.
+std::vector<RouteEpoch> route_epochs(const std::vector<EventParams>& events,
+                                     const std::vector<FailingPart>& parts, LinkFailures failures);
+
+/// By link: when it goes down, in order, by itself or with one of its devices.
+std::vector<std::vector<Time>> failure_times(const std::vector<EventParams>& events,
+                                             const std::vector<FailingPart>& parts, LinkFailures failures);
+
+/// The routes of an epoch.
+std::unique_ptr<RouteTable> routes_in(const System& system, const RouteEpoch& epoch);
+
+}  // namespace cxloom

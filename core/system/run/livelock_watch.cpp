@@ -1,0 +1,93 @@
+#include "system/run/livelock_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "component/roles.hpp"
+#include "device/requester/sequencer.hpp"
+#include "interconnect/link/end.hpp"
+#include "kernel/kernel.hpp"
+#include "system/spec/spec.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+LivelockWatch::LivelockWatch(const System& system, const RunParams& run)
+    : system_(system), run_(run), warmup_(run.warmup), warming_up_(run.warmup > 0) {}
+
+bool LivelockWatch::somebody_waits() const {
+  return std::ranges::any_of(system_.roles().requesters, [&](const auto& each) {
+    return each.role->outstanding() > 0 && !(warming_up_ && each.role->warm());
+  });
+}
+
+// Each link of the way counts.
+std::uint64_t LivelockWatch::deliveries() const {
+  const Time now = next_look_ - Time{1};  // up to and including it everything has happened
+  std::uint64_t messages = 0;
+  for (const auto& end : system_.link_ends()) {
+    end->catch_up(now);
+    messages += end->monitor().messages_so_far(now);
+  }
+  return messages;
+}
+
+std::string LivelockWatch::no_answer() const {
+  return std::string("no ") + (warming_up_ ? "warm-up " : "") + "request has completed ";
+}
+
+std::string LivelockWatch::look(Time next) {
+  if (warming_up_) {
+    warming_up_ = std::ranges::any_of(system_.roles().requesters, [](const auto& each) {
+      return each.role->has_work() && !each.role->warm();
+    });
+  }
+  const bool stuck = std::exchange(answers_before_, answers_) == answers_ && somebody_waits();
+  std::string why;
+  if (stuck) {
+    const std::uint64_t delivered = deliveries();
+    if (!std::exchange(counting_, true)) {
+      first_ = last_ = delivered;
+      silent_ = 0;
+    } else if (std::exchange(last_, delivered) != delivered) {
+      silent_ = 0;
+    } else {
+      ++silent_;
+    }
+    if (delivered - first_ >= run_.livelock_deliveries) {
+      why = no_answer() + "while links delivered " + counted(run_.livelock_deliveries, "message");
+    } else if (silent_ >= kMostSilent) {
+      why = no_answer() + "and no message was delivered in " + counted(kMostSilent, "span") + " of " +
+            to_text(kEpoch) + " in which something happened";
+    }
+  }
+  counting_ = stuck;
+  if (why.empty()) next_look_ = Time{(next.ps() / kEpoch.ps() + 1) * kEpoch.ps()};
+  return why;
+}
+
+// CXL.io goes on whatever happens, also beside a deadlock. Without it nothing is left to happen there.
+std::string LivelockWatch::verdict(const std::string& why, const std::function<Time()>& play) {
+  const auto& initiators = system_.roles().io_initiators;
+  if (initiators.empty()) return "livelock: " + why;
+  for (const auto& [component, initiator] : initiators) initiator->cease();
+  counting_ = false;
+  const std::uint64_t answers = answers_;
+  for (Time next = play(); next != Time::max(); next = play()) {
+    if (answers_ != answers || !look(next).empty()) return "livelock: " + why;
+  }
+  return somebody_waits() ? "deadlock: " + why + ", those of CXL.io aside" : "livelock: " + why;
+}
+
+std::string LivelockWatch::look_at_instant(const Kernel& kernel, std::uint64_t events) {
+  const bool same = &kernel == kernel_ && kernel.now() == instant_ && answers_ == answers_before_instant_;
+  at_instant_ = same ? at_instant_ + events : 0;
+  kernel_ = &kernel;
+  instant_ = kernel.now();
+  answers_before_instant_ = answers_;
+  if (at_instant_ < kMostAtOnce) return {};
+  return no_answer() + "in " + counted(kMostAtOnce, "event") + " at one instant";
+}
+
+}  // namespace cxloom

@@ -1,0 +1,489 @@
+#include "system/run/simulation.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "device/switch/persist_buffer.hpp"
+#include "device/requester/sequencer.hpp"
+#include "interconnect/link/end.hpp"
+#include "kernel/kernel.hpp"
+#include "kernel/wait_list.hpp"
+#include "memory/media/media.hpp"
+#include "memory/media/past.hpp"
+#include "system/events/player.hpp"
+#include "system/run/plugin_failure.hpp"
+#include "system/record/protocol_recorder.hpp"
+#include "system/kinds/registry.hpp"
+#include "system/run/standstill.hpp"
+#include "system/build/system_notes.hpp"
+#include "system/work/checks.hpp"
+#include "system/work/notes.hpp"
+
+namespace cxloom {
+
+namespace {
+
+// Simulated time ends here (53 days): what a parameter adds still fits into 64 bits of picoseconds.
+constexpr Time kLatest{Time::max().ps() / 2};
+
+// Measured requests at which a run looks for the first time whether the mean is known well enough: fewer say too little of
+// how they depend on each other.
+constexpr std::uint64_t kFirstLook = 4096;
+
+// Accesses of a pattern that a check looks at: what is wrong with one is wrong with many, and each takes some ten nanoseconds.
+constexpr std::uint64_t kMostOfPattern = 100'000;
+
+}  // namespace
+
+/// Opens the window at a given time.
+class Simulation::Opener final : public EventHandler {
+ public:
+  Opener(Kernel& kernel, Simulation& simulation, Time at)
+      : simulation_(simulation), source_(kernel.new_source()) {
+    kernel.schedule_background(at, source_, *this, 0);
+  }
+  void wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) override { simulation_.open_at_given_time(); }
+
+ private:
+  Simulation& simulation_;
+  EventSource source_;
+};
+
+Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace,
+                       RequestObserver& observer)
+    : registry_(registry),
+      spec_(std::move(spec)),
+      observer_(observer),
+      kernel_(std::make_unique<Kernel>()),
+      events_(std::make_unique<EventPlayer>(*kernel_, spec_.events)),
+      system_(*kernel_, registry, spec_),
+      work_maker_(registry, spec_, system_, open_trace),
+      livelock_watch_(system_, spec_.run) {
+  events_->attach(system_);
+  give_work();
+  events_->expect_work();
+  events_->on_memory_change([this] { work_maker_.memory_changed(); });
+  if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(*kernel_, *this, *spec_.run.warmup_time);
+  if (spec_.run.until.ci) next_look_ = kFirstLook;
+  system_.check_whole();
+  keep_versions();
+  for (const auto& each : system_.components()) each->start();
+  notes_ = notes_on(system_);
+  if (spec_.outputs.series) recorders_.sample(*kernel_, system_, *spec_.outputs.series);
+  if (spec_.outputs.commands) recorders_.record_commands(system_);
+}
+
+Simulation::~Simulation() = default;
+
+void Simulation::keep_versions() {
+  if (!spec_.outputs.versions) return;
+  for (const Persistence persistence : {Persistence::kMedia, Persistence::kController}) {
+    if (!system_.address_map().persistent_targets(persistence).empty())
+      system_.fabric().versions = std::make_unique<LineVersions>();
+  }
+  if (system_.fabric().versions) return;
+  throw InputError({"versions of lines without persistent memory",
+                    {},
+                    "a region with persistence: media or controller",
+                    {}},
+                   "outputs.versions");
+}
+
+Time Simulation::now() const { return kernel_->now(); }
+
+Time Simulation::next_event_time() { return kernel_->next_event_time(); }
+
+void Simulation::watch(EventWatcher* watcher) { kernel_->watch(watcher); }
+
+void Simulation::watch(ProtocolObserver* observer) {
+  system_.fabric().observer = observer;
+  for (const auto& each : system_.components()) each->watch_protocol(observer != nullptr);
+}
+
+void Simulation::watch(VersionWatcher* watcher) { system_.fabric().versions->watch(watcher); }
+
+void Simulation::log_protocol(const std::vector<Address>& addresses) {
+  watch(&recorders_.log_protocol(system_, addresses));
+}
+
+namespace {
+
+template <class Visit>
+void each_past(const System& system, Visit visit) {
+  for (const auto& [component, memory] : system.roles().memories) {
+    if (!memory->media()) continue;
+    each_medium(*memory->media(), [&](Media& medium) {
+      if (MediaPast* const past = medium.past()) visit(*past);
+    });
+  }
+}
+
+}  // namespace
+
+std::uint64_t Simulation::past_left() const {
+  std::uint64_t left = 0;
+  each_past(system_, [&](const MediaPast& past) { left += past.left(); });
+  return left;
+}
+
+void Simulation::leave_past_out() {
+  each_past(system_, [](MediaPast& past) { past.leave_out(); });
+}
+
+void Simulation::give_work() {
+  for (const Spec::Workload& workload : spec_.workloads) {
+    below("workload", [&] {
+      below(workload.device, [&] {
+        Sequencer& requester = requester_at(workload.device);
+        if (system_.address_map().empty())
+          throw InputError({"there is no memory to access", {}, "address_map: a region or more", {}});
+        requester.assign(work_maker_.make(workload), *this);
+        if (spec_.run.warmup > 0) cold_.push_back(&requester);
+      });
+    });
+    const Sequencer& requester = requester_at(workload.device);
+    check_instruction_time(workload, requester);
+    check_closed_loop(workload, requester);
+  }
+  for (const auto& [component, buffer] : system_.roles().persist_buffers) buffer->report_drains_to(*this);
+}
+
+Sequencer& Simulation::requester_at(const std::string& device) const {
+  if (Sequencer* requester = system_.roles().requesters.of(system_.component(device).id())) return *requester;
+  throw InputError({"'" + device + "' makes no requests", {}, "a host or an accelerator", {}});
+}
+
+void Simulation::read_work() {
+  for (const Spec::Workload& workload : spec_.workloads) {
+    requester_at(workload.device).read_through(workload.params.trace ? ~std::uint64_t{0} : kMostOfPattern);
+  }
+  for (const auto& [component, requester] : system_.roles().requesters) {
+    check_instruction_gaps(component->name(), *requester);
+    if (drops_instruction_gaps(*requester)) notes_.push_back(note_on_dropped_gaps(component->name()));
+  }
+}
+
+// What is over stays so.
+void Simulation::check_running() const {
+  if (state_ != State::kRunning)
+    throw InputError({"the simulation is over: no more accesses can come", {}, {}, {}});
+}
+
+ExternalFeed& Simulation::drive(const std::string& device) {
+  check_running();
+  Sequencer& requester = requester_at(device);
+  if (requester.has_work()) throw InputError({"'" + device + "' has a workload already", {}, {}, {}});
+  auto feed = std::make_unique<ExternalFeed>();
+  ExternalFeed& driven = *feed;
+  Work work;
+  work.name = "driven." + device;
+  work.stream = std::move(feed);
+  requester.assign(std::move(work), *this);
+  driven_[device] = {&requester, &driven};
+  kernel_->stay_awake(true);
+  system_.check_whole();
+  return driven;
+}
+
+void Simulation::inject(const std::string& device, const Access& access, ExternalFeed::Answered answered) {
+  check_running();
+  const auto found = driven_.find(device);
+  if (found == driven_.end())
+    throw InputError({"'" + device + "' is not driven from outside", {}, "drive() first", {}});
+  const auto [requester, feed] = found->second;
+  // Before anything has changed: whoever drives it may go on with another access.
+  if (access.size == 0 || access.address.value() + (access.size - 1U) < access.address.value())
+    throw InputError({"an access of no bytes, or past the end of all addresses", {}, {}, {}},
+                     "driven." + device);
+  requester->check_mapped(access);
+  feed->push(access, std::move(answered));
+  requester->resume();
+}
+
+void Simulation::close_feeds() {
+  check_running();
+  for (const auto& [name, driven] : driven_) {
+    driven.second->close();
+    driven.first->resume();
+  }
+  kernel_->stay_awake(false);
+  end_io_with_work();
+}
+
+bool Simulation::advance(Time limit, std::uint64_t max_events) {
+  if (advancing_)
+    throw InputError(
+        {"the simulation is at work: an answer may inject accesses, and not advance it", {}, {}, {}});
+  struct Within {
+    explicit Within(bool& flag) : inside(flag) { inside = true; }
+    ~Within() { inside = false; }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+    bool& inside;
+  };
+  const Within within(advancing_);
+  return advance_events(limit, max_events);
+}
+
+bool Simulation::advance_events(Time limit, std::uint64_t max_events) {
+  if (state_ != State::kRunning) return true;
+  if (std::ranges::none_of(system_.roles().requesters,
+                           [](const auto& each) { return each.role->has_work(); })) {
+    throw InputError({"nobody makes requests", {}, "an entry for a host or an accelerator", {}}, "workload");
+  }
+  do {
+    const std::uint64_t ran = run_events(limit, max_events);
+    max_events -= ran;
+    if (kernel_->now() > kLatest)
+      throw SimulationError(diagnosis("simulated time runs out of its 64 bits", kernel_->now()));
+    look_for_livelock(ran);
+    if (!kernel_->idle() && (max_events == 0 || kernel_->next_event_time() > limit)) return false;
+  } while (!kernel_->idle());
+  if (std::ranges::any_of(system_.roles().requesters,
+                          [](const auto& each) { return each.role->waits_for_outside(); })) {
+    return false;
+  }
+  finish();
+  return true;
+}
+
+// What others throw than we do comes from a part of a plug-in, if there is one.
+template <class Action>
+auto Simulation::blaming_plugins(Action action) const {
+  try {
+    return action();
+  } catch (const InputError&) {
+    throw;
+  } catch (const SimulationError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(error.what());
+  } catch (...) {
+    fail("what is no std::exception");
+  }
+}
+
+void Simulation::play_past(std::uint64_t steps) {
+  blaming_plugins([&] {
+    each_past(system_, [&](MediaPast& past) {
+      const std::uint64_t now = std::min(steps, past.left());
+      if (now > 0) past.play(now);
+      steps -= now;
+    });
+  });
+}
+
+std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
+  return blaming_plugins([&] {
+    return kernel_->run(limit, std::min(most, LivelockWatch::kMostAtOnce),
+                        livelock_watch_.next_look() - Time{1});
+  });
+}
+
+void Simulation::fail(const std::string& thrown) const {
+  const std::string failure = plugin_failure(registry_, spec_, system_, kernel_->failed(), thrown);
+  if (failure.empty()) throw;
+  throw SimulationError(failure);
+}
+
+// Whatever the slices: a look takes place behind all that lies before it.
+void Simulation::look_for_livelock(std::uint64_t events) {
+  if (kernel_->idle()) return;
+  if (const std::string why = livelock_watch_.look_at_instant(*kernel_, events); !why.empty())
+    throw SimulationError(diagnosis("livelock: " + why, kernel_->now()));
+  const Time next = kernel_->next_event_time();
+  if (next < livelock_watch_.next_look()) return;
+  const std::string why = livelock_watch_.look(next);
+  if (why.empty()) return;
+  const std::string problem = livelock_watch_.verdict(why, [&] {
+    while (!kernel_->idle() && kernel_->next_event_time() < livelock_watch_.next_look())
+      run_events(Time::max(), ~std::uint64_t{0});
+    return kernel_->idle() ? Time::max() : kernel_->next_event_time();
+  });
+  throw SimulationError(diagnosis(problem, livelock_watch_.next_look()));
+}
+
+void Simulation::finish() {
+  for (const auto& [component, requester] : system_.roles().requesters) {
+    if (requester->has_work() && !requester->finished()) {
+      throw SimulationError(
+          diagnosis("deadlock: nothing is left to happen, and requests wait for an answer", kernel_->now()));
+    }
+  }
+  for (const auto& [component, requester] : system_.roles().requesters)
+    ensure(requester->live_requests() == 0, "a request was lost");
+  if (system_.fabric().posted.live() > 0 ||
+      std::ranges::any_of(system_.roles().io_initiators,
+                          [](const auto& each) { return each.role->outstanding() > 0; })) {
+    throw SimulationError(diagnosis(
+        "deadlock: nothing is left to happen, and packets of CXL.io are under way", kernel_->now()));
+  }
+  if (!window_.has_opened() && opener_) end_unmeasured();
+  blaming_plugins([&] {  // media are caught up with
+    if (window_.is_open()) close_window(kernel_->now());
+    recorders_.finish(kernel_->now());
+  });
+  state_ = State::kFinished;
+  stop_reason_ = known_ ? "finished: the mean latency is known to " + percent_text(*spec_.run.until.ci)
+                        : "finished: every request was answered";
+  for (std::string& note : notes_on_work(
+           system_,
+           {.cut_short = known_, .from_outside = !driven_.empty(), .timed_window = opener_ != nullptr}))
+    notes_.push_back(std::move(note));
+  add_note_on_precision();
+}
+
+// The work has ended before the time at which it was to be measured.
+void Simulation::end_unmeasured() {
+  const std::string time = to_text(*spec_.run.warmup_time);
+  if (driven_.empty()) {
+    throw InputError({"the work ends during the warm-up",
+                      "all answered at " + to_text(kernel_->now()),
+                      "more work, or less than " + time,
+                      {}},
+                     "run.warmup_time");
+  }
+  notes_.push_back("nothing was measured: the run ended before run.warmup_time, which is " + time);
+}
+
+void Simulation::add_note_on_precision() {
+  if (!spec_.run.until.ci || known_) return;
+  const auto error = observer_.relative_error();
+  notes_.push_back("the run ended before the mean latency was known to " + percent_text(*spec_.run.until.ci) +
+                   ": " +
+                   (error ? "it is known to " + percent_text(*error) + " (95 % confidence)"
+                          : "too little was measured to say how well it is known") +
+                   "; measure more requests");
+}
+
+void Simulation::stop(const std::string& reason) {
+  if (state_ != State::kRunning) return;
+  leave_past_out();
+  blaming_plugins([&] {                                      // media are caught up with
+    if (!window_.has_opened()) open_window(kernel_->now());  // an empty one: nothing was measured
+    if (window_.is_open()) close_window(kernel_->now());
+    recorders_.stop(kernel_->now());
+  });
+  state_ = State::kStopped;
+  stop_reason_ = "stopped: " + reason;
+  add_note_on_precision();
+}
+
+Simulation::Progress Simulation::progress() const {
+  Progress progress{completed_, 0, kernel_->now(), kernel_->events()};
+  for (const auto& [component, requester] : system_.roles().requesters) {
+    const auto expected = requester->expected();
+    if (!expected) progress.expected.reset();
+    if (progress.expected) *progress.expected += *expected;
+  }
+  return progress;
+}
+
+std::string Simulation::diagnosis(const std::string& problem, Time now) const {
+  return describe_standstill(problem, now, system_, *kernel_);
+}
+
+void Simulation::measuring_begins(Time now) {
+  if (!window_.has_opened() && !opener_ && all_warm()) open_window(now);
+}
+
+// What is left when all have run out of work is the drain, and not to be measured.
+void Simulation::open_at_given_time() {
+  const bool at_work = std::ranges::any_of(system_.roles().requesters, [](const auto& each) {
+    return each.role->has_work() && !each.role->out_of_work();
+  });
+  if (!window_.has_opened() && at_work) open_window(kernel_->now());
+}
+
+bool Simulation::all_warm() {
+  while (!cold_.empty() && cold_.back()->warm()) cold_.pop_back();
+  return cold_.empty();
+}
+
+void Simulation::work_ends(Time now) {
+  if (window_.is_open()) close_window(now);
+}
+
+void Simulation::completed(const Request& request, Time now) {
+  ++completed_;
+  livelock_watch_.answered(request);
+  if (window_.is_open()) {
+    observer_.completed(request, now);
+    if (++measured_ == next_look_) [[unlikely]]
+      conclude_if_known();
+  }
+}
+
+void Simulation::line_completed(const Request& line, Time now) {
+  livelock_watch_.answered(line);
+  if (window_.is_open()) observer_.line_completed(line, now);
+}
+
+void Simulation::prefetched(NodeId requester, NodeId target, std::uint64_t bytes) {
+  if (window_.is_open()) observer_.prefetched(requester, target, bytes);
+}
+
+void Simulation::written_back(NodeId requester, NodeId target, std::uint64_t bytes) {
+  if (window_.is_open()) observer_.written_back(requester, target, bytes);
+}
+
+void Simulation::drained(NodeId buffer, NodeId target, std::uint64_t bytes) {
+  if (window_.is_open()) observer_.drained(buffer, target, bytes);
+}
+
+// At points of the run that depend on nothing but the run, each an eighth of the way further than the one before: who looks
+// too often finds an interval that is narrow by chance.
+void Simulation::conclude_if_known() {
+  next_look_ += next_look_ / 8;
+  const auto error = observer_.relative_error();
+  if (!error || *error > *spec_.run.until.ci) return;
+  known_ = true;
+  close_window(kernel_->now());
+  for (const auto& [component, requester] : system_.roles().requesters) requester->cease();
+}
+
+void Simulation::rests() { end_io_with_work(); }
+
+// CXL.io is the background of the work: it ends with the last answer, and what is under way then is let through.
+void Simulation::end_io_with_work() {
+  if (system_.roles().io_initiators.empty()) [[likely]]
+    return;
+  if (std::ranges::all_of(system_.roles().requesters,
+                          [](const auto& each) { return !each.role->has_work() || each.role->finished(); })) {
+    cease_io();
+  }
+}
+
+void Simulation::cease_io() {
+  for (const auto& [component, initiator] : system_.roles().io_initiators) initiator->cease();
+}
+
+void Simulation::open_window(Time now) {
+  window_.open(now);
+  for (const auto& each : system_.components()) each->open_window(now);
+  for (const auto& end : system_.link_ends()) end->open_window(now);
+  recorders_.open_window(now);
+  observer_.measuring_begins(now);
+}
+
+// What one throws is thrown when all the others are closed: their measures are results, if of a run that ends unfinished.
+void Simulation::close_window(Time now) {
+  window_.close(now);
+  std::exception_ptr thrown;
+  for (const auto& each : system_.components()) {
+    try {
+      each->close_window(now);
+    } catch (...) {
+      if (!thrown) thrown = std::current_exception();
+    }
+  }
+  for (const auto& end : system_.link_ends()) end->close_window(now);
+  recorders_.close_window(now);
+  observer_.work_ends(now);
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,167 @@
+// A running system: what is built, its work and its window, driven from outside in slices. It is an object like any other;
+// a thousand can live in one process.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel/measured_window.hpp"
+#include "memory/media/byte_store.hpp"
+#include "protocol/request_observer.hpp"
+#include "system/run/livelock_watch.hpp"
+#include "system/record/run_recorders.hpp"
+#include "system/model/system.hpp"
+#include "system/work/workload_builder.hpp"
+#include "workload/stream/external_feed.hpp"
+
+namespace cxloom {
+
+class EventPlayer;
+class EventWatcher;
+class Kernel;
+class ProtocolObserver;
+class VersionWatcher;
+
+class Simulation final : private RequestObserver {
+ public:
+  struct Progress {
+    std::uint64_t completed = 0;  ///< requests, warm-up included
+    std::optional<std::uint64_t> expected;
+    Time now;
+    std::uint64_t events = 0;
+  };
+  enum class State : std::uint8_t { kRunning, kFinished, kStopped };
+
+  /// Builds the system and checks it. Throws InputError with the path of what is wrong. `observer` hears of the
+  /// requests that complete inside the measured window.
+  Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace, RequestObserver& observer);
+  ~Simulation() override;
+
+  /// Steps that are left of what media have been through before the run (`MediaPast`). They are played when the media are first
+  /// accessed, if nobody has played them before; who shows progress does, in parts.
+  std::uint64_t past_left() const;
+  /// Plays so many of them at most.
+  void play_past(std::uint64_t steps);
+  /// Leaves out all of them.
+  void leave_past_out();
+
+  /// Runs events up to and including `limit`, at most `max_events`; true when the simulation is over. Throws
+  /// SimulationError with a diagnosis if it cannot finish, and InputError if it is called by what it calls.
+  bool advance(Time limit, std::uint64_t max_events);
+  /// Runs everything that happens up to and including `limit`.
+  bool run_until(Time limit) { return advance(limit, ~std::uint64_t{0}); }
+  Time next_event_time();
+  Time now() const;
+
+  /// Lets the outside give accesses to a host or accelerator that has no workload; to be called before it runs. Throws
+  /// InputError if there is no such device or it has work already.
+  ExternalFeed& drive(const std::string& device);
+  /// Gives one access to a device that is driven from outside, now; `answered` is called at its completion. Throws
+  /// InputError, with everything as it was, for an access that nobody can serve, and for one after the end.
+  void inject(const std::string& device, const Access& access, ExternalFeed::Answered answered);
+  /// No more accesses will come from outside, but for those of answers to others. Throws InputError if the simulation is over.
+  void close_feeds();
+  /// It is inside of `advance`: an answer, or something else that it calls, has asked.
+  bool advancing() const { return advancing_; }
+  /// Reads or writes bytes at once, without time passing: for those who need values.
+  ByteStore& bytes() { return bytes_; }
+
+  /// Reads the traces of the workloads, as far as a run is sure to read them, and the beginning of what patterns make; to be called
+  /// instead of running it. Throws InputError for what a run would refuse.
+  void read_work();
+
+  /// Ends it now; `reason` completes "stopped: ...". Closes the window with what there is.
+  void stop(const std::string& reason);
+
+  State state() const { return state_; }
+  const std::string& stop_reason() const { return stop_reason_; }
+  /// What the user should know of the run, a sentence each.
+  const std::vector<std::string>& notes() const { return notes_; }
+  Progress progress() const;
+
+  /// Shows every event from now on to `watcher`; null ends it.
+  void watch(EventWatcher* watcher);
+  /// Shows to `observer` from now on the messages of the protocol; null ends it.
+  void watch(ProtocolObserver* observer);
+  /// Shows to `watcher` from now on what becomes of versions of lines, which are kept; null ends it.
+  void watch(VersionWatcher* watcher);
+  /// Records from now on the messages of the protocol; of these addresses' lines alone if there are any. Throws InputError
+  /// for an address that no region holds.
+  void log_protocol(const std::vector<Address>& addresses);
+
+  // What there is to look at.
+  const Kernel& kernel() const { return *kernel_; }
+  const System& system() const { return system_; }
+  const Spec& spec() const { return spec_; }
+  /// What happened to the system during the run.
+  const EventPlayer& events() const { return *events_; }
+  bool window_opened() const { return window_.has_opened(); }
+  Time window_start() const { return window_.opened(); }
+  Time window_end() const { return window_.closed(); }
+  const MeasuredWindow& window() const { return window_; }
+  RunRecorders& recorders() { return recorders_; }
+
+ private:
+  void keep_versions();
+  void give_work();
+  Sequencer& requester_at(const std::string& device) const;
+  void open_at_given_time();
+  void end_unmeasured();
+  bool all_warm();
+  void conclude_if_known();
+  void add_note_on_precision();
+
+  void measuring_begins(Time now) override;
+  void work_ends(Time now) override;
+  void completed(const Request& request, Time now) override;
+  void line_completed(const Request& line, Time now) override;
+  void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
+  void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) override;
+  void drained(NodeId buffer, NodeId target, std::uint64_t bytes) override;
+  void rests() override;
+
+  void open_window(Time now);
+  void close_window(Time now);
+  void end_io_with_work();
+  void cease_io();
+  bool advance_events(Time limit, std::uint64_t max_events);
+  void check_running() const;
+  std::uint64_t run_events(Time limit, std::uint64_t most);
+  void look_for_livelock(std::uint64_t events);
+  template <class Action>
+  auto blaming_plugins(Action action) const;
+  [[noreturn]] void fail(const std::string& thrown) const;
+  void finish();
+  std::string diagnosis(const std::string& problem, Time now) const;
+
+  const Registry& registry_;
+  Spec spec_;
+  RequestObserver& observer_;
+  std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<EventPlayer> events_;
+  System system_;
+  WorkMaker work_maker_;
+  ByteStore bytes_;
+  std::map<std::string, std::pair<Sequencer*, ExternalFeed*>> driven_;
+  bool advancing_ = false;
+  RunRecorders recorders_;
+
+  State state_ = State::kRunning;
+  std::string stop_reason_;
+  std::vector<std::string> notes_;
+  class Opener;
+  std::unique_ptr<Opener> opener_;  // none: the window opens when all are warm
+  MeasuredWindow window_;
+  std::vector<const Sequencer*> cold_;  // the last of them is; others may be warm meanwhile
+  std::uint64_t completed_ = 0;
+  std::uint64_t measured_ = 0;   // of these, in the window
+  std::uint64_t next_look_ = 0;  // at how well the mean is known: when so many are measured; 0: never
+  bool known_ = false;           // well enough
+  LivelockWatch livelock_watch_;
+};
+
+}  // namespace cxloom

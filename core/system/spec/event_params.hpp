@@ -1,0 +1,95 @@
+// What happens to a system during a run, as a person describes it: the section `events` of a spec.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/parameters.hpp"
+#include "base/units.hpp"
+#include "device/memory/dynamic_capacity.hpp"
+#include "device/switch/virtual_switches.hpp"
+
+namespace cxloom {
+
+/// What fails, or works again: links between two devices, or a switch.
+struct FailedPart {
+  std::vector<std::string> link;
+  std::optional<std::uint32_t> number;
+  std::optional<std::string> device;
+
+  /// "link sw0-mem1", "link sw0-mem1#2", "device sw2".
+  std::string described() const;
+};
+
+struct FailParams : FailedPart {
+  Time reroute_time{10'000'000};
+
+  static void describe(Schema<FailParams>& schema);
+};
+
+struct RepairParams : FailedPart {
+  static void describe(Schema<RepairParams>& schema);
+};
+
+/// A device, or a logical device, comes to a virtual CXL switch.
+struct BindParams : BoundParams {
+  std::string switch_name;
+  std::uint32_t vcs = 0;
+  std::uint32_t vppb = 0;
+
+  static void describe(Schema<BindParams>& schema);
+};
+
+/// It leaves.
+struct UnbindParams {
+  std::string switch_name;
+  std::uint32_t vcs = 0;
+  std::uint32_t vppb = 0;
+  bool surprise = false;
+
+  static void describe(Schema<UnbindParams>& schema);
+};
+
+/// An extent of a memory with dynamic capacity comes, or goes.
+struct ExtentEventParams : ExtentParams {
+  std::string device;
+
+  static void describe(Schema<ExtentEventParams>& schema);
+};
+
+/// Pages of a program go to another memory.
+struct MovePagesParams {
+  std::string requester;
+  std::string from;
+  std::string to;
+  double share = 1.0;
+  std::optional<Address> base;
+  std::optional<Bytes> size;
+  std::optional<Bandwidth> rate;
+  bool copy = true;
+
+  static void describe(Schema<MovePagesParams>& schema);
+};
+
+struct EventParams {
+  Time at;
+  std::optional<FailParams> fail;
+  std::optional<RepairParams> repair;
+  std::optional<BindParams> bind;
+  std::optional<UnbindParams> unbind;
+  std::optional<ExtentEventParams> add_extent;
+  std::optional<ExtentEventParams> release_extent;
+  std::optional<MovePagesParams> move_pages;
+
+  /// "fail link sw0-mem1".
+  std::string described() const;
+
+  static void describe(Schema<EventParams>& schema);
+};
+
+/// Some event of the spec makes a link between these two devices fail.
+bool may_fail(const std::vector<EventParams>& events, const std::string& a, const std::string& b);
+
+}  // namespace cxloom

@@ -1,0 +1,462 @@
+#include "system/work/workload_builder.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/random.hpp"
+#include "device/requester/sequencer.hpp"
+#include "interconnect/routing/route_table.hpp"
+#include "system/model/offered_memory.hpp"
+#include "system/kinds/registry.hpp"
+#include "system/model/system.hpp"
+#include "system/model/touched_memory.hpp"
+#include "workload/pattern/pattern.hpp"
+
+namespace cxloom {
+
+namespace {
+
+constexpr std::uint64_t kToItsEnd = ~std::uint64_t{0};
+
+/// Pages that the patterns stay in, as far as that is known.
+std::optional<PageRuns> footprint_of(const std::vector<PhasedStream::Phase>& phases, Bytes page) {
+  std::vector<AddressRange> ranges;
+  for (const PhasedStream::Phase& phase : phases) {
+    const auto range = phase.stream->range();
+    if (!range) return std::nullopt;
+    ranges.push_back(*range);
+  }
+  return pages_in(std::move(ranges), page);
+}
+
+/// By address, those that follow each other as one.
+std::vector<AddressMap::Extent> without_borders(std::vector<AddressMap::Extent> extents) {
+  std::ranges::sort(extents, {}, [](const AddressMap::Extent& each) { return each.base; });
+  std::vector<AddressMap::Extent> merged;
+  for (const AddressMap::Extent& each : extents) {
+    if (!merged.empty() && merged.back().base.value() + merged.back().bytes == each.base.value()) {
+      merged.back().bytes += each.bytes;
+    } else {
+      merged.push_back(each);
+    }
+  }
+  return merged;
+}
+
+/// The same addresses, cut wherever one of these begins or ends: none overlap.
+std::vector<AddressMap::Extent> pieces_of(const std::vector<AddressMap::Extent>& extents) {
+  std::vector<std::uint64_t> borders;
+  for (const AddressMap::Extent& each : extents) {
+    borders.push_back(each.base.value());
+    borders.push_back(each.base.value() + each.bytes);
+  }
+  std::ranges::sort(borders);
+  std::vector<AddressMap::Extent> pieces;
+  for (std::size_t i = 1; i < borders.size(); ++i) {
+    const std::uint64_t base = borders[i - 1];
+    const auto within = [&](const AddressMap::Extent& each) {
+      return each.base.value() <= base && base < each.base.value() + each.bytes;
+    };
+    if (base < borders[i] && std::ranges::any_of(extents, within))
+      pieces.push_back({Address{base}, borders[i] - base});
+  }
+  return pieces;
+}
+
+/// What a line of data takes from one device to another, unloaded, by the first of the ways that there are.
+Time time_between(const System& system, NodeId from, NodeId to) {
+  const Topology& topology = system.topology();
+  Time sum;
+  for (std::uint32_t at = from.index(), hops = 0; at != to.index() && hops < topology.size(); ++hops) {
+    const auto ports = ports_towards(system, at, to.index());
+    if (ports.empty()) return Time::max();
+    const auto all = topology.hops(at);
+    const auto hop = std::ranges::find(all, ports.front(), &Topology::Hop::port);
+    sum += hop->crossing.latency + hop->crossing.serialization;
+    at = hop->to;
+    if (at != to.index()) sum += topology.node(at).transit;
+  }
+  return sum;
+}
+
+}  // namespace
+
+WorkMaker::WorkMaker(const Registry& registry, const Spec& spec, const System& system,
+                     const TraceOpener& open_trace)
+    : registry_(registry),
+      run_(spec.run),
+      system_(system),
+      map_(system.address_map()),
+      open_trace_(open_trace),
+      events_(spec.events),
+      changes_(std::ranges::any_of(spec.events, [](const EventParams& event) { return !event.move_pages; })) {
+  divide_memory(spec);
+}
+
+std::vector<NumaNode> WorkMaker::nodes_of(const std::string& device) const {
+  const NodeId from = system_.component(device).id();
+  return numa_nodes(
+      map_, device, page_, [&](NodeId memory) { return time_between(system_, from, memory); },
+      extents_ever(device));
+}
+
+Extents WorkMaker::extents_ever(const std::string& device) const {
+  const NodeId node = system_.component(device).id();
+  return [this, device, now = extents_now(system_, node)](NodeId memory) {
+    auto ever = now(memory);
+    if (!ever) return ever;
+    for (const EventParams& event : events_) {
+      if (event.add_extent && event.add_extent->host == device &&
+          system_.components()[memory.index()]->name() == event.add_extent->device)
+        ever->push_back({event.add_extent->base, event.add_extent->size.count()});
+    }
+    return std::optional(pieces_of(*ever));
+  };
+}
+
+std::vector<std::vector<bool>> WorkMaker::offered(const Placed& placed) const {
+  const NodeId device = system_.component(placed.workload->device).id();
+  std::vector<std::vector<bool>> offered;
+  for (const NumaNode& node : placed.nodes) offered.push_back(offered_parts(system_, device, node, page_));
+  return offered;
+}
+
+std::unique_ptr<PagePlacement> WorkMaker::make_placement_now(const Placed& placed) const {
+  std::vector<bool> has_memory;
+  for (const std::vector<bool>& parts : offered(placed))
+    has_memory.push_back(std::ranges::find(parts, true) != parts.end());
+  auto placement = make_placement(placed);
+  placement->nodes_changed(has_memory);
+  return placement;
+}
+
+void WorkMaker::memory_changed() {
+  for (auto& [device, placed] : placed_) {
+    if (placed.stream) placed.stream->offer(offered(placed));
+  }
+}
+
+bool WorkMaker::has_cores(const std::string& device) const {
+  const Sequencer* const requester = system_.roles().requesters.of(system_.component(device).id());
+  return requester && requester->has_cores();
+}
+
+std::unique_ptr<PagePlacement> WorkMaker::make_placement(const Placed& placed) const {
+  const std::vector<MemoryOfOther> others = memory_of_others(map_, placed.workload->device);
+  PlacementContext context{placed.nodes, page_, registry_.placements, others};
+  return below("addresses",
+               [&] { return registry_.placements.make(placed.workload->params.addresses, context); });
+}
+
+std::unique_ptr<PagePlacement> WorkMaker::make_table_placement(const Placed& placed) const {
+  const std::optional<Kinded>& kinded = placed.workload->params.page_tables;
+  if (!kinded) return nullptr;
+  const std::vector<MemoryOfOther> others = memory_of_others(map_, placed.workload->device);
+  PlacementContext context{placed.nodes, page_, registry_.placements, others};
+  return below("page_tables", [&] { return registry_.placements.make(*kinded, context); });
+}
+
+bool WorkMaker::has_cache(const std::string& device) const {
+  const Sequencer* const requester = system_.roles().requesters.of(system_.component(device).id());
+  return requester && requester->cache();
+}
+
+void WorkMaker::divide_memory(const Spec& spec) {
+  std::vector<Placed*> all;
+  for (const Spec::Workload& workload : spec.workloads) {
+    if (!workload.params.places_pages()) continue;
+    below("workload." + workload.device, [&] {
+      check_alike(workload, all.empty() ? workload : *all.front()->workload);
+      page_ = workload.params.page;
+      layout_ = workload.params.frames;
+      Placed& placed = placed_[workload.device];
+      placed = {.workload = &workload, .nodes = nodes_of(workload.device)};
+      all.push_back(&placed);
+    });
+  }
+  // All nodes of any of them, by the address of their first frame.
+  std::vector<Frames> frames;
+  std::vector<PlacedProgram> programs;
+  std::vector<std::unique_ptr<PagePlacement>> placements;
+  for (Placed* const placed : all) {
+    PlacedProgram program;
+    const std::vector<std::vector<bool>> offers = offered(*placed);
+    for (std::size_t i = 0; i < placed->nodes.size(); ++i) {
+      const NumaNode& node = placed->nodes[i];
+      program.has_memory.push_back(std::ranges::find(offers[i], true) != offers[i].end());
+      const auto same = [&](const Frames& known) {
+        return !node.in_extents && !known.empty() && !node.frames.empty() &&
+               known.front().base == node.frames.front().base;
+      };
+      const auto known = std::ranges::find_if(frames, same);
+      program.nodes.push_back(static_cast<std::size_t>(known - frames.begin()));
+      if (known == frames.end()) frames.push_back(node.frames);
+    }
+    below("workload." + placed->workload->device, [&] {
+      placements.push_back(make_placement_now(*placed));
+      if (all.size() > 1) program.pages = pages_of(*placed->workload);
+    });
+    program.placement = placements.back().get();
+    programs.push_back(std::move(program));
+  }
+  const auto with_tables = std::ranges::find_if(
+      all, [](const Placed* each) { return each->workload->params.page_tables.has_value(); });
+  if (all.size() > 1 && with_tables != all.end()) {
+    throw InputError({"memory is not divided by where page tables go",
+                      std::to_string(all.size()) + " programs whose pages are placed",
+                      "page_tables of a program that is alone in memory",
+                      {},
+                      InputError::Kind::kBetween},
+                     "workload." + (*with_tables)->workload->device + ".page_tables");
+  }
+  std::vector<std::uint64_t> free;
+  for (const Frames& node : frames) free.push_back(count_of(node));
+  division_ = {std::accumulate(free.begin(), free.end(), std::uint64_t{0}), all.size()};
+  std::vector<std::shared_ptr<const FrameOrder>> orders;
+  for (const Frames& node : frames) orders.push_back(order_of(node));
+  const auto parts_of = [&](const Placed& placed, const PlacedProgram& program,
+                            const std::vector<NodeShare>& shares, bool spare) {
+    ProgramMemory::Parts parts;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      if (placed.nodes[i].in_extents) {
+        parts.push_back(spare ? std::vector<FrameSlice>{} : parts_in_extents(placed.nodes[i]));
+      } else {
+        parts.push_back({{orders[program.nodes[i]], shares[i].first, shares[i].count}});
+      }
+    }
+    return parts;
+  };
+  std::vector<std::vector<std::uint64_t>> shares(1, free);  // of one alone
+  if (all.size() != 1) shares = share_out(free, programs);
+  for (const auto& share : shares) {
+    for (std::size_t node = 0; node < free.size(); ++node) free[node] -= share[node];
+  }
+  // What nobody needs is there for pages that are moved, an equal part for each.
+  for (std::uint64_t& left : free) left /= std::max<std::size_t>(all.size(), 1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    programs.push_back(programs[i]);
+    shares.push_back(free);
+  }
+  const auto laid = lay_out(programs, shares);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i]->frames = parts_of(*all[i], programs[i], laid[i], false);
+    all[i]->spare = parts_of(*all[i], programs[i], laid[all.size() + i], true);
+  }
+}
+
+ProgramMemory::Parts::value_type WorkMaker::parts_in_extents(const NumaNode& node) const {
+  std::vector<FrameSlice> parts;
+  for (const FrameRun& run : node.frames) parts.push_back({order_of({run}), 0, run.count});
+  return parts;
+}
+
+void WorkMaker::check_alike(const Spec::Workload& workload, const Spec::Workload& first) const {
+  const auto refuse = [&](const char* key, const char* problem, const std::string& one,
+                          const std::string& other) {
+    throw InputError(
+        {problem, one, other + ", as 'workload." + first.device + "' has", {}, InputError::Kind::kBetween},
+        key);
+  };
+  if (workload.params.page != first.params.page) {
+    refuse("page", "programs that share memory have pages of one size", to_text(workload.params.page),
+           to_text(first.params.page));
+  }
+  if (workload.params.frames != first.params.frames) {
+    const auto name = [](FrameLayout layout) {
+      return layout == FrameLayout::kScattered ? "scattered" : "contiguous";
+    };
+    refuse("frames", "programs that share memory take its frames in one order", name(workload.params.frames),
+           name(first.params.frames));
+  }
+}
+
+// Of a node the same for all programs, whatever else there is in the system.
+std::shared_ptr<const FrameOrder> WorkMaker::order_of(const Frames& frames) const {
+  std::optional<std::uint64_t> key;
+  if (layout_ == FrameLayout::kScattered && !frames.empty())
+    key = RandomStream(run_.seed, "node at " + to_text(frames.front().base), "frames").next();
+  return std::make_shared<const FrameOrder>(frames, page_, key);
+}
+
+PageRuns WorkMaker::touched_before(const Spec::Workload& workload) const {
+  if (workload.params.trace || workload.params.touched == Touched::kDuring) return {};
+  return footprint_of(make_phases(workload), page_).value_or(PageRuns{});
+}
+
+// Without a warm-up nobody makes more than its requests: the window opens at the first request of all. With one, whoever is
+// warm goes on until the others are, which may be for any time.
+std::optional<PageRuns> WorkMaker::pages_of(const Spec::Workload& workload) const {
+  const bool warms_up = run_.warmup > 0 || run_.warmup_time;
+  Work work;
+  work.requests = workload.params.requests;
+  if (workload.params.trace) {
+    const TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
+    if (!feed.again) return std::nullopt;
+    TraceStream trace(feed.again());  // accesses alone
+    return pages_touched(trace, warms_up ? kToItsEnd : work.requests.value_or(kToItsEnd), page_);
+  }
+  auto footprint = footprint_of(make_phases(workload), page_);
+  if (workload.params.touched == Touched::kBefore && footprint) return footprint;
+  const auto stream = make_stream(workload, work);
+  // Patterns are drawn from only if they may leave pages of their footprint out.
+  if (warms_up || !work.requests || (footprint && *work.requests >= count_of(*footprint))) return footprint;
+  return pages_touched(*stream, *work.requests, page_);
+}
+
+// What is certain to be answered with an error is a mistake. Of a trace the addresses show only during the run.
+void WorkMaker::check_owners(const AddressRange& range, const std::string& device) const {
+  const auto other = map_.foreign(range.base, range.bytes, device);
+  if (!other) return;
+  throw InputError(
+      {"the footprint reaches memory that belongs to another device",
+       to_text(range.base) + " + " + to_text(Bytes{range.bytes}),
+       "addresses outside of logical device " + std::to_string(other->ld) + " of '" + other->memory +
+           "', which belongs to '" + other->owner + "': it has " + to_text(other->at),
+       {},
+       InputError::Kind::kBetween},
+      other->at == range.base ? "base" : "footprint");
+}
+
+// Pages of a footprint that have no place in all of the memory have none in a share of it.
+void WorkMaker::check_pages(const Placed& placed, const AddressRange& range) const {
+  const PageRuns pages = pages_in({range}, page_);
+  PlacedProgram program;
+  std::vector<std::uint64_t> free;
+  const std::vector<std::vector<bool>> offers = offered(placed);
+  // What comes later is there for pages that are touched during the run.
+  const bool later = changes_ && placed.workload->params.touched == Touched::kDuring;
+  std::vector<std::string> without;
+  for (std::size_t i = 0; i < placed.nodes.size(); ++i) {
+    const NumaNode& node = placed.nodes[i];
+    std::uint64_t frames = 0;
+    for (std::size_t run = 0; run < node.frames.size(); ++run)
+      frames += later || offers[i][node.in_extents ? run : 0] ? node.frames[run].count : 0;
+    if (frames == 0) without.push_back(node.name());
+    program.nodes.push_back(free.size());
+    free.push_back(frames);
+  }
+  const auto placement = later ? make_placement(placed) : make_placement_now(placed);
+  program.placement = placement.get();
+  program.pages = pages;
+  const std::vector<std::uint64_t> taken = share_out(free, {&program, 1}).front();
+  const std::uint64_t fit = std::accumulate(taken.begin(), taken.end(), std::uint64_t{0});
+  if (fit == count_of(pages)) return;
+  std::string allowed =
+      "at most " + to_text(Bytes{fit * page_.count()}) + " in whole pages of " + to_text(page_);
+  if (!without.empty())
+    allowed += "; '" + placed.workload->device + "' has no way to, or no extent of, " + list_names(without);
+  throw InputError({"the footprint is larger than the memory that its pages may be in",
+                    to_text(Bytes{range.bytes}),
+                    allowed,
+                    {},
+                    InputError::Kind::kBetween},
+                   "footprint");
+}
+
+void WorkMaker::check_range(const AddressRange& range, const Spec::Workload& of) const {
+  // The addresses are the program's own; the memory for them is not.
+  if (of.params.places_pages()) return check_pages(placed_.at(of.device), range);
+  const std::vector<AddressMap::Extent> extents = without_borders(map_.extents());
+  const auto behind =
+      std::ranges::upper_bound(extents, range.base, {}, [](const auto& each) { return each.base; });
+  const auto offset = [&](const AddressMap::Extent& extent) {
+    return range.base.value() - extent.base.value();
+  };
+  const bool begins_inside =
+      behind != extents.begin() && offset(*std::prev(behind)) < std::prev(behind)->bytes;
+  const std::uint64_t room = begins_inside ? std::prev(behind)->bytes - offset(*std::prev(behind)) : 0;
+  if (range.bytes <= room) return check_owners(range, of.device);
+  const auto fits = [&](const AddressMap::Extent& extent) { return range.bytes <= extent.bytes; };
+  const auto next = std::ranges::find_if(behind, extents.end(), fits);
+  const bool in_hole = begins_inside && behind != extents.end();
+  std::string allowed = "addresses in " + map_.described();
+  if (next != extents.end()) allowed += "; set base: " + to_text(next->base);
+  if (in_hole) {
+    allowed += "; or a footprint of " + to_text(Bytes{room}) +
+               "; or addresses: first-touch, whose pages go to both sides of it";
+  }
+  const bool fits_somewhere = std::ranges::any_of(extents, fits);
+  throw InputError({in_hole ? "the footprint runs into a hole of the address map"
+                            : "the footprint runs out of the address map",
+                    to_text(range.base) + " + " + to_text(Bytes{range.bytes}),
+                    allowed,
+                    {},
+                    InputError::Kind::kBetween},
+                   !begins_inside || (fits_somewhere && !in_hole) ? "base" : "footprint");
+}
+
+std::unique_ptr<AccessStream> WorkMaker::make_pattern(const std::string& name, const Spec::Workload& workload,
+                                                      const Spec::Workload& of) const {
+  PatternContext context{run_.seed, name, has_cache(of.device)};
+  auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
+  if (const auto range = stream->range()) check_range(*range, of);
+  return stream;
+}
+
+/// A pattern is one phase.
+std::vector<PhasedStream::Phase> WorkMaker::make_phases(const Spec::Workload& workload) const {
+  const WorkloadParams& params = workload.params;
+  std::vector<PhasedStream::Phase> phases;
+  if (params.pattern) phases.push_back({make_pattern(workload.device, workload, workload), 1});
+  for (std::size_t i = 0; i < params.phases.size(); ++i) {
+    below(indexed("phases", i), [&] {
+      const Spec::Workload phase = read_workload(workload.device, params.phases[i], registry_);
+      if (!phase.params.pattern) throw InputError({"a phase needs a pattern", {}, {}, {}});
+      phases.push_back(
+          {make_pattern(workload.device + "/" + std::to_string(i), phase, workload), *phase.params.requests});
+    });
+  }
+  return phases;
+}
+
+std::unique_ptr<AccessStream> WorkMaker::make_stream(const Spec::Workload& workload, Work& work) const {
+  if (workload.params.trace) {
+    TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
+    if (!workload.params.repeat.once()) {
+      if (!feed.again)
+        throw InputError({"a trace that can be read once only", {}, "repeat: 1, or a file", {}}, "repeat");
+      return std::make_unique<TraceStream>(feed.again, workload.params.repeat, feed.length,
+                                           has_cores(workload.device));
+    }
+    return std::make_unique<TraceStream>(std::move(feed.refill), feed.length, has_cores(workload.device),
+                                         std::move(feed.times), std::move(feed.want));
+  }
+  std::vector<PhasedStream::Phase> phases = make_phases(workload);
+  if (workload.params.pattern) return std::move(phases.front().stream);
+  std::uint64_t round = 0;
+  for (const PhasedStream::Phase& phase : phases) round += phase.requests;
+  if (!work.requests) work.requests = round;
+  return std::make_unique<PhasedStream>(std::move(phases));
+}
+
+Work WorkMaker::make(const Spec::Workload& workload) {
+  Work work;
+  work.warmup = run_.warmup;
+  work.requests = workload.params.requests;
+  work.arrivals = workload.params.arrivals;
+  work.instruction_gaps = workload.params.trace.has_value();
+  work.flushes_anything = workload.params.trace.has_value();
+  work.timestamps = workload.params.replay == Replay::kTimestamps;
+  if (workload.params.rate) work.rate = workload.params.rate->rate;
+  work.name = "workload." + workload.device;
+  work.stream = make_stream(workload, work);
+  // Without a warm-up the window opens with the first access of all.
+  if (run_.warmup == 0 && !run_.warmup_time) work.in_all = work.requests;
+  if (workload.params.places_pages()) {
+    Placed& placed = placed_.at(workload.device);
+    std::vector<std::string> names;
+    for (const NumaNode& node : placed.nodes) names.push_back(node.name());
+    auto stream = std::make_unique<PlacedStream>(
+        std::move(work.stream), make_placement(placed), ProgramMemory(placed.frames, placed.spare, changes_),
+        std::move(names), page_, division_, work.name + ".addresses", make_table_placement(placed));
+    stream->offer(offered(placed));
+    stream->touch(touched_before(workload));
+    placed.stream = stream.get();
+    touch_memory(system_, *stream);
+    work.stream = std::move(stream);
+  }
+  return work;
+}
+
+}  // namespace cxloom

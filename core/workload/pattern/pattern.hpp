@@ -1,0 +1,107 @@
+// Access patterns: sequential, strided, random, hot-cold, Zipf, pointer chase, log.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/kind_registry.hpp"
+#include "base/parameters.hpp"
+#include "base/random.hpp"
+#include "workload/stream/access_stream.hpp"
+#include "workload/stream/persists.hpp"
+
+namespace cxloom {
+
+/// What a pattern finds around itself when it is made.
+struct PatternContext {
+  std::uint64_t seed = 0;
+  std::string name;     ///< of the requester: its random streams are its own
+  bool cached = false;  ///< the requester has a cache
+};
+
+using PatternRegistry = KindRegistry<AccessStream, PatternContext>;
+
+/// What all patterns have in common.
+struct PatternParams : PersistParams {
+  double reads = 1.0;
+  double atomics = 0.0;
+  Bytes footprint{1ULL << 30U};
+  Address base;
+  Bytes size{64};
+  std::optional<std::uint64_t> fence_every;
+
+  /// Declares these in the schema of a pattern that derives from them.
+  template <class Params>
+  static void describe_in(Schema<Params>& schema) {
+    schema.field("reads", &Params::reads)
+        .fraction()
+        .doc("Share of reads; the others are writes. With `atomics` it is of the accesses that are none.");
+    schema.field("atomics", &Params::atomics)
+        .fraction()
+        .doc(
+            "Share of atomic operations among the accesses. One takes the first 8 bytes of its block, or 4 "
+            "where `size` is no multiple of 8.");
+    schema.field("footprint", &Params::footprint)
+        .min(Bytes{64})
+        .doc("Bytes of the address range that is accessed.");
+    schema.field("base", &Params::base)
+        .where([](const Address& base) { return base.value() % kLineBytes == 0; }, "a multiple of 64")
+        .doc("First address of the range.");
+    schema.field("size", &Params::size).min(Bytes{1}).max(Bytes{4096}).doc("Bytes of an access.");
+    schema.rule("the footprint is smaller than one access",
+                [](const Params& params) { return !(params.footprint < params.size); });
+    schema.rule(
+        "atomic operations are aligned: the size of an access must be a multiple of 4",
+        [](const Params& params) { return params.atomics == 0.0 || params.size.count() % 4 == 0; }, "size");
+  }
+  /// Declares fences and persists, too: for patterns that can have more than one access on its way.
+  template <class Params>
+  static void describe_fences(Schema<Params>& schema) {
+    schema.field("fence_every", &Params::fence_every)
+        .min(1)
+        .default_text("none")
+        .doc(
+            "A fence after each so many accesses: the access behind it is not issued until all before it are "
+            "answered. The write and the flush of a persist are one access here.");
+    PersistParams::describe_in(schema);
+  }
+};
+
+/// Draws an endless stream: the subclass says where, this class whether to read or write.
+class Pattern : public AccessStream {
+ public:
+  Pattern(const PatternParams& params, const PatternContext& context);
+  bool next(Access& access) final;
+  std::optional<AddressRange> range() const final { return AddressRange{Address{base_}, blocks_ * size_}; }
+
+ protected:
+  /// The next block, below `blocks()`.
+  virtual std::uint64_t next_block() = 0;
+  /// Places back of the access that the next one needs; 0: none.
+  virtual std::uint32_t dependence() const { return 0; }
+
+  /// Accesses of `size` bytes that the footprint has room for.
+  std::uint64_t blocks() const { return blocks_; }
+  std::uint64_t block_bytes() const { return size_; }
+  RandomStream& random() { return random_; }
+
+ private:
+  double reads_;
+  double atomics_;
+  std::uint64_t base_;
+  std::uint64_t size_;
+  std::uint64_t blocks_;
+  std::uint64_t fence_every_;  // 0: never
+  std::uint64_t to_fence_;     // accesses before the next
+  Persists persists_;
+  RandomStream random_;
+  // Of their own, so that neither share changes the addresses, nor that of atomics which of the others are reads.
+  RandomStream kinds_;
+  RandomStream atomic_;
+};
+
+void register_patterns(PatternRegistry& registry);
+
+}  // namespace cxloom

@@ -1,0 +1,63 @@
+// Which memory a page of a program is put into when it is first touched: the interface of a placement, as NUMA policies of an
+// operating system are. A kind is a file of its own and a line in `register_placements`, or in the `CXLOOM_PLUGIN` of a
+// plug-in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/kind_registry.hpp"
+#include "base/units.hpp"
+#include "workload/placement/numa_nodes.hpp"
+
+namespace cxloom {
+
+class PagePlacement;
+struct PlacementContext;
+using PlacementRegistry = KindRegistry<PagePlacement, PlacementContext>;
+
+/// What a placement finds around itself when it is made.
+struct PlacementContext {
+  std::span<const NumaNode> nodes;  ///< of the device, in the order of the address map; they outlive it
+  Bytes page;
+  const PlacementRegistry& kinds;  ///< for those that are made of others
+  /// Memory that is in none of the nodes, as another device has it.
+  std::span<const MemoryOfOther> others = {};
+};
+
+class PagePlacement {
+ public:
+  virtual ~PagePlacement() = default;
+
+  /// Pages that follow each other go to a node, by its place.
+  struct Choice {
+    std::size_t node;
+    std::uint64_t pages;
+  };
+  /// Where `page` goes, which is touched for the first time, and how many of the `count` pages from it on go there with it:
+  /// all that it would say the same of if they were touched one by one. `free` are the frames that each node has left; no
+  /// more are to be taken of it. Nothing: no node that the page may use has one.
+  virtual std::optional<Choice> place(std::uint64_t page, std::uint64_t count,
+                                      std::span<const std::uint64_t> free) = 0;
+  /// From now on these nodes have memory for the program, by their places, and the others have none: it has no way there, or its
+  /// extents were released. All have, unless it is said. What is merely full has memory.
+  virtual void nodes_changed(const std::vector<bool>& /*has_memory*/) {}
+};
+
+/// Those that come with cxloom. `as-is` makes none: addresses are physical, and nothing is placed.
+void register_placements(PlacementRegistry& registry);
+
+/// The first of these nodes that has a frame left takes as many pages as it can.
+inline std::optional<PagePlacement::Choice> first_with_room(std::span<const std::size_t> order,
+                                                            std::uint64_t count,
+                                                            std::span<const std::uint64_t> free) {
+  for (const std::size_t node : order) {
+    if (free[node] > 0) return PagePlacement::Choice{node, count < free[node] ? count : free[node]};
+  }
+  return std::nullopt;
+}
+
+}  // namespace cxloom

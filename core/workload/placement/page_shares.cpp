@@ -1,0 +1,165 @@
+#include "workload/placement/page_shares.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/error.hpp"
+#include "workload/trace/page_map.hpp"
+
+namespace cxloom {
+
+namespace {
+
+std::uint64_t last_page(Address address, std::uint64_t bytes, std::uint64_t page) {
+  const std::uint64_t room = ~std::uint64_t{0} - address.value();
+  return (address.value() + std::min(room, bytes == 0 ? 0 : bytes - 1)) / page;
+}
+
+void append(PageRuns& runs, std::uint64_t page, std::uint64_t count) {
+  if (!runs.empty() && runs.back().first + runs.back().count == page) {
+    runs.back().count += count;
+  } else {
+    runs.push_back({page, count});
+  }
+}
+
+/// A program that takes its pages' frames from what is left for all.
+class Taker {
+ public:
+  Taker(const PlacedProgram& program, std::size_t nodes) : program_(&program), counts_(nodes) {
+    runs_ = program.pages ? *program.pages : PageRuns{{0, 1}};
+  }
+
+  bool done() const { return at_ == runs_.size(); }
+  /// Its next pages, so many at most.
+  void take(std::uint64_t most, std::vector<std::uint64_t>& free) {
+    while (most > 0 && !done()) {
+      std::vector<std::uint64_t>& seen = seen_;
+      seen.clear();
+      for (std::size_t i = 0; i < program_->nodes.size(); ++i)
+        seen.push_back(has_memory(i) ? free[program_->nodes[i]] : 0);
+      PageRun& run = runs_[at_];
+      const auto choice = program_->placement->place(run.first, std::min(most, run.count), seen);
+      if (!choice) {  // it runs out of memory at this page
+        at_ = runs_.size();
+        return;
+      }
+      const std::size_t node = program_->nodes[choice->node];
+      ensure(choice->pages > 0 && choice->pages <= free[node], "pages placed where no frames are left");
+      counts_[node] += choice->pages;
+      free[node] -= choice->pages;
+      most -= choice->pages;
+      run.first += choice->pages;
+      run.count -= choice->pages;
+      if (run.count == 0) ++at_;
+    }
+  }
+  std::vector<std::uint64_t>& counts() { return counts_; }
+  bool may_use(std::size_t node) const {
+    return std::ranges::find(program_->nodes, node) != program_->nodes.end();
+  }
+  bool known() const { return program_->pages.has_value(); }
+
+ private:
+  bool has_memory(std::size_t node) const {
+    return program_->has_memory.empty() || program_->has_memory[node];
+  }
+
+  const PlacedProgram* program_;
+  PageRuns runs_;
+  std::size_t at_ = 0;
+  std::vector<std::uint64_t> counts_;
+  std::vector<std::uint64_t> seen_;
+};
+
+/// So many pages of each program cannot fill a node, in whatever order they come.
+std::uint64_t pages_a_turn(const std::vector<std::uint64_t>& free, std::uint64_t programs) {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (const std::uint64_t left : free) {
+    if (left > 0) least = std::min(least, left);
+  }
+  return std::max<std::uint64_t>(1, least / std::max<std::uint64_t>(1, programs));
+}
+
+void share_rest(std::vector<std::uint64_t>& free, std::vector<Taker>& takers) {
+  for (std::size_t node = 0; node < free.size(); ++node) {
+    const auto shares = [&](const Taker& each) { return !each.known() && each.may_use(node); };
+    auto sharers = static_cast<std::uint64_t>(std::ranges::count_if(takers, shares));
+    for (Taker& each : takers) {
+      if (!shares(each)) continue;
+      const std::uint64_t part = free[node] / sharers--;
+      each.counts()[node] += part;
+      free[node] -= part;
+    }
+  }
+}
+
+}  // namespace
+
+std::uint64_t count_of(const PageRuns& pages) {
+  return std::accumulate(pages.begin(), pages.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const PageRun& run) { return sum + run.count; });
+}
+
+PageRuns pages_touched(AccessStream& stream, std::uint64_t accesses, Bytes page) {
+  PageMap pages;
+  PageRuns runs;
+  for (Access access; accesses > 0 && stream.next(access); --accesses) {
+    const std::uint64_t last = last_page(access.address, access.size, page.count());
+    for (std::uint64_t at = access.address.value() / page.count(); at <= last; ++at) {
+      const std::uint64_t before = pages.frames();
+      if (pages.frame_of(at) == before) append(runs, at, 1);
+    }
+  }
+  return runs;
+}
+
+PageRuns pages_in(std::vector<AddressRange> ranges, Bytes page) {
+  std::ranges::sort(ranges, {}, [](const AddressRange& range) { return range.base.value(); });
+  PageRuns runs;
+  std::uint64_t next = 0;  // the first page behind those taken
+  for (const AddressRange& range : ranges) {
+    const std::uint64_t first = std::max(next, range.base.value() / page.count());
+    const std::uint64_t end = last_page(range.base, range.bytes, page.count()) + 1;
+    if (end > first) append(runs, first, end - first);
+    next = std::max(next, end);
+  }
+  return runs;
+}
+
+std::vector<std::vector<std::uint64_t>> share_out(std::vector<std::uint64_t> free,
+                                                  std::span<const PlacedProgram> programs) {
+  std::vector<Taker> takers;
+  for (const PlacedProgram& program : programs) takers.emplace_back(program, free.size());
+  for (Taker& each : takers) {
+    if (!each.known()) each.take(1, free);
+  }
+  while (true) {
+    const auto active = static_cast<std::uint64_t>(
+        std::ranges::count_if(takers, [](const Taker& each) { return !each.done(); }));
+    if (active == 0) break;
+    const std::uint64_t turn = pages_a_turn(free, active);
+    for (Taker& each : takers) each.take(turn, free);
+  }
+  share_rest(free, takers);
+  std::vector<std::vector<std::uint64_t>> shares;
+  for (Taker& each : takers) shares.push_back(std::move(each.counts()));
+  return shares;
+}
+
+std::vector<std::vector<NodeShare>> lay_out(std::span<const PlacedProgram> programs,
+                                            std::span<const std::vector<std::uint64_t>> shares) {
+  std::vector<std::uint64_t> next(shares.empty() ? 0 : shares.front().size());
+  std::vector<std::vector<NodeShare>> laid;
+  for (std::size_t program = 0; program < programs.size(); ++program) {
+    std::vector<NodeShare>& own = laid.emplace_back();
+    for (const std::size_t node : programs[program].nodes) {
+      own.push_back({next[node], shares[program][node]});
+      next[node] += shares[program][node];
+    }
+  }
+  return laid;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,261 @@
+#include "workload/placement/placed_stream.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace cxloom {
+
+ProgramMemory::ProgramMemory(const Parts& frames, const Parts& spare, bool changes)
+    : nodes_(frames.size()), changes_(changes), free_(frames.size()) {
+  const auto add = [&](const Parts& parts, bool is_spare) {
+    for (std::size_t node = 0; node < parts.size(); ++node) {
+      for (std::size_t part = 0; part < parts[node].size(); ++part)
+        nodes_[node].push_back({.slice = parts[node][part], .part = part, .spare = is_spare});
+    }
+  };
+  add(frames, false);
+  add(spare, true);
+  for (std::size_t node = 0; node < nodes_.size(); ++node) count(node);
+}
+
+void ProgramMemory::count(std::size_t node) {
+  free_[node] = 0;
+  for (const Store& store : nodes_[node]) free_[node] += store.spare && !changes_ ? 0 : store.left();
+}
+
+void ProgramMemory::offer(std::size_t node, const std::vector<bool>& parts) {
+  for (Store& store : nodes_[node]) store.offered = parts[store.part];
+  count(node);
+}
+
+bool ProgramMemory::offers(std::size_t node) const {
+  return std::ranges::any_of(nodes_[node],
+                             [](const Store& store) { return store.offered && store.slice.count > 0; });
+}
+
+ProgramMemory::Frame ProgramMemory::Store::take() {
+  if (given_back.empty()) return frame(given++);
+  const Frame frame = given_back.back();
+  given_back.pop_back();
+  return frame;
+}
+
+ProgramMemory::Frame ProgramMemory::take(std::size_t node) {
+  --free_[node];
+  return std::ranges::find_if(nodes_[node], [](const Store& store) { return store.left() > 0; })->take();
+}
+
+ProgramMemory::Taken ProgramMemory::take_all(std::size_t node, std::uint64_t most) {
+  const auto store = std::ranges::find_if(nodes_[node], [](const Store& each) { return each.left() > 0; });
+  const Taken taken{static_cast<std::size_t>(store - nodes_[node].begin()), store->given,
+                    std::min(most, store->slice.count - store->given)};
+  store->given += taken.count;
+  free_[node] -= taken.count;
+  return taken;
+}
+
+std::optional<ProgramMemory::Frame> ProgramMemory::take_spare(std::size_t node) {
+  const auto spare =
+      std::ranges::find_if(nodes_[node], [](const Store& store) { return store.spare && store.left() > 0; });
+  if (spare == nodes_[node].end()) return free_[node] > 0 ? std::optional(take(node)) : std::nullopt;
+  free_[node] -= changes_ ? 1 : 0;
+  return spare->take();
+}
+
+// To the first store that has been given it, which is where it is taken from next.
+void ProgramMemory::give_back(std::size_t node, const Frame& frame) {
+  const auto of = std::ranges::find_if(
+      nodes_[node], [&](const Store& store) { return store.slice.order->holds(frame.base); });
+  of->given_back.push_back(frame);
+  count(node);
+}
+
+PlacedStream::PlacedStream(std::unique_ptr<AccessStream> stream, std::unique_ptr<PagePlacement> placement,
+                           ProgramMemory memory, std::vector<std::string> nodes, Bytes page,
+                           Division division, std::string path, std::unique_ptr<PagePlacement> tables)
+    : stream_(std::move(stream)),
+      placement_(std::move(placement)),
+      tables_(std::move(tables)),
+      memory_(std::move(memory)),
+      nodes_(std::move(nodes)),
+      page_bits_(static_cast<unsigned>(std::countr_zero(page.count()))),
+      division_(division),
+      path_(std::move(path)),
+      taken_(nodes_.size()) {}
+
+void PlacedStream::offer(const std::vector<std::vector<bool>>& parts) {
+  std::vector<bool> has_memory;
+  for (std::size_t node = 0; node < parts.size(); ++node) {
+    memory_.offer(node, parts[node]);
+    has_memory.push_back(memory_.offers(node));
+  }
+  placement_->nodes_changed(has_memory);
+  if (tables_) tables_->nodes_changed(has_memory);
+}
+
+// What a placement says the same of is kept as one, so that memory grows with the turns of an interleave, not with the pages.
+void PlacedStream::touch(const PageRuns& pages) {
+  std::uint64_t had = 0;
+  for (PageRun run : pages) {
+    while (run.count > 0) {
+      const auto choice = placement_->place(run.first, run.count, memory_.free());
+      if (!choice) refuse_page(had, "addresses");
+      ensure(choice->pages > 0 && choice->pages <= memory_.free()[choice->node],
+             "pages placed where no frames are left");
+      for (std::uint64_t left = choice->pages; left > 0; left -= touched_.back().frames.count) {
+        const ProgramMemory::Taken taken = memory_.take_all(choice->node, left);
+        touched_.push_back({run.first, choice->node, taken});
+        run.first += taken.count;
+      }
+      taken_[choice->node] += choice->pages;
+      had += choice->pages;
+      run.count -= choice->pages;
+    }
+  }
+}
+
+void PlacedStream::touched_last(std::uint64_t bytes,
+                                const std::function<void(Address base, std::uint64_t bytes)>& visit) const {
+  const std::uint64_t size = std::uint64_t{1} << page_bits_;
+  std::uint64_t before = 0;  // pages that come too early
+  for (const Touched& run : touched_) before += run.frames.count;
+  before -= std::min(before, (bytes + size - 1) >> page_bits_);
+  for (const Touched& run : touched_) {
+    for (std::uint64_t i = std::min(before, run.frames.count); i < run.frames.count; ++i)
+      visit(memory_.taken(run.node, run.frames, i).base, size);
+    before -= std::min(before, run.frames.count);
+  }
+}
+
+bool PlacedStream::find_touched(std::uint64_t page) {
+  const auto next = std::ranges::upper_bound(touched_, page, {}, &Touched::first);
+  if (next == touched_.begin()) return false;
+  const Touched& run = *std::prev(next);
+  const std::uint64_t place = page - run.first;
+  if (place >= run.frames.count) return false;
+  placed_.push_back({memory_.taken(run.node, run.frames, place), page, run.node});
+  return true;
+}
+
+const ProgramMemory::Frame& PlacedStream::frame_of(const Access& access) {
+  const std::uint64_t page = access.address.value() >> page_bits_;
+  const std::uint64_t number = pages_.frame_of(page);
+  if (number == placed_.size() && !find_touched(page))
+    take_frame(page, tables_ && access.is_page_walk() ? *tables_ : *placement_);
+  return placed_[number].frame;
+}
+
+// An access across the end of its page goes on in the frame behind, so that it stays one access. Where the frame behind is
+// not the program's, it ends with the last byte that is.
+Address PlacedStream::placed(const Access& access) {
+  const ProgramMemory::Frame& frame = frame_of(access);
+  if (access.size > frame.room) refuse_length(access, frame.room);
+  const std::uint64_t within = access.address.value() & ((std::uint64_t{1} << page_bits_) - 1);
+  return Address{frame.base.value() + std::min(within, frame.room - access.size)};
+}
+
+void PlacedStream::take_frame(std::uint64_t page, PagePlacement& placement) {
+  const auto choice = placement.place(page, 1, memory_.free());
+  if (!choice) refuse_page(placed_.size(), path_);
+  ensure(choice->pages == 1 && memory_.free()[choice->node] > 0, "a page placed where no frame is left");
+  ++taken_[choice->node];
+  placed_.push_back({memory_.take(choice->node), page, choice->node});
+}
+
+void PlacedStream::refuse_page(std::uint64_t had, const std::string& path) const {
+  const Bytes page{std::uint64_t{1} << page_bits_};
+  throw InputError(
+      {"out of memory: the program touches more pages than the memories have frames that its pages may use, "
+       "and Linux would kill it",
+       "page " + std::to_string(had + 1) + " of " + to_text(page),
+       "at most " + counted(had, "page") + " (" + to_text(Bytes{had * page.count()}) + ")" + share(),
+       {}},
+      path);
+}
+
+void PlacedStream::refuse_length(const Access& access, std::uint64_t room) const {
+  const Bytes page{std::uint64_t{1} << page_bits_};
+  throw InputError(
+      {"the access is longer than the memory that follows on its first byte",
+       to_text(Bytes{access.size}) + " from " + to_text(access.address) + " on, in pages of " + to_text(page),
+       "at most " + to_text(Bytes{room}) + " in frames that lie side by side" + share() +
+           "; larger with a larger page, or frames: contiguous",
+       {}},
+      path_);
+}
+
+std::string PlacedStream::share() const {
+  if (division_.programs < 2) return {};
+  return ", its share of " + counted(division_.frames, "frame") + " among " +
+         counted(division_.programs, "program");
+}
+
+// --- moves ---
+
+std::optional<std::size_t> PlacedStream::node_of_memory(const std::string& memory) const {
+  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    const std::string names = "+" + nodes_[node] + "+";
+    if (nodes_[node] == memory || names.find("+" + memory + "+") != std::string::npos) return node;
+  }
+  // A memory that has one logical device for the program can only mean that.
+  std::optional<std::size_t> only;
+  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    if (!nodes_[node].starts_with(memory + " ld ")) continue;
+    if (only) return std::nullopt;
+    only = node;
+  }
+  return only;
+}
+
+std::vector<std::uint64_t> PlacedStream::pages_in(std::size_t node,
+                                                  const std::optional<AddressRange>& range) {
+  // Those that nobody has used yet are there, too.
+  for (const Touched& run : touched_) {
+    for (std::uint64_t page = run.first; page < run.first + run.frames.count; ++page) {
+      if (pages_.frame_of(page) == placed_.size()) find_touched(page);
+    }
+  }
+  std::vector<std::uint64_t> found;
+  for (std::uint64_t number = 0; number < placed_.size(); ++number) {
+    const Placed& placed = placed_[number];
+    const std::uint64_t base = placed.page << page_bits_;
+    const bool within = !range || (base >= range->base.value() && base - range->base.value() < range->bytes);
+    if (placed.node == node && within) found.push_back(number);
+  }
+  // Who touched them all beforehand went through their addresses.
+  if (!touched_.empty())
+    std::ranges::sort(found, {}, [&](std::uint64_t number) { return placed_[number].page; });
+  return found;
+}
+
+std::optional<PageMove> PlacedStream::begin_move(std::uint64_t page, std::size_t node) {
+  if (placed_[page].node == node) return std::nullopt;
+  const auto frame = memory_.take_spare(node);
+  if (!frame) return std::nullopt;
+  const std::uint64_t bytes = std::uint64_t{1} << page_bits_;
+  return PageMove{page, placed_[page].frame.base, frame->base, bytes, node, frame->room};
+}
+
+void PlacedStream::end_move(const PageMove& move) {
+  Placed& placed = placed_[move.page];
+  ensure(placed.frame.base == move.from, "a page that was not where it was moved from");
+  memory_.give_back(placed.node, placed.frame);
+  --taken_[placed.node];
+  ++taken_[move.node];
+  placed.frame = {move.to, move.room};
+  placed.node = move.node;
+}
+
+void PlacedStream::give_up_move(const PageMove& move) { memory_.give_back(move.node, {move.to, move.room}); }
+
+std::optional<Value> PlacedStream::pages_by_node() const {
+  Value::Map pages;
+  for (std::size_t node = 0; node < nodes_.size(); ++node)
+    pages.emplace_back(nodes_[node], static_cast<std::int64_t>(taken_[node]));
+  return pages;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,172 @@
+// A stream whose pages are placed: each gets a frame of memory when it is first touched, out of frames that are the
+// program's own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/value.hpp"
+#include "workload/stream/access_stream.hpp"
+#include "workload/placement/frame_order.hpp"
+#include "workload/placement/movable_pages.hpp"
+#include "workload/placement/numa_nodes.hpp"
+#include "workload/trace/page_map.hpp"
+#include "workload/placement/page_placement.hpp"
+#include "workload/placement/page_runs.hpp"
+
+namespace cxloom {
+
+/// Frames of a node that follow each other in the order in which it gives them.
+struct FrameSlice {
+  std::shared_ptr<const FrameOrder> order;
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// The frames of one program. Those of a node are in one part, or in parts that come and go.
+class ProgramMemory {
+ public:
+  using Frame = FrameOrder::Frame;
+  /// By node, then by part.
+  using Parts = std::vector<std::vector<FrameSlice>>;
+
+  /// Those that pages are placed in, and spare ones that pages can only be moved to (or none). If the memory that programs
+  /// find `changes`, pages are placed in spare ones as well, once the others are taken.
+  explicit ProgramMemory(const Parts& frames, const Parts& spare = {}, bool changes = false);
+
+  /// How many are left of each node, of those that it has now.
+  std::span<const std::uint64_t> free() const { return free_; }
+  /// Which parts of a node the program has now. At first it has all of them.
+  void offer(std::size_t node, const std::vector<bool>& parts);
+  bool offers(std::size_t node) const;
+  /// The next one of a node that has one left.
+  Frame take(std::size_t node);
+  /// Frames that were taken at once.
+  struct Taken {
+    std::size_t store = 0;
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+  };
+  /// Takes so many at once of a node that has one left, or fewer; none was given back yet.
+  Taken take_all(std::size_t node, std::uint64_t most);
+  /// One of those.
+  Frame taken(std::size_t node, const Taken& taken, std::uint64_t number) const {
+    return nodes_[node][taken.store].frame(taken.first + number);
+  }
+  /// The same of a spare one, or of those if there is none; nothing: none is left.
+  std::optional<Frame> take_spare(std::size_t node);
+  /// A frame that was taken is free again, and the next to be given.
+  void give_back(std::size_t node, const Frame& frame);
+
+ private:
+  struct Store {
+    FrameSlice slice;
+    std::size_t part = 0;
+    bool spare = false;
+    bool offered = true;
+    std::uint64_t given = 0;
+    std::vector<Frame> given_back = {};
+
+    std::uint64_t left() const { return offered ? slice.count - given + given_back.size() : 0; }
+    Frame frame(std::uint64_t number) const {
+      return slice.order->at(slice.first + number, slice.first + slice.count);
+    }
+    Frame take();
+  };
+
+  void count(std::size_t node);
+
+  std::vector<std::vector<Store>> nodes_;  // spare ones behind the others
+  bool changes_;
+  std::vector<std::uint64_t> free_;
+};
+
+/// What was divided among programs, for who gets too little of it.
+struct Division {
+  std::uint64_t frames = 0;
+  std::size_t programs = 1;
+};
+
+class PlacedStream final : public AccessStream, private MovablePages {
+ public:
+  /// `nodes` name what `memory` is of; `path` is where the user asked for the placement. Those pages that are first touched by page
+  /// walks go where `tables` says, if there is any.
+  PlacedStream(std::unique_ptr<AccessStream> stream, std::unique_ptr<PagePlacement> placement,
+               ProgramMemory memory, std::vector<std::string> nodes, Bytes page, Division division,
+               std::string path, std::unique_ptr<PagePlacement> tables = nullptr);
+
+  /// Which parts of each node the program has from now on. At first it has all of them.
+  void offer(const std::vector<std::vector<bool>>& parts);
+  /// These pages are touched before the run: they have frames from the beginning. All others get theirs when they are first
+  /// touched. To be called once. Throws InputError below the workload if there are too few.
+  void touch(const PageRuns& pages);
+
+  /// Calls `visit` for the frames of pages touched before the run, in the order of touch: so many bytes of them, the last.
+  void touched_last(std::uint64_t bytes,
+                    const std::function<void(Address base, std::uint64_t bytes)>& visit) const;
+  /// The address that an access has in memory is found here, once: its request keeps it, whatever becomes of the page.
+  /// Throws InputError if the program needs more memory than it has.
+  bool next(Access& access) override {
+    if (!stream_->next(access)) return false;
+    if (access.reaches_memory()) access.address = placed(access);
+    return true;
+  }
+  bool wants_answers() const override { return stream_->wants_answers(); }
+  void answered(std::uint64_t number, const Request& request, Time now) override {
+    stream_->answered(number, request, now);
+  }
+  void want(std::uint32_t thread) override { stream_->want(thread); }
+  bool repeats() const override { return stream_->repeats(); }
+  std::optional<std::uint64_t> length() const override { return stream_->length(); }
+  std::optional<Value> pages_by_node() const override;
+  MovablePages* movable_pages() override { return this; }
+
+ private:
+  std::optional<std::size_t> node_of_memory(const std::string& memory) const override;
+  const std::vector<std::string>& node_names() const override { return nodes_; }
+  std::vector<std::uint64_t> pages_in(std::size_t node, const std::optional<AddressRange>& range) override;
+  std::optional<PageMove> begin_move(std::uint64_t page, std::size_t node) override;
+  void end_move(const PageMove& move) override;
+  void give_up_move(const PageMove& move) override;
+
+  Address placed(const Access& access);
+  const ProgramMemory::Frame& frame_of(const Access& access);
+  /// Gives it the frame that it was to have since before the run; not if it had none.
+  bool find_touched(std::uint64_t page);
+  void take_frame(std::uint64_t page, PagePlacement& placement);
+  [[noreturn]] void refuse_page(std::uint64_t had, const std::string& path) const;
+  [[noreturn]] void refuse_length(const Access& access, std::uint64_t room) const;
+  std::string share() const;
+
+  std::unique_ptr<AccessStream> stream_;
+  std::unique_ptr<PagePlacement> placement_;
+  std::unique_ptr<PagePlacement> tables_;  // where they are placed by themselves
+  ProgramMemory memory_;
+  std::vector<std::string> nodes_;
+  unsigned page_bits_;
+  Division division_;
+  std::string path_;
+  PageMap pages_;
+  /// Where a page is, and which one it is.
+  struct Placed {
+    ProgramMemory::Frame frame;
+    std::uint64_t page;
+    std::size_t node;
+  };
+  /// Pages that follow each other, and were touched before: their frames have numbers that follow each other.
+  struct Touched {
+    std::uint64_t first;
+    std::size_t node;
+    ProgramMemory::Taken frames;
+  };
+  std::vector<Touched> touched_;      // by page: what is in `placed_` only once it is used
+  std::vector<Placed> placed_;        // in the order of the pages' first use
+  std::vector<std::uint64_t> taken_;  // by node
+};
+
+}  // namespace cxloom

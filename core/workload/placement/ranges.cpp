@@ -1,0 +1,91 @@
+#include "workload/placement/ranges.hpp"
+
+#include <algorithm>
+
+namespace cxloom {
+
+namespace {
+
+std::unique_ptr<PagePlacement> made(const Kinded& kinded, PlacementContext& context) {
+  auto placement = context.kinds.make(kinded, context);
+  if (!placement) {
+    throw InputError(
+        {"pages of a range have to be placed",
+         "'" + kinded.kind + "'",
+         "a placement other than as-is: a program's addresses are virtual, or physical, all of them",
+         {}});
+  }
+  return placement;
+}
+
+std::string indexed(std::size_t i) { return "ranges[" + std::to_string(i) + "]"; }
+
+}  // namespace
+
+void RangesPlacement::Range::describe(Schema<Range>& schema) {
+  schema.doc("A range of a program's addresses, and where its pages go.");
+  schema.field("base", &Range::base).required().doc("First address: that of a page.");
+  schema.field("size", &Range::size).required().min(Bytes{1}).doc("Bytes: whole pages.");
+  schema.field("place", &Range::place).category("placements").doc("Where its pages go.");
+}
+
+void RangesPlacement::Params::describe(Schema<Params>& schema) {
+  schema.doc("A placement for each range of addresses, as a program that maps its memory itself has.");
+  schema.field("ranges", &Params::ranges)
+      .required()
+      .where([](const auto& ranges) { return !ranges.empty(); }, "one range or more")
+      .doc("The ranges, none of which overlap.");
+  schema.field("otherwise", &Params::otherwise)
+      .category("placements")
+      .doc("Where pages go that are in no range.");
+}
+
+RangesPlacement::RangesPlacement(const Params& params, PlacementContext& context) {
+  const std::uint64_t page = context.page.count();
+  for (std::size_t i = 0; i < params.ranges.size(); ++i) {
+    below(indexed(i), [&] {
+      const Range& range = params.ranges[i];
+      const bool starts = range.base.value() % page == 0;
+      if (!starts || range.size.count() % page != 0) {
+        throw InputError({"a range has whole pages of " + to_text(context.page),
+                          starts ? to_text(range.size) : to_text(range.base),
+                          "a multiple of " + to_text(context.page),
+                          {}},
+                         starts ? "size" : "base");
+      }
+      const std::uint64_t first = range.base.value() / page;
+      const std::uint64_t end = first + range.size.count() / page;
+      const auto other = std::ranges::find_if(
+          ranges_, [&](const Pages& each) { return first < each.end && each.first < end; });
+      if (other != ranges_.end()) {
+        throw InputError({"the range overlaps another",
+                          to_text(range.base) + " + " + to_text(range.size),
+                          "addresses outside of " + to_text(Address{other->first * page}) + " + " +
+                              to_text(Bytes{(other->end - other->first) * page}),
+                          {}},
+                         "base");
+      }
+      ranges_.push_back({first, end, below("place", [&] { return made(range.place, context); })});
+    });
+  }
+  std::ranges::sort(ranges_, {}, &Pages::first);
+  otherwise_ = below("otherwise", [&] { return made(params.otherwise, context); });
+}
+
+void RangesPlacement::nodes_changed(const std::vector<bool>& has_memory) {
+  for (Pages& range : ranges_) range.placement->nodes_changed(has_memory);
+  otherwise_->nodes_changed(has_memory);
+}
+
+std::optional<PagePlacement::Choice> RangesPlacement::place(std::uint64_t page, std::uint64_t count,
+                                                            std::span<const std::uint64_t> free) {
+  const auto next = std::ranges::upper_bound(ranges_, page, {}, &Pages::first);
+  if (next != ranges_.begin()) {
+    Pages& range = *std::prev(next);
+    if (page < range.end) return range.placement->place(page, std::min(count, range.end - page), free);
+  }
+  const std::uint64_t until = next != ranges_.end() ? next->first - page : count;
+  return otherwise_->place(page, std::min(count, until), free);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,44 @@
+// Ranges: a placement for each range of a program's addresses, as mbind gives it to a mapping.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/schema.hpp"
+#include "workload/placement/page_placement.hpp"
+
+namespace cxloom {
+
+class RangesPlacement final : public PagePlacement {
+ public:
+  struct Range {
+    Address base;
+    Bytes size;
+    Kinded place{"preferred", Value(Value::Map{})};
+
+    static void describe(Schema<Range>& schema);
+  };
+  struct Params {
+    std::vector<Range> ranges;
+    Kinded otherwise{"preferred", Value(Value::Map{})};
+
+    static void describe(Schema<Params>& schema);
+  };
+  RangesPlacement(const Params& params, PlacementContext& context);
+  std::optional<Choice> place(std::uint64_t page, std::uint64_t count,
+                              std::span<const std::uint64_t> free) override;
+  void nodes_changed(const std::vector<bool>& has_memory) override;
+
+ private:
+  struct Pages {
+    std::uint64_t first;
+    std::uint64_t end;
+    std::unique_ptr<PagePlacement> placement;
+  };
+
+  std::vector<Pages> ranges_;  // by their first pages
+  std::unique_ptr<PagePlacement> otherwise_;
+};
+
+}  // namespace cxloom

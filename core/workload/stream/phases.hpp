@@ -1,0 +1,38 @@
+// Phases of a workload: streams that follow each other.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "workload/stream/access_stream.hpp"
+
+namespace cxloom {
+
+/// A round of phases, over and over.
+class PhasedStream final : public AccessStream {
+ public:
+  struct Phase {
+    std::unique_ptr<AccessStream> stream;
+    std::uint64_t requests = 1;
+  };
+
+  explicit PhasedStream(std::vector<Phase> phases) : phases_(std::move(phases)) {}
+
+  bool next(Access& access) override {
+    if (done_ == phases_[at_].requests) {
+      done_ = 0;
+      at_ = (at_ + 1) % phases_.size();
+    }
+    ++done_;
+    return phases_[at_].stream->next(access);
+  }
+
+ private:
+  std::vector<Phase> phases_;
+  std::size_t at_ = 0;
+  std::uint64_t done_ = 0;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,29 @@
+// The work of one requester: what it accesses, how much of it, and when.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/units.hpp"
+#include "workload/stream/access_stream.hpp"
+
+namespace cxloom {
+
+enum class Arrivals : std::uint8_t { kFixed, kPoisson };
+
+struct Work {
+  std::unique_ptr<AccessStream> stream;
+  std::uint64_t warmup = 0;               ///< accesses before the measured ones, at least
+  std::optional<std::uint64_t> requests;  ///< measured accesses; none: to the end of the stream
+  Rate rate;  ///< open loop: accesses become ready at this rate, whatever the answers do
+  Arrivals arrivals = Arrivals::kFixed;
+  std::optional<std::uint64_t> in_all;  ///< accesses, warm-up included, where that is known beforehand
+  bool instruction_gaps = true;         ///< accesses say how many instructions lie between them
+  bool flushes_anything = false;  ///< it is a program, which may flush lines of memory that is not durable
+  bool timestamps = false;        ///< open loop: accesses become ready at their own times
+  std::string name;               ///< how the user calls it, for errors: "workload.host"
+};
+
+}  // namespace cxloom

@@ -1,0 +1,25 @@
+#include "program/reported_cycles.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cxloom {
+namespace {
+
+TEST(ToldCyclesTest, EachCycleIsToldOnce) {
+  ToldCycles told;
+  EXPECT_EQ(told.pass(30), 30U);
+  EXPECT_EQ(told.pass(30), 0U);
+  EXPECT_EQ(told.pass(45), 15U);
+}
+
+TEST(ToldCyclesTest, OneWithoutRecordsIsSilentAfterAWhile) {
+  ToldCycles told;
+  EXPECT_FALSE(told.is_silent(ToldCycles::kSilence - 1));
+  EXPECT_TRUE(told.is_silent(ToldCycles::kSilence));
+  told.record(1000);
+  EXPECT_FALSE(told.is_silent(ToldCycles::kSilence + 999));
+  EXPECT_TRUE(told.is_silent(ToldCycles::kSilence + 1000));
+}
+
+}  // namespace
+}  // namespace cxloom

@@ -1,0 +1,146 @@
+#include "system/run/livelock_watch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/schema.hpp"
+#include "core/support/errors.hpp"
+#include "core/support/system.hpp"
+#include "kernel/kernel.hpp"
+#include "memory/media/media.hpp"
+#include "memory/media/context.hpp"
+#include "system/kinds/registry.hpp"
+
+namespace cxloom::test {
+namespace {
+
+using namespace literals;
+
+/// What a run ends with, played in slices of so many events.
+std::string failure_of(const System& system, std::uint64_t slice = ~std::uint64_t{0},
+                       const Registry& kinds = Running::registry()) {
+  Running run(system, kinds);
+  try {
+    while (!run.simulation().advance(Time::max(), slice)) {
+    }
+  } catch (const SimulationError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Reads, one at a time, over two links of 12 us in each direction.
+System slow(std::uint64_t reads, int limit) {
+  System system;
+  system.device("host", "host", {{"queue", 1}}).device("sw", "switch").device("mem", "memory");
+  for (const auto& [a, b] : {std::pair{"host", "sw"}, std::pair{"sw", "mem"}})
+    system.link(a, b, {{"delay", "12us"}, {"bandwidth", "64GB/s"}});
+  system.region({"mem"});
+  system.replay("host", std::vector<Access>(reads, access_to(0)));
+  return system.run_with({{"livelock_deliveries", limit}});
+}
+
+// The first read's messages leave a link shortly after 0, 12, 24 and 36 us, and its answer is there after 48: no epoch ends
+// with an answer before the fifth. Counting begins with the end of the first epoch, at 10 us; the third message after that has
+// passed when the fourth ends. Nothing happens in the epoch from 50 to 60 us, where counting would begin for the second read:
+// it begins behind that of the second message, and two come before the answer.
+TEST(LivelockWatch, CountsWhatLinksDeliverWhileNoAnswerComes) {
+  const std::string why = failure_of(slow(3, 3));
+  EXPECT_TRUE(contains(why, "livelock: no request has completed while links delivered 3 messages (at 40us, "))
+      << why;
+  EXPECT_TRUE(contains(why, "1 request under way")) << why;
+  EXPECT_EQ(failure_of(slow(3, 4)), "");
+  EXPECT_TRUE(contains(failure_of(slow(3, 2)), "(at 30us, "));
+  EXPECT_TRUE(contains(failure_of(slow(3, 1)), "(at 20us, "));
+}
+
+TEST(LivelockWatch, DoesNotDependOnSlices) {
+  for (const int limit : {1, 2, 3, 4}) {
+    const std::string whole = failure_of(slow(3, limit));
+    for (const std::uint64_t slice : {1, 2, 3, 7, 1000})
+      EXPECT_EQ(failure_of(slow(3, limit), slice), whole) << limit;
+    Running by_time(slow(3, limit));
+    std::string text;
+    try {
+      for (Time end = 7_us; !by_time.simulation().run_until(end); end += 7_us) {
+      }
+    } catch (const SimulationError& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(text, whole) << limit;
+  }
+}
+
+TEST(LivelockWatch, LetsTimePassInWhichNothingHappens) {
+  // Far more than what a run is given up after, were it counted. Of the four messages, two go when counting has begun.
+  System system;
+  system.device("host", "host").device("mem", "memory").link("host", "mem", {{"delay", "10s"}});
+  system.region({"mem"}).replay("host", {access_to(0), access_to(64)});
+  EXPECT_EQ(failure_of(system.run_with({{"livelock_deliveries", 3}})), "");
+}
+
+TEST(LivelockWatch, TheTimeOfARunIsThatOfItsLastEvent) {
+  Running run(slow(1, 4));
+  run.to_end();
+  EXPECT_EQ(run.simulation().now(), run.completed(0));
+}
+
+/// Takes accesses and answers none: it goes on with itself for ever.
+class Spinning final : public Media {
+ public:
+  struct Params {
+    Time step;
+    static void describe(Schema<Params>& schema) {
+      schema.doc("Answers nothing.");
+      schema.field("step", &Params::step).doc("Between its events.");
+    }
+  };
+  Spinning(const Params& params, const MediaContext& context)
+      : kernel_(context.kernel), source_(context.kernel.new_source()), step_(params.step) {}
+  std::string name() const override { return "spinning"; }
+  void access(Message& /*message*/, Address /*address*/, Time ready) override {
+    kernel_.schedule(ready, source_, *this, 0);
+  }
+  void wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) override {
+    kernel_.schedule(kernel_.now() + step_, source_, *this, 0);
+  }
+
+ private:
+  Kernel& kernel_;
+  EventSource source_;
+  Time step_;
+};
+
+std::string failure_of_spinning(const char* step, std::uint64_t slice = ~std::uint64_t{0}) {
+  Registry kinds = builtin_registry();
+  kinds.media.add<Spinning>("spinning");
+  System system;
+  system.device("host", "host")
+      .device("mem", "memory",
+              {{"capacity", "1MiB"}, {"media", Value::Map{{"kind", "spinning"}, {"step", step}}}})
+      .link("host", "mem")
+      .region({"mem"})
+      .replay("host", {access_to(0)});
+  return failure_of(system, slice, kinds);
+}
+
+// Counting begins at 10 us, and 10,000 epochs of 10 us more are given.
+TEST(LivelockWatch, SeesEventsThatBringNothing) {
+  const std::string why = failure_of_spinning("3us");
+  EXPECT_TRUE(contains(why,
+                       "livelock: no request has completed and no message was delivered in 10000 spans "
+                       "of 10us in which something happened (at 100010us, "))
+      << why;
+  EXPECT_EQ(failure_of_spinning("3us", 777), why);
+}
+
+TEST(LivelockWatch, SeesEventsWithWhichNoTimePasses) {
+  const std::string why = failure_of_spinning("0ns");
+  EXPECT_TRUE(contains(why, "livelock: no request has completed in 67108864 events at one instant (at 50ns"))
+      << why;
+}
+
+}  // namespace
+}  // namespace cxloom::test

@@ -51,7 +51,7 @@ std::vector<CacheParams> levels_of(const std::vector<Level>& levels) {
 
 // What goes by the core that runs a program.
 struct ProgramCore {
-  PaceParams pace;
+  CorePipelineParams pace;
   std::uint32_t cores = 1;
   std::vector<CacheParams> caches;
   std::optional<TlbParams> tlb;
@@ -163,7 +163,7 @@ void bind_capture(nb::module_& m) {
             try {
               new (self) ProgramCore(program_core(to_value(core)));
             } catch (const InputError& error) {
-              throw error.below(path);
+              throw error.with_path(path);
             }
           },
           "core"_a, "path"_a, "`path` is where it stands in its spec, for errors.")

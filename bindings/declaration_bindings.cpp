@@ -13,8 +13,8 @@
 #include "interconnect/link/measures.hpp"
 #include "protocol/segment.hpp"
 #include "results/summary.hpp"
-#include "system/plugin/plugin.hpp"
 #include "system/kinds/registry.hpp"
+#include "system/plugin/plugin.hpp"
 #include "system/spec/section.hpp"
 #include "value_conversion.hpp"
 
@@ -173,7 +173,7 @@ double quantity(const std::string& type, nb::handle object) {
 }
 
 nb::dict expand_topology(nb::handle topology) {
-  Kinded kinded;
+  KindSpec kinded;
   read_value(to_value(topology), kinded);
   TopologyContext context;
   const std::shared_ptr<const GeneratedTopology> generated = registry().topologies.make(kinded, context);

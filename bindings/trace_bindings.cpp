@@ -19,11 +19,11 @@
 #include "trace_columns.hpp"
 #include "value_conversion.hpp"
 #include "workload/trace/foreign.hpp"
+#include "workload/trace/format.hpp"
 #include "workload/trace/lackey.hpp"
+#include "workload/trace/lines.hpp"
 #include "workload/trace/page_map.hpp"
 #include "workload/trace/text.hpp"
-#include "workload/trace/format.hpp"
-#include "workload/trace/lines.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -99,7 +99,7 @@ void bind_feeding(nb::class_<Parser>& parser) {
 // An option of a reader, as the spec's key of that name reads it. Throws InputError.
 template <class T>
 T option(const char* name, nb::handle given) {
-  return below(name, [&] {
+  return with_path(name, [&] {
     T value{};
     read_value(to_value(given), value);
     return value;

@@ -35,7 +35,7 @@ Value to_value(nb::handle object) {
       try {
         map.emplace_back(name, to_value(item));
       } catch (const InputError& error) {
-        throw error.below(name);
+        throw error.with_path(name);
       }
     }
     return map;
@@ -46,7 +46,7 @@ Value to_value(nb::handle object) {
       try {
         list.push_back(to_value(item));
       } catch (const InputError& error) {
-        throw error.below("[" + std::to_string(list.size()) + "]");
+        throw error.with_path("[" + std::to_string(list.size()) + "]");
       }
     }
     return list;

@@ -24,10 +24,10 @@ std::vector<InputError> InputError::all() const {
   return errors;
 }
 
-InputError InputError::below(const std::string& parent) const {
+InputError InputError::with_path(const std::string& parent) const {
   const bool index = !path_.empty() && path_.front() == '[';
   InputError error(detail_, path_.empty() ? parent : parent + (index ? "" : ".") + path_);
-  for (const InputError& other : others_) error.others_.push_back(other.below(parent));
+  for (const InputError& other : others_) error.others_.push_back(other.with_path(parent));
   return error;
 }
 

@@ -39,7 +39,7 @@ class InputError : public std::runtime_error {
   /// This one, and those that were found along with it.
   std::vector<InputError> all() const;
   /// The same error seen from one level further out: `parent` is a key, or an index such as "[3]".
-  InputError below(const std::string& parent) const;
+  InputError with_path(const std::string& parent) const;
 
  private:
   static std::string compose(const Detail& detail, const std::string& path);
@@ -96,11 +96,11 @@ std::string nearest_name(const std::string& name, const std::vector<std::string>
 
 /// Runs `action`; an InputError from it gets `parent` in front of its path.
 template <class Action>
-auto below(const std::string& parent, Action action) {
+auto with_path(const std::string& parent, Action action) {
   try {
     return action();
   } catch (const InputError& error) {
-    throw error.below(parent);
+    throw error.with_path(parent);
   }
 }
 

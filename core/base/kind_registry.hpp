@@ -95,7 +95,7 @@ class KindRegistry {
     return InputError({"unknown " + noun_ + " kind '" + kind + "'", {}, allowed, nearest}, path);
   }
 
-  std::unique_ptr<Product> make(const Kinded& kinded, Context& context) const {
+  std::unique_ptr<Product> make(const KindSpec& kinded, Context& context) const {
     return at(kinded.kind).make(kinded.params, context);
   }
 

@@ -22,7 +22,7 @@ class MemoryEstimate {
     std::uint64_t bytes = 0;
   };
   /// Adds what a parameter that names a kind takes, such as that of media.
-  using OfKind = std::function<void(const Kinded&, MemoryEstimate&)>;
+  using OfKind = std::function<void(const KindSpec&, MemoryEstimate&)>;
 
   explicit MemoryEstimate(OfKind of_kind = {}) : of_kind_(std::move(of_kind)) {}
 
@@ -38,11 +38,11 @@ class MemoryEstimate {
     try {
       estimate(*this);
     } catch (const InputError& error) {
-      throw error.below(key);
+      throw error.with_path(key);
     }
     prefix_ = outside;
   }
-  void add_kind(const std::string& key, const Kinded& kinded) {
+  void add_kind(const std::string& key, const KindSpec& kinded) {
     add_below(key, [&](MemoryEstimate& inside) {
       if (of_kind_) of_kind_(kinded, inside);
     });

@@ -11,11 +11,11 @@ template <class Params>
 class Schema;
 
 /// A parameter that names one of several kinds, each with parameters of its own: `{kind: fixed, latency: 45ns}`.
-struct Kinded {
+struct KindSpec {
   std::string kind;
   Value params;  // the map without `kind`
 
-  bool operator==(const Kinded&) const = default;
+  bool operator==(const KindSpec&) const = default;
 };
 
 }  // namespace cxloom

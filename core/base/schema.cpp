@@ -87,7 +87,7 @@ void read_value(const Value& value, std::string& out) {
   out = *text;
 }
 
-void read_value(const Value& value, Kinded& out) {
+void read_value(const Value& value, KindSpec& out) {
   if (const std::string* kind = value.as_text()) {  // `topology: ring` is short for `{kind: ring}`
     out = {*kind, Value(Value::Map{})};
     return;

@@ -49,7 +49,7 @@ void read_value(const Value& value, std::uint32_t& out);
 void read_value(const Value& value, std::uint64_t& out);
 void read_value(const Value& value, bool& out);
 void read_value(const Value& value, std::string& out);
-void read_value(const Value& value, Kinded& out);
+void read_value(const Value& value, KindSpec& out);
 inline void read_value(const Value& value, Value& out) { out = value; }  // read by somebody else
 
 template <class T>
@@ -61,7 +61,7 @@ void read_value(const Value& value, std::vector<T>& out) {
     try {
       read_value((*list)[i], out.emplace_back());
     } catch (const InputError& error) {
-      throw error.below("[" + std::to_string(i) + "]");
+      throw error.with_path("[" + std::to_string(i) + "]");
     }
   }
 }
@@ -102,7 +102,7 @@ std::string type_name() {
   else if constexpr (std::is_same_v<T, bool>) return "boolean";
   else if constexpr (std::is_integral_v<T>) return "integer";
   else if constexpr (std::is_same_v<T, std::string>) return "text";
-  else if constexpr (std::is_same_v<T, Kinded>) return "kind";
+  else if constexpr (std::is_same_v<T, KindSpec>) return "kind";
   else if constexpr (std::is_same_v<T, Value>) return "any";
   else if constexpr (requires { T::kSchemaType; }) return std::string(T::kSchemaType);
   else if constexpr (IsVector<T>::value) return "list";
@@ -119,7 +119,7 @@ std::string value_text(const T& value) {
     std::string text = Value(value).described();
     return text;
   } else if constexpr (std::is_same_v<T, std::string>) return value;
-  else if constexpr (std::is_same_v<T, Kinded>) return value.kind;
+  else if constexpr (std::is_same_v<T, KindSpec>) return value.kind;
   else if constexpr (IsOptional<T>::value) return value ? value_text(*value) : std::string();
   else if constexpr (requires { to_text(value); }) return to_text(value);
   else return {};
@@ -148,7 +148,7 @@ class SchemaField {
   SchemaField& required() { return entry_.info.required = true, entry_.info.default_text.clear(), *this; }
   /// Shows `text` where the default depends on something else ("that of the port").
   SchemaField& default_text(std::string_view text) { return set_text(entry_.info.default_text, text), *this; }
-  /// Of a Kinded parameter: the registry that lists the kinds.
+  /// Of a KindSpec parameter: the registry that lists the kinds.
   SchemaField& category(std::string_view name) { return set_text(entry_.info.category, name), *this; }
   /// Of a text: the path of a file, which the front end finds relative to the spec's folder and makes absolute.
   SchemaField& file() { return entry_.info.type = "file", *this; }

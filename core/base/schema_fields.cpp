@@ -37,7 +37,7 @@ void read_map(const Value& value, const std::vector<FieldInfo>& fields,
     try {
       read(index, item);
     } catch (const InputError& error) {
-      errors.add(error.below(key));
+      errors.add(error.with_path(key));
     }
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {

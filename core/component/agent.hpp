@@ -38,7 +38,7 @@ class Agent : public EventHandler {
 
   /// What it knows of a line, for people: the state, and what is under way. Empty: it keeps nothing of lines.
   virtual std::string line_state(LineAddress /*line*/) const { return {}; }
-  /// It acts on a message some time after it has got it, and says itself when (`Handling`). Otherwise the device says so.
+  /// It acts on a message some time after it has got it, and says itself when (`ObservedScope`). Otherwise the device says so.
   virtual bool acts_later() const { return false; }
 
  private:

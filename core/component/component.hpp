@@ -16,7 +16,7 @@ namespace cxloom {
 
 class Kernel;
 class MeasureSink;
-struct Kinded;
+struct KindSpec;
 
 /// What a component finds around itself when it is made.
 struct ComponentContext {
@@ -43,7 +43,7 @@ class alignas(64) Component : public EventHandler {
   /// handed them.
   virtual bool arbitrates() const { return false; }
   /// The kind of arbitration among the queues that want a port; null: they take turns.
-  virtual const Kinded* arbitration() const { return nullptr; }
+  virtual const KindSpec* arbitration() const { return nullptr; }
   /// It works on a message as soon as its head is in (cut-through), instead of waiting for the last byte.
   virtual bool takes_heads() const { return false; }
   /// Time from a message's arrival until `receive` is called for it (a pipeline that delays but never blocks); the
@@ -85,7 +85,7 @@ class alignas(64) Component : public EventHandler {
   virtual void close_window(Time /*now*/) {}
   /// Gives its measures by name, those aside that its roles give (roles.hpp).
   virtual void report(MeasureSink&) const {}
-  /// Somebody begins, or ends, to watch the messages of its agents: `Fabric::observer`.
+  /// Somebody begins, or ends, to watch the messages of its agents: `SystemContext::observer`.
   virtual void watch_protocol(bool /*begins*/) {}
   /// One line on what it is doing, for the diagnosis of a run that cannot finish; empty if idle.
   virtual std::string activity() const { return {}; }

@@ -48,7 +48,7 @@ void Endpoint::look_aside(bool begins) {
 }
 
 void Endpoint::transmit_otherwise(Message& message, Time ready) {
-  if (watched_) fabric_.observer->sent(message, std::max(now(), ready));
+  if (watched_) system_context_.observer->sent(message, std::max(now(), ready));
   if (message.destination == id()) {
     send_to_itself(message, ready);
     return;
@@ -66,15 +66,15 @@ inline void Endpoint::give(Message& message) {
   Agent* const agent = taker_of(message.channel);
   if (!agent) [[unlikely]]
     refuse(message);
-  if (fabric_.observer) [[unlikely]]
+  if (system_context_.observer) [[unlikely]]
     return deliver(message, *agent);
   agent->receive(message);
 }
 
 void Endpoint::deliver(Message& message, Agent& to) {
-  if (fabric_.observer && !to.acts_later()) {
-    fabric_.observer->handling(message, id(), now(), {});
-    fabric_.observer->handled({});
+  if (system_context_.observer && !to.acts_later()) {
+    system_context_.observer->handling(message, id(), now(), {});
+    system_context_.observer->handled({});
   }
   to.receive(message);
 }
@@ -128,8 +128,8 @@ void Endpoint::refuse_sender() const {
 }
 
 void Endpoint::start() {
-  detours_ = fabric_.routes && fabric_.routes->detours();
-  order_ = fabric_.order.get();
+  detours_ = system_context_.routes && system_context_.routes->detours();
+  order_ = system_context_.order.get();
   look_aside(watched_ || order_);
   for (std::size_t i = 0; i < port_count(); ++i) {
     port_memory_.push_back(port(i).memory());
@@ -154,7 +154,7 @@ void Endpoint::foresee(std::uint8_t kind, std::uint64_t payload) const {
   if (const Agent* const agent = takers[static_cast<std::size_t>(message.channel)]) {
     for (std::size_t line = 0; line < 4; ++line) prefetch(agent, line);
   }
-  if (message.port < port_memory_.size()) port_memory_[message.port].fetch_for_release(lane_of(message));
+  if (message.port < port_memory_.size()) port_memory_[message.port].fetch_for_release(vc_of(message));
 }
 
 void Endpoint::wake(std::uint8_t kind, std::uint64_t payload) {
@@ -170,17 +170,17 @@ void Endpoint::wake(std::uint8_t kind, std::uint64_t payload) {
 
 // A request of its own it answers itself.
 void Endpoint::nowhere(Message& message, Time ready) {
-  ensure(fabric_.failures != nullptr, "a message to a device that no way leads to");
+  ensure(system_context_.failures != nullptr, "a message to a device that no way leads to");
   if (ready > now()) {
     wake_at(ready, kTransmit, reinterpret_cast<std::uintptr_t>(&message));
-  } else if (fabric_.failures->answers(message, id(), now())) {
+  } else if (system_context_.failures->answers(message, id(), now())) {
     send_to_itself(message, now());
   }
 }
 
 void Endpoint::take_back(Message& message) {
   const std::uint16_t way = port_count() == 1 ? Routes::kNowhere : way_of(message);
-  if (way != Routes::kNowhere) fabric_.failures->rerouted();
+  if (way != Routes::kNowhere) system_context_.failures->rerouted();
   send_by(way, message, now());
 }
 

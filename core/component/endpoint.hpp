@@ -21,8 +21,9 @@ class RequestThrottle;
 
 class Endpoint : public Component {
  public:
-  Endpoint(const ComponentContext& context, Fabric& fabric) : Component(context), fabric_(fabric) {
-    fabric.add_endpoint(*this, id());
+  Endpoint(const ComponentContext& context, SystemContext& system_context)
+      : Component(context), system_context_(system_context) {
+    system_context.add_endpoint(*this, id());
   }
 
   /// The port of a message that has come in by none.
@@ -30,8 +31,8 @@ class Endpoint : public Component {
 
   // For its agents.
 
-  Fabric& fabric() { return fabric_; }
-  const Fabric& fabric() const { return fabric_; }
+  SystemContext& system_context() { return system_context_; }
+  const SystemContext& system_context() const { return system_context_; }
   /// Joins the device: windows, reports and the like reach the agents in the order in which they joined.
   void add(Agent& agent) { agents_.push_back(&agent); }
   /// Messages of this class to the device go to `agent`, be they from outside or its own. It may send: most of what is taken
@@ -128,7 +129,7 @@ class Endpoint : public Component {
     take_at(message, ready);
   }
   std::uint16_t way_of(Message& message) {
-    return port_count() == 1 ? std::uint16_t{0} : fabric_.routes->port(message, id());
+    return port_count() == 1 ? std::uint16_t{0} : system_context_.routes->port(message, id());
   }
   void inject_at(Message& message, Time ready);
   /// From now on messages are looked at one by one, or no longer.
@@ -143,10 +144,10 @@ class Endpoint : public Component {
   bool returns_credits_ = false;  // by some port
   bool contains_switch_ = false;
   bool as_ready_ = false;
-  bool watched_ = false;       // by `Fabric::observer`
+  bool watched_ = false;       // by `SystemContext::observer`
   bool detours_ = false;       // of routes
   bool sends_by_port_ = true;  // it contains no switch, and nobody looks at what it sends
-  Fabric& fabric_;
+  SystemContext& system_context_;
   RequestThrottle* throttle_ = nullptr;
   Takers takers_{};  // none while messages are looked at one by one: `take` goes the longer way
   DeliveryOrder* order_ = nullptr;  // none: routes keep the order

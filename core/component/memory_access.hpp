@@ -17,7 +17,7 @@ InputError no_region(const AddressMap& map, std::uint64_t access, Address addres
 
 /// Where an access of a requester goes. Throws InputError if no region holds its address.
 inline AddressMap::Place place_of(const Agent& sender, std::uint64_t access, Address address) {
-  const AddressMap& map = sender.endpoint().fabric().map;
+  const AddressMap& map = sender.endpoint().system_context().map;
   const auto* const region = map.region_of(address);
   if (!region) [[unlikely]]
     throw no_region(map, access, address);
@@ -35,8 +35,8 @@ inline void address_to(const AddressMap::Place& place, const Agent& sender, Mess
   message.destination = place.home;
   message.set_ld(place.ld);
   message.persistent = place.persistent;
-  if (message.persistent && sender.endpoint().fabric().versions) [[unlikely]]
-    sender.endpoint().fabric().versions->leaves(message);
+  if (message.persistent && sender.endpoint().system_context().versions) [[unlikely]]
+    sender.endpoint().system_context().versions->leaves(message);
 }
 
 /// Sends the message that a request waits for to its place, at its account's mark. `tag` is the sender's own name for what

@@ -7,16 +7,16 @@
 
 namespace cxloom {
 
-void Handling::begin(const Agent& agent, const Message& message) {
+void ObservedScope::begin(const Agent& agent, const Message& message) {
   agent_ = &agent;
   first_ = LineAddress::of(message.address);
   lines_ = std::max<std::uint32_t>(message.lines, 1);
   observer_->handling(message, agent.endpoint().id(), agent.endpoint().now(), state());
 }
 
-void Handling::end() const { observer_->handled(state()); }
+void ObservedScope::end() const { observer_->handled(state()); }
 
-std::string Handling::state() const {
+std::string ObservedScope::state() const {
   std::string text = agent_->line_state(first_);
   LineAddress line = first_;
   for (std::uint32_t i = 1; i < lines_; ++i) {

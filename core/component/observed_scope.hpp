@@ -1,4 +1,4 @@
-// An agent acts on a message: whoever watches (Fabric::observer) sees what the agent knows of the lines before and after.
+// An agent acts on a message: whoever watches (SystemContext::observer) sees what the agent knows of the lines before and after.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 namespace cxloom {
 
 /// From when it is made to its end the agent acts on the message; others may be acted on meanwhile.
-class Handling {
+class ObservedScope {
  public:
-  Handling(const Agent& agent, const Message& message) : observer_(agent.endpoint().fabric().observer) {
+  ObservedScope(const Agent& agent, const Message& message)
+      : observer_(agent.endpoint().system_context().observer) {
     if (observer_) [[unlikely]]
       begin(agent, message);
   }
-  ~Handling() {
+  ~ObservedScope() {
     if (observer_) [[unlikely]]
       end();
   }
-  Handling(const Handling&) = delete;
-  Handling& operator=(const Handling&) = delete;
+  ObservedScope(const ObservedScope&) = delete;
+  ObservedScope& operator=(const ObservedScope&) = delete;
 
  private:
   void begin(const Agent& agent, const Message& message);

@@ -16,21 +16,21 @@ class WireMonitor;
 struct PortMemory {
   const void* end = nullptr;      ///< of the link: four lines
   const void* turns = nullptr;    ///< for the wire: two lines
-  const void* lanes = nullptr;    ///< of these turns: a line for each
-  const void* credits = nullptr;  ///< of the other end: a line for each lane
+  const void* vcs = nullptr;      ///< of these turns: a line for each
+  const void* credits = nullptr;  ///< of the other end: a line for each virtual channel
 
   /// For a message that leaves by the port.
-  [[gnu::always_inline]] void fetch_for_leaving(Lane lane) const {
+  [[gnu::always_inline]] void fetch_for_leaving(ClassVc vc) const {
     for (std::size_t i = 0; i < 4; ++i) prefetch(end, i);
     if (!turns) return;
     for (std::size_t i = 0; i < 2; ++i) prefetch(turns, i);
-    prefetch(lanes, lane);
+    prefetch(vcs, vc);
   }
   /// For one that has come in by it.
-  [[gnu::always_inline]] void fetch_for_release(Lane lane) const {
+  [[gnu::always_inline]] void fetch_for_release(ClassVc vc) const {
     if (!credits) return;
     prefetch(end);
-    prefetch(credits, lane);
+    prefetch(credits, vc);
   }
 };
 
@@ -66,14 +66,14 @@ class Port {
   bool returns_credits() const { return returns_credits_; }
   /// Says that the receive buffer which `message` took when it came in through this port is free from time `at` on.
   /// Receivers call it once for every message; without flow control it costs nothing.
-  void release(const Message& message, Time at) { release(lane_of(message.channel), at); }
+  void release(const Message& message, Time at) { release(vc_of(message.channel), at); }
   /// The same where messages come in by several virtual channels of a class.
-  void release(Lane lane, Time at) {
-    if (returns_credits_) return_credit(lane, at);
+  void release(ClassVc vc, Time at) {
+    if (returns_credits_) return_credit(vc, at);
   }
 
  protected:
-  virtual void return_credit(Lane /*lane*/, Time /*at*/) {}
+  virtual void return_credit(ClassVc /*virtual channel*/, Time /*at*/) {}
   bool returns_credits_ = false;
 };
 

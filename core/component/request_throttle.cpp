@@ -21,7 +21,7 @@ std::uint32_t parts(double share) {
 
 }  // namespace
 
-struct RequestThrottle::Lane {
+struct RequestThrottle::ClassVc {
   MessageQueue waiting;
   Time next;  ///< the next one may be issued
   RateMeter meter;
@@ -95,18 +95,18 @@ void RequestThrottle::start() {
   for (std::size_t i = 0; i < sender_.endpoint().port_count(); ++i) sender_.endpoint().port(i).share();
 }
 
-RequestThrottle::Lane& RequestThrottle::lane_of(NodeId memory) {
-  if (lanes_.size() <= memory.index()) lanes_.resize(memory.index() + 1);
-  std::unique_ptr<Lane>& lane = lanes_[memory.index()];
-  if (!lane) {
-    lane = std::make_unique<Lane>();
-    lane->meter = RateMeter(rate_);
-    lane->levels.change({}, static_cast<std::int32_t>(kFull));  // from the beginning on, so in any window
-    if (measured_.is_open()) lane->levels.open(measured_.opened());
-    lane->measured = measured_.is_open();
-    lane->since = kernel_.now();
+RequestThrottle::ClassVc& RequestThrottle::vc_of(NodeId memory) {
+  if (vcs_.size() <= memory.index()) vcs_.resize(memory.index() + 1);
+  std::unique_ptr<ClassVc>& vc = vcs_[memory.index()];
+  if (!vc) {
+    vc = std::make_unique<ClassVc>();
+    vc->meter = RateMeter(rate_);
+    vc->levels.change({}, static_cast<std::int32_t>(kFull));  // from the beginning on, so in any window
+    if (measured_.is_open()) vc->levels.open(measured_.opened());
+    vc->measured = measured_.is_open();
+    vc->since = kernel_.now();
   }
-  return *lane;
+  return *vc;
 }
 
 void RequestThrottle::send(Message& message, Time ready) {
@@ -118,23 +118,23 @@ void RequestThrottle::send(Message& message, Time ready) {
 }
 
 void RequestThrottle::enter(Message& message) {
-  Lane& lane = lane_of(message.destination);
-  lane.waiting.push(message);
-  issue(lane);
+  ClassVc& vc = vc_of(message.destination);
+  vc.waiting.push(message);
+  issue(vc);
 }
 
-void RequestThrottle::issue(Lane& lane) {
+void RequestThrottle::issue(ClassVc& vc) {
   const Time now = kernel_.now();
-  while (!lane.waiting.empty() && lane.next <= now) {
-    Message& message = lane.waiting.pop();
+  while (!vc.waiting.empty() && vc.next <= now) {
+    Message& message = vc.waiting.pop();
     message.charge(Segment::kThrottle, now);
-    if (lane.next < now) lane.meter.restart();
-    lane.next = now + lane.meter.advance(message.size);
+    if (vc.next < now) vc.meter.restart();
+    vc.next = now + vc.meter.advance(message.size);
     sender_.transmit(message, now);
   }
-  if (lane.waiting.empty() || lane.armed) return;
-  lane.armed = true;
-  kernel_.schedule(lane.next, source_, *this, kTurn, payload_of(lane));
+  if (vc.waiting.empty() || vc.armed) return;
+  vc.armed = true;
+  kernel_.schedule(vc.next, source_, *this, kTurn, payload_of(vc));
 }
 
 void RequestThrottle::wake(std::uint8_t kind, std::uint64_t payload) {
@@ -142,74 +142,71 @@ void RequestThrottle::wake(std::uint8_t kind, std::uint64_t payload) {
     enter(object_of<Message>(payload));
     return;
   }
-  Lane& lane = object_of<Lane>(payload);
-  lane.armed = false;
-  issue(lane);
+  ClassVc& vc = object_of<ClassVc>(payload);
+  vc.armed = false;
+  issue(vc);
 }
 
 void RequestThrottle::observe(const Message& answer) {
   const std::uint32_t from = answer.source.index();
-  if (answer.failed || from >= lanes_.size() || !lanes_[from]) return;
-  Lane& lane = *lanes_[from];
+  if (answer.failed || from >= vcs_.size() || !vcs_[from]) return;
+  ClassVc& vc = *vcs_[from];
   const Time now = kernel_.now();
   if (measured_.is_open()) {
-    ++lane.answers;
-    lane.loads += static_cast<std::uint64_t>(answer.load());
+    ++vc.answers;
+    vc.loads += static_cast<std::uint64_t>(answer.load());
   }
-  if (lane.window_end >= Time{} && now >= lane.window_end) {
-    adapt(lane, now);
-    lane.window_end = Time{-1};
+  if (vc.window_end >= Time{} && now >= vc.window_end) {
+    adapt(vc, now);
+    vc.window_end = Time{-1};
   }
-  if (lane.window_end < Time{}) {
-    lane.window_end = now + window_;
-    lane.highest = answer.load();
+  if (vc.window_end < Time{}) {
+    vc.window_end = now + window_;
+    vc.highest = answer.load();
   } else {
-    lane.highest = std::max(lane.highest, answer.load());
+    vc.highest = std::max(vc.highest, answer.load());
   }
 }
 
-void RequestThrottle::adapt(Lane& lane, Time now) {
-  const auto lowered = [&](std::uint32_t by) {
-    return std::max(lane.level > by ? lane.level - by : 0, least_);
-  };
-  switch (lane.highest) {
-    case DevLoad::kLight: set_level(lane, std::min(lane.level + normal_, kFull), now); break;
+void RequestThrottle::adapt(ClassVc& vc, Time now) {
+  const auto lowered = [&](std::uint32_t by) { return std::max(vc.level > by ? vc.level - by : 0, least_); };
+  switch (vc.highest) {
+    case DevLoad::kLight: set_level(vc, std::min(vc.level + normal_, kFull), now); break;
     case DevLoad::kOptimal: break;
-    case DevLoad::kModerate: set_level(lane, lowered(normal_), now); break;
-    case DevLoad::kSevere: set_level(lane, lowered(severe_), now); break;
+    case DevLoad::kModerate: set_level(vc, lowered(normal_), now); break;
+    case DevLoad::kSevere: set_level(vc, lowered(severe_), now); break;
   }
 }
 
-void RequestThrottle::set_level(Lane& lane, std::uint32_t level, Time now) {
-  if (level == lane.level) return;
-  if (measured_.is_open()) lane.account(now);
-  lane.levels.change(now, static_cast<std::int32_t>(level) - static_cast<std::int32_t>(lane.level));
-  lane.level = level;
-  lane.meter = RateMeter(Rate::per_time(rate_.denominator() * level, rate_.numerator() * kFull));
+void RequestThrottle::set_level(ClassVc& vc, std::uint32_t level, Time now) {
+  if (level == vc.level) return;
+  if (measured_.is_open()) vc.account(now);
+  vc.levels.change(now, static_cast<std::int32_t>(level) - static_cast<std::int32_t>(vc.level));
+  vc.level = level;
+  vc.meter = RateMeter(Rate::per_time(rate_.denominator() * level, rate_.numerator() * kFull));
 }
 
 void RequestThrottle::open_window(Time now) {
   measured_.open(now);
-  for (const auto& lane : lanes_) {
-    if (!lane) continue;
-    lane->measured = true;
-    lane->answers = lane->loads = 0;
-    lane->levels.open(now);
-    lane->lowest = kFull;
-    lane->largest = 0;
-    lane->throttled = {};
-    lane->since = now;
+  for (const auto& vc : vcs_) {
+    if (!vc) continue;
+    vc->measured = true;
+    vc->answers = vc->loads = 0;
+    vc->levels.open(now);
+    vc->lowest = kFull;
+    vc->largest = 0;
+    vc->throttled = {};
+    vc->since = now;
   }
 }
 
 void RequestThrottle::close_window(Time now) {
   measured_.close(now);
-  for (const auto& lane : lanes_) {
-    if (!lane || !lane->measured) continue;
-    lane->levels.close(now);
-    lane->account(now);
-    if (lane->largest == 0)
-      lane->lowest = lane->largest = lane->level;  // it was there for the last instant alone
+  for (const auto& vc : vcs_) {
+    if (!vc || !vc->measured) continue;
+    vc->levels.close(now);
+    vc->account(now);
+    if (vc->largest == 0) vc->lowest = vc->largest = vc->level;  // it was there for the last instant alone
   }
 }
 
@@ -217,16 +214,16 @@ double RequestThrottle::rate_of(double level) const { return rate_.per_second() 
 
 Value RequestThrottle::report() const {
   Value::Map all;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    if (!lanes_[i] || !lanes_[i]->measured) continue;
-    const Lane& lane = *lanes_[i];
+  for (std::size_t i = 0; i < vcs_.size(); ++i) {
+    if (!vcs_[i] || !vcs_[i]->measured) continue;
+    const ClassVc& vc = *vcs_[i];
     const ThrottleMeasured measured{
-        .load = mean_value(static_cast<double>(lane.loads), static_cast<double>(lane.answers)),
-        .throttled = measured_.share(lane.throttled),
-        .rate = rate_of(lane.levels.mean()),
-        .least = rate_of(lane.lowest),
-        .most = rate_of(lane.largest)};
-    all.emplace_back(sender_.endpoint().fabric().name_of(NodeId{static_cast<std::uint32_t>(i)}),
+        .load = mean_value(static_cast<double>(vc.loads), static_cast<double>(vc.answers)),
+        .throttled = measured_.share(vc.throttled),
+        .rate = rate_of(vc.levels.mean()),
+        .least = rate_of(vc.lowest),
+        .most = rate_of(vc.largest)};
+    all.emplace_back(sender_.endpoint().system_context().name_of(NodeId{static_cast<std::uint32_t>(i)}),
                      map_of(kThrottleMeasures, measured));
   }
   return all;

@@ -77,13 +77,13 @@ class RequestThrottle final : public EventHandler {
  private:
   enum Wake : std::uint8_t { kReady, kTurn };
   /// The requests to one memory.
-  struct Lane;
+  struct ClassVc;
 
-  Lane& lane_of(NodeId memory);
+  ClassVc& vc_of(NodeId memory);
   void enter(Message& message);
-  void issue(Lane& lane);
-  void adapt(Lane& lane, Time now);
-  void set_level(Lane& lane, std::uint32_t level, Time now);
+  void issue(ClassVc& vc);
+  void adapt(ClassVc& vc, Time now);
+  void set_level(ClassVc& vc, std::uint32_t level, Time now);
   double rate_of(double level) const;
 
   Kernel& kernel_;
@@ -94,7 +94,7 @@ class RequestThrottle final : public EventHandler {
   std::uint32_t normal_;
   std::uint32_t severe_;
   std::uint32_t least_;
-  std::vector<std::unique_ptr<Lane>> lanes_;  // by node
+  std::vector<std::unique_ptr<ClassVc>> vcs_;  // by node
   MeasuredWindow measured_;
 };
 

@@ -80,15 +80,15 @@ class IoLosses {
  public:
   /// When it hears of a packet of its own that is lost now, or whose completion is.
   virtual Time hears_of_loss(const Message& message, Time now) = 0;
-  /// It hears of it: nothing more comes of that packet. The request of a posted write goes back to `Fabric::posted`.
+  /// It hears of it: nothing more comes of that packet. The request of a posted write goes back to `SystemContext::posted`.
   virtual void lose(Message& message) = 0;
 
  protected:
   ~IoLosses() = default;
 };
 
-/// Makes CXL.io traffic. The request of a posted write (MWr) comes from `Fabric::posted`. It is unanswered; the receiver returns
-/// the request to `Fabric::posted`.
+/// Makes CXL.io traffic. The request of a posted write (MWr) comes from `SystemContext::posted`. It is unanswered; the receiver returns
+/// the request to `SystemContext::posted`.
 class IoInitiator {
  public:
   /// Name of the device that it sends to.
@@ -117,7 +117,7 @@ class IoInitiator {
   ~IoInitiator() = default;
 };
 
-/// Answers CXL.io. It returns the request of each posted write (MWr) that it receives to `Fabric::posted`.
+/// Answers CXL.io. It returns the request of each posted write (MWr) that it receives to `SystemContext::posted`.
 class IoTarget {
  public:
   /// CXL.io of that node will come here: to be called before the simulation starts. Keeps a record of its posted writes.

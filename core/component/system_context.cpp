@@ -4,7 +4,7 @@
 
 namespace cxloom {
 
-std::string Fabric::name_of(NodeId node) const {
+std::string SystemContext::name_of(NodeId node) const {
   const Component* const endpoint = node.index() < endpoints_.size() ? endpoints_[node.index()] : nullptr;
   return endpoint ? endpoint->name() : std::to_string(node.index());
 }

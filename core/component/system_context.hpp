@@ -41,7 +41,7 @@ class Routes {
 };
 
 /// Map and routes are complete when `Component::start` is called.
-struct Fabric {
+struct SystemContext {
   AddressMap map;
   std::unique_ptr<Routes> routes;
   std::unique_ptr<DeliveryOrder> order;    ///< of messages under way, where routes do not keep it; else none

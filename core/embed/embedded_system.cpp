@@ -18,7 +18,7 @@ TraceFeed no_trace(const std::string& /*device*/) {
 
 EmbeddedSystem::EmbeddedSystem(std::string_view json, const std::vector<std::string>& plugins)
     : registry_(builtin_registry()) {
-  for (const std::string& plugin : plugins) below(plugin, [&] { load_plugin(plugin, registry_); });
+  for (const std::string& plugin : plugins) with_path(plugin, [&] { load_plugin(plugin, registry_); });
   simulation_ =
       std::make_unique<Simulation>(registry_, Spec::read(parse_json(json), registry_), no_trace, collector_);
 }

@@ -14,7 +14,7 @@
 namespace cxloom {
 
 /// What an out-of-order core takes, in cycles.
-struct PaceParams {
+struct CorePipelineParams {
   std::uint32_t width = 6;
   std::uint32_t window = 512;
   std::vector<std::uint32_t> load_cycles{
@@ -23,7 +23,7 @@ struct PaceParams {
       17;  ///< from the operands of a branch that was predicted wrongly to what follows
   std::uint32_t branch_entries = 4096;  ///< of each table that predicts branches
 
-  bool operator==(const PaceParams&) const = default;
+  bool operator==(const CorePipelineParams&) const = default;
 };
 
 /// Cycles from the operands of an instruction to its result, by class.
@@ -46,9 +46,9 @@ inline constexpr std::array<std::uint8_t, kInstructionClasses> kLatencies = [] {
 
 /// Instructions are dispatched in order, `width` per cycle, each when the one `window` places before it has retired; they are executed
 /// when their operands are there, whatever the order, and retire in order.
-class Pace {
+class CorePipeline {
  public:
-  explicit Pace(const PaceParams& params = {})
+  explicit CorePipeline(const CorePipelineParams& params = {})
       : width_(params.width), load_cycles_(params.load_cycles), retired_(params.window) {}
 
   /// The next instruction is dispatched.

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "program/memory_origins.hpp"
 #include "program/feed/program_sink.hpp"
+#include "program/memory_origins.hpp"
 
 namespace cxloom {
 

@@ -24,7 +24,7 @@ std::uint64_t count_of(std::uint64_t argument) {
 
 }  // namespace
 
-void ThreadOrder::begins(const ProgramThread& thread, const Release& by) {
+void FutexTracker::begins(const ProgramThread& thread, const Release& by) {
   const auto made = made_.find(by.order);
   if (by.thread == 0 || made == made_.end()) return;
   cleared_[thread.number] = {thread.process, made->second};
@@ -36,7 +36,7 @@ void ThreadOrder::begins(const ProgramThread& thread, const Release& by) {
   made_.erase(made);
 }
 
-void ThreadOrder::calls(const ProgramThread& thread, std::uint32_t pid, const SystemCall& call) {
+void FutexTracker::calls(const ProgramThread& thread, std::uint32_t pid, const SystemCall& call) {
   const Release by{thread.number, call.order};
   switch (call.number) {
     case system_call::kFutex: futex(thread, call); break;
@@ -56,7 +56,7 @@ void ThreadOrder::calls(const ProgramThread& thread, std::uint32_t pid, const Sy
   }
 }
 
-Release ThreadOrder::ends(const ProgramThread& thread, const SystemCallEnd& end) {
+Release FutexTracker::ends(const ProgramThread& thread, const SystemCallEnd& end) {
   Release by;
   if (end.number == system_call::kFutex) {
     const auto waiter = std::find_if(waiters_.begin(), waiters_.end(),
@@ -83,13 +83,13 @@ Release ThreadOrder::ends(const ProgramThread& thread, const SystemCallEnd& end)
   return by;
 }
 
-void ThreadOrder::gone(const ProgramThread& thread) {
+void FutexTracker::gone(const ProgramThread& thread) {
   std::erase_if(waiters_, [&](const Waiter& waiter) { return waiter.thread.number == thread.number; });
   std::erase_if(wakes_, [&](const Wake& wake) { return wake.by.thread == thread.number; });
   if (cleared_.erase(thread.number) != 0) watch();
 }
 
-Release ThreadOrder::joins(const ProgramThread& thread, std::uint64_t address) {
+Release FutexTracker::joins(const ProgramThread& thread, std::uint64_t address) {
   const Word word{thread.process, address};
   const auto end = std::ranges::find_if(ended_, [&](const End& one) {
     return !one.told && one.word.is(word) && one.by.thread != thread.number;
@@ -100,7 +100,7 @@ Release ThreadOrder::joins(const ProgramThread& thread, std::uint64_t address) {
   return end->by;
 }
 
-std::uint32_t ThreadOrder::living_at(const ProgramThread& thread, std::uint64_t address) const {
+std::uint32_t FutexTracker::living_at(const ProgramThread& thread, std::uint64_t address) const {
   const Word word{thread.process, address};
   // A thread reads its own word often: most locks keep their owner's.
   const auto own = cleared_.find(thread.number);
@@ -109,7 +109,7 @@ std::uint32_t ThreadOrder::living_at(const ProgramThread& thread, std::uint64_t 
   return living == cleared_.end() ? 0 : living->first;
 }
 
-void ThreadOrder::futex(const ProgramThread& thread, const SystemCall& call) {
+void FutexTracker::futex(const ProgramThread& thread, const SystemCall& call) {
   const auto& [address, operation, count, more, second, third] = call.arguments;
   const bool shared = (operation & system_call::kFutexPrivate) == 0;
   const Word word{thread.process, address, shared};
@@ -139,13 +139,13 @@ void ThreadOrder::futex(const ProgramThread& thread, const SystemCall& call) {
   }
 }
 
-void ThreadOrder::turn(Waiter& waiter, const Release& by) {
+void FutexTracker::turn(Waiter& waiter, const Release& by) {
   waiter.by = by;
   turns_.push_back({waiter.thread, by});
 }
 
 // It was woken, in the place of another that was taken to be.
-void ThreadOrder::take_over(Waiter& waiter) {
+void FutexTracker::take_over(Waiter& waiter) {
   for (Waiter& other : waiters_) {
     if (other.by.thread == 0 || !other.word.is(waiter.word)) continue;
     waiter.by = other.by;
@@ -154,13 +154,13 @@ void ThreadOrder::take_over(Waiter& waiter) {
   }
 }
 
-void ThreadOrder::waits(const ProgramThread& thread, const Word& word) {
+void FutexTracker::waits(const ProgramThread& thread, const Word& word) {
   waiters_.push_back({thread, word, {}});
   if (const End* const ended = end_at(word)) turn(waiters_.back(), ended->by);
   for (Wake& wake : wakes_) hand_out(wake);
 }
 
-void ThreadOrder::ends_thread(const ProgramThread& thread, const Release& by) {
+void FutexTracker::ends_thread(const ProgramThread& thread, const Release& by) {
   const auto cleared = cleared_.extract(thread.number);
   if (cleared.empty() || cleared.mapped().address == 0) return;
   const Word& word = cleared.mapped();
@@ -170,7 +170,7 @@ void ThreadOrder::ends_thread(const ProgramThread& thread, const Release& by) {
   watch();
 }
 
-void ThreadOrder::hand_out(Wake& wake) {
+void FutexTracker::hand_out(Wake& wake) {
   for (Waiter& waiter : waiters_) {
     if (wake.woken == wake.most) return;
     if (waiter.by.thread != 0 || !waiter.word.is(wake.word)) continue;
@@ -179,7 +179,7 @@ void ThreadOrder::hand_out(Wake& wake) {
   }
 }
 
-void ThreadOrder::settle(std::uint32_t thread, std::uint64_t result) {
+void FutexTracker::settle(std::uint32_t thread, std::uint64_t result) {
   std::uint64_t surplus = 0;
   for (const Wake& wake : wakes_) {
     if (wake.by.thread == thread && wake.counts) surplus += wake.woken;
@@ -210,7 +210,7 @@ void ThreadOrder::settle(std::uint32_t thread, std::uint64_t result) {
 }
 
 // Whoever wakes those that wait for a word has changed it before, so that others do not begin to wait.
-Release ThreadOrder::changed_by(const Waiter& waiter) const {
+Release FutexTracker::changed_by(const Waiter& waiter) const {
   if (const End* const ended = end_at(waiter.word)) return ended->by;
   for (const Wake& wake : std::views::reverse(recent_)) {
     if (wake.by.thread != waiter.thread.number && waiter.word.is(wake.word)) return wake.by;
@@ -218,14 +218,14 @@ Release ThreadOrder::changed_by(const Waiter& waiter) const {
   return {};
 }
 
-const ThreadOrder::End* ThreadOrder::end_at(const Word& word) const {
+const FutexTracker::End* FutexTracker::end_at(const Word& word) const {
   const auto end = std::find_if(ended_.begin(), ended_.end(), [&](const End& one) {
     return one.word.process == word.process && one.word.address == word.address;
   });
   return end == ended_.end() ? nullptr : &*end;
 }
 
-void ThreadOrder::watch() {
+void FutexTracker::watch() {
   watched_.reset();
   for (const auto& [thread, word] : cleared_) {
     if (word.address != 0) watched_.set(place_of(word.address));

@@ -18,7 +18,7 @@ namespace cxloom {
 ///
 /// A futex wakes those that wait for it in the order in which they came. How many it woke is known when its call is back,
 /// and who was woken may be back before: until then it is taken to wake as many as it may, and put right afterwards.
-class ThreadOrder {
+class FutexTracker {
  public:
   /// By the call `by`, if anybody knows it.
   void begins(const ProgramThread& thread, const Release& by);

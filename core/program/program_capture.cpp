@@ -11,7 +11,7 @@ namespace cxloom {
 namespace {
 
 /// What a load takes whose address is known in that cycle: its line may be under way from a further level.
-inline std::uint32_t load_cycles(const Pace& pace, const CaptureFilter::Delivery& found,
+inline std::uint32_t load_cycles(const CorePipeline& pace, const CaptureFilter::Delivery& found,
                                  std::uint64_t known) {
   const std::uint32_t load = pace.load_cycles(found.level);
   if (found.arrives > known + load) [[unlikely]]
@@ -105,7 +105,7 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
                                       const BlockInstruction& instruction,
                                       std::span<const ProgramAccess> accesses, std::uint64_t& begun) {
   DependenceTracker& values = state.values;
-  Pace& pace = state.pace;
+  CorePipeline& pace = state.pace;
   Dependence result = values.of(instruction.data_reads).not_before(pace.now());
   Dependence address;
   if (!accesses.empty() || instruction.pointer_writes != 0)
@@ -336,7 +336,8 @@ ProgramCapture::State& ProgramCapture::make_state(std::uint32_t thread) {
   std::unique_ptr<State>& state = states_[thread];
   if (!state) {
     CaptureFilter::Core& core = filter_.core_of(thread);
-    state = std::make_unique<State>(core, parts_.core.value_or(PaceParams{.window = 1, .branch_entries = 2}));
+    state = std::make_unique<State>(
+        core, parts_.core.value_or(CorePipelineParams{.window = 1, .branch_entries = 2}));
     if (translation_) state->translation.emplace(*translation_, &core);
   }
   return *state;

@@ -7,20 +7,20 @@
 #include <utility>
 #include <vector>
 
-#include "program/retired_records.hpp"
+#include "program/core_pipeline.hpp"
 #include "program/dependence.hpp"
+#include "program/feed/program_sink.hpp"
 #include "program/framed_pages.hpp"
 #include "program/function_region.hpp"
 #include "program/memory_origins.hpp"
-#include "program/core_pipeline.hpp"
 #include "program/process_parents.hpp"
-#include "program/feed/program_sink.hpp"
 #include "program/program_translation.hpp"
 #include "program/recorded_parts.hpp"
+#include "program/reported_cycles.hpp"
+#include "program/retired_records.hpp"
 #include "program/thread_branches.hpp"
 #include "program/thread_translation.hpp"
 #include "program/thread_waits.hpp"
-#include "program/reported_cycles.hpp"
 #include "workload/trace/capture_filter.hpp"
 
 namespace cxloom {
@@ -30,7 +30,7 @@ struct CaptureParts {
   bool regions = false;      ///< only within regions of interest
   std::uint64_t window = 0;  ///< of every `period` instructions the last so many; 0: all
   std::uint64_t period = 0;
-  std::optional<PaceParams> core =
+  std::optional<CorePipelineParams> core =
       std::nullopt;  ///< records have the cycles that it takes; branches are predicted
   std::optional<TlbParams> tlb = std::nullopt;  ///< of the core; walks of the page table are accesses, too
   bool flushes = true;  ///< flushes of lines are recorded, and the fences that wait for them
@@ -90,16 +90,16 @@ class ProgramCapture : public ProgramSink {
  private:
   /// What goes on in a thread.
   struct State {
-    State(CaptureFilter::Core& own, const PaceParams& core)
+    State(CaptureFilter::Core& own, const CorePipelineParams& core)
         : caches(own), pace(core), branches(core.branch_entries), answered(core.window) {}
 
     CaptureFilter::Core& caches;
     DependenceTracker values;
-    Pace pace;
+    CorePipeline pace;
     ThreadBranches branches;
     std::optional<ThreadTranslation> translation;  // if its core has a TLB
-    AnsweredRecords answered;
-    ToldCycles told;
+    RetiredRecords answered;
+    ReportedCycles told;
     ThreadWaits waits;
     FunctionRegion region;
     bool flushed = false;  // no fence has waited for its flushes

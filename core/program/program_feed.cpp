@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "program/feed/current_block.hpp"
 #include "program/feed/blocks.hpp"
 #include "program/feed/calls.hpp"
+#include "program/feed/current_block.hpp"
 #include "program/feed/record.hpp"
-#include "program/feed/thread_place.hpp"
 #include "program/feed/reported_mappings.hpp"
+#include "program/feed/thread_place.hpp"
 
 namespace cxloom {
 
@@ -19,10 +19,10 @@ constexpr std::uint64_t kTurn = 2048;  // records of a thread before the next on
 }  // namespace
 
 struct ProgramFeed::Process {
-  Process(FeedFolder::Ring ring, std::uint32_t number) : code(std::move(ring), number) {}
+  Process(FeedDirectory::Ring ring, std::uint32_t number) : code(std::move(ring), number) {}
 
   FeedProcess code;
-  ToldMappings mappings;
+  ReportedMappings mappings;
 };
 
 // A read of the word that the end of another thread clears, whose exit is in its ring and was not told yet.
@@ -32,18 +32,18 @@ struct ProgramFeed::EndRead {
 };
 
 struct ProgramFeed::Thread {
-  Thread(FeedFolder::Ring its_ring, std::shared_ptr<Process> its_process)
+  Thread(FeedDirectory::Ring its_ring, std::shared_ptr<Process> its_process)
       : ring(std::move(its_ring)), process(std::move(its_process)), who{0, process->code.number()} {}
 
-  FeedFolder::Ring ring;
+  FeedDirectory::Ring ring;
   std::shared_ptr<Process> process;
   ProgramThread who;
   std::uint64_t at = 0;  // words read
-  CallOrder::Place turn;
+  SyscallOrder::Place turn;
   ThreadPlace place;
   SystemCall call;  // the latest one
   bool begun = false;
-  EnteredBlock entered;
+  CurrentBlock entered;
   std::vector<EndRead> end_reads;  // of which it is not known yet what they showed
 
   bool is_held() const { return turn.is_held() || !end_reads.empty(); }
@@ -152,13 +152,13 @@ void ProgramFeed::finish(ProgramSink& sink) {
 
 void ProgramFeed::discover() {
   if (folder_.has_all()) return;
-  for (FeedFolder::Ring& ring : folder_.open_rings()) {
+  for (FeedDirectory::Ring& ring : folder_.open_rings()) {
     if (ring.head().kind == FeedRingHead::kProcess) begin_process(std::move(ring));
     else find_thread(std::move(ring));
   }
 }
 
-void ProgramFeed::begin_process(FeedFolder::Ring ring) {
+void ProgramFeed::begin_process(FeedDirectory::Ring ring) {
   auto process = std::make_shared<Process>(std::move(ring), next_process_++);
   FeedProcess& code = process->code;
   const FeedRingHead& head = code.head();
@@ -173,7 +173,7 @@ void ProgramFeed::begin_process(FeedFolder::Ring ring) {
   processes_.push_back(std::move(process));
 }
 
-void ProgramFeed::find_thread(FeedFolder::Ring ring) {
+void ProgramFeed::find_thread(FeedDirectory::Ring ring) {
   const auto process = std::find_if(processes_.begin(), processes_.end(), [&](const auto& candidate) {
     return candidate->code.ring() == ring.head().process;
   });
@@ -303,7 +303,7 @@ void ProgramFeed::call_ends(Thread& thread, const std::uint64_t* words, ProgramS
 void ProgramFeed::tell_turns(ProgramSink& sink) {
   if (!order_.has_turns()) [[likely]]
     return;
-  for (const ThreadOrder::Turn& turn : order_.take_turns()) {
+  for (const FutexTracker::Turn& turn : order_.take_turns()) {
     // Who is woken may sleep for a moment yet, as the call that wakes it has only begun.
     if (Thread* const thread = thread_of(turn.thread.number)) thread->place.turn(turn.by);
     sink.thread_turns(turn.thread, turn.by);
@@ -317,7 +317,7 @@ void ProgramFeed::enter(Thread& thread, std::uint64_t number, ProgramSink& sink)
 }
 
 void ProgramFeed::deliver(Thread& thread, ProgramSink& sink) {
-  EnteredBlock& entered = thread.entered;
+  CurrentBlock& entered = thread.entered;
   if (entered.block() == nullptr) return;
   sink.block(thread.who, *entered.block(), entered.accesses(), entered.is_continued());
   for (const ProgramAccess& access : entered.accesses()) {

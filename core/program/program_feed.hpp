@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "program/syscall_order.hpp"
 #include "program/feed/directory.hpp"
 #include "program/feed/process.hpp"
-#include "program/stall_timer.hpp"
 #include "program/feed/program_sink.hpp"
 #include "program/futex_tracker.hpp"
+#include "program/stall_timer.hpp"
+#include "program/syscall_order.hpp"
 
 namespace cxloom {
 
@@ -26,7 +26,7 @@ namespace cxloom {
 /// told too early, by no more than the reader had in its ring.
 class ProgramFeed {
  public:
-  using Sizes = FeedFolder::Sizes;
+  using Sizes = FeedDirectory::Sizes;
 
   /// Makes the control page in the folder, which exists and is empty. Throws InputError if it cannot.
   explicit ProgramFeed(std::string folder) : ProgramFeed(std::move(folder), Sizes{}) {}
@@ -73,8 +73,8 @@ class ProgramFeed {
   struct EndRead;
 
   void discover();
-  void begin_process(FeedFolder::Ring ring);
-  void find_thread(FeedFolder::Ring ring);
+  void begin_process(FeedDirectory::Ring ring);
+  void find_thread(FeedDirectory::Ring ring);
   bool begin_thread(Thread& thread, ProgramSink& sink);
   std::uint64_t read_wanted(std::uint32_t wanted, ProgramSink& sink);
   std::uint64_t read_all(ProgramSink& sink);
@@ -99,15 +99,15 @@ class ProgramFeed {
   // within the emulator for another, whose ring is full.
   static constexpr std::chrono::milliseconds kLongestSilence{250};
 
-  FeedFolder folder_;
+  FeedDirectory folder_;
   std::vector<std::shared_ptr<Process>> processes_;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<std::uint32_t> numbers_;  // of threads, by ring
   std::vector<Name> names_;
-  ThreadOrder order_;
-  CallOrder calls_;
-  Patience silence_{kLongestSilence};  // of the thread that is wanted
-  Patience hold_{kLongestHold};        // while there is nothing to read
+  FutexTracker order_;
+  SyscallOrder calls_;
+  StallTimer silence_{kLongestSilence};  // of the thread that is wanted
+  StallTimer hold_{kLongestHold};        // while there is nothing to read
   std::uint32_t next_thread_ = 1;
   std::uint32_t next_process_ = 0;
   std::uint64_t words_ = 0;

@@ -8,7 +8,7 @@ namespace cxloom {
 
 /// Of one thread, in its cycles in which nothing waits for memory. One that has made no record for long says how far it has come, so that
 /// whoever simulates it can go on.
-class ToldCycles {
+class ReportedCycles {
  public:
   /// After so many cycles without a record.
   static constexpr std::uint64_t kSilence = 16384;

@@ -9,10 +9,10 @@
 namespace cxloom {
 
 /// Instructions retire in order: the data of a record that is further back than the window is there.
-class AnsweredRecords {
+class RetiredRecords {
  public:
   /// `window`, in instructions, is how many may be under way.
-  explicit AnsweredRecords(std::uint64_t window) : window_(window) {}
+  explicit RetiredRecords(std::uint64_t window) : window_(window) {}
 
   /// The next instruction of the thread begins.
   void begin_instruction() { ++instructions_; }

@@ -7,11 +7,11 @@
 namespace cxloom {
 
 /// Whoever reads may have been away for long: what counts is how long it has looked and found nothing.
-class Patience {
+class StallTimer {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Patience(Clock::duration longest) : longest_(longest) {}
+  explicit StallTimer(Clock::duration longest) : longest_(longest) {}
 
   /// Nothing came of what has that number, which is not zero. True if it has been waited for too long; waiting begins anew
   /// with another number.

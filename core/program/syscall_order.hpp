@@ -6,7 +6,7 @@
 namespace cxloom {
 
 /// Each call, end of a call and beginning has the next number; they are told in this order.
-class CallOrder {
+class SyscallOrder {
  public:
   /// The place of a thread in the order: what it tells next may have to wait for others.
   class Place {
@@ -16,7 +16,7 @@ class CallOrder {
     std::uint64_t held() const { return held_; }
 
    private:
-    friend class CallOrder;
+    friend class SyscallOrder;
     std::uint64_t held_ = 0;
   };
 

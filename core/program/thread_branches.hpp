@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 
-#include "program/feed/block.hpp"
 #include "program/branch_predictor.hpp"
 #include "program/dependence.hpp"
+#include "program/feed/block.hpp"
 
 namespace cxloom {
 

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "program/retired_records.hpp"
 #include "program/dependence.hpp"
 #include "program/page_walks.hpp"
 #include "program/program_translation.hpp"
+#include "program/retired_records.hpp"
 #include "tags/tlb.hpp"
 
 namespace cxloom {
@@ -42,7 +42,7 @@ class ThreadTranslation {
   /// it is, what it waits for, and how many cycles of that are of this walk, and gives an Entry.
   template <typename Read>
   Dependence bring(std::uint64_t address, std::uint32_t size, const Dependence& needed,
-                   AnsweredRecords& answered, std::uint64_t now, const Read& read) {
+                   RetiredRecords& answered, std::uint64_t now, const Read& read) {
     Dependence placed = wait(address, size, needed, answered.up_to(), now);
     for (const std::uint64_t each : {address, address + size - 1}) {
       if (!tlb_.has(each, 1)) placed = later(placed, bring_page(each, needed, answered, read));
@@ -54,7 +54,7 @@ class ThreadTranslation {
   std::uint64_t page_of(std::uint64_t address) const { return address >> (12U + 9U * (tlb_.leaf() - 1)); }
 
   template <typename Read>
-  Dependence bring_page(std::uint64_t address, const Dependence& needed, AnsweredRecords& answered,
+  Dependence bring_page(std::uint64_t address, const Dependence& needed, RetiredRecords& answered,
                         const Read& read) {
     const unsigned leaf = tlb_.leaf();
     const unsigned loads = tlb_.bring(address);

@@ -249,7 +249,7 @@ constexpr Channel channel_of(Opcode opcode) {
 }
 
 /// Host to device or peer to peer (M2S, H2D), as opposed to the way back. Of CXL.io the class does not say: see
-/// Fabric::goes_downstream.
+/// SystemContext::goes_downstream.
 constexpr bool is_downstream(Channel channel) {
   switch (channel) {
     case Channel::kM2SReq:

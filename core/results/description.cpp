@@ -10,9 +10,9 @@
 #include "memory/media/media.hpp"
 #include "results/unlimited.hpp"
 #include "system/deadlock/check.hpp"
+#include "system/kinds/registry.hpp"
 #include "system/model/offered_memory.hpp"
 #include "system/model/partitions.hpp"
-#include "system/kinds/registry.hpp"
 #include "workload/placement/numa_nodes.hpp"
 #include "workload/trace/page_map.hpp"
 

@@ -17,7 +17,7 @@ struct CacheParams {
   Bytes size{32 * 1024};
   std::uint32_t ways = 8;
   Time access_time{12'000};
-  Kinded policy{"lru", Value(Value::Map{})};
+  KindSpec policy{"lru", Value(Value::Map{})};
 
   std::uint64_t lines() const { return size.count() / kLineBytes; }
   bool operator==(const CacheParams&) const = default;

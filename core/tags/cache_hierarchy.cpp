@@ -16,7 +16,7 @@ CacheHierarchy::CacheHierarchy(const std::vector<CacheParams>& levels, const Vic
     try {
       arrays_.emplace_back(levels[i], policies, RandomStream(seed, std::string(component) + index, "victim"));
     } catch (const InputError& error) {
-      throw error.below(index);
+      throw error.with_path(index);
     }
   }
 }

@@ -14,13 +14,13 @@ constexpr std::uint32_t kMostComparedWays = 32;
 
 }  // namespace
 
-TagArray::TagArray(const Kinded& policy, const VictimRegistry& policies, VictimContext context)
+TagArray::TagArray(const KindSpec& policy, const VictimRegistry& policies, VictimContext context)
     : ways_(context.ways),
       sets_(context.sets),
       mask_sets_(std::has_single_bit(sets_)),
       indexed_(ways_ > kMostComparedWays),
       tags_(capacity()),
-      policy_(below("policy", [&] { return policies.make(policy, context); })),
+      policy_(with_path("policy", [&] { return policies.make(policy, context); })),
       listens_(policy_->listens()),
       order_(sets_, ways_, policy_->orders_by_use()) {
   if (indexed_) index_ = SlotIndex(capacity());

@@ -19,7 +19,7 @@ namespace cxloom {
 class TagArray {
  public:
   /// Throws InputError if the policy is no kind, or refuses what it finds around itself.
-  TagArray(const Kinded& policy, const VictimRegistry& policies, VictimContext context);
+  TagArray(const KindSpec& policy, const VictimRegistry& policies, VictimContext context);
 
   /// What one takes of memory; of the policies that come with cxloom the one that takes most.
   static std::uint64_t bytes(std::uint64_t sets, std::uint32_t ways);

@@ -15,7 +15,7 @@ TagArray translations(std::uint32_t entries, std::uint32_t ways, const VictimReg
   const std::uint32_t in_set = ways == 0 ? entries : ways;
   const VictimContext context{
       .sets = entries / in_set, .ways = in_set, .random = RandomStream(0, "tlb", "victim")};
-  return {Kinded{"lru", Value(Value::Map{})}, policies, context};
+  return {KindSpec{"lru", Value(Value::Map{})}, policies, context};
 }
 
 /// The slot of what is there, and was used; or kNoSlot.

@@ -6,8 +6,8 @@
 #include "base/kind_registry.hpp"
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
-#include "component/observed_scope.hpp"
 #include "component/memory_access.hpp"
+#include "component/observed_scope.hpp"
 #include "component/request_throttle.hpp"
 #include "kernel/payload.hpp"
 #include "protocol/protocol_observer.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 /// Null: none.
 std::unique_ptr<Prefetcher> make_prefetcher(const CacheAgentParams& params, const CacheKinds& kinds) {
-  return below("prefetch", [&] {
+  return with_path("prefetch", [&] {
     PrefetcherContext context;
     return kinds.prefetchers.make(params.prefetch, context);
   });
@@ -44,12 +44,12 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
                                                static_cast<PrefetchUnit::Cache&>(*this));
     lines_.tell(*prefetch_);
   }
-  ++endpoint.fabric().caches;
+  ++endpoint.system_context().caches;
   // What has waited, for a register or for its own line, goes at once; what came later is still on its way through the levels.
   endpoint.send_as_ready();
 }
 
-void CacheAgent::start() { lines_.keep_coherent(endpoint().fabric().map.has_coherent()); }
+void CacheAgent::start() { lines_.keep_coherent(endpoint().system_context().map.has_coherent()); }
 
 Time CacheAgent::now() const { return endpoint().now(); }
 
@@ -66,7 +66,7 @@ void CacheAgent::access(Request& request) {
     return;
   }
   counts_.count(&CacheCounts::lookups);
-  if (LineVersions* const versions = endpoint().fabric().versions.get()) [[unlikely]] {
+  if (LineVersions* const versions = endpoint().system_context().versions.get()) [[unlikely]] {
     if (request.kind == AccessKind::kRead && place.state != LineState::kInvalid && !lines_.under_way(line))
       versions->hit(endpoint().id(), line);
   }
@@ -90,10 +90,10 @@ void CacheAgent::perform(Request& request, std::uint32_t level) {
   if (level > 0) lines_.use(line, level);
   if (request.kind != AccessKind::kRead) {
     lines_.mark_dirty(line);
-    if (LineVersions* const versions = endpoint().fabric().versions.get()) [[unlikely]]
+    if (LineVersions* const versions = endpoint().system_context().versions.get()) [[unlikely]]
       versions->changed(endpoint().id(), line);
   }
-  if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
+  if (ProtocolObserver* const observer = endpoint().system_context().observer) [[unlikely]]
     observer->performed(endpoint().id(), line, request.kind, now());
 }
 
@@ -244,8 +244,8 @@ void CacheAgent::receive(Message& message) {
   endpoint().release(message, now());
   if (RequestThrottle* const throttle = endpoint().throttle()) [[unlikely]]
     throttle->observe(message);
-  if (message.persistent && endpoint().fabric().versions) [[unlikely]]
-    endpoint().fabric().versions->returns(message);
+  if (message.persistent && endpoint().system_context().versions) [[unlikely]]
+    endpoint().system_context().versions->returns(message);
   switch (message.channel) {
     case Channel::kS2MBISnp: protocols_.cxl_mem.receive(message); break;
     case Channel::kH2DReq:
@@ -260,7 +260,7 @@ void CacheAgent::receive(Message& message) {
 
 // Of the line that is, or comes, in the cache.
 void CacheAgent::note_version(const Message& message) {
-  LineVersions* const versions = endpoint().fabric().versions.get();
+  LineVersions* const versions = endpoint().system_context().versions.get();
   if (versions && message.persistent && !message.failed) [[unlikely]]
     versions->cached(endpoint().id(), LineAddress::of(message.address), message.version);
 }

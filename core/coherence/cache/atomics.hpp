@@ -3,12 +3,12 @@
 // nothing of the line in the cache. docs/model/atomics.md has the closed forms.
 #pragma once
 
-#include "coherence/cache/params.hpp"
 #include "coherence/cache/client.hpp"
 #include "coherence/cache/counts.hpp"
-#include "coherence/cache/lines.hpp"
-#include "coherence/cache/transaction.hpp"
 #include "coherence/cache/home_protocol.hpp"
+#include "coherence/cache/lines.hpp"
+#include "coherence/cache/params.hpp"
+#include "coherence/cache/transaction.hpp"
 #include "component/agent.hpp"
 
 namespace cxloom {

@@ -2,8 +2,8 @@
 // requests of CXL.cache, and is answered by MemRdFwd.
 #pragma once
 
-#include "coherence/common/answer_order.hpp"
 #include "coherence/cache/cxl_mem_protocol.hpp"
+#include "coherence/common/answer_order.hpp"
 
 namespace cxloom {
 

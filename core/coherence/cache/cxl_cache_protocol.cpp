@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "coherence/common/write_pull.hpp"
-#include "component/observed_scope.hpp"
 #include "component/memory_access.hpp"
+#include "component/observed_scope.hpp"
 
 namespace cxloom {
 
@@ -93,12 +93,12 @@ void CxlCacheProtocol::snooped(Message& message) {
 }
 
 void CxlCacheProtocol::data_came(Message& message) {
-  const Handling handling(agent_, message);
+  const ObservedScope handling(agent_, message);
   cache_.data_came(message);
 }
 
 void CxlCacheProtocol::answered(Message& message) {
-  const Handling handling(agent_, message);
+  const ObservedScope handling(agent_, message);
   switch (message.opcode) {
     case Opcode::kGoS: return cache_.granted(message, LineState::kShared);
     case Opcode::kGoE: return cache_.granted(message, LineState::kClean);

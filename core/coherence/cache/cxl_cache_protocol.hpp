@@ -2,9 +2,9 @@
 // snoops of H2D.
 #pragma once
 
-#include "coherence/common/answer_order.hpp"
-#include "coherence/cache/params.hpp"
 #include "coherence/cache/home_protocol.hpp"
+#include "coherence/cache/params.hpp"
+#include "coherence/common/answer_order.hpp"
 #include "component/endpoint.hpp"
 
 namespace cxloom {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "component/observed_scope.hpp"
 #include "component/memory_access.hpp"
+#include "component/observed_scope.hpp"
 
 namespace cxloom {
 
@@ -92,7 +92,7 @@ void CxlMemProtocol::receive(Message& message) {
 }
 
 void CxlMemProtocol::answered(Message& message) {
-  const Handling handling(agent_, message);
+  const ObservedScope handling(agent_, message);
   switch (message.opcode) {
     case Opcode::kCmpS: return cache_.granted(message, LineState::kShared);
     case Opcode::kCmpE: return cache_.granted(message, LineState::kClean);

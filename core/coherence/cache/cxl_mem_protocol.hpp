@@ -1,8 +1,8 @@
 // A cache that speaks CXL.mem with the homes of its lines: requests of M2S, and the answers to back-invalidate snoops.
 #pragma once
 
-#include "coherence/cache/params.hpp"
 #include "coherence/cache/home_protocol.hpp"
+#include "coherence/cache/params.hpp"
 #include "component/endpoint.hpp"
 
 namespace cxloom {

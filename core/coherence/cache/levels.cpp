@@ -13,7 +13,7 @@ CacheLevels::CacheLevels(const CacheAgentParams& params, const VictimRegistry& v
   levels_.push_back({CacheArray(params, victims, RandomStream(seed, component, "cache victims")),
                      params.access_time, false});
   for (std::size_t i = 0; i < params.levels.size(); ++i) {
-    below("levels[" + std::to_string(i) + "]", [&] {
+    with_path("levels[" + std::to_string(i) + "]", [&] {
       const CacheLevelParams& level = params.levels[i];
       const std::string purpose = "cache victims of level " + std::to_string(i + 2);
       levels_.push_back({CacheArray(level, victims, RandomStream(seed, component, purpose)),

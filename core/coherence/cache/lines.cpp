@@ -66,7 +66,7 @@ void CacheLines::evict(LineAddress line, LineState state) {
     if (operation && operation->doing == Doing::kOperate) return;  // it leaves at their end
   }
   if (!dirty && !(coherent_ && notifies_)) return;
-  const auto place = agent_.endpoint().fabric().map.find(line.address());
+  const auto place = agent_.endpoint().system_context().map.find(line.address());
   ensure(place.has_value(), "a cached line that no region holds");
   // What leaves passes the pipeline that requests pass, and so keeps its place among them.
   const Time ready = agent_.endpoint().now() + pipeline_;

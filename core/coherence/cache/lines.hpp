@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "coherence/cache/params.hpp"
 #include "coherence/cache/counts.hpp"
-#include "coherence/cache/levels.hpp"
-#include "coherence/cache/transaction.hpp"
 #include "coherence/cache/home_protocols.hpp"
-#include "coherence/common/line_table.hpp"
+#include "coherence/cache/levels.hpp"
+#include "coherence/cache/params.hpp"
 #include "coherence/cache/prefetch_unit.hpp"
+#include "coherence/cache/transaction.hpp"
+#include "coherence/common/line_table.hpp"
 #include "component/agent.hpp"
 #include "component/component.hpp"
 #include "kernel/pool.hpp"

@@ -44,7 +44,7 @@ struct CacheAgentParams : CacheParams {
   CleanEvictions clean_evictions = CleanEvictions::kSilent;
   ReadState read_state = ReadState::kAny;
   Time atomic_time{5'000};
-  Kinded prefetch{"none", Value(Value::Map{})};
+  KindSpec prefetch{"none", Value(Value::Map{})};
 
   static void describe(Schema<CacheAgentParams>& schema);
   static void estimate(const CacheAgentParams& params, MemoryEstimate& memory);

@@ -5,8 +5,8 @@
 
 #include "component/component_time.hpp"
 #include "component/endpoint.hpp"
-#include "component/observed_scope.hpp"
 #include "component/memory_access.hpp"
+#include "component/observed_scope.hpp"
 #include "kernel/payload.hpp"
 
 namespace cxloom {
@@ -43,7 +43,7 @@ void CacheSnoops::take(Message& message, SnoopFor purpose, HomeProtocol& protoco
 }
 
 void CacheSnoops::look_up(CacheSnoop& snoop) {
-  const Handling handling(agent_, *snoop.message);
+  const ObservedScope handling(agent_, *snoop.message);
   const std::uint32_t lines = std::max<std::uint32_t>(snoop.message->lines, 1);
   snoop.lines_left = lines;
   LineAddress line = LineAddress::of(snoop.message->address);
@@ -123,7 +123,7 @@ void CacheSnoops::answer(CacheSnoop& snoop, LineAddress line, CacheTransaction* 
 // Data that leave with the answer to a snoop are written to memory by the home: a write-back like any other.
 void CacheSnoops::forwarded(LineAddress line) {
   counts_.count(&CacheCounts::write_backs);
-  client_.written_back(agent_.endpoint().fabric().map.find(line.address())->target, kLineBytes);
+  client_.written_back(agent_.endpoint().system_context().map.find(line.address())->target, kLineBytes);
 }
 
 // The line answered last is what the snoop waited for.

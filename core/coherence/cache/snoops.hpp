@@ -4,9 +4,9 @@
 
 #include "coherence/cache/client.hpp"
 #include "coherence/cache/counts.hpp"
+#include "coherence/cache/home_protocol.hpp"
 #include "coherence/cache/lines.hpp"
 #include "coherence/cache/transaction.hpp"
-#include "coherence/cache/home_protocol.hpp"
 #include "component/agent.hpp"
 #include "kernel/pool.hpp"
 

@@ -1,7 +1,7 @@
 #include "coherence/home/agent.hpp"
 
-#include "component/observed_scope.hpp"
 #include "component/memory_access.hpp"
+#include "component/observed_scope.hpp"
 
 namespace cxloom {
 
@@ -38,7 +38,7 @@ void HomeAgent::receive(Message& message) {
 // By a cache or by memory.
 void HomeAgent::answered(Message& message) {
   endpoint().release(message, now());
-  const Handling handling(*this, message);
+  const ObservedScope handling(*this, message);
   switch (message.channel) {
     case Channel::kD2HRsp: return response(message);
     case Channel::kD2HData: return data(message);

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "coherence/home/directory_agent.hpp"
 #include "coherence/home/agent_params.hpp"
+#include "coherence/home/directory_agent.hpp"
 
 namespace cxloom {
 

@@ -18,7 +18,7 @@ BiasAgent::BiasAgent(const BiasParams& params, Endpoint& endpoint, const Compone
 void BiasAgent::receive(Message& message) {
   if (message.opcode != Opcode::kMemRdFwd) return Dcoh::receive(message);
   endpoint().release(message, now());
-  const Handling handling(*this, message);
+  const ObservedScope handling(*this, message);
   response(message);
 }
 
@@ -80,13 +80,14 @@ void BiasAgent::know_host(const Message& request) {
   const std::uint32_t peer = peer_of(request.source);
   if (host_ == kNoPeer) host_ = peer;
   if (peer == host_) return;
-  const auto name = [this](NodeId node) { return "'" + endpoint().fabric().name_of(node) + "'"; };
-  throw InputError(
-      {"memory kept coherent by bias (coherence: hdm-d) may be cached by one host only",
-       name(node_of(host_)) + " and " + name(request.source) + " cache that of " + this->name(),
-       "one host with a cache, or coherence: hdm-db",
-       {}},
-      "address_map[" + std::to_string(*endpoint().fabric().map.region_at(request.address)) + "].coherence");
+  const auto name = [this](NodeId node) { return "'" + endpoint().system_context().name_of(node) + "'"; };
+  throw InputError({"memory kept coherent by bias (coherence: hdm-d) may be cached by one host only",
+                    name(node_of(host_)) + " and " + name(request.source) + " cache that of " + this->name(),
+                    "one host with a cache, or coherence: hdm-db",
+                    {}},
+                   "address_map[" +
+                       std::to_string(*endpoint().system_context().map.region_at(request.address)) +
+                       "].coherence");
 }
 
 void BiasAgent::ask_host(Transaction& transaction, LineAddress line, SnoopFor purpose) {
@@ -123,7 +124,7 @@ void BiasAgent::flip(Page& page) {
     end_flip(page);
     return;
   }
-  const AddressMap& map = endpoint().fabric().map;
+  const AddressMap& map = endpoint().system_context().map;
   LineAddress line{cause.line.number() / page_lines_ * page_lines_};
   for (std::uint64_t i = 0; i < page_lines_; ++i, line = line.next()) {
     const auto place = map.find(line.address());

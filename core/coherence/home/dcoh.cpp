@@ -1,7 +1,7 @@
 #include "coherence/home/dcoh.hpp"
 
-#include "component/observed_scope.hpp"
 #include "component/memory_access.hpp"
+#include "component/observed_scope.hpp"
 
 namespace cxloom {
 
@@ -24,7 +24,7 @@ void Dcoh::receive(Message& message) {
     case Channel::kM2SRwD: break;
     default: {
       endpoint().release(message, now());
-      const Handling handling(*this, message);
+      const ObservedScope handling(*this, message);
       return message.channel == Channel::kM2SBIRsp ? response(message) : memory_answered(message);
     }
   }
@@ -48,7 +48,7 @@ void Dcoh::receive(Message& message) {
 
 void Dcoh::conflict(Message& message) {
   if (counts()) ++window().conflicts;
-  const Handling handling(*this, message);
+  const ObservedScope handling(*this, message);
   complete(message, Opcode::kBIConflictAck);
 }
 
@@ -74,7 +74,7 @@ bool Dcoh::take_notice(Transaction& transaction) {
 bool Dcoh::take_out_of_turn(Message& message) {
   if (message.opcode != Opcode::kMemWr || message.snp != SnpType::kNoOp) return false;
   const LineAddress line = LineAddress::of(message.address);
-  const Handling handling(*this, message);
+  const ObservedScope handling(*this, message);
   const Slot held = filter().find(line);
   if (message.meta == MetaValue::kInvalid) {
     drop_owner(line, known_peer(message.source));

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "component/component_time.hpp"
-#include "component/observed_scope.hpp"
 #include "component/memory_access.hpp"
+#include "component/observed_scope.hpp"
 #include "kernel/payload.hpp"
 
 namespace cxloom {
@@ -23,19 +23,19 @@ DirectoryAgent::DirectoryAgent(const DirectoryParams& params, const SnoopFilterP
       memory_(memory),
       places_(context.kernel, "a transaction of the coherency agent", endpoint) {
   endpoint.add(*this);
-  endpoint.fabric().roles.homes.declare(endpoint, endpoint.id(), *this);
+  endpoint.system_context().roles.homes.declare(endpoint, endpoint.id(), *this);
 }
 
 // Now all caches are known.
 void DirectoryAgent::start() {
-  filter_ = std::make_unique<SnoopFilter>(filter_params_, std::max(endpoint().fabric().caches, 1U), victims_,
-                                          RandomStream(seed_, endpoint().name(), "filter victims"));
+  filter_ = std::make_unique<SnoopFilter>(filter_params_, std::max(endpoint().system_context().caches, 1U),
+                                          victims_, RandomStream(seed_, endpoint().name(), "filter victims"));
 }
 
 Time DirectoryAgent::now() const { return endpoint().now(); }
 
 std::optional<AddressMap::Place> DirectoryAgent::place(const Message& message) const {
-  const auto place = endpoint().fabric().map.find(message.address);
+  const auto place = endpoint().system_context().map.find(message.address);
   ensure(place.has_value(), "a request to an address that no region holds");
   if (!place->coherent() || place->home != endpoint().id()) return std::nullopt;
   return place;
@@ -94,7 +94,7 @@ void DirectoryAgent::begin(Message& message) {
     under_way->waiting.push(message);
     return;
   }
-  const Handling handling(*this, message);
+  const ObservedScope handling(*this, message);
   Transaction& transaction = open(line);
   transaction.request = &message;
   proceed(transaction);
@@ -332,7 +332,7 @@ void DirectoryAgent::write_line(Transaction& transaction, const Message& cause, 
 
 void DirectoryAgent::send_to_memory(Access& access, Opcode opcode, Address address, std::uint16_t size,
                                     const Message& cause) {
-  const auto place = endpoint().fabric().map.find(address);
+  const auto place = endpoint().system_context().map.find(address);
   Message& message = access.message;
   address_to(*place, *this, message, opcode, address, size);
   message.destination = place->target;
@@ -435,7 +435,7 @@ std::string DirectoryAgent::line_state(LineAddress line) const {
     std::string between;
     for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {
       if (!filter_->has_owner(slot, peer)) continue;
-      text += between + endpoint().fabric().name_of(peers_[peer]);
+      text += between + endpoint().system_context().name_of(peers_[peer]);
       between = ",";
     }
     text += '}';

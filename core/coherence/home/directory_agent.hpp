@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/measure.hpp"
+#include "coherence/common/line_table.hpp"
+#include "coherence/common/snoop_for.hpp"
 #include "coherence/home/coherence_counts.hpp"
 #include "coherence/home/directory_params.hpp"
-#include "coherence/common/line_table.hpp"
 #include "coherence/home/snoop_filter.hpp"
-#include "coherence/common/snoop_for.hpp"
 #include "component/endpoint.hpp"
 #include "component/memory_front.hpp"
 #include "kernel/pool.hpp"

@@ -21,7 +21,7 @@ namespace cxloom {
 struct LineFilterParams {
   std::uint32_t entries = 65'536;
   std::uint32_t ways = 0;
-  Kinded policy{"lru", Value(Value::Map{})};
+  KindSpec policy{"lru", Value(Value::Map{})};
 
   static void describe(Schema<LineFilterParams>& schema);
 };

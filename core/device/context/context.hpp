@@ -12,7 +12,7 @@ template <class Product, class Context>
 class KindRegistry;
 
 struct DeviceContext : ComponentContext {
-  Fabric& fabric;
+  SystemContext& system_context;
   const MediaRegistry& media;
   const VictimRegistry& victims;
   const PrefetcherRegistry& prefetchers;

@@ -19,7 +19,7 @@ const IoRecord& IoCompleter::expect_io(NodeId initiator) {
   if (senders_.size() <= initiator.index()) senders_.resize(initiator.index() + 1);
   std::unique_ptr<Sender>& sender = senders_[initiator.index()];
   sender = std::make_unique<Sender>();
-  for (const auto& [component, role] : endpoint().fabric().roles.io_initiators) {
+  for (const auto& [component, role] : endpoint().system_context().roles.io_initiators) {
     if (component->id() != initiator) continue;
     sender->kernel = &component->kernel();
     sender->credits = role->credits();
@@ -30,7 +30,7 @@ const IoRecord& IoCompleter::expect_io(NodeId initiator) {
 // No message goes back to the initiator. A credit goes back, by the receivers that the packet has passed: that takes the
 // flight of the packet. Nobody records what comes from one that is no `IoInitiator`.
 void IoCompleter::take_posted(Message& message) {
-  Pool<Request>& posted = endpoint().fabric().posted;
+  Pool<Request>& posted = endpoint().system_context().posted;
   Request* const packet = posted.find(message.tag);
   if (!packet || &packet->message != &message) {
     throw InternalError(name() + " got a posted write that was not taken from Fabric::posted");

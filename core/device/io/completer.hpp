@@ -26,11 +26,11 @@ void describe_io_time(Schema<Params>& schema, Time Base::* io_time) {
 class IoCompleter final : public Agent, public IoTarget {
  public:
   IoCompleter(Time io_time, Endpoint& endpoint) : Agent(endpoint), io_time_(io_time) {
-    endpoint.fabric().roles.io_targets.declare(endpoint, endpoint.id(), *this);
+    endpoint.system_context().roles.io_targets.declare(endpoint, endpoint.id(), *this);
   }
 
   const IoRecord& expect_io(NodeId initiator) override;
-  /// Throws InternalError for a posted write that is not of `Fabric::posted`.
+  /// Throws InternalError for a posted write that is not of `SystemContext::posted`.
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time now) override;

@@ -112,9 +112,9 @@ IoEngine::IoEngine(const IoEngineParams& params, const DeviceContext& context)
                                                   : kDefaultTags)),
       pace_(params.rate.rate),
       due_(params.start),
-      fabric_(context.fabric) {
-  context.fabric.roles.io_initiators.declare(*this, id(), *this);
-  if (is_root()) context.fabric.set_root(id());
+      system_context_(context.system_context) {
+  context.system_context.roles.io_initiators.declare(*this, id(), *this);
+  if (is_root()) context.system_context.set_root(id());
 }
 
 void IoEngine::start() {
@@ -140,7 +140,7 @@ void IoEngine::offer() {
   }
   if (params_.stop && now() >= *params_.stop) return;
   if (posted) ++posted_;
-  Request& packet = posted ? fabric_.posted.take() : reads_.take();
+  Request& packet = posted ? system_context_.posted.take() : reads_.take();
   packet.begin(id(), now());
   packet.target = destination_;
   packet.kind = posted ? AccessKind::kWrite : AccessKind::kRead;
@@ -161,8 +161,8 @@ void IoEngine::offer() {
 }
 
 void IoEngine::taken(Time /*end*/) {
-  if (fabric_.observer) [[unlikely]]
-    fabric_.observer->sent(*offered_, now());
+  if (system_context_.observer) [[unlikely]]
+    system_context_.observer->sent(*offered_, now());
   offered_ = nullptr;
   offer();
 }
@@ -175,7 +175,7 @@ void IoEngine::turn_back() {
   take_back(message);
 }
 
-void IoEngine::take_back(Message& message) { fabric_.failures->lose(message, now()); }
+void IoEngine::take_back(Message& message) { system_context_.failures->lose(message, now()); }
 
 void IoEngine::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
   if (kind == kCreditBack) {
@@ -190,9 +190,9 @@ void IoEngine::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
 
 void IoEngine::receive(Message& message) {
   port(0).release(message, now());
-  if (fabric_.observer) [[unlikely]] {
-    fabric_.observer->handling(message, id(), now(), {});
-    fabric_.observer->handled({});
+  if (system_context_.observer) [[unlikely]] {
+    system_context_.observer->handling(message, id(), now(), {});
+    system_context_.observer->handled({});
   }
   Request& packet = reads_.at(message.tag);
   completed_.add(packet.account, packet.created(), now());
@@ -208,7 +208,7 @@ Time IoEngine::hears_of_loss(const Message& message, Time now) {
 void IoEngine::lose(Message& message) {
   lost_.add(now());
   if (posts()) {
-    fabric_.posted.give_back(*fabric_.posted.find(message.tag));
+    system_context_.posted.give_back(*system_context_.posted.find(message.tag));
     --posted_;
   } else {
     reads_.give_back(reads_.at(message.tag));
@@ -242,7 +242,7 @@ void IoEngine::report_io(MeasureSink& sink) const {
       .sent = {},
       .lost = {},
       .unfinished = {}};
-  if (fabric_.failures) {
+  if (system_context_.failures) {
     const MomentCount& completed = ended().ended();
     measured.sent = sent_.before_close() - completed.before_opening() - lost_.before_opening();
     measured.lost = lost_.before_close() - lost_.before_opening();

@@ -11,8 +11,8 @@
 #include "base/parameters.hpp"
 #include "device/context/context.hpp"
 #include "device/io/completer.hpp"
-#include "interconnect/link/end.hpp"
 #include "interconnect/channel/virtual_channels.hpp"
+#include "interconnect/link/end.hpp"
 #include "kernel/distribution.hpp"
 #include "protocol/segment_sums.hpp"
 
@@ -97,9 +97,9 @@ class IoEngine final : public Component, public IoInitiator, private IoLosses, p
   NodeId destination_;
   VirtualChannels* wire_ = nullptr;
   Pool<Request> reads_;
-  Message* offered_ = nullptr;  // to the wire, which has not taken it yet
-  Time due_;                    // the next packet, not before
-  Fabric& fabric_;              // has the posted writes, which their target gives back
+  Message* offered_ = nullptr;     // to the wire, which has not taken it yet
+  Time due_;                       // the next packet, not before
+  SystemContext& system_context_;  // has the posted writes, which their target gives back
   bool wake_pending_ = false;
   bool ceased_ = false;
 

@@ -38,9 +38,11 @@ void AcceleratorParams::describe(Schema<AcceleratorParams>& schema) {
 }
 
 Accelerator::Accelerator(const AcceleratorParams& params, const DeviceContext& context)
-    : Endpoint(context, context.fabric), sequencer_(params, *this, context), io_(params.io_time, *this) {
+    : Endpoint(context, context.system_context),
+      sequencer_(params, *this, context),
+      io_(params.io_time, *this) {
   if (!params.memory) return;
-  memory_ = below("memory", [&] {
+  memory_ = with_path("memory", [&] {
     return std::make_unique<CoherentMemory>(*params.memory, *this, context,
                                             params.memory->bias ? &*params.memory->bias : nullptr);
   });

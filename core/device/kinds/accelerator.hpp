@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "base/measure_table.hpp"
-#include "device/kinds/coherent_memory.hpp"
 #include "device/io/completer.hpp"
+#include "device/kinds/coherent_memory.hpp"
 #include "device/requester/params.hpp"
 #include "device/requester/sequencer.hpp"
 

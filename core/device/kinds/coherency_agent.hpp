@@ -24,7 +24,7 @@ class CoherencyAgent final : public Endpoint {
  public:
   using Params = CoherencyAgentParams;
   CoherencyAgent(const CoherencyAgentParams& params, const DeviceContext& context)
-      : Endpoint(context, context.fabric),
+      : Endpoint(context, context.system_context),
         dcoh_(params, *this, context, context.victims, nullptr),
         io_(params.io_time, *this) {}
 

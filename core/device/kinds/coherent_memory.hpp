@@ -43,11 +43,11 @@ class CoherentMemory {
                  const BiasParams* bias = nullptr)
       : controller_(params, endpoint, context, !params.dcoh && !bias) {
     if (params.dcoh) {
-      agent_ = below("dcoh", [&] {
+      agent_ = with_path("dcoh", [&] {
         return std::make_unique<Dcoh>(*params.dcoh, endpoint, context, context.victims, &controller_);
       });
     } else if (bias) {
-      agent_ = below("bias", [&] {
+      agent_ = with_path("bias", [&] {
         return std::make_unique<BiasAgent>(*bias, endpoint, context, context.victims, controller_);
       });
     }

@@ -29,15 +29,17 @@ void HostParams::describe(Schema<HostParams>& schema) {
 }
 
 Host::Host(const HostParams& params, const DeviceContext& context)
-    : Endpoint(context, context.fabric), sequencer_(params, *this, context), io_(params.io_time, *this) {
-  fabric().set_root(id());
+    : Endpoint(context, context.system_context),
+      sequencer_(params, *this, context),
+      io_(params.io_time, *this) {
+  system_context().set_root(id());
   if (params.memory) {
-    memory_ = below("memory", [&] {
+    memory_ = with_path("memory", [&] {
       return std::make_unique<MemoryController>(*params.memory, *this, context, !params.home_agent);
     });
   }
   if (!params.home_agent) return;
-  home_agent_ = below("home_agent", [&] {
+  home_agent_ = with_path("home_agent", [&] {
     return std::make_unique<HomeAgent>(*params.home_agent, *this, context, context.victims, memory_.get());
   });
   if (memory_) memory_->put_behind(*home_agent_);

@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
+#include "device/io/completer.hpp"
 #include "device/kinds/coherent_memory.hpp"
 #include "device/memory/dynamic_capacity.hpp"
-#include "device/io/completer.hpp"
 
 namespace cxloom {
 
@@ -58,7 +58,7 @@ class Memory final : public Endpoint {
  public:
   using Params = MemoryParams;
   Memory(const MemoryParams& params, const DeviceContext& context)
-      : Endpoint(context, context.fabric),
+      : Endpoint(context, context.system_context),
         heads_(params.heads),
         memory_(params, *this, context),
         io_(params.io_time, *this) {

@@ -5,10 +5,10 @@
 #include "base/schema.hpp"
 #include "coherence/cache/params.hpp"
 #include "coherence/home/directory_params.hpp"
-#include "device/switch/bus.hpp"
-#include "device/requester/core_params.hpp"
 #include "device/memory/controller.hpp"
+#include "device/requester/core_params.hpp"
 #include "device/requester/params.hpp"
+#include "device/switch/bus.hpp"
 #include "device/switch/params.hpp"
 
 namespace cxloom {

@@ -86,10 +86,10 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
   }
   MediaContext around{kernel_,  endpoint,     *this, context.media,       context.victims,
                       capacity, context.seed, {},    &context.prefetchers};
-  media_ = below("media", [&] { return context.media.make(params.media, around); });
+  media_ = with_path("media", [&] { return context.media.make(params.media, around); });
   capacity_ = capacity.value_or(media_->capacity().value_or(MemoryControllerParams::kCapacity));
   endpoint.add(*this);
-  endpoint.fabric().roles.memories.declare(endpoint, endpoint.id(), *this);
+  endpoint.system_context().roles.memories.declare(endpoint, endpoint.id(), *this);
   if (takes_requests) {
     for (const Channel requests : {Channel::kM2SReq, Channel::kM2SRwD}) endpoint.bind(requests, *this);
   }
@@ -99,7 +99,7 @@ MemoryController::~MemoryController() = default;
 
 void MemoryController::give_in_extents(std::unique_ptr<DynamicCapacity> extents) {
   extents_ = std::move(extents);
-  endpoint().fabric().roles.dynamic_memories.declare(endpoint(), endpoint().id(), *this);
+  endpoint().system_context().roles.dynamic_memories.declare(endpoint(), endpoint().id(), *this);
 }
 
 // Neither its places nor the media bound what it serves at once.
@@ -177,7 +177,7 @@ void MemoryController::buffered(Message& message) {
   if (credit_release_ == CreditRelease::kDrain) endpoint().release(message, kernel_.now());
 }
 
-void MemoryController::start() { versions_ = endpoint().fabric().versions.get(); }
+void MemoryController::start() { versions_ = endpoint().system_context().versions.get(); }
 
 void MemoryController::receive(Message& message) {
   if (counts_present_) [[unlikely]] {
@@ -205,7 +205,7 @@ void MemoryController::admit(Message& message, Places& places) {
   in_service_.join(now);
   message.charge(Segment::kMediaQueue, now);
   message.charge(Segment::kController, ready);
-  const auto* const region = endpoint().fabric().map.region_of(message.address);
+  const auto* const region = endpoint().system_context().map.region_of(message.address);
   ensure(region != nullptr, "a request to an address that no region holds");
   const Address address = AddressMap::place_in(*region, message.address).device_address;
   if (extents_) [[unlikely]] {

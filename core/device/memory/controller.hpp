@@ -54,7 +54,7 @@ struct MemoryControllerParams {
   bool posted_writes = false;
   CreditRelease credit_release = CreditRelease::kDrain;
   Time atomic_time{5'000};
-  Kinded media{"fixed", Value(Value::Map{})};
+  KindSpec media{"fixed", Value(Value::Map{})};
   // Only where a device declares them:
   std::optional<DeviceLoadParams> qos;
   std::vector<LogicalDeviceParams> logical_devices;

@@ -26,7 +26,7 @@ void DynamicCapacity::begin(Bytes capacity, std::span<const LogicalDeviceExtent>
   for (const LogicalDeviceExtent& ld : lds) borders_.push_back(ld.base.count());
   for (const auto& [name, node] : hosts) hosts_.push_back({name, node, 0, {}, 0});
   for (std::size_t i = 0; i < params_.extents.size(); ++i)
-    below("extents[" + std::to_string(i) + "]", [&] { add(params_.extents[i], Time{}); });
+    with_path("extents[" + std::to_string(i) + "]", [&] { add(params_.extents[i], Time{}); });
 }
 
 std::size_t DynamicCapacity::host_index(const std::string& name) const {

@@ -15,7 +15,7 @@ namespace cxloom {
 struct CoreCacheParams {
   Bytes size{48 * 1024};
   std::uint32_t ways = 12;
-  Kinded policy{"lru", Value(Value::Map{})};
+  KindSpec policy{"lru", Value(Value::Map{})};
   std::uint32_t cycles = 5;
 
   std::uint64_t lines() const { return size.count() / kLineBytes; }

@@ -9,8 +9,8 @@
 #include "base/units.hpp"
 #include "coherence/cache/params.hpp"
 #include "component/request_throttle.hpp"
-#include "device/requester/core_params.hpp"
 #include "device/io/completer.hpp"
+#include "device/requester/core_params.hpp"
 
 namespace cxloom {
 

@@ -52,10 +52,10 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       completion_timeout_(params.completion_timeout),
       core_params_(params.core) {
   endpoint.add(*this);
-  endpoint.fabric().roles.requesters.declare(endpoint, endpoint.id(), *this);
+  endpoint.system_context().roles.requesters.declare(endpoint, endpoint.id(), *this);
   Agent* taker = this;
   if (params.cache) {
-    cache_ = below("cache", [&] {
+    cache_ = with_path("cache", [&] {
       return std::make_unique<CacheAgent>(*params.cache, params.process_time, endpoint, context,
                                           CacheKinds{context.victims, context.prefetchers},
                                           static_cast<CacheAgent::Client&>(*this), params.atomics);
@@ -86,7 +86,8 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
   }
   wants_answers_ = work_.stream->wants_answers();
   // Data that a home pulls go at once, and requests on their way through `process_time` after them.
-  if (!cache_ && process_time_ > Time{} && endpoint().fabric().map.has_coherent()) endpoint().send_as_ready();
+  if (!cache_ && process_time_ > Time{} && endpoint().system_context().map.has_coherent())
+    endpoint().send_as_ready();
 }
 
 void Sequencer::resume() {
@@ -280,7 +281,7 @@ void Sequencer::access_memory(Request& request) {
       send_uncached(*this, request);
     }
   } catch (const InputError& error) {
-    throw error.below(work_.name);
+    throw error.with_path(work_.name);
   }
 }
 
@@ -334,7 +335,7 @@ void Sequencer::page_settled(const PageMove& move, bool moved) {
 }
 
 void Sequencer::check_mapped(const Access& access) const {
-  below(work_.name, [&] { cxloom::check_mapped(*this, work_, issued_, access); });
+  with_path(work_.name, [&] { cxloom::check_mapped(*this, work_, issued_, access); });
 }
 
 void Sequencer::read_through(std::uint64_t most) {
@@ -356,8 +357,8 @@ void Sequencer::receive(Message& message) {
   endpoint().release(message, now());
   if (throttle_) [[unlikely]]
     throttle_->observe(message);
-  if (message.persistent && endpoint().fabric().versions) [[unlikely]]
-    endpoint().fabric().versions->returns(message);
+  if (message.persistent && endpoint().system_context().versions) [[unlikely]]
+    endpoint().system_context().versions->returns(message);
   if (message.opcode == Opcode::kWritePull || message.opcode == Opcode::kGoWritePull)
     send_pulled_data(*this, message, now());
   if (message.channel == Channel::kD2HData) return;  // the answer to the write comes when they are there

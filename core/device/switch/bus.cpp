@@ -82,14 +82,14 @@ void BusParams::describe(Schema<BusParams>& schema) {
 
 Bus::Bus(const BusParams& params, const DeviceContext& context)
     : Component(context),
-      fabric_(context.fabric),
+      system_context_(context.system_context),
       bus_time_(params.bus_time),
       port_delay_(params.port_delay),
       cost_{params.header, params.data_header},
       shared_(params.duplex == Duplex::kHalf),
       wires_{Wire(params.bandwidth.rate, params.turnaround), Wire(params.bandwidth.rate, params.turnaround)},
       media_{&wires_[0], &wires_[shared_ ? 0 : 1]} {
-  fabric_.roles.shared_media.declare(*this, id(), *this);
+  system_context_.roles.shared_media.declare(*this, id(), *this);
 }
 
 // Takes the message over the medium, as soon as that is free after `ready`.
@@ -117,7 +117,7 @@ inline void Bus::pass(Message& message, Direction direction, Time ready) {
 }
 
 void Bus::receive(Message& message) {
-  const Direction direction = fabric_.goes_downstream(message) ? kDownstream : kUpstream;
+  const Direction direction = system_context_.goes_downstream(message) ? kDownstream : kUpstream;
   if (!shared_ || wires_[0].unlimited()) {
     pass(message, direction, now());  // first come, first served: its turn is known at once
     return;
@@ -132,10 +132,10 @@ void Bus::receive(Message& message) {
 void Bus::leave(Message& message, Time ready) {
   Port* way = ways_[message.destination.index()];
   if (!way) [[unlikely]] {
-    const std::uint16_t index = fabric_.routes->port(message, id());
+    const std::uint16_t index = system_context_.routes->port(message, id());
     if (index == Routes::kNowhere) {
-      ensure(fabric_.failures != nullptr, "a message to a device that no way leads to");
-      if (fabric_.failures->answers(message, id(), ready)) leave(message, ready);
+      ensure(system_context_.failures != nullptr, "a message to a device that no way leads to");
+      if (system_context_.failures->answers(message, id(), ready)) leave(message, ready);
       return;
     }
     way = &port(index);
@@ -144,8 +144,8 @@ void Bus::leave(Message& message, Time ready) {
 }
 
 void Bus::take_back(Message& message) {
-  if (ways_[message.destination.index()] || fabric_.routes->port(message, id()) != Routes::kNowhere)
-    fabric_.failures->rerouted();
+  if (ways_[message.destination.index()] || system_context_.routes->port(message, id()) != Routes::kNowhere)
+    system_context_.failures->rerouted();
   leave(message, now());
 }
 
@@ -185,7 +185,7 @@ void Bus::start() {
 
 void Bus::routes_changed(bool /*failed*/) {
   ways_.clear();
-  for (const std::uint16_t way : fabric_.routes->fixed_ports(id()))
+  for (const std::uint16_t way : system_context_.routes->fixed_ports(id()))
     ways_.push_back(way == Routes::kVaries ? nullptr : &port(way));
 }
 

@@ -7,8 +7,8 @@
 #include "base/parameters.hpp"
 #include "device/context/context.hpp"
 #include "interconnect/wire/link_params.hpp"
-#include "interconnect/wire/wire.hpp"
 #include "interconnect/wire/monitor.hpp"
+#include "interconnect/wire/wire.hpp"
 #include "kernel/measured_window.hpp"
 #include "protocol/message_queue.hpp"
 
@@ -58,7 +58,7 @@ class Bus final : public Component, public SharedMedium {
   void leave(Message& message, Time ready);
   void arrange();
 
-  Fabric& fabric_;
+  SystemContext& system_context_;
   Time bus_time_;
   Time port_delay_;
   MessageCost cost_;

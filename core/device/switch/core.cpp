@@ -39,14 +39,14 @@ constexpr std::array kSwitchCoreMeasures{
 
 }  // namespace
 
-SwitchCore::SwitchCore(const SwitchParams& params, Component& owner, Fabric& fabric)
+SwitchCore::SwitchCore(const SwitchParams& params, Component& owner, SystemContext& system_context)
     : owner_(owner),
       queueing_(params.queueing),
-      fabric_(fabric),
+      system_context_(system_context),
       all_queues_(&owner.kernel().arena().memory()) {
   if (params.persist_buffer) {
-    persists_ =
-        std::make_unique<PersistBuffer>(*params.persist_buffer, params.switching_time, *this, owner, fabric);
+    persists_ = std::make_unique<PersistBuffer>(*params.persist_buffer, params.switching_time, *this, owner,
+                                                system_context);
   }
 }
 
@@ -67,8 +67,8 @@ void SwitchCore::start() {
 }
 
 void SwitchCore::load_routes() {
-  turns_ = fabric_.routes->turns(owner_.id());
-  fixed_ports_ = fabric_.routes->fixed_ports(owner_.id());
+  turns_ = system_context_.routes->turns(owner_.id());
+  fixed_ports_ = system_context_.routes->fixed_ports(owner_.id());
   if (failed_) std::fill(fixed_ports_.begin(), fixed_ports_.end(), Routes::kVaries);
   if (arbitrates()) return;
   ways_.clear();
@@ -84,8 +84,8 @@ void SwitchCore::routes_changed(bool failed) {
 // A queue belongs to a place while it holds something. So the queues in use are as many as the messages that wait, at most,
 // and not as many as the pairs of ports that talk: what a message touches has been used a short time ago.
 InputQueue& SwitchCore::queue_of(const Message& message, std::uint16_t output) {
-  const InputQueue::Place place{message.port, in_order() ? std::uint16_t{0} : output, lane_of(message)};
-  InputQueue*& queue = queues_.at(place.input, place.output, place.lane);
+  const InputQueue::Place place{message.port, in_order() ? std::uint16_t{0} : output, vc_of(message)};
+  InputQueue*& queue = queues_.at(place.input, place.output, place.vc);
   if (queue) return *queue;
   if (empty_queues_.empty()) {
     queue = &all_queues_.emplace_back(*this);
@@ -99,14 +99,14 @@ InputQueue& SwitchCore::queue_of(const Message& message, std::uint16_t output) {
 
 void SwitchCore::put_away(InputQueue& queue) {
   const InputQueue::Place& place = queue.place();
-  queues_.remove(place.input, place.output, place.lane);
+  queues_.remove(place.input, place.output, place.vc);
   empty_queues_.push_back(&queue);
 }
 
 std::uint16_t SwitchCore::output_of(Message& message) {
   const std::uint16_t fixed = fixed_ports_[message.destination.index()];
   if (fixed != Routes::kVaries) return fixed;
-  return failed_ ? Routes::kNowhere : fabric_.routes->port(message, owner_.id());
+  return failed_ ? Routes::kNowhere : system_context_.routes->port(message, owner_.id());
 }
 
 void SwitchCore::forward_otherwise(Message& message) {
@@ -120,7 +120,7 @@ bool SwitchCore::keeps(const Message& message) const { return persists_ && persi
 
 void SwitchCore::pass_on(Message& message) {
   if (arbitrates()) return queue_for(output_of(message), message);
-  if (releases_) release(lane_of(message), message.port, now());
+  if (releases_) release(vc_of(message), message.port, now());
   if (Port* const way = ways_[message.destination.index()]) [[likely]] {
     way->send(message, now());
   } else {
@@ -130,7 +130,7 @@ void SwitchCore::pass_on(Message& message) {
 
 void SwitchCore::forward_by(std::uint16_t output, Message& message) {
   if (arbitrates()) return queue_for(output, message);
-  if (releases_) release(lane_of(message), message.port, now());
+  if (releases_) release(vc_of(message), message.port, now());
   send_by(output, message);
 }
 
@@ -157,12 +157,12 @@ std::uint16_t SwitchCore::other_output_of(Message& message, std::uint16_t input)
     make_error_answer(message, owner_.id());
     note_sent(message);
   }
-  fabric_.failures->rerouted();
+  system_context_.failures->rerouted();
   return output;
 }
 
 void SwitchCore::refuse(Message& message) {
-  release(lane_of(message), message.port, arbitrates() ? now() + message.tail : now());
+  release(vc_of(message), message.port, arbitrates() ? now() + message.tail : now());
   message.port = inside();
   message.virtual_channel = 0;
   make_error_answer(message, owner_.id());
@@ -172,17 +172,17 @@ void SwitchCore::refuse(Message& message) {
 
 // It is the owner's own from now on.
 void SwitchCore::note_sent(const Message& message) const {
-  if (fabric_.observer) fabric_.observer->sent(message, now());
+  if (system_context_.observer) system_context_.observer->sent(message, now());
 }
 
 void SwitchCore::nowhere(Message& message) {
-  ensure(fabric_.failures != nullptr, "a message to a device that no way leads to");
-  if (arbitrates()) release(lane_of(message), message.port, now() + message.tail);
+  ensure(system_context_.failures != nullptr, "a message to a device that no way leads to");
+  if (arbitrates()) release(vc_of(message), message.port, now() + message.tail);
   message.port = inside();
   message.virtual_channel = 0;
   if (failed_) {
-    fabric_.failures->lose(message, now());
-  } else if (fabric_.failures->answers(message, owner_.id(), now())) {
+    system_context_.failures->lose(message, now());
+  } else if (system_context_.failures->answers(message, owner_.id(), now())) {
     pass_on(message);
   }
 }

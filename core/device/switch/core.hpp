@@ -38,7 +38,7 @@ class PortGuard {
 
 class SwitchCore final : public EventHandler, private BypassSource {
  public:
-  SwitchCore(const SwitchParams& params, Component& owner, Fabric& fabric);
+  SwitchCore(const SwitchParams& params, Component& owner, SystemContext& system_context);
   ~SwitchCore() override;
 
   std::string name() const override { return owner_.name(); }
@@ -76,10 +76,10 @@ class SwitchCore final : public EventHandler, private BypassSource {
   /// A message comes soon: fetches what it will touch.
   [[gnu::always_inline]] void foresee_message(const Message& message) const {
     const std::uint16_t output = fixed_ports_[message.destination.index()];
-    const Lane lane = lane_of(message);
-    if (output < port_memory_.size()) port_memory_[output].fetch_for_leaving(lane);
-    if (message.port < port_memory_.size()) port_memory_[message.port].fetch_for_release(lane);
-    if (arbitrates()) queues_.fetch(message.port, in_order() ? std::uint16_t{0} : output, lane);
+    const ClassVc vc = vc_of(message);
+    if (output < port_memory_.size()) port_memory_[output].fetch_for_leaving(vc);
+    if (message.port < port_memory_.size()) port_memory_[message.port].fetch_for_release(vc);
+    if (arbitrates()) queues_.fetch(message.port, in_order() ? std::uint16_t{0} : output, vc);
   }
 
   /// The routes have changed. `failed`: it loses what it holds, and what comes.
@@ -107,8 +107,8 @@ class SwitchCore final : public EventHandler, private BypassSource {
   /// It is one by which messages come in from outside.
   bool is_port(std::uint16_t input) const { return input != inside(); }
   /// The receive buffer at that input is free from `at` on.
-  void release(Lane lane, std::uint16_t input, Time at) {
-    if (is_port(input)) owner_.port(input).release(lane, at);
+  void release(ClassVc vc, std::uint16_t input, Time at) {
+    if (is_port(input)) owner_.port(input).release(vc, at);
   }
   /// Of a message that has come in by `input`, and by its virtual channel, on its way to `output`.
   std::uint8_t next_virtual_channel(std::uint16_t input, std::uint16_t output, const Message& message) const {
@@ -144,7 +144,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   void note_sent(const Message& message) const;
   void queue(Message& message, std::uint16_t output) override;
   void passed(const Message& message, std::uint16_t input, Time end) override {
-    release(lane_of(message), input, end);
+    release(vc_of(message), input, end);
   }
   InputQueue& queue_of(const Message& message, std::uint16_t output);
 
@@ -157,7 +157,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   bool guarded_ = false;   // there is a guard, whose place is a line that messages do not touch otherwise
   bool failed_ = false;
   bool passes_at_once_ = false;  // every message with a fixed way, as nothing in it waits or is counted
-  Fabric& fabric_;
+  SystemContext& system_context_;
   const VirtualChannelTurns* turns_ = nullptr;  // none: one virtual channel for each class
   PortGuard* guard_ = nullptr;                  // none: all ports belong together
   std::vector<std::uint16_t> fixed_ports_;      // by destination, or Routes::kVaries

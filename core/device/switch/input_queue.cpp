@@ -27,7 +27,7 @@ void InputQueue::push(Message& message, std::uint16_t output) {
 
 void InputQueue::taken(Time end) {
   queue_.pop();
-  core_.release(place_.lane, place_.input, end);
+  core_.release(place_.vc, place_.input, end);
   if (core_.in_order() && end > core_.now()) {
     leaving_ = true;  // one message at a time leaves the queue, whatever port it goes to
     core_.wake_when_left(*this, end);
@@ -67,7 +67,7 @@ void InputQueue::turn_back() {
   Message& message = queue_.front();
   core_.output(message.port).withdraw(message);
   const std::uint16_t output = core_.other_output_of(message, place_.input);
-  message.virtual_channel = virtual_channel_of(place_.lane);
+  message.virtual_channel = virtual_channel_of(place_.vc);
   if (output != Routes::kNowhere) {
     message.port = output;
     message.virtual_channel = core_.next_virtual_channel(place_.input, output, message);
@@ -90,7 +90,7 @@ void InputQueue::turn_back_all() {
     Message& message = turned.pop();
     core_.output(before.output).withdraw(message);
     message.port = before.input;
-    message.virtual_channel = virtual_channel_of(before.lane);
+    message.virtual_channel = virtual_channel_of(before.vc);
     core_.forward_anew(message);
   }
 }
@@ -110,7 +110,7 @@ void InputQueue::ask() {
     message.tail = message.tail > waited ? message.tail - waited : Time{};
     output.stamp(message, true);
   }
-  output.ask(*this, lane_of(message));
+  output.ask(*this, vc_of(message));
 }
 
 }  // namespace cxloom

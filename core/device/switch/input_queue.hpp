@@ -1,4 +1,4 @@
-// A queue at an input of a switch, of the messages of a lane. With virtual output queues all of them leave by one port;
+// A queue at an input of a switch, of the messages of a virtual channel. With virtual output queues all of them leave by one port;
 // otherwise each by its own, and the head decides which port the queue asks.
 #pragma once
 
@@ -19,7 +19,7 @@ class alignas(64) InputQueue final : public Feeder {
   struct Place {
     std::uint16_t input;
     std::uint16_t output;  ///< of a queue that holds messages to any port: 0
-    Lane lane;             ///< by which its messages came in
+    ClassVc vc;            ///< by which its messages came in
   };
 
   explicit InputQueue(SwitchCore& core) : core_(core) {}

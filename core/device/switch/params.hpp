@@ -27,7 +27,7 @@ struct SwitchParams {
   Time switching_time{20'000};
   Forwarding forwarding = Forwarding::kCutThrough;
   Queueing queueing = Queueing::kOutput;
-  Kinded arbitration{"round-robin", Value(Value::Map{})};
+  KindSpec arbitration{"round-robin", Value(Value::Map{})};
   std::optional<PersistBufferParams> persist_buffer;
   std::vector<VcsParams> vcs;  ///< of a switch that has them
 

@@ -22,21 +22,21 @@ std::uint64_t queued_key(const Message& message) { return LineAddress::of(messag
 }  // namespace
 
 PersistBuffer::PersistBuffer(const PersistBufferParams& params, Time switching_time, SwitchCore& core,
-                             Component& owner, Fabric& fabric)
+                             Component& owner, SystemContext& system_context)
     : params_(params),
       drain_from_(params.share(params.drain_from)),
       drain_to_(params.share(params.drain_to)),
       switching_time_(switching_time),
       core_(core),
       component_(owner),
-      fabric_(fabric),
+      system_context_(system_context),
       kernel_(owner.kernel()),
       source_(kernel_.new_source()),
       entries_(params.entries),
       empty_wanted_(kernel_, "an Empty entry of the persist buffer", owner),
       place_wanted_(kernel_, "a place in the input queue of the persist buffer", owner),
       waits_outside_(owner) {
-  fabric.roles.persist_buffers.declare(owner, owner.id(), *this);
+  system_context.roles.persist_buffers.declare(owner, owner.id(), *this);
 }
 
 // ---- Into the input queue
@@ -77,7 +77,7 @@ const Message* PersistBuffer::queued_write(const Message& read) const {
 
 // As who takes what is in the queue for durable would.
 void PersistBuffer::answer_early(Message& read, const Message& write) {
-  core_.release(lane_of(read), read.port, kernel_.now());
+  core_.release(vc_of(read), read.port, kernel_.now());
   ++counts_.read_hits;
   const Time end = kernel_.now() + params_.tag_time + params_.data_time;
   read.charge(Segment::kPersistBuffer, end);
@@ -97,7 +97,7 @@ void PersistBuffer::arrive(Message& message) {
 }
 
 void PersistBuffer::admit(Message& message) {
-  core_.release(lane_of(message), message.port, kernel_.now());
+  core_.release(vc_of(message), message.port, kernel_.now());
   ++queued_;
   queue_level_.change(kernel_.now(), +1);
   note_queued(message, true);
@@ -307,7 +307,7 @@ PersistEntry& PersistBuffer::entry_of(const Message& message) {
 }
 
 void PersistBuffer::answered(Message& message) {
-  core_.release(lane_of(message), message.port, kernel_.now());
+  core_.release(vc_of(message), message.port, kernel_.now());
   ensure(!message.failed, "a drain that was answered with an error");
   if (observer_) observer_->drained(component_.id(), message.source, message.size);
   if (!params_.rules.empty_when_answered) return;
@@ -344,8 +344,8 @@ void PersistBuffer::depart_at(Message& message, Time at, Wake how) {
 
 // Answers and drains are its own messages; what it lets pass is not.
 void PersistBuffer::leave(Message& message) {
-  if (fabric_.observer && message.source == component_.id()) [[unlikely]]
-    fabric_.observer->sent(message, kernel_.now());
+  if (system_context_.observer && message.source == component_.id()) [[unlikely]]
+    system_context_.observer->sent(message, kernel_.now());
   core_.inject(message);
 }
 

@@ -21,7 +21,7 @@
 namespace cxloom {
 
 class SwitchCore;
-struct Fabric;
+struct SystemContext;
 class RequestObserver;
 
 /// What a persist buffer measured in the window.
@@ -74,7 +74,7 @@ class PersistBuffer final : public EventHandler, private Waiter {
  public:
   /// What leaves it passes the pipeline of its switch, which takes `switching_time`, and the core's queues.
   PersistBuffer(const PersistBufferParams& params, Time switching_time, SwitchCore& core, Component& owner,
-                Fabric& fabric);
+                SystemContext& system_context);
 
   std::string name() const override { return component_.name(); }
   /// Takes a message that has come in by a port, charged up to now, if it is the buffer's; all others go on.
@@ -144,7 +144,7 @@ class PersistBuffer final : public EventHandler, private Waiter {
   Time switching_time_;
   SwitchCore& core_;
   Component& component_;
-  Fabric& fabric_;
+  SystemContext& system_context_;
   Kernel& kernel_;
   EventSource source_;
   RequestObserver* observer_ = nullptr;

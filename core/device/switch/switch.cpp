@@ -32,7 +32,7 @@ constexpr std::array kSwitchMeasures{
 Switch::Switch(const SwitchParams& params, const DeviceContext& context) : SwitchingDevice(params, context) {
   if (params.vcs.empty()) return;
   virtual_ = std::make_unique<VirtualSwitches>(params.vcs);
-  context.fabric.roles.virtual_switches.declare(*this, id(), *this);
+  context.system_context.roles.virtual_switches.declare(*this, id(), *this);
   core().guard_by(*this);
 }
 

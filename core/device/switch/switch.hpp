@@ -17,12 +17,12 @@ class WithSwitchCore : public Base {
  public:
   template <class... Around>
   WithSwitchCore(const SwitchParams& params, const DeviceContext& context, Around&... around)
-      : Base(context, around...), core_(params, *this, context.fabric), params_(params) {}
+      : Base(context, around...), core_(params, *this, context.system_context), params_(params) {}
 
   bool forwards() const override { return true; }
   bool is_switch() const override { return true; }
   bool arbitrates() const override { return core_.arbitrates(); }
-  const Kinded* arbitration() const override { return &params_.arbitration; }
+  const KindSpec* arbitration() const override { return &params_.arbitration; }
   bool takes_heads() const override { return params_.forwarding == Forwarding::kCutThrough; }
   Time pipeline() const override { return params_.switching_time; }
   Time transit_time() const override { return params_.switching_time; }

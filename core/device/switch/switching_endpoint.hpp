@@ -12,7 +12,7 @@ namespace cxloom {
 class SwitchingEndpoint : public WithSwitchCore<Endpoint> {
  public:
   SwitchingEndpoint(const SwitchParams& params, const DeviceContext& context)
-      : WithSwitchCore(params, context, context.fabric) {
+      : WithSwitchCore(params, context, context.system_context) {
     contain_switch();
   }
 

@@ -55,7 +55,7 @@ void VirtualSwitches::connect(std::vector<Neighbour> neighbours) {
   gone_.assign(names.size(), std::vector<LdSet>(params_.size(), 0));
   for (std::uint32_t i = 0; i < params_.size(); ++i) {
     const std::string& upstream = params_[i].upstream;
-    below("vcs[" + std::to_string(i) + "].upstream", [&] {
+    with_path("vcs[" + std::to_string(i) + "].upstream", [&] {
       if (std::ranges::find(names, upstream) == names.end())
         throw InputError({"no link of the switch leads there", "'" + upstream + "'", list_names(names),
                           nearest_name(upstream, names)});

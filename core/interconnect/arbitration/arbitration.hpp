@@ -12,8 +12,8 @@
 
 #include "base/parameters.hpp"
 #include "base/random.hpp"
-#include "interconnect/wire/virtual_channel.hpp"
 #include "interconnect/wire/cost.hpp"
+#include "interconnect/wire/virtual_channel.hpp"
 
 namespace cxloom {
 
@@ -55,14 +55,12 @@ class Contender {
   Feeder& queue_;
 };
 
-/// The queues that can go, by lane and within a lane in the order in which they asked. Each asks anew after its turn.
+/// The queues that can go, by virtual channel and within a virtual channel in the order in which they asked. Each asks anew after its turn.
 class Contenders {
  public:
   class Iterator {
    public:
-    Iterator(VirtualChannel* channels, std::uint64_t lanes) : channels_(channels), lanes_(lanes) {
-      skip_empty();
-    }
+    Iterator(VirtualChannel* channels, std::uint64_t vcs) : channels_(channels), vcs_(vcs) { skip_empty(); }
     Contender operator*() const { return Contender(queue()); }
     Iterator& operator++() {
       at_ = at_->next();
@@ -74,27 +72,27 @@ class Contenders {
 
    private:
     void skip_empty() {
-      while (!at_ && lanes_ != 0) {
-        at_ = channels_[std::countr_zero(lanes_)].waits.first();
-        lanes_ &= lanes_ - 1;
+      while (!at_ && vcs_ != 0) {
+        at_ = channels_[std::countr_zero(vcs_)].waits.first();
+        vcs_ &= vcs_ - 1;
       }
     }
 
-    VirtualChannel* channels_;  // by lane
-    std::uint64_t lanes_;       // those behind that of `at_`, a bit each
+    VirtualChannel* channels_;  // by virtual channel
+    std::uint64_t vcs_;         // those behind that of `at_`, a bit each
     Waiter* at_ = nullptr;
   };
 
-  Contenders(VirtualChannel* channels, std::uint64_t lanes, bool after_idle = false)
-      : channels_(channels), lanes_(lanes), after_idle_(after_idle) {}
-  Iterator begin() const { return {channels_, lanes_}; }
+  Contenders(VirtualChannel* channels, std::uint64_t vcs, bool after_idle = false)
+      : channels_(channels), vcs_(vcs), after_idle_(after_idle) {}
+  Iterator begin() const { return {channels_, vcs_}; }
   std::default_sentinel_t end() const { return {}; }
   /// When the first of them asked, nothing waited and nothing was on the wire.
   bool after_idle() const { return after_idle_; }
 
  private:
   VirtualChannel* channels_;
-  std::uint64_t lanes_;
+  std::uint64_t vcs_;
   bool after_idle_;
 };
 

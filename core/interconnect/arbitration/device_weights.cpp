@@ -10,7 +10,7 @@ void read_value(const Value& value, DeviceWeights& out) {
   const Value::Map* map = value.as_map();
   if (!map) throw InputError({"not weights of devices", value.described(), "a map such as {host0: 3}", {}});
   for (const auto& [name, item] : *map) {
-    below(name, [&] {
+    with_path(name, [&] {
       std::uint32_t weight = 0;
       read_value(item, weight);
       if (weight < 1 || weight > DeviceWeights::kMost) {

@@ -35,7 +35,7 @@ WeightedArbiter::WeightedArbiter(const Params& params, const ArbitrationContext&
       others_(params.others),
       inputs_(static_cast<std::uint16_t>(context.owner.port_count())) {
   for (const auto& [name, weight] : params.weights.by_name) {
-    below("weights." + name, [&] {
+    with_path("weights." + name, [&] {
       const auto set = [&](std::size_t index) {
         if (weights_.size() <= index) weights_.resize(index + 1);
         weights_[index] = weight;

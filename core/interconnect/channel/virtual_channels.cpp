@@ -14,10 +14,10 @@ namespace cxloom {
 namespace {
 
 ArrayInArena<CreditLine> make_credit_lines(const VirtualChannelsSetup& setup, const CreditUser& user,
-                                           std::size_t lanes) {
-  return user.kernel.arena().make_array<CreditLine>(setup.credits.any() ? lanes : 0, [&](std::size_t i) {
-    const auto lane = static_cast<Lane>(i);
-    return CreditLine(user, setup.credit_delay, lane, setup.credits.of(class_of(lane)));
+                                           std::size_t vcs) {
+  return user.kernel.arena().make_array<CreditLine>(setup.credits.any() ? vcs : 0, [&](std::size_t i) {
+    const auto vc = static_cast<ClassVc>(i);
+    return CreditLine(user, setup.credit_delay, vc, setup.credits.of(class_of(vc)));
   });
 }
 
@@ -27,13 +27,13 @@ VirtualChannels::VirtualChannels(LinkPath& path, WireServer& server, const Setup
     : path_(path),
       kernel_(path.kernel()),
       server_(server),
-      lanes_(static_cast<Lane>(kChannelCount * setup.per_class)),
+      vcs_(static_cast<ClassVc>(kChannelCount * setup.per_class)),
       credit_user_{path.kernel(), *this, path.kernel().new_source()},
-      credit_lines_(make_credit_lines(setup, credit_user_, lanes_)),
+      credit_lines_(make_credit_lines(setup, credit_user_, vcs_)),
       flits_(setup.flits),
-      channels_(path.kernel().arena().make_array<VirtualChannel>(lanes_, [&](std::size_t lane) {
-        const std::optional<std::uint32_t> limit = setup.credits.of(class_of(static_cast<Lane>(lane)));
-        return VirtualChannel(path.kernel(), path.receiver(), limit ? &credit_lines_[lane] : nullptr,
+      channels_(path.kernel().arena().make_array<VirtualChannel>(vcs_, [&](std::size_t vc) {
+        const std::optional<std::uint32_t> limit = setup.credits.of(class_of(static_cast<ClassVc>(vc)));
+        return VirtualChannel(path.kernel(), path.receiver(), limit ? &credit_lines_[vc] : nullptr,
                               limit.value_or(0));
       })) {
   first_ = channels_.data();
@@ -52,7 +52,7 @@ bool VirtualChannels::bypass(Message& message, BypassSource& source) {
     end_bypass();
     return false;
   }
-  VirtualChannel& wanted = channel(lane_of(message));
+  VirtualChannel& wanted = channel(vc_of(message));
   if (can_go_ != 0 || !may_bypass_ || !wanted.waits.empty() || !server_.idle()) return false;
   wanted.update(kernel_.now());
   if (!wanted.has_credit()) return false;
@@ -67,9 +67,9 @@ void VirtualChannels::end_bypass() {
 }
 
 BypassSource& VirtualChannels::pass(Time now) {
-  const Lane lane = lane_of(*std::exchange(bypassing_, nullptr));
-  served(lane);
-  channel(lane).use_credit(now);
+  const ClassVc vc = vc_of(*std::exchange(bypassing_, nullptr));
+  served(vc);
+  channel(vc).use_credit(now);
   return *bypass_source_;
 }
 
@@ -88,7 +88,7 @@ void VirtualChannels::count_waiting() { path_.monitor().queue().change(kernel_.n
 
 void VirtualChannels::stamp(Message& message, Time since, bool counted) {
   message.since = since;
-  VirtualChannel& wanted = channel(lane_of(message));
+  VirtualChannel& wanted = channel(vc_of(message));
   if (wanted.limited()) {
     const Time now = kernel_.now();
     wanted.update(now);
@@ -97,15 +97,15 @@ void VirtualChannels::stamp(Message& message, Time since, bool counted) {
   if (!counted) path_.monitor().queue().change(since, +1);
 }
 
-void VirtualChannels::ask(Feeder& feeder, Lane lane) {
+void VirtualChannels::ask(Feeder& feeder, ClassVc vc) {
   if (bypassing_) end_bypass();
   const Time now = kernel_.now();
-  VirtualChannel& wanted = channel(lane);
+  VirtualChannel& wanted = channel(vc);
   if (arbiter_ && asking_++ == 0 && path_.wire().free_at() < now) after_idle_ = true;
   wanted.update(now);
   wanted.wait(feeder, now);
   if (wanted.has_credit()) {
-    can_go_ |= std::uint64_t{1} << lane;
+    can_go_ |= std::uint64_t{1} << vc;
     server_.arrange();
   } else {
     wanted.watch_for_credit();
@@ -113,8 +113,8 @@ void VirtualChannels::ask(Feeder& feeder, Lane lane) {
   }
 }
 
-Feeder* VirtualChannels::choose(std::uint64_t lanes) {
-  const Contenders waiting(channels_.data(), lanes, std::exchange(after_idle_, false));
+Feeder* VirtualChannels::choose(std::uint64_t vcs) {
+  const Contenders waiting(channels_.data(), vcs, std::exchange(after_idle_, false));
   --asking_;
   const std::size_t chosen = arbiter_->choose(waiting, kernel_.now());
   std::size_t count = 0;
@@ -125,47 +125,47 @@ Feeder* VirtualChannels::choose(std::uint64_t lanes) {
                       " of " + std::to_string(count));
 }
 
-Feeder* VirtualChannels::pick_of(Lane lane) {
-  WaitList& waits = channel(lane).waits;
+Feeder* VirtualChannels::pick_of(ClassVc vc) {
+  WaitList& waits = channel(vc).waits;
   // In turns: who asked first, for each queue asks again after its turn.
-  Feeder* chosen = arbiter_ ? choose(std::uint64_t{1} << lane) : static_cast<Feeder*>(waits.first());
+  Feeder* chosen = arbiter_ ? choose(std::uint64_t{1} << vc) : static_cast<Feeder*>(waits.first());
   waits.leave(*chosen);
   return chosen;
 }
 
-Feeder* VirtualChannels::pick_among(std::uint64_t lanes) {
-  Feeder* chosen = choose(lanes);
-  channel(lane_of(chosen->head())).waits.leave(*chosen);
+Feeder* VirtualChannels::pick_among(std::uint64_t vcs) {
+  Feeder* chosen = choose(vcs);
+  channel(vc_of(chosen->head())).waits.leave(*chosen);
   return chosen;
 }
 
 Feeder* VirtualChannels::pick() {
   if (can_go_ == 0) return nullptr;
   if (arbiter_) return pick_among(can_go_);
-  Lane lane = 0;
+  ClassVc vc = 0;
   if (one_per_class()) [[likely]] {
-    lane = next_of_one();
+    vc = next_of_one();
   } else {
-    lane = next_of_several();
+    vc = next_of_several();
   }
-  served(lane);
-  return pick_of(lane);
+  served(vc);
+  return pick_of(vc);
 }
 
 // Classes take turns, and within a class who asked first, whichever its virtual channel: a class that uses more of these has no
 // more of the wire.
-Lane VirtualChannels::next_of_several() const {
+ClassVc VirtualChannels::next_of_several() const {
   std::uint64_t classes = can_go_;
-  for (unsigned first = kChannelCount; first < lanes_; first += kChannelCount) classes |= can_go_ >> first;
+  for (unsigned first = kChannelCount; first < vcs_; first += kChannelCount) classes |= can_go_ >> first;
   classes &= (std::uint64_t{1} << kChannelCount) - 1;
   const std::uint64_t rest = classes >> turn_ << turn_;
   const auto which = static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : classes));
-  Lane chosen = 0;
+  ClassVc chosen = 0;
   Time earliest = Time::max();
-  for (unsigned lane = which; lane < lanes_; lane += kChannelCount) {
-    if ((can_go_ >> lane & 1U) == 0 || channels_[lane].waits.first()->since() >= earliest) continue;
-    earliest = channels_[lane].waits.first()->since();
-    chosen = static_cast<Lane>(lane);
+  for (unsigned vc = which; vc < vcs_; vc += kChannelCount) {
+    if ((can_go_ >> vc & 1U) == 0 || channels_[vc].waits.first()->since() >= earliest) continue;
+    earliest = channels_[vc].waits.first()->since();
+    chosen = static_cast<ClassVc>(vc);
   }
   return chosen;
 }
@@ -180,7 +180,7 @@ void VirtualChannels::foresee_head() const {
 }
 
 void VirtualChannels::use_credit(Message& message, Time now) {
-  VirtualChannel& used = channel(lane_of(message));
+  VirtualChannel& used = channel(vc_of(message));
   if (used.limited()) {
     used.update(now);
     // Of the wait in the queue, the time without credits is the credits'; the rest is charged when the message departs.
@@ -195,8 +195,8 @@ void VirtualChannels::use_credit(Message& message, Time now) {
 // Of the wait, the time without credits is the credits'.
 void VirtualChannels::charge_waits() {
   const Time now = kernel_.now();
-  for (unsigned lane = 0; lane < lanes_; ++lane) {
-    VirtualChannel& waited = channels_[lane];
+  for (unsigned vc = 0; vc < vcs_; ++vc) {
+    VirtualChannel& waited = channels_[vc];
     waited.update(now);
     for (Waiter* waiter = waited.waits.first(); waiter; waiter = waiter->next()) {
       static_cast<Feeder*>(waiter)->each_waiting([&](Message& message) {
@@ -215,8 +215,8 @@ void VirtualChannels::charge_waits() {
 void VirtualChannels::charge_interruption() {
   closed_ = false;
   const Time now = kernel_.now();
-  for (unsigned lane = 0; lane < lanes_; ++lane) {
-    VirtualChannel& waited = channels_[lane];
+  for (unsigned vc = 0; vc < vcs_; ++vc) {
+    VirtualChannel& waited = channels_[vc];
     waited.update(now);
     for (Waiter* waiter = waited.waits.first(); waiter; waiter = waiter->next()) {
       static_cast<Feeder*>(waiter)->each_waiting([&](Message& message) {
@@ -229,10 +229,10 @@ void VirtualChannels::charge_interruption() {
 
 void VirtualChannels::turn_back() {
   closed_ = true;
-  for (unsigned i = 0; i < lanes_; ++i) {
+  for (unsigned i = 0; i < vcs_; ++i) {
     while (!channels_[i].waits.empty()) {
       auto& feeder = static_cast<Feeder&>(*channels_[i].waits.first());
-      leave(feeder, static_cast<Lane>(i));
+      leave(feeder, static_cast<ClassVc>(i));
       feeder.turn_back();
     }
   }
@@ -243,20 +243,20 @@ void VirtualChannels::withdraw(Message& message) {
   path_.monitor().queue().change(kernel_.now(), -1);
 }
 
-void VirtualChannels::leave(Feeder& feeder, Lane lane) {
+void VirtualChannels::leave(Feeder& feeder, ClassVc vc) {
   if (arbiter_) --asking_;
-  channel(lane).waits.leave(feeder);
-  if (channel(lane).waits.empty()) can_go_ &= ~(std::uint64_t{1} << lane);
+  channel(vc).waits.leave(feeder);
+  if (channel(vc).waits.empty()) can_go_ &= ~(std::uint64_t{1} << vc);
 }
 
-void VirtualChannels::left(Lane lane) {
-  VirtualChannel& used = channel(lane);
-  if (used.waits.empty() || !used.has_credit()) can_go_ &= ~(std::uint64_t{1} << lane);
+void VirtualChannels::left(ClassVc vc) {
+  VirtualChannel& used = channel(vc);
+  if (used.waits.empty() || !used.has_credit()) can_go_ &= ~(std::uint64_t{1} << vc);
   used.watch_for_credit();
 }
 
 void VirtualChannels::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
-  VirtualChannel& credited = channel(Lane{kind});
+  VirtualChannel& credited = channel(ClassVc{kind});
   credited.credit_line()->awaited();
   credited.update(kernel_.now());
   if (credited.has_credit() && !credited.waits.empty()) {
@@ -269,8 +269,8 @@ void VirtualChannels::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
 
 std::uint32_t VirtualChannels::count_credits_in_use(Channel which) {
   std::uint32_t used = 0;
-  for (unsigned lane = lane_of(which); lane < lanes_; lane += kChannelCount)
-    used += channels_[lane].in_use(kernel_.now());
+  for (unsigned vc = vc_of(which); vc < vcs_; vc += kChannelCount)
+    used += channels_[vc].in_use(kernel_.now());
   return used;
 }
 
@@ -281,9 +281,9 @@ void VirtualChannels::give_back(Channel which, Time now) {
 // Of all virtual channels of the class together.
 Time VirtualChannels::starved_clock(Channel which, Time now) {
   Time starved;
-  for (unsigned lane = lane_of(which); lane < lanes_; lane += kChannelCount) {
-    channels_[lane].update(now);
-    starved += channels_[lane].starved_clock(now);
+  for (unsigned vc = vc_of(which); vc < vcs_; vc += kChannelCount) {
+    channels_[vc].update(now);
+    starved += channels_[vc].starved_clock(now);
   }
   return starved;
 }

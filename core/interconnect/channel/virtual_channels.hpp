@@ -14,10 +14,10 @@
 #include "base/arena.hpp"
 #include "base/prefetch.hpp"
 #include "interconnect/arbitration/arbitration.hpp"
+#include "interconnect/channel/send_queue.hpp"
 #include "interconnect/wire/class_credits.hpp"
 #include "interconnect/wire/credit_line.hpp"
 #include "interconnect/wire/link_path.hpp"
-#include "interconnect/channel/send_queue.hpp"
 #include "interconnect/wire/virtual_channel.hpp"
 #include "protocol/class_vc.hpp"
 
@@ -64,9 +64,9 @@ class alignas(64) VirtualChannels final : public EventHandler {
   void stamp(Message& message, bool counted = false);
   /// A message that is to leave by this port waits, though another blocks its way there.
   void count_waiting();
-  /// Asks for the wire on behalf of a queue whose head is of the given lane.
-  void ask(Feeder& feeder, Lane lane);
-  void ask(Feeder& feeder, Channel which) { ask(feeder, lane_of(which)); }
+  /// Asks for the wire on behalf of a queue whose head is of the given virtual channel.
+  void ask(Feeder& feeder, ClassVc vc);
+  void ask(Feeder& feeder, Channel which) { ask(feeder, vc_of(which)); }
   /// Puts a message into its class's own queue, where it has been since `since`.
   void enqueue(Message& message, Time since, bool counted = false);
 
@@ -86,23 +86,23 @@ class alignas(64) VirtualChannels final : public EventHandler {
   void end_bypass();
   /// It leaves now: uses a credit. Who handed it over must hear that it passed.
   BypassSource& pass(Time now);
-  VirtualChannel& channel(Lane lane) { return first_[lane]; }
-  VirtualChannel& channel(Channel which) { return first_[lane_of(which)]; }
-  /// The lanes that have both messages and credits, a bit each.
+  VirtualChannel& channel(ClassVc vc) { return first_[vc]; }
+  VirtualChannel& channel(Channel which) { return first_[vc_of(which)]; }
+  /// The virtual channels that have both messages and credits, a bit each.
   std::uint64_t can_go() const { return can_go_; }
   /// Whose turn it is, taken out of its wait list; none if nobody can go.
   Feeder* pick();
-  /// The same within a lane that can go.
-  Feeder* pick_of(Lane lane);
+  /// The same within a virtual channel that can go.
+  Feeder* pick_of(ClassVc vc);
   /// The arbiter chooses among queues of all classes, also where these share flits.
   bool shares_bytes() const { return arbiter_ && arbiter_->shares_bytes(); }
-  /// Whose turn it is among lanes that can go, a bit each, by the arbiter.
-  Feeder* pick_among(std::uint64_t lanes);
+  /// Whose turn it is among virtual channels that can go, a bit each, by the arbiter.
+  Feeder* pick_among(std::uint64_t vcs);
   void stamp(Message& message, Time since, bool counted);
   /// A message is to leave: uses a credit and charges the wait for it. Its tail has kept coming in.
   void use_credit(Message& message, Time now);
-  /// Its head has left: whether the lane can still go.
-  void left(Lane lane);
+  /// Its head has left: whether the virtual channel can still go.
+  void left(ClassVc vc);
 
   // A link that fails.
 
@@ -116,13 +116,13 @@ class alignas(64) VirtualChannels final : public EventHandler {
   /// A message leaves its queue by another way: charged up to now, and counted no longer.
   void withdraw(Message& message);
   /// Takes a queue that has asked out of those that wait.
-  void leave(Feeder& feeder, Lane lane);
+  void leave(Feeder& feeder, ClassVc vc);
   /// For a message that was sent here: its sender finds another way.
   void return_to_sender(Message& message) { path_.take_back(message); }
 
   // Asking memory for what will be touched, where its first line has been fetched.
 
-  [[gnu::always_inline]] void fetch_channel(Lane lane) const { prefetch(first_ + lane); }
+  [[gnu::always_inline]] void fetch_channel(ClassVc vc) const { prefetch(first_ + vc); }
   /// A turn comes.
   [[gnu::always_inline]] void foresee_turn() const {
     if (has_turn()) fetch_channel(next_of_one());
@@ -135,7 +135,7 @@ class alignas(64) VirtualChannels final : public EventHandler {
 
   // Credits.
 
-  /// By lane, through which the far end gives them back; null if no class is limited.
+  /// By virtual channel, through which the far end gives them back; null if no class is limited.
   CreditLine* credit_lines() { return credit_lines_.size() == 0 ? nullptr : credit_lines_.data(); }
   /// Buffers of a class at the far end that are taken, as far as is known here, in all of its virtual channels; zero without a
   /// limit.
@@ -144,7 +144,7 @@ class alignas(64) VirtualChannels final : public EventHandler {
   }
   /// A message goes nowhere after all: its credit is free again.
   void give_back(Channel which, Time now);
-  /// A credit that was asked for has arrived: the kind of event is its lane.
+  /// A credit that was asked for has arrived: the kind of event is its virtual channel.
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
   // Measuring.
@@ -155,22 +155,22 @@ class alignas(64) VirtualChannels final : public EventHandler {
   Time credit_blocked(Channel which) const { return blocked_in_window_[static_cast<std::size_t>(which)]; }
 
  private:
-  bool one_per_class() const { return lanes_ == kChannelCount; }
+  bool one_per_class() const { return vcs_ == kChannelCount; }
   /// What is foreseen: where classes have several virtual channels, too much would have to be looked at.
   bool has_turn() const { return !bypassing_ && can_go_ != 0 && one_per_class(); }
   const Waiter* whose_turn() const { return first_[next_of_one()].waits.first(); }
   /// The next in turn of those that can go, of which there are some.
-  Lane next_of_one() const {
+  ClassVc next_of_one() const {
     const std::uint64_t rest = can_go_ >> turn_ << turn_;
-    return static_cast<Lane>(std::countr_zero(rest != 0 ? rest : can_go_));
+    return static_cast<ClassVc>(std::countr_zero(rest != 0 ? rest : can_go_));
   }
-  Lane next_of_several() const;
-  void served(Lane lane) {
-    const unsigned which = one_per_class() ? lane : static_cast<unsigned>(class_of(lane));
-    turn_ = static_cast<Lane>(which + 1 == kChannelCount ? 0U : which + 1);
+  ClassVc next_of_several() const;
+  void served(ClassVc vc) {
+    const unsigned which = one_per_class() ? vc : static_cast<unsigned>(class_of(vc));
+    turn_ = static_cast<ClassVc>(which + 1 == kChannelCount ? 0U : which + 1);
   }
   std::uint32_t count_credits_in_use(Channel which);
-  Feeder* choose(std::uint64_t lanes);
+  Feeder* choose(std::uint64_t vcs);
   Time starved_clock(Channel which, Time now);
 
   // One cache line: all of it that a message touches that finds nobody before it.
@@ -178,8 +178,8 @@ class alignas(64) VirtualChannels final : public EventHandler {
   Kernel& kernel_;
   WireServer& server_;
   std::uint64_t can_go_ = 0;
-  Lane turn_ = 0;  // the class after the one served last
-  Lane lanes_;
+  ClassVc turn_ = 0;  // the class after the one served last
+  ClassVc vcs_;
   bool closed_ = false;              // the link has failed, and messages are to leave by others
   bool may_bypass_ = true;           // the arbiter need not see a message that is alone
   std::uint32_t asking_ = 0;         // queues that wait, where there is an arbiter
@@ -188,8 +188,8 @@ class alignas(64) VirtualChannels final : public EventHandler {
   BypassSource* bypass_source_ = nullptr;
   std::unique_ptr<Arbiter> arbiter_;       // none: the queues take turns
   bool after_idle_ = false;                // the first of those that ask found nothing on the wire
-  CreditUser credit_user_;                 // of the far end's credits, each lane a kind of event
-  ArrayInArena<CreditLine> credit_lines_;  // by lane, if any is limited
+  CreditUser credit_user_;                 // of the far end's credits, each virtual channel a kind of event
+  ArrayInArena<CreditLine> credit_lines_;  // by virtual channel, if any is limited
   std::optional<FlitMode> flits_;
   ArrayInArena<VirtualChannel> channels_;
   std::array<std::unique_ptr<SendQueue>, kChannelCount>

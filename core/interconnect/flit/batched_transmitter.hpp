@@ -5,9 +5,9 @@
 
 #include <array>
 
-#include "interconnect/wire/coming_messages.hpp"
 #include "interconnect/flit/sender.hpp"
 #include "interconnect/flit/transmitter.hpp"
+#include "interconnect/wire/coming_messages.hpp"
 #include "interconnect/wire/transmitter.hpp"
 #include "interconnect/wire/turn_alarm.hpp"
 

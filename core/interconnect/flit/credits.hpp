@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 
-#include "interconnect/wire/credit_line.hpp"
 #include "interconnect/flit/credit_returns.hpp"
+#include "interconnect/wire/credit_line.hpp"
 
 namespace cxloom {
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "interconnect/wire/flit_errors.hpp"
 #include "interconnect/flit/monitor.hpp"
 #include "interconnect/flit/outage.hpp"
+#include "interconnect/wire/flit_errors.hpp"
 #include "interconnect/wire/link_path.hpp"
 #include "interconnect/wire/turn_alarm.hpp"
 #include "protocol/flit/format.hpp"

@@ -10,8 +10,8 @@
 #include "interconnect/flit/retries.hpp"
 #include "interconnect/wire/flit_staging.hpp"
 #include "interconnect/wire/link_path.hpp"
-#include "protocol/flit/packer.hpp"
 #include "protocol/flit/io_packer.hpp"
+#include "protocol/flit/packer.hpp"
 
 namespace cxloom {
 

@@ -81,7 +81,7 @@ void FlitTransmitter::admit(Message& message, Time since, bool counted) {
 void FlitTransmitter::stage(Feeder& feeder, Time now) {
   Message& message = feeder.head();
   channels_.use_credit(message, now);
-  channels_.left(lane_of(message.channel));
+  channels_.left(vc_of(message.channel));
   feeder.taken(now);
   sender_.stage(message);
 }
@@ -100,7 +100,7 @@ bool FlitTransmitter::staged_enough() const {
 
 void FlitTransmitter::fill_by_share(Time now) {
   while (!staged_enough()) {
-    std::uint64_t classes = channels_.can_go() & ~(std::uint64_t{1} << lane_of(Channel::kIo));
+    std::uint64_t classes = channels_.can_go() & ~(std::uint64_t{1} << vc_of(Channel::kIo));
     for (std::uint64_t left_over = classes; left_over != 0; left_over &= left_over - 1) {
       const auto index = static_cast<unsigned>(std::countr_zero(left_over));
       if (sender_.staging().full(static_cast<Channel>(index))) classes &= ~(std::uint64_t{1} << index);
@@ -114,13 +114,13 @@ void FlitTransmitter::fill_stages(Time now) {
   std::uint64_t left_over = channels_.can_go();
   if (channels_.shares_bytes()) {
     fill_by_share(now);
-    left_over = channels_.can_go() & std::uint64_t{1} << lane_of(Channel::kIo);
+    left_over = channels_.can_go() & std::uint64_t{1} << vc_of(Channel::kIo);
   }
   for (; left_over != 0; left_over &= left_over - 1) {
     const auto index = static_cast<unsigned>(std::countr_zero(left_over));
     const auto which = static_cast<Channel>(index);
     while ((channels_.can_go() >> index & 1U) != 0 && !sender_.staging().full(which)) {
-      stage(*channels_.pick_of(lane_of(which)), now);
+      stage(*channels_.pick_of(vc_of(which)), now);
     }
   }
 }
@@ -230,9 +230,9 @@ void FlitTransmitter::wait_for_end_of_outage(Time now) {
 void FlitTransmitter::fail_requests(Time now) {
   for (const Channel which : {Channel::kM2SReq, Channel::kM2SRwD}) {
     while (!channels_.channel(which).waits.empty()) {
-      Feeder* feeder = channels_.pick_of(lane_of(which));
+      Feeder* feeder = channels_.pick_of(vc_of(which));
       Message& message = feeder->head();
-      channels_.left(lane_of(which));
+      channels_.left(vc_of(which));
       feeder->taken(now);
       fail(message, now);
     }

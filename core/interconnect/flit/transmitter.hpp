@@ -6,14 +6,14 @@
 #include <optional>
 #include <vector>
 
-#include "interconnect/wire/coming_messages.hpp"
+#include "interconnect/channel/virtual_channels.hpp"
 #include "interconnect/flit/credits.hpp"
 #include "interconnect/flit/outage.hpp"
 #include "interconnect/flit/retries.hpp"
 #include "interconnect/flit/sender.hpp"
+#include "interconnect/wire/coming_messages.hpp"
 #include "interconnect/wire/transmitter.hpp"
 #include "interconnect/wire/turn_alarm.hpp"
-#include "interconnect/channel/virtual_channels.hpp"
 
 namespace cxloom {
 

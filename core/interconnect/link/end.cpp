@@ -1,9 +1,9 @@
 #include "interconnect/link/end.hpp"
 
 #include "base/error.hpp"
-#include "interconnect/wire/credit_line.hpp"
-#include "interconnect/link/ordering_transmitter.hpp"
 #include "interconnect/channel/virtual_channels.hpp"
+#include "interconnect/link/ordering_transmitter.hpp"
+#include "interconnect/wire/credit_line.hpp"
 #include "kernel/kernel.hpp"
 
 namespace cxloom {
@@ -27,12 +27,12 @@ void LinkEnd::share() {
   if (!transmitter_ && !unlimited()) transmitter_ = path_.kernel().arena().make<OrderingTransmitter>(path_);
 }
 
-void LinkEnd::return_credit(Lane lane, Time at) {
+void LinkEnd::return_credit(ClassVc vc, Time at) {
   if (carries_credits_) {
-    transmitter_->return_credit(class_of(lane), at);
+    transmitter_->return_credit(class_of(vc), at);
     return;
   }
-  CreditLine& line = far_credits_[lane];
+  CreditLine& line = far_credits_[vc];
   if (line.limited()) line.give(at);
 }
 
@@ -40,7 +40,7 @@ PortMemory LinkEnd::memory() const {
   PortMemory memory{.end = this, .credits = carries_credits_ ? nullptr : far_credits_};
   if (VirtualChannels* const own = channels()) {
     memory.turns = transmitter_.get();
-    memory.lanes = &own->channel(Lane{0});
+    memory.vcs = &own->channel(ClassVc{0});
   }
   return memory;
 }

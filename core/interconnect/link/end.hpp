@@ -76,11 +76,11 @@ class alignas(64) LinkEnd final : public Port {
 
  private:
   std::uint32_t booked_load(Channel which);
-  void return_credit(Lane lane, Time at) override;
+  void return_credit(ClassVc vc, Time at) override;
   Transmitter& may_fail();
 
   bool carries_credits_ = false;       // the transmitter takes them there
-  CreditLine* far_credits_ = nullptr;  // by lane, of the other end, for what comes in here
+  CreditLine* far_credits_ = nullptr;  // by virtual channel, of the other end, for what comes in here
   InArena<Transmitter> transmitter_;
   LinkPath path_;
   VirtualChannels* queues_ = nullptr;  // of messages that have the wire one after the other; else none

@@ -7,8 +7,8 @@
 #include "base/error.hpp"
 #include "base/kind_registry.hpp"
 #include "interconnect/flit/batched_transmitter.hpp"
-#include "interconnect/link/interruptible_transmitter.hpp"
 #include "interconnect/link/end.hpp"
+#include "interconnect/link/interruptible_transmitter.hpp"
 #include "interconnect/link/message_transmitter.hpp"
 
 namespace cxloom {
@@ -115,7 +115,7 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
 
 void make_arbiters(Component& owner, const ArbitrationRegistry& kinds, std::uint64_t seed,
                    const ArbitrationNames& names) {
-  const Kinded* const kind = owner.arbitration();
+  const KindSpec* const kind = owner.arbitration();
   if (!kind) return;
   for (std::size_t i = 0; i < owner.port_count(); ++i) {
     VirtualChannels* const channels = owner.port(i).channels();
@@ -123,7 +123,7 @@ void make_arbiters(Component& owner, const ArbitrationRegistry& kinds, std::uint
     const std::string name = owner.name() + ":" + std::to_string(i);
     ArbitrationContext context{
         owner, static_cast<std::uint16_t>(i), {seed, name, "arbitration"}, channels->cost(), names};
-    below("devices." + owner.name() + ".arbitration", [&] {
+    with_path("devices." + owner.name() + ".arbitration", [&] {
       std::unique_ptr<Arbiter> arbiter = kinds.make(*kind, context);
       if (!arbiter->takes_turns()) channels->arbitrate_by(std::move(arbiter));
     });

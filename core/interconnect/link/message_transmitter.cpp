@@ -85,11 +85,11 @@ void MessageTransmitter::settle() {
   if (!feeder) return;
 
   Message& message = feeder->head();
-  const Lane lane = lane_of(message);
+  const ClassVc vc = vc_of(message);
   channels_.use_credit(message, now);
   path_.monitor().queue().change(now, -1);
   const Time end = depart(message, now);
-  channels_.left(lane);
+  channels_.left(vc);
   feeder->taken(end);
   if (channels_.can_go() != 0) arrange();
 }
@@ -130,7 +130,7 @@ void MessageTransmitter::pass() {
 void MessageTransmitter::foresee(std::uint8_t kind, std::uint64_t payload) const {
   path_.fetch();
   if (kind == kReady) {
-    channels_.fetch_channel(lane_of(object_of<Message>(payload)));
+    channels_.fetch_channel(vc_of(object_of<Message>(payload)));
   } else {
     channels_.foresee_turn();
   }

@@ -1,8 +1,8 @@
 // Takes the wire for a message at a time, at the abstract cost of its bytes.
 #pragma once
 
-#include "interconnect/wire/transmitter.hpp"
 #include "interconnect/channel/virtual_channels.hpp"
+#include "interconnect/wire/transmitter.hpp"
 
 namespace cxloom {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "interconnect/topology/directed_links.hpp"
 #include "interconnect/routing/routing.hpp"
+#include "interconnect/topology/directed_links.hpp"
 #include "interconnect/topology/topology.hpp"
 #include "protocol/message.hpp"
 

@@ -11,7 +11,7 @@ namespace cxloom {
 
 namespace {
 
-Value device(const Kinded& kinded) {
+Value device(const KindSpec& kinded) {
   Value::Map map{{"kind", kinded.kind}};
   for (const auto& [key, value] : *kinded.params.as_map()) map.emplace_back(key, value);
   return map;

@@ -23,9 +23,9 @@ enum class Placement : std::uint8_t {
 /// What all topologies have in common: what is put in their places.
 struct TopologyParams {
   Placement placement = Placement::kSplit;
-  Kinded requester{"host", Value(Value::Map{})};
-  Kinded memory{"memory", Value(Value::Map{})};
-  Kinded switches{"switch", Value(Value::Map{})};
+  KindSpec requester{"host", Value(Value::Map{})};
+  KindSpec memory{"memory", Value(Value::Map{})};
+  KindSpec switches{"switch", Value(Value::Map{})};
   Value link{Value::Map{}};
   std::optional<Value> edge_link;
 

@@ -36,7 +36,8 @@ void read_value(const Value& value, ClassCredits& out) {
       throw InputError(
           {"unknown message class", "'" + name + "'", list_names(names), nearest_name(name, names)}, name);
     }
-    out.set(static_cast<Channel>(found - names.begin()), below(name, [&] { return read_credits(credits); }));
+    out.set(static_cast<Channel>(found - names.begin()),
+            with_path(name, [&] { return read_credits(credits); }));
   }
 }
 

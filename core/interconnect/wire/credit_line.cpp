@@ -4,8 +4,8 @@
 
 namespace cxloom {
 
-CreditLine::CreditLine(const CreditUser& user, Time delay, Lane lane, std::optional<std::uint32_t> credits)
-    : delay_(delay), user_(user), total_(credits.value_or(0)), lane_(lane), limited_(credits.has_value()) {
+CreditLine::CreditLine(const CreditUser& user, Time delay, ClassVc vc, std::optional<std::uint32_t> credits)
+    : delay_(delay), user_(user), total_(credits.value_or(0)), vc_(vc), limited_(credits.has_value()) {
   if (total_ == 0) return;
   mask_ = std::bit_ceil(total_) - 1;
   // Not touched before it is used.
@@ -15,7 +15,7 @@ CreditLine::CreditLine(const CreditUser& user, Time delay, Lane lane, std::optio
 // Each time it is asked for alike, so that the order of the event says nothing of when that was.
 void CreditLine::wake_user(Time at) {
   wake_before_ = at;
-  user_.kernel.schedule_uncounted(at, user_.source, user_.user, lane_);
+  user_.kernel.schedule_uncounted(at, user_.source, user_.user, vc_);
 }
 
 }  // namespace cxloom

@@ -16,7 +16,7 @@ namespace cxloom {
 
 class Kernel;
 
-/// Who uses the credits of a link end, all lanes of it: `user.wake(lane, 0)` is called with a credit that it asked for.
+/// Who uses the credits of a link end, all virtual channels of it: `user.wake(virtual channel, 0)` is called with a credit that it asked for.
 struct CreditUser {
   Kernel& kernel;
   EventHandler& user;
@@ -31,7 +31,7 @@ class alignas(64) CreditLine {
  public:
   /// A credit arrives `delay` after it was given. There are so many `credits`, with the user, under way and held by those at
   /// the other end; none: credits of this class are not counted.
-  CreditLine(const CreditUser& user, Time delay, Lane lane, std::optional<std::uint32_t> credits);
+  CreditLine(const CreditUser& user, Time delay, ClassVc vc, std::optional<std::uint32_t> credits);
   /// What a line of so many credits takes of the arena.
   static constexpr std::uint64_t arena_bytes(std::uint32_t credits) {
     return std::bit_ceil(credits) * sizeof(Time);
@@ -92,7 +92,7 @@ class alignas(64) CreditLine {
   const CreditUser& user_;
   std::uint32_t total_;
   std::uint32_t mask_ = 0;  // of the numbers: their places
-  Lane lane_;
+  ClassVc vc_;
   bool limited_;
 };
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "protocol/flit/offer.hpp"
 #include "protocol/flit/io_packer.hpp"
+#include "protocol/flit/offer.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {

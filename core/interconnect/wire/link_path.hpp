@@ -9,8 +9,8 @@
 #include "base/units.hpp"
 #include "component/component.hpp"
 #include "interconnect/wire/link_params.hpp"
-#include "interconnect/wire/wire.hpp"
 #include "interconnect/wire/monitor.hpp"
+#include "interconnect/wire/wire.hpp"
 #include "kernel/event_source.hpp"
 #include "protocol/message.hpp"
 

@@ -33,7 +33,7 @@ class Transmitter {
   /// What sends corrupted flits again; none where that never happens.
   virtual FlitRetries* retries() { return nullptr; }
 
-  /// Who is at the other side: the credits of that end by lane, and its retries; none if it has no such thing.
+  /// Who is at the other side: the credits of that end by virtual channel, and its retries; none if it has no such thing.
   virtual void connect(CreditLine* /*far_credits*/, FlitRetries* /*far_retries*/) {}
   /// Its flits carry the credits back that the receiver on this side frees; otherwise these travel by themselves.
   virtual bool carries_credits() const { return false; }

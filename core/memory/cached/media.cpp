@@ -146,9 +146,9 @@ std::uint64_t CachedMedia::bytes_of_miss() {
   return sizeof(Miss) + 4 * sizeof(Transfer) + LineIndex::bytes(1);
 }
 
-std::unique_ptr<Media> CachedMedia::make(const char* key, const Kinded& kinded, std::optional<Bytes> capacity,
-                                         const MediaContext& context) {
-  return below(key, [&] {
+std::unique_ptr<Media> CachedMedia::make(const char* key, const KindSpec& kinded,
+                                         std::optional<Bytes> capacity, const MediaContext& context) {
+  return with_path(key, [&] {
     MediaContext inside{context.kernel,     context.owner, *side_,       context.kinds,
                         context.victims,    capacity,      context.seed, context.path + key + ".",
                         context.prefetchers};

@@ -10,10 +10,10 @@
 #include "kernel/distribution.hpp"
 #include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
-#include "memory/cached/params.hpp"
-#include "memory/media/media.hpp"
-#include "memory/media/context.hpp"
 #include "memory/cached/page_prefetches.hpp"
+#include "memory/cached/params.hpp"
+#include "memory/media/context.hpp"
+#include "memory/media/media.hpp"
 #include "protocol/opcode.hpp"
 #include "tags/cache_array.hpp"
 #include "tags/line_index.hpp"
@@ -73,7 +73,7 @@ class CachedMedia final : public Media {
     std::uint64_t write_backs = 0;
   };
 
-  std::unique_ptr<Media> make(const char* key, const Kinded& kinded, std::optional<Bytes> capacity,
+  std::unique_ptr<Media> make(const char* key, const KindSpec& kinded, std::optional<Bytes> capacity,
                               const MediaContext& context);
   std::uint64_t pages_behind(const MediaContext& context) const;
 

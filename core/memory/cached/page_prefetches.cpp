@@ -6,12 +6,12 @@
 
 namespace cxloom {
 
-PagePrefetches::PagePrefetches(const Kinded& kind, const MediaContext& context, std::uint64_t slots,
+PagePrefetches::PagePrefetches(const KindSpec& kind, const MediaContext& context, std::uint64_t slots,
                                std::uint64_t pages_behind)
     : ahead_(slots), pages_behind_(pages_behind) {
   if (!context.prefetchers) return;
   PrefetcherContext around;
-  prefetcher_ = below("prefetch", [&] { return context.prefetchers->make(kind, around); });
+  prefetcher_ = with_path("prefetch", [&] { return context.prefetchers->make(kind, around); });
 }
 
 Trigger PagePrefetches::trigger(LineAddress page, Slot slot, std::uint32_t thread) const {

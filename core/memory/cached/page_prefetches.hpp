@@ -26,7 +26,7 @@ class PagePrefetches {
   };
 
   /// For a cache of `slots` pages before a medium of `pages_behind`.
-  PagePrefetches(const Kinded& kind, const MediaContext& context, std::uint64_t slots,
+  PagePrefetches(const KindSpec& kind, const MediaContext& context, std::uint64_t slots,
                  std::uint64_t pages_behind);
 
   /// There is a prefetcher.

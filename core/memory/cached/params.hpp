@@ -13,12 +13,12 @@ struct CachedMediaParams {
   Bytes size{64ULL << 20U};
   Bytes page{4096};
   std::uint32_t ways = 16;
-  Kinded policy{"lru", Value(Value::Map{})};
-  Kinded prefetch{"none", Value(Value::Map{})};
+  KindSpec policy{"lru", Value(Value::Map{})};
+  KindSpec prefetch{"none", Value(Value::Map{})};
   Time lookup_time{5'000};
   std::uint32_t misses = 32;
-  Kinded cache{"fixed", Value(Value::Map{})};
-  Kinded backing;
+  KindSpec cache{"fixed", Value(Value::Map{})};
+  KindSpec backing;
 
   std::uint64_t pages() const { return size.count() / page.count(); }
   static void describe(Schema<CachedMediaParams>& schema);

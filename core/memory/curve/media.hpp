@@ -10,8 +10,8 @@
 #include "kernel/event_source.hpp"
 #include "memory/curve/arrival_window.hpp"
 #include "memory/curve/table.hpp"
-#include "memory/media/media.hpp"
 #include "memory/media/context.hpp"
+#include "memory/media/media.hpp"
 
 namespace cxloom {
 

@@ -11,9 +11,9 @@
 #include "kernel/distribution.hpp"
 #include "kernel/event_source.hpp"
 #include "kernel/wait_list.hpp"
+#include "memory/media/context.hpp"
 #include "memory/media/data_path.hpp"
 #include "memory/media/media.hpp"
-#include "memory/media/context.hpp"
 #include "protocol/message.hpp"
 #include "protocol/message_queue.hpp"
 

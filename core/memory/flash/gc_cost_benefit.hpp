@@ -10,7 +10,7 @@
 
 namespace cxloom {
 
-class CostBenefitCollector final : public FlashCollector {
+class CostBenefitCollector final : public GcPolicy {
  public:
   struct Params {
     static void describe(Schema<Params>& schema) {
@@ -20,8 +20,7 @@ class CostBenefitCollector final : public FlashCollector {
           "what is seldom written is collected before it has many free pages.");
     }
   };
-  CostBenefitCollector(const Params& /*params*/, const FlashCollectorContext& context)
-      : pages_(context.pages) {}
+  CostBenefitCollector(const Params& /*params*/, const GcContext& context) : pages_(context.pages) {}
 
   double score(const FlashBlock& block, std::uint64_t now) override {
     if (block.current == 0) return std::numeric_limits<double>::infinity();

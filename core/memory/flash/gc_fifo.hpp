@@ -6,14 +6,14 @@
 
 namespace cxloom {
 
-class FifoCollector final : public FlashCollector {
+class FifoCollector final : public GcPolicy {
  public:
   struct Params {
     static void describe(Schema<Params>& schema) {
       schema.doc("The block that was filled first, whatever is current in it: a circular log.");
     }
   };
-  FifoCollector(const Params& /*params*/, const FlashCollectorContext& /*context*/) {}
+  FifoCollector(const Params& /*params*/, const GcContext& /*context*/) {}
 
   double score(const FlashBlock& block, std::uint64_t now) override {
     return static_cast<double>(now - block.filled);

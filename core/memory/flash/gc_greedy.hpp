@@ -6,14 +6,14 @@
 
 namespace cxloom {
 
-class GreedyCollector final : public FlashCollector {
+class GreedyCollector final : public GcPolicy {
  public:
   struct Params {
     static void describe(Schema<Params>& schema) {
       schema.doc("The block with the fewest current pages: the best if all pages are written equally often.");
     }
   };
-  GreedyCollector(const Params& /*params*/, const FlashCollectorContext& context) : pages_(context.pages) {}
+  GreedyCollector(const Params& /*params*/, const GcContext& context) : pages_(context.pages) {}
 
   double score(const FlashBlock& block, std::uint64_t /*now*/) override {
     return static_cast<double>(pages_ - block.current);

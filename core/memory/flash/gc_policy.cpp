@@ -8,7 +8,7 @@
 
 namespace cxloom {
 
-void register_collectors(FlashCollectorRegistry& registry) {
+void register_collectors(GcPolicyRegistry& registry) {
   registry.add<GreedyCollector>("greedy");
   registry.add<CostBenefitCollector>("cost-benefit");
   registry.add<FifoCollector>("fifo");

@@ -25,23 +25,23 @@ struct FlashBlock {
 };
 
 /// What a collector finds around itself when it is made.
-struct FlashCollectorContext {
+struct GcContext {
   std::uint32_t pages;  ///< of a block
   RandomStream random;  ///< a stream of its own
 };
 
-class FlashCollector {
+class GcPolicy {
  public:
-  virtual ~FlashCollector() = default;
+  virtual ~GcPolicy() = default;
 
   /// How much a full block deserves to be collected at `now`. That of the highest score is; of equals the least
   /// worn one, if wear is levelled, or the first.
   virtual double score(const FlashBlock& block, std::uint64_t now) = 0;
 };
 
-using FlashCollectorRegistry = KindRegistry<FlashCollector, FlashCollectorContext>;
+using GcPolicyRegistry = KindRegistry<GcPolicy, GcContext>;
 
 /// Those that come with cxloom.
-void register_collectors(FlashCollectorRegistry& registry);
+void register_collectors(GcPolicyRegistry& registry);
 
 }  // namespace cxloom

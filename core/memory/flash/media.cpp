@@ -137,9 +137,10 @@ FlashMedia::FlashMedia(const FlashParams& params, const MediaContext& context)
             RandomStream(context.seed, context.owner.name(), context.path + "flash past")),
       programming_(geometry_.all_planes()),
       writers_(std::make_unique<Writers>(context.kernel, context.owner)) {
-  FlashCollectorContext around{
-      params.pages, RandomStream(context.seed, context.owner.name(), context.path + "flash collection")};
-  collector_ = below("collection", [&] { return context.kinds.collectors.make(params.collection, around); });
+  GcContext around{params.pages,
+                   RandomStream(context.seed, context.owner.name(), context.path + "flash collection")};
+  collector_ =
+      with_path("collection", [&] { return context.kinds.collectors.make(params.collection, around); });
   const auto filled = static_cast<std::uint32_t>(params.filled * geometry_.logical);
   for (std::uint32_t i = 0; i < geometry_.all_planes(); ++i) {
     planes_.push_back(std::make_unique<FlashPlane>(

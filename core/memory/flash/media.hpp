@@ -16,8 +16,8 @@
 #include "memory/flash/geometry.hpp"
 #include "memory/flash/params.hpp"
 #include "memory/flash/past.hpp"
-#include "memory/media/media.hpp"
 #include "memory/media/context.hpp"
+#include "memory/media/media.hpp"
 
 namespace cxloom {
 
@@ -107,7 +107,7 @@ class FlashMedia final : public Media, private FlashClient {
   std::uint32_t sector_;  // bytes
   std::uint64_t whole_;   // the sectors of a page, a bit each
   FlashWorks works_;
-  std::unique_ptr<FlashCollector> collector_;
+  std::unique_ptr<GcPolicy> collector_;
   std::vector<std::unique_ptr<FlashPlane>> planes_;
   std::vector<std::unique_ptr<FlashChannel>> channels_;
   std::vector<std::unique_ptr<FlashDie>> dies_;

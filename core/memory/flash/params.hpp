@@ -38,7 +38,7 @@ struct FlashParams {
   FlashPlaneWork plane_work = FlashPlaneWork::kTogether;
 
   double over_provisioning = 0.07;
-  Kinded collection{"greedy", Value(Value::Map{})};
+  KindSpec collection{"greedy", Value(Value::Map{})};
   std::uint32_t free_blocks = 2;
   bool copyback = false;
   FlashWearLevelling wear_levelling = FlashWearLevelling::kDynamic;

@@ -6,7 +6,7 @@
 
 namespace cxloom {
 
-FlashPlane::FlashPlane(const Shape& shape, FlashCollector& collector)
+FlashPlane::FlashPlane(const Shape& shape, GcPolicy& collector)
     : shape_(shape),
       collector_(collector),
       blocks_(shape.blocks),

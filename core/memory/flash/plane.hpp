@@ -29,7 +29,7 @@ class FlashPlane {
     FlashWearLevelling levelling;
     std::uint32_t wear_gap;
   };
-  FlashPlane(const Shape& shape, FlashCollector& collector);
+  FlashPlane(const Shape& shape, GcPolicy& collector);
 
   /// Where the data of a logical page are: block x pages + page. kNowhere: it was never written.
   std::uint32_t place(std::uint32_t logical) const;
@@ -73,7 +73,7 @@ class FlashPlane {
   static constexpr std::uint32_t kAtFirst = 0;
 
   Shape shape_;
-  FlashCollector& collector_;
+  GcPolicy& collector_;
   std::vector<FlashBlock> blocks_;
   ZeroedArray<std::uint32_t> place_;  // by logical page: place + 1
   ZeroedArray<std::uint32_t> owner_;  // by physical page: owner + 1; kNowhere: nobody

@@ -12,8 +12,8 @@ class DramRowPolicy;
 struct DramRowContext;
 class DramScheduler;
 struct DramSchedulerContext;
-class FlashCollector;
-struct FlashCollectorContext;
+class GcPolicy;
+struct GcContext;
 class Media;
 
 /// The kinds of media, and of what media are made of.
@@ -22,7 +22,7 @@ struct MediaRegistry : KindRegistry<Media, MediaContext> {
   KindRegistry<DramScheduler, DramSchedulerContext> schedulers{"DRAM scheduler"};
   KindRegistry<DramRowPolicy, DramRowContext> row_policies{"DRAM row policy"};
   KindRegistry<DramRefreshPolicy, DramRefreshContext> refresh_policies{"DRAM refresh policy"};
-  KindRegistry<FlashCollector, FlashCollectorContext> collectors{"garbage collection"};
+  KindRegistry<GcPolicy, GcContext> collectors{"garbage collection"};
 };
 
 }  // namespace cxloom

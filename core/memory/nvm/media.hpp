@@ -14,12 +14,12 @@
 #include "kernel/measured_window.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
+#include "memory/media/context.hpp"
 #include "memory/media/data_path.hpp"
 #include "memory/media/media.hpp"
-#include "memory/media/context.hpp"
 #include "memory/nvm/params.hpp"
-#include "memory/nvm/wear.hpp"
 #include "memory/nvm/recent_blocks.hpp"
+#include "memory/nvm/wear.hpp"
 
 namespace cxloom {
 

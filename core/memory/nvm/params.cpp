@@ -1,8 +1,8 @@
 #include "memory/nvm/params.hpp"
 
 #include "base/schema.hpp"
-#include "memory/nvm/media.hpp"
 #include "memory/media/power_of_two.hpp"
+#include "memory/nvm/media.hpp"
 
 namespace cxloom {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "program/feed/ring.hpp"
 #include "program/feed/program_sink.hpp"
+#include "program/feed/ring.hpp"
 
 namespace cxloom {
 

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "program/feed/blocks.hpp"
-#include "program/feed/record.hpp"
 #include "program/feed/program_sink.hpp"
+#include "program/feed/record.hpp"
 
 namespace cxloom {
 
 /// Collects the accesses of a run through a block. What is joined, dropped or refused depends on the block and on what came before.
-class EnteredBlock {
+class CurrentBlock {
  public:
   static constexpr std::size_t kMostAccesses = 1U << 16U;  // of one run: XSAVE has some hundred
 
@@ -43,7 +43,7 @@ class EnteredBlock {
   std::vector<ProgramAccess> accesses_;
 };
 
-inline bool EnteredBlock::access(std::uint64_t record) {
+inline bool CurrentBlock::access(std::uint64_t record) {
   const std::uint32_t instruction = feed::instruction(record);
   if (!feed::reads(record) && !feed::writes(record)) refuse_feed("an access that neither reads nor writes");
   // QEMU 7.2 tells what it stores for a signal (the registers on the stack) as accesses of whatever instruction last had some.

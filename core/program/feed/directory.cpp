@@ -16,7 +16,8 @@
 
 namespace cxloom {
 
-FeedFolder::FeedFolder(std::string folder, const Sizes& sizes) : folder_(std::move(folder)), sizes_(sizes) {
+FeedDirectory::FeedDirectory(std::string folder, const Sizes& sizes)
+    : folder_(std::move(folder)), sizes_(sizes) {
   ensure(std::has_single_bit(sizes.thread_words) && std::has_single_bit(sizes.process_words) &&
              sizes.process_words >=
                  block_form::kHeadWords + block_form::kInstructionWords * feed::kMostInstructions,
@@ -45,21 +46,21 @@ FeedFolder::FeedFolder(std::string folder, const Sizes& sizes) : folder_(std::mo
   control->process_words = sizes.process_words;
 }
 
-std::string FeedFolder::failure() const {
+std::string FeedDirectory::failure() const {
   if (control().failed.load(std::memory_order_acquire) == 0) return {};
   const char* const text = control().failure;
   return {text, strnlen(text, sizeof(FeedControl::failure))};
 }
 
-std::string FeedFolder::lacking() const {
+std::string FeedDirectory::lacking() const {
   if (control().lacked.load(std::memory_order_acquire) == 0) return {};
   const char* const text = control().lacking;
   return {text, strnlen(text, sizeof(FeedControl::lacking))};
 }
 
-std::string FeedFolder::name_of(std::uint32_t ring) const { return folder_ + "/" + std::to_string(ring); }
+std::string FeedDirectory::name_of(std::uint32_t ring) const { return folder_ + "/" + std::to_string(ring); }
 
-std::vector<FeedFolder::Ring> FeedFolder::open_rings() {
+std::vector<FeedDirectory::Ring> FeedDirectory::open_rings() {
   std::vector<Ring> opened;
   if (has_all()) return opened;
   const std::uint32_t rings = control().rings.load(std::memory_order_acquire);
@@ -70,7 +71,7 @@ std::vector<FeedFolder::Ring> FeedFolder::open_rings() {
   return opened;
 }
 
-bool FeedFolder::open_ring(std::uint32_t number, std::vector<Ring>& opened) {
+bool FeedDirectory::open_ring(std::uint32_t number, std::vector<Ring>& opened) {
   Ring ring{number, SharedPages::of_file(name_of(number))};
   if (ring.pages.bytes() < kFeedHeadBytes) return false;
   const FeedRingHead& head = ring.head();

@@ -11,7 +11,7 @@
 namespace cxloom {
 
 /// Has the control page, and opens the rings that writers announce there.
-class FeedFolder {
+class FeedDirectory {
  public:
   struct Sizes {
     // Whose turn it is not yet in the order of calls waits until the others have told what came before, which is as much as their rings
@@ -27,7 +27,7 @@ class FeedFolder {
   };
 
   /// Makes the control page in the folder, which exists and is empty. Throws InputError if it cannot.
-  FeedFolder(std::string folder, const Sizes& sizes);
+  FeedDirectory(std::string folder, const Sizes& sizes);
 
   FeedControl& control() const { return *static_cast<FeedControl*>(control_.at(0)); }
   /// What a writer could not do, a sentence; empty if all went well.

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "program/feed/directory.hpp"
-#include "program/feed/ring.hpp"
 #include "program/feed/program_sink.hpp"
+#include "program/feed/ring.hpp"
 
 namespace cxloom {
 
@@ -18,7 +18,7 @@ namespace cxloom {
 class FeedProcess {
  public:
   /// `number` is its own among the processes.
-  FeedProcess(FeedFolder::Ring ring, std::uint32_t number) : ring_(std::move(ring)), number_(number) {}
+  FeedProcess(FeedDirectory::Ring ring, std::uint32_t number) : ring_(std::move(ring)), number_(number) {}
 
   FeedRingHead& head() const { return ring_.head(); }
   std::uint32_t ring() const { return ring_.number; }
@@ -47,7 +47,7 @@ class FeedProcess {
  private:
   void find_block(std::uint64_t number);
 
-  FeedFolder::Ring ring_;
+  FeedDirectory::Ring ring_;
   std::uint32_t number_;
   std::uint32_t forks_seen_ = 0;
   bool replaced_ = false;

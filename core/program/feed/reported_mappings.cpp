@@ -6,21 +6,21 @@
 
 namespace cxloom {
 
-void ToldMappings::thread_begins(const ProgramThread& thread, const FeedRingHead& process,
-                                 ProgramSink& sink) {
+void ReportedMappings::thread_begins(const ProgramThread& thread, const FeedRingHead& process,
+                                     ProgramSink& sink) {
   if (!std::exchange(begun_, true)) tell(thread, process, 0, ~std::uint64_t{0}, sink);
 }
 
-void ToldMappings::call_ends(const ProgramThread& thread, const FeedRingHead& process, const SystemCall& call,
-                             const SystemCallEnd& end, ProgramSink& sink) {
+void ReportedMappings::call_ends(const ProgramThread& thread, const FeedRingHead& process,
+                                 const SystemCall& call, const SystemCallEnd& end, ProgramSink& sink) {
   const bool of_a_file = static_cast<std::int32_t>(call.arguments[4]) >= 0;
   if (end.number != system_call::kMmap || !of_a_file || end.result <= 0) return;
   const auto begin = static_cast<std::uint64_t>(end.result);
   tell(thread, process, begin, begin + call.arguments[1], sink);
 }
 
-void ToldMappings::tell(const ProgramThread& thread, const FeedRingHead& process, std::uint64_t begin,
-                        std::uint64_t end, ProgramSink& sink) {
+void ReportedMappings::tell(const ProgramThread& thread, const FeedRingHead& process, std::uint64_t begin,
+                            std::uint64_t end, ProgramSink& sink) {
   if (++looks_ > kMostLooks) return;
   for (const ProgramMapping& mapping :
        mappings_of(process.pid, process.offset.load(std::memory_order_relaxed))) {

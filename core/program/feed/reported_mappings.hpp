@@ -3,14 +3,14 @@
 
 #include <cstdint>
 
-#include "program/feed/ring.hpp"
 #include "program/feed/program_sink.hpp"
+#include "program/feed/ring.hpp"
 
 namespace cxloom {
 
 /// Of one process: looks at its mappings when it begins, and when a file was mapped. What is there by then is told, a few moments after the
 /// call.
-class ToldMappings {
+class ReportedMappings {
  public:
   static constexpr std::uint32_t kMostLooks = 10'000;
 

@@ -18,8 +18,8 @@
 #include <array>
 #include <cstdint>
 
-#include "protocol/flit/flit.hpp"
 #include "protocol/flit/filling.hpp"
+#include "protocol/flit/flit.hpp"
 #include "protocol/flit/geometry.hpp"
 #include "protocol/flit/offer.hpp"
 #include "protocol/flit/packer_68.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "device/requester/sequencer.hpp"
-#include "interconnect/wire/link_params.hpp"
 #include "interconnect/routing/routing.hpp"
+#include "interconnect/wire/link_params.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {

@@ -44,7 +44,7 @@ GivenRoute route_to(std::uint32_t destination, std::uint32_t node, const Topolog
 
 void read_entry(const RouteParams& entry, const Topology& topology,
                 const std::function<NodeId(const std::string&)>& find, std::vector<GivenRoute>& routes) {
-  const std::uint32_t node = below("at", [&] { return find(entry.at); }).index();
+  const std::uint32_t node = with_path("at", [&] { return find(entry.at); }).index();
   if (topology.is_leaf(node)) {
     throw InputError({"a device with one link, which has no choice",
                       "'" + entry.at + "'",
@@ -54,9 +54,9 @@ void read_entry(const RouteParams& entry, const Topology& topology,
   }
   for (std::size_t i = 0; i < entry.to.size(); ++i) {
     GivenRoute route =
-        below(item("to", i), [&] { return route_to(find(entry.to[i]).index(), node, topology, routes); });
+        with_path(item("to", i), [&] { return route_to(find(entry.to[i]).index(), node, topology, routes); });
     for (std::size_t j = 0; j < entry.by.size(); ++j)
-      below(item("by", j), [&] { add_ports(topology, entry.by[j], find(entry.by[j]).index(), route); });
+      with_path(item("by", j), [&] { add_ports(topology, entry.by[j], find(entry.by[j]).index(), route); });
     std::ranges::sort(route.ports);
     const auto twice = std::ranges::unique(route.ports);
     route.ports.erase(twice.begin(), twice.end());
@@ -70,7 +70,7 @@ std::vector<GivenRoute> read_given_routes(const std::vector<RouteParams>& entrie
                                           const std::function<NodeId(const std::string&)>& find) {
   std::vector<GivenRoute> routes;
   for (std::size_t i = 0; i < entries.size(); ++i)
-    below(item("run.routes", i), [&] { read_entry(entries[i], topology, find, routes); });
+    with_path(item("run.routes", i), [&] { read_entry(entries[i], topology, find, routes); });
   return routes;
 }
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "device/switch/persist_buffer.hpp"
 #include "device/requester/sequencer.hpp"
-#include "interconnect/wire/link_params.hpp"
+#include "device/switch/persist_buffer.hpp"
 #include "interconnect/routing/routing.hpp"
-#include "system/spec/event_params.hpp"
+#include "interconnect/wire/link_params.hpp"
 #include "system/model/system.hpp"
+#include "system/spec/event_params.hpp"
 
 namespace cxloom {
 

@@ -2,8 +2,8 @@
 
 #include "component/component.hpp"
 #include "device/switch/persist_buffer.hpp"
-#include "system/run/simulation.hpp"
 #include "system/model/system.hpp"
+#include "system/run/simulation.hpp"
 
 namespace cxloom {
 

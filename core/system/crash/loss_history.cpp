@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "component/component.hpp"
-#include "device/switch/persist_buffer.hpp"
 #include "device/requester/sequencer.hpp"
+#include "device/switch/persist_buffer.hpp"
 #include "kernel/kernel.hpp"
-#include "system/run/simulation.hpp"
 #include "system/model/system.hpp"
+#include "system/run/simulation.hpp"
 
 namespace cxloom {
 
@@ -29,7 +29,7 @@ std::vector<HistoryRequest> first_of_each(const Registry& registry, const Spec& 
                                           const std::vector<std::uint64_t>& counts) {
   Kernel kernel;
   const System system(kernel, registry, spec);
-  WorkMaker maker(registry, spec, system, open_trace);
+  WorkloadBuilder maker(registry, spec, system, open_trace);
   std::vector<HistoryRequest> all;
   for (std::size_t i = 0; i < spec.workloads.size(); ++i) {
     const Work work = maker.make(spec.workloads[i]);

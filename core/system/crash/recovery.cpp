@@ -51,8 +51,8 @@ class Restart {
 
 Restart::Restart(const Registry& registry, const Spec& spec, const DurableState& left)
     : system_(kernel_, registry, spec), lines_(left.memory) {
-  system_.fabric().versions = std::make_unique<LineVersions>();
-  versions_ = system_.fabric().versions.get();
+  system_.system_context().versions = std::make_unique<LineVersions>();
+  versions_ = system_.system_context().versions.get();
   for (const auto& [line, version] : lines_) versions_->begin_with(LineAddress{line}, version);
   for (const auto& [component, initiator] : system_.roles().io_initiators) initiator->cease();
   for (const auto& each : system_.components()) each->start();

@@ -8,9 +8,9 @@
 
 #include "system/deadlock/channel_graph.hpp"
 #include "system/deadlock/message_flows.hpp"
-#include "system/routes/route_epochs.hpp"
-#include "system/model/system.hpp"
 #include "system/deadlock/virtual_channel_plan.hpp"
+#include "system/model/system.hpp"
+#include "system/routes/route_epochs.hpp"
 
 namespace cxloom {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "component/component.hpp"
-#include "interconnect/topology/directed_links.hpp"
 #include "interconnect/routing/route_walk.hpp"
+#include "interconnect/topology/directed_links.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {

@@ -10,7 +10,7 @@
 namespace cxloom {
 
 VirtualSwitches& BindingActions::virtual_switches_at(const std::string& name) const {
-  return below("switch", [&]() -> std::reference_wrapper<VirtualSwitches> {
+  return with_path("switch", [&]() -> std::reference_wrapper<VirtualSwitches> {
     VirtualSwitching* const found = system_.roles().virtual_switches.of(system_.component(name).id());
     if (!found) refuse_event("a device without virtual switches", "'" + name + "'", "a switch with vcs");
     return found->virtual_switches();
@@ -22,13 +22,13 @@ void BindingActions::expect(std::size_t /*number*/, const EventParams& event) {
     return expected_.try_emplace(name, virtual_switches_at(name)).first->second;
   };
   if (event.bind) {
-    below("bind", [&] {
+    with_path("bind", [&] {
       expected_at(event.bind->switch_name).bind({event.bind->vcs, event.bind->vppb}, *event.bind);
       check_bound_once(system_, system_.component(event.bind->switch_name), *event.bind,
                        [&](const Component& other) { return &expected_at(other.name()); });
     });
   } else {
-    below("unbind", [&] {
+    with_path("unbind", [&] {
       expected_at(event.unbind->switch_name)
           .unbind({event.unbind->vcs, event.unbind->vppb}, event.unbind->surprise);
     });

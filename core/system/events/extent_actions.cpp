@@ -10,7 +10,7 @@
 namespace cxloom {
 
 DynamicCapacity& ExtentActions::capacity_of(const std::string& name) const {
-  return below("device", [&]() -> std::reference_wrapper<DynamicCapacity> {
+  return with_path("device", [&]() -> std::reference_wrapper<DynamicCapacity> {
     DynamicMemory* const found = system_.roles().dynamic_memories.of(system_.component(name).id());
     if (!found)
       refuse_event("a device without dynamic capacity", "'" + name + "'", "a memory with dynamic_capacity");
@@ -20,7 +20,7 @@ DynamicCapacity& ExtentActions::capacity_of(const std::string& name) const {
 
 void ExtentActions::expect(std::size_t /*number*/, const EventParams& event) {
   const ExtentEventParams& extent = event.add_extent ? *event.add_extent : *event.release_extent;
-  below(event.add_extent ? "add_extent" : "release_extent", [&] {
+  with_path(event.add_extent ? "add_extent" : "release_extent", [&] {
     DynamicCapacity& expected =
         expected_.try_emplace(extent.device, capacity_of(extent.device)).first->second;
     if (event.add_extent) {

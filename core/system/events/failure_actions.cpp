@@ -9,8 +9,8 @@
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "system/events/refusal.hpp"
-#include "system/routes/route_epochs.hpp"
 #include "system/model/system.hpp"
+#include "system/routes/route_epochs.hpp"
 
 namespace cxloom {
 
@@ -57,7 +57,7 @@ FailureActions::FailureActions(Kernel& kernel, EventSource& source, System& syst
 void FailureActions::expect(std::size_t number, const EventParams& event) {
   const bool fails = event.fail.has_value();
   const FailedPart& part = fails ? static_cast<const FailedPart&>(*event.fail) : *event.repair;
-  below(fails ? "fail" : "repair", [&] {
+  with_path(fails ? "fail" : "repair", [&] {
     const FailingPart& found = parts_[number] = find_part(part);
     const bool failed = std::ranges::find(failed_, found) != failed_.end();
     if (fails) {
@@ -87,7 +87,7 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
   FailingPart found;
   const auto& links = system_.links();
   if (part.device) {
-    const Component* const device = below("device", [&] {
+    const Component* const device = with_path("device", [&] {
       const Component& named = system_.component(*part.device);
       if (!named.is_switch() || !named.reroutes())
         refuse_event("a device that cannot fail", "'" + *part.device + "'",
@@ -101,10 +101,10 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
     }
     return found;
   }
-  below("link", [&] {
+  with_path("link", [&] {
     std::array<const Component*, 2> ends{};
     for (std::size_t i = 0; i < 2; ++i)
-      ends[i] = below("[" + std::to_string(i) + "]", [&] { return &system_.component(part.link[i]); });
+      ends[i] = with_path("[" + std::to_string(i) + "]", [&] { return &system_.component(part.link[i]); });
     for (std::size_t i = 0; i < links.size(); ++i) {
       const Component* const a = &links[i].forward->owner();
       const Component* const b = &links[i].backward->owner();
@@ -115,7 +115,7 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
                    "two devices with a link");
   });
   if (!part.number) return found;
-  below("number", [&] {
+  with_path("number", [&] {
     if (*part.number > found.links.size())
       refuse_event("there is no such link", std::to_string(*part.number),
                    "at most " + std::to_string(found.links.size()));

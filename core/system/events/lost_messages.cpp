@@ -29,7 +29,7 @@ EventCost& LostMessages::cost(Time until) {
 
 // It never comes to its destination. What is kept there until it has come is taken at the end of what happens now.
 void LostMessages::forget(const Message& message) {
-  DeliveryOrder* const order = system_.fabric().order.get();
+  DeliveryOrder* const order = system_.system_context().order.get();
   if (!order || !DeliveryOrder::covers(message.channel) || !order->forget(message)) return;
   kernel_.schedule(kernel_.now(), source_, *this, kTakeKept, DeliveryOrder::stream_of(message));
 }
@@ -46,8 +46,9 @@ bool LostMessages::answers(Message& message, NodeId node, Time now) {
   forget(message);
   make_error_answer(message, node);
   message.via = kViaNobody;
-  if (ProtocolObserver* const observer = system_.fabric().observer) observer->sent(message, now);
-  if (system_.fabric().order && message.destination != node) system_.fabric().order->number(message);
+  if (ProtocolObserver* const observer = system_.system_context().observer) observer->sent(message, now);
+  if (system_.system_context().order && message.destination != node)
+    system_.system_context().order->number(message);
   return true;
 }
 
@@ -85,7 +86,8 @@ void LostMessages::time_out(Message& message) {
   message.charge(kInterrupted, kernel_.now());
   make_error_answer(message, message.requester);
   message.destination = message.requester;
-  if (ProtocolObserver* const observer = system_.fabric().observer) observer->sent(message, kernel_.now());
+  if (ProtocolObserver* const observer = system_.system_context().observer)
+    observer->sent(message, kernel_.now());
   message.port = Endpoint::kInside;
   system_.components()[message.requester.index()]->receive(message);
 }

@@ -11,7 +11,7 @@
 namespace cxloom {
 
 Sequencer& PageMoveActions::mover_of(const MovePagesParams& move) const {
-  return below("requester", [&]() -> std::reference_wrapper<Sequencer> {
+  return with_path("requester", [&]() -> std::reference_wrapper<Sequencer> {
     Sequencer* const found = system_.roles().requesters.of(system_.component(move.requester).id());
     if (!found || !found->has_work())
       refuse_event("it has no workload", "'" + move.requester + "'",
@@ -21,7 +21,7 @@ Sequencer& PageMoveActions::mover_of(const MovePagesParams& move) const {
 }
 
 void PageMoveActions::expect_work(const EventParams& event) {
-  below("move_pages", [&] {
+  with_path("move_pages", [&] {
     const MovePagesParams& move = *event.move_pages;
     MovablePages* const pages = mover_of(move).expect_moves();
     if (!pages) {

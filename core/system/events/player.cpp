@@ -50,10 +50,10 @@ void EventPlayer::attach(System& system) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
     entry.actions = &actions_of(*entry.params);
-    below(path_of(i), [&] { entry.actions->expect(i, *entry.params); });
+    with_path(path_of(i), [&] { entry.actions->expect(i, *entry.params); });
   }
   lost_ = std::make_unique<LostMessages>(kernel_, source_->events, system, entries_.front().cost);
-  if (anything_fails) system.fabric().failures = lost_.get();
+  if (anything_fails) system.system_context().failures = lost_.get();
   failing.foretell(events);
   for (std::size_t i = 0; i < entries_.size(); ++i)
     kernel_.schedule_background(entries_[i].params->at, source_->events, *this, 0, i);
@@ -61,7 +61,7 @@ void EventPlayer::attach(System& system) {
 
 void EventPlayer::expect_work() {
   for (std::size_t i = 0; i < entries_.size(); ++i)
-    below(path_of(i), [&] { entries_[i].actions->expect_work(*entries_[i].params); });
+    with_path(path_of(i), [&] { entries_[i].actions->expect_work(*entries_[i].params); });
 }
 
 void EventPlayer::check_order() const {

@@ -11,8 +11,8 @@
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
 #include "system/events/actions.hpp"
-#include "system/spec/event_params.hpp"
 #include "system/events/lost_messages.hpp"
+#include "system/spec/event_params.hpp"
 
 namespace cxloom {
 

@@ -18,10 +18,10 @@ void require_kinds(const SchemaInfo& info, const Value& params, const Registry& 
   for (const FieldInfo& field : info.fields) {
     const Value* value = params.find(field.name);
     if (!value || value->is_null()) continue;
-    below(field.name, [&] {
+    with_path(field.name, [&] {
       if (field.fields && field.type == "map") require_kinds(*field.fields, *value, registry);
       if (field.type != "kind") return;
-      Kinded kinded;
+      KindSpec kinded;
       read_value(*value, kinded);
       with_kinds(field, registry, [&](const auto& kinds) { static_cast<void>(kinds.at(kinded.kind)); });
     });
@@ -34,7 +34,7 @@ void check_named(const SchemaInfo& info, const Value& params, const Registry& re
     const Value* value = params.find(field.name);
     if (!value || value->is_null()) continue;
     errors.attempt([&] {
-      below(field.name, [&] {
+      with_path(field.name, [&] {
         if (field.fields && field.type == "map") check_named(*field.fields, *value, registry);
         if (field.type == "kind")
           with_kinds(field, registry, [&](const auto& kinds) { check_kind(kinds, *value, registry); });

@@ -17,7 +17,7 @@ void check_named(const SchemaInfo& info, const Value& params, const Registry& re
 /// The same of something of a kind: its kind, its parameters, and the kinds that these name.
 template <class Kinds>
 void check_kind(const Kinds& kinds, const Value& value, const Registry& registry) {
-  Kinded kinded;
+  KindSpec kinded;
   read_value(value, kinded);
   const auto& entry = kinds.at(kinded.kind);
   ErrorList errors;

@@ -6,12 +6,12 @@
 
 #include "base/kind_registry.hpp"
 #include "device/context/context.hpp"
-#include "interconnect/topology/generators.hpp"
 #include "interconnect/routing/strategy.hpp"
+#include "interconnect/topology/generators.hpp"
 #include "memory/media/registry.hpp"
 #include "tags/cache_kinds.hpp"
-#include "workload/placement/page_placement.hpp"
 #include "workload/pattern/pattern.hpp"
+#include "workload/placement/page_placement.hpp"
 
 namespace cxloom {
 

@@ -46,7 +46,7 @@ std::optional<NodeId> home_of(const System& system, const RegionParams& region,
     return home && home->coherence() == region.coherence ? home : nullptr;
   };
   if (region.home) {
-    return below("home", [&] {
+    return with_path("home", [&] {
       const Component& component = system.component(*region.home);
       const CoherenceHome* const home = home_at(component.id());
       if (!home) {
@@ -69,7 +69,7 @@ std::optional<NodeId> home_of(const System& system, const RegionParams& region,
   }
   for (std::size_t t = 0; t < targets.size(); ++t) {
     if (home_at(targets[t].id)) continue;
-    below(indexed("to", t), [&] {
+    with_path(indexed("to", t), [&] {
       throw InputError({std::string("memory without a ") + needed.part + " cannot be kept coherent",
                         "'" + targets[t].name + "'",
                         needed.instead,
@@ -130,11 +130,11 @@ void check_persistence(const RegionParams& region, const Component& target, cons
 
 void add_regions(const std::vector<RegionParams>& regions, const System& system, AddressMap& map) {
   for (std::size_t i = 0; i < regions.size(); ++i) {
-    below(indexed("address_map", i), [&] {
+    with_path(indexed("address_map", i), [&] {
       const RegionParams& region = regions[i];
       std::vector<MemoryTargetInfo> targets;
       for (std::size_t t = 0; t < region.to.size(); ++t) {
-        below(indexed("to", t), [&] {
+        with_path(indexed("to", t), [&] {
           const Component& target = system.component(region.to[t]);
           const MemoryOwner* owner = system.roles().memories.of(target.id());
           if (!owner || owner->memory_capacity() == Bytes{}) {

@@ -9,19 +9,19 @@
 #include "device/requester/sequencer.hpp"
 #include "device/switch/virtual_switches.hpp"
 #include "interconnect/arbitration/arbitration.hpp"
-#include "interconnect/link/link.hpp"
 #include "interconnect/link/end.hpp"
+#include "interconnect/link/link.hpp"
 #include "interconnect/routing/rank_strides.hpp"
 #include "interconnect/routing/routing.hpp"
 #include "system/build/coherence_check.hpp"
 #include "system/build/given_routes.hpp"
-#include "system/model/head_bindings.hpp"
-#include "system/spec/memory_need.hpp"
 #include "system/build/persistence_check.hpp"
 #include "system/build/reachability_check.hpp"
-#include "system/model/region_targets.hpp"
-#include "system/kinds/registry.hpp"
 #include "system/deadlock/virtual_channel_plan.hpp"
+#include "system/kinds/registry.hpp"
+#include "system/model/head_bindings.hpp"
+#include "system/model/region_targets.hpp"
+#include "system/spec/memory_need.hpp"
 
 namespace cxloom {
 
@@ -36,7 +36,7 @@ System::System(std::vector<Kernel*> kernels, const Registry& registry, const Spe
   make_components();
   aim_io_initiators();
   give_logical_devices();
-  add_regions(spec_.regions, *this, fabric_.map);
+  add_regions(spec_.regions, *this, system_context_.map);
   make_links();
   connect_virtual_switches();
   begin_extents();
@@ -50,12 +50,12 @@ void System::make_components() {
   for (const Spec::Device& device : spec_.devices) {
     const NodeId id{static_cast<std::uint32_t>(components_.size())};
     DeviceContext context{{*kernels_[id.index()], device.name, id, spec_.run.seed},
-                          fabric_,
+                          system_context_,
                           registry_.media,
                           registry_.victims,
                           registry_.prefetchers};
-    below("devices", [&] {
-      below(device.name, [&] { components_.push_back(registry_.devices.make(device.kinded, context)); });
+    with_path("devices", [&] {
+      with_path(device.name, [&] { components_.push_back(registry_.devices.make(device.kinded, context)); });
     });
     Component& made = *components_.back();
     topology_.add_node({device.name, made.forwards(), made.is_switch(), made.transit_time(),
@@ -66,8 +66,9 @@ void System::make_components() {
 
 void System::aim_io_initiators() {
   for (const auto& [component, initiator] : roles().io_initiators) {
-    below("devices",
-          [&] { below(component->name(), [&] { below("target", [&] { aim(*component, *initiator); }); }); });
+    with_path("devices", [&] {
+      with_path(component->name(), [&] { with_path("target", [&] { aim(*component, *initiator); }); });
+    });
   }
 }
 
@@ -76,9 +77,10 @@ void System::give_logical_devices() {
     const std::span<const LogicalDeviceExtent> all = memory->logical_devices();
     for (std::size_t ld = 0; ld < all.size(); ++ld) {
       if (!all[ld].host) continue;
-      below("devices." + component->name(), [&] {
-        below(indexed("logical_devices", ld),
-              [&] { memory->set_host(ld, below("host", [&] { return find_requester(*all[ld].host); })); });
+      with_path("devices." + component->name(), [&] {
+        with_path(indexed("logical_devices", ld), [&] {
+          memory->set_host(ld, with_path("host", [&] { return find_requester(*all[ld].host); }));
+        });
       });
     }
   }
@@ -177,10 +179,10 @@ void System::make_links() {
   links_.reserve(spec_.links.size());
   link_ends_.reserve(2 * spec_.links.size());
   for (std::size_t i = 0; i < spec_.links.size(); ++i) {
-    below(indexed("links", i), [&] {
+    with_path(indexed("links", i), [&] {
       const Spec::Link& link = spec_.links[i];
-      const NodeId a = below("between[0]", [&] { return find_device(link.a); });
-      const NodeId b = below("between[1]", [&] { return find_device(link.b); });
+      const NodeId a = with_path("between[0]", [&] { return find_device(link.a); });
+      const NodeId b = with_path("between[1]", [&] { return find_device(link.b); });
       if (a == b)
         throw InputError({"a device linked to itself", "'" + link.a + "'", "two devices", {}}, "between");
       for (std::uint32_t copy = 0; copy < link.params->count; ++copy) {
@@ -209,18 +211,18 @@ void System::make_links() {
   check_memory(routes);
   memory_need_ += routes.bytes();
   RoutingContext context = routing_context(spec_, topology_);
-  routes_ = below("run.routes",
-                  [&] { return std::make_unique<RouteTable>(topology_, spec_.run.route_by, given_); });
-  auto router = std::make_unique<Router>(topology_, *routes_, below("run.routing", [&] {
+  routes_ = with_path("run.routes",
+                      [&] { return std::make_unique<RouteTable>(topology_, spec_.run.route_by, given_); });
+  auto router = std::make_unique<Router>(topology_, *routes_, with_path("run.routing", [&] {
                                            return registry_.routing.make(spec_.run.routing, context);
                                          }));
   router->see(components_);
   router_ = router.get();
-  fabric_.routes = std::move(router);
-  if (!fabric_.routes->keeps_order()) {
+  system_context_.routes = std::move(router);
+  if (!system_context_.routes->keeps_order()) {
     ensure(topology_.size() <= DeliveryOrder::kMostEnds,
            "more devices than the order of messages has names for");
-    fabric_.order = std::make_unique<DeliveryOrder>();
+    system_context_.order = std::make_unique<DeliveryOrder>();
   }
   check_order();
   router_->plan(plan_virtual_channels(*this));
@@ -264,15 +266,16 @@ void System::begin_extents() {
       const MemoryOwner& owner = *roles().memories.of(node);
       memory->dynamic_capacity().begin(owner.memory_capacity(), owner.logical_devices(), requesters);
       for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
-        for (const NodeId home : fabric_.map.homes(coherence)) {
-          const std::vector<NodeId> targets = fabric_.map.targets_of(home);
+        for (const NodeId home : system_context_.map.homes(coherence)) {
+          const std::vector<NodeId> targets = system_context_.map.targets_of(home);
           if (std::ranges::find(targets, node) == targets.end()) continue;
           throw InputError(
               {"memory of dynamic capacity in a coherent region", {}, "a region without coherence", {}});
         }
       }
     };
-    below("devices", [&] { below(component->name(), [&] { below("dynamic_capacity", begin); }); });
+    with_path("devices",
+              [&] { with_path(component->name(), [&] { with_path("dynamic_capacity", begin); }); });
   }
 }
 
@@ -286,8 +289,8 @@ void System::connect_virtual_switches() {
       neighbours.push_back({there.name(), forwards || roles().requesters.of(there.id()) != nullptr,
                             forwards || memory, memory ? memory->logical_devices().size() : 0});
     }
-    below("devices", [&] {
-      below(component->name(), [&] {
+    with_path("devices", [&] {
+      with_path(component->name(), [&] {
         virtual_switching->virtual_switches().connect(std::move(neighbours));
         if (!router_->keeps_order() || router_->detours()) {
           throw InputError(
@@ -297,9 +300,9 @@ void System::connect_virtual_switches() {
                {}},
               "vcs");
         }
-        const char* const reason = fabric_.map.has_coherent()       ? "coherent regions"
-                                   : !roles().io_initiators.empty() ? "I/O engines"
-                                                                    : nullptr;
+        const char* const reason = system_context_.map.has_coherent() ? "coherent regions"
+                                   : !roles().io_initiators.empty()   ? "I/O engines"
+                                                                      : nullptr;
         if (!reason) return;
         throw InputError({std::string("no virtual switches in a system with ") + reason,
                           {},

@@ -47,9 +47,9 @@ class System {
   /// What must hold of it once its devices have work: everybody reaches whom they need. Throws InputError.
   void check_whole() const;
 
-  Fabric& fabric() { return fabric_; }
+  SystemContext& system_context() { return system_context_; }
   /// Null: nobody asks for them.
-  const LineVersions* versions() const { return fabric_.versions.get(); }
+  const LineVersions* versions() const { return system_context_.versions.get(); }
   /// When routes will change, and how: to be said before the run. The first epoch is the beginning.
   void expect(std::vector<RouteEpoch> epochs);
   const std::vector<RouteEpoch>& route_epochs() const { return epochs_; }
@@ -61,10 +61,10 @@ class System {
   const Topology& topology() const { return topology_; }
   const RouteTable& routes() const { return *routes_; }
   Router& router() const { return *router_; }
-  const AddressMap& address_map() const { return fabric_.map; }
+  const AddressMap& address_map() const { return system_context_.map; }
   const std::vector<std::unique_ptr<Component>>& components() const { return components_; }
   /// What the components can do for those around them.
-  const Roles& roles() const { return fabric_.roles; }
+  const Roles& roles() const { return system_context_.roles; }
   const std::vector<LinkView>& links() const { return links_; }
   /// Of each link one after the other: its forward end, its backward end.
   const std::vector<InArena<LinkEnd>>& link_ends() const { return link_ends_; }
@@ -92,7 +92,7 @@ class System {
   std::vector<Kernel*> kernels_;  // by node
   const Registry& registry_;
   const Spec& spec_;
-  Fabric fabric_;
+  SystemContext system_context_;
   Router* router_ = nullptr;  // the fabric's
   Topology topology_;
   std::vector<GivenRoute> given_;

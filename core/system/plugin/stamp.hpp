@@ -26,11 +26,11 @@
 #include "kernel/kernel.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/dram/device/device.hpp"
+#include "memory/dram/device/timers.hpp"
 #include "memory/dram/queue/queue.hpp"
 #include "memory/dram/refresh/policy.hpp"
 #include "memory/dram/row_policy/row_policy.hpp"
 #include "memory/dram/scheduler/scheduler.hpp"
-#include "memory/dram/device/timers.hpp"
 #include "memory/media/media.hpp"
 #include "protocol/request.hpp"
 #include "system/kinds/registry.hpp"
@@ -118,7 +118,7 @@ constexpr PluginStamp make_plugin_stamp() {
            layout<DramSchedulerContext>("DramSchedulerContext"),
            layout<DramTimers>("DramTimers"),
            layout<Endpoint>("Endpoint"),
-           layout<Fabric>("Fabric"),
+           layout<SystemContext>("Fabric"),
            layout<Feeder>("Feeder"),
            layout<FieldInfo>("FieldInfo"),
            layout<InputError>("InputError"),

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "memory/media/media.hpp"
+#include "system/model/system.hpp"
 #include "system/record/command_recorder.hpp"
 #include "system/record/protocol_recorder.hpp"
 #include "system/record/sampler.hpp"
-#include "system/model/system.hpp"
 
 namespace cxloom {
 

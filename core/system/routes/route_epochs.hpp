@@ -9,8 +9,8 @@
 #include "base/units.hpp"
 #include "component/virtual_channel_turns.hpp"
 #include "interconnect/routing/route_table.hpp"
-#include "system/spec/event_params.hpp"
 #include "system/routes/link_failures.hpp"
+#include "system/spec/event_params.hpp"
 
 namespace cxloom {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "component/component.hpp"
-#include "device/switch/persist_buffer.hpp"
 #include "device/requester/sequencer.hpp"
+#include "device/switch/persist_buffer.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "system/kinds/registry.hpp"

@@ -8,9 +8,9 @@
 
 #include "kernel/measured_window.hpp"
 #include "protocol/request_observer.hpp"
-#include "system/run/livelock_watch.hpp"
 #include "system/model/partitions.hpp"
 #include "system/model/system.hpp"
+#include "system/run/livelock_watch.hpp"
 #include "system/work/workload_builder.hpp"
 
 namespace cxloom {
@@ -64,7 +64,7 @@ class DividedRun final : private RequestObserver {
   std::vector<std::unique_ptr<Kernel>> kernels_;
   Time grid_;
   System system_;
-  WorkMaker work_maker_;
+  WorkloadBuilder work_maker_;
   MeasuredWindow window_;
   Time now_;  // where all partitions are
   LivelockWatch livelock_watch_;

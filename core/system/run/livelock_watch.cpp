@@ -8,8 +8,8 @@
 #include "device/requester/sequencer.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
-#include "system/spec/spec.hpp"
 #include "system/model/system.hpp"
+#include "system/spec/spec.hpp"
 
 namespace cxloom {
 

@@ -4,19 +4,19 @@
 #include <exception>
 #include <utility>
 
-#include "device/switch/persist_buffer.hpp"
 #include "device/requester/sequencer.hpp"
+#include "device/switch/persist_buffer.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/media/media.hpp"
 #include "memory/media/past.hpp"
-#include "system/events/player.hpp"
-#include "system/run/plugin_failure.hpp"
-#include "system/record/protocol_recorder.hpp"
-#include "system/kinds/registry.hpp"
-#include "system/run/standstill.hpp"
 #include "system/build/system_notes.hpp"
+#include "system/events/player.hpp"
+#include "system/kinds/registry.hpp"
+#include "system/record/protocol_recorder.hpp"
+#include "system/run/plugin_failure.hpp"
+#include "system/run/standstill.hpp"
 #include "system/work/checks.hpp"
 #include "system/work/notes.hpp"
 
@@ -80,9 +80,9 @@ void Simulation::keep_versions() {
   if (!spec_.outputs.versions) return;
   for (const Persistence persistence : {Persistence::kMedia, Persistence::kController}) {
     if (!system_.address_map().persistent_targets(persistence).empty())
-      system_.fabric().versions = std::make_unique<LineVersions>();
+      system_.system_context().versions = std::make_unique<LineVersions>();
   }
-  if (system_.fabric().versions) return;
+  if (system_.system_context().versions) return;
   throw InputError({"versions of lines without persistent memory",
                     {},
                     "a region with persistence: media or controller",
@@ -97,11 +97,11 @@ Time Simulation::next_event_time() { return kernel_->next_event_time(); }
 void Simulation::watch(EventWatcher* watcher) { kernel_->watch(watcher); }
 
 void Simulation::watch(ProtocolObserver* observer) {
-  system_.fabric().observer = observer;
+  system_.system_context().observer = observer;
   for (const auto& each : system_.components()) each->watch_protocol(observer != nullptr);
 }
 
-void Simulation::watch(VersionWatcher* watcher) { system_.fabric().versions->watch(watcher); }
+void Simulation::watch(VersionWatcher* watcher) { system_.system_context().versions->watch(watcher); }
 
 void Simulation::log_protocol(const std::vector<Address>& addresses) {
   watch(&recorders_.log_protocol(system_, addresses));
@@ -133,8 +133,8 @@ void Simulation::leave_past_out() {
 
 void Simulation::give_work() {
   for (const Spec::Workload& workload : spec_.workloads) {
-    below("workload", [&] {
-      below(workload.device, [&] {
+    with_path("workload", [&] {
+      with_path(workload.device, [&] {
         Sequencer& requester = requester_at(workload.device);
         if (system_.address_map().empty())
           throw InputError({"there is no memory to access", {}, "address_map: a region or more", {}});
@@ -315,7 +315,7 @@ void Simulation::finish() {
   }
   for (const auto& [component, requester] : system_.roles().requesters)
     ensure(requester->live_requests() == 0, "a request was lost");
-  if (system_.fabric().posted.live() > 0 ||
+  if (system_.system_context().posted.live() > 0 ||
       std::ranges::any_of(system_.roles().io_initiators,
                           [](const auto& each) { return each.role->outstanding() > 0; })) {
     throw SimulationError(diagnosis(

@@ -12,9 +12,9 @@
 #include "kernel/measured_window.hpp"
 #include "memory/media/byte_store.hpp"
 #include "protocol/request_observer.hpp"
-#include "system/run/livelock_watch.hpp"
-#include "system/record/run_recorders.hpp"
 #include "system/model/system.hpp"
+#include "system/record/run_recorders.hpp"
+#include "system/run/livelock_watch.hpp"
 #include "system/work/workload_builder.hpp"
 #include "workload/stream/external_feed.hpp"
 
@@ -144,7 +144,7 @@ class Simulation final : private RequestObserver {
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<EventPlayer> events_;
   System system_;
-  WorkMaker work_maker_;
+  WorkloadBuilder work_maker_;
   ByteStore bytes_;
   std::map<std::string, std::pair<Sequencer*, ExternalFeed*>> driven_;
   bool advancing_ = false;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/schema.hpp"
-#include "device/switch/bound_schema.hpp"
 #include "device/memory/extent_schema.hpp"
+#include "device/switch/bound_schema.hpp"
 
 namespace cxloom {
 

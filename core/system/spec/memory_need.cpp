@@ -26,7 +26,7 @@ std::map<std::string, std::uint64_t> accesses_of(const Spec& spec) {
 }  // namespace
 
 MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec) {
-  MemoryEstimate memory([&](const Kinded& media, MemoryEstimate& inside) {
+  MemoryEstimate memory([&](const KindSpec& media, MemoryEstimate& inside) {
     const auto* entry = registry.media.find(media.kind);
     if (entry && entry->estimate) entry->estimate(media.params, inside);
   });

@@ -84,7 +84,7 @@ void check_workload(const std::string& device, const Value& written, const Regis
   }
   for (std::size_t i = 0; i < workload.params.phases.size(); ++i) {
     errors.attempt([&] {
-      below(indexed("phases", i), [&] { check_workload(device, workload.params.phases[i], registry); });
+      with_path(indexed("phases", i), [&] { check_workload(device, workload.params.phases[i], registry); });
     });
   }
   errors.raise();
@@ -175,7 +175,7 @@ Spec read_spec(const Value& value, const Registry& registry, const std::vector<S
     if (entries.empty() && !section.required.empty())
       throw InputError({"the system has no " + section.name, {}, section.required, {}}, section.name);
     const SpecSection::Take read = section.reader(registry, spec);
-    for (const SpecEntry& entry : entries) below(entry.path, [&] { read(entry.name, *entry.written); });
+    for (const SpecEntry& entry : entries) with_path(entry.path, [&] { read(entry.name, *entry.written); });
   }
   return spec;
 }
@@ -188,7 +188,7 @@ ErrorList entry_errors(const Value& value, const Registry& registry,
     const SpecSection::Take check = section.checker(registry);
     errors.attempt([&] {
       for (const SpecEntry& entry : entries_of(section, value))
-        errors.attempt([&] { below(entry.path, [&] { check(entry.name, *entry.written); }); });
+        errors.attempt([&] { with_path(entry.path, [&] { check(entry.name, *entry.written); }); });
     });
   }
   return errors;

@@ -187,7 +187,7 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
   schema.field("page_tables", &WorkloadParams::page_tables)
       .category("placements")
       .default_text("as addresses")
-      .where([](const Kinded& value) { return value.kind != "as-is"; }, "a placement of pages")
+      .where([](const KindSpec& value) { return value.kind != "as-is"; }, "a placement of pages")
       .doc(
           "Of a trace of a program that was recorded for a core with a tlb: where the pages of its page "
           "tables "

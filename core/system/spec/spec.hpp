@@ -11,8 +11,8 @@
 #include "base/parameters.hpp"
 #include "base/period.hpp"
 #include "base/value.hpp"
-#include "interconnect/wire/link_params.hpp"
 #include "interconnect/routing/routing.hpp"
+#include "interconnect/wire/link_params.hpp"
 #include "protocol/address_map.hpp"
 #include "system/spec/event_params.hpp"
 #include "workload/placement/frame_order.hpp"
@@ -43,7 +43,7 @@ struct RunParams {
   std::uint64_t warmup = 0;
   std::optional<Time> warmup_time;
   std::uint64_t seed = 1;
-  Kinded routing{"deterministic", Value(Value::Map{})};
+  KindSpec routing{"deterministic", Value(Value::Map{})};
   RouteMetric route_by = RouteMetric::kHops;
   std::vector<RouteParams> routes;
   UntilParams until;
@@ -79,11 +79,11 @@ struct WorkloadParams {
   std::vector<std::uint64_t> levels;  ///< of the DRAM that the trace's coordinates are of
   std::optional<std::string> format;  ///< of the trace
   Rounds repeat;
-  Kinded addresses{"as-is", Value(Value::Map{})};
+  KindSpec addresses{"as-is", Value(Value::Map{})};
   Bytes page{4096};
   FrameLayout frames = FrameLayout::kScattered;
   Touched touched = Touched::kBefore;
-  std::optional<Kinded> page_tables;
+  std::optional<KindSpec> page_tables;
   std::vector<Value> phases;
 
   /// Its pages are placed: its addresses are not those of memory.
@@ -95,7 +95,7 @@ struct WorkloadParams {
 struct Spec {
   struct Device {
     std::string name;
-    Kinded kinded;
+    KindSpec kinded;
   };
   struct Link {
     std::string a;

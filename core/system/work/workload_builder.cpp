@@ -7,8 +7,8 @@
 #include "base/random.hpp"
 #include "device/requester/sequencer.hpp"
 #include "interconnect/routing/route_table.hpp"
-#include "system/model/offered_memory.hpp"
 #include "system/kinds/registry.hpp"
+#include "system/model/offered_memory.hpp"
 #include "system/model/system.hpp"
 #include "system/model/touched_memory.hpp"
 #include "workload/pattern/pattern.hpp"
@@ -82,8 +82,8 @@ Time time_between(const System& system, NodeId from, NodeId to) {
 
 }  // namespace
 
-WorkMaker::WorkMaker(const Registry& registry, const Spec& spec, const System& system,
-                     const TraceOpener& open_trace)
+WorkloadBuilder::WorkloadBuilder(const Registry& registry, const Spec& spec, const System& system,
+                                 const TraceOpener& open_trace)
     : registry_(registry),
       run_(spec.run),
       system_(system),
@@ -94,14 +94,14 @@ WorkMaker::WorkMaker(const Registry& registry, const Spec& spec, const System& s
   divide_memory(spec);
 }
 
-std::vector<NumaNode> WorkMaker::nodes_of(const std::string& device) const {
+std::vector<NumaNode> WorkloadBuilder::nodes_of(const std::string& device) const {
   const NodeId from = system_.component(device).id();
   return numa_nodes(
       map_, device, page_, [&](NodeId memory) { return time_between(system_, from, memory); },
       extents_ever(device));
 }
 
-Extents WorkMaker::extents_ever(const std::string& device) const {
+Extents WorkloadBuilder::extents_ever(const std::string& device) const {
   const NodeId node = system_.component(device).id();
   return [this, device, now = extents_now(system_, node)](NodeId memory) {
     auto ever = now(memory);
@@ -115,14 +115,14 @@ Extents WorkMaker::extents_ever(const std::string& device) const {
   };
 }
 
-std::vector<std::vector<bool>> WorkMaker::offered(const Placed& placed) const {
+std::vector<std::vector<bool>> WorkloadBuilder::offered(const Placed& placed) const {
   const NodeId device = system_.component(placed.workload->device).id();
   std::vector<std::vector<bool>> offered;
   for (const NumaNode& node : placed.nodes) offered.push_back(offered_parts(system_, device, node, page_));
   return offered;
 }
 
-std::unique_ptr<PagePlacement> WorkMaker::make_placement_now(const Placed& placed) const {
+std::unique_ptr<PagePlacement> WorkloadBuilder::make_placement_now(const Placed& placed) const {
   std::vector<bool> has_memory;
   for (const std::vector<bool>& parts : offered(placed))
     has_memory.push_back(std::ranges::find(parts, true) != parts.end());
@@ -131,42 +131,42 @@ std::unique_ptr<PagePlacement> WorkMaker::make_placement_now(const Placed& place
   return placement;
 }
 
-void WorkMaker::memory_changed() {
+void WorkloadBuilder::memory_changed() {
   for (auto& [device, placed] : placed_) {
     if (placed.stream) placed.stream->offer(offered(placed));
   }
 }
 
-bool WorkMaker::has_cores(const std::string& device) const {
+bool WorkloadBuilder::has_cores(const std::string& device) const {
   const Sequencer* const requester = system_.roles().requesters.of(system_.component(device).id());
   return requester && requester->has_cores();
 }
 
-std::unique_ptr<PagePlacement> WorkMaker::make_placement(const Placed& placed) const {
+std::unique_ptr<PagePlacement> WorkloadBuilder::make_placement(const Placed& placed) const {
   const std::vector<MemoryOfOther> others = memory_of_others(map_, placed.workload->device);
   PlacementContext context{placed.nodes, page_, registry_.placements, others};
-  return below("addresses",
-               [&] { return registry_.placements.make(placed.workload->params.addresses, context); });
+  return with_path("addresses",
+                   [&] { return registry_.placements.make(placed.workload->params.addresses, context); });
 }
 
-std::unique_ptr<PagePlacement> WorkMaker::make_table_placement(const Placed& placed) const {
-  const std::optional<Kinded>& kinded = placed.workload->params.page_tables;
+std::unique_ptr<PagePlacement> WorkloadBuilder::make_table_placement(const Placed& placed) const {
+  const std::optional<KindSpec>& kinded = placed.workload->params.page_tables;
   if (!kinded) return nullptr;
   const std::vector<MemoryOfOther> others = memory_of_others(map_, placed.workload->device);
   PlacementContext context{placed.nodes, page_, registry_.placements, others};
-  return below("page_tables", [&] { return registry_.placements.make(*kinded, context); });
+  return with_path("page_tables", [&] { return registry_.placements.make(*kinded, context); });
 }
 
-bool WorkMaker::has_cache(const std::string& device) const {
+bool WorkloadBuilder::has_cache(const std::string& device) const {
   const Sequencer* const requester = system_.roles().requesters.of(system_.component(device).id());
   return requester && requester->cache();
 }
 
-void WorkMaker::divide_memory(const Spec& spec) {
+void WorkloadBuilder::divide_memory(const Spec& spec) {
   std::vector<Placed*> all;
   for (const Spec::Workload& workload : spec.workloads) {
     if (!workload.params.places_pages()) continue;
-    below("workload." + workload.device, [&] {
+    with_path("workload." + workload.device, [&] {
       check_alike(workload, all.empty() ? workload : *all.front()->workload);
       page_ = workload.params.page;
       layout_ = workload.params.frames;
@@ -193,7 +193,7 @@ void WorkMaker::divide_memory(const Spec& spec) {
       program.nodes.push_back(static_cast<std::size_t>(known - frames.begin()));
       if (known == frames.end()) frames.push_back(node.frames);
     }
-    below("workload." + placed->workload->device, [&] {
+    with_path("workload." + placed->workload->device, [&] {
       placements.push_back(make_placement_now(*placed));
       if (all.size() > 1) program.pages = pages_of(*placed->workload);
     });
@@ -245,13 +245,13 @@ void WorkMaker::divide_memory(const Spec& spec) {
   }
 }
 
-ProgramMemory::Parts::value_type WorkMaker::parts_in_extents(const NumaNode& node) const {
+ProgramMemory::Parts::value_type WorkloadBuilder::parts_in_extents(const NumaNode& node) const {
   std::vector<FrameSlice> parts;
   for (const FrameRun& run : node.frames) parts.push_back({order_of({run}), 0, run.count});
   return parts;
 }
 
-void WorkMaker::check_alike(const Spec::Workload& workload, const Spec::Workload& first) const {
+void WorkloadBuilder::check_alike(const Spec::Workload& workload, const Spec::Workload& first) const {
   const auto refuse = [&](const char* key, const char* problem, const std::string& one,
                           const std::string& other) {
     throw InputError(
@@ -272,26 +272,26 @@ void WorkMaker::check_alike(const Spec::Workload& workload, const Spec::Workload
 }
 
 // Of a node the same for all programs, whatever else there is in the system.
-std::shared_ptr<const FrameOrder> WorkMaker::order_of(const Frames& frames) const {
+std::shared_ptr<const FrameOrder> WorkloadBuilder::order_of(const Frames& frames) const {
   std::optional<std::uint64_t> key;
   if (layout_ == FrameLayout::kScattered && !frames.empty())
     key = RandomStream(run_.seed, "node at " + to_text(frames.front().base), "frames").next();
   return std::make_shared<const FrameOrder>(frames, page_, key);
 }
 
-PageRuns WorkMaker::touched_before(const Spec::Workload& workload) const {
+PageRuns WorkloadBuilder::touched_before(const Spec::Workload& workload) const {
   if (workload.params.trace || workload.params.touched == Touched::kDuring) return {};
   return footprint_of(make_phases(workload), page_).value_or(PageRuns{});
 }
 
 // Without a warm-up nobody makes more than its requests: the window opens at the first request of all. With one, whoever is
 // warm goes on until the others are, which may be for any time.
-std::optional<PageRuns> WorkMaker::pages_of(const Spec::Workload& workload) const {
+std::optional<PageRuns> WorkloadBuilder::pages_of(const Spec::Workload& workload) const {
   const bool warms_up = run_.warmup > 0 || run_.warmup_time;
   Work work;
   work.requests = workload.params.requests;
   if (workload.params.trace) {
-    const TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
+    const TraceFeed feed = with_path("trace", [&] { return open_trace_(workload.device); });
     if (!feed.again) return std::nullopt;
     TraceStream trace(feed.again());  // accesses alone
     return pages_touched(trace, warms_up ? kToItsEnd : work.requests.value_or(kToItsEnd), page_);
@@ -305,7 +305,7 @@ std::optional<PageRuns> WorkMaker::pages_of(const Spec::Workload& workload) cons
 }
 
 // What is certain to be answered with an error is a mistake. Of a trace the addresses show only during the run.
-void WorkMaker::check_owners(const AddressRange& range, const std::string& device) const {
+void WorkloadBuilder::check_owners(const AddressRange& range, const std::string& device) const {
   const auto other = map_.foreign(range.base, range.bytes, device);
   if (!other) return;
   throw InputError(
@@ -319,7 +319,7 @@ void WorkMaker::check_owners(const AddressRange& range, const std::string& devic
 }
 
 // Pages of a footprint that have no place in all of the memory have none in a share of it.
-void WorkMaker::check_pages(const Placed& placed, const AddressRange& range) const {
+void WorkloadBuilder::check_pages(const Placed& placed, const AddressRange& range) const {
   const PageRuns pages = pages_in({range}, page_);
   PlacedProgram program;
   std::vector<std::uint64_t> free;
@@ -354,7 +354,7 @@ void WorkMaker::check_pages(const Placed& placed, const AddressRange& range) con
                    "footprint");
 }
 
-void WorkMaker::check_range(const AddressRange& range, const Spec::Workload& of) const {
+void WorkloadBuilder::check_range(const AddressRange& range, const Spec::Workload& of) const {
   // The addresses are the program's own; the memory for them is not.
   if (of.params.places_pages()) return check_pages(placed_.at(of.device), range);
   const std::vector<AddressMap::Extent> extents = without_borders(map_.extents());
@@ -386,8 +386,9 @@ void WorkMaker::check_range(const AddressRange& range, const Spec::Workload& of)
                    !begins_inside || (fits_somewhere && !in_hole) ? "base" : "footprint");
 }
 
-std::unique_ptr<AccessStream> WorkMaker::make_pattern(const std::string& name, const Spec::Workload& workload,
-                                                      const Spec::Workload& of) const {
+std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& name,
+                                                            const Spec::Workload& workload,
+                                                            const Spec::Workload& of) const {
   PatternContext context{run_.seed, name, has_cache(of.device)};
   auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
   if (const auto range = stream->range()) check_range(*range, of);
@@ -395,12 +396,12 @@ std::unique_ptr<AccessStream> WorkMaker::make_pattern(const std::string& name, c
 }
 
 /// A pattern is one phase.
-std::vector<PhasedStream::Phase> WorkMaker::make_phases(const Spec::Workload& workload) const {
+std::vector<PhasedStream::Phase> WorkloadBuilder::make_phases(const Spec::Workload& workload) const {
   const WorkloadParams& params = workload.params;
   std::vector<PhasedStream::Phase> phases;
   if (params.pattern) phases.push_back({make_pattern(workload.device, workload, workload), 1});
   for (std::size_t i = 0; i < params.phases.size(); ++i) {
-    below(indexed("phases", i), [&] {
+    with_path(indexed("phases", i), [&] {
       const Spec::Workload phase = read_workload(workload.device, params.phases[i], registry_);
       if (!phase.params.pattern) throw InputError({"a phase needs a pattern", {}, {}, {}});
       phases.push_back(
@@ -410,9 +411,9 @@ std::vector<PhasedStream::Phase> WorkMaker::make_phases(const Spec::Workload& wo
   return phases;
 }
 
-std::unique_ptr<AccessStream> WorkMaker::make_stream(const Spec::Workload& workload, Work& work) const {
+std::unique_ptr<AccessStream> WorkloadBuilder::make_stream(const Spec::Workload& workload, Work& work) const {
   if (workload.params.trace) {
-    TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
+    TraceFeed feed = with_path("trace", [&] { return open_trace_(workload.device); });
     if (!workload.params.repeat.once()) {
       if (!feed.again)
         throw InputError({"a trace that can be read once only", {}, "repeat: 1, or a file", {}}, "repeat");
@@ -430,7 +431,7 @@ std::unique_ptr<AccessStream> WorkMaker::make_stream(const Spec::Workload& workl
   return std::make_unique<PhasedStream>(std::move(phases));
 }
 
-Work WorkMaker::make(const Spec::Workload& workload) {
+Work WorkloadBuilder::make(const Spec::Workload& workload) {
   Work work;
   work.warmup = run_.warmup;
   work.requests = workload.params.requests;

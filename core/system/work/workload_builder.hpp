@@ -12,10 +12,10 @@
 #include "protocol/address_map.hpp"
 #include "system/spec/spec.hpp"
 #include "workload/placement/page_shares.hpp"
-#include "workload/stream/phases.hpp"
 #include "workload/placement/placed_stream.hpp"
-#include "workload/trace/stream.hpp"
+#include "workload/stream/phases.hpp"
 #include "workload/stream/work.hpp"
+#include "workload/trace/stream.hpp"
 
 namespace cxloom {
 
@@ -34,11 +34,12 @@ using TraceOpener = std::function<TraceFeed(const std::string& device)>;
 
 class System;
 
-class WorkMaker {
+class WorkloadBuilder {
  public:
   /// Makes the work of the requesters of the system that `spec` describes; it all outlives this. Where several place their
   /// pages, their accesses are looked at once to see how much memory each needs.
-  WorkMaker(const Registry& registry, const Spec& spec, const System& system, const TraceOpener& open_trace);
+  WorkloadBuilder(const Registry& registry, const Spec& spec, const System& system,
+                  const TraceOpener& open_trace);
 
   /// Throws InputError with the path below the workload's device.
   Work make(const Spec::Workload& workload);

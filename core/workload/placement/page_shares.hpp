@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "workload/stream/access_stream.hpp"
 #include "workload/placement/numa_nodes.hpp"
 #include "workload/placement/page_placement.hpp"
 #include "workload/placement/page_runs.hpp"
+#include "workload/stream/access_stream.hpp"
 
 namespace cxloom {
 

@@ -6,7 +6,7 @@ namespace cxloom {
 
 namespace {
 
-std::unique_ptr<PagePlacement> made(const Kinded& kinded, PlacementContext& context) {
+std::unique_ptr<PagePlacement> made(const KindSpec& kinded, PlacementContext& context) {
   auto placement = context.kinds.make(kinded, context);
   if (!placement) {
     throw InputError(
@@ -43,7 +43,7 @@ void RangesPlacement::Params::describe(Schema<Params>& schema) {
 RangesPlacement::RangesPlacement(const Params& params, PlacementContext& context) {
   const std::uint64_t page = context.page.count();
   for (std::size_t i = 0; i < params.ranges.size(); ++i) {
-    below(indexed(i), [&] {
+    with_path(indexed(i), [&] {
       const Range& range = params.ranges[i];
       const bool starts = range.base.value() % page == 0;
       if (!starts || range.size.count() % page != 0) {
@@ -65,11 +65,11 @@ RangesPlacement::RangesPlacement(const Params& params, PlacementContext& context
                           {}},
                          "base");
       }
-      ranges_.push_back({first, end, below("place", [&] { return made(range.place, context); })});
+      ranges_.push_back({first, end, with_path("place", [&] { return made(range.place, context); })});
     });
   }
   std::ranges::sort(ranges_, {}, &Pages::first);
-  otherwise_ = below("otherwise", [&] { return made(params.otherwise, context); });
+  otherwise_ = with_path("otherwise", [&] { return made(params.otherwise, context); });
 }
 
 void RangesPlacement::nodes_changed(const std::vector<bool>& has_memory) {

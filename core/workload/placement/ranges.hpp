@@ -15,13 +15,13 @@ class RangesPlacement final : public PagePlacement {
   struct Range {
     Address base;
     Bytes size;
-    Kinded place{"preferred", Value(Value::Map{})};
+    KindSpec place{"preferred", Value(Value::Map{})};
 
     static void describe(Schema<Range>& schema);
   };
   struct Params {
     std::vector<Range> ranges;
-    Kinded otherwise{"preferred", Value(Value::Map{})};
+    KindSpec otherwise{"preferred", Value(Value::Map{})};
 
     static void describe(Schema<Params>& schema);
   };

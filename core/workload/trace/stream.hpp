@@ -11,8 +11,8 @@
 
 #include "workload/stream/access_stream.hpp"
 #include "workload/stream/batch_times.hpp"
-#include "workload/trace/non_access_filter.hpp"
 #include "workload/stream/rounds.hpp"
+#include "workload/trace/non_access_filter.hpp"
 
 namespace cxloom {
 
@@ -73,7 +73,7 @@ class TraceStream final : public AccessStream {
   std::uint64_t before_ = 0;  // given from batches before this one
   std::uint64_t read_ = 0;    // records
   std::optional<std::uint64_t> length_;
-  NoteFilter notes_;
+  NonAccessFilter notes_;
   std::shared_ptr<BatchTimes> times_;
 };
 

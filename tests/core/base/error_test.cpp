@@ -7,10 +7,11 @@ namespace {
 
 TEST(InputError, GrowsItsPathFromTheInsideOut) {
   const InputError inner({"out of bounds", "0", "at least 1", {}}, "ways");
-  EXPECT_EQ(inner.below("cache").below("host").below("devices").path(), "devices.host.cache.ways");
-  EXPECT_EQ(inner.below("[3]").below("links").path(), "links[3].ways");
-  EXPECT_EQ(InputError({"wrong", {}, {}, {}}).below("run").path(), "run");
-  EXPECT_STREQ(inner.below("cache").what(), "cache.ways: out of bounds, found 0; allowed: at least 1");
+  EXPECT_EQ(inner.with_path("cache").with_path("host").with_path("devices").path(),
+            "devices.host.cache.ways");
+  EXPECT_EQ(inner.with_path("[3]").with_path("links").path(), "links[3].ways");
+  EXPECT_EQ(InputError({"wrong", {}, {}, {}}).with_path("run").path(), "run");
+  EXPECT_STREQ(inner.with_path("cache").what(), "cache.ways: out of bounds, found 0; allowed: at least 1");
   EXPECT_STREQ(InputError({"unknown key 'queu'", {}, {}, "queue"}).what(),
                "unknown key 'queu'; did you mean 'queue'?");
 }

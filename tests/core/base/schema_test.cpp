@@ -236,8 +236,8 @@ TEST(Schema, ChecksWhatWasSetFromCxx) {
   EXPECT_THROW(schema.check(inner), InputError);
 }
 
-TEST(Kinded, IsATextOrAMapWithAKind) {
-  Kinded kinded;
+TEST(KindSpec, IsATextOrAMapWithAKind) {
+  KindSpec kinded;
   read_value(Value("ring"), kinded);
   EXPECT_EQ(kinded.kind, "ring");
   read_value(Value(Value::Map{{"latency", "45ns"}, {"kind", "fixed"}}), kinded);

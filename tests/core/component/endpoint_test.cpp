@@ -39,8 +39,10 @@ class Taker final : public Agent {
 /// A device of two agents, one for requests and one for answers.
 class Device final : public Endpoint {
  public:
-  Device(Kernel& kernel, Fabric& fabric)
-      : Endpoint(ComponentContext{kernel, "device", NodeId{0}, 1}, fabric), requests(*this), answers(*this) {
+  Device(Kernel& kernel, SystemContext& system_context)
+      : Endpoint(ComponentContext{kernel, "device", NodeId{0}, 1}, system_context),
+        requests(*this),
+        answers(*this) {
     add(requests);
     add(answers);
     bind(Channel::kM2SReq, requests);
@@ -54,8 +56,8 @@ class Device final : public Endpoint {
 /// A device of one agent.
 class Single final : public Endpoint {
  public:
-  Single(Kernel& kernel, Fabric& fabric)
-      : Endpoint(ComponentContext{kernel, "single", NodeId{0}, 1}, fabric), agent(*this) {
+  Single(Kernel& kernel, SystemContext& system_context)
+      : Endpoint(ComponentContext{kernel, "single", NodeId{0}, 1}, system_context), agent(*this) {
     add(agent);
     bind(Channel::kM2SReq, agent);
   }
@@ -70,8 +72,8 @@ Message& to(NodeId destination, Message& message) {
 
 TEST(Endpoint, AMessageToItselfReachesTheAgentThatTakesItWhenItIsReady) {
   Kernel kernel;
-  Fabric fabric;
-  Device device(kernel, fabric);
+  SystemContext system_context;
+  Device device(kernel, system_context);
   Messages messages;
   Message& request = to(NodeId{0}, messages.make(Opcode::kMemRd));
   Message& answer = to(NodeId{0}, messages.make(Opcode::kMemData));
@@ -86,8 +88,8 @@ TEST(Endpoint, AMessageToItselfReachesTheAgentThatTakesItWhenItIsReady) {
 
 TEST(Endpoint, MessagesOfSeveralAgentsLeaveInTheOrderInWhichTheyAreReady) {
   Kernel kernel;
-  Fabric fabric;
-  Device device(kernel, fabric);
+  SystemContext system_context;
+  Device device(kernel, system_context);
   Probe far(kernel, "far", 1);
   FifoLink link(kernel, device, far, {.bandwidth = Bandwidth{Rate::per_time(1, 10)}});  // 16 B: 160 ps
   Messages messages;
@@ -106,8 +108,8 @@ TEST(Endpoint, MessagesOfSeveralAgentsLeaveInTheOrderInWhichTheyAreReady) {
 
 TEST(Endpoint, ASingleAgentHandsItsMessagesOverAtOnce) {
   Kernel kernel;
-  Fabric fabric;
-  Single device(kernel, fabric);
+  SystemContext system_context;
+  Single device(kernel, system_context);
   Probe far(kernel, "far", 1);
   FifoLink link(kernel, device, far, {.bandwidth = Bandwidth{Rate::per_time(1, 10)}});
   Messages messages;
@@ -120,8 +122,8 @@ TEST(Endpoint, ASingleAgentHandsItsMessagesOverAtOnce) {
 
 TEST(Endpoint, WhatNoAgentTakesIsAnErrorThatNamesDeviceAndClass) {
   Kernel kernel;
-  Fabric fabric;
-  Device device(kernel, fabric);
+  SystemContext system_context;
+  Device device(kernel, system_context);
   Messages messages;
   try {
     device.receive(to(NodeId{0}, messages.make(Opcode::kMemWr)));
@@ -135,8 +137,8 @@ TEST(Endpoint, WhatNoAgentTakesIsAnErrorThatNamesDeviceAndClass) {
 
 TEST(Endpoint, AnUndeclaredSenderIsAnErrorThatNamesTheDeviceAndWhatDeclaresIt) {
   Kernel kernel;
-  Fabric fabric;
-  Single device(kernel, fabric);
+  SystemContext system_context;
+  Single device(kernel, system_context);
   Taker sender(device);
   Messages messages;
   try {
@@ -151,8 +153,8 @@ TEST(Endpoint, AnUndeclaredSenderIsAnErrorThatNamesTheDeviceAndWhatDeclaresIt) {
 
 TEST(Endpoint, AnAgentThatOnlySendsKeepsTheOrderToo) {
   Kernel kernel;
-  Fabric fabric;
-  Single device(kernel, fabric);
+  SystemContext system_context;
+  Single device(kernel, system_context);
   Taker sender(device);
   device.add_sender(sender);
   Probe far(kernel, "far", 1);
@@ -183,11 +185,11 @@ class CountedRoutes final : public Routes {
 
 TEST(Endpoint, AsksForAWayOnce) {
   Kernel kernel;
-  Fabric fabric;
+  SystemContext system_context;
   auto owned = std::make_unique<CountedRoutes>();
   const CountedRoutes& routes = *owned;
-  fabric.routes = std::move(owned);
-  Device device(kernel, fabric);
+  system_context.routes = std::move(owned);
+  Device device(kernel, system_context);
   Probe other(kernel, "other", 1);
   Probe far(kernel, "far", 2);
   FifoLink unused(kernel, device, other, {});
@@ -201,8 +203,8 @@ TEST(Endpoint, AsksForAWayOnce) {
 
 TEST(Endpoint, AnAgentThatIsNoSenderCannotSend) {
   Kernel kernel;
-  Fabric fabric;
-  Single device(kernel, fabric);
+  SystemContext system_context;
+  Single device(kernel, system_context);
   Taker silent(device);
   Messages messages;
   EXPECT_THROW(silent.transmit(to(NodeId{0}, messages.make(Opcode::kMemRd)), 1_ns), InternalError);
@@ -210,8 +212,8 @@ TEST(Endpoint, AnAgentThatIsNoSenderCannotSend) {
 
 TEST(Endpoint, AMessageForAnotherDeviceReachesNoAgent) {
   Kernel kernel;
-  Fabric fabric;
-  Single device(kernel, fabric);
+  SystemContext system_context;
+  Single device(kernel, system_context);
   Messages messages;
   EXPECT_THROW(device.receive(to(NodeId{1}, messages.make(Opcode::kMemRd))), InternalError);
   EXPECT_TRUE(device.agent.taken.empty());
@@ -219,16 +221,16 @@ TEST(Endpoint, AMessageForAnotherDeviceReachesNoAgent) {
 
 TEST(Endpoint, AClassHasOneTaker) {
   Kernel kernel;
-  Fabric fabric;
-  Device device(kernel, fabric);
+  SystemContext system_context;
+  Device device(kernel, system_context);
   device.bind(Channel::kM2SReq, device.requests);  // the same again
   EXPECT_THROW(device.bind(Channel::kM2SReq, device.answers), InternalError);
 }
 
 TEST(Endpoint, WindowsAndActivityAreThoseOfItsAgents) {
   Kernel kernel;
-  Fabric fabric;
-  Device device(kernel, fabric);
+  SystemContext system_context;
+  Device device(kernel, system_context);
   device.open_window(1_ns);
   EXPECT_EQ(device.requests.windows, 1);
   EXPECT_EQ(device.answers.windows, 1);

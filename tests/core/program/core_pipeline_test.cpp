@@ -9,7 +9,7 @@ namespace {
 
 /// Runs instructions that take so long, each of which needs the one before if they are a chain; gives the cycle at which the last is
 /// dispatched.
-std::uint64_t run(Pace& pace, int count, bool chain, std::uint64_t latency) {
+std::uint64_t run(CorePipeline& pace, int count, bool chain, std::uint64_t latency) {
   static std::uint64_t known;
   if (!chain) known = 0;
   for (int i = 0; i < count; ++i) {
@@ -21,24 +21,24 @@ std::uint64_t run(Pace& pace, int count, bool chain, std::uint64_t latency) {
   return pace.now();
 }
 
-TEST(Pace, IndependentInstructionsAreDispatchedSoManyACycle) {
+TEST(CorePipeline, IndependentInstructionsAreDispatchedSoManyACycle) {
   for (const std::uint32_t width : {1U, 4U, 6U}) {
-    Pace pace({.width = width, .window = 512});
+    CorePipeline pace({.width = width, .window = 512});
     EXPECT_EQ(run(pace, 600, false, 1), (600 - 1) / width) << width;
   }
 }
 
-TEST(Pace, AChainTakesItsLatenciesOnceTheWindowIsFull) {
+TEST(CorePipeline, AChainTakesItsLatenciesOnceTheWindowIsFull) {
   // Instruction k is executed from cycle 4 k on, retires at 4 (k + 1), and lets in the one a window behind it.
-  Pace pace({.width = 4, .window = 16});
+  CorePipeline pace({.width = 4, .window = 16});
   run(pace, 0, false, 0);
   EXPECT_EQ(run(pace, 16, true, 4), 3U);
   EXPECT_EQ(run(pace, 1, true, 4), 4U);
   EXPECT_EQ(run(pace, 100, true, 4), 4U * 101);
 }
 
-TEST(Pace, ALongInstructionHoldsTheWindowUp) {
-  Pace pace({.width = 4, .window = 64});
+TEST(CorePipeline, ALongInstructionHoldsTheWindowUp) {
+  CorePipeline pace({.width = 4, .window = 64});
   run(pace, 1, false, 100);  // done in cycle 100
   EXPECT_EQ(run(pace, 63, false, 1), 15U);
   EXPECT_EQ(run(pace, 1, false, 1), 100U);
@@ -46,8 +46,8 @@ TEST(Pace, ALongInstructionHoldsTheWindowUp) {
   EXPECT_EQ(run(pace, 1, false, 1), 101U);
 }
 
-TEST(Pace, NothingIsDispatchedBeforeItsTime) {
-  Pace pace({.width = 4, .window = 64});
+TEST(CorePipeline, NothingIsDispatchedBeforeItsTime) {
+  CorePipeline pace({.width = 4, .window = 64});
   run(pace, 1, false, 1);
   pace.wait_until(20);
   EXPECT_EQ(run(pace, 4, false, 1), 20U);
@@ -56,8 +56,8 @@ TEST(Pace, NothingIsDispatchedBeforeItsTime) {
   EXPECT_EQ(run(pace, 3, false, 1), 21U);
 }
 
-TEST(Pace, ALoadTakesWhatItsLevelTakes) {
-  const Pace pace({.load_cycles = {5, 15}});
+TEST(CorePipeline, ALoadTakesWhatItsLevelTakes) {
+  const CorePipeline pace({.load_cycles = {5, 15}});
   EXPECT_EQ(pace.load_cycles(0), 5U);
   EXPECT_EQ(pace.load_cycles(1), 15U);
   EXPECT_EQ(pace.load_cycles(2), 5U);  // in none: the memory's part is not the core's

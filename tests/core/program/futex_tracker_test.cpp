@@ -32,7 +32,7 @@ class ThreadOrderTest : public testing::Test {
   }
   Release back(std::uint32_t thread, std::int64_t result) { return back({thread, 0}, result); }
 
-  ThreadOrder order_;
+  FutexTracker order_;
   std::uint64_t now_ = 0;
 };
 
@@ -208,7 +208,7 @@ TEST_F(ThreadOrderTest, ATurnIsToldWithTheCallThatGivesIt) {
   futex(3, kLock, kWait);
   EXPECT_FALSE(order_.has_turns());
   const Release wake = futex(1, kLock, kWake, 1);
-  std::vector<ThreadOrder::Turn> turns = order_.take_turns();
+  std::vector<FutexTracker::Turn> turns = order_.take_turns();
   ASSERT_EQ(turns.size(), 1U);
   EXPECT_EQ(turns[0].thread.number, 2U);
   EXPECT_EQ(turns[0].by, wake);

@@ -297,7 +297,8 @@ TEST_F(ProgramCaptureTest, ASampleIsTheEndOfEachPeriod) {
 
 // A core whose closed forms are simple: four instructions per cycle.
 CaptureParts timed(std::uint32_t penalty = 17) {
-  return {.core = PaceParams{.width = 4, .window = 64, .load_cycles = {5, 15}, .branch_penalty = penalty}};
+  return {.core = CorePipelineParams{
+              .width = 4, .window = 64, .load_cycles = {5, 15}, .branch_penalty = penalty}};
 }
 
 TEST_F(ProgramCaptureTest, WhatIsBeforeARegionTakesNoTimeOfIt) {

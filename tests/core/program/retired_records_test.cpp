@@ -13,7 +13,7 @@ class AnsweredRecordsTest : public testing::Test {
     for (std::uint64_t i = 0; i < instructions; ++i) records_.begin_instruction();
   }
 
-  AnsweredRecords records_{kWindow};
+  RetiredRecords records_{kWindow};
 };
 
 TEST_F(AnsweredRecordsTest, ARecordIsAnsweredWhenItIsFurtherBackThanTheWindow) {

@@ -7,17 +7,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(PatienceTest, BeginsWhenNothingIsFound) {
-  Patience patience(milliseconds(100));
-  const Patience::Clock::time_point start{std::chrono::hours(1)};
+TEST(StallTimerTest, BeginsWhenNothingIsFound) {
+  StallTimer patience(milliseconds(100));
+  const StallTimer::Clock::time_point start{std::chrono::hours(1)};
   EXPECT_FALSE(patience.ends(1, start));
   EXPECT_FALSE(patience.ends(1, start + milliseconds(99)));
   EXPECT_TRUE(patience.ends(1, start + milliseconds(100)));
 }
 
-TEST(PatienceTest, BeginsAnewWhenSomethingCameOrAnotherIsWaitedFor) {
-  Patience patience(milliseconds(100));
-  const Patience::Clock::time_point start{std::chrono::hours(1)};
+TEST(StallTimerTest, BeginsAnewWhenSomethingCameOrAnotherIsWaitedFor) {
+  StallTimer patience(milliseconds(100));
+  const StallTimer::Clock::time_point start{std::chrono::hours(1)};
   EXPECT_FALSE(patience.ends(1, start));
   patience.begin_anew();
   EXPECT_FALSE(patience.ends(1, start + milliseconds(150)));

@@ -6,8 +6,8 @@ namespace cxloom {
 namespace {
 
 TEST(CallOrderTest, EachNumberHasItsTurnOnce) {
-  CallOrder order;
-  CallOrder::Place one, two;
+  SyscallOrder order;
+  SyscallOrder::Place one, two;
   EXPECT_TRUE(order.is_next(one, 1));
   EXPECT_FALSE(order.is_next(two, 3));
   EXPECT_TRUE(two.is_held());
@@ -18,8 +18,8 @@ TEST(CallOrderTest, EachNumberHasItsTurnOnce) {
 }
 
 TEST(CallOrderTest, WhatIsLostIsNotWaitedFor) {
-  CallOrder order;
-  CallOrder::Place one, two;
+  SyscallOrder order;
+  SyscallOrder::Place one, two;
   EXPECT_FALSE(order.is_next(one, 5));
   EXPECT_FALSE(order.is_next(two, 7));
   order.skip_to(5);

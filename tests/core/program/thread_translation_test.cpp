@@ -27,7 +27,7 @@ class ThreadTranslationTest : public testing::Test {
 
   ProgramTranslation program_{{.second_cycles = kLookUp}, test::victims()};
   ThreadTranslation translation_{program_, this};
-  AnsweredRecords answered_{512};
+  RetiredRecords answered_{512};
   std::vector<std::uint64_t> entries_;
   std::vector<std::uint64_t> began_;
   std::vector<std::uint64_t> walked_;

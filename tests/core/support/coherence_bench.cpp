@@ -5,10 +5,10 @@
 #include <iterator>
 #include <utility>
 
+#include "coherence/common/write_pull.hpp"
+#include "coherence/home/agent.hpp"
 #include "coherence/home/bias_agent.hpp"
 #include "coherence/home/dcoh.hpp"
-#include "coherence/home/agent.hpp"
-#include "coherence/common/write_pull.hpp"
 #include "component/component_time.hpp"
 #include "component/memory_access.hpp"
 #include "core/support/coherence_state.hpp"
@@ -19,7 +19,7 @@ namespace cxloom::test {
 
 namespace {
 
-/// The first lane of accesses to memory, apart from those of the device's own messages.
+/// The first virtual channel of accesses to memory, apart from those of the device's own messages.
 constexpr std::uint64_t kApart = std::uint64_t{1} << 32U;
 
 }  // namespace
@@ -180,14 +180,14 @@ class CoherenceBench::Memory final : public Agent {
       endpoint().kernel().deliver(Time{}, endpoint().source(), completion_, message);
       return;
     }
-    const std::uint64_t lane = kApart + LineAddress::of(message.address).number();
+    const std::uint64_t vc = kApart + LineAddress::of(message.address).number();
     const NodeId home = endpoint().id();
     for (const auto& [key, queue] : bench_.queues()) {
-      if (queue.receiver == &completion_ && key.lane == lane &&
+      if (queue.receiver == &completion_ && key.vc == vc &&
           (key.channel == Channel::kM2SRwD || message.channel == Channel::kM2SRwD))
         raced_ = bench_.describe(message) + " while the memory works on another access to the line";
     }
-    bench_.wait_for(completion_, {home, home, message.channel, lane}, message);
+    bench_.wait_for(completion_, {home, home, message.channel, vc}, message);
   }
   /// A write and another access to its line that were in the memory at once: it may take them in any order.
   const std::string& raced() const { return raced_; }
@@ -239,7 +239,7 @@ class CoherenceBench::Watch final : public ProtocolObserver {
 // ---- The system
 
 CoherenceBench::CoherenceBench(const CoherenceSetup& setup)
-    : oracle_(bench_.fabric().map), watch_(std::make_unique<Watch>(*this)) {
+    : oracle_(bench_.system_context().map), watch_(std::make_unique<Watch>(*this)) {
   for (std::uint32_t line = 0; line < setup.lines; ++line) lines_.emplace_back(line);
   bench_.set_order(setup.order);
   if (setup.fault) bench_.on_send(setup.fault);
@@ -254,7 +254,7 @@ CoherenceBench::CoherenceBench(const CoherenceSetup& setup)
   RegionParams region;
   region.to = {device.name()};
   region.coherence = setup.home.coherence;
-  bench_.fabric().map.add_region(region, {{device.name(), device.id(), Bytes{1U << 20U}}});
+  bench_.system_context().map.add_region(region, {{device.name(), device.id(), Bytes{1U << 20U}}});
   bench_.watch(*watch_);
   bench_.start();
 }
@@ -397,7 +397,7 @@ std::string CoherenceBench::fingerprint() const {
       if (host < hosts_.size() && hosts_[host]->cache())
         AgentState::write_order(*hosts_[host]->cache(), *message, text);
     }
-    text << (key.lane >= kApart ? '/' : '|');
+    text << (key.vc >= kApart ? '/' : '|');
   }
   for (const LineAddress line : lines_) {
     text.version(line, oracle_.latest(line)).version(line, oracle_.in_memory(line));

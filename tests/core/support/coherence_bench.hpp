@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/parameters.hpp"
-#include "coherence/home/bias_params.hpp"
 #include "coherence/cache/params.hpp"
+#include "coherence/home/bias_params.hpp"
 #include "coherence/home/dcoh_params.hpp"
 #include "coherence/home/directory_agent.hpp"
 #include "core/support/coherence_explorer.hpp"

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "coherence/home/bias_agent.hpp"
 #include "coherence/cache/agent.hpp"
+#include "coherence/home/bias_agent.hpp"
 #include "coherence/home/directory_agent.hpp"
 
 namespace cxloom::test {

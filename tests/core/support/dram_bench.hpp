@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/support/media_kinds.hpp"
-#include "memory/dram/device/command.hpp"
 #include "memory/dram/controller/params.hpp"
+#include "memory/dram/device/command.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom::test {
@@ -64,7 +64,7 @@ class DramPattern {
   std::uint64_t state_ = 0x0123456789abcdefULL;
 };
 
-inline Kinded fr_fcfs(Time age_cap) {
+inline KindSpec fr_fcfs(Time age_cap) {
   return {"fr-fcfs", Value(Value::Map{{"age_cap", std::to_string(age_cap.ps()) + "ps"}})};
 }
 

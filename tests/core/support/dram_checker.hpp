@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "memory/dram/device/command.hpp"
 #include "memory/dram/controller/params.hpp"
+#include "memory/dram/device/command.hpp"
 
 namespace cxloom::test {
 

@@ -69,7 +69,7 @@ MessageBench::~MessageBench() = default;
 Endpoint& MessageBench::add_device(const std::string& name) {
   const NodeId id{static_cast<std::uint32_t>(names_.size())};
   names_.push_back(name);
-  devices_.push_back(std::make_unique<Device>(ComponentContext{*kernel_, name, id, 1}, fabric_));
+  devices_.push_back(std::make_unique<Device>(ComponentContext{*kernel_, name, id, 1}, system_context_));
   outlets_.push_back(std::make_unique<Outlet>(*this));
   devices_.back()->attach(*outlets_.back());
   return *devices_.back();
@@ -80,7 +80,7 @@ ComponentContext MessageBench::context_of(const Endpoint& device) {
 }
 
 void MessageBench::watch(ProtocolObserver& observer) {
-  fabric_.observer = &observer;
+  system_context_.observer = &observer;
   for (const auto& device : devices_) device->watch_protocol(true);
 }
 
@@ -101,9 +101,9 @@ void MessageBench::send(Message& message, EventHandler* inside) {
                                                                       : ""));
   if (fate == Fate::kLost) return;
   const bool by_line = order_ == NetworkOrder::kOfLine;
-  const std::uint64_t lane = by_line ? LineAddress::of(message.address).number() + 1 : 0;
+  const std::uint64_t vc = by_line ? LineAddress::of(message.address).number() + 1 : 0;
   const Channel channel = order_ == NetworkOrder::kOfAll ? Channel{} : message.channel;
-  Queue& queue = queues_[{message.source, message.destination, channel, lane}];
+  Queue& queue = queues_[{message.source, message.destination, channel, vc}];
   queue.receiver = inside ? inside : devices_[message.destination.index()].get();
   if (fate == Fate::kQueuedFirst) {
     queue.messages.push_front(&message);
@@ -113,7 +113,7 @@ void MessageBench::send(Message& message, EventHandler* inside) {
 }
 
 void MessageBench::wait_for(EventHandler& receiver, const QueueKey& key, Message& message) {
-  ensure(key.lane != 0, "a message of a part in a queue of its device");
+  ensure(key.vc != 0, "a message of a part in a queue of its device");
   Queue& queue = queues_[key];
   queue.receiver = &receiver;
   queue.messages.push_back(&message);

@@ -13,8 +13,8 @@
 
 #include "component/agent.hpp"
 #include "component/endpoint.hpp"
-#include "component/system_context.hpp"
 #include "component/port.hpp"
+#include "component/system_context.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom::test {
@@ -24,7 +24,7 @@ struct QueueKey {
   NodeId source;
   NodeId destination;
   Channel channel = Channel::kM2SReq;
-  std::uint64_t lane = 0;  ///< of a sender whose messages need no order among each other; 0: none
+  std::uint64_t vc = 0;  ///< of a sender whose messages need no order among each other; 0: none
 
   auto operator<=>(const QueueKey&) const = default;
 };
@@ -55,8 +55,8 @@ class MessageBench {
   ~MessageBench();
 
   Kernel& kernel() { return *kernel_; }
-  Fabric& fabric() { return fabric_; }
-  const Fabric& fabric() const { return fabric_; }
+  SystemContext& system_context() { return system_context_; }
+  const SystemContext& system_context() const { return system_context_; }
 
   /// A device without agents yet, whose one port leads to all others.
   Endpoint& add_device(const std::string& name);
@@ -73,7 +73,7 @@ class MessageBench {
   void start();
 
   const Queues& queues() const { return queues_; }
-  /// A message for `receiver`, which is a part of a device rather than a device. Its lane is not zero.
+  /// A message for `receiver`, which is a part of a device rather than a device. Its virtual channel is not zero.
   void wait_for(EventHandler& receiver, const QueueKey& key, Message& message);
   /// The first message of a queue arrives, and the agents do all that they do at once.
   void deliver(const QueueKey& key);
@@ -95,7 +95,7 @@ class MessageBench {
   void send(Message& message, EventHandler* inside);
 
   std::unique_ptr<Kernel> kernel_;
-  Fabric fabric_;
+  SystemContext system_context_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Outlet>> outlets_;
   std::vector<std::unique_ptr<Inside>> inside_;

@@ -111,7 +111,7 @@ class Rebuilt {
     std::int64_t start;
     std::int64_t credit_back = 0;  // when the buffer it takes is known to be free again
   };
-  using Lane = std::tuple<std::uint32_t, std::uint32_t, Channel>;  // from, to, class
+  using ClassVc = std::tuple<std::uint32_t, std::uint32_t, Channel>;  // from, to, class
 
   static std::int64_t bytes(Opcode opcode) { return carries_data(opcode) ? 80 : 16; }
   std::int64_t& part(const Key& key, Segment segment) {
@@ -155,9 +155,9 @@ class Rebuilt {
         if (last && kinds_[from] == "switch") last->credit_back += p_.output_queues ? ready : start + on_wire;
         const Segment queue = kinds_[from] == "switch" ? Segment::kSwitchQueue : Segment::kLinkQueue;
         part(key, queue) += start - ready;
-        auto& lane = lanes_[{from, arrival.node, channel_of(arrival.opcode)}];
-        lane.push_back(std::make_unique<Hop>(Hop{key, queue, ready, start, p_.ports + p_.flight}));
-        last = lane.back().get();
+        auto& vc = vcs_[{from, arrival.node, channel_of(arrival.opcode)}];
+        vc.push_back(std::make_unique<Hop>(Hop{key, queue, ready, start, p_.ports + p_.flight}));
+        last = vc.back().get();
         if (!to_switch) last->credit_back += arrival.time;
       }
       ready = arrival.time;
@@ -174,7 +174,7 @@ class Rebuilt {
   // Of each wait for a link, the time in which its class had no credit left.
   void split_credits() {
     if (!p_.credits) return;
-    for (const auto& [lane, hops] : lanes_) {
+    for (const auto& [vc, hops] : vcs_) {
       std::map<std::int64_t, std::int64_t> changes;
       for (const auto& hop : hops) {
         --changes[hop->start];
@@ -205,7 +205,7 @@ class Rebuilt {
   std::vector<std::string> kinds_;
   std::map<Key, std::vector<Arrival>> journeys_;
   std::map<Key, Segments> segments_;
-  std::map<Lane, std::vector<std::unique_ptr<Hop>>> lanes_;
+  std::map<ClassVc, std::vector<std::unique_ptr<Hop>>> vcs_;
 };
 
 /// Runs a system and compares all its requests. Gives the sums of what was charged, for tests to see that the case at

@@ -8,8 +8,8 @@
 
 #include "core/support/errors.hpp"
 #include "core/support/failing_system.hpp"
-#include "interconnect/link/end.hpp"
 #include "interconnect/channel/virtual_channels.hpp"
+#include "interconnect/link/end.hpp"
 #include "system/events/player.hpp"
 #include "system/model/system.hpp"
 

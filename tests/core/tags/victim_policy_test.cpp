@@ -17,7 +17,7 @@ namespace cxloom {
 namespace {
 
 /// A cache of one set.
-CacheArray one_set(std::uint32_t ways, const Kinded& policy,
+CacheArray one_set(std::uint32_t ways, const KindSpec& policy,
                    const VictimRegistry& policies = test::victims()) {
   CacheParams params;
   params.size = Bytes{ways * kLineBytes};
@@ -26,7 +26,7 @@ CacheArray one_set(std::uint32_t ways, const Kinded& policy,
   return {params, policies, RandomStream(1, "cache", "victim")};
 }
 
-Kinded kind(const char* name, Value::Map params = {}) { return {name, Value(std::move(params))}; }
+KindSpec kind(const char* name, Value::Map params = {}) { return {name, Value(std::move(params))}; }
 
 /// Accesses lines by their letters; of each that missed what had to leave for it, '-' for nothing, and '.' for a hit.
 std::string play(TagArray& tags, const std::string& lines) {

@@ -12,7 +12,7 @@ using namespace cxloom;
 class Mirrored final : public Media, private MediaClient {
  public:
   struct Params {
-    Kinded of{"fixed", Value(Value::Map{})};
+    KindSpec of{"fixed", Value(Value::Map{})};
 
     static void describe(Schema<Params>& schema) {
       schema.doc("Two media of a kind: reads take turns, writes go to both.");
@@ -24,7 +24,7 @@ class Mirrored final : public Media, private MediaClient {
     for (auto& half : halves_) {
       MediaContext inside{context.kernel,  context.owner,    *this,       context.kinds,
                           context.victims, context.capacity, context.seed};
-      half = below("of", [&] { return context.kinds.make(params.of, inside); });
+      half = with_path("of", [&] { return context.kinds.make(params.of, inside); });
     }
   }
 

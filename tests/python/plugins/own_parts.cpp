@@ -17,7 +17,7 @@ class Client final : public Endpoint {
  public:
   using Params = ClientParams;
   Client(const ClientParams& params, const DeviceContext& context)
-      : Endpoint(context, context.fabric), sequencer_(params, *this, context) {}
+      : Endpoint(context, context.system_context), sequencer_(params, *this, context) {}
   std::size_t max_ports() const override { return 0; }
   static std::vector<MeasureInfo> measures() { return Sequencer::measures(); }
 
@@ -55,7 +55,7 @@ class Store final : public Endpoint {
  public:
   using Params = StoreParams;
   Store(const StoreParams& params, const DeviceContext& context)
-      : Endpoint(context, context.fabric), controller_(params.store, *this, context) {}
+      : Endpoint(context, context.system_context), controller_(params.store, *this, context) {}
   std::size_t max_ports() const override { return 1; }
   static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
 
@@ -76,7 +76,7 @@ class Silent final : public Endpoint {
  public:
   using Params = SilentParams;
   Silent(const SilentParams& params, const DeviceContext& context)
-      : Endpoint(context, context.fabric), controller_(inside(params), *this, context) {}
+      : Endpoint(context, context.system_context), controller_(inside(params), *this, context) {}
   std::size_t max_ports() const override { return 1; }
   static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
 

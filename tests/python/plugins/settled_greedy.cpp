@@ -5,7 +5,7 @@ namespace {
 
 using namespace cxloom;
 
-class SettledGreedy final : public FlashCollector {
+class SettledGreedy final : public GcPolicy {
  public:
   struct Params {
     std::uint64_t pages = 0;
@@ -15,7 +15,7 @@ class SettledGreedy final : public FlashCollector {
       schema.field("pages", &Params::pages).doc("Pages that are programmed before a full block has settled.");
     }
   };
-  SettledGreedy(const Params& params, const FlashCollectorContext& context)
+  SettledGreedy(const Params& params, const GcContext& context)
       : settles_(params.pages), pages_(context.pages) {}
 
   double score(const FlashBlock& block, std::uint64_t now) override {

@@ -25,7 +25,7 @@ class Reader final : public Agent, public IoInitiator {
   Reader(const NicParams& params, Endpoint& endpoint) : Agent(endpoint), target_(params.target) {
     endpoint.add(*this);
     endpoint.bind(channel_of(Opcode::kCplD), *this);
-    endpoint.fabric().roles.io_initiators.declare(endpoint, endpoint.id(), *this);
+    endpoint.system_context().roles.io_initiators.declare(endpoint, endpoint.id(), *this);
   }
 
   const std::string& target() const override { return target_; }
@@ -88,11 +88,11 @@ class SmartNic final : public Endpoint {
  public:
   using Params = NicParams;
   SmartNic(const NicParams& params, const DeviceContext& context)
-      : Endpoint(context, context.fabric),
+      : Endpoint(context, context.system_context),
         sequencer_(params, *this, context),
         reader_(params, *this),
         clock_(*this) {
-    fabric().set_root(id());
+    system_context().set_root(id());
   }
 
   std::size_t max_ports() const override { return 0; }

@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "memory/dram/controller/ready.hpp"
+#include "memory/dram/device/timers.hpp"
 #include "memory/dram/queue/command_bus.hpp"
 #include "memory/dram/queue/queue.hpp"
-#include "memory/dram/controller/ready.hpp"
+#include "memory/dram/queue/unused_rows.hpp"
 #include "memory/dram/refresh/refresher.hpp"
 #include "memory/dram/scheduler/scheduler.hpp"
-#include "memory/dram/device/timers.hpp"
-#include "memory/dram/queue/unused_rows.hpp"
 
 namespace cxloom {
 

@@ -17,12 +17,12 @@ std::uint32_t banks_of(const DramConfig& config) {
 std::unique_ptr<DramScheduler> scheduler_of(const DramConfig& config, const DramSchedulerRegistry& kinds,
                                             const DramQueue& queue, const DramTimers& timers) {
   DramSchedulerContext context{queue, timers, DramClock(config.device.clock), banks_of(config)};
-  return below("scheduler", [&] { return kinds.make(config.scheduler, context); });
+  return with_path("scheduler", [&] { return kinds.make(config.scheduler, context); });
 }
 
 std::unique_ptr<DramRowPolicy> row_policy_of(const DramConfig& config, const DramRowPolicyRegistry& kinds) {
   DramRowContext context{DramClock(config.device.clock), banks_of(config)};
-  return below("row_policy", [&] { return kinds.make(config.row_policy, context); });
+  return with_path("row_policy", [&] { return kinds.make(config.row_policy, context); });
 }
 
 }  // namespace

@@ -13,24 +13,24 @@
 #include <vector>
 
 #include "base/ring.hpp"
-#include "memory/dram/queue/arrivals.hpp"
 #include "memory/dram/controller/candidates.hpp"
-#include "memory/dram/queue/command_bus.hpp"
-#include "memory/dram/device/counters.hpp"
-#include "memory/dram/queue/direction.hpp"
 #include "memory/dram/controller/forecast.hpp"
 #include "memory/dram/controller/idle_rows.hpp"
 #include "memory/dram/device/config.hpp"
+#include "memory/dram/device/counters.hpp"
+#include "memory/dram/device/timers.hpp"
+#include "memory/dram/queue/arrivals.hpp"
+#include "memory/dram/queue/command_bus.hpp"
+#include "memory/dram/queue/direction.hpp"
 #include "memory/dram/queue/queue.hpp"
 #include "memory/dram/queue/ranks.hpp"
-#include "memory/dram/refresh/refresher.hpp"
 #include "memory/dram/queue/requesters.hpp"
-#include "memory/dram/row_policy/row_policy.hpp"
-#include "memory/dram/scheduler/scheduler.hpp"
-#include "memory/dram/device/timers.hpp"
 #include "memory/dram/queue/unused_rows.hpp"
 #include "memory/dram/queue/write_filter.hpp"
 #include "memory/dram/queue/write_places.hpp"
+#include "memory/dram/refresh/refresher.hpp"
+#include "memory/dram/row_policy/row_policy.hpp"
+#include "memory/dram/scheduler/scheduler.hpp"
 
 namespace cxloom {
 

@@ -2,15 +2,15 @@
 // sub-channel. A forecast may be early, but never late.
 #pragma once
 
-#include "memory/dram/queue/arrivals.hpp"
 #include "memory/dram/controller/candidates.hpp"
-#include "memory/dram/queue/direction.hpp"
 #include "memory/dram/device/config.hpp"
+#include "memory/dram/queue/arrivals.hpp"
+#include "memory/dram/queue/direction.hpp"
 #include "memory/dram/queue/queue.hpp"
-#include "memory/dram/refresh/refresher.hpp"
-#include "memory/dram/scheduler/scheduler.hpp"
 #include "memory/dram/queue/unused_rows.hpp"
 #include "memory/dram/queue/write_places.hpp"
+#include "memory/dram/refresh/refresher.hpp"
+#include "memory/dram/scheduler/scheduler.hpp"
 
 namespace cxloom {
 

@@ -8,10 +8,10 @@
 #include "kernel/event_source.hpp"
 #include "kernel/measured_window.hpp"
 #include "memory/dram/controller/channel.hpp"
-#include "memory/dram/device/mapping.hpp"
 #include "memory/dram/controller/params.hpp"
-#include "memory/media/media.hpp"
+#include "memory/dram/device/mapping.hpp"
 #include "memory/media/context.hpp"
+#include "memory/media/media.hpp"
 
 namespace cxloom {
 

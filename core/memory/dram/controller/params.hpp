@@ -46,8 +46,8 @@ struct DramParams {
   std::optional<std::string> mapping;
   std::optional<BankHash> bank_hash;
   ChannelHash channel_hash = ChannelHash::kNone;
-  Kinded row_policy{"open", Value(Value::Map{})};
-  Kinded scheduler{"fr-fcfs", Value(Value::Map{})};
+  KindSpec row_policy{"open", Value(Value::Map{})};
+  KindSpec scheduler{"fr-fcfs", Value(Value::Map{})};
   std::uint32_t read_queue = 64;
   std::uint32_t write_queue = 64;
   double write_high = 0.75;
@@ -56,7 +56,7 @@ struct DramParams {
   std::optional<std::uint32_t> lull;
   std::optional<std::uint32_t> longest_turn;
   bool posted_writes = true;
-  Kinded refresh{"usual", Value(Value::Map{})};
+  KindSpec refresh{"usual", Value(Value::Map{})};
   std::uint32_t refresh_postpone = 0;
   std::optional<Time> power_down;
   TwoCycleCommands two_cycle_commands = TwoCycleCommands::kUsual;

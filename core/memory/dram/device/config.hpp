@@ -19,8 +19,8 @@ struct DramConfig {
   std::string mapping;
   BankHash hash = BankHash::kNone;
   ChannelHash channel_hash = ChannelHash::kNone;
-  Kinded row_policy;
-  Kinded scheduler;
+  KindSpec row_policy;
+  KindSpec scheduler;
   std::uint32_t read_queue = 0;
   std::uint32_t write_queue = 0;
   std::uint32_t write_high = 0;  ///< writes waiting at which a drain begins
@@ -31,7 +31,7 @@ struct DramConfig {
   std::uint32_t lull = 0;
   std::uint32_t longest_turn = 0;
   bool posted_writes = true;
-  Kinded refresh;
+  KindSpec refresh;
   /// What a refresh takes, for the checks of parameters; none where it is off, or of a plug-in.
   std::optional<DramRefreshScope> refresh_scope;
   std::uint32_t refresh_postpone = 0;

@@ -1,8 +1,8 @@
 // Energy from currents: what a data sheet's IDD values say of the commands and states that were counted.
 #pragma once
 
-#include "memory/dram/device/counters.hpp"
 #include "memory/dram/device/config.hpp"
+#include "memory/dram/device/counters.hpp"
 
 namespace cxloom {
 

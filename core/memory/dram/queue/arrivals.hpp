@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "base/ring.hpp"
-#include "memory/dram/queue/backlog.hpp"
 #include "memory/dram/device/config.hpp"
 #include "memory/dram/device/timers.hpp"
+#include "memory/dram/queue/backlog.hpp"
 
 namespace cxloom {
 

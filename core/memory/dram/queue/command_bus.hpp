@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "memory/dram/device/command.hpp"
-#include "memory/dram/queue/queue.hpp"
 #include "memory/dram/device/timers.hpp"
+#include "memory/dram/queue/queue.hpp"
 
 namespace cxloom {
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "memory/dram/queue/command_bus.hpp"
-#include "memory/dram/device/counters.hpp"
 #include "memory/dram/device/config.hpp"
+#include "memory/dram/device/counters.hpp"
 #include "memory/dram/device/timers.hpp"
+#include "memory/dram/queue/command_bus.hpp"
 
 namespace cxloom {
 

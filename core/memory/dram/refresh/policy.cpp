@@ -20,8 +20,8 @@ void register_refresh_policies(DramRefreshPolicyRegistry& registry) {
 }
 
 std::unique_ptr<DramRefreshPolicy> make_refresh_policy(const DramRefreshPolicyRegistry& kinds,
-                                                       const Kinded& kinded, DramRefreshContext context) {
-  return below("refresh", [&] {
+                                                       const KindSpec& kinded, DramRefreshContext context) {
+  return with_path("refresh", [&] {
     std::unique_ptr<DramRefreshPolicy> policy = kinds.make(kinded, context);
     if (policy->interval() == kNeverClock) return policy;
     const DramDevice& device = context.device;

@@ -11,8 +11,8 @@
 
 #include "base/parameters.hpp"
 #include "memory/dram/device/device.hpp"
-#include "memory/dram/queue/queue.hpp"
 #include "memory/dram/device/timers.hpp"
+#include "memory/dram/queue/queue.hpp"
 
 namespace cxloom {
 
@@ -53,6 +53,6 @@ void register_refresh_policies(DramRefreshPolicyRegistry& registry);
 
 /// Throws InputError if the device has no such refreshes, or one is due before the last is over.
 std::unique_ptr<DramRefreshPolicy> make_refresh_policy(const DramRefreshPolicyRegistry& kinds,
-                                                       const Kinded& kinded, DramRefreshContext context);
+                                                       const KindSpec& kinded, DramRefreshContext context);
 
 }  // namespace cxloom

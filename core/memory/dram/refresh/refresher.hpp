@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "memory/dram/device/counters.hpp"
 #include "memory/dram/device/config.hpp"
+#include "memory/dram/device/counters.hpp"
 #include "memory/dram/queue/ranks.hpp"
 #include "memory/dram/refresh/policy.hpp"
 #include "memory/dram/refresh/steps.hpp"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "memory/dram/queue/command_bus.hpp"
 #include "memory/dram/device/timers.hpp"
+#include "memory/dram/queue/command_bus.hpp"
 #include "memory/dram/queue/unused_rows.hpp"
 
 namespace cxloom {

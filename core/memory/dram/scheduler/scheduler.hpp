@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "memory/dram/device/clock.hpp"
-#include "memory/dram/queue/queue.hpp"
 #include "memory/dram/device/timers.hpp"
+#include "memory/dram/queue/queue.hpp"
 
 namespace cxloom {
 

@@ -52,7 +52,7 @@ class CacheBench final : private CacheAgent::Client {
     RegionParams region;
     region.to = {"home"};
     region.coherence = protocol.coherence;
-    bench_.fabric().map.add_region(region, {{"home", home_.endpoint().id(), Bytes{1U << 20U}}});
+    bench_.system_context().map.add_region(region, {{"home", home_.endpoint().id(), Bytes{1U << 20U}}});
     bench_.start();
   }
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/parameters.hpp"
-#include "coherence/home/dcoh.hpp"
-#include "coherence/home/agent.hpp"
 #include "coherence/common/write_pull.hpp"
+#include "coherence/home/agent.hpp"
+#include "coherence/home/dcoh.hpp"
 #include "core/support/coherence_bench.hpp"
 #include "core/support/docs_table.hpp"
 #include "core/support/errors.hpp"
@@ -54,7 +54,7 @@ class HomeBench {
                 ScriptedPeer(bench_.add_device("h2"))},
         device_(bench_.add_device("home")),
         memory_(device_) {
-    bench_.fabric().caches = 3;
+    bench_.system_context().caches = 3;
     const ComponentContext context = bench_.context_of(device_);
     if (coherence == Coherence::kHdmH) {
       HomeAgentParams params;
@@ -67,7 +67,7 @@ class HomeBench {
     RegionParams region;
     region.to = {"home"};
     region.coherence = coherence;
-    bench_.fabric().map.add_region(region, {{"home", device_.id(), Bytes{1U << 20U}}});
+    bench_.system_context().map.add_region(region, {{"home", device_.id(), Bytes{1U << 20U}}});
     bench_.start();
   }
 

@@ -299,13 +299,13 @@ TEST(IoEngine, BadInputIsRefused) {
 /// A device that answers CXL.io, and nothing else.
 class Target final : public Endpoint {
  public:
-  Target(Kernel& kernel, Fabric& fabric)
-      : Endpoint(ComponentContext{kernel, "target", NodeId{0}, 1}, fabric), io(Time{}, *this) {}
+  Target(Kernel& kernel, SystemContext& system_context)
+      : Endpoint(ComponentContext{kernel, "target", NodeId{0}, 1}, system_context), io(Time{}, *this) {}
   IoCompleter io;
 };
 
-Message& posted(Fabric& fabric, std::uint32_t from) {
-  Request& packet = fabric.posted.take();
+Message& posted(SystemContext& system_context, std::uint32_t from) {
+  Request& packet = system_context.posted.take();
   Message& message = packet.message;
   message.opcode = Opcode::kMWr;
   message.channel = channel_of(Opcode::kMWr);
@@ -318,23 +318,23 @@ Message& posted(Fabric& fabric, std::uint32_t from) {
 
 TEST(IoCompleter, APostedWriteEndsWhereItArrives) {
   Kernel kernel;
-  Fabric fabric;
-  Target target(kernel, fabric);
+  SystemContext system_context;
+  Target target(kernel, system_context);
   test::Probe engine(kernel, "engine", 1);
   test::FifoLink link(kernel, target, engine, {});
   const IoRecord& record = target.io.expect_io(NodeId{1});
   target.open_window(Time{});
-  target.receive(posted(fabric, 1));
-  target.receive(posted(fabric, 7));  // of a device that is no initiator as far as anybody knows
+  target.receive(posted(system_context, 1));
+  target.receive(posted(system_context, 7));  // of a device that is no initiator as far as anybody knows
   EXPECT_EQ(record.ended().count(), 1U);
   EXPECT_EQ(record.latency().count(), 1U);
-  EXPECT_EQ(fabric.posted.live(), 0U);
+  EXPECT_EQ(system_context.posted.live(), 0U);
 }
 
 TEST(IoCompleter, AnyOtherPostedWriteIsAnError) {
   Kernel kernel;
-  Fabric fabric;
-  Target target(kernel, fabric);
+  SystemContext system_context;
+  Target target(kernel, system_context);
   test::Probe engine(kernel, "engine", 1);
   test::FifoLink link(kernel, target, engine, {});
   target.io.expect_io(NodeId{1});
@@ -342,7 +342,7 @@ TEST(IoCompleter, AnyOtherPostedWriteIsAnError) {
   Message& message = messages.make(Opcode::kMWr);
   message.destination = NodeId{0};
   EXPECT_THROW(target.receive(message), InternalError);
-  posted(fabric, 1);
+  posted(system_context, 1);
   EXPECT_THROW(target.receive(message), InternalError);
 }
 

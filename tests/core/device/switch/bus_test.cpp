@@ -73,16 +73,16 @@ class CountedRoutes final : public Routes {
 /// How often a bus asks for the way of a message, where all go the same way or not.
 int asked_for_a_way(std::uint16_t fixed) {
   Kernel kernel;
-  Fabric fabric;
+  SystemContext system_context;
   auto owned = std::make_unique<CountedRoutes>();
   owned->fixed = fixed;
   const CountedRoutes& routes = *owned;
-  fabric.routes = std::move(owned);
+  system_context.routes = std::move(owned);
   const MediaRegistry media("media");
   const VictimRegistry victims("victim policy");
   const PrefetcherRegistry prefetchers("prefetcher");
-  Bus bus({},
-          DeviceContext{ComponentContext{kernel, "bus", NodeId{0}, 1}, fabric, media, victims, prefetchers});
+  Bus bus({}, DeviceContext{ComponentContext{kernel, "bus", NodeId{0}, 1}, system_context, media, victims,
+                            prefetchers});
   test::Probe near(kernel, "near", 1);
   test::Probe far(kernel, "far", 2);
   test::FifoLink in(kernel, bus, near, {});

@@ -7,8 +7,8 @@
 #include "core/support/link_bench.hpp"
 #include "core/support/probe.hpp"
 #include "interconnect/flit/batched_transmitter.hpp"
-#include "interconnect/wire/credit_line.hpp"
 #include "interconnect/link/message_transmitter.hpp"
+#include "interconnect/wire/credit_line.hpp"
 
 namespace cxloom {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "base/random.hpp"
 #include "component/delivery_order.hpp"
-#include "interconnect/routing/rank_strides.hpp"
 #include "interconnect/routing/draw.hpp"
+#include "interconnect/routing/rank_strides.hpp"
 #include "interconnect/topology/topology.hpp"
 #include "interconnect/topology/up_down.hpp"
 

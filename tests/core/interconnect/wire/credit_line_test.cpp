@@ -14,7 +14,7 @@ namespace {
 using namespace literals;
 
 struct CreditedUser {
-  explicit CreditedUser(std::uint32_t credits) : line(user, 10_ns, Lane{3}, credits) {}
+  explicit CreditedUser(std::uint32_t credits) : line(user, 10_ns, ClassVc{3}, credits) {}
 
   Kernel kernel;
   test::Probe probe{kernel, "user"};

@@ -27,7 +27,7 @@ using namespace literals;
 using test::Messages;
 using CachedBench = test::MediaBench<CachedMedia>;
 
-Kinded fixed(const char* latency, const char* write_latency = nullptr, const char* bandwidth = nullptr) {
+KindSpec fixed(const char* latency, const char* write_latency = nullptr, const char* bandwidth = nullptr) {
   Value::Map params{{"latency", latency}};
   if (write_latency) params.emplace_back("write_latency", write_latency);
   if (bandwidth) params.emplace_back("bandwidth", bandwidth);
@@ -172,7 +172,7 @@ TEST(CachedMedia, AnAccessToSeveralPagesIsDoneWithTheLast) {
 
 // --- ahead of its use ---------------------------------------------------------------------------------------
 
-Kinded ahead(const char* kind, Value::Map params = {}) { return {kind, Value(std::move(params))}; }
+KindSpec ahead(const char* kind, Value::Map params = {}) { return {kind, Value(std::move(params))}; }
 
 /// Sixteen pages, each after the one before it.
 CachedMediaParams fetching(const char* kind, Value::Map params = {}) {
@@ -579,10 +579,10 @@ class DrawOnce final : public VictimPolicy {
 TEST(CachedMedia, EachOfSeveralLevelsDrawsItsOwnVictims) {
   VictimRegistry policies("victim policy");
   policies.add<DrawOnce>("draw-once");
-  const auto cached = [](const Kinded& backing) {
+  const auto cached = [](const KindSpec& backing) {
     Value::Map inside = *backing.params.as_map();
     inside.insert(inside.begin(), {"kind", backing.kind});
-    return Kinded{
+    return KindSpec{
         "cached",
         Value(Value::Map{{"size", "16KiB"}, {"ways", 2}, {"policy", "draw-once"}, {"backing", inside}})};
   };

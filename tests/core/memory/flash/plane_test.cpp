@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::uint32_t kNowhere = FlashPlane::kNowhere;
 
-std::unique_ptr<FlashCollector> collector(const char* kind, std::uint32_t pages) {
-  FlashCollectorContext context{pages, RandomStream(1, "test", "collection")};
+std::unique_ptr<GcPolicy> collector(const char* kind, std::uint32_t pages) {
+  GcContext context{pages, RandomStream(1, "test", "collection")};
   return test::media_kinds().collectors.make({kind, Value(Value::Map{})}, context);
 }
 
@@ -166,7 +166,7 @@ struct Aged {
   }
   static constexpr std::uint32_t kBlocks = 64;
   static constexpr std::uint32_t kPages = 32;
-  std::unique_ptr<FlashCollector> chooses;
+  std::unique_ptr<GcPolicy> chooses;
   std::vector<std::unique_ptr<FlashPlane>> planes;
 };
 

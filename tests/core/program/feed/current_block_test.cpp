@@ -32,7 +32,7 @@ std::uint64_t store_by(std::uint32_t instruction, std::uint64_t address) {
 
 TEST(EnteredBlockTest, CollectsAccessesUntilItIsLeft) {
   const ProgramBlock block = block_of(0x100, {8, 8});
-  EnteredBlock entered;
+  CurrentBlock entered;
   EXPECT_EQ(entered.block(), nullptr);
   entered.enter(block, nullptr);
   EXPECT_TRUE(entered.access(load_by(0, 0x5000)));
@@ -49,7 +49,7 @@ TEST(EnteredBlockTest, CollectsAccessesUntilItIsLeft) {
 
 TEST(EnteredBlockTest, PiecesAreJoinedUpToTheOperand) {
   const ProgramBlock block = block_of(0x100, {16, 8});
-  EnteredBlock entered;
+  CurrentBlock entered;
   entered.enter(block, nullptr);
   entered.access(load_by(0, 0x5000));
   entered.access(load_by(0, 0x5008));
@@ -63,7 +63,7 @@ TEST(EnteredBlockTest, PiecesAreJoinedUpToTheOperand) {
 
 TEST(EnteredBlockTest, WhatIsOfNoInstructionIsDropped) {
   const ProgramBlock block = block_of(0x100, {8, 8});
-  EnteredBlock entered;
+  CurrentBlock entered;
   EXPECT_FALSE(entered.access(load_by(0, 0x5000)));  // in no block
   entered.enter(block, nullptr);
   EXPECT_FALSE(entered.access(load_by(2, 0x5000)));  // behind its end
@@ -74,13 +74,13 @@ TEST(EnteredBlockTest, WhatIsOfNoInstructionIsDropped) {
 
 TEST(EnteredBlockTest, WhatCannotBeIsRefused) {
   const ProgramBlock block = block_of(0x100, {8});
-  EnteredBlock entered;
+  CurrentBlock entered;
   EXPECT_THROW(entered.access(feed::access(feed::access_of(0), 0x5000, 3, 0)), SimulationError);
-  for (std::size_t i = 0; i < EnteredBlock::kMostAccesses; ++i) entered.access(load_by(0, 0x5000));
+  for (std::size_t i = 0; i < CurrentBlock::kMostAccesses; ++i) entered.access(load_by(0, 0x5000));
   EXPECT_THROW(entered.access(load_by(0, 0x5000)), SimulationError);  // strays without end
-  EnteredBlock other;
+  CurrentBlock other;
   other.enter(block, nullptr);
-  for (std::size_t i = 0; i < EnteredBlock::kMostAccesses; ++i) other.access(load_by(0, 0x5000));
+  for (std::size_t i = 0; i < CurrentBlock::kMostAccesses; ++i) other.access(load_by(0, 0x5000));
   EXPECT_THROW(other.access(load_by(0, 0x5000)), SimulationError);
 }
 
@@ -88,7 +88,7 @@ TEST(EnteredBlockTest, ARepeatedInstructionGoesOnWithItself) {
   const ProgramBlock first = block_of(0x100, {8, 8});        // its last instruction is at 0x104
   const ProgramBlock again = block_of(0x104, {8, 8}, true);  // begins with that one
   const ProgramBlock plain = block_of(0x104, {8, 8}, false);
-  EnteredBlock entered;
+  CurrentBlock entered;
   entered.enter(again, &first);
   EXPECT_TRUE(entered.is_continued());
   entered.enter(again, &again);  // whose last one is at 0x108

@@ -25,12 +25,12 @@ class FeedFolderTest : public testing::Test {
   }
   std::vector<std::uint32_t> opened() {
     std::vector<std::uint32_t> numbers;
-    for (const FeedFolder::Ring& ring : folder_.open_rings()) numbers.push_back(ring.number);
+    for (const FeedDirectory::Ring& ring : folder_.open_rings()) numbers.push_back(ring.number);
     return numbers;
   }
 
   test::FeedBench bench_;
-  FeedFolder folder_{bench_.path(), {1U << 10U, 1U << 12U}};
+  FeedDirectory folder_{bench_.path(), {1U << 10U, 1U << 12U}};
 };
 
 using Numbers = std::vector<std::uint32_t>;
@@ -72,8 +72,8 @@ TEST_F(FeedFolderTest, WhatAWriterCouldNotDoIsSaid) {
 }
 
 TEST_F(FeedFolderTest, AFolderHasOneReader) {
-  EXPECT_THROW(FeedFolder(bench_.path(), {}), InputError);
-  EXPECT_THROW(FeedFolder(bench_.path() + "/none", {}), InputError);
+  EXPECT_THROW(FeedDirectory(bench_.path(), {}), InputError);
+  EXPECT_THROW(FeedDirectory(bench_.path() + "/none", {}), InputError);
 }
 
 }  // namespace

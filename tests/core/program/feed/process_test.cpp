@@ -32,7 +32,7 @@ class FeedProcessTest : public testing::Test {
   }
 
   test::FeedBench bench_;
-  FeedFolder folder_{bench_.path(), {1U << 10U, 1U << 12U}};
+  FeedDirectory folder_{bench_.path(), {1U << 10U, 1U << 12U}};
 };
 
 TEST_F(FeedProcessTest, ABlockIsKnownWhenItIsEntered) {

@@ -21,9 +21,9 @@ struct Mappings : ProgramSink {
 };
 
 // The process is this one, and its addresses are its own.
-class ToldMappingsTest : public testing::Test {
+class ReportedMappingsTest : public testing::Test {
  protected:
-  ToldMappingsTest() { head_.pid = static_cast<std::uint32_t>(getpid()); }
+  ReportedMappingsTest() { head_.pid = static_cast<std::uint32_t>(getpid()); }
   void map(std::int32_t file, std::int64_t result, std::uint32_t number = system_call::kMmap) {
     SystemCall call;
     call.number = number;
@@ -36,11 +36,11 @@ class ToldMappingsTest : public testing::Test {
   }
 
   FeedRingHead head_;
-  ToldMappings told_;
+  ReportedMappings told_;
   Mappings sink_;
 };
 
-TEST_F(ToldMappingsTest, WhatAProcessBeginsWithIsToldOnce) {
+TEST_F(ReportedMappingsTest, WhatAProcessBeginsWithIsToldOnce) {
   told_.thread_begins(kMapper, head_, sink_);
   const auto here = reinterpret_cast<std::uint64_t>(&kMapper);
   EXPECT_TRUE(std::ranges::any_of(
@@ -50,7 +50,7 @@ TEST_F(ToldMappingsTest, WhatAProcessBeginsWithIsToldOnce) {
   EXPECT_TRUE(sink_.all.empty());
 }
 
-TEST_F(ToldMappingsTest, AFileThatIsMappedIsToldAlone) {
+TEST_F(ReportedMappingsTest, AFileThatIsMappedIsToldAlone) {
   void* const memory = mmap(nullptr, kMappedPage, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const auto begin = reinterpret_cast<std::int64_t>(memory);
   map(3, begin);
@@ -65,9 +65,9 @@ TEST_F(ToldMappingsTest, AFileThatIsMappedIsToldAlone) {
   munmap(memory, kMappedPage);
 }
 
-TEST_F(ToldMappingsTest, LooksAreLimited) {
+TEST_F(ReportedMappingsTest, LooksAreLimited) {
   head_.pid = 0;  // there is none: looks cost little, and count
-  for (std::uint32_t i = 0; i < ToldMappings::kMostLooks; ++i) map(3, kMappedPage);
+  for (std::uint32_t i = 0; i < ReportedMappings::kMostLooks; ++i) map(3, kMappedPage);
   head_.pid = static_cast<std::uint32_t>(getpid());
   told_.thread_begins(kMapper, head_, sink_);
   EXPECT_TRUE(sink_.all.empty());

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/protocol/flit/traffic.hpp"
 #include "core/protocol/flit/legal_flits.hpp"
+#include "core/protocol/flit/traffic.hpp"
 #include "protocol/flit/packer.hpp"
 
 namespace cxloom {

@@ -9,8 +9,8 @@
 #include "core/support/errors.hpp"
 #include "core/support/system.hpp"
 #include "kernel/kernel.hpp"
-#include "memory/media/media.hpp"
 #include "memory/media/context.hpp"
+#include "memory/media/media.hpp"
 #include "system/kinds/registry.hpp"
 
 namespace cxloom::test {

@@ -16,7 +16,7 @@ using namespace literals;
 struct PaintParams {
   std::uint32_t coats = 1;
   Time drying{5'000};
-  std::optional<Kinded> over;
+  std::optional<KindSpec> over;
 
   static void describe(Schema<PaintParams>& schema) {
     schema.doc("Paint.");

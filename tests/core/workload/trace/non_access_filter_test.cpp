@@ -34,8 +34,8 @@ std::vector<Access> records() {
           record(5, AccessRole::kDemand, kAllBefore, 2)};
 }
 
-TEST(NoteFilter, WithCoresNothingChanges) {
-  NoteFilter filter(true);
+TEST(NonAccessFilter, WithCoresNothingChanges) {
+  NonAccessFilter filter(true);
   std::vector<Access> batch = records();
   filter.apply(batch);
   ASSERT_EQ(batch.size(), 9U);
@@ -43,9 +43,9 @@ TEST(NoteFilter, WithCoresNothingChanges) {
   EXPECT_EQ(batch[7].dependence, 7U);
 }
 
-TEST(NoteFilter, WithoutThemAccessesAreLeftWhateverTheBatches) {
+TEST(NonAccessFilter, WithoutThemAccessesAreLeftWhateverTheBatches) {
   for (const std::size_t size : {1U, 2U, 5U, 9U}) {
-    NoteFilter filter(false);
+    NonAccessFilter filter(false);
     std::vector<Access> left;
     const std::vector<Access> all = records();
     for (std::size_t at = 0; at < all.size(); at += size) {
@@ -68,8 +68,8 @@ TEST(NoteFilter, WithoutThemAccessesAreLeftWhateverTheBatches) {
   }
 }
 
-TEST(NoteFilter, AFenceThatIsLeftOutStandsBeforeTheNextAccessOfItsThread) {
-  NoteFilter filter(false);
+TEST(NonAccessFilter, AFenceThatIsLeftOutStandsBeforeTheNextAccessOfItsThread) {
+  NonAccessFilter filter(false);
   std::vector<Access> batch{record(0), record(0, AccessRole::kProgress, kAllBefore),
                             record(1, AccessRole::kDemand, 0, 2), record(2, AccessRole::kDemand, 3),
                             record(3, AccessRole::kDemand, 1)};
@@ -79,7 +79,7 @@ TEST(NoteFilter, AFenceThatIsLeftOutStandsBeforeTheNextAccessOfItsThread) {
   EXPECT_EQ(needs, (std::vector<std::uint32_t>{0, 0, kAllBefore, 1}));
 }
 
-TEST(NoteFilter, AStreamOfAccessesIsAsLongAsTheyAre) {
+TEST(NonAccessFilter, AStreamOfAccessesIsAsLongAsTheyAre) {
   for (const bool cores : {false, true}) {
     bool given = false;
     TraceStream stream(

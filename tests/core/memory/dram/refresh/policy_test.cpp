@@ -54,7 +54,7 @@ const MediaRegistry& kinds() {
   return all;
 }
 
-DramParams with(const Kinded& refresh, const std::string& preset = "DDR5-4800") {
+DramParams with(const KindSpec& refresh, const std::string& preset = "DDR5-4800") {
   DramParams params = DramBench::preset(preset);
   params.refresh = refresh;
   return params;
@@ -139,7 +139,7 @@ TEST(DramRefreshPolicy, ThatChoosesWhatIsNotLeftIsSaid) {
 }
 
 TEST(DramRefreshPolicy, IsRefusedWhereTheDeviceCannotFollow) {
-  const auto refused = [](const Kinded& refresh, const char* preset) {
+  const auto refused = [](const KindSpec& refresh, const char* preset) {
     return input_error([&] { const DramBench bench(with(refresh, preset), Bytes{1ULL << 30U}, kinds()); });
   };
   const InputError none = refused({"same-bank", {}}, "DDR4-2400");

@@ -30,7 +30,7 @@ const NodeId kFirst{0};
 const NodeId kSecond{1};
 
 /// One sub-channel, its row at the top of the address, without refresh.
-DramParams quiet_with(const Kinded& scheduler) {
+DramParams quiet_with(const KindSpec& scheduler) {
   DramParams params = DramBench::preset("test-D5");
   params.mapping = "rochrababgco";
   params.refresh.kind = "off";
@@ -38,10 +38,12 @@ DramParams quiet_with(const Kinded& scheduler) {
   return params;
 }
 
-Kinded kind(std::string name, Value::Map params = {}) { return {std::move(name), Value(std::move(params))}; }
+KindSpec kind(std::string name, Value::Map params = {}) {
+  return {std::move(name), Value(std::move(params))};
+}
 
 /// Clocks of each read; all are there at the beginning.
-std::vector<Clock> latencies(const Kinded& scheduler, const std::vector<std::uint64_t>& addresses) {
+std::vector<Clock> latencies(const KindSpec& scheduler, const std::vector<std::uint64_t>& addresses) {
   DramBench bench(quiet_with(scheduler));
   for (const std::uint64_t address : addresses) bench.access({address, false}, Time{});
   bench.run();
@@ -108,7 +110,7 @@ TEST(Fcfs, KeepsTheOrderOfArrival) {
 
 /// A scheduler by itself, with the queue and the timers that it looks at.
 struct Rig {
-  explicit Rig(const Kinded& named) : scheduler(test::media_kinds().schedulers.make(named, context)) {}
+  explicit Rig(const KindSpec& named) : scheduler(test::media_kinds().schedulers.make(named, context)) {}
 
   void arrive(NodeId requester, std::uint32_t bank, std::uint32_t row) {
     DramBurst burst;
@@ -182,7 +184,7 @@ struct Pair {
   double random = 0;
 };
 
-Pair side_by_side(const Kinded& scheduler) {
+Pair side_by_side(const KindSpec& scheduler) {
   DramParams params = DramBench::preset("test-D5");
   params.scheduler = scheduler;
   DramBench bench(params);

@@ -19,10 +19,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from cxloom.building import build
-from cxloom.running import simulate
+from cxloom.running.run import simulate
 from cxloom.spec.resolve import Override
-from cxloom.system import System
+from cxloom.system.simulation import build
+from cxloom.system.system import System
 
 PRESET = """\
 preset: esf/validation

@@ -16,10 +16,10 @@ Registry& registry();
 void bind_declarations(nanobind::module_& m);
 void bind_simulation(nanobind::module_& m);
 
-/// From now on the core's exceptions are those of cxloom.errors.
+/// From now on the core's exceptions are those of cxloom.base.errors.
 void translate_errors();
 
-/// Errors of the core as InputErrors of cxloom.errors.
+/// Errors of the core as InputErrors of cxloom.base.errors.
 nanobind::list to_python_errors(const std::vector<InputError>& errors);
 
 }  // namespace cxloom

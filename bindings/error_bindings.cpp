@@ -16,7 +16,7 @@ namespace cxloom {
 namespace {
 
 void raise(const char* name, const nb::object& argument) {
-  const nb::object type = nb::module_::import_("cxloom.errors").attr(name);
+  const nb::object type = nb::module_::import_("cxloom.base.errors").attr(name);
   const nb::object exception = type(argument);
   PyErr_SetObject(type.ptr(), exception.ptr());
 }
@@ -27,7 +27,7 @@ nb::object decoded(const std::string& bytes) {
       PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
 }
 
-// The core's exceptions as those of cxloom.errors.
+// The core's exceptions as those of cxloom.base.errors.
 void translate(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
@@ -45,7 +45,7 @@ void translate(const std::exception_ptr& pointer, void*) {
 }  // namespace
 
 nb::list to_python_errors(const std::vector<InputError>& errors) {
-  const nb::object type = nb::module_::import_("cxloom.errors").attr("InputError");
+  const nb::object type = nb::module_::import_("cxloom.base.errors").attr("InputError");
   nb::list result;
   for (const InputError& error : errors) {
     const InputError::Detail& detail = error.detail();

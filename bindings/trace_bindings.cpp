@@ -114,14 +114,14 @@ nb::bytes text_of(const nb::dict& columns) {
   return nb::bytes(text.data(), text.size());
 }
 
-// TraceError becomes cxloom.errors.InputError with its line; tried before the translator of InputError, as the one
+// TraceError becomes cxloom.base.errors.InputError with its line; tried before the translator of InputError, as the one
 // registered last is.
 void translate_trace_error(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
   } catch (const TraceError& error) {
     const InputError::Detail& detail = error.detail();
-    const nb::object type = nb::module_::import_("cxloom.errors").attr("InputError");
+    const nb::object type = nb::module_::import_("cxloom.base.errors").attr("InputError");
     const nb::object exception = type(detail.problem, "found"_a = detail.found, "allowed"_a = detail.allowed,
                                       "suggestion"_a = detail.suggestion, "line"_a = error.line());
     PyErr_SetObject(type.ptr(), exception.ptr());

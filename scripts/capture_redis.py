@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from cxloom.errors import CxloomError, InputError
+from cxloom.base.errors import CxloomError, InputError
 from cxloom.trace.capture import CacheLevel, CaptureResult, capture
 
 # One core's share of a server processor: its own first and second level, and a slice of the shared last one.

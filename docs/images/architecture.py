@@ -3,7 +3,7 @@
     python docs/images/architecture.py
 
 The picture is plain SVG: boxes on cards of their own, so that it can be read on a light and on a dark page, in the
-colours of cxloom/report/style.py, with the fonts of whoever looks at it.
+colours of cxloom/display/style.py, with the fonts of whoever looks at it.
 """
 
 from __future__ import annotations

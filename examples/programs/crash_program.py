@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import cxloom as cx
-from cxloom.errors import CxloomError, InputError, reason_of
+from cxloom.base.errors import CxloomError, InputError, reason_of
 from cxloom.trace import CacheLevel, capture
 
 LINE = 64

@@ -16,25 +16,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cxloom import measure
     from cxloom._core import __version__
-    from cxloom.errors import CxloomError, InputError, SimulationError
+    from cxloom.base.errors import CxloomError, InputError, SimulationError
     from cxloom.explaining.explanation import explain
-    from cxloom.results import Latency, Measures, Result
-    from cxloom.running import UnfinishedError, UnwrittenError, run
+    from cxloom.results.result import Latency, Measures, Result
+    from cxloom.running.run import UnfinishedError, UnwrittenError, run
     from cxloom.spec.plugins import include_dir, library_dir, load_plugin
     from cxloom.sweeping.result import SweepResult
     from cxloom.sweeping.sweep import sweep
-    from cxloom.system import System, load
+    from cxloom.system.system import System, load
 
 _HOMES = {
     "_core": ("__version__",),
     "explaining.explanation": ("explain",),
-    "errors": ("CxloomError", "InputError", "SimulationError"),
-    "results": ("Latency", "Measures", "Result"),
-    "running": ("UnfinishedError", "UnwrittenError", "run"),
+    "base.errors": ("CxloomError", "InputError", "SimulationError"),
+    "results.result": ("Latency", "Measures", "Result"),
+    "running.run": ("UnfinishedError", "UnwrittenError", "run"),
     "spec.plugins": ("include_dir", "library_dir", "load_plugin"),
     "sweeping.result": ("SweepResult",),
     "sweeping.sweep": ("sweep",),
-    "system": ("System", "load"),
+    "system.system": ("System", "load"),
 }
 """The modules by what they give to the package; each is loaded when it is first asked for."""
 

@@ -1,7 +1,7 @@
 """The simulator's core. Everything here is for the package itself; people use `cxloom`.
 
-All of it raises :class:`cxloom.errors.InputError`, whose path is that of the value within the argument, and
-:class:`cxloom.errors.SimulationError`.
+All of it raises :class:`cxloom.base.errors.InputError`, whose path is that of the value within the argument, and
+:class:`cxloom.base.errors.SimulationError`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 
 Columns = dict[str, NDArray[Any]]
 

@@ -12,8 +12,8 @@ from importlib import resources
 from typing import Any
 
 import cxloom as cx
+from cxloom.bottleneck import resources as explained
 from cxloom.explaining import explanation
-from cxloom.explaining import resources as explained
 from cxloom.measure import loaded_latency, peak
 
 LINE = 64

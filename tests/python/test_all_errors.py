@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.errors import InputError, InputErrors
+from cxloom.base.errors import InputError, InputErrors
 
 WRONG = """\
 devices:

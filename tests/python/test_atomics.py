@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.report.html import to_html
-from cxloom.report.terminal import to_text
+from cxloom.results.html import to_html
+from cxloom.results.terminal import to_text
 
 SPEC = """\
 devices:

@@ -15,9 +15,9 @@ from topologies import TOPOLOGIES, graph
 
 import cxloom as cx
 from cxloom.draw.picture import picture
-from cxloom.report.outcome import read_outcome, write_outcome
 from cxloom.report.page import Section, document, system_map
 from cxloom.report.run_page import run_page
+from cxloom.report.study_outcome import read_outcome, write_outcome
 from cxloom.report.study_page import study_page
 from cxloom.report.sweep_page import sweep_page
 from cxloom.study import read, run_study

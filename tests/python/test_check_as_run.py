@@ -14,8 +14,8 @@ import pytest
 from ruamel.yaml import YAML
 
 import cxloom as cx
-from cxloom.building import build, describe, errors_placed
-from cxloom.errors import InputError, SimulationError
+from cxloom.base.errors import InputError, SimulationError
+from cxloom.system.simulation import build, describe, errors_placed
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 

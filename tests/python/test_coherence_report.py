@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.report.terminal import LINES, to_text
+from cxloom.results.terminal import LINES, to_text
 
 SPEC = """\
 devices:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import cxloom as cx
-from cxloom.report.terminal import show, to_text
+from cxloom.results.terminal import show, to_text
 
 PACKAGE = Path(cx.__file__).parent
 
@@ -27,4 +27,4 @@ def test_names_are_printed_as_they_are(
 
 def test_consoles_are_made_in_one_place() -> None:
     makers = [path for path in PACKAGE.rglob("*.py") if re.search(r"\bConsole\(", path.read_text("utf-8"))]
-    assert [str(path.relative_to(PACKAGE)) for path in makers] == ["report/console.py"]
+    assert [str(path.relative_to(PACKAGE)) for path in makers] == ["display/console.py"]

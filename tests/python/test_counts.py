@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.words import counted
+from cxloom.base.words import counted
 
 Call = Callable[..., Any]
 SPEC = """\

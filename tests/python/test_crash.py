@@ -1,4 +1,4 @@
-"""``cxloom crash`` and `cxloom.crashing`: what is reported, its history, mistakes, progress and Ctrl-C."""
+"""``cxloom crash`` and `cxloom.crash.power_failures`: what is reported, its history, mistakes, progress and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.crashing import Crashes, LostLine, Progress, crash
-from cxloom.errors import InputError
-from cxloom.report.crash import to_text
+from cxloom.base.errors import InputError
+from cxloom.crash.power_failures import Crashes, LostLine, Progress, crash
+from cxloom.crash.table import to_text
 from cxloom.spec.resolve import Override
 
 SPEC = """

@@ -13,8 +13,8 @@ from program_support import PROGRAMS, build_programs
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
-from cxloom.crashing import crash
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
+from cxloom.crash.power_failures import crash
 
 SPEC = PROGRAMS / "persistent.yaml"
 SIZE = ["40", "30", "4", "1"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.spec import declared, models
 from cxloom.spec.names import RESERVED
 

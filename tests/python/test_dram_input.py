@@ -8,8 +8,8 @@ import pytest
 
 import cxloom as cx
 from cxloom import _core
-from cxloom.building import describe
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
+from cxloom.system.simulation import describe
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dram.yaml"
 MEDIA = "devices.mem.media"

@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 from topologies import TOPOLOGIES, graph, system
 
 import cxloom as cx
+from cxloom.base.errors import InputError
 from cxloom.draw import shapes
 from cxloom.draw.graph import Edge, Graph, Node, Role, graph_of, spelt
 from cxloom.draw.layout import Layout, laid_out
-from cxloom.draw.looks import KINDS, LOADS, ON_DARK, ON_LIGHT, load_class
+from cxloom.draw.layout_shapes import SIZE
+from cxloom.draw.node_style import KINDS, LOADS, ON_DARK, ON_LIGHT, load_class
 from cxloom.draw.picture import Picture, picture
-from cxloom.draw.places import SIZE
 from cxloom.draw.routes import Way, room_of
 from cxloom.draw.svg import to_svg
-from cxloom.errors import InputError
 
 Call = Callable[..., Any]
 

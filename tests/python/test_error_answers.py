@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.errors import InputError, SimulationError
+from cxloom.base.errors import InputError, SimulationError
 from cxloom.measure.bench import Bench
-from cxloom.report.terminal import to_text
+from cxloom.results.terminal import to_text
 
 Spec = dict[str, Any]
 REQUESTS = 300

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import cxloom as cx
-from cxloom.report.outcome import plain
-from cxloom.report.study import show_outcome
+from cxloom.report.study_outcome import plain
 from cxloom.report.study_page import study_page
-from cxloom.report.sweep import to_text
+from cxloom.report.study_table import show_outcome
 from cxloom.report.sweep_page import sweep_page
+from cxloom.report.sweep_table import to_text
 from cxloom.study import read, run_study
 
 SPEC = """\

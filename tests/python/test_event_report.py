@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import cxloom as cx
-from cxloom.report.terminal import LINES, to_text
+from cxloom.results.terminal import LINES, to_text
 
 Call = Callable[..., Any]
 

@@ -16,9 +16,9 @@ from exec_support import SMALL, spec
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.execution import execute
-from cxloom.execution_result import ExecutionResult
+from cxloom.execution.result import ExecutionResult
 
 ROOT = Path(__file__).parents[2]
 

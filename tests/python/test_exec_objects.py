@@ -15,10 +15,10 @@ from exec_support import ROOT, SMALL
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.execution import execute, replay
-from cxloom.execution_result import ExecutionResult
-from cxloom.objects import ByRule, RecordedObjects, Rule, UseOfPages, placement_by
+from cxloom.execution.objects import ByRule, RecordedObjects, Rule, UseOfPages, placement_by
+from cxloom.execution.result import ExecutionResult
 from cxloom.trace import DEMAND, READ, TraceBatch, capture, info
 from cxloom.trace.format import CALL
 from cxloom.trace.objects import METADATA, plain_name, recorded

@@ -21,7 +21,7 @@ from test_trace_emulator import PROGRAMS, needs_qemu
 
 import cxloom as cx
 from cxloom.execution import execute, replay
-from cxloom.execution_result import ExecutionResult
+from cxloom.execution.result import ExecutionResult
 from cxloom.report.execution_page import execution_page
 from cxloom.trace import CALL, READ, write_trace
 from cxloom.trace.format import GO_ON, TraceBatch

@@ -16,9 +16,9 @@ from program_support import build_programs
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.execution import execute, replay
-from cxloom.execution_result import ExecutionResult
+from cxloom.execution.result import ExecutionResult
 from cxloom.trace import CacheLevel, capture, info
 
 SIZES = SMALL_RUNS | {"stream": ["20000", "3", "1"], "chase": ["4096", "8000"]}

@@ -16,9 +16,9 @@ from test_sampling import SMALL, records
 import cxloom as cx
 from cxloom import _core
 from cxloom.execution import replay
-from cxloom.execution_result import REGION, ExecutionResult
-from cxloom.report.execution import sentence
+from cxloom.execution.result import REGION, ExecutionResult
 from cxloom.report.execution_page import GROUPS, execution_page, groups_of
+from cxloom.report.execution_table import sentence
 from cxloom.trace import write_trace
 
 PLOTS = ("breakdown", "moved", "hot")

@@ -13,9 +13,9 @@ from test_trace_emulator import needs_qemu
 
 import cxloom as cx
 from cxloom.execution import execute, replay
-from cxloom.execution_result import Execution, ExecutionResult
-from cxloom.report.execution import sentence
+from cxloom.execution.result import Execution, ExecutionResult
 from cxloom.report.execution_page import execution_page
+from cxloom.report.execution_table import sentence
 from cxloom.trace import PAGE_WALK, capture, open_trace
 from cxloom.trace.capture import CacheLevel
 
@@ -236,7 +236,7 @@ def test_a_replay_has_the_walks_of_its_recording(program: str, tmp_path: Path) -
 @needs_qemu
 def test_a_sample_of_a_program_is_the_whole(program: str, tmp_path: Path) -> None:
     """Windows of a chase, behind its first lap."""
-    from cxloom.sampling import Sampling
+    from cxloom.execution.sampling import Sampling
 
     system = cx.System.load(str(with_tlb(tmp_path)))
     command = [program, "pages", "4096", "4096"]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import cxloom as cx
+from cxloom.bottleneck.resources import doubled
 from cxloom.explaining.explanation import Explanation
 from cxloom.explaining.picture import picture
-from cxloom.explaining.resources import doubled
 
 Spec = dict[str, Any]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.explaining.besides import all_resources
+from cxloom.bottleneck.shared_limits import all_resources
 
 Spec = dict[str, Any]
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.report import terminal
-from cxloom.report.console import _console
-from cxloom.report.labels import labels
-from cxloom.report.lines import Column, laid_out
-from cxloom.report.numbers import narrow, significant
-from cxloom.report.sweep import to_text
+from cxloom.display.console import _console
+from cxloom.display.numbers import narrow, significant
+from cxloom.display.tables import Column, laid_out
+from cxloom.report.sweep_labels import labels
+from cxloom.report.sweep_table import to_text
+from cxloom.results.result import terminal
 from cxloom.sweeping.result import SweepResult
 
 WIDTHS = [60, 72, 80, 100, 132, 200]

@@ -1,29 +1,25 @@
-"""The include graph of the C++ sources and the imports of the Python package, against docs/architecture.md."""
+"""The include graph of the C++ sources, against docs/architecture.md."""
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from graphs import Graph, circle_in
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "architecture.md"
 SOURCES = (".cpp", ".hpp", ".in")
 
 Floors = Mapping[str, int]
-Graph = Mapping[str, Iterable[str]]
 
 
 def floors_of(page: str) -> dict[str, int]:
     """The floor of each folder, by the table of the page."""
     return {folder: int(floor) for floor, folder in re.findall(r"^\| (\d+) \| `([^`]+)/` \|", page, re.M)}
-
-
-# --- C++ -------------------------------------------------------------------------------------------------------------
 
 
 def includes_of(file: Path) -> list[str]:
@@ -74,67 +70,6 @@ def arrows_that_do_not_point_down(graph: Graph, floors: Floors) -> Iterator[str]
                 yield f"{file} (floor {floors[folder]}) includes {other} (floor {floors[target]})"
 
 
-# --- Python ----------------------------------------------------------------------------------------------------------
-
-
-def modules_of(package: Path) -> dict[str, Path]:
-    """The modules of a package, by their names."""
-    modules = {}
-    for file in sorted(package.rglob("*.py")):
-        parts = file.relative_to(package.parent).with_suffix("").parts
-        modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
-    return modules
-
-
-def for_types_alone(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-
-
-def imports_in(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
-    """Modules that are imported, with the name that is taken from each; in functions, too."""
-    for node in nodes:
-        if isinstance(node, ast.If) and for_types_alone(node):
-            yield from imports_in(node.orelse)
-            continue
-        if isinstance(node, ast.Import):
-            yield from ((name.name, "") for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from ((node.module, name.name) for name in node.names)
-        yield from imports_in(ast.iter_child_nodes(node))
-
-
-def import_graph(package: Path) -> dict[str, list[str]]:
-    modules = modules_of(package)
-    graph: dict[str, list[str]] = {}
-    for module, file in modules.items():
-        graph[module] = []
-        for source, name in imports_in(ast.parse(file.read_text(encoding="utf-8")).body):
-            target = f"{source}.{name}" if f"{source}.{name}" in modules else source
-            if target in modules:
-                graph[module].append(target)
-    return graph
-
-
-def circle_in(graph: Graph) -> list[str]:
-    """Files that lead back to the first of them; none if there is no circle."""
-    done: set[str] = set()
-    way: list[str] = []
-
-    def visit(file: str) -> list[str]:
-        if file in way:
-            return [*way[way.index(file) :], file]
-        if file in done:
-            return []
-        way.append(file)
-        for other in graph.get(file, ()):
-            if circle := visit(other):
-                return circle
-        done.add(way.pop())
-        return []
-
-    return next((circle for file in graph if (circle := visit(file))), [])
-
-
 # --- the tree as it is -----------------------------------------------------------------------------------------------
 
 
@@ -172,12 +107,6 @@ def test_what_stands_beside_the_house_uses_the_public_header_alone(folder: str) 
     for file, included in include_graph(ROOT, [folder]).items():
         for other in included:
             assert other.startswith((f"{folder}/", "include/cxloom/")), f"{file} includes {other}"
-
-
-def test_no_circle_of_python_modules() -> None:
-    graph = import_graph(ROOT / "python" / "cxloom")
-    assert len(graph) > 40, "the package is elsewhere"
-    assert circle_in(graph) == []
 
 
 def test_the_picture_shows_the_table() -> None:
@@ -235,20 +164,3 @@ def test_a_circle_of_includes_is_found(tmp_path: Path) -> None:
     assert circle_in(planted(tmp_path, files)) == []
     graph = planted(tmp_path, {"core/base/c.hpp": '#include "base/b.hpp"\n'})
     assert circle_in(graph) == ["core/base/b.hpp", "core/base/c.hpp", "core/base/b.hpp"]
-
-
-@pytest.mark.parametrize(
-    ("imported", "circle"),
-    [
-        ("import house.cellar\n", ["house.cellar", "house.roof", "house.cellar"]),
-        ("def up():\n    from house import cellar\n", ["house.cellar", "house.roof", "house.cellar"]),
-        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import house.cellar\n", []),
-    ],
-)
-def test_a_circle_of_imports_is_found(tmp_path: Path, imported: str, circle: list[str]) -> None:
-    package = tmp_path / "house"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "cellar.py").write_text("from house.roof import tile\n")
-    (package / "roof.py").write_text(imported)
-    assert circle_in(import_graph(package)) == circle

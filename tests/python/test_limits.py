@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom import limits
-from cxloom.building import build
+from cxloom.base import limits
+from cxloom.system.simulation import build
 from cxloom.trace import convert
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import cxloom as cx
-from cxloom.report.terminal import LINES, to_text
+from cxloom.results.terminal import LINES, to_text
 
 SPEC = """\
 devices:

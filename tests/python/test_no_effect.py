@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.spec import read_text, resolve, to_yaml
 from cxloom.spec.resolve import Override
 

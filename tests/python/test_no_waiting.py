@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.report.outcome import read_outcome
+from cxloom.report.study_outcome import read_outcome
 from cxloom.spec.reader import read_text
 from cxloom.sweeping import manifest, rows
 from cxloom.sweeping.store import Store

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cxloom as cx
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 
 PAGE, LINE = 4096, 64
 NEAR, FAR = 45.0, 245.0  # ns of a line, unloaded: 45 of the media, and 100 of the link each way

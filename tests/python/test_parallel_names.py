@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import cxloom as cx
-from cxloom.report.load import directions
 from cxloom.report.run_page import run_page
-from cxloom.report.terminal import to_text
+from cxloom.report.utilisation import directions
+from cxloom.results.terminal import to_text
 
 SPEC = """\
 devices:

@@ -8,8 +8,8 @@ import pytest
 
 import cxloom as cx
 from cxloom import _core
-from cxloom.errors import InputError
-from cxloom.report.terminal import to_text
+from cxloom.base.errors import InputError
+from cxloom.results.terminal import to_text
 from cxloom.trace import FLUSH, FLUSH_KEEPING, convert, open_trace
 from cxloom.trace import info as trace_info
 

@@ -14,7 +14,7 @@ from program_support import PROGRAMS as EXAMPLES
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
-from cxloom.errors import InputError, SimulationError
+from cxloom.base.errors import InputError, SimulationError
 from cxloom.execution import execute, replay
 from cxloom.trace import (
     ALL_BEFORE,

@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from cxloom import _core
-from cxloom.report import figures, palette, picture, style
-from cxloom.report.curves import bars, lines
+from cxloom.display import palette, style
+from cxloom.report import figures, run_picture
+from cxloom.report.study_plots import bars, lines
 from cxloom.study.file import Plot
 from cxloom.study.plots import Stack
 
@@ -93,11 +94,11 @@ def requests(memories: dict[str, float]) -> pl.DataFrame:
 
 
 def test_equal_memories_have_no_bars_of_their_own() -> None:
-    bars = picture.groups(requests({"mem0": 100.0, "mem1": 100.5}))
+    bars = run_picture.groups(requests({"mem0": 100.0, "mem1": 100.5}))
     assert list(bars) == ["reads", "writes", "slowest 1 % of reads", "slowest 1 % of writes"]
     assert len(bars["reads"]) == 10_000
     assert bars["slowest 1 % of reads"]["latency"].min() == 101.5
-    assert list(picture.groups(requests({"mem0": 100.0, "mem1": 120.0})))[4:] == ["mem0", "mem1"]
+    assert list(run_picture.groups(requests({"mem0": 100.0, "mem1": 120.0})))[4:] == ["mem0", "mem1"]
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -109,6 +110,6 @@ def test_the_busiest_way_comes_first(order: int) -> None:
         for name, value in list(busy.items())[::order]
     ]
     axes = style.figure(4, 4).add_subplot()
-    picture._draw_utilization(axes, pl.DataFrame(rows))
+    run_picture._draw_utilization(axes, pl.DataFrame(rows))
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == ["bus upstream (99 %)", "host->bus (40 %)", "c (30 %)", "b (20 %)"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import cxloom as cx
-from cxloom.building import describe
 from cxloom.spec.resolve import Override
+from cxloom.system.simulation import describe
 
 SPEC = """\
 devices:

@@ -14,8 +14,8 @@ import pytest
 from conftest import SPEC
 
 import cxloom as cx
-from cxloom.errors import InputError
-from cxloom.outdir import OutputDirectory
+from cxloom.base.errors import InputError
+from cxloom.results.outdir import OutputDirectory
 
 COMMAND = f"{sys.executable} -m cxloom"
 

@@ -12,9 +12,9 @@ from exec_support import spec
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.execution import replay
-from cxloom.processor import Processor
+from cxloom.execution.processor import Processor
 from cxloom.spec import presets
 from cxloom.trace import READ, TraceBatch, write_trace
 

@@ -10,8 +10,8 @@ import pytest
 from conftest import Outcome
 
 import cxloom as cx
+from cxloom.base.errors import SimulationError
 from cxloom.cli import progress
-from cxloom.errors import SimulationError
 from cxloom.execution import replay
 
 ONE = """\

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import cxloom as cx
-from cxloom.protocol_log import TextSink
+from cxloom.running.protocol_log import TextSink
 
 PAGE = (Path(__file__).parents[2] / "docs" / "model" / "protocol_log.md").read_text(encoding="utf-8")
 
@@ -400,7 +400,7 @@ def test_a_log_leaves_memory_as_it_comes(busy: Path, tmp_path: Path, monkeypatch
     monkeypatch.setattr(
         TextSink, "add", lambda sink, rows: (sizes.append(len(rows["time_ps"])), add(sink, rows))
     )
-    monkeypatch.setattr("cxloom.running.SLICE_SECONDS", 0.0)  # the shortest that there are
+    monkeypatch.setattr("cxloom.running.run.SLICE_SECONDS", 0.0)  # the shortest that there are
     cx.run(busy, log=f"protocol={tmp_path / 'log.txt'}")
     assert len(sizes) > 20
     assert max(sizes) < sum(sizes) / 4

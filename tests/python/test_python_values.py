@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import cxloom as cx
-from cxloom.frozen import frozen
+from cxloom.base.frozen import frozen
 
 
 def system(**host: object) -> cx.System:

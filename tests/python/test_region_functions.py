@@ -12,7 +12,7 @@ from exec_support import spec
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.execution import execute, replay
 from cxloom.trace import capture
 from cxloom.trace.functions import demangled, find_function

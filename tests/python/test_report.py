@@ -14,10 +14,10 @@ import polars as pl
 import pytest
 
 import cxloom as cx
-from cxloom.report import palette
+from cxloom.display import palette
 from cxloom.report.distribution import distributions
-from cxloom.report.load import directions, load_of
 from cxloom.report.series import series_of
+from cxloom.report.utilisation import directions, load_of
 
 Call = Callable[..., Any]
 

@@ -15,7 +15,7 @@ from test_report import Page, plots_of, refused
 
 import cxloom as cx
 from cxloom.report.figures import sweep_figures
-from cxloom.report.outcome import plain, read_outcome, write_outcome
+from cxloom.report.study_outcome import plain, read_outcome, write_outcome
 from cxloom.report.sweep_page import figures_of, quantities
 from cxloom.study import read, run_study
 from cxloom.study.runner import Outcome

@@ -15,7 +15,7 @@ from exec_support import spec
 
 import cxloom as cx
 from cxloom.execution import replay
-from cxloom.sampling import Sampler, Sampling, half_width, keeps_state
+from cxloom.execution.sampling import Sampler, Sampling, half_width, keeps_state
 from cxloom.trace import (
     ALL_BEFORE,
     CALL,

@@ -126,7 +126,7 @@ def test_every_declared_parameter_is_described(validator: Draft202012Validator) 
 def test_patterns_of_quantities_agree_with_the_core(kind: str, text: str) -> None:
     import re
 
-    from cxloom.errors import InputError
+    from cxloom.base.errors import InputError
 
     try:
         _core.parse(kind, text)

@@ -79,16 +79,16 @@ def test_one_declaration_serves_the_whole_front_end() -> None:
 # The words of sections of parameters, where they are something else, or where what they ask for is done.
 NAMED = {
     "outputs": {
-        "python/cxloom/running.py": "the rows that it asks for are written there",
+        "python/cxloom/running/run.py": "the rows that it asks for are written there",
         "python/cxloom/measure/bench.py": "measurements record nothing",
         "python/cxloom/explaining/explanation.py": "explanations record nothing",
     },
     "run": {
         "python/cxloom/measure/bench.py": "measurements have a warm-up and an end of their own",
-        "python/cxloom/explaining/engines.py": "whether packets go by one way",
+        "python/cxloom/bottleneck/engines.py": "whether packets go by one way",
         "python/cxloom/explaining/explanation.py": "the seed of the runs",
-        "python/cxloom/explaining/resources.py": "the routing, which spreads messages over parallel links",
-        "python/cxloom/building.py": "until: what else ends a run",
+        "python/cxloom/bottleneck/resources.py": "the routing, which spreads messages over parallel links",
+        "python/cxloom/system/simulation.py": "until: what else ends a run",
         "python/cxloom/__init__.py": "the function `run`",
         "python/cxloom/cli/app.py": "the command `cxloom run`",
         "python/cxloom/cli/study.py": "the command `cxloom study run`",

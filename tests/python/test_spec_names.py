@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.spec import names
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cxloom.errors import InputError, InputErrors
+from cxloom.base.errors import InputError, InputErrors
 from cxloom.spec import read_file, read_text, to_yaml
 from cxloom.spec.node import Origin
 from cxloom.spec.reader import compose

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cxloom import _core
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.spec import Node, Override, read_file, read_text, resolve, to_yaml
 
 

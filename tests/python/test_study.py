@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.spec.resolve import Override
 from cxloom.study import names, read, run_study
 from cxloom.study.compare import measured

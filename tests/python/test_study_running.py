@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from sweep_support import LATENCY, SPEC, stored
 
-from cxloom.errors import SimulationError
+from cxloom.base.errors import SimulationError
 from cxloom.study import read, run_study
 
 Call = Callable[..., Any]

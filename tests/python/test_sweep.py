@@ -15,7 +15,7 @@ import pytest
 from sweep_support import LATENCY, REST_NS, SPEC, Poisoned, engine, records_of, stored
 
 import cxloom as cx
-from cxloom.errors import InputError, SimulationError
+from cxloom.base.errors import InputError, SimulationError
 from cxloom.sweeping.engine import Shard
 from cxloom.sweeping.space import Axis
 from cxloom.sweeping.supervisor import Supervisor

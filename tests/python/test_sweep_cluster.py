@@ -15,7 +15,7 @@ import pytest
 from sweep_support import LATENCY, SPEC, Poisoned, command, engine, records_of, stored
 
 import cxloom as cx
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.sweeping.cluster import Cluster
 from cxloom.sweeping.space import Axis
 from cxloom.sweeping.supervisor import Supervisor

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.errors import InputError
-from cxloom.sweeping.draw import Draws, samples
+from cxloom.base.errors import InputError
+from cxloom.sweeping.random_points import Draws, samples
 
 Call = Callable[..., Any]
 COUNT = 4000

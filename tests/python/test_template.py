@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.spec.node import Node
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Override, Template, resolve

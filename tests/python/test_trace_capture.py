@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.trace import READ, WRITE, CacheLevel, CaptureResult, TraceBatch, info, open_trace
 from cxloom.trace import capture as record
 

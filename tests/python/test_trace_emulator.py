@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from cxloom import _core
-from cxloom.errors import CxloomError, InputError
+from cxloom.base.errors import CxloomError, InputError
 from cxloom.trace import (
     ALL_BEFORE,
     CALL,

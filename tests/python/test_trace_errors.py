@@ -16,7 +16,7 @@ from conftest import Outcome
 from foreign_traces import champsim
 
 from cxloom import _core
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.trace import READ, TraceBatch, convert, info, open_trace, write_trace
 
 

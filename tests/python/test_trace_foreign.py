@@ -16,7 +16,7 @@ import pytest
 from foreign_traces import FORMS
 
 import cxloom as cx
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.trace import FORMATS, READ, TraceBatch, open_trace, write_trace
 from cxloom.trace.format import DTYPES
 

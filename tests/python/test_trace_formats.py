@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.trace import (
     ALL_BEFORE,
     ATOMIC,

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cxloom as cx
-from cxloom.errors import InputError
-from cxloom.report.console import plain
-from cxloom.report.printable import escaped
+from cxloom.base.errors import InputError
+from cxloom.display.console import plain
+from cxloom.display.printable import escaped
 from cxloom.trace import FORMATS, READ, TraceBatch, info, write_trace
 
 # Up, erase, red, a new title of the window, and text from right to left.

@@ -8,7 +8,7 @@ from typing import Any
 from validation.systems import Run, Spec, changed, run
 from validation.turns import FALLS, RISES, Turn, latency, worst
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 
 
 def failed(outcome: Run) -> float:

@@ -48,7 +48,7 @@ from validation.turns import (
 )
 
 from cxloom import _core
-from cxloom.errors import SimulationError
+from cxloom.base.errors import SimulationError
 
 # --- systems ---------------------------------------------------------------------------------------------------------
 

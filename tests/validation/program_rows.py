@@ -17,7 +17,7 @@ from validation.turns import FALLS, RISES, Turn
 
 from cxloom import System, _core
 from cxloom.execution import execute
-from cxloom.execution_result import ExecutionResult
+from cxloom.execution.result import ExecutionResult
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 import cxloom as cx
-from cxloom.crashing import crash
+from cxloom.crash.power_failures import crash
 
 INSTANTS = int(os.environ.get("CXLOOM_CRASH_INSTANTS", "1200"))
 POLICIES = ("drain", "forward")

@@ -8,7 +8,7 @@ import pytest
 from validation.systems import Spec, changed, generated, run
 
 from cxloom import _core
-from cxloom.errors import SimulationError
+from cxloom.base.errors import SimulationError
 
 
 def ring(queueing: str, credits: int | None, **params: object) -> Spec:

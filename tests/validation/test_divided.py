@@ -16,7 +16,7 @@ from validation.varied import VARIED
 
 import cxloom as cx
 from cxloom import _core
-from cxloom.errors import InputError, SimulationError
+from cxloom.base.errors import InputError, SimulationError
 from cxloom.trace import open_trace
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -15,7 +15,7 @@ import pytest
 
 import cxloom as cx
 from cxloom import _core
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 
 DECLARED = _core.declarations()
 NEEDED: dict[str, dict[str, Any]] = {

@@ -8,7 +8,7 @@ import pytest
 from validation.systems import Spec, run
 
 from cxloom import _core
-from cxloom.errors import InputError, SimulationError
+from cxloom.base.errors import InputError, SimulationError
 
 WORK: Spec = {"pattern": "sequential", "requests": 1, "footprint": "4KiB", "reads": 1.0}
 

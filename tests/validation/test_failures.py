@@ -13,7 +13,7 @@ from validation.rich_systems import flit_links
 from validation.systems import SEGMENTS, Run, Spec, changed, generated, run
 
 from cxloom import _core
-from cxloom.errors import InputError, SimulationError
+from cxloom.base.errors import InputError, SimulationError
 
 
 @st.composite

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from validation.graph import Graph
 from validation.systems import SEGMENTS, Spec, run
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 
 Table = dict[tuple[str, str], list[str]]
 """By switch and destination, the neighbours that lead there."""

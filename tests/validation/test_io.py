@@ -6,7 +6,7 @@ import pytest
 from validation.systems import LINE, Run, Spec, run
 
 from cxloom import _core
-from cxloom.errors import SimulationError
+from cxloom.base.errors import SimulationError
 
 HEADER = 16  # bytes of a message, with data and without
 FLIGHT = 25.0  # ns: the switch's port

@@ -16,7 +16,7 @@ from validation.systems import Run, Spec, changed, finished, logged
 from validation.test_statistics import EXAMPLES
 
 from cxloom import _core
-from cxloom.errors import SimulationError
+from cxloom.base.errors import SimulationError
 
 
 def check_off_by_one(look: Look, noticed: Counter[Path]) -> None:

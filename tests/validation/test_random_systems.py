@@ -12,7 +12,7 @@ from validation.random_systems import may_deadlock, systems
 from validation.systems import LINE, SEGMENTS, Run, Spec, changed, host_bus_memories, run
 from validation.unloaded import Unloaded
 
-from cxloom.errors import SimulationError
+from cxloom.base.errors import SimulationError
 
 
 def play(spec: Spec) -> Run | None:

@@ -10,7 +10,7 @@ from validation.systems import Spec, changed, generated, run
 from validation.test_idle_latency import MEMORY, expect_sum_of_parts, visits
 
 from cxloom import _core
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 
 READ = {"pattern": "random", "requests": 400, "footprint": "64KiB", "size": "64B"}
 

@@ -9,7 +9,7 @@ import pytest
 from validation.random_systems import ROUTING
 from validation.systems import Spec, changed, generated, run
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 
 FREE = {"header": "0B", "data_header": "0B"}
 WIRE = {"bandwidth": "8GB/s", **FREE}

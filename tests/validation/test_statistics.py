@@ -11,7 +11,7 @@ from validation.random_systems import may_deadlock
 from validation.rich_systems import CURVE, rich_systems
 from validation.systems import Spec, host_and_memory, host_bus_memories, logged
 
-from cxloom.errors import SimulationError
+from cxloom.base.errors import SimulationError
 
 BOUNDED = {
     # Of pages that move, what test_page_moves.py has exactly.

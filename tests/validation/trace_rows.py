@@ -13,7 +13,7 @@ from validation.systems import Run, Spec, changed, direct, finished
 from validation.turns import FALLS, RISES, Turn, bandwidth, highest, latency
 
 import cxloom as cx
-from cxloom.building import build
+from cxloom.system.simulation import build
 
 
 def replaying(trace: str) -> Callable[[Spec, Mapping[str, Any]], Run]:

@@ -1,10 +1,14 @@
-"""The command `cxloom`. `docs/cli.md` describes it."""
+"""The command `cxloom`. `docs/cli.md` describes it.
+
+`app` knows the commands, each of which has a module of its name: options in, a call of the package, output and exit
+code. What the command can, Python can without it: nothing but these modules imports them.
+"""
 
 import signal
 from typing import Any
 
+from cxloom.base.descriptors import hold_standard_descriptors
 from cxloom.cli.at_once import ended_at_once
-from cxloom.descriptors import hold_standard_descriptors
 
 __all__ = ["entry", "main"]
 

@@ -13,16 +13,16 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from cxloom.base.errors import CxloomError, InputError, SimulationError, reason_of
 from cxloom.cli.at_once import ended_at_once, interruptible
 from cxloom.cli.streams import Output, UnwritableError
-from cxloom.errors import CxloomError, InputError, SimulationError, reason_of
 
 COMMANDS = {
     "run": ("cxloom.cli.run", "Simulate SPEC; show where the time went."),
     "check": ("cxloom.cli.check", "Check SPEC without running it."),
     "components": ("cxloom.cli.components", "List kinds and their parameters."),
     "schema": ("cxloom.cli.schema", "Print the JSON Schema of specs."),
-    "trace": ("cxloom.trace.cli", "Look at memory traces, convert them, record them."),
+    "trace": ("cxloom.cli.trace", "Look at memory traces, convert them, record them."),
     "resolve": ("cxloom.cli.resolve", "Print a spec as programs without Python read it."),
     "exec": ("cxloom.cli.exec", "Run a program on a simulated system."),
     "measure": ("cxloom.cli.measure", "Measure SPEC as MLC, LMbench and STREAM do."),

@@ -11,11 +11,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from cxloom.building import describe, work_note
+from cxloom.base.words import counted
 from cxloom.cli.progress import ReadingBar
 from cxloom.cli.run import Plugins, Sets, Spec, resolve
-from cxloom.report.console import output
-from cxloom.words import counted
+from cxloom.display.console import output
+from cxloom.system.simulation import describe, work_note
 
 if TYPE_CHECKING:
     from rich.console import Console

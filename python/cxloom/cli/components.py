@@ -10,9 +10,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from cxloom.base.errors import InputError
 from cxloom.cli.run import Plugins
-from cxloom.errors import InputError
-from cxloom.report.console import output
+from cxloom.display.console import output
 from cxloom.spec import declared
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.plugins import load_plugin

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from cxloom.base.errors import InputError
 from cxloom.cli.arguments import whole_number
 from cxloom.cli.run import Plugins, Sets, Spec
-from cxloom.errors import InputError
-from cxloom.running import nanoseconds
+from cxloom.running.run import nanoseconds
 from cxloom.spec.plugins import load_plugin
 from cxloom.spec.resolve import Override
 
@@ -63,10 +63,10 @@ def crash(
     """
     from cxloom.cli.interrupt import Interrupt
     from cxloom.cli.progress import CrashBar
-    from cxloom.crashing import Progress
-    from cxloom.crashing import crash as crashed
-    from cxloom.report.crash import to_text
-    from cxloom.system import System
+    from cxloom.crash.power_failures import Progress
+    from cxloom.crash.power_failures import crash as crashed
+    from cxloom.crash.table import to_text
+    from cxloom.system.system import System
 
     if sum((at is not None, every_event, drawn is not None)) != 1:
         raise InputError(

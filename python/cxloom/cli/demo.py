@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from cxloom.base.errors import InputError
+from cxloom.base.shipped import shipped_folder
 from cxloom.cli.run import execute, finish
 from cxloom.cli.writing import write_text
-from cxloom.errors import InputError
-from cxloom.shipped import shipped_folder
-from cxloom.system import System
+from cxloom.system.system import System
 from cxloom.trace.emulator import missing_packages, what_to_type
 
 PICTURE = "demo.png"
@@ -38,8 +38,10 @@ def demo(
     if failure is None or isinstance(failure, InputError):
         result.show()
     finish(failure)
-    from cxloom.report.picture import draw  # Matplotlib takes a second to load: no other command waits for it
-    from cxloom.report.results_of import of_run
+    from cxloom.report.directory import of_run
+    from cxloom.report.run_picture import (
+        draw,  # Matplotlib takes a second to load: no other command waits for it
+    )
 
     picture = draw(result, Path(out) / PICTURE)
     pages = of_run(Path(out))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cxloom.building import build
+from cxloom.base.errors import InputError, reason_of
 from cxloom.cli.run import Plugins, Sets, Spec, resolve
 from cxloom.cli.writing import write_text
-from cxloom.errors import InputError, reason_of
+from cxloom.system.simulation import build
 
 if TYPE_CHECKING:
     from cxloom.draw.picture import Picture

@@ -9,23 +9,23 @@ from typing import Annotated, Any
 
 import typer
 
+from cxloom.base.errors import InputError, SimulationError
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.messages import show_error
 from cxloom.cli.progress import ProgramLines
+from cxloom.cli.trace import levels_of
 from cxloom.cli.writing import write_text
-from cxloom.errors import InputError, SimulationError
+from cxloom.display.console import messages
 from cxloom.execution import execute, replay
-from cxloom.objects import Rule
-from cxloom.processor import Processor
-from cxloom.report.console import messages
-from cxloom.report.execution import show
-from cxloom.sampling import Sampling
+from cxloom.execution.objects import Rule
+from cxloom.execution.processor import Processor
+from cxloom.execution.sampling import Sampling
+from cxloom.report.execution_table import show
 from cxloom.spec.node import Origin
 from cxloom.spec.plugins import load_plugin
 from cxloom.spec.reader import read_value
-from cxloom.system import System
+from cxloom.system.system import System
 from cxloom.trace.capture import CacheLevel
-from cxloom.trace.cli import levels_of
 
 ANSWERED_WITH_ERRORS = 125
 """Exit code of a program whose accesses were answered with errors."""

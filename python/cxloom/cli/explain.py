@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
+from cxloom.base.errors import InputError, reason_of
 from cxloom.cli.arguments import whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.run import Plugins, Sets, Spec
 from cxloom.cli.writing import write_text
-from cxloom.errors import InputError, reason_of
 from cxloom.spec.plugins import load_plugin
 from cxloom.spec.resolve import Override
 
@@ -69,8 +69,8 @@ def explain(
         if file.endswith(".json"):
             write_text(Path(file), text + "\n")
             continue
+        from cxloom.display import style
         from cxloom.explaining.picture import picture
-        from cxloom.report import style
 
         try:
             style.save(picture(found), Path(file))
@@ -81,7 +81,7 @@ def explain(
     elif not quiet:
         from rich.text import Text
 
-        from cxloom.report.console import output
+        from cxloom.display.console import output
 
         console = output()
         console.print(Text(found.sentence, style="bold"))

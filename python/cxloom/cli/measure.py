@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cxloom.base.errors import InputError
 from cxloom.cli.arguments import whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.run import Plugins, Sets, Spec
-from cxloom.errors import InputError
 from cxloom.measure import PATTERNS, TOOLS, chosen, one_of
 from cxloom.spec.plugins import load_plugin
 from cxloom.spec.resolve import Override
@@ -131,7 +131,7 @@ def measure(
 def _show(measured: Measurement, out: list[str]) -> None:
     from rich.text import Text
 
-    from cxloom.report.console import output
+    from cxloom.display.console import output
 
     console = output()
     console.print(Text.assemble((measured.title, "bold"), f", {measured.system}\n"))
@@ -155,23 +155,23 @@ def _share(text: str | None) -> float:
 
 
 def _latency(bench: Bench, given: dict[str, Any]) -> Measurement:
-    from cxloom.measure import idle
+    from cxloom.measure import idle_latency
 
-    return idle.latency(bench, chosen(bench, given["--from"]))
+    return idle_latency.latency(bench, chosen(bench, given["--from"]))
 
 
 def _matrix(bench: Bench, _given: dict[str, Any]) -> Measurement:
-    from cxloom.measure import idle
+    from cxloom.measure import idle_latency
 
-    return idle.matrix(bench)
+    return idle_latency.matrix(bench)
 
 
 def _sizes(bench: Bench, given: dict[str, Any]) -> Measurement:
-    from cxloom.measure import over_sizes
+    from cxloom.measure import size_sweep
     from cxloom.measure.bench import byte_count
 
     largest = None if given["--largest"] is None else byte_count(given["--largest"])
-    return over_sizes.sizes(bench, chosen(bench, given["--from"]), largest)
+    return size_sweep.sizes(bench, chosen(bench, given["--from"]), largest)
 
 
 def _loaded(bench: Bench, given: dict[str, Any]) -> Measurement:

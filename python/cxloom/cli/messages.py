@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cxloom import limits
-from cxloom.errors import MOST_SHOWN, CxloomError, InputError, InputErrors, shown
-from cxloom.report.console import messages
+from cxloom.base import limits
+from cxloom.base.errors import MOST_SHOWN, CxloomError, InputError, InputErrors, shown
+from cxloom.display.console import messages
 
 
 def show_error(error: CxloomError) -> None:

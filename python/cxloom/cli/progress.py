@@ -9,16 +9,16 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from cxloom.errors import InputError
-from cxloom.report.console import messages
-from cxloom.report.numbers import duration
-from cxloom.running import Progress as RunProgress
-from cxloom.words import counted
+from cxloom.base.errors import InputError
+from cxloom.base.words import counted
+from cxloom.display.console import messages
+from cxloom.display.numbers import duration
+from cxloom.running.run import Progress as RunProgress
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from cxloom.crashing import Progress as CrashProgress
+    from cxloom.crash.power_failures import Progress as CrashProgress
     from cxloom.sweeping.schedule import Schedule
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cxloom.base.errors import InputError, reason_of
 from cxloom.cli.writing import write_text
-from cxloom.errors import InputError, reason_of
-from cxloom.outdir import SUMMARY
+from cxloom.results.outdir import SUMMARY
 
 if TYPE_CHECKING:
-    from cxloom.report.results_of import Pages
+    from cxloom.report.directory import Pages
 
 _ALLOWED = (
     "a directory that `cxloom run --out`, `cxloom study run` or `cxloom sweep` wrote, or a study that was run"
@@ -61,7 +61,7 @@ def report(
 
 
 def _write_figures(pages: Pages, folder: Path) -> list[str]:
-    from cxloom.report import style
+    from cxloom.display import style
 
     found = pages.figures()
     try:
@@ -91,8 +91,8 @@ def _pages(results: str) -> Pages:
 
 
 def _of_directory(folder: Path) -> Pages:
-    from cxloom.report.outcome import OUTCOME
-    from cxloom.report.results_of import of_run, of_study, of_sweep
+    from cxloom.report.directory import of_run, of_study, of_sweep
+    from cxloom.report.study_outcome import OUTCOME
     from cxloom.sweeping.manifest import MANIFEST
 
     for name, found in ((SUMMARY, of_run), (OUTCOME, of_study), (MANIFEST, of_sweep)):
@@ -105,7 +105,7 @@ def _of_directory(folder: Path) -> Pages:
 
 def _of_study(name: str) -> Pages:
     from cxloom.cli.study import folder_of
-    from cxloom.report.results_of import of_collection, of_study
+    from cxloom.report.directory import of_collection, of_study
     from cxloom.study.shipped import collection, find
 
     if _is_spec(name):
@@ -142,7 +142,7 @@ def _of_study(name: str) -> Pages:
 def _of_own_name(name: str) -> Pages | None:
     """Of a study or a sweep of one's own, named as the folder of its results or as its file without the ending."""
     from cxloom.cli.study import FOLDER
-    from cxloom.report.outcome import OUTCOME
+    from cxloom.report.study_outcome import OUTCOME
 
     if (FOLDER / name / OUTCOME).exists():
         return _of_directory(FOLDER / name)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from cxloom.building import build, errors_placed
+from cxloom.base.errors import InputError
 from cxloom.cli import run
 from cxloom.cli.run import Plugins, Sets, Spec
-from cxloom.errors import InputError
+from cxloom.system.simulation import build, errors_placed
 
 
 def resolve(

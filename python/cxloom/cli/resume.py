@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cxloom.base.errors import SimulationError
+from cxloom.base.words import counted
 from cxloom.cli.interrupt import terminable
-from cxloom.errors import SimulationError
-from cxloom.report.console import messages
+from cxloom.display.console import messages
 from cxloom.sweeping.schedule import Schedule
-from cxloom.words import counted
 
 
 @contextmanager

@@ -7,20 +7,20 @@ from typing import Annotated
 
 import typer
 
-from cxloom.building import build
+from cxloom.base.errors import CxloomError, InputError, SimulationError
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.progress import ProgressBar
-from cxloom.errors import CxloomError, InputError, SimulationError
-from cxloom.outdir import OutputDirectory
-from cxloom.protocol_log import LogRequest, ProtocolLog
-from cxloom.report.console import messages
-from cxloom.results import Result
-from cxloom.running import Progress, UnfinishedError, UnwrittenError, asked_tables, nanoseconds, simulate
+from cxloom.display.console import messages
+from cxloom.results.outdir import OutputDirectory
+from cxloom.results.result import Result
+from cxloom.running.protocol_log import LogRequest, ProtocolLog
+from cxloom.running.run import Progress, UnfinishedError, UnwrittenError, asked_tables, nanoseconds, simulate
 from cxloom.spec.node import Origin
 from cxloom.spec.plugins import load_plugin
 from cxloom.spec.reader import read_value
 from cxloom.spec.resolve import Override, Resolved
-from cxloom.system import System
+from cxloom.system.simulation import build
+from cxloom.system.system import System
 
 Spec = Annotated[
     str, typer.Argument(metavar="SPEC", help="A spec file, or a shipped preset such as esf/validation.")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from cxloom.errors import reason_of
+from cxloom.base.errors import reason_of
 
 
 class UnwritableError(Exception):

@@ -11,19 +11,19 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from cxloom.base.errors import InputError, reason_of
+from cxloom.base.words import counted
 from cxloom.cli.arguments import whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable, said_of
 from cxloom.cli.writing import write_text
-from cxloom.errors import InputError, reason_of
-from cxloom.report.console import messages, output
-from cxloom.report.study import show_outcome, show_outcomes
+from cxloom.display.console import messages, output
+from cxloom.report.study_table import show_outcome, show_outcomes
 from cxloom.spec.resolve import Override
 from cxloom.study import names, read, run_study
 from cxloom.study.file import MOST_POINTS, Study
 from cxloom.study.runner import Outcome
 from cxloom.study.shipped import Collection, collection, find
-from cxloom.words import counted
 
 FOLDER = Path("build/studies")
 """Where a study is stored, in a folder of its name, if nothing is said."""
@@ -169,8 +169,8 @@ def _run(study: Study, folder: Path, jobs: int | None, quiet: bool) -> Outcome:
 
 def _write(outcome: Outcome, folder: Path) -> list[Path]:
     """Writes the table and the pictures that the study asks for."""
-    from cxloom.report.columns import shown
-    from cxloom.report.curves import draw, write_table  # Matplotlib takes a second to load
+    from cxloom.report.study_columns import shown
+    from cxloom.report.study_plots import draw, write_table  # Matplotlib takes a second to load
 
     rows, study = outcome.table, outcome.study
     try:
@@ -185,7 +185,11 @@ def _write(outcome: Outcome, folder: Path) -> list[Path]:
 
 def _write_page(outcome: Outcome, folder: Path, command: str) -> Path:
     """Writes the outcome and the page of it."""
-    from cxloom.report.outcome import PAGE, read_outcome, write_outcome  # with NumPy, for pictures of systems
+    from cxloom.report.study_outcome import (  # with NumPy, for pictures of systems
+        PAGE,
+        read_outcome,
+        write_outcome,
+    )
     from cxloom.report.study_page import study_page
 
     try:
@@ -196,7 +200,7 @@ def _write_page(outcome: Outcome, folder: Path, command: str) -> Path:
 
 
 def _write_page_of_all(several: Collection, name: str, out_dir: str | None) -> Path:
-    from cxloom.report.results_of import of_collection
+    from cxloom.report.directory import of_collection
 
     folders = {member: folder_of(member, out_dir, alone=False) for member in several.members}
     place = folder_of(name, out_dir, alone=True)

@@ -9,28 +9,28 @@ from typing import Annotated, Any
 
 import typer
 
+from cxloom.base.errors import InputError
+from cxloom.base.words import counted
 from cxloom.cli.arguments import whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable, said_of
 from cxloom.cli.run import Plugins
-from cxloom.errors import InputError
-from cxloom.report.sweep import show_sweep
+from cxloom.report.sweep_table import show_sweep
 from cxloom.spec import presets
 from cxloom.spec.plugins import load_plugin
 from cxloom.sweeping import manifest as manifests
 from cxloom.sweeping import rows
 from cxloom.sweeping.cluster import Cluster
-from cxloom.sweeping.draw import Draws
 from cxloom.sweeping.engine import WHOLE, Engine, Shard
 from cxloom.sweeping.interval import aggregated
+from cxloom.sweeping.random_points import Draws
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import MOST_POINTS, Axis
 from cxloom.sweeping.supervisor import Supervisor
 from cxloom.sweeping.sweep import engine_of, seed_of, settings_of
 from cxloom.sweeping.table import Columns
 from cxloom.sweeping.work import Sweep
-from cxloom.system import System
-from cxloom.words import counted
+from cxloom.system.system import System
 
 FOLDER = Path("build/sweeps")
 """Where a sweep is stored, in a folder of the name of its spec, if nothing is said."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cxloom.errors import InputError, reason_of
-from cxloom.temporary import written_whole
+from cxloom.base.errors import InputError, reason_of
+from cxloom.base.temporary import written_whole
 
 
 def write_text(path: Path, text: str) -> Path:

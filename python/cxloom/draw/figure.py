@@ -12,10 +12,10 @@ from matplotlib.patches import PathPatch, Polygon
 from matplotlib.path import Path as Outline
 from matplotlib.patheffects import withStroke
 
-from cxloom.draw.looks import LOAD_NAMES, ON_LIGHT, SHAPES, load_class
+from cxloom.display import style
+from cxloom.draw.node_style import LOAD_NAMES, ON_LIGHT, SHAPES, load_class
 from cxloom.draw.picture import MANY, Line, Mark, Picture, busiest, count_size
 from cxloom.draw.routes import Way
-from cxloom.report import style
 
 _INCHES = 1 / 110
 """Of a pixel: the letters of a picture that fills a page are of 8 points."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.spec.resolve import Resolved
 
 MANY = 64

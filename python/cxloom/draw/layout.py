@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cxloom.draw import places as placing
+from cxloom.draw import layout_shapes as placing
 from cxloom.draw import shapes
 from cxloom.draw.graph import Graph, Role
-from cxloom.draw.places import SIZE, Part, Places
+from cxloom.draw.layout_shapes import SIZE, Part, Places
 from cxloom.draw.routes import Way, room_of, ways
 
 _LARGEST_STRAINED = 700

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cxloom.base.words import counted
 from cxloom.draw.graph import Edge, Graph, Node, Role
 from cxloom.draw.labels import Label, labels
 from cxloom.draw.layout import laid_out
-from cxloom.draw.looks import Look, look
-from cxloom.draw.places import SIZE
+from cxloom.draw.layout_shapes import SIZE
+from cxloom.draw.node_style import Look, look
 from cxloom.draw.routes import Way
-from cxloom.words import counted
 
 UNIT = 60.0
 """Pixels of the unit of places."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cxloom.draw.places import SIZE
+from cxloom.draw.layout_shapes import SIZE
 
 CLEAR = 1.15 * SIZE
 """Links keep so far from the middle of nodes that they do not join."""

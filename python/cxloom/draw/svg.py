@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from cxloom.draw.looks import LOAD_NAMES, ON_DARK, ON_LIGHT, SHAPES, load_class
+from cxloom.draw.node_style import LOAD_NAMES, ON_DARK, ON_LIGHT, SHAPES, load_class
 from cxloom.draw.picture import MANY, Line, Mark, Picture, busiest, count_size
 from cxloom.draw.routes import Way
 

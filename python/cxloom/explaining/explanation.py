@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cxloom.error_answers import sentence
-from cxloom.errors import InputError, SimulationError
-from cxloom.explaining.besides import all_resources
-from cxloom.explaining.resources import Resource, cause, chain, together
-from cxloom.filenames import file_name
-from cxloom.no_length import why_no_length
+from cxloom.base.errors import InputError, SimulationError
+from cxloom.base.filenames import file_name
+from cxloom.bottleneck.resources import Resource, cause, chain, together
+from cxloom.bottleneck.shared_limits import all_resources
+from cxloom.results.error_answers import sentence
+from cxloom.results.zero_length import why_no_length
 from cxloom.spec.parts import part_of, section_default
 from cxloom.spec.resolve import Override
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
-from cxloom.system import System
+from cxloom.system.system import System
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -147,7 +147,7 @@ class Explanation:
     def __str__(self) -> str:
         import io
 
-        from cxloom.report.console import plain
+        from cxloom.display.console import plain
 
         file = io.StringIO()
         out = plain(file)
@@ -178,7 +178,7 @@ def explain(
     if not isinstance(system, System):
         system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
     resolved = system.resolve(overrides)
-    from cxloom.building import build, refuse_without_work
+    from cxloom.system.simulation import build, refuse_without_work
 
     refuse_without_work(resolved)
     build(resolved)  # errors at their places

@@ -18,7 +18,7 @@ _MOST = 16
 
 def picture(explained: Explanation) -> Figure:
     """A bar for each resource; those of the chain are darker, joined by a line, and the limit has its gain."""
-    from cxloom.report import palette, style
+    from cxloom.display import palette, style
 
     chained = explained.chain
     shown = [each for each in explained.resources if each in chained or each.busy >= 0.05]

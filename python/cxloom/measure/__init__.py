@@ -15,6 +15,7 @@ function takes a `System`, a spec file or the name of a preset, and:
     memories: those to go to, by name; all if left out.
     jobs: points at a time; by default one for each processor.
 
+A module for each tool; `bench` runs their points, `measurement` holds what they give. No tool knows a kind of device.
 It raises InputError for a system that cannot be built or measured so, SimulationError if a point cannot finish.
 """
 
@@ -24,13 +25,13 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.spec.names import listed, nearest
 
 if TYPE_CHECKING:
     from cxloom.measure.bench import Bench
     from cxloom.measure.measurement import Measurement
-    from cxloom.system import System
+    from cxloom.system.system import System
 
 __all__ = ["bandwidth", "latency", "loaded", "matrix", "sizes", "stream"]
 
@@ -52,10 +53,10 @@ def latency(
         requester: who reads; by default the first of the system.
         reads: how many, of each memory.
     """
-    from cxloom.measure import idle
+    from cxloom.measure import idle_latency
 
     bench = _bench(system, memories, jobs)
-    return idle.latency(bench, chosen(bench, requester), reads)
+    return idle_latency.latency(bench, chosen(bench, requester), reads)
 
 
 def matrix(
@@ -66,9 +67,9 @@ def matrix(
     jobs: int | None = None,
 ) -> Measurement:
     """The idle latency from each requester to each memory."""
-    from cxloom.measure import idle
+    from cxloom.measure import idle_latency
 
-    return idle.matrix(_bench(system, memories, jobs), reads)
+    return idle_latency.matrix(_bench(system, memories, jobs), reads)
 
 
 def sizes(
@@ -85,11 +86,11 @@ def sizes(
         requester: who reads; by default the first of the system. It reads the first of the memories.
         largest: the largest size, such as "64MiB"; by default four times the caches, at most 64 MiB.
     """
-    from cxloom.measure import over_sizes
+    from cxloom.measure import size_sweep
     from cxloom.measure.bench import byte_count
 
     bench = _bench(system, memories, jobs)
-    return over_sizes.sizes(bench, chosen(bench, requester), None if largest is None else byte_count(largest))
+    return size_sweep.sizes(bench, chosen(bench, requester), None if largest is None else byte_count(largest))
 
 
 def loaded(

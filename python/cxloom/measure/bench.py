@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cxloom.error_answers import got_none, sentence
-from cxloom.errors import InputError, SimulationError
-from cxloom.filenames import file_name
-from cxloom.no_length import why_no_length
+from cxloom.base.errors import InputError, SimulationError
+from cxloom.base.filenames import file_name
+from cxloom.results.error_answers import got_none, sentence
+from cxloom.results.zero_length import why_no_length
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.parts import Part, part_of, quantity
 from cxloom.spec.resolve import Override
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
-from cxloom.system import System
+from cxloom.system.system import System
 
 Spec = dict[str, Any]
 
@@ -89,7 +89,7 @@ class Bench:
         if not isinstance(system, System):
             system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
         resolved = system.resolve(overrides)
-        from cxloom.building import describe
+        from cxloom.system.simulation import describe
 
         described = describe(resolved)
         self._jobs = jobs
@@ -282,7 +282,7 @@ def offered(spec: Spec) -> dict[str, dict[str, int]]:
 
     Those that have none of a node are not there. Raises InputError for a system that cannot be built.
     """
-    from cxloom.building import describe
+    from cxloom.system.simulation import describe
 
     nodes = describe(System.from_yaml(json.dumps(spec)).resolve())["nodes"]
     return {

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cxloom.errors import InputError, reason_of
-from cxloom.filenames import file_name
-from cxloom.temporary import written_whole
+from cxloom.base.errors import InputError, reason_of
+from cxloom.base.filenames import file_name
+from cxloom.base.temporary import written_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,7 +96,7 @@ class Measurement:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             if form in PICTURES:
-                from cxloom.report import style
+                from cxloom.display import style
 
                 return style.save(self.figure(), target)
             text = json.dumps(self.to_json(), indent=2, allow_nan=False) + "\n"
@@ -122,7 +122,7 @@ class Measurement:
     def __str__(self) -> str:
         import io
 
-        from cxloom.report.console import plain
+        from cxloom.display.console import plain
 
         file = io.StringIO()
         out = plain(file)

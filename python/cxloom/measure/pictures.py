@@ -19,7 +19,7 @@ _WIDTH = 6.5
 
 def breakdown(measured: Measurement) -> Figure:
     """A bar for each memory, piled up from where the time goes."""
-    from cxloom.report.figures import breakdown as bars
+    from cxloom.display.charts import breakdown as bars
 
     rows = [row for row in measured.rows if row["latency_ns"] is not None]
     segments = list(dict.fromkeys(part for row in rows for part in row["breakdown_ns"]))
@@ -30,7 +30,7 @@ def breakdown(measured: Measurement) -> Figure:
 
 def matrix(measured: Measurement) -> Figure:
     """A field for each requester and memory: the darker, the farther."""
-    from cxloom.report import style
+    from cxloom.display import style
 
     memories = [key for key in measured.rows[0] if key != "requester"]
     names = [row["requester"] for row in measured.rows]
@@ -56,7 +56,7 @@ def matrix(measured: Measurement) -> Figure:
 
 def sizes(measured: Measurement) -> Figure:
     """Latency over the size, both in logarithms; below, the hit rates of the levels."""
-    from cxloom.report import style
+    from cxloom.display import style
 
     rows = [row for row in measured.rows if row["latency_ns"] is not None]
     levels = [key for key in rows[0] if key.endswith("_hits")]
@@ -82,7 +82,7 @@ def sizes(measured: Measurement) -> Figure:
 
 def loaded(measured: Measurement) -> Figure:
     """Latency over bandwidth, a curve for each memory."""
-    from cxloom.report.figures import lines
+    from cxloom.display.charts import lines
 
     curves: dict[str, tuple[list[Any], list[Any]]] = {}
     for row in measured.rows:
@@ -107,7 +107,7 @@ def stream(measured: Measurement) -> Figure:
 
 
 def _grouped(measured: Measurement, group: str) -> Figure:
-    from cxloom.report import palette, style
+    from cxloom.display import palette, style
 
     groups = list(dict.fromkeys(row[group] for row in measured.rows))
     memories = list(dict.fromkeys(row["memory"] for row in measured.rows))
@@ -137,7 +137,7 @@ def _grouped(measured: Measurement, group: str) -> Figure:
 def _size_axis(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter
 
-    from cxloom.report.numbers import size
+    from cxloom.display.numbers import size
 
     shown: Callable[[float, object], str] = lambda value, _place: size(value)  # noqa: E731
     axes.xaxis.set_major_formatter(FuncFormatter(shown))

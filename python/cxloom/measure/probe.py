@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cxloom import _core
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.measure.bench import PAGE, Bench, Spec, size_text, written
 from cxloom.spec.parts import quantity
 

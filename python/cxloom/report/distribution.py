@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from cxloom.errors import InputError
-from cxloom.report import palette
-from cxloom.results import Result
+from cxloom.base.errors import InputError
+from cxloom.display import palette
+from cxloom.results.result import Result
 
 _BINS = 60
 _BULK = 60

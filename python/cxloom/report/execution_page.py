@@ -9,12 +9,12 @@ from itertools import pairwise
 from typing import Any
 
 from cxloom import _core
-from cxloom.execution_result import REGION, WALKS, Execution, ExecutionResult
+from cxloom.base.words import counted
+from cxloom.display.numbers import duration, percent, significant, size
+from cxloom.execution.result import REGION, WALKS, Execution, ExecutionResult
 from cxloom.report import plots
-from cxloom.report.execution import margin, names_of, sentence
-from cxloom.report.numbers import duration, percent, significant, size
+from cxloom.report.execution_table import margin, names_of, sentence
 from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
-from cxloom.words import counted
 
 GROUPS = {
     "instructions": ("busy", "chain"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cxloom.report import palette
+from cxloom.display import palette
 
 Figure = dict[str, Any]
 Curve = tuple[Sequence[float], Sequence[float]]

@@ -8,19 +8,20 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from cxloom.base.errors import InputError
+from cxloom.base.words import counted, plural
+from cxloom.display import palette
+from cxloom.display.numbers import duration, percent, significant, size
 from cxloom.draw.graph import MOST, graph_of
 from cxloom.draw.picture import Picture, picture
-from cxloom.error_answers import count_of, sentence
-from cxloom.errors import InputError
-from cxloom.report import palette, plots
+from cxloom.report import plots
 from cxloom.report.distribution import Distribution, distributions
-from cxloom.report.load import Direction, directions, load_of
-from cxloom.report.numbers import duration, percent, significant, size
 from cxloom.report.page import Cell, Section, document, facts, plot, system_map, table, tiles
 from cxloom.report.series import Series, series_of
-from cxloom.results import Result
+from cxloom.report.utilisation import Direction, directions, load_of
+from cxloom.results.error_answers import count_of, sentence
+from cxloom.results.result import Result
 from cxloom.spec.writer import to_yaml
-from cxloom.words import counted, plural
 
 Values = Mapping[str, Any]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cxloom.errors import InputError
-from cxloom.report.numbers import duration
-from cxloom.results import Result
+from cxloom.base.errors import InputError
+from cxloom.display.numbers import duration
+from cxloom.results.result import Result
 
 _MOST = 6
 """Curves in a plot."""

@@ -7,24 +7,24 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from cxloom.base.errors import InputError
+from cxloom.base.words import counted
+from cxloom.display.numbers import size
 from cxloom.draw.graph import graph_of
 from cxloom.draw.picture import picture
-from cxloom.error_answers import of_points
-from cxloom.errors import InputError
 from cxloom.report import plots
-from cxloom.report.columns import is_share, label, number, shown
-from cxloom.report.load import load_of
-from cxloom.report.numbers import size
-from cxloom.report.outcome import plot_of
 from cxloom.report.page import Cell, Section, document, facts, plot, system_map, table, tiles
 from cxloom.report.run_page import number as cell
+from cxloom.report.study_columns import is_share, label, number, shown
+from cxloom.report.study_outcome import plot_of
+from cxloom.report.utilisation import load_of
+from cxloom.results.error_answers import of_points
 from cxloom.spec.node import Origin, from_plain
 from cxloom.spec.resolve import Resolved
 from cxloom.spec.writer import to_yaml
 from cxloom.study.plots import Plot, Stack
 from cxloom.study.points import described_point
 from cxloom.study.state import State, tally
-from cxloom.words import counted
 
 Values = Mapping[str, Any]
 

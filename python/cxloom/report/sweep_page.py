@@ -10,17 +10,17 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from cxloom.error_answers import of_points
+from cxloom.base.words import counted
+from cxloom.display.numbers import significant
 from cxloom.report import plots
-from cxloom.report.labels import labels
-from cxloom.report.numbers import significant
 from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
+from cxloom.report.sweep_labels import labels
+from cxloom.results.error_answers import of_points
 from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.manifest import read
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import described_setting
 from cxloom.sweeping.table import ERRORS, STATUS, Columns
-from cxloom.words import counted
 
 _LINES = 12
 """The most lines in a plot; of more combinations each point is a mark."""

@@ -2,7 +2,7 @@
 
 The way of a spec: :mod:`reader` (YAML to nodes that know their line), :mod:`presets` and :mod:`merge` (layers over
 each other), :mod:`names` (ranges and globs), :mod:`paths` (overrides), :mod:`resolve` (all of it, in order), and then
-the core, which knows what the parameters mean.
+the core, which knows what the parameters mean. Nothing here builds a simulation.
 """
 
 from cxloom.spec.node import Node, Origin, SpecError

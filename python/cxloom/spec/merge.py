@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from cxloom import limits
-from cxloom.errors import Gathered, InputError
+from cxloom.base import limits
+from cxloom.base.errors import Gathered, InputError
+from cxloom.base.words import counted
 from cxloom.spec import declared, names
 from cxloom.spec.node import Node, Origin
-from cxloom.words import counted
 
 Entries = dict[str, Node]
 LinkGroups = list[list[Node]]

@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic import Field as PydanticField
 
 from cxloom import _core
-from cxloom.errors import InputError, together
+from cxloom.base.errors import InputError, together
 from cxloom.spec import declared
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import described, join, python_value

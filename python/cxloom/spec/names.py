@@ -7,9 +7,9 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from cxloom import limits
-from cxloom.errors import InputError
-from cxloom.words import counted
+from cxloom.base import limits
+from cxloom.base.errors import InputError
+from cxloom.base.words import counted
 
 NAME = r"[A-Za-z_][A-Za-z0-9_-]*"
 """What a device may be called (a regular expression)."""

@@ -14,8 +14,8 @@ from os import PathLike, fspath
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cxloom import limits
-from cxloom.errors import InputError
+from cxloom.base import limits
+from cxloom.base.errors import InputError
 
 if TYPE_CHECKING:
     from cxloom._core import GeneratedLinks
@@ -27,7 +27,7 @@ Path: TypeAlias = tuple[Step, ...]
 
 
 class SpecError(InputError):
-    """An :class:`~cxloom.errors.InputError` in a spec, which also knows its column (counted from one)."""
+    """An :class:`~cxloom.base.errors.InputError` in a spec, which also knows its column (counted from one)."""
 
     column: int | None = None
 

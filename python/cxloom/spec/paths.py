@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from cxloom.errors import InputError
-from cxloom.limits import DEPTH, NAMES
+from cxloom.base.errors import InputError
+from cxloom.base.limits import DEPTH, NAMES
 from cxloom.spec import declared
 from cxloom.spec.names import declared as declared_names
 from cxloom.spec.names import is_glob, is_pattern, listed, matching, nearest

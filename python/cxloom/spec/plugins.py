@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from cxloom import _core
-from cxloom.errors import InputError
-from cxloom.filenames import file_name
+from cxloom.base.errors import InputError
+from cxloom.base.filenames import file_name
 from cxloom.spec import declared
 
 _loaded: list[str] = []

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cxloom import limits
-from cxloom.errors import Gathered, InputError
-from cxloom.filenames import opened
+from cxloom.base import limits
+from cxloom.base.errors import Gathered, InputError
+from cxloom.base.filenames import opened
+from cxloom.base.words import counted
 from cxloom.spec.names import nearest
 from cxloom.spec.node import Node, Origin, Scalar, checked_text, described, too_deep
 from cxloom.spec.syntax import syntax_error
-from cxloom.words import counted
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from cxloom import _core
-from cxloom.errors import Gathered, InputError, InputErrors, reason_of, shown
-from cxloom.spec import declared, idle, merge, names, paths
+from cxloom.base.errors import Gathered, InputError, InputErrors, reason_of, shown
+from cxloom.spec import declared, ineffective, merge, names, paths
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import GeneratedNode, Node, Origin, Plain, from_plain
 from cxloom.spec.node import Path as SpecPath
@@ -151,7 +151,7 @@ class Template:
     def resolve(self, overrides: Sequence[Override] = ()) -> Resolved:
         """The spec under these overrides, as `resolve` gives it. Raises SpecError."""
         overrides = [*self._always, *overrides]
-        return idle.left_out(self._layers_under(overrides), overrides, self._resolved)
+        return ineffective.left_out(self._layers_under(overrides), overrides, self._resolved)
 
     def __reduce__(self) -> tuple[object, ...]:
         return Template, (self._top, self._always)

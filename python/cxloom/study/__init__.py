@@ -1,6 +1,7 @@
 """Studies: published experiments as files, run and printed beside the values they should give.
 
-``docs/cli.md`` describes the file format; `read` gives a `Study`, `run_study` its outcome.
+``docs/cli.md`` describes the file format; `read` gives a `Study`, `run_study` its outcome. Points are run by the engine
+of `cxloom.sweeping`; tables, plots and pages of an outcome are `cxloom.report`.
 """
 
 from cxloom.study.expect import Expectation

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cxloom.errors import InputError, SimulationError
+from cxloom.base.errors import InputError, SimulationError
 from cxloom.spec.node import Origin, from_plain
 from cxloom.spec.resolve import Resolved
 from cxloom.study.file import Study

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from cxloom.building import build
-from cxloom.errors import Gathered, InputError
+from cxloom.base.errors import Gathered, InputError
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Origin, described
 from cxloom.study.derive import OPERATIONS, Operand, expanded
@@ -17,6 +16,7 @@ from cxloom.study.expect import Expectation
 from cxloom.study.file import Study
 from cxloom.study.points import Point, described_point, matches
 from cxloom.study.state import State, state_of
+from cxloom.system.simulation import build
 
 Summary = dict[str, Any]
 _GROWING = re.compile("_by_|_wait")

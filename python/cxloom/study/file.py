@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.spec.node import Node, Origin, described
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Override, Resolved, Template

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from cxloom.errors import NOWHERE, InputError, is_nowhere
+from cxloom.base.errors import NOWHERE, InputError, is_nowhere
 from cxloom.study.carried import Watch, carried_out
 from cxloom.study.compare import Comparison, Summary, check, compare, table
 from cxloom.study.file import Study

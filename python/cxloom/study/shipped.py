@@ -9,8 +9,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from cxloom.errors import InputError
-from cxloom.shipped import shipped_folder
+from cxloom.base.errors import InputError
+from cxloom.base.shipped import shipped_folder
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Node
 from cxloom.spec.reader import file_text, read_text

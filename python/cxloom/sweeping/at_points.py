@@ -13,7 +13,7 @@ from cxloom.sweeping.schedule import Schedule
 from cxloom.sweeping.supervisor import Supervisor
 from cxloom.sweeping.sweep import engine_of
 from cxloom.sweeping.work import Sweep
-from cxloom.system import System
+from cxloom.system.system import System
 
 Watch = Callable[[Schedule], None]
 

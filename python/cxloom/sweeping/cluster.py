@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from cxloom.errors import InputError, SimulationError
+from cxloom.base.errors import InputError, SimulationError
 from cxloom.sweeping.interrupts import interrupts_blocked
 from cxloom.sweeping.schedule import Schedule
 from cxloom.sweeping.work import Bench, Job, Report, Task, raise_if_unwritable

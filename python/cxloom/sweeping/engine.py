@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from cxloom.errors import InputError, reason_of
+from cxloom.base.errors import InputError, reason_of
 from cxloom.spec.plugins import loaded_plugins
 from cxloom.sweeping import manifest as manifests
 from cxloom.sweeping import table

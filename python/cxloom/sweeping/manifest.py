@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cxloom.errors import InputError, reason_of
-from cxloom.filenames import text_of
+from cxloom.base.errors import InputError, reason_of
+from cxloom.base.filenames import text_of
+from cxloom.base.temporary import written_whole
 from cxloom.sweeping.identity import SCHEMA, Identity
 from cxloom.sweeping.plan import Point
 from cxloom.sweeping.store import FOLDER
-from cxloom.temporary import written_whole
 
 MANIFEST = "sweep.json"
 

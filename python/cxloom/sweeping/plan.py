@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cxloom.errors import InputError, together
+from cxloom.base.errors import InputError, together
 from cxloom.spec.resolve import Template
 from cxloom.sweeping.identity import Identity
 from cxloom.sweeping.space import Setting, overrides_of, paths_of, plain_of

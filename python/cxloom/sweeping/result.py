@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cxloom.frozen import FrozenDict, frozen
+from cxloom.base.frozen import FrozenDict, frozen
 from cxloom.sweeping import manifest as manifests
 from cxloom.sweeping import space, table
 from cxloom.sweeping.engine import Engine, has_seeds

@@ -10,8 +10,8 @@ import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from cxloom.errors import InputError, reason_of
-from cxloom.filenames import content_of
+from cxloom.base.errors import InputError, reason_of
+from cxloom.base.filenames import content_of
 from cxloom.spec.node import Node, Origin, described, from_plain
 from cxloom.spec.reader import compose, file_text, read_value
 from cxloom.sweeping.space import Setting, node_of

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cxloom.errors import InputError, shown
-from cxloom.filenames import file_name
+from cxloom.base.errors import InputError, shown
+from cxloom.base.filenames import file_name
+from cxloom.base.words import counted
 from cxloom.spec.node import Node, Origin, described, from_plain
 from cxloom.spec.reader import read_value
 from cxloom.spec.resolve import Override
-from cxloom.words import counted
 
 SEED = "run.seed"
 """The path of the seed: points that differ in nothing else are seen together, with an interval."""

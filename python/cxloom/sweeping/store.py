@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from cxloom.filenames import content_of
-from cxloom.temporary import TemporaryFile, abandoned, remove
+from cxloom.base.filenames import content_of
+from cxloom.base.temporary import TemporaryFile, abandoned, remove
 
 Status = Literal["finished", "unfinished", "refused", "lost"]
 """How a point ended: ``unfinished`` by a deadlock or livelock, ``refused`` for its input, ``lost`` with its process."""

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import IO, Self
 
-from cxloom.errors import NOWHERE, InputError, SimulationError, is_nowhere, shown
+from cxloom.base.errors import NOWHERE, InputError, SimulationError, is_nowhere, shown
 from cxloom.sweeping import worker
 from cxloom.sweeping.interrupts import interrupts_blocked
 from cxloom.sweeping.schedule import Schedule

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cxloom.errors import InputError
-from cxloom.filenames import file_name
+from cxloom.base.errors import InputError
+from cxloom.base.filenames import file_name
 from cxloom.spec import paths
 from cxloom.spec.resolve import Template
-from cxloom.sweeping import draw as draws
+from cxloom.sweeping import random_points as draws
 from cxloom.sweeping import rows, space
 from cxloom.sweeping.cluster import Cluster
 from cxloom.sweeping.engine import Engine
@@ -27,7 +27,7 @@ from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import MOST_POINTS, Setting
 from cxloom.sweeping.supervisor import Supervisor
 from cxloom.sweeping.work import Sweep
-from cxloom.system import System
+from cxloom.system.system import System
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -11,9 +11,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cxloom.base.temporary import written_whole
 from cxloom.sweeping.plan import Point
 from cxloom.sweeping.store import Record
-from cxloom.temporary import written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from cxloom.building import build
-from cxloom.errors import InputError, reason_of
-from cxloom.running import Progress, UnfinishedError, simulate
+from cxloom.base.errors import InputError, reason_of
+from cxloom.running.run import Progress, UnfinishedError, simulate
 from cxloom.spec.plugins import load_plugin, loaded_plugins
 from cxloom.spec.resolve import Resolved, Template
 from cxloom.sweeping.identity import Identity, identity
 from cxloom.sweeping.space import Setting, overrides_of
 from cxloom.sweeping.store import Record, Store
+from cxloom.system.simulation import build
 
 PILOT_SECONDS = 0.05
 """CPU time after which a pilot asks whether to go on."""

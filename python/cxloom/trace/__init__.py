@@ -7,7 +7,8 @@
     for batch in open_trace("examples/redis.parquet"):
         batch.address, batch.kind            # NumPy arrays, a batch at a time, whatever the length of the trace
 
-docs/trace-format.md describes the formats.
+docs/trace-format.md describes the formats. Programs are recorded here; how long one would take on a simulated system,
+`cxloom.execution` says. Nothing here knows a system.
 """
 
 from cxloom.trace.capture import CacheLevel, CaptureResult, LevelCounts, Sample, capture

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cxloom import _core
-from cxloom.descriptors import hold_standard_descriptors
-from cxloom.errors import InputError
+from cxloom.base.descriptors import hold_standard_descriptors
+from cxloom.base.errors import InputError
 from cxloom.trace import objects, threads
 from cxloom.trace.emulator import EmulatedSource
 from cxloom.trace.format import TraceBatch

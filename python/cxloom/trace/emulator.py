@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cxloom import _core
-from cxloom.errors import InputError, SimulationError
+from cxloom.base.errors import InputError, SimulationError
+from cxloom.base.words import counted
 from cxloom.trace.executable import Executable, find_executable
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.functions import FunctionPlace, find_function, libraries_of
 from cxloom.trace.source import Ended, ended, is_over
-from cxloom.words import counted
 
 EMULATOR = "qemu-x86_64"
 """The emulator's command."""

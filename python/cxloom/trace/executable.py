@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cxloom.errors import InputError, reason_of
-from cxloom.filenames import other_kind
+from cxloom.base.errors import InputError, reason_of
+from cxloom.base.filenames import other_kind
 
 _X86_64 = 62
 _MACHINES = {3: "x86, 32 bits", 40: "Arm, 32 bits", 183: "AArch64", 243: "RISC-V", 21: "POWER, 64 bits"}

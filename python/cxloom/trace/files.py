@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from cxloom.errors import InputError
-from cxloom.filenames import opened, other_kind
-from cxloom.temporary import written_whole
+from cxloom.base.errors import InputError
+from cxloom.base.filenames import opened, other_kind
+from cxloom.base.temporary import written_whole
 
 HEAD_BYTES = 1 << 17
 """How much of a file is looked at to find out what it is: more than its longest line."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from cxloom.errors import InputError, reason_of
+from cxloom.base.errors import InputError, reason_of
 from cxloom.trace.symbols import CHOSEN, FUNCTIONS, first_code, has_all, image, interpreter_of, symbols
 
 _IN_LIBRARY = re.compile(r"([^:]*(?:/[^:]*|\.so(?:\.[^:]*)?)):(?!:)(.+)")

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 
 from cxloom import _core
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.source import Ended, ended, is_over
 

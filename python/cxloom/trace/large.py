@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.trace.format import ALL_BEFORE
 
 LARGEST = 1 << 30

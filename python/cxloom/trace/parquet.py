@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.trace.format import (
     DEFAULTS,
     DTYPES,

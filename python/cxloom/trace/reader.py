@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cxloom import _core
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
+from cxloom.base.words import counted
 from cxloom.spec.names import nearest
 from cxloom.trace.files import BYTE_ORDER_MARK, COMPRESSED_SUFFIXES, Source, errors_of
 from cxloom.trace.format import Checker, TraceBatch
 from cxloom.trace.text import Parser, has_header, looks_binary, parsed, text_formats, text_metadata
-from cxloom.words import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import BinaryIO, TypeAlias
 
 from cxloom import _core
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
+from cxloom.base.words import counted
 from cxloom.trace.format import TraceBatch
-from cxloom.words import counted
 
 BLOCK = 1 << 20
 LONGEST_LINE = 1 << 16

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cxloom.errors import InputError
+from cxloom.base.errors import InputError
 from cxloom.trace.files import atomic_path, errors_of
 from cxloom.trace.format import NO_TIMESTAMP, ROW_GROUP, Checker, TraceBatch, rebatched
 from cxloom.trace.reader import TraceReader, open_trace

@@ -1,0 +1,194 @@
+"""What I/O engines take of the wires and buses that requests use, too.
+
+Their traffic does not grow with that of requests, so that it is no part of what requests need of a resource. It takes
+no places of memories and no time of media (docs/model/io_engine.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from cxloom.bottleneck.engine_links import Ends, between, certain
+from cxloom.bottleneck.resources import Resource, Spec, link_indices
+from cxloom.display.link_names import way_name
+from cxloom.spec import declared
+from cxloom.spec.parts import Part, part_of, quantity
+
+_SURE = 10
+"""Requests must have moved so many times the bytes of the packets under way: packets are counted where they end, so
+that up to so many more or fewer passed within the window. Own choice: a bound is then right to a tenth."""
+_DIRECT = ("deterministic", "flow-hash", "random", "adaptive")
+"""Strategies of routing without detours: a packet passes nothing that is not on a way between its ends."""
+_TARGETS = ("host", "accelerator", "memory", "dcoh")
+"""Kinds of targets of which it is known whether a bus takes packets to them upstream: to hosts alone."""
+
+
+@dataclass(frozen=True)
+class _Medium:
+    """A wire or a bus, in one direction."""
+
+    sizes: Part
+    """Where its `header` and `data_header` stand."""
+    moved: float
+    """Bytes that passed in the window."""
+    most: float
+    """Those that could have."""
+
+    def size(self, key: str) -> float:
+        return quantity("bytes", self.sizes.text(key))
+
+
+@dataclass(frozen=True)
+class _Engine:
+    """The packets of an engine that ended in the window."""
+
+    name: str
+    target: str
+    traffic: str
+    packets: float
+    payload: float
+    """Bytes of a packet."""
+    under_way: float
+    """Packets, on average over time."""
+
+    @property
+    def legs(self) -> tuple[bool, ...]:
+        """Of its ways to the target (False) and back (True), those on which it puts something on wires."""
+        return (False,) if self.traffic == "dma-write" else (False, True)
+
+    def bytes_on(self, medium: _Medium | None, legs: Collection[bool] | None) -> float | None:
+        """What a packet puts on a wire or a bus that it passes on these legs; None where either is unknown."""
+        if legs is None or (legs and medium is None):
+            return None
+        data = self.traffic != "dma-write"  # these are on the way back
+        return sum(
+            self.payload + medium.size("data_header") if back == data else medium.size("header")
+            for back in legs
+            if medium is not None
+        )
+
+
+def beside_engines(spec: Spec, summary: Spec, resources: Iterable[Resource]) -> list[Resource]:
+    """The same resources, with what I/O engines take of them.
+
+    It is known of what all ways between an engine and its target pass, if links have no flits and nothing fails.
+    """
+    found = list(resources)
+    taken = {each.name: _Taken() for each in found if each.kind in ("the wire", "the bus")}
+    for name, mine in summary["per_io"].items():
+        if not mine["packets"] and not mine["in_flight_mean"]:
+            continue  # it did nothing in the window
+        engine = _engine(spec, summary, name)
+        if engine is None:
+            for each in taken.values():
+                each.known = False
+            continue
+        for resource, medium, each_packet in _passed(spec, summary, engine):
+            if resource in taken:
+                taken[resource].add(engine, medium, each_packet)
+    return [
+        replace(each, beside=taken[each.name].share(each.busy)) if each.name in taken else each
+        for each in found
+    ]
+
+
+@dataclass
+class _Taken:
+    """What all engines take of a resource."""
+
+    medium: _Medium | None = None
+    bytes: float = 0.0
+    doubt: float = 0.0
+    """Bytes of the packets under way."""
+    known: bool = True
+
+    def add(self, engine: _Engine, medium: _Medium | None, each: float | None) -> None:
+        if each is None:
+            self.known = False
+        elif each:
+            self.medium = medium
+            self.bytes += engine.packets * each
+            self.doubt += engine.under_way * each
+
+    def share(self, busy: float) -> float | None:
+        """All but what requests need at the full rate: a message from a slower wire may hold a wire for longer."""
+        if not self.known:
+            return None
+        if self.medium is None:
+            return 0.0
+        others = self.medium.moved - self.bytes
+        return max(0.0, min(1.0, busy) - others / self.medium.most) if others > _SURE * self.doubt else None
+
+
+def _engine(spec: Spec, summary: Spec, name: str) -> _Engine | None:
+    """None where nothing is known of what its packets pass, or of how many did."""
+    device, mine = spec["devices"][name], summary["per_io"][name]
+    routing = (spec.get("run") or {}).get("routing", "deterministic")
+    if device["kind"] != "io-engine" or not mine["packets"] or spec.get("events") or routing not in _DIRECT:
+        return None
+    payload = mine["bandwidth_gb_per_s"] * summary["simulated_time_ns"] / mine["packets"]
+    traffic = str(device.get("traffic", "dma-write"))
+    return _Engine(name, device["target"], traffic, mine["packets"], payload, mine["in_flight_mean"])
+
+
+def _passed(spec: Spec, summary: Spec, engine: _Engine) -> Iterator[tuple[str, _Medium | None, float | None]]:
+    """The name of each resource that packets may pass, what it is, and their bytes there; None where not known."""
+    every = {name: _ends(ways) for name, ways in summary["per_link"].items()}
+    possible = between(every, set(summary["per_switch"]), engine.name, engine.target)
+    sure = certain(possible, engine.name, engine.target)
+    indices = link_indices(spec)
+    for link, ends in possible.items():
+        for way in (ends, ends[::-1]):
+            medium = _wire(spec, summary, indices.get(link), link, way)
+            legs = [back for back in engine.legs if (sure[link] != way) == back] if link in sure else None
+            yield f"the wire {way_name(link, '->'.join(way))}", medium, engine.bytes_on(medium, legs)
+    passed = {end for ends in sure.values() for end in ends}
+    kind = spec["devices"].get(engine.target, {}).get("kind")
+    upstream = {False: kind == "host", True: engine.traffic == "config-read"}
+    for device in {end for ends in possible.values() for end in ends}:
+        for named in ("downstream", "upstream"):
+            legs = [back for back in engine.legs if upstream[back] == (named == "upstream")]
+            known = kind in _TARGETS and (device in passed or not legs)
+            medium = _bus(spec, summary, device, named)
+            yield f"the bus {device}, {named}", medium, engine.bytes_on(medium, legs if known else None)
+
+
+def _ends(ways: Iterable[str]) -> Ends:
+    start, end = next(iter(ways)).split("->")
+    return start, end
+
+
+def _wire(spec: Spec, summary: Spec, index: int | None, link: str, ends: Ends) -> _Medium | None:
+    """None of a link of flits: how many packets share one is not known."""
+    if index is None or spec["links"][index].get("phy"):
+        return None
+    written = spec["links"][index]
+    back = list(ends) != list(written["between"])
+    own = (written.get("reverse") or {}).get("bandwidth") if back else None
+    rates = [own or written.get("bandwidth") or "unlimited"]
+    switches = (part_of(spec, end, "switch") for end in ends)
+    rates += [switch.text("port_bandwidth") for switch in switches if switch is not None]
+    most = min(quantity("bandwidth", rate) for rate in rates)
+    sizes = Part(f"links[{index}]", written, declared.fields(declared.declarations()["link"]))
+    return _medium(sizes, summary["per_link"][link]["->".join(ends)]["bytes"], most, summary)
+
+
+def _bus(spec: Spec, summary: Spec, name: str, way: str) -> _Medium | None:
+    """None where messages from slower wires hold it for longer than their bytes take: then these are not known."""
+    sizes, mine = part_of(spec, name, "bus"), summary["per_switch"].get(name, {})
+    if sizes is None or not mine.get("efficiency"):
+        return None
+    most = quantity("bandwidth", sizes.text("bandwidth"))
+    time = summary["simulated_time_ns"]
+    ways = ("downstream", "upstream")
+    moved = sum(mine[f"{each}_payload_gb_per_s"] for each in ways) * time / mine["efficiency"]
+    fits = sum(mine[f"{each}_utilization"] for each in ways) * most / 1e9 * time
+    if not math.isclose(moved, fits, rel_tol=1e-3):
+        return None
+    return _medium(sizes, mine[f"{way}_utilization"] * most / 1e9 * time, most, summary)
+
+
+def _medium(sizes: Part, moved: float, rate: float, summary: Spec) -> _Medium:
+    return _Medium(sizes, moved, rate / 1e9 * summary["simulated_time_ns"])

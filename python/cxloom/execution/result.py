@@ -1,0 +1,258 @@
+"""What is known of a program that ran on simulated systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from cxloom.execution.objects import ObjectUse
+from cxloom.execution.sampling import Interval
+from cxloom.results.error_answers import sentence
+from cxloom.trace.source import Ended
+from cxloom.trace.threads import ThreadName
+from cxloom.trace.translation import Translation
+
+REGION = 65536
+"""Bytes of a region of memory whose accesses are counted together."""
+WALKS = "page walks"
+"""Of the parts of a time: waiting for the places of pages."""
+_PARTS = {"busy": "busy_ns", "chain": "chain_ns", "waiting to ask": "mshr_ns", "idle": "idle_ns"}
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What a sample says of the whole program on one system."""
+
+    time_ns: Interval
+    slowdown: Interval
+    """Against the first system, of the same windows."""
+    instructions: int
+    """Of the whole program."""
+    cycle_ns: float
+    busy_ns: float
+    """Of all of its instructions, if nothing waits for memory."""
+    simulated: float
+    """Records that were simulated / all."""
+    windows: int
+    """That were measured."""
+    weights: Mapping[int, float] = field(default_factory=dict)
+    """Of each thread how many records stand for one that was simulated."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The intervals, as results have them."""
+        return {
+            "time_ns_ci95": [self.time_ns.low, self.time_ns.high],
+            "slowdown_ci95": [self.slowdown.low, self.slowdown.high],
+            "windows": self.windows,
+            "simulated_share": self.simulated,
+        }
+
+
+@dataclass(frozen=True)
+class ThreadShare:
+    """What a thread has to do with the time of a run."""
+
+    name: ThreadName
+    share: float
+    """Of the time of the run: that in which the critical path is in this thread. Of a sample estimated, as if all
+    of its records took what those took that were simulated."""
+    begun_ns: float
+    """When another thread let it begin. Of a sample, as the other times: of what was simulated."""
+    ended_ns: float
+    instructions: int
+    instructions_per_cycle: float
+    """From its beginning to its end."""
+    busy: float
+    """Of that time: for its instructions, or computing between accesses."""
+    memory: float
+    """Of that time: waiting for memory, and for a free miss register."""
+    idle: float
+    """Of that time."""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A program on one system."""
+
+    system: str
+    """Its name."""
+    summary: Mapping[str, Any]
+    """As `summary.json` of a run has it."""
+    host: str
+    pages: str
+    """Where the program's pages were: their placement."""
+    sampled: Sampled | None = None
+    """What is known of the whole program from a sample of it; None: it was simulated as a whole."""
+    walk_cycles: int = 0
+    """Of the whole program: of the cycles in which nothing waits for memory those in which it waits for page walks."""
+    progress: tuple[tuple[float, int], ...] = ()
+    """Simulated times (ns) and how many requests were answered by then, now and then."""
+
+    @property
+    def core(self) -> Mapping[str, Any]:
+        """What is measured of the cores of the host: docs/model/core.md."""
+        found: Mapping[str, Any] = self.summary["per_requester"][self.host]["core"]
+        return found
+
+    @property
+    def path(self) -> Mapping[str, Any]:
+        """Where the time of the run went: the critical path over its threads, or the only one."""
+        found: Mapping[str, Any] = self.core.get("critical_path", self.core)
+        return found
+
+    @property
+    def time_ns(self) -> float:
+        """From the first instruction to the last answer of the thread that took longest; of a sample the estimate."""
+        return float(self.core["longest_ns"]) if self.sampled is None else self.sampled.time_ns.value
+
+    def times_ns(self) -> dict[str, float]:
+        """Where the time of the run went, to which they sum, waits for memory by their segments. Of a sample: of the
+        whole program."""
+        path = self.path
+        times = {name: float(path[key]) for name, key in _PARTS.items()} | dict(path["memory_ns"])
+        if "walk_ns" in path:
+            times[WALKS] = float(path["walk_ns"])
+        if self.sampled is not None:
+            times = self._of_the_whole(times, self.sampled)
+        walks = min(times["busy"], self.walk_cycles * self._share_of_path("busy_ns") * self.cycle_ns)
+        if walks:
+            times |= {"busy": times["busy"] - walks, WALKS: times.get(WALKS, 0.0) + walks}
+        return times
+
+    def _of_the_whole(self, times: dict[str, float], sampled: Sampled) -> dict[str, float]:
+        simulated = sum(times.values())
+        whole = simulated * self.time_ns / self.core["longest_ns"]
+        busy = min(whole, sampled.busy_ns * self._share_of_path("busy_ns"))
+        scale = max(0.0, whole - busy) / (simulated - times["busy"])
+        return {name: busy if name == "busy" else scale * ns for name, ns in times.items()}
+
+    def _share_of_path(self, measure: str) -> float:
+        """Of what is measured of all threads."""
+        whole = self.core[measure]
+        return float(self.path[measure] / whole) if whole else 1.0
+
+    @property
+    def cycle_ns(self) -> float:
+        """Of its cores."""
+        if self.sampled is not None:
+            return self.sampled.cycle_ns
+        instructions = self.core["instructions"]
+        return (
+            self.core["time_ns"] * self.core["instructions_per_cycle"] / instructions if instructions else 0.0
+        )
+
+    @property
+    def instructions_per_cycle(self) -> float:
+        """Of the critical path: those of its instructions / cycles of the run."""
+        instructions = self.path["instructions"]
+        if self.sampled is not None:
+            instructions = self.sampled.instructions * self._share_of_path("instructions")
+        cycle, time = self.cycle_ns, self.time_ns
+        return float(instructions / (time / cycle)) if cycle and time else 0.0
+
+    def threads(self, names: Sequence[ThreadName]) -> tuple[ThreadShare, ...]:
+        """Those that ran, the longest on the critical path first; none where only one did."""
+        known = {each.number: each for each in names}
+        weights = {} if self.sampled is None else self.sampled.weights
+        each_on_path = {
+            int(key): each["on_path_ns"] * weights.get(int(key), 1.0)
+            for key, each in self.core.get("per_thread", {}).items()
+        }
+        whole = sum(each_on_path.values())
+        shares = []
+        for number, on_path in each_on_path.items():
+            each = self.core["per_thread"][str(number)]
+            lived = each["time_ns"] - each["begun_ns"]
+            memory = sum(each["memory_ns"].values()) + each["mshr_ns"] + each.get("walk_ns", 0.0)
+            shares.append(
+                ThreadShare(
+                    known.get(number, ThreadName(number, None, "")),
+                    on_path / whole if whole else 0.0,
+                    each["begun_ns"],
+                    each["time_ns"],
+                    each["instructions"],
+                    each["instructions"] * self.cycle_ns / lived if lived else 0.0,
+                    (each["busy_ns"] + each["chain_ns"]) / lived if lived else 0.0,
+                    memory / lived if lived else 0.0,
+                    (each["idle_ns"] - each["begun_ns"]) / lived if lived else 0.0,
+                )
+            )
+        return tuple(sorted(shares, key=lambda share: (-share.share, share.name.number)))
+
+    def parts(self) -> dict[str, float]:
+        """Where the time of the run went, as shares that sum to 1; waits for memory by their segments."""
+        times = self.times_ns()
+        whole = sum(times.values())
+        return {name: value / whole for name, value in times.items() if value} if whole else {}
+
+
+@dataclass(frozen=True)
+class ExecutionResult:
+    """A program on one system or several."""
+
+    command: tuple[str, ...]
+    ended: Ended | None
+    """None: it was replayed from a trace, which says how it ended only if that was not of its own will."""
+    instructions: int
+    """Of all threads."""
+    accesses: int
+    """That the systems were given: what missed the caches in front."""
+    executions: tuple[Execution, ...]
+    """In the order of the systems that were given."""
+    seconds: float
+    """That it took here."""
+    notes: tuple[str, ...] = field(default=())
+    translation: Translation | None = None
+    """What it took to find the places of its pages; None: its core has no TLB, or the trace does not say."""
+    regions: Mapping[int, int] = field(default_factory=dict)
+    """Accesses by the number of their region of :data:`REGION` bytes, in the order in which pages were touched."""
+    objects: tuple[ObjectUse, ...] = ()
+    """What is accessed, by its name (:mod:`cxloom.trace.objects`), the most first; none if a trace does not say."""
+    threads: tuple[ThreadName, ...] = ()
+    """Those of the program; none if a trace does not say."""
+
+    def errors(self) -> dict[str, str]:
+        """Systems that answered accesses of the program without data, and how many: its time there means nothing."""
+        found = {each.system: sentence(each.summary) for each in self.executions}
+        return {system: said for system, said in found.items() if said is not None}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `cxloom exec --out` writes it."""
+        return {
+            "command": list(self.command),
+            "ended": None if self.ended is None else str(self.ended),
+            "instructions": self.instructions,
+            "accesses": self.accesses,
+            **({} if self.translation is None else {"tlb": self.translation.to_dict(self.instructions)}),
+            "notes": list(self.notes),
+            "objects": [asdict(each) for each in self.objects],
+            "systems": [
+                {
+                    "system": each.system,
+                    "placement": each.pages,
+                    "time_ns": each.time_ns,
+                    "slowdown": slowdown,
+                    "instructions_per_cycle": each.instructions_per_cycle,
+                    "time_parts": each.parts(),
+                    "threads": [
+                        {
+                            "thread": share.name.number,
+                            "process": share.name.process,
+                            "program": share.name.program,
+                            **{key: value for key, value in asdict(share).items() if key != "name"},
+                        }
+                        for share in each.threads(self.threads)
+                    ],
+                    **({} if each.sampled is None else each.sampled.to_dict()),
+                    **each.summary,
+                }
+                for each, slowdown in zip(self.executions, self.slowdowns, strict=True)
+            ],
+        }
+
+    @property
+    def slowdowns(self) -> list[float]:
+        """The time on each system / that on the first."""
+        first = self.executions[0].time_ns
+        return [each.time_ns / first if first else 1.0 for each in self.executions]

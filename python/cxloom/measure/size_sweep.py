@@ -1,0 +1,106 @@
+"""Latency over the size of what is read: a fixed cycle through it, lap after lap, through the caches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cxloom.base.errors import InputError
+from cxloom.display.numbers import percent, size
+from cxloom.measure import pictures
+from cxloom.measure.bench import LINE, MIB, Bench, Cells, Spec, size_text
+from cxloom.measure.measurement import Column, Measurement, one_decimal
+from cxloom.spec import declared
+from cxloom.spec.parts import Part, quantity
+
+SMALLEST = 512
+_LEAST_READS = 2000
+_MOST = 64 * MIB
+"""The largest size by default: three laps of it are three million reads."""
+
+
+def sizes_to(largest: int, smallest: int = SMALLEST) -> list[int]:
+    """2^n and 1.5 x 2^n bytes from `smallest` on, and the largest that is not above `largest`."""
+    found = []
+    step = smallest
+    while step <= largest:
+        found += [step] + ([step * 3 // 2] if step * 3 // 2 <= largest else [])
+        step *= 2
+    return found
+
+
+def sizes(
+    bench: Bench, requester: str | None = None, largest: int | None = None, smallest: int = SMALLEST
+) -> Measurement:
+    """The latency of a read over the size of what is read, with the hit rate of each cache level."""
+    chosen = bench.requesters[0] if requester is None else requester
+    node = bench.nodes(chosen)[0]
+    cache = bench.part(chosen).below("cache")
+    held = sum(_capacity(level) for level in _levels(cache))
+    most = largest or node.footprint(min(_MOST, max(4 * held, MIB)))
+    if most > node.size or most < smallest:
+        raise InputError(
+            "the largest size is no size that there is memory for",
+            found=size(most),
+            allowed=f"{size(smallest)} to {size(node.size)}",
+            path="--largest",
+        )
+    spec = bench.uncached(only={name: {"queue": 1} for name in bench.requesters})
+    spec = bench.with_cache(spec, chosen)
+    steps = sizes_to(most, smallest)
+    summaries = bench.run(spec, [_point(chosen, node.bound(), step) for step in steps])
+    rows: list[dict[str, Any]] = []
+    cells = Cells()
+    for step, summary in zip(steps, summaries, strict=True):
+        if not cells.has_number(f"for {size(step)}", summary):
+            rows.append({"bytes": step, "latency_ns": None})
+            continue
+        mine = summary["per_requester"][chosen]
+        levels = mine.get("cache_levels") or (
+            [{"hits": mine["cache_hit_rate"] * mine["requests"]}] if cache else []
+        )
+        rows.append(
+            {"bytes": step, "latency_ns": summary["latency_ns"]["mean"]}
+            | {f"l{nr}_hits": level["hits"] / mine["requests"] for nr, level in enumerate(levels, 1)}
+        )
+    cells.check()
+    names = list(dict.fromkeys(key for row in rows for key in row if key.endswith("_hits")))
+    return Measurement(
+        "sizes",
+        bench.name,
+        f"Latency over size from {chosen} to {node.name}",
+        rows,
+        [
+            Column("bytes", "size", size),
+            Column("latency_ns", "ns", one_decimal),
+            *(Column(name, f"{name[:2].upper()} hits", percent) for name in names),
+        ],
+        pictures.sizes,
+        ""
+        if cache
+        else f"{chosen} has no cache: its latency is the same over all sizes, but for what the media do",
+        cells.without,
+    )
+
+
+def _point(requester: str, addresses: Spec, step: int) -> Spec:
+    lines = step // LINE
+    laps = max(1, -(-_LEAST_READS // lines))
+    work = {
+        "pattern": "cycle",
+        "requests": laps * lines,
+        "footprint": size_text(step),
+        "addresses": addresses,
+    }
+    return {"workload": {requester: work}, "run.warmup": 2 * lines}
+
+
+def _levels(cache: Part | None) -> list[Part]:
+    if cache is None:
+        return []
+    declared_levels = declared.fields(cache.fields["levels"])
+    return [cache, *(Part(cache.at, each, declared_levels) for each in cache.get("levels") or [])]
+
+
+def _capacity(level: Part) -> int:
+    """Bytes of a level."""
+    return int(quantity("bytes", level.text("size")))

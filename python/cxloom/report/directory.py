@@ -1,0 +1,105 @@
+"""What there is to show of a directory of results: its page, and its figures for papers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cxloom.report.study_outcome import OUTCOME, PAGE, read_outcome
+from cxloom.results.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Figures = dict[str, "Figure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """How results are shown. Both raise InputError for results that are not whole."""
+
+    place: Path
+    """Where the page goes if nothing is said."""
+    page: Callable[[], str]
+    """Its text."""
+    figures: Callable[[], Figures]
+    """Figures for papers, by name."""
+
+
+def of_run(folder: Path) -> Pages:
+    """Of what ``cxloom run --out`` wrote."""
+    result = Result.load(folder)
+
+    def page() -> str:
+        from cxloom.report.run_page import run_page
+
+        return run_page(result, folder)
+
+    def figures() -> Figures:
+        from cxloom.report.figures import run_figures
+
+        return run_figures(result)
+
+    return Pages(folder / PAGE, page, figures)
+
+
+def of_study(folder: Path) -> Pages:
+    """Of what ``cxloom study run`` wrote."""
+    outcome = read_outcome(folder)
+
+    def page() -> str:
+        from cxloom.report.study_page import study_page
+
+        return study_page(outcome, folder)
+
+    def figures() -> Figures:
+        from cxloom.report.figures import study_figures
+
+        return study_figures(outcome)
+
+    return Pages(folder / PAGE, page, figures)
+
+
+def of_collection(title: str, about: str, folders: Mapping[str, Path], place: Path) -> Pages:
+    """Of several studies; those that have not been run are left out. Raises InputError if none has."""
+    ran = {name: folder for name, folder in folders.items() if (folder / OUTCOME).exists()}
+    outcomes = {name: read_outcome(folder) for name, folder in (ran or folders).items()}
+    pages = {name: os.path.relpath(folder / PAGE, place) for name, folder in ran.items()}
+
+    def page() -> str:
+        from cxloom.report.collection_page import collection_page
+
+        return collection_page(title, about, outcomes, pages)
+
+    def figures() -> Figures:
+        from cxloom.report.figures import study_figures
+
+        return {
+            f"{name.replace('/', '-')}-{key}": figure
+            for name, outcome in outcomes.items()
+            for key, figure in study_figures(outcome).items()
+        }
+
+    return Pages(place / PAGE, page, figures)
+
+
+def of_sweep(folder: Path) -> Pages:
+    """Of what ``cxloom sweep`` wrote."""
+    from cxloom.sweeping.result import SweepResult
+
+    result = SweepResult.load(str(folder))
+
+    def page() -> str:
+        from cxloom.report.sweep_page import sweep_page
+
+        return sweep_page(result, folder)
+
+    def figures() -> Figures:
+        from cxloom.report.figures import sweep_figures
+
+        return sweep_figures(result)
+
+    return Pages(folder / PAGE, page, figures)

@@ -1,0 +1,112 @@
+"""The points of a sweep as a table of one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from cxloom.base.words import counted
+from cxloom.display.console import output
+from cxloom.display.numbers import significant
+from cxloom.display.tables import Column, laid_out, of_texts
+from cxloom.report.sweep_labels import labels
+from cxloom.results.error_answers import of_points
+from cxloom.sweeping.interval import aggregated
+from cxloom.sweeping.result import SweepResult
+from cxloom.sweeping.space import SEED, described_setting
+from cxloom.sweeping.table import ERRORS, Columns
+
+MEASURES = {
+    "bandwidth_gb_per_s": "GB/s",
+    "latency_ns.mean": "mean ns",
+    "latency_ns.p99": "p99 ns",
+    ERRORS: "errors",
+}
+"""What is shown of every sweep, errors where there are any, and how it is headed."""
+_ROWS = 40
+_ERRORS = 5
+
+
+def show_sweep(result: SweepResult, measures: Sequence[str]) -> None:
+    """Prints the table on standard output: measures of each point, or their means over the seeds.
+
+    Args:
+        result: what there is.
+        measures: those that were asked for, besides the usual ones; of one with a star, the columns are in the file.
+    """
+    out = output()
+    print(to_text(result, measures, out.width if out.is_terminal else None))
+    _show_failed(result)
+
+
+def to_text(result: SweepResult, measures: Sequence[str], width: int | None = None) -> str:
+    """The table as text.
+
+    Figures are never shortened. Where a line has a `width`, texts are, as far as they can still be told apart.
+    """
+    shown: Columns = aggregated(result.columns) if result.has_seeds else result.columns
+    axes = [path for path in _axes(result) if path in shown]
+    varying = [path for path in axes if len({repr(value) for value in shown[path]}) > 1] or axes
+    wrong = of_points(result.columns.get(ERRORS, ()))
+    usual = [name for name in MEASURES if name != ERRORS or wrong is not None]
+    known = [name for name in dict.fromkeys((*usual, *measures)) if name in shown]
+    count = len(shown[known[0]] if known else result)
+    rows = range(min(count, _ROWS))
+    columns = [
+        Column(_short(path, varying), labels(shown[path][: len(rows)]), of_texts(shown[path]))
+        for path in varying
+    ]
+    columns += [
+        Column(MEASURES.get(name, name), [_cell(shown, name, row) for row in rows], False, right=True)
+        for name in known
+    ]
+    statuses = [] if result.has_seeds else result.statuses
+    if any(status != "finished" for status in statuses):
+        columns.append(Column("", [statuses[row] for row in rows], False))
+    lines = laid_out(columns, width)
+    if count > _ROWS:
+        lines.append(f"and {counted(count - _ROWS, 'more row')}")
+    if result.has_seeds:
+        lines.append("± is half of the 95 % interval of the mean over the seeds")
+    if wrong is not None:
+        lines.append(f"note: {wrong}")
+    return "\n".join(lines)
+
+
+def _show_failed(result: SweepResult) -> None:
+    out = output()
+    failed = [row for row, status in enumerate(result.statuses) if status not in ("finished", "missing")]
+    if not failed:
+        return
+    out.print()
+    alike: dict[tuple[str, str], list[int]] = {}
+    for row in failed:
+        error = (result.errors[row] or "").partition("\n")[0]
+        alike.setdefault((result.statuses[row], error), []).append(row)
+    for (status, error), those in list(alike.items())[:_ERRORS]:
+        where = described_setting(result.points[those[0]])
+        others = f" and {counted(len(those) - 1, 'other point')}" if len(those) > 1 else ""
+        out.print(Text.assemble((status, "bold yellow"), f" at {where}{others}: {error}"), soft_wrap=True)
+    rest = sum(map(len, list(alike.values())[_ERRORS:]))
+    if rest:
+        out.print(f"and {counted(rest, 'more point')} that did not finish: see the column error")
+
+
+def _axes(result: SweepResult) -> list[str]:
+    return list(dict.fromkeys(path for point in result.points for path in point))
+
+
+def _short(path: str, others: Sequence[str]) -> str:
+    """The last word of a path, if no other has the same."""
+    word = path.rpartition(".")[2]
+    return path if sum(other.rpartition(".")[2] == word for other in others) > 1 or path == SEED else word
+
+
+def _cell(shown: Columns, name: str, row: int) -> str:
+    value = shown[name][row]
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return "" if value is None else str(value)
+    low = shown.get(f"{name}:low", [None] * (row + 1))[row]
+    half = "" if low is None else f" ± {significant(value - low)}"
+    return f"{significant(value)}{half}"

@@ -1,0 +1,115 @@
+"""How busy the parts of a system were in a run, for its picture and its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cxloom.display.link_names import way_name
+from cxloom.display.numbers import percent, significant
+from cxloom.draw.picture import Load
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """One direction of a link or of a bus."""
+
+    link: str
+    name: str
+    sender: str
+    utilization: float | None
+    """Busy share of the time; None without a bandwidth."""
+    payload: float
+    """GB/s."""
+    efficiency: float | None
+    queue_mean: float
+    queue_p99: float
+    queue_max: float
+    credit_blocked: float
+    """Share of the time in which something waited for credits, summed over the classes."""
+
+
+def directions(summary: Values) -> Iterator[Direction]:
+    """Every direction of the links and buses of a run."""
+    free = set(summary.get("unlimited", {}).get("links", ()))
+    free_buses = set(summary.get("unlimited", {}).get("buses", ()))
+    length = summary["simulated_time_ns"] or 1
+    for link, ways in summary["per_link"].items():
+        for name, values in ways.items():
+            yield Direction(
+                link,
+                way_name(link, name),
+                name.partition("->")[0],
+                None if way_name(link, name) in free else values["utilization"],
+                values["payload_gb_per_s"],
+                values["efficiency"],
+                values["queue_mean"],
+                values["queue_p99"],
+                values["queue_max"],
+                values["credit_blocked_ns"] / length,
+            )
+    for name, values in buses(summary).items():
+        for way in ("downstream", "upstream"):
+            yield Direction(
+                name,
+                f"{name} {way}",
+                name,
+                None if {name, f"{name} {way}"} & free_buses else values[f"{way}_utilization"],
+                values[f"{way}_payload_gb_per_s"],
+                values["efficiency"],
+                values[f"{way}_queue_mean"],
+                values[f"{way}_queue_p99"],
+                values[f"{way}_queue_max"],
+                0.0,
+            )
+
+
+def buses(summary: Values) -> dict[str, Values]:
+    """The buses among the switches."""
+    return {
+        name: values for name, values in summary["per_switch"].items() if "upstream_utilization" in values
+    }
+
+
+def load_of(summary: Values) -> Load:
+    """What the picture of a system shows of a run.
+
+    The queue of a memory is that of its controller and media; of a requester, the requests on their way; of a switch or
+    bus, what waits at its ports.
+    """
+    found = list(directions(summary))
+    of_buses = buses(summary)
+    links = {(way.link, way.sender): way.utilization for way in found if way.link not in of_buses}
+    nodes: dict[str, float] = {}
+    queues: dict[str, float] = {}
+    about: dict[str, list[str]] = {}
+    for way in found:
+        share = "no bandwidth given" if way.utilization is None else f"{percent(way.utilization)} busy"
+        text = f"{way.name}: {share}, {significant(way.payload)} GB/s, queue {significant(way.queue_mean)}"
+        about.setdefault(way.link, []).append(text)
+        if way.link in of_buses:
+            nodes[way.link] = max(nodes.get(way.link, 0.0), way.utilization or 0.0)
+            queues[way.link] = queues.get(way.link, 0.0) + way.queue_mean
+    for name, values in summary["per_switch"].items():
+        if name not in of_buses:
+            queues[name] = float(values.get("queue_mean") or 0)
+            about.setdefault(name, []).append(f"queue {significant(queues[name])}")
+    for name, values in summary["per_memory"].items():
+        queues[name] = queues.get(name, 0.0) + float(values.get("queue_mean") or 0)
+        mean = values["latency_ns"]["mean"]
+        about.setdefault(name, []).append(
+            f"{significant(values['bandwidth_gb_per_s'])} GB/s, queue {significant(values['queue_mean'])}"
+            + ("" if mean is None else f", mean {significant(mean, 4)} ns")
+        )
+    for name, values in summary["per_requester"].items():
+        queues[name] = queues.get(name, 0.0) + float(values.get("in_flight_mean") or 0)
+        mean = values["latency_ns"]["mean"]
+        about.setdefault(name, []).append(
+            f"{significant(values['bandwidth_gb_per_s'])} GB/s, {significant(values['in_flight_mean'])} in flight"
+            + ("" if mean is None else f", mean {significant(mean, 4)} ns")
+        )
+    known = {key: share for key, share in links.items() if share is not None}
+    return Load(known, nodes, queues, lambda name: "\n".join(about.get(name, ())))

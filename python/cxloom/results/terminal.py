@@ -1,0 +1,392 @@
+"""The table at the end of a run: one screen that says how fast, how long, and where the time went."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Column, Table
+from rich.text import Text
+
+from cxloom.base.words import counted
+from cxloom.display.console import output, plain
+from cxloom.display.link_names import way_name
+from cxloom.display.numbers import duration, narrow, percent, size
+from cxloom.display.tables import shortened
+from cxloom.results.error_answers import count_of, sentence
+
+LINES = 45
+"""The most lines that the table takes."""
+COLUMNS = 80
+"""The most columns that it takes, unless its figures need more."""
+
+_BAR = 24
+_GAP = 2
+_NAME = 16
+"""Names are not made shorter than this for bars."""
+_LEAST = 8
+"""Nor than this for figures."""
+_ROWS = range(8, 1, -1)
+"""How many rows each table of devices may have."""
+_BUSIEST = 6
+_EVENTS = 6
+"""At least, whatever is left of the screen: who makes things fail looks for them."""
+_TROUBLES = 4
+_NOTABLE = 0.01
+"""Waiting for credits is worth a line from this share of the time on."""
+
+Values = Mapping[str, Any]
+
+
+def show(summary: Values) -> None:
+    """Prints the table on standard output: in colour on a terminal, plain ASCII where nothing else can be shown."""
+    blocks = _blocks(sys.stdout.encoding)
+    report = _report(summary, blocks, output().width)
+    out = output(at_least=_needed(report))
+    if out.is_terminal:
+        out.print(report)
+    else:
+        encoding = sys.stdout.encoding or "utf-8"
+        print(_plain(summary, blocks).encode(encoding, "replace").decode(encoding))
+
+
+def to_text(summary: Values) -> str:
+    """The table as plain text, 80 columns wide, or as wide as its figures need."""
+    return _plain(summary, _blocks("utf-8"))
+
+
+def _plain(summary: Values, blocks: str) -> str:
+    file = io.StringIO()
+    report = _report(summary, blocks)
+    plain(file, at_least=_needed(report)).print(report)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def _needed(report: Group) -> int:
+    """How many columns the figures of all tables need; names give way to them, down to the width that a table has."""
+    return max((_width(part) for part in report.renderables if isinstance(part, Table)), default=0)
+
+
+def _width(table: Table) -> int:
+    """The fewest columns that a table can have: those of its names and figures, for bars give way."""
+    return sum((column.min_width or 0) + _GAP for column in table.columns) - _GAP
+
+
+def _keep_figures(table: Table, width: int) -> None:
+    """Makes every column of figures as wide as the widest of them, whatever room there is.
+
+    Where lines would be too long, short names leave the room that they do not need, then heads are folded, then names
+    are shortened as far as they can be told apart.
+    """
+    names, *others = table.columns
+    figures = [column for column in others if column.justify == "right"]
+    for column in figures:
+        column.min_width = _widest(column)
+    if _width(table) > width:
+        names.min_width = min(_NAME, _widest(names))
+    if _width(table) > width:
+        for column in figures:
+            column.header = str(column.header).replace(" ", "\n")
+            column.min_width = _widest(column)
+    least = names.min_width or 0
+    room = width - _width(table) + least
+    bars = sum(_widest(column) for column in others if column not in figures)
+    names.min_width = min(least, _shorten(names, max(room - bars, min(room, least))))
+
+
+def _shorten(names: Column, room: int) -> int:
+    """Leaves out the middle of names that have no room; the room that they take then. What has a style is no name."""
+    cells = [cell for cell in names.cells if isinstance(cell, Text) and not cell.style]
+    different = {cell.plain for cell in cells}
+    room = max(room, _LEAST)
+    while len({shortened(name, room) for name in different}) < len(different):
+        room += 1
+    for cell in cells:
+        cell.plain = shortened(cell.plain, room)
+    return room
+
+
+def _widest(column: Column) -> int:
+    texts = [str(column.header), *map(str, column.cells)]
+    return max(len(line) for text in texts for line in text.split("\n"))
+
+
+def _report(summary: Values, blocks: str, width: int = COLUMNS) -> Group:
+    """The table with as many rows for devices as a screen has room for beside all else that has to be said."""
+    for rows in _ROWS:
+        report = _with_rows(summary, blocks, rows, width)
+        if _height(report, width) <= LINES:
+            break
+    return report
+
+
+def _height(report: Group, width: int) -> int:
+    return len(plain(io.StringIO(), at_least=max(width, _needed(report))).render_lines(report))
+
+
+def _with_rows(summary: Values, blocks: str, rows: int, width: int) -> Group:
+    events = summary.get("events", {})
+    if not summary["requests"]:
+        happened: list[RenderableType] = ["", _events(events, max(rows, _EVENTS))] if events else []
+        return Group(_headline(summary, blocks), *happened, *_troubles(summary), "", _provenance(summary))
+    requesters, memories, engines = (summary.get(f"per_{what}", {}) for what in ("requester", "memory", "io"))
+    tables = [("requester", requesters, "requests", "in_flight_mean")] if len(requesters) > 1 else []
+    tables.append(("memory", memories, "requests", "queue_mean"))
+    if engines:
+        tables.append(("I/O engine", engines, "packets", "in_flight_mean"))
+    homes = {name: values for name, values in summary.get("per_home", {}).items() if _lookups(values)}
+    parts: list[RenderableType] = [_headline(summary, blocks), "", _performance(summary)]
+    parts += ["", _breakdown(summary, blocks)]
+    for title, devices, column, occupancy in tables:
+        parts += ["", _devices(title, devices, column, occupancy, rows)]
+    if homes:
+        parts += ["", *_coherence(homes, summary["coherence"], max(rows, 3))]
+    busiest = _busiest(summary, min(rows, _BUSIEST), blocks)
+    if busiest is not None:
+        parts += ["", busiest]
+    if events:
+        parts += ["", _events(events, max(rows, _EVENTS))]
+    for part in parts:
+        if isinstance(part, Table):
+            _keep_figures(part, width)
+    return Group(*parts, *_troubles(summary), "", _provenance(summary))
+
+
+def _headline(summary: Values, blocks: str) -> Text:
+    measured = f"{counted(summary['requests'], 'request')} in {duration(summary['simulated_time_ns'])}"
+    if summary["truncated"] and not summary["requests"]:
+        return Text.assemble(
+            ("TRUNCATED", "bold red"), f" ({summary['stop_reason']}) before anything was measured"
+        )
+    if summary["truncated"]:
+        return Text.assemble(
+            ("TRUNCATED", "bold red"), f" ({summary['stop_reason']}): {measured} measured so far"
+        )
+    interval = summary["latency_ns"].get("ci95")
+    if interval is None:
+        return Text(f"{measured} of simulated time")
+    mean, sign = summary["latency_ns"]["mean"], "+-" if len(blocks) == 1 else "±"
+    width = narrow(interval[1] - mean, 2)
+    known = f"{measured} of simulated time, mean {narrow(mean, 4)} {sign} {width} ns"
+    unsteady = ", not stationary" if summary.get("stationary") is False else ""
+    return Text.assemble(known, (unsteady, "bold yellow"))
+
+
+def _performance(summary: Values) -> Table:
+    table = _table("", "requests", "GB/s", "mean ns", "p50", "p99", "p99.9", "max")
+    kinds = [(kind, summary[kind]) for kind in ("read", "write", "atomic", "flush") if kind in summary]
+    for name, part in [("all", summary), *kinds]:
+        if name == "all" or part["requests"]:
+            table.add_row(Text(name, style="bold"), *_measures(part, "mean", "p50", "p99", "p999", "max"))
+    return table
+
+
+def _measures(part: Values, *keys: str, column: str = "requests") -> list[str]:
+    values = [part["latency_ns"][key] for key in keys]  # none where all were answered without data
+    latency = ["-" if value is None else narrow(value, 4) for value in values]
+    return [f"{part[column]:,}", f"{part['bandwidth_gb_per_s']:.2f}", *latency]
+
+
+def _breakdown(summary: Values, blocks: str) -> Table:
+    mean = summary["latency_ns"]["mean"]
+    segments = {name: value for name, value in summary["breakdown_ns"].items() if value > 0}
+    table = _table("where a request's time went", "mean ns", "share")
+    table.add_column(no_wrap=True)
+    largest = max(segments.values(), default=1.0)
+    for name, value in segments.items():
+        bar = Text(_bar(value / largest, blocks), style="cyan")
+        table.add_row(Text(name), narrow(value, 4), percent(value / mean), bar)
+    return table
+
+
+def _devices(title: str, devices: Values, column: str, occupancy: str, limit: int) -> Table:
+    """A row for each device with requests (or whatever `column` counts), or for those with the most.
+
+    `occupancy` is the key of its queue's mean.
+    """
+    active = {name: values for name, values in devices.items() if values.get(column) or count_of(values)}
+    errors = any(count_of(values) for values in devices.values())
+    heads = [column, *(["errors"] if errors else []), "GB/s", "mean ns", "p99", "max"]
+    table = _table(title, *heads, occupancy.replace("_", " "))
+    shown = active
+    if len(active) > limit:
+        shown = dict(sorted(active.items(), key=lambda item: -item[1][column])[: limit - 1])
+    for name, values in shown.items():
+        count, *measures = _measures(values, "mean", "p99", "max", column=column)
+        wrong = [f"{count_of(values):,}"] if errors else []
+        table.add_row(Text(name), count, *wrong, *measures, narrow(values[occupancy], 3))
+    if len(active) > limit:
+        table.add_row(Text(f"and {len(active) - len(shown)} more", style="dim"))
+    return table
+
+
+def _lookups(home: Values) -> int:
+    return int(home["filter_hits"] + home["filter_misses"])
+
+
+def _coherence(homes: Values, total: Values, limit: int) -> tuple[Table, Text]:
+    """A row for each home of coherent lines that was asked, or for those that were asked most, and one for all."""
+    table = _table("home", "lookups", "hits", "snoops", "invalidated", "evictions", "entries")
+
+    def add(name: str | Text, home: Values) -> None:
+        table.add_row(
+            Text(name) if isinstance(name, str) else name,
+            f"{_lookups(home):,}",
+            percent(home["filter_hits"] / _lookups(home)),
+            f"{home['snoops_sent']:,}",
+            f"{home['lines_invalidated']:,}",
+            f"{home['filter_evictions']:,}",
+            f"{home['filter_entries']:,}",
+        )
+
+    most = (
+        homes if len(homes) < limit else sorted(homes, key=lambda name: -_lookups(homes[name]))[: limit - 2]
+    )
+    for name in homes:
+        if name in most:
+            add(name, homes[name])
+    if len(most) < len(homes):
+        table.add_row(Text(f"and {len(homes) - len(most)} more", style="dim"))
+    if len(homes) > 1:
+        add(Text("all", style="bold"), total)
+    given_up = counted(total["lines_invalidated_live"], "line")
+    wait = narrow(total["invalidation_wait_ns"], 4)
+    return table, Text(f"caches gave up {given_up} that they held; invalidations took {wait} ns", style="dim")
+
+
+def _events(events: Values, limit: int) -> Table:
+    """A row for each failure and repair, in the order of time, or for those that cost most messages."""
+    table = _table("event", "rerouted", "error answers", "lost", "lasted")
+
+    def cost(name: str) -> int:
+        return int(events[name]["rerouted"] + events[name]["failed"] + events[name]["lost"])
+
+    most = list(events) if len(events) <= limit else sorted(events, key=cost, reverse=True)[: limit - 1]
+    for name, values in events.items():
+        if name in most:
+            counts = (f"{values[key]:,}" for key in ("rerouted", "failed", "lost"))
+            table.add_row(Text(name), *counts, duration(values["lasted_ns"]) if values["lasted_ns"] else "-")
+    if len(most) < len(events):
+        table.add_row(Text(f"and {len(events) - len(most)} more", style="dim"))
+    return table
+
+
+def _busiest(summary: Values, limit: int, blocks: str) -> Table | None:
+    """Directions of links and buses by utilisation; what a bus sends is in its own row."""
+    buses = {
+        name: values for name, values in summary["per_switch"].items() if "upstream_utilization" in values
+    }
+    found = [
+        (name, values["utilization"], values["payload_gb_per_s"], values["queue_mean"])
+        for name, values in _used(summary)
+        if name.partition("->")[0] not in buses
+    ]
+    for name, values in buses.items():
+        for way in ("downstream", "upstream"):
+            payload = values[f"{way}_payload_gb_per_s"]
+            found.append(
+                (f"{name} {way}", values[f"{way}_utilization"], payload, values[f"{way}_queue_mean"])
+            )
+    found = sorted((row for row in found if row[1] > 0), key=lambda row: -row[1])[:limit]
+    if not found:
+        return None
+    table = _table("busiest links and buses", "GB/s", "queue mean", "busy")
+    table.add_column(no_wrap=True)
+    for name, utilization, payload, queue in found:
+        bar = Text(_bar(utilization, blocks), style="yellow" if utilization < 0.9 else "red")
+        table.add_row(Text(name), f"{payload:.2f}", narrow(queue, 3), percent(utilization), bar)
+    return table
+
+
+def _troubles(summary: Values) -> list[Text]:
+    """What kept links from being used: credits, retries, failed requests. The worst directions, a line each."""
+    length = summary["simulated_time_ns"]
+    if not length:
+        return []
+    ways = _used(summary)
+    found = [
+        (share, f"credits: {name} waited {percent(share)} of the time for those of {kind}")
+        for name, values in ways
+        for kind, time in values["credit_blocked_ns_by_class"].items()
+        if (share := time / length) >= _NOTABLE
+    ]
+    for name, values in ways:
+        flits = values.get("flits", {})
+        if flits.get("errors"):
+            again, share = flits["errors"], flits["retry_share"]
+            found.append(
+                (share, f"retries: {name} sent {counted(again, 'flit')} again, {percent(share)} of the time")
+            )
+    lines = [line for _, line in sorted(found, reverse=True)[:_TROUBLES]]
+    if said := sentence(summary):
+        lines.insert(0, f"errors: {said}")
+    lines += _refused(summary)
+    return [Text(line, style="yellow") for line in lines]
+
+
+_REFUSALS = (
+    ("per_switch", "isolation_errors", "their devices were not bound"),
+    ("per_switch", "removal_errors", "their devices had been removed"),
+    ("per_memory", "extent_errors", "outside their extents"),
+)
+"""Who answers with errors, by which measure, and why."""
+
+
+def _refused(summary: Values) -> list[str]:
+    """Devices that answered requests with errors, a line for each reason. The worst ones."""
+    found = [
+        (count, f"refused: {name} answered {counted(count, 'request')} with an error: {why}")
+        for group, measure, why in _REFUSALS
+        for name, values in summary[group].items()
+        if (count := values.get(measure))
+    ]
+    return [line for _, line in sorted(found, reverse=True)[:_TROUBLES]]
+
+
+def _used(summary: Values) -> list[tuple[str, Values]]:
+    """The directions of links that carried something or held something up: of very many, most did not."""
+    return [
+        (way_name(link, name), values)
+        for link, ways in summary["per_link"].items()
+        for name, values in ways.items()
+        if values["messages"] or values["credit_blocked_ns"] or "flits" in values
+    ]
+
+
+def _provenance(summary: Values) -> Text:
+    cost = summary["cost"]
+    speed = cost["events"] / cost["cpu_seconds"] if cost["cpu_seconds"] else 0.0
+    notes = "".join(f"note: {note}\n" for note in summary.get("notes", []))
+    return Text(
+        f"{notes}seed {summary['seed']}, spec {summary['spec_hash']}, cxloom {summary['version']}\n"
+        f"{counted(cost['events'], 'event')} in {cost['wall_seconds']:.2f} s "
+        f"({speed / 1e6:.2f} million per CPU second), {size(cost['peak_memory_bytes'])}",
+        style="dim",
+    )
+
+
+def _table(first: str, *numbers: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, _GAP, 0, 0))
+    table.add_column(first, overflow="ellipsis", min_width=_NAME)
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _blocks(encoding: str | None) -> str:
+    """What bars are made of: eighths of a block where they can be shown, otherwise number signs."""
+    try:
+        "█▏".encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return "#"
+    return " ▏▎▍▌▋▊▉█"
+
+
+def _bar(share: float, blocks: str) -> str:
+    if len(blocks) == 1:
+        return blocks * max(1, round(share * _BAR))
+    eighths = max(1, round(share * _BAR * 8))
+    return blocks[-1] * (eighths // 8) + blocks[eighths % 8].strip()

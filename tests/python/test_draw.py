@@ -327,11 +327,11 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_kinds_differ_in_shape_and_in_colour() -> None:
-    assert len({look.shape for look in KINDS.values()}) == len(KINDS)
-    assert len({look.colour for look in KINDS.values()}) == len(KINDS)
-    for look in KINDS.values():  # nodes are seen on light and on dark paper
-        assert contrast(look.colour, "#ffffff") > 2
-        assert contrast(look.colour, "#14181d") > 3
+    assert len({style.shape for style in KINDS.values()}) == len(KINDS)
+    assert len({style.colour for style in KINDS.values()}) == len(KINDS)
+    for style in KINDS.values():  # nodes are seen on light and on dark paper
+        assert contrast(style.colour, "#ffffff") > 2
+        assert contrast(style.colour, "#14181d") > 3
 
 
 def test_load_is_a_scale_of_lightness_too() -> None:

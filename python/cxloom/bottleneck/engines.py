@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from cxloom.bottleneck.engine_links import Ends, between, certain
 from cxloom.bottleneck.resources import Resource, Spec, link_indices
-from cxloom.display.link_names import way_name
+from cxloom.display.link_names import direction_name
 from cxloom.spec import declared
 from cxloom.spec.parts import Part, part_of, quantity
 
@@ -143,7 +143,7 @@ def _passed(spec: Spec, summary: Spec, engine: _Engine) -> Iterator[tuple[str, _
         for way in (ends, ends[::-1]):
             medium = _wire(spec, summary, indices.get(link), link, way)
             legs = [back for back in engine.legs if (sure[link] != way) == back] if link in sure else None
-            yield f"the wire {way_name(link, '->'.join(way))}", medium, engine.bytes_on(medium, legs)
+            yield f"the wire {direction_name(link, '->'.join(way))}", medium, engine.bytes_on(medium, legs)
     passed = {end for ends in sure.values() for end in ends}
     kind = spec["devices"].get(engine.target, {}).get("kind")
     upstream = {False: kind == "host", True: engine.traffic == "config-read"}

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cxloom.display.link_names import way_name
+from cxloom.display.link_names import direction_name
 from cxloom.spec import declared
 from cxloom.spec.parts import Part, part_of, quantity
 
@@ -238,7 +238,7 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 relief, twice = _beside(spec, summary, way) or _faster(spec, index, link)
                 yield Resource(
                     "the wire",
-                    way_name(name, way),
+                    direction_name(name, way),
                     WAY,
                     mine["utilization"],
                     f"{100 * mine['utilization']:.0f} % busy",
@@ -254,7 +254,7 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
                     relief = {f"links[{index}].credits": doubled(link["credits"])}
                 yield Resource(
                     "the credits of the link",
-                    way_name(name, way),
+                    direction_name(name, way),
                     WAY,
                     min(1.0, blocked / time),
                     f"none left {100 * blocked / time:.0f} % of the time",

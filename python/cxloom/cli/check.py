@@ -12,8 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from cxloom.base.words import counted
+from cxloom.cli.options import Plugins, Sets, Spec
 from cxloom.cli.progress import ReadingBar
-from cxloom.cli.run import Plugins, Sets, Spec, resolve
+from cxloom.cli.run import resolve
 from cxloom.display.console import output
 from cxloom.system.simulation import describe, work_note
 

@@ -11,11 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from cxloom.base.errors import InputError
-from cxloom.cli.run import Plugins
+from cxloom.cli.options import AsJson, Plugins
 from cxloom.display.console import output
 from cxloom.spec import declared
 from cxloom.spec.names import listed, nearest
-from cxloom.spec.plugins import load_plugin
+from cxloom.spec.plugins import load_plugins
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +28,7 @@ def components(
             metavar="[KIND]", help="A kind, a section such as link, or a parameter such as trace."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
     plugins: Plugins = [],  # noqa: B006 - typer wants a list, and copies it
 ) -> None:
     """List kinds and their parameters.
@@ -36,8 +36,7 @@ def components(
     Without KIND every kind of component; with it parameters, units, defaults and statistics of that kind. Of the name
     of a parameter, what it means wherever it is one.
     """
-    for plugin in plugins:
-        load_plugin(plugin)
+    load_plugins(plugins)
     found = declared.declarations() if kind is None else _found(kind)
     if as_json:
         print(json.dumps(found, indent=2))

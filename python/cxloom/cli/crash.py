@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from cxloom.base.errors import InputError
-from cxloom.cli.arguments import whole_number
-from cxloom.cli.run import Plugins, Sets, Spec
+from cxloom.cli.options import Plugins, Sets, Spec, whole_number
 from cxloom.running.run import nanoseconds
-from cxloom.spec.plugins import load_plugin
+from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
 
 
@@ -72,8 +71,7 @@ def crash(
         raise InputError(
             "when the power fails", allowed="one of --at TIME, --every-event and --random N", path="--at"
         )
-    for plugin in plugins:
-        load_plugin(plugin)
+    load_plugins(plugins)
     system = System.load(spec)
     with Interrupt("the search") as interrupt, CrashBar(quiet) as bar:
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cxloom.base.errors import InputError, reason_of
-from cxloom.cli.run import Plugins, Sets, Spec, resolve
+from cxloom.cli.options import Plugins, Sets, Spec
+from cxloom.cli.run import resolve
 from cxloom.cli.writing import write_text
 from cxloom.system.simulation import build
 

@@ -12,6 +12,7 @@ import typer
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.messages import show_error
+from cxloom.cli.options import Plugins
 from cxloom.cli.progress import ProgramLines
 from cxloom.cli.trace import levels_of
 from cxloom.cli.writing import write_text
@@ -22,7 +23,7 @@ from cxloom.execution.processor import Processor
 from cxloom.execution.sampling import Sampling
 from cxloom.report.execution_table import show
 from cxloom.spec.node import Origin
-from cxloom.spec.plugins import load_plugin
+from cxloom.spec.plugins import load_plugins
 from cxloom.spec.reader import read_value
 from cxloom.system.system import System
 from cxloom.trace.capture import CacheLevel
@@ -172,10 +173,7 @@ def exec_(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the results into this page, FILE.html.")
     ] = None,
-    plugins: Annotated[
-        list[str],
-        typer.Option("--plugin", metavar="LIB", help="Load more kinds of components. May be repeated."),
-    ] = [],  # noqa: B006
+    plugins: Plugins = [],  # noqa: B006
 ) -> None:
     """Run a program on a simulated system.
 
@@ -191,8 +189,7 @@ def exec_(
     if trace is not None:
         _refuse_beside_replay({"--levels": caches, "--roi": region, "--record": record})
     levels = levels_of(caches) if caches else ()
-    for plugin in plugins:
-        load_plugin(plugin)
+    load_plugins(plugins)
     place = placement(pages, {"bind": membind, "preferred": preferred, "interleave": interleave})
     rules = tuple(map(Rule.parse, places))
     tables = None if page_tables is None else _read_placement(page_tables, "--page-tables")

@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 
 from cxloom.base.errors import InputError, reason_of
-from cxloom.cli.arguments import whole_number
+from cxloom.cli.options import Plugins, Quiet, RunsAtATime, Sets, Spec
 from cxloom.cli.progress import SweepBar
-from cxloom.cli.run import Plugins, Sets, Spec
 from cxloom.cli.writing import write_text
-from cxloom.spec.plugins import load_plugin
+from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
 
 FORMS = (".svg", ".png", ".pdf", ".json")
@@ -29,17 +28,9 @@ def explain(
             help="Write the picture (.svg, .png, .pdf) or all as .json. May be repeated.",
         ),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            parser=whole_number(1),
-            metavar="N",
-            help="Runs at a time; by default one per processor.",
-        ),
-    ] = None,
+    jobs: RunsAtATime = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")] = False,
+    quiet: Quiet = False,
     sets: Sets = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
@@ -58,8 +49,7 @@ def explain(
             raise InputError(
                 "not a form of picture", found=f"'{file}'", allowed=", ".join(FORMS), path="--out"
             )
-    for plugin in plugins:
-        load_plugin(plugin)
+    load_plugins(plugins)
     with SweepBar(quiet, "explain") as bar:
         found = explained(
             spec, jobs=jobs, watch=bar.update, overrides=[Override.parse(text) for text in sets]

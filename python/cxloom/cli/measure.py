@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cxloom.base.errors import InputError
-from cxloom.cli.arguments import whole_number
+from cxloom.cli.options import Plugins, PointsAtATime, Quiet, Sets, Spec
 from cxloom.cli.progress import SweepBar
-from cxloom.cli.run import Plugins, Sets, Spec
 from cxloom.measure import PATTERNS, TOOLS, chosen, one_of
-from cxloom.spec.plugins import load_plugin
+from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
 
 if TYPE_CHECKING:
@@ -60,15 +59,7 @@ def measure(
     largest: Annotated[
         str | None, typer.Option("--largest", metavar="SIZE", help="Of sizes: the largest, such as 64MiB.")
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            parser=whole_number(1),
-            metavar="N",
-            help="Points at a time; by default one per processor.",
-        ),
-    ] = None,
+    jobs: PointsAtATime = None,
     out: Annotated[
         list[str],
         typer.Option(
@@ -78,7 +69,7 @@ def measure(
         ),
     ] = [],  # noqa: B006
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")] = False,
+    quiet: Quiet = False,
     sets: Sets = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
@@ -109,8 +100,7 @@ def measure(
             raise InputError(f"{option} has no effect on {tool}", allowed=", ".join(TAKES[tool]), path=option)
     for file in out:
         form_of(Path(file))
-    for plugin in plugins:
-        load_plugin(plugin)
+    load_plugins(plugins)
     with SweepBar(quiet, tool) as bar:
         bench = Bench(
             spec,

@@ -6,7 +6,7 @@ import json
 
 from cxloom.base.errors import InputError
 from cxloom.cli import run
-from cxloom.cli.run import Plugins, Sets, Spec
+from cxloom.cli.options import Plugins, Sets, Spec
 from cxloom.system.simulation import build, errors_placed
 
 

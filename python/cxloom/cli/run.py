@@ -9,6 +9,7 @@ import typer
 
 from cxloom.base.errors import CxloomError, InputError, SimulationError
 from cxloom.cli.interrupt import Interrupt
+from cxloom.cli.options import Plugins, Quiet, Sets, Spec
 from cxloom.cli.progress import ProgressBar
 from cxloom.display.console import messages
 from cxloom.results.outdir import OutputDirectory
@@ -16,21 +17,12 @@ from cxloom.results.result import Result
 from cxloom.running.protocol_log import LogRequest, ProtocolLog
 from cxloom.running.run import Progress, UnfinishedError, UnwrittenError, asked_tables, nanoseconds, simulate
 from cxloom.spec.node import Origin
-from cxloom.spec.plugins import load_plugin
+from cxloom.spec.plugins import load_plugins
 from cxloom.spec.reader import read_value
 from cxloom.spec.resolve import Override, Resolved
 from cxloom.system.simulation import build
 from cxloom.system.system import System
 
-Spec = Annotated[
-    str, typer.Argument(metavar="SPEC", help="A spec file, or a shipped preset such as esf/validation.")
-]
-Sets = Annotated[
-    list[str],
-    typer.Option(
-        "--set", metavar="PATH=VALUE", help="Set a value, such as devices.host.queue=8. May be repeated."
-    ),
-]
 Logs = Annotated[
     list[str],
     typer.Option(
@@ -39,10 +31,6 @@ Logs = Annotated[
         help="Log the messages of the protocol: on standard error; with --out in protocol.parquet among the results; "
         "or into FILE (.txt, .log or .parquet). With address=0x1000, only those of that line. May be repeated.",
     ),
-]
-Plugins = Annotated[
-    list[str],
-    typer.Option("--plugin", metavar="LIB", help="Load more kinds of components. May be repeated."),
 ]
 
 
@@ -54,7 +42,7 @@ def run(
         str | None, typer.Option(metavar="DIR", help="Write the results into this directory.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")] = False,
+    quiet: Quiet = False,
     max_time: Annotated[
         str | None, typer.Option(metavar="T", help="End after this simulated time: 1ms.")
     ] = None,
@@ -98,8 +86,7 @@ def resolve(
     spec: str, sets: list[str], plugins: list[str], seed: str | None = None, until: str | None = None
 ) -> Resolved:
     """The spec with what the command line sets. Raises InputError."""
-    for plugin in plugins:
-        load_plugin(plugin)
+    load_plugins(plugins)
     overrides = [Override.parse(text) for text in sets]
     if seed is not None:
         origin = Origin(path="run.seed", note=f"from --seed {seed}")

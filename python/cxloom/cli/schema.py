@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from cxloom.cli.run import Plugins
+from cxloom.cli.options import Plugins
 from cxloom.spec.jsonschema import schema as spec_schema
-from cxloom.spec.plugins import load_plugin
+from cxloom.spec.plugins import load_plugins
 
 
 def schema(plugins: Plugins = []) -> None:  # noqa: B006 - typer wants a list, and copies it
@@ -17,6 +17,5 @@ def schema(plugins: Plugins = []) -> None:  # noqa: B006 - typer wants a list, a
     In VS Code with the YAML extension, for one: cxloom schema > cxloom.schema.json, and as the first line of a spec:
     # yaml-language-server: $schema=cxloom.schema.json
     """
-    for plugin in plugins:
-        load_plugin(plugin)
+    load_plugins(plugins)
     print(json.dumps(spec_schema(), indent=2))

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from cxloom.base.errors import InputError, reason_of
 from cxloom.base.words import counted
-from cxloom.cli.arguments import whole_number
+from cxloom.cli.options import Quiet, RunsAtATime, whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable, said_of
 from cxloom.cli.writing import write_text
@@ -68,15 +68,7 @@ def list_studies() -> None:
 @app.command("run")
 def run(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A shipped study, or the file of one.")],
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            parser=whole_number(1),
-            metavar="N",
-            help="Runs at a time; by default one per processor.",
-        ),
-    ] = None,
+    jobs: RunsAtATime = None,
     most_points: Annotated[
         int,
         typer.Option(
@@ -102,7 +94,7 @@ def run(
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run a study; print what it gives beside what it should give.
 

@@ -11,13 +11,12 @@ import typer
 
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted
-from cxloom.cli.arguments import whole_number
+from cxloom.cli.options import SPEC, Plugins, PointsAtATime, Quiet, whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable, said_of
-from cxloom.cli.run import Plugins
 from cxloom.report.sweep_table import show_sweep
 from cxloom.spec import presets
-from cxloom.spec.plugins import load_plugin
+from cxloom.spec.plugins import load_plugins
 from cxloom.sweeping import manifest as manifests
 from cxloom.sweeping import rows
 from cxloom.sweeping.cluster import Cluster
@@ -47,7 +46,7 @@ def _shard(text: str) -> Shard:
 def sweep(
     spec: Annotated[
         str | None,
-        typer.Argument(metavar="SPEC", help="A spec file, or a shipped preset such as esf/validation."),
+        SPEC,
     ] = None,
     sets: Annotated[
         list[str],
@@ -88,15 +87,7 @@ def sweep(
             help="A further column, such as per_memory.mem0.queue_mean. May be repeated.",
         ),
     ] = [],  # noqa: B006
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            parser=whole_number(1),
-            metavar="N",
-            help="Points at a time; by default one per processor.",
-        ),
-    ] = None,
+    jobs: PointsAtATime = None,
     out: Annotated[
         str | None, typer.Option("--out", metavar="DIR", help="The store; by default build/sweeps/NAME.")
     ] = None,
@@ -125,7 +116,7 @@ def sweep(
         typer.Option("--rebuild", metavar="DIR", help="Derive the tables of a store again; run nothing."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")] = False,
+    quiet: Quiet = False,
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
     """Simulate SPEC at many points, in parallel.
@@ -142,8 +133,7 @@ def sweep(
         raise InputError("no spec is named", allowed="a spec file, a preset, or --rebuild DIR")
     if out == "":
         raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
-    for plugin in plugins:
-        load_plugin(plugin)
+    load_plugins(plugins)
     template = System.load(spec).template()
     settings = settings_of(
         grid=[Axis.parse(text) for text in sets],

@@ -6,7 +6,7 @@ import contextlib
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, TextIO
 
@@ -14,8 +14,8 @@ import typer
 
 from cxloom.base.errors import InputError, shown
 from cxloom.base.words import counted
-from cxloom.cli.arguments import whole_number
 from cxloom.cli.interrupt import Interrupt
+from cxloom.cli.options import AsJson, whole_number
 from cxloom.cli.progress import ProgramLines, ReadingBar
 from cxloom.spec.node import Origin
 from cxloom.spec.reader import read_value
@@ -54,7 +54,6 @@ Levels = Annotated[
         help="For ramulator2-read-write: how many channels, ranks, bank groups, banks, rows and columns there are.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @app.command("info")
@@ -350,18 +349,18 @@ def _progress(verb: str) -> Callable[[TraceReader, Iterator[TraceBatch]], Iterat
 
 
 def _bytes(count: int) -> str:
-    amount = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if amount < 1024:
-            return f"{amount:.4g} {unit}"
-        amount /= 1024
-    return f"{amount:,.4g} TiB"
+    return _scaled(count, 1024, ("B", "KiB", "MiB", "GiB", "TiB"))
 
 
 def _time(picoseconds: int) -> str:
-    amount = float(picoseconds)
-    for unit in ("ps", "ns", "us", "ms"):
-        if amount < 1000:
+    return _scaled(picoseconds, 1000, ("ps", "ns", "us", "ms", "s"))
+
+
+def _scaled(value: int, step: int, units: Sequence[str]) -> str:
+    """A value in the first of the units in which it is below `step`, or in the last."""
+    amount = float(value)
+    for unit in units[:-1]:
+        if amount < step:
             return f"{amount:.4g} {unit}"
-        amount /= 1000
-    return f"{amount:,.4g} s"
+        amount /= step
+    return f"{amount:,.4g} {units[-1]}"

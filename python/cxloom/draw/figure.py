@@ -80,8 +80,8 @@ def _put_line(axes: Axes, line: Line, scale: float, faint: float) -> None:
 
 
 def _put_mark(axes: Axes, mark: Mark, radius: float, scale: float) -> None:
-    corners = np.array(SHAPES[mark.look.shape]) * radius + (mark.x, mark.y)
-    colour = mark.look.colour if mark.load is None else ON_LIGHT[load_class(mark.load)]
+    corners = np.array(SHAPES[mark.style.shape]) * radius + (mark.x, mark.y)
+    colour = mark.style.colour if mark.load is None else ON_LIGHT[load_class(mark.load)]
     look: dict[str, Any] = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.6 * scale, "zorder": 3}
     if mark.queue:
         turn = np.linspace(0, 2 * np.pi, 60)
@@ -101,9 +101,9 @@ def _outline(way: Way) -> Outline:
 def _legend(axes: Axes, picture: Picture, points: float) -> None:
     unit = picture.letters / 12
     x, y = 20 * unit, picture.height + 14 * unit
-    for kind, look in picture.kinds.items():
-        corners = np.array(SHAPES[look.shape]) * 7 * unit + (x, y)
-        axes.add_patch(Polygon(corners, facecolor=look.colour, edgecolor="white", linewidth=0.4))
+    for kind, node in picture.kinds.items():
+        corners = np.array(SHAPES[node.shape]) * 7 * unit + (x, y)
+        axes.add_patch(Polygon(corners, facecolor=node.colour, edgecolor="white", linewidth=0.4))
         axes.text(x + 12 * unit, y, kind, size=picture.letters * points, va="center")
         x += (36 + 7.2 * len(kind)) * unit
     if picture.loaded:

@@ -16,7 +16,7 @@ Outline = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class NodeStyle:
     """How a node is drawn."""
 
     shape: str
@@ -52,23 +52,23 @@ SHAPES: dict[str, Outline] = {
 """A memory looks like a module, a bus like a double arrow."""
 
 KINDS = {
-    "host": Look("square", "#0072b2"),
-    "accelerator": Look("hexagon", "#cc79a7"),
-    "switch": Look("circle", "#e69f00"),
-    "bus": Look("arrow", "#d55e00"),
-    "memory": Look("module", "#009e73"),
-    "io-engine": Look("diamond", "#56b4e9"),
-    "dcoh": Look("triangle", "#a89a00"),
+    "host": NodeStyle("square", "#0072b2"),
+    "accelerator": NodeStyle("hexagon", "#cc79a7"),
+    "switch": NodeStyle("circle", "#e69f00"),
+    "bus": NodeStyle("arrow", "#d55e00"),
+    "memory": NodeStyle("module", "#009e73"),
+    "io-engine": NodeStyle("diamond", "#56b4e9"),
+    "dcoh": NodeStyle("triangle", "#a89a00"),
 }
 _OTHERS = {
-    Role.REQUESTER: Look("hexagon", "#0072b2"),
-    Role.MEMORY: Look("pentagon", "#009e73"),
-    Role.FABRIC: Look("pentagon", "#e69f00"),
-    Role.OTHER: Look("pentagon", "#808890"),
+    Role.REQUESTER: NodeStyle("hexagon", "#0072b2"),
+    Role.MEMORY: NodeStyle("pentagon", "#009e73"),
+    Role.FABRIC: NodeStyle("pentagon", "#e69f00"),
+    Role.OTHER: NodeStyle("pentagon", "#808890"),
 }
 
 
-def look(kind: str, role: Role) -> Look:
+def style_of(kind: str, role: Role) -> NodeStyle:
     """How a device of this kind is drawn; of the kinds of plug-ins by what it is for."""
     return KINDS.get(kind) or _OTHERS[role]
 

@@ -12,7 +12,7 @@ from cxloom.draw.graph import Edge, Graph, Node, Role
 from cxloom.draw.labels import Label, labels
 from cxloom.draw.layout import laid_out
 from cxloom.draw.layout_shapes import SIZE
-from cxloom.draw.node_style import Look, look
+from cxloom.draw.node_style import NodeStyle, style_of
 from cxloom.draw.routes import Way
 
 UNIT = 60.0
@@ -50,7 +50,7 @@ class Mark:
 
     x: float
     y: float
-    look: Look
+    style: NodeStyle
     kind: str
     count: int
     title: str
@@ -81,7 +81,7 @@ class Picture:
     marks: Sequence[Mark]
     lines: Sequence[Line]
     labels: Sequence[Label]
-    kinds: Mapping[str, Look]
+    kinds: Mapping[str, NodeStyle]
     """What there is of kinds, for a legend."""
     loaded: bool
     largest_queue: float
@@ -113,7 +113,7 @@ def picture(graph: Graph, load: Load | None = None) -> Picture:
         Mark(
             float(place[0] + shift[0]) * UNIT,
             float(place[1] + shift[1]) * UNIT,
-            look(node.kind, node.role),
+            style_of(node.kind, node.role),
             node.kind,
             len(node.names),
             _title(node, load),
@@ -139,7 +139,7 @@ def picture(graph: Graph, load: Load | None = None) -> Picture:
         )
         for label in texts
     ]
-    kinds = {node.kind: look(node.kind, node.role) for node in sorted(graph.nodes, key=_by_role)}
+    kinds = {node.kind: style_of(node.kind, node.role) for node in sorted(graph.nodes, key=_by_role)}
     return Picture(
         (right - left) * UNIT,
         (bottom - top) * UNIT,

@@ -102,7 +102,7 @@ def to_svg(picture: Picture, *, inline: bool = False, legend: bool = True) -> st
 
 
 def _symbols(picture: Picture) -> Iterator[str]:
-    for shape in dict.fromkeys(look.shape for look in picture.kinds.values()):
+    for shape in dict.fromkeys(style.shape for style in picture.kinds.values()):
         corners = " ".join(f"{x * picture.radius:.1f},{y * picture.radius:.1f}" for x, y in SHAPES[shape])
         yield f'<polygon id="cx-{shape}" points="{corners}"/>'
 
@@ -121,8 +121,8 @@ def _line(line: Line) -> Iterator[str]:
 
 def _mark(mark: Mark, radius: float) -> str:
     title = escape(mark.title)
-    shape = f'href="#cx-{mark.look.shape}"'
-    fill = f'fill="{mark.look.colour}"' if mark.load is None else ""
+    shape = f'href="#cx-{mark.style.shape}"'
+    fill = f'fill="{mark.style.colour}"' if mark.load is None else ""
     look = "cx-mark" if mark.load is None else f"cx-mark cx-f{load_class(mark.load)}"
     parts = [f'<g data-tip="{title}" transform="translate({mark.x:.1f} {mark.y:.1f})"><title>{title}</title>']
     if mark.queue:
@@ -161,11 +161,11 @@ def _at(point: np.ndarray) -> str:
 
 def _legend(picture: Picture) -> Iterator[str]:
     x = 0.0
-    for kind, look in picture.kinds.items():
+    for kind, style in picture.kinds.items():
         scale = 7 / picture.radius
         yield (
-            f'<use href="#cx-{look.shape}" transform="translate({x + 7:.0f} 0) scale({scale:.3f})" class="cx-mark" '
-            f'fill="{look.colour}"/><text class="cx-key" x="{x + 19:.0f}" y="0" font-size="12">{escape(kind)}</text>'
+            f'<use href="#cx-{style.shape}" transform="translate({x + 7:.0f} 0) scale({scale:.3f})" class="cx-mark" '
+            f'fill="{style.colour}"/><text class="cx-key" x="{x + 19:.0f}" y="0" font-size="12">{escape(kind)}</text>'
         )
         x += 34 + 7 * len(kind)
 
@@ -187,10 +187,10 @@ def load_legend() -> str:
 def kind_legend(picture: Picture) -> str:
     """What the shapes mean, as HTML."""
     keys = []
-    for kind, look in picture.kinds.items():
-        corners = " ".join(f"{8 + 7 * x:.1f},{8 + 7 * y:.1f}" for x, y in SHAPES[look.shape])
+    for kind, style in picture.kinds.items():
+        corners = " ".join(f"{8 + 7 * x:.1f},{8 + 7 * y:.1f}" for x, y in SHAPES[style.shape])
         keys.append(
             f'<span><svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><polygon class="cx-mark" '
-            f'points="{corners}" fill="{look.colour}"/></svg> {escape(kind)}</span>'
+            f'points="{corners}" fill="{style.colour}"/></svg> {escape(kind)}</span>'
         )
     return "".join(keys)

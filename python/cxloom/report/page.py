@@ -6,13 +6,16 @@ file that can be sent is worth more to a reader than the megabytes, and all plot
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
+from cxloom.base.errors import InputError
 from cxloom.draw import svg
 from cxloom.draw.picture import Picture
 
@@ -29,6 +32,18 @@ class Section:
     key: str
     title: str
     body: str
+
+
+@contextlib.contextmanager
+def refused_unless_whole(what: str, written_by: str, directory: Path) -> Iterator[None]:
+    """An InputError where something is missing in results that come from a directory, or is of another form."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError) as error:
+        wrong = f"no '{error.args[0]}'" if isinstance(error, KeyError) else str(error)
+        raise InputError(
+            f"not {what}: {wrong}", allowed=f"what `{written_by}` writes", file=directory
+        ) from error
 
 
 def document(title: str, lead: str, sections: Sequence[Section], foot: str = "") -> str:

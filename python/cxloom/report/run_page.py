@@ -16,7 +16,17 @@ from cxloom.draw.graph import MOST, graph_of
 from cxloom.draw.picture import Picture, picture
 from cxloom.report import plots
 from cxloom.report.distribution import Distribution, distributions
-from cxloom.report.page import Cell, Section, document, facts, plot, system_map, table, tiles
+from cxloom.report.page import (
+    Cell,
+    Section,
+    document,
+    facts,
+    plot,
+    refused_unless_whole,
+    system_map,
+    table,
+    tiles,
+)
 from cxloom.report.series import Series, series_of
 from cxloom.report.utilisation import Direction, directions, load_of
 from cxloom.results.error_answers import count_of, sentence
@@ -35,15 +45,8 @@ _LONGEST_SPEC = 60_000
 def run_page(result: Result, directory: Path) -> str:
     """The text of the page. Raises InputError for results that are not whole."""
     summary = result.summary
-    try:
+    with refused_unless_whole("the whole summary of a run", "cxloom run --out", directory):
         return document(title_of(result), _lead(summary), list(_sections(result, directory)), _foot(summary))
-    except (KeyError, TypeError, AttributeError) as error:
-        what = f"no '{error.args[0]}'" if isinstance(error, KeyError) else str(error)
-        raise InputError(
-            f"not the whole summary of a run: {what}",
-            allowed="what `cxloom run --out` writes",
-            file=directory,
-        ) from error
 
 
 def title_of(result: Result) -> str:

@@ -13,7 +13,17 @@ from cxloom.display.numbers import size
 from cxloom.draw.graph import graph_of
 from cxloom.draw.picture import picture
 from cxloom.report import plots
-from cxloom.report.page import Cell, Section, document, facts, plot, system_map, table, tiles
+from cxloom.report.page import (
+    Cell,
+    Section,
+    document,
+    facts,
+    plot,
+    refused_unless_whole,
+    system_map,
+    table,
+    tiles,
+)
 from cxloom.report.run_page import number as cell
 from cxloom.report.study_columns import is_share, label, number, shown
 from cxloom.report.study_outcome import plot_of
@@ -38,16 +48,9 @@ _LOOKS = {State.MET: "good", State.FAILED: "bad"}
 
 def study_page(outcome: Values, directory: Path) -> str:
     """The text of the page. Raises InputError for an outcome that is not whole."""
-    try:
+    with refused_unless_whole("the whole outcome of a study", "cxloom study run", directory):
         foot = f"cxloom {escape(outcome['version'])}. This page holds all that it needs; nothing is fetched."
         return document(outcome["title"], _lead(outcome), list(_sections(outcome)), foot)
-    except (KeyError, TypeError, AttributeError) as error:
-        what = f"no '{error.args[0]}'" if isinstance(error, KeyError) else str(error)
-        raise InputError(
-            f"not the whole outcome of a study: {what}",
-            allowed="what `cxloom study run` writes",
-            file=directory,
-        ) from error
 
 
 def _lead(outcome: Values) -> str:

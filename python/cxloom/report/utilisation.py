@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cxloom.display.link_names import way_name
+from cxloom.display.link_names import direction_name
 from cxloom.display.numbers import percent, significant
 from cxloom.draw.picture import Load
 
@@ -41,9 +41,9 @@ def directions(summary: Values) -> Iterator[Direction]:
         for name, values in ways.items():
             yield Direction(
                 link,
-                way_name(link, name),
+                direction_name(link, name),
                 name.partition("->")[0],
-                None if way_name(link, name) in free else values["utilization"],
+                None if direction_name(link, name) in free else values["utilization"],
                 values["payload_gb_per_s"],
                 values["efficiency"],
                 values["queue_mean"],

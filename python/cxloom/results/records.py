@@ -56,14 +56,32 @@ class Sink(Protocol):
         """The rows are not wanted any more."""
 
 
-class ParquetSink:
-    """Writes rows to a Parquet file, a row group at a time.
+class FileSink:
+    """Writes rows to a file.
 
-    A full disk is no reason to lose the run: `failure` says that the table is not whole, and further rows are dropped.
+    A full disk is no reason to lose the run: `failure` says that the file is not whole, and further rows are dropped.
     """
 
+    failure: OSError | None = None
+
+    @contextlib.contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Remembers that the file cannot be written."""
+        try:
+            yield
+        except OSError as error:
+            self.failure = error
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Ends the file, and gives the disk back what it has not enough of; the caller removes it."""
+        raise NotImplementedError
+
+
+class ParquetSink(FileSink):
+    """Writes rows to a Parquet file, a row group at a time."""
+
     def __init__(self, path: Path, names: Names) -> None:
-        self.failure: OSError | None = None
         self._path = path
         self._names = names
         self._writer: pq.ParquetWriter | None = None
@@ -98,15 +116,6 @@ class ParquetSink:
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
-
-    @contextlib.contextmanager
-    def _failing(self) -> Iterator[None]:
-        """Remembers that the file cannot be written."""
-        try:
-            yield
-        except OSError as error:
-            self.failure = error
-            self.abandon()
 
     def abandon(self) -> None:
         """Ends the file without what waits; the caller removes it."""

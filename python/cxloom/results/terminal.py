@@ -13,7 +13,7 @@ from rich.text import Text
 
 from cxloom.base.words import counted
 from cxloom.display.console import output, plain
-from cxloom.display.link_names import way_name
+from cxloom.display.link_names import direction_name
 from cxloom.display.numbers import duration, narrow, percent, size
 from cxloom.display.tables import shortened
 from cxloom.results.error_answers import count_of, sentence
@@ -349,7 +349,7 @@ def _refused(summary: Values) -> list[str]:
 def _used(summary: Values) -> list[tuple[str, Values]]:
     """The directions of links that carried something or held something up: of very many, most did not."""
     return [
-        (way_name(link, name), values)
+        (direction_name(link, name), values)
         for link, ways in summary["per_link"].items()
         for name, values in ways.items()
         if values["messages"] or values["credit_blocked_ns"] or "flits" in values

@@ -20,7 +20,7 @@ from cxloom.base.filenames import file_name
 from cxloom.base.temporary import TemporaryFile, abandoned, remove
 from cxloom.display.console import messages
 from cxloom.results.outdir import NAMES, OutputDirectory
-from cxloom.results.records import PARTS, Coded, Columns, ParquetSink, Sink
+from cxloom.results.records import PARTS, Coded, Columns, FileSink, ParquetSink, Sink
 from cxloom.spec.names import nearest
 
 TEXT_FILES = (".txt", ".log")
@@ -338,11 +338,10 @@ class ConsoleSink:
         """Nothing is left to do."""
 
 
-class TextSink:
-    """Writes the messages to a file of text. As with a Parquet file `failure` says that it is not whole."""
+class TextSink(FileSink):
+    """Writes the messages to a file of text."""
 
     def __init__(self, path: Path, names: _Names) -> None:
-        self.failure: OSError | None = None
         self._names = names
         self._file = path.open("w", encoding="utf-8", newline="")
 
@@ -357,15 +356,6 @@ class TextSink:
         if self.failure is None:
             with self._failing():
                 self._file.close()
-
-    @contextlib.contextmanager
-    def _failing(self) -> Iterator[None]:
-        """Remembers that the file cannot be written, and gives the disk back what it has not enough of."""
-        try:
-            yield
-        except OSError as error:
-            self.failure = error
-            self.abandon()
 
     def abandon(self) -> None:
         """Ends the file without what waits; the caller removes it."""

@@ -29,7 +29,7 @@ def left_out(
     resolved = resolve(layers, overrides)
     if len(layers) == 1 and all(_is_beside(override) for override in overrides):
         return resolved
-    found = _idle(resolved)
+    found = _without_effect(resolved)
     if not found:
         return resolved
     parts: list[tuple[Sequence[Node], Sequence[Override]]] = [
@@ -42,13 +42,13 @@ def left_out(
             spec = resolve(some, over)
         except InputError:  # what is no spec yet says nothing of effects
             continue
-        below.append((spec, _idle(spec)))
+        below.append((spec, _without_effect(spec)))
     while lost := [path for path in sorted(found) if _had_effect(path, resolved, below)]:
         root = resolved.root
         for path in lost:
             root = paths.without(root, path)
         resolved = type(resolved)(root)
-        found = _idle(resolved)  # of some entries the core names one key at a time
+        found = _without_effect(resolved)  # of some entries the core names one key at a time
     return resolved
 
 
@@ -58,7 +58,7 @@ def _is_beside(override: Override) -> bool:
     return about is not None and about["form"] in ("text", "one") and not about["replaced"]
 
 
-def _idle(resolved: Resolved) -> set[str]:
+def _without_effect(resolved: Resolved) -> set[str]:
     """The paths of the keys without effect."""
     return {error.path for error in _core.spec_errors(resolved.lean()) if error.is_idle}
 
@@ -68,8 +68,8 @@ def _had_effect(path: str, resolved: Resolved, below: Sequence[tuple[Resolved, s
     node, rest = paths.follow(resolved.root, path)
     if rest:
         return False
-    for spec, idle in below:
+    for spec, ineffective in below:
         lower, missing = paths.follow(spec.root, path)
-        if path not in idle and not missing and lower.origin == node.origin:
+        if path not in ineffective and not missing and lower.origin == node.origin:
             return True
     return False

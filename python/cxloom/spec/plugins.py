@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from cxloom import _core
@@ -39,6 +40,12 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
         models := sys.modules.get("cxloom.spec.models")
     ) is not None:  # loaded only where systems are built in Python
         models.forget()
+
+
+def load_plugins(paths: Iterable[str]) -> None:
+    """Loads libraries, as `load_plugin` does each."""
+    for path in paths:
+        load_plugin(path)
 
 
 def include_dir() -> Path:

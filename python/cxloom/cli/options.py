@@ -1,0 +1,45 @@
+"""Options that several commands have, and numbers on the command line, with messages of ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+
+def whole_number(least: int) -> Callable[[object], int]:
+    """What makes a number of an argument: a whole one, from `least` on."""
+
+    def parse(text: object) -> int:
+        if not re.fullmatch("[0-9]{1,18}", str(text)) or int(str(text)) < least:
+            raise typer.BadParameter(f"not a whole number from {least} on, found '{text}'")
+        return int(str(text))
+
+    return parse
+
+
+def _at_a_time(what: str) -> Any:
+    return typer.Option(
+        "--jobs", parser=whole_number(1), metavar="N", help=f"{what} at a time; by default one per processor."
+    )
+
+
+SPEC = typer.Argument(metavar="SPEC", help="A spec file, or a shipped preset such as esf/validation.")
+
+Spec = Annotated[str, SPEC]
+Sets = Annotated[
+    list[str],
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Set a value, such as devices.host.queue=8. May be repeated."
+    ),
+]
+Plugins = Annotated[
+    list[str],
+    typer.Option("--plugin", metavar="LIB", help="Load more kinds of components. May be repeated."),
+]
+RunsAtATime = Annotated[int | None, _at_a_time("Runs")]
+PointsAtATime = Annotated[int | None, _at_a_time("Points")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")]

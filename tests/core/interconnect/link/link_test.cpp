@@ -108,17 +108,17 @@ TEST(Link, ItsEndsSayWhereTheirStateLies) {
   const Link without = plain.link(params);
   const PortMemory end = without.forward->memory();
   EXPECT_EQ(end.end, without.forward.get());
-  EXPECT_TRUE(!end.turns && !end.lanes && !end.credits);
+  EXPECT_TRUE(!end.turns && !end.vcs && !end.credits);
 
   params.credits = ClassCredits(4);
   Pair with_credits;
   const Link link = with_credits.link(params);
   const PortMemory forward = link.forward->memory();
   EXPECT_EQ(forward.turns, link.forward->transmitter());
-  EXPECT_EQ(forward.lanes, &link.forward->channels()->channel(Lane{0}));
+  EXPECT_EQ(forward.vcs, &link.forward->channels()->channel(ClassVc{0}));
   EXPECT_EQ(forward.credits, link.backward->channels()->credit_lines());
   // What they count on: a line for each lane, and what is behind the first line of a transmitter.
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(forward.lanes) % kCacheLine, 0U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(forward.vcs) % kCacheLine, 0U);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(link.forward->channels()) -
                 reinterpret_cast<std::uintptr_t>(forward.turns),
             kCacheLine);

@@ -149,12 +149,12 @@ class Backlog final : public Feeder {
     const bool first = queue_.empty();
     end_.stamp(message);
     queue_.push(message);
-    if (first) end_.ask(*this, lane_of(message));
+    if (first) end_.ask(*this, vc_of(message));
   }
   Message& head() const override { return queue_.front(); }
   void taken(Time) override {
     queue_.pop();
-    if (!queue_.empty()) end_.ask(*this, lane_of(queue_.front()));
+    if (!queue_.empty()) end_.ask(*this, vc_of(queue_.front()));
   }
 
  private:

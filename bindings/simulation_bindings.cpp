@@ -23,6 +23,7 @@
 #include "results/collector.hpp"
 #include "results/description.hpp"
 #include "results/summary.hpp"
+#include "system/build/system_builder.hpp"
 #include "system/record/command_recorder.hpp"
 #include "system/record/protocol_recorder.hpp"
 #include "system/record/sampler.hpp"
@@ -291,7 +292,7 @@ class RunningSystem {
     Partitions partitions;
     {
       Kernel kernel;
-      partitions = partitions_of(System(kernel, registry(), read_spec));
+      partitions = partitions_of(build_system(kernel, registry(), read_spec));
     }
     const Time window = partitions.lookahead.value_or(Time{1'000'000});
     nb::dict result;

@@ -10,15 +10,15 @@
 
 namespace cxloom {
 
-void check_connected(const System& system) {
-  const auto& components = system.components();
+void check_connected(const Devices& devices, const Topology& topology) {
+  const auto& components = devices.all();
   std::vector<bool> reached(components.size(), false);
   std::vector<std::uint32_t> frontier{0};
   reached[0] = true;
   while (!frontier.empty()) {
     const std::uint32_t node = frontier.back();
     frontier.pop_back();
-    for (const Topology::Hop& hop : system.topology().hops(node)) {
+    for (const Topology::Hop& hop : topology.hops(node)) {
       if (!reached[hop.to]) frontier.push_back(hop.to);
       reached[hop.to] = true;
     }

@@ -1,4 +1,5 @@
 #include "system/crash/loss_history.hpp"
+#include "system/build/system_builder.hpp"
 
 #include <algorithm>
 #include <map>
@@ -28,7 +29,7 @@ std::vector<HistoryRequest> first_of_each(const Registry& registry, const Spec& 
                                           const TraceOpener& open_trace,
                                           const std::vector<std::uint64_t>& counts) {
   Kernel kernel;
-  const System system(kernel, registry, spec);
+  const System system = build_system(kernel, registry, spec);
   WorkloadBuilder maker(registry, spec, system, open_trace);
   std::vector<HistoryRequest> all;
   for (std::size_t i = 0; i < spec.workloads.size(); ++i) {

@@ -1,4 +1,5 @@
 #include "system/crash/recovery.hpp"
+#include "system/build/system_builder.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -50,7 +51,7 @@ class Restart {
 };
 
 Restart::Restart(const Registry& registry, const Spec& spec, const DurableState& left)
-    : system_(kernel_, registry, spec), lines_(left.memory) {
+    : system_(build_system(kernel_, registry, spec)), lines_(left.memory) {
   system_.system_context().versions = std::make_unique<LineVersions>();
   versions_ = system_.system_context().versions.get();
   for (const auto& [line, version] : lines_) versions_->begin_with(LineAddress{line}, version);

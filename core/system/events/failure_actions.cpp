@@ -8,6 +8,7 @@
 #include "device/requester/sequencer.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
+#include "system/deadlock/virtual_channel_plan.hpp"
 #include "system/events/refusal.hpp"
 #include "system/model/system.hpp"
 #include "system/routes/route_epochs.hpp"
@@ -74,7 +75,9 @@ void FailureActions::expect(std::size_t number, const EventParams& event) {
 }
 
 void FailureActions::foretell(const std::vector<EventParams>& events) {
-  system_.expect(route_epochs(events, parts_, failures_));
+  std::vector<RouteEpoch> epochs = route_epochs(events, parts_, failures_);
+  plan_virtual_channels(system_, epochs);
+  system_.expect(std::move(epochs));
   const std::vector<std::vector<Time>> down = failure_times(events, parts_, failures_);
   for (std::size_t link = 0; link < down.size(); ++link) {
     if (down[link].empty()) continue;

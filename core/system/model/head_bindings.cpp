@@ -1,4 +1,5 @@
 #include "system/model/head_bindings.hpp"
+#include "system/spec/spec.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,5 @@
 #include "system/model/region_targets.hpp"
+#include "system/spec/spec.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -7,7 +8,8 @@
 
 #include "base/error.hpp"
 #include "component/component.hpp"
-#include "system/model/system.hpp"
+#include "component/system_context.hpp"
+#include "system/model/devices.hpp"
 
 namespace cxloom {
 
@@ -30,7 +32,7 @@ HomeNeeded needed_for(Coherence coherence) {
 }
 
 // Who keeps a region coherent, if it is one device for all of it.
-std::optional<NodeId> home_of(const System& system, const RegionParams& region,
+std::optional<NodeId> home_of(const Devices& devices, const Roles& roles, const RegionParams& region,
                               const std::vector<MemoryTargetInfo>& targets) {
   if (region.coherence == Coherence::kNone) return std::nullopt;
   const HomeNeeded needed = needed_for(region.coherence);
@@ -42,12 +44,12 @@ std::optional<NodeId> home_of(const System& system, const RegionParams& region,
                      "to");
   }
   const auto home_at = [&](NodeId node) -> const CoherenceHome* {
-    const CoherenceHome* const home = system.roles().homes.of(node);
+    const CoherenceHome* const home = roles.homes.of(node);
     return home && home->coherence() == region.coherence ? home : nullptr;
   };
   if (region.home) {
     return with_path("home", [&] {
-      const Component& component = system.component(*region.home);
+      const Component& component = devices.component(*region.home);
       const CoherenceHome* const home = home_at(component.id());
       if (!home) {
         throw InputError({std::string("a device without a ") + needed.part,
@@ -128,15 +130,15 @@ void check_persistence(const RegionParams& region, const Component& target, cons
 
 }  // namespace
 
-void add_regions(const std::vector<RegionParams>& regions, const System& system, AddressMap& map) {
+void add_regions(const std::vector<RegionParams>& regions, const Devices& devices, SystemContext& context) {
   for (std::size_t i = 0; i < regions.size(); ++i) {
     with_path(indexed("address_map", i), [&] {
       const RegionParams& region = regions[i];
       std::vector<MemoryTargetInfo> targets;
       for (std::size_t t = 0; t < region.to.size(); ++t) {
         with_path(indexed("to", t), [&] {
-          const Component& target = system.component(region.to[t]);
-          const MemoryOwner* owner = system.roles().memories.of(target.id());
+          const Component& target = devices.component(region.to[t]);
+          const MemoryOwner* owner = context.roles.memories.of(target.id());
           if (!owner || owner->memory_capacity() == Bytes{}) {
             throw InputError({"a device without memory",
                               "'" + target.name() + "'",
@@ -144,11 +146,11 @@ void add_regions(const std::vector<RegionParams>& regions, const System& system,
                               {}});
           }
           check_persistence(region, target, *owner,
-                            system.roles().dynamic_memories.of(target.id()) != nullptr);
+                            context.roles.dynamic_memories.of(target.id()) != nullptr);
           targets.push_back(target_of(region, target, *owner));
         });
       }
-      map.add_region(region, targets, home_of(system, region, targets));
+      context.map.add_region(region, targets, home_of(devices, context.roles, region, targets));
     });
   }
 }

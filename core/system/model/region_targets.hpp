@@ -7,9 +7,10 @@
 
 namespace cxloom {
 
-class System;
+class Devices;
+struct SystemContext;
 
-/// Adds each region to `map`. `system` has its devices. Throws InputError with the path of what is wrong.
-void add_regions(const std::vector<RegionParams>& regions, const System& system, AddressMap& map);
+/// Adds each region to the map of `context`. Throws InputError with the path of what is wrong.
+void add_regions(const std::vector<RegionParams>& regions, const Devices& devices, SystemContext& context);
 
 }  // namespace cxloom

@@ -1,4 +1,5 @@
 #include "system/record/run_recorders.hpp"
+#include "component/component.hpp"
 
 #include <utility>
 

@@ -3,25 +3,17 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "base/units.hpp"
-#include "component/virtual_channel_turns.hpp"
 #include "interconnect/routing/route_table.hpp"
+#include "system/model/route_epoch.hpp"
 #include "system/routes/link_failures.hpp"
 #include "system/spec/event_params.hpp"
 
 namespace cxloom {
 
 class System;
-
-struct RouteEpoch {
-  Time at;
-  std::string cause;          ///< the event; empty at the beginning
-  std::vector<bool> avoided;  ///< by link
-  VirtualChannelPlan plan;
-};
 
 /// In the order of time. `parts`: what each event makes fail or repairs, if it does either. The first epoch is the beginning of the
 /// run. No epoch has a plan yet: `plan_virtual_channels` makes them.

@@ -1,4 +1,5 @@
 #include "system/run/divided_run.hpp"
+#include "system/build/system_builder.hpp"
 
 #include <algorithm>
 
@@ -40,7 +41,7 @@ DividedRun::DividedRun(const Registry& registry, const Spec& spec, const TraceOp
       group_(std::make_unique<KernelGroup>()),
       kernels_(make_kernels(*group_, partitions.count)),
       grid_(window),
-      system_(by_node(kernels_, partitions), registry, spec),
+      system_(build_system(by_node(kernels_, partitions), registry, spec)),
       work_maker_(registry, spec, system_, open_trace),
       livelock_watch_(system_, spec.run) {
   ensure(window > Time{} && (!partitions.lookahead || window <= *partitions.lookahead),
@@ -55,7 +56,7 @@ DividedRun::DividedRun(const Registry& registry, const Spec& spec, const TraceOp
     if (requester) requester->assign(work_maker_.make(workload), *this);
   }
   for (const auto& [component, buffer] : system_.roles().persist_buffers) buffer->report_drains_to(*this);
-  system_.check_whole();
+  check_whole(system_, spec_);
   move_window(Time{});
   for (const auto& each : system_.components()) each->start();
 }

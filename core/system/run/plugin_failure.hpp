@@ -3,7 +3,9 @@
 
 #include <string>
 
+#include "system/kinds/registry.hpp"
 #include "system/model/system.hpp"
+#include "system/spec/spec.hpp"
 
 namespace cxloom {
 

@@ -1,4 +1,5 @@
 #include "system/run/simulation.hpp"
+#include "system/build/system_builder.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -57,7 +58,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
       observer_(observer),
       kernel_(std::make_unique<Kernel>()),
       events_(std::make_unique<EventPlayer>(*kernel_, spec_.events)),
-      system_(*kernel_, registry, spec_),
+      system_(build_system(*kernel_, registry, spec_)),
       work_maker_(registry, spec_, system_, open_trace),
       livelock_watch_(system_, spec_.run) {
   events_->attach(system_);
@@ -66,7 +67,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   events_->on_memory_change([this] { work_maker_.memory_changed(); });
   if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(*kernel_, *this, *spec_.run.warmup_time);
   if (spec_.run.until.ci) next_look_ = kFirstLook;
-  system_.check_whole();
+  check_whole(system_, spec_);
   keep_versions();
   for (const auto& each : system_.components()) each->start();
   notes_ = notes_on(system_);
@@ -182,7 +183,7 @@ ExternalFeed& Simulation::drive(const std::string& device) {
   requester.assign(std::move(work), *this);
   driven_[device] = {&requester, &driven};
   kernel_->stay_awake(true);
-  system_.check_whole();
+  check_whole(system_, spec_);
   return driven;
 }
 

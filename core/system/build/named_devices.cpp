@@ -1,0 +1,90 @@
+#include "system/build/named_devices.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "component/component.hpp"
+#include "component/system_context.hpp"
+#include "device/memory/dynamic_capacity.hpp"
+#include "system/model/devices.hpp"
+#include "system/spec/spec.hpp"
+
+namespace cxloom {
+
+NodeId find_requester(const std::string& name, const Devices& devices, const Roles& roles) {
+  const NodeId found = devices.find(name);
+  const bool initiates = std::ranges::any_of(roles.io_initiators,
+                                             [&](const auto& each) { return each.component->id() == found; });
+  if (roles.requesters.of(found) || initiates) return found;
+  throw InputError(
+      {"a device that makes no requests", "'" + name + "'", "hosts, accelerators and I/O engines", {}});
+}
+
+namespace {
+
+void aim(const Component& from, IoInitiator& initiator, const Devices& devices, const Roles& roles) {
+  const NodeId target = devices.find(initiator.target());
+  IoTarget* const answering = roles.io_targets.of(target);
+  if (!answering) {
+    throw InputError(
+        {target == from.id() ? "an I/O engine that sends to itself" : "a device that answers no CXL.io",
+         "'" + initiator.target() + "'",
+         "a host, an accelerator or a memory",
+         {}});
+  }
+  initiator.aim(target, answering->expect_io(from.id()));
+}
+
+}  // namespace
+
+void aim_io_initiators(const Devices& devices, const Roles& roles) {
+  for (const auto& [component, initiator] : roles.io_initiators) {
+    with_path("devices", [&] {
+      with_path(component->name(),
+                [&] { with_path("target", [&] { aim(*component, *initiator, devices, roles); }); });
+    });
+  }
+}
+
+void give_logical_devices(const Devices& devices, const Roles& roles) {
+  for (const auto& [component, memory] : roles.memories) {
+    const std::span<const LogicalDeviceExtent> all = memory->logical_devices();
+    for (std::size_t ld = 0; ld < all.size(); ++ld) {
+      if (!all[ld].host) continue;
+      with_path("devices." + component->name(), [&] {
+        with_path(indexed("logical_devices", ld), [&] {
+          memory->set_host(ld,
+                           with_path("host", [&] { return find_requester(*all[ld].host, devices, roles); }));
+        });
+      });
+    }
+  }
+}
+
+void begin_extents(const SystemContext& context) {
+  std::vector<std::pair<std::string, NodeId>> requesters;
+  for (const auto& [component, requester] : context.roles.requesters)
+    requesters.emplace_back(component->name(), component->id());
+  for (const auto& [component, memory] : context.roles.dynamic_memories) {
+    const NodeId node = component->id();
+    const auto begin = [&] {
+      const MemoryOwner& owner = *context.roles.memories.of(node);
+      memory->dynamic_capacity().begin(owner.memory_capacity(), owner.logical_devices(), requesters);
+      for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
+        for (const NodeId home : context.map.homes(coherence)) {
+          const std::vector<NodeId> targets = context.map.targets_of(home);
+          if (std::ranges::find(targets, node) == targets.end()) continue;
+          throw InputError(
+              {"memory of dynamic capacity in a coherent region", {}, "a region without coherence", {}});
+        }
+      }
+    };
+    with_path("devices",
+              [&] { with_path(component->name(), [&] { with_path("dynamic_capacity", begin); }); });
+  }
+}
+
+}  // namespace cxloom

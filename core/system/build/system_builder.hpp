@@ -1,0 +1,22 @@
+// Builds a system from its description.
+#pragma once
+
+#include <vector>
+
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+class Kernel;
+struct Registry;
+struct Spec;
+
+/// Throws InputError with the path of what is wrong. `spec` must outlive the system.
+System build_system(Kernel& kernel, const Registry& registry, const Spec& spec);
+/// The same with a kernel for each device, in the order of the spec: those that a link without latency joins have the same.
+System build_system(const std::vector<Kernel*>& kernels, const Registry& registry, const Spec& spec);
+
+/// What must hold of a system once its devices have work: everybody reaches whom they need. Throws InputError.
+void check_whole(const System& system, const Spec& spec);
+
+}  // namespace cxloom

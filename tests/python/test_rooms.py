@@ -30,11 +30,7 @@ def faults(core: Path) -> Iterator[str]:
         if "Not here: " not in text:
             yield f"{name}/README.md does not say what is not here"
         for file in re.findall(r"`([\w/]+\.hpp|[\w/]+/)`", text):
-            if (
-                not (room / file).exists()
-                and not (core / file).exists()
-                and not (core.parent / file).exists()
-            ):
+            if not any((base / file).exists() for base in (room, room.parent, core, core.parent)):
                 yield f"{name}/README.md names {file}, which is not there"
 
 

@@ -12,7 +12,7 @@ class Digraph {
  public:
   using Edge = std::pair<std::uint32_t, std::uint32_t>;
 
-  /// Edges may come several times.
+  /// An edge may come several times.
   Digraph(std::uint32_t vertices, std::vector<Edge> edges);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(first_.size() - 1); }
@@ -21,8 +21,8 @@ class Digraph {
   }
   std::size_t edge_count() const { return to_.size(); }
 
-  /// Of each vertex the number of its strongly connected component. Edges between components lead from higher numbers to
-  /// lower ones.
+  /// The number of each vertex's strongly connected component. Edges between components lead from higher
+  /// numbers to lower ones.
   std::vector<std::uint32_t> components() const;
   /// The vertices of a circle, in order, each once; empty: there is none. It is the shortest one through its first vertex.
   std::vector<std::uint32_t> circle() const;

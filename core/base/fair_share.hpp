@@ -1,8 +1,8 @@
-// Shares by weight of what is served one after the other: start-time fair queueing (Goyal, Vin and Cheng, 1996), in integers.
+// Shares of a server by weight: start-time fair queueing (Goyal, Vin and Cheng, 1996), in integers.
 //
-// What is served moves its flow's finish tag on by its size over the weight; the next of the flow starts there, or at the tag of
-// what was served last if that is later. The smallest start goes first. Who has nothing waiting falls behind and starts anew
-// with the others: time without anything waiting gives no credit, and costs none.
+// A served item moves its flow's finish tag on by its size over the weight. The flow's next item starts
+// there, or at the tag of the item served last if that is later. The smallest start goes first. A flow with
+// nothing waiting falls behind and starts anew with the others: idle time neither gives nor costs credit.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class FairShare {
     std::uint64_t served = 0;     ///< its number among all that was served
   };
 
-  /// Where the next of the flow would start: the smallest goes first, and of equals who was served the longest time ago.
+  /// Where the flow's next item would start. The smallest goes first; of equals, the one served longest ago.
   std::uint64_t start_of(const Flow& flow) const { return std::max(flow.finish, tag_); }
   bool before(const Flow& a, const Flow& b) const {
     const std::uint64_t of_a = start_of(a);

@@ -9,7 +9,7 @@ class IntrusiveQueue {
  public:
   bool empty() const { return first_ == nullptr; }
   T& front() const { return *first_; }
-  /// The same, or null if it is empty; the others follow through `next`.
+  /// The first item, or null if there is none; the others follow through `next`.
   T* first() const { return first_; }
   void push(T& item) {
     item.next = nullptr;

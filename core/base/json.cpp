@@ -177,7 +177,7 @@ class Reader {
     return number;
   }
 
-  /// Of a number out of range: it lies next to zero, and is read as zero.
+  /// Whether a number that is out of range lies next to zero; it is read as zero then.
   static bool is_small(std::string_view word) {
     const std::size_t mark = word.find_first_of("eE");
     if (mark == std::string_view::npos && word.find('.') == std::string_view::npos) return false;

@@ -13,7 +13,7 @@ namespace cxloom {
 
 struct MeasureInfo;
 
-/// What the entries of a measure are that is a map: none where their names are those of channels, links, ...
+/// The entries of a measure that is a map; none where channels, links, ... give them their names.
 struct MeasureParts {
   const MeasureInfo* first = nullptr;
   std::size_t count = 0;
@@ -35,15 +35,15 @@ inline const MeasureInfo* MeasureParts::end() const { return first + count; }
 class MeasureSink {
  public:
   virtual ~MeasureSink() = default;
-  /// What is in `measure` may be gone afterwards.
+  /// `measure` may be gone afterwards.
   virtual void add(const MeasureInfo& measure, double value) = 0;
-  /// The same for what is counted.
+  /// Adds a count.
   virtual void count(const MeasureInfo& measure, std::uint64_t value) = 0;
-  /// The same for what is no number: a map, a list, a text.
+  /// Adds a value that is no number: a map, a list, a text.
   virtual void give(const MeasureInfo& measure, Value value) = 0;
 };
 
-/// Hands measures on with something before their names: those of a part, such as media within media.
+/// Hands on the measures of a part (such as media within media) with a prefix before their names.
 class PrefixedSink final : public MeasureSink {
  public:
   PrefixedSink(std::string_view prefix, MeasureSink& sink) : prefix_(prefix), sink_(sink) {}

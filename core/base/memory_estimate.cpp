@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-/// The first number in a file such as those of /proc and /sys; none where it says "max" or there is no file.
+/// The first number in a file of /proc or /sys; none where it says "max" or there is no file.
 std::optional<std::uint64_t> number_in(const std::string& path) {
   std::ifstream file(path);
   std::uint64_t number = 0;
@@ -38,7 +38,7 @@ std::uint64_t free_in_machine() {
   return kNoLimit;
 }
 
-/// Of the control group (version 2) and of those around it.
+/// The least that the control group (version 2) or a group around it leaves.
 std::uint64_t free_in_group() {
   std::ifstream file("/proc/self/cgroup");
   std::string line;

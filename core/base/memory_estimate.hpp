@@ -28,10 +28,10 @@ class MemoryEstimate {
 
   /// `count` things of `each` bytes because of the parameter `key`.
   void add(const std::string& key, const std::string& value, std::uint64_t count, std::uint64_t each);
-  /// Adds what one more of those just added takes.
+  /// Adds what one more of the parts just added takes.
   void add_like_the_last(std::uint64_t bytes);
-  /// The same as `add` of what is inside of the parameter `key`: `estimate` adds parts with keys that are relative to it. So are
-  /// those of an InputError that it throws.
+  /// Adds what is inside of the parameter `key`. The keys of the parts that `estimate`
+  /// adds are relative to it, and so are the keys of an InputError that it throws.
   template <class Estimate>
   void add_below(const std::string& key, Estimate estimate) {
     const std::string outside = std::exchange(prefix_, prefix_.empty() ? key : prefix_ + "." + key);
@@ -48,7 +48,7 @@ class MemoryEstimate {
     });
   }
 
-  /// Accesses that the component at hand makes at most: who has fewer never fills a longer queue.
+  /// Accesses that the component at hand makes at most: with fewer it never fills a longer queue.
   std::uint64_t accesses() const { return accesses_; }
   void set_accesses(std::uint64_t most) { accesses_ = most; }
 

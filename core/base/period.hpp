@@ -11,7 +11,7 @@
 
 namespace cxloom {
 
-/// Of one step: a rational number of picoseconds, so that the time of a step does not drift however many lie before it.
+/// The length of a step: a rational number of picoseconds, so that the time of a step never drifts.
 class Period {
  public:
   static constexpr std::string_view kSchemaType = "period";

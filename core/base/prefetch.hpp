@@ -5,7 +5,7 @@
 
 namespace cxloom {
 
-/// Of the processors that matter.
+/// Bytes of a cache line on the processors that matter.
 inline constexpr std::size_t kCacheLine = 64;
 
 /// Asks for the line at `address`, or so many lines behind it. A hint, whatever the address is. A compiler takes a function that

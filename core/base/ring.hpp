@@ -54,7 +54,7 @@ class Ring {
  private:
   static constexpr std::uint32_t kSmallest = 16;
 
-  /// Of the items; a power of two.
+  /// The memory of the items; its size is a power of two.
   struct Room {
     std::pmr::memory_resource* memory = std::pmr::new_delete_resource();
     std::uint32_t size = 0;

@@ -1,4 +1,4 @@
-// What is declared of parameters, without their C++ types.
+// Declarations of parameters, without their C++ types.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@ namespace cxloom {
 
 struct SchemaInfo;
 
-/// What is declared of one parameter, without its C++ type.
+/// The declaration of one parameter, without its C++ type.
 struct FieldInfo {
   std::string name;
   std::string
@@ -30,7 +30,7 @@ struct FieldInfo {
   std::shared_ptr<const SchemaInfo> fields;  ///< for type map
 };
 
-/// What is declared of a set of parameters.
+/// The declaration of a set of parameters.
 struct SchemaInfo {
   std::string doc;
   std::string short_for;  ///< the key whose value, a text, may be written in place of the set; empty: none

@@ -11,8 +11,8 @@ namespace cxloom {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-// Who reads all over a table waits for the machine's page tables less often if its pages are huge. Those beyond this take
-// usual ones: a huge page takes all of its memory, and the time to clear it, for the first byte.
+// Reads all over a table wait for the machine's page tables less often if its pages are huge. Larger tables
+// take usual pages: a huge page takes all of its memory, and the time to clear it, for the first byte.
 constexpr std::size_t kMostInHugePages = std::size_t{256} << 20U;
 
 bool in_huge_pages(std::size_t bytes) { return bytes >= kHugePage && bytes <= kMostInHugePages; }

@@ -14,13 +14,13 @@
 
 namespace cxloom {
 
-/// Of a whole system: it knows the messages that are under way, and nothing of those that have been taken. Messages of a
-/// class from one endpoint to another about one line stay in order. Lines of one pair and class share a number by a hash
-/// of 24 bits, so that a message seldom waits for one of another line.
+/// The streams of a whole system. They know the messages that are under way, and forget a message that was
+/// taken. Messages of a class from one endpoint to another about one line stay in order. Lines of one pair
+/// and class share a number by a hash of 24 bits, so that a message seldom waits for one of another line.
 ///
-/// Nearly every message is alone in its stream, and few streams meet in a table of buckets for two. Such a stream is its name in a
-/// bucket and no more: what is sent writes it, and what is taken clears it. Where a stream has several messages under way, or more
-/// than two meet, the bucket has a list instead.
+/// Nearly every message is alone in its stream, and few streams meet in a table of buckets for two.
+/// Such a stream is only its name in a bucket: a sent message writes it, and a taken one clears it.
+/// Where a stream has several messages under way, or more than two streams meet, the bucket has a list.
 class DeliveryOrder {
  public:
   /// How many devices may send and receive.
@@ -28,7 +28,7 @@ class DeliveryOrder {
 
   DeliveryOrder() : buckets_(std::size_t{1} << kFirstBits) {}
 
-  /// Messages of this class are in order: all but those of CXL.io, whose routes never change.
+  /// Messages of this class need numbers to stay in order: all classes but CXL.io, whose routes never change.
   static bool covers(Channel channel) { return channel != Channel::kIo; }
   /// Numbers a message that is sent. The first of a stream has a hash of the stream as its number.
   void number(Message& message) {
@@ -64,9 +64,9 @@ class DeliveryOrder {
     --streams_;
     return true;
   }
-  /// The one that was kept and whose turn it is now, which is no longer kept; null if there is none.
+  /// The kept message whose turn it is now, which is no longer kept; null if there is none.
   Message* next(std::uint64_t name);
-  /// A message that has been numbered never comes in: those behind it do not wait for it. True: `next` may have one that was kept.
+  /// A numbered message never comes in: later ones do not wait for it. True: `next` may have a kept one now.
   bool forget(const Message& message);
   /// To whom the messages of a stream go.
   static NodeId destination_of(std::uint64_t stream) {
@@ -81,7 +81,7 @@ class DeliveryOrder {
   /// One that is listed.
   struct Stream {
     std::uint64_t name = 0;
-    Message* held = nullptr;  ///< those that are kept, in no order: mostly none, and few
+    Message* held = nullptr;  ///< the kept messages, in no order: mostly none, and few
     Stream* next = nullptr;   ///< another one of the same bucket
     std::uint16_t sent = 0;   ///< the next number; fewer are under way than it counts
     std::uint16_t taken = 0;  ///< the number whose turn it is

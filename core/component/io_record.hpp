@@ -1,5 +1,5 @@
-// What is known of the packets of CXL.io that one device sends to another: kept where they end, so that a posted write, which
-// nothing answers, need not be reported back.
+// The record of the CXL.io packets that one device sends to another. It is kept where
+// they end, so that a posted write, which nothing answers, need not be reported back.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class MomentCount {
   }
   /// The measured window has opened and not closed.
   bool is_open() const { return measured_.is_open(); }
-  /// Of the window, once it is closed.
+  /// The length of the window, once it is closed.
   Time length() const { return measured_.length(); }
 
  private:
@@ -55,7 +55,7 @@ class MomentCount {
 /// The packets that have ended.
 class IoRecord {
  public:
-  /// One that was sent at `begun` ends now, its account charged up to now.
+  /// A packet that was sent at `begun` ends now, its account charged up to now.
   void add(const Account& account, Time begun, Time now) {
     ensure(account.mark() == now, "a packet whose time is not accounted for");
     ended_.add(now);
@@ -67,7 +67,7 @@ class IoRecord {
   void close_window(Time now) { ended_.close(now); }
 
   const MomentCount& ended() const { return ended_; }
-  // Of those that ended in the window.
+  // Of the packets that ended in the window:
   const LatencyDistribution& latency() const { return latency_; }
   SegmentSums::Sums segment_sums_ps() const { return segments_.in_ps(); }
 

@@ -73,7 +73,7 @@ class LineVersions {
   /// Shows all from now on to `watcher`.
   void watch(VersionWatcher* watcher) { watcher_ = watcher; }
 
-  /// Of the whole run.
+  /// What was counted in the whole run.
   const VersionsMeasured& measured() const { return measured_; }
 
  private:

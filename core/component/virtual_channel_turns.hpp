@@ -13,9 +13,9 @@
 
 namespace cxloom {
 
-/// Of one switch. A message has a level, which rises at datelines. A link with more virtual channels than there are levels has
-/// several for each level, and each pair of source and destination keeps to one of them: messages of other pairs do not stand in its
-/// way, and its own stay in order.
+/// The turns of one switch. A message has a level, which rises at datelines. A link with more
+/// virtual channels than levels has several for each level, and each pair of source and destination
+/// keeps to one of them: messages of other pairs do not stand in its way, and its own stay in order.
 class VirtualChannelTurns {
  public:
   enum class Turn : std::uint8_t {

@@ -14,11 +14,11 @@ constexpr double kAcceptable = 0.8416;
 constexpr double kMostCorrelated = 0.95;
 constexpr double kFewestDegrees = 3.0;
 
-// Of the interval: batches to begin with, fewer than; and batches at least.
+// The interval is judged with fewer batches than kManyBatches at first, and with kFewBatches at least.
 constexpr std::size_t kManyBatches = 64;
 constexpr std::size_t kFewBatches = 16;
 
-// Of the test of halves: parts with a level of their own each, and batches in each at least.
+// The test of halves: parts with a level of their own each, and batches in each at least.
 constexpr std::size_t kParts = 8;
 constexpr std::size_t kFewInPart = 16;
 constexpr double kOutlier =

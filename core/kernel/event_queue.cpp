@@ -219,7 +219,7 @@ void EventQueue::order_instant() {
   if (!std::is_sorted(begin, end, goes_later)) std::sort(begin, end, goes_later);
 }
 
-// Of very many, with their orders beside them: each is compared some ten times, and lies in a cache line of its own.
+// Copies the orders of very many events before sorting: each is compared often, in a cache line of its own.
 void EventQueue::sort_instant() {
   sorted_.clear();
   for (std::size_t i = 0; i < left_; ++i) sorted_.emplace_back(events_[at_instant_[i]].order, at_instant_[i]);

@@ -26,7 +26,7 @@ class MeasuredWindow {
   Time length() const { return closed_ - opened_; }
   /// What came to `amount` over its length, per nanosecond; zero for a window of no length.
   double per_ns(double amount) const { return length() > Time{} ? amount / length().ns() : 0.0; }
-  /// Of its length, the share that `part` is; likewise.
+  /// The share of its length that `part` is; zero for a window of no length.
   double share(Time part) const { return per_ns(part.ns()); }
 
  private:

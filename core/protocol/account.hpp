@@ -34,7 +34,7 @@ class Account {
 
   /// Up to when the time is accounted for.
   Time mark() const { return times_[kMark]; }
-  /// Of an account that nothing was charged to: its time begins.
+  /// The time of an account begins; nothing was charged to it before.
   void open(Time at) { times_[kMark] = at; }
   /// Accounts for the time from the mark up to `until`, and moves the mark there.
   void charge(Segment segment, Time until) {

@@ -185,8 +185,8 @@ class AddressMap {
   };
   /// All regions, in order.
   const std::vector<Part>& parts() const { return parts_; }
-  /// Of a part, by its number, the addresses whose rounds of the interleave lie in these bytes of one of its memories, by its
-  /// place there.
+  /// The addresses of a part (by its number) whose rounds of the interleave lie in these bytes of one of its
+  /// memories (by its place there).
   Extent rounds_within(std::size_t part, std::size_t memory, const Extent& bytes) const;
   /// Memory that belongs to a device.
   struct Owned {

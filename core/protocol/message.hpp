@@ -41,28 +41,28 @@ struct Message {
   Address address;
   Time age;          ///< when the request that it serves began: the older goes first where age arbitrates
   NodeId requester;  ///< for whom it is, there and back
-  /// Of an answer (H2D Rsp, S2M NDR) of the home of coherent lines: its number among those to this cache. Of what asks the cache for
-  /// a line by CXL.cache: that of the last answer before it. It waits for all of them.
+  /// The number of a coherent home's answer (H2D Rsp, S2M NDR) among its answers to this cache. A CXL.cache
+  /// request to the cache has the number of the last answer before it, and waits for all of them.
   std::uint32_t pushes = 0;
   SnpType snp = SnpType::kNoOp;          ///< of M2S Req and RwD to coherent memory
   MetaValue meta = MetaValue::kInvalid;  ///< of M2S Req and RwD to coherent memory
-  /// Of a block (the Blk forms): its lines, from `address` on; 0: one line, no block.
+  /// The lines of a block (the Blk forms), from `address` on; 0: one line, no block.
   std::uint8_t lines = 0;
   std::uint8_t ld_and_load = 0;  ///< four bits of `ld`, and above them two of `load`
   /// Where routes detour: the switch to which it goes first.
   NodeId via = kViaUndecided;
-  /// A second message of the sender, for an answer of two parts or for data that are asked for: who answers sends it, too,
-  /// and it ends here again.
+  /// A second message of the sender, for an answer of two parts or for data that
+  /// are asked for: the device that answers sends it, too, and it ends here again.
   Message* completion = nullptr;
-  /// Of M2S Req and RwD: its line is of persistent memory (docs/model/persist.md).
+  /// The line of an M2S Req or RwD is of persistent memory (docs/model/persist.md).
   bool persistent = false;
-  std::uint32_t version = 0;  ///< of its line, where versions are kept: that which it writes, or brings
+  std::uint32_t version = 0;  ///< the version of its line that it writes or brings, where versions are kept
 
-  /// Of CXL.mem: the logical device (LD-ID) of a memory that has some.
+  /// The logical device (LD-ID) of a CXL.mem message to a memory that has some.
   std::uint8_t ld() const { return ld_and_load & 0xfU; }
-  /// Of S2M NDR and DRS: the load of memory that reports it.
+  /// The load that a memory reports in S2M NDR and DRS.
   DevLoad load() const { return static_cast<DevLoad>(ld_and_load >> 4U); }
-  /// Of a request, which reports nothing.
+  /// For requests: they report no load, which becomes zero.
   void set_ld(std::uint8_t ld) { ld_and_load = ld; }
   void set_load(DevLoad load) {
     ld_and_load = static_cast<std::uint8_t>(ld() | static_cast<unsigned>(load) << 4U);

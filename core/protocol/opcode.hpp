@@ -40,14 +40,14 @@ enum class Opcode : std::uint8_t {
   kCmp,         ///< S2M NDR: a write is complete
   kMemDataNxm,  ///< S2M DRS: the answer to a read that reached no memory
 
-  // Of memory whose coherence the device manages (HDM-DB).
+  // Memory whose coherence the device manages (HDM-DB).
   kMemRdData,   ///< M2S Req: read a line into the cache, shared or exclusive as the device chooses
   kMemInv,      ///< M2S Req: ownership of a line without its data
   kMemClnEvct,  ///< M2S Req: a clean line has left the cache
   kCmpS,        ///< S2M NDR: complete, the line is shared
   kCmpE,        ///< S2M NDR: complete, the line is exclusive
 
-  // Of memory whose coherence the device manages by bias (HDM-D).
+  // Memory whose coherence the device manages by bias (HDM-D).
   kMemRdFwd,  ///< M2S Req: the answer to a device that asked for a line of its own memory: the host keeps MetaValue of it
 
   // Back-invalidation: a device asks the host about a line (Blk: two or four lines of an aligned 256 B) before it

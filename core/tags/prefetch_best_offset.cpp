@@ -90,7 +90,7 @@ void BestOffsetPrefetcher::learn(LineAddress line) {
   if (enough || round_ == rounds_) end_of_phase();
 }
 
-// Of equals the shortest.
+// Takes the offset with the best score; among equals, the shortest.
 void BestOffsetPrefetcher::end_of_phase() {
   const auto best = std::ranges::max_element(candidates_, {}, &Candidate::score);
   offset_ = best->score >= confidence_ ? best->offset : 0;

@@ -103,7 +103,7 @@ void LeapPrefetcher::accessed(const Trigger& trigger, std::vector<LineAddress>& 
   if (trend) stream.trend = *trend;
   const std::uint32_t window = next_window(stream, stream.trend != 0 && stride == stream.trend);
   if (stream.trend == 0) return;
-  // Without a trend those around the line, at the last one there was.
+  // Without a trend, lines on both sides by the last trend.
   for (std::uint32_t i = 1; i <= window; ++i) {
     const std::int64_t steps =
         trend || i % 2 == 1 ? (trend ? i : (i + 1) / 2) : -static_cast<std::int64_t>(i / 2);

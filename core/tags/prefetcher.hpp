@@ -1,8 +1,8 @@
 // Which lines a cache asks for ahead of their use: the interface of a prefetcher. A kind is a file of its own and a line in
 // `register_prefetchers`, or in the `CXLOOM_PLUGIN` of a plug-in.
 //
-// A prefetcher only predicts: who owns the cache leaves out what is there already, what no region holds, and what there is no
-// register for, and asks for the rest.
+// A prefetcher only predicts: the owner of the cache leaves out lines that are there
+// already, that no region holds, or that there is no register for, and asks for the rest.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ enum class Found : std::uint8_t {
 /// An access as the cache sees it.
 struct Trigger {
   LineAddress line;
-  std::uint32_t thread;  ///< who made it, of those that the requester runs
+  std::uint32_t thread;  ///< which made it, of the threads that the requester runs
   Found found;
 
   /// What the cache behind a perfect filter of hits would see.
@@ -65,7 +65,7 @@ struct PrefetcherContext {};
 
 using PrefetcherRegistry = KindRegistry<Prefetcher, PrefetcherContext>;
 
-/// Those that come with cxloom; `none` makes none.
+/// Registers the prefetchers that come with cxloom; `none` makes none.
 void register_prefetchers(PrefetcherRegistry& registry);
 
 }  // namespace cxloom

@@ -23,7 +23,7 @@ class SlotIndex {
     return capacity * kCellsOfSlot * sizeof(std::uint64_t);
   }
 
-  /// The slot of a line, or kNoSlot. `tags` are those of the array by slot, `tag` is that of the line.
+  /// The slot of a line, or kNoSlot. `tags` are the array's tags by slot, `tag` is the line's.
   Slot find(LineAddress line, const std::uint64_t* tags, std::uint64_t tag) const {
     const std::uint64_t hash = hash_of(line);
     for (std::size_t at = home(hash); cells_[at] != 0; at = next(at)) {

@@ -1,4 +1,4 @@
-// The slots of each set of a tag array in order: free ones first, then those with lines from the oldest to the newest.
+// The slots of each set of a tag array in order: free ones first, then full ones from the oldest on.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace cxloom {
 
-/// A doubly linked list for each set, which ends in a sentinel of its own. "Old" is since insertion or, with
-/// `moves_when_used`, since the last use. Everything takes constant time. Of the slots that never held a line only the next
-/// one to be taken is in it, so that a large order takes no time to lay out.
+/// A doubly linked list for each set, which ends in a sentinel of its own. "Old" is since insertion or,
+/// with `moves_when_used`, since the last use. Everything takes constant time. The list has only one of
+/// the slots that never held a line, the next to be taken, so that a large order takes no time to lay out.
 class SlotOrder {
  public:
   SlotOrder(std::uint32_t sets, std::uint32_t ways, bool moves_when_used)
@@ -26,8 +26,8 @@ class SlotOrder {
     return (sets + slots) * sizeof(Links);
   }
 
-  /// The oldest and the newest that is not pinned, of a set without a free slot and with one that is not pinned. Each pinned
-  /// one on the way there is a step.
+  /// The oldest and the newest slot that is not pinned. The set has no free slot,
+  /// and one that is not pinned. Each pinned slot on the way there is a step.
   Slot oldest(std::uint32_t set, const SlotPins& pins) const {
     Slot slot = links_[sentinel(set)].next;
     while (pins.pinned(slot)) slot = links_[slot].next;
@@ -65,7 +65,7 @@ class SlotOrder {
   /// A free slot, if the set has one; the oldest, if not.
   Slot first(std::uint32_t set) {
     const std::uint32_t end = sentinel(set);
-    // Of one slot, or of none yet.
+    // A list of one slot, or of none yet.
     if (links_[end].next == links_[end].previous) [[unlikely]] {
       links_[end] = {set * ways_, set * ways_};
       links_[set * ways_] = {end, end};

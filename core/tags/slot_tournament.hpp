@@ -34,16 +34,16 @@ class SlotTournament {
     keys_ = ZeroedArray<Key>(nodes_ * sets);
   }
 
-  /// A slot takes part, or goes on with another rank and turn. Turns above zero; no two slots of a set have the same.
+  /// A slot takes part, or goes on with another rank and turn. Turns are above zero, and differ within a set.
   void enter(std::uint32_t set, Slot slot, std::uint32_t rank, std::uint64_t turn) {
     const Key key = static_cast<Key>((std::uint64_t{rank} << kTurnBits) | turn);
     change(set, slot, leaf(set, slot) < 0 ? key | kAside : key);
   }
-  /// Of a slot that takes part: the turn stays.
+  /// The rank of a slot that takes part changes: its turn stays.
   void set_rank(std::uint32_t set, Slot slot, std::uint32_t rank) {
     enter(set, slot, rank, static_cast<std::uint64_t>(leaf(set, slot)) & kHighestTurn);
   }
-  /// 0 of one that does not take part.
+  /// The rank of a slot; 0 if it does not take part.
   std::uint32_t rank(std::uint32_t set, Slot slot) const {
     return static_cast<std::uint32_t>((leaf(set, slot) & ~kAside) >> kTurnBits);
   }
@@ -65,13 +65,13 @@ class SlotTournament {
   }
 
  private:
-  // A rank and below it a turn; zero of who does not take part, negative of who is aside.
+  // A rank and below it a turn; zero if the slot does not take part, negative if it is aside.
   using Key = std::int64_t;
   static constexpr unsigned kTurnBits = 40;
   static constexpr Key kAside = std::numeric_limits<Key>::min();
   static constexpr std::uint32_t kMeet = 8;
 
-  // Where the nodes of a round begin among those of a set, and how many they are. Round 0 are the slots.
+  // Where the nodes of a round begin among the nodes of a set, and how many there are. Round 0 are the slots.
   struct Round {
     std::size_t start;
     std::size_t width;

@@ -49,7 +49,7 @@ class TagArray {
   /// Whether a slot has this line, which is cheaper to ask than where it is.
   bool holds(Slot slot, LineAddress line) const { return tags_[slot] == tag_of(line); }
   bool contains(LineAddress line) const { return lookup(line) != kNoSlot; }
-  /// Of a slot that has one.
+  /// The line of a slot that has one.
   LineAddress line(Slot slot) const { return LineAddress{tags_[slot] - 1}; }
 
   /// Calls `visit(slot)` for each line of a set, the one that came last or, if the policy goes by uses, was used last first.

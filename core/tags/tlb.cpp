@@ -18,7 +18,7 @@ TagArray translations(std::uint32_t entries, std::uint32_t ways, const VictimReg
   return {KindSpec{"lru", Value(Value::Map{})}, policies, context};
 }
 
-/// The slot of what is there, and was used; or kNoSlot.
+/// The slot of the entry, which is marked as used; or kNoSlot.
 Slot use(TagArray& array, std::uint64_t number) {
   const Slot slot = array.lookup(LineAddress{number});
   if (slot != kNoSlot) array.touch(slot);
@@ -139,7 +139,7 @@ void Tlb::put_first(std::uint64_t page) {
   recent_[place(page)] = {page, first_.place(line, victim)};
 }
 
-/// How many levels are to be loaded: those up to the first of which the entry is known.
+/// How many levels are to be loaded: all up to the first whose entry is known.
 unsigned Tlb::walk(std::uint64_t address) {
   const auto number = [&](unsigned level) { return address >> (12U + 9U * (level - 1)); };
   unsigned known = leaf_ + 1;

@@ -60,8 +60,8 @@ class Tlb {
     const std::uint64_t last = (address + size - 1) >> page_bits_;
     return has_page(first) && (first == last || has_page(last));
   }
-  /// What is to be loaded for the page of an address, which the first level has not: entries of so many levels of the page table from
-  /// `leaf()` on, the upper ones first. None: the second level has it. Both have it from now on.
+  /// How many levels of the page table have to be loaded for a page that the first level lacks, from `leaf()`
+  /// on, the upper ones first. None: the second level has the page. Both levels have it from now on.
   unsigned bring(std::uint64_t address);
 
  private:

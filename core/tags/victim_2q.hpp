@@ -1,5 +1,5 @@
-// Lines that come in wait in a queue of their own; those that come again after they left it are kept by use: 2Q (Johnson and
-// Shasha, "2Q: A Low Overhead High Performance Buffer Management Replacement Algorithm", VLDB 1994, the full version).
+// Lines wait in a queue first, and are kept by use if they come again: 2Q (Johnson and Shasha, "2Q: A
+// Low Overhead High Performance Buffer Management Replacement Algorithm", VLDB 1994, the full version).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace cxloom {
 
-/// The paper's A1in is here what came in, in that order; Am what is kept, by use; A1out the numbers of lines that left A1in.
+/// The paper's A1in has new lines in order; Am the kept ones by use; A1out the numbers that left A1in.
 class TwoQueueVictims final : public VictimPolicy {
  public:
   struct Params {

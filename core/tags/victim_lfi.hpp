@@ -10,9 +10,9 @@
 
 namespace cxloom {
 
-/// Counts how often each line has been inserted, also while it is absent, so that a line that comes back again and again
-/// stays at last. Of those inserted equally often the oldest leaves: if the newest did, what came first would stay until all the others
-/// had been inserted more often.
+/// Counts how often each line has been inserted, also while it is absent, so that a line that
+/// comes back again and again stays at last. Of lines inserted equally often the oldest leaves: if
+/// the newest left, the first to come would stay until all others had been inserted more often.
 class LfiVictims final : public VictimPolicy {
  public:
   struct Params {

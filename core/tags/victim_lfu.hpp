@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-/// Counts the uses of each line since it came. Of those used equally often the one used longest ago leaves.
+/// Counts the uses of each line since it came. Of lines used equally often the one used longest ago leaves.
 class LfuVictims final : public VictimPolicy {
  public:
   struct Params {

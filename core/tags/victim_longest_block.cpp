@@ -55,7 +55,7 @@ void LongestBlockVictims::freed(std::uint32_t set, Slot slot, LineAddress line, 
   }
 }
 
-/// `joined`: the lengths that are kept still count those of both sides and the line between them.
+/// `joined`: the lengths that are kept still count the lines of both sides and the line between them.
 LongestBlockVictims::Side LongestBlockVictims::side_of(LineAddress line, bool up, bool joined,
                                                        const TagArray& tags) const {
   Side side;
@@ -70,7 +70,7 @@ LongestBlockVictims::Side LongestBlockVictims::side_of(LineAddress line, bool up
   return side;
 }
 
-/// Of a side that is as long as the longest block no line's length changes, whatever happens at its end.
+/// A side as long as the longest block keeps the lengths of its lines, whatever happens at its end.
 void LongestBlockVictims::set_lengths(const Side& side, std::uint32_t length) {
   if (side.lines == blocks_.most) return;
   for (std::uint32_t i = 0; i < side.lines; ++i) set_length(side.slots.at(i), length);

@@ -54,10 +54,10 @@ class VictimPolicy {
 
 using VictimRegistry = KindRegistry<VictimPolicy, VictimContext>;
 
-/// Those that come with cxloom.
+/// Registers the policies that come with cxloom.
 void register_victims(VictimRegistry& registry);
 
-/// What any of them keeps of a slot, at most; but for `2q`, whose lists and memory are not in the estimate.
+/// What a policy keeps of a slot, at most; but for `2q`, whose lists and memory are not in the estimate.
 inline constexpr std::uint64_t kMostBytesOfPolicy = 10;
 
 }  // namespace cxloom

@@ -35,7 +35,7 @@ class TreePlruVictims final : public VictimPolicy {
   }
   void used(std::uint32_t set, Slot slot) override {
     const std::size_t tree = std::size_t{set} * ways_;
-    // Nodes as in a heap: 1 is the root, those of node n are 2n and 2n + 1, and the ways follow the nodes.
+    // Nodes as in a heap: 1 is the root, the children of n are 2n and 2n + 1, and the ways follow the nodes.
     for (std::uint32_t node = ways_ + slot % ways_; node > 1; node /= 2)
       right_[tree + node / 2] = node % 2 == 0;
   }

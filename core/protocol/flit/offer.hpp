@@ -36,7 +36,7 @@ class Offer {
   /// One message, of whatever class.
   bool single() const { return (counts_ & (counts_ - 1)) == 0 && (counts_ & kOnes) != 0; }
   unsigned count(Channel channel) const { return nibble_at(counts_, channel); }
-  /// Of all classes.
+  /// The counts of all classes.
   ClassNibbles counts() const { return counts_; }
   DataShape data(Channel channel, std::size_t k) const { return decode(shapes(channel) >> (k * 4)); }
   /// How many of the messages of a class from the k-th on, of those described, bring 64 B without a trailer.

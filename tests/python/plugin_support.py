@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -62,15 +63,44 @@ def results_of(spec: Path, library: Path, *settings: str) -> dict[str, Any]:
     return summary
 
 
-def assert_of_the_plugin(library: Path, spec: Path, setting: str, noun: str, about: str) -> None:
-    """The kind that `setting` chooses for the spec is described with its plug-in, and without it unknown.
+@dataclass(frozen=True)
+class Played:
+    """A spec, and the plug-in that it is played with."""
 
-    `noun` is what messages call kinds of its sort, `about` is in its description.
-    """
-    kind = setting.rpartition("=")[2]
-    shown = run("components", kind, "--plugin", str(library))
-    assert shown.returncode == 0, shown.stderr
-    assert about in shown.stdout
-    refused = run("check", str(spec), "--set", setting)
-    assert refused.returncode == 2
-    assert f"unknown {noun} kind '{kind}'" in refused.stderr
+    library: Path
+    spec: Path
+
+    def command(self, name: str, *settings: str) -> subprocess.CompletedProcess[str]:
+        """A command on the spec, after these settings."""
+        chosen = [word for setting in settings for word in ("--set", setting)]
+        return run(name, str(self.spec), "--plugin", str(self.library), *chosen)
+
+    def results(self, *settings: str) -> dict[str, Any]:
+        """The results of the spec, after these settings."""
+        return results_of(self.spec, self.library, *settings)
+
+    def refusal(self, *settings: str) -> str:
+        """What is said of these settings, which are wrong."""
+        refused = self.command("check", *settings)
+        assert refused.returncode == 2
+        return refused.stderr
+
+    def assert_kind(self, setting: str, noun: str, about: str) -> None:
+        """The kind that `setting` chooses for the spec is described with its plug-in, and without it unknown.
+
+        `noun` is what messages call kinds of its sort, `about` is in its description.
+        """
+        kind = setting.rpartition("=")[2]
+        shown = run("components", kind, "--plugin", str(self.library))
+        assert shown.returncode == 0, shown.stderr
+        assert about in shown.stdout
+        refused = run("check", str(self.spec), "--set", setting)
+        assert refused.returncode == 2
+        assert f"unknown {noun} kind '{kind}'" in refused.stderr
+
+
+def with_plugin(folder: Path, source: str, spec: str) -> Played:
+    """A spec, which is written into the folder, with a plug-in of these tests."""
+    file = folder / "spec.yaml"
+    file.write_text(spec)
+    return Played(built(PLUGINS / source), file)

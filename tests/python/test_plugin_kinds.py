@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from plugin_support import PLUGINS, assert_of_the_plugin, built, results_of
+from plugin_support import with_plugin
 
 THREE_MEMORIES = """
 devices:
@@ -21,12 +21,10 @@ run: {warmup: 0}
 
 
 def test_a_pattern_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "backwards.cpp")
-    spec = tmp_path / "spec.yaml"
-    spec.write_text(THREE_MEMORIES)
+    played = with_plugin(tmp_path, "backwards.cpp", THREE_MEMORIES)
 
     def reads(pattern: str, *settings: str) -> list[int]:
-        found = results_of(spec, library, f"workload.host.pattern={pattern}", *settings)
+        found = played.results(f"workload.host.pattern={pattern}", *settings)
         return [found["per_memory"][name]["reads"] for name in ("first", "second", "third")]
 
     # Each memory has 1024 of the 3072 lines.
@@ -36,9 +34,7 @@ def test_a_pattern_may_come_from_a_plugin(tmp_path: Path) -> None:
     # Over all lines but 24, from the last of them on, and the last 24 again.
     assert reads("backwards", "workload.host.skip=24", "workload.host.requests=3072") == [1024, 1024, 1024]
     assert reads("backwards", "workload.host.skip=3071") == [1000, 0, 0]
-    assert_of_the_plugin(
-        library,
-        spec,
+    played.assert_kind(
         "workload.host.pattern=backwards",
         "pattern",
         "One block after the other, the last one first",
@@ -46,13 +42,11 @@ def test_a_pattern_may_come_from_a_plugin(tmp_path: Path) -> None:
 
 
 def test_a_placement_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "numbered_node.cpp")
-    spec = tmp_path / "spec.yaml"
-    spec.write_text(THREE_MEMORIES)
+    played = with_plugin(tmp_path, "numbered_node.cpp", THREE_MEMORIES)
 
     def pages(addresses: str) -> dict[str, int]:
         sets = ["workload.host.footprint=96KiB", "workload.host.requests=1536"]
-        found = results_of(spec, library, f"workload.host.addresses={addresses}", *sets)
+        found = played.results(f"workload.host.addresses={addresses}", *sets)
         placed: dict[str, int] = found["per_requester"]["host"]["pages"]
         return placed
 
@@ -61,7 +55,7 @@ def test_a_placement_may_come_from_a_plugin(tmp_path: Path) -> None:
     assert pages("{kind: numbered-node, node: 1}") == {"first": 8, "second": 16, "third": 0}
     assert pages("numbered-node") == pages("first-touch") == {"first": 16, "second": 8, "third": 0}
     setting = "workload.host.addresses=numbered-node"
-    assert_of_the_plugin(library, spec, setting, "placement", "The node of a number first")
+    played.assert_kind(setting, "placement", "The node of a number first")
 
 
 STAR = """
@@ -72,21 +66,19 @@ run: {warmup: 0}
 
 
 def test_a_topology_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "star.cpp")
-    spec = tmp_path / "spec.yaml"
-    spec.write_text(STAR)
+    played = with_plugin(tmp_path, "star.cpp", STAR)
 
     # Hosts hang on two of the leaves and memories on the others: each request goes over the hub, and its answer.
-    found = results_of(spec, library)
+    found = played.results()
     assert found["per_switch"].keys() == {"leaf0", "leaf1", "leaf2", "leaf3", "hub"}
     assert found["per_switch"]["hub"]["messages"] == 2 * 500
     # In the circle mem1 is on the leaf beside that of host0, so that only what mem0 serves may go over the hub.
-    closed = results_of(spec, library, "topology.closed=true")
+    closed = played.results("topology.closed=true")
     served = {name: memory["requests"] for name, memory in closed["per_memory"].items()}
     assert served["mem0"] + served["mem1"] == 500
     assert served["mem1"] > 0
     assert closed["per_switch"]["hub"]["messages"] <= 2 * served["mem0"]
-    assert_of_the_plugin(library, spec, "topology.kind=star", "topology", "Leaf switches around a hub")
+    played.assert_kind("topology.kind=star", "topology", "Leaf switches around a hub")
 
 
 FLASH = """
@@ -114,12 +106,10 @@ run: {warmup: 0}
 
 
 def test_a_collection_of_flash_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "settled_greedy.cpp")
-    spec = tmp_path / "spec.yaml"
-    spec.write_text(FLASH)
+    played = with_plugin(tmp_path, "settled_greedy.cpp", FLASH)
 
     def measured(collection: str) -> dict[str, Any]:
-        found = results_of(spec, library, f"devices.mem.media.collection={collection}")
+        found = played.results(f"devices.mem.media.collection={collection}")
         memory: dict[str, Any] = found["per_memory"]["mem"]
         return memory
 
@@ -131,4 +121,4 @@ def test_a_collection_of_flash_may_come_from_a_plugin(tmp_path: Path) -> None:
     between = measured("{kind: settled-greedy, pages: 60}")["pages_moved"]
     assert greedy["pages_moved"] < between < fifo["pages_moved"]
     setting = "devices.mem.media.collection=settled-greedy"
-    assert_of_the_plugin(library, spec, setting, "garbage collection", "fewest current pages among those")
+    played.assert_kind(setting, "garbage collection", "fewest current pages among those")

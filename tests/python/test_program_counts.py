@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from emulated_programs import HAS_PLUGIN
 
-from cxloom import _core
 from cxloom.trace import CacheLevel, capture
 
-HAS_PLUGIN = Path(str(_core.__file__)).with_name("cxloom_qemu.so").exists()
 TOLERANCE = 0.01
 """Both run the same code; only what the C library chooses by the processor differs, as each emulates another one."""
 TUNABLES = ":".join(f"glibc.cpu.x86_rep_{name}_threshold=1000000000" for name in ("movsb", "stosb"))

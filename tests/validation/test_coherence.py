@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from validation.coherent_systems import coherent_systems
 from validation.laws import LAWS, Path, flattened, law_of
-from validation.laws.coherence import COHERENCE, LoggedLook
+from validation.laws.coherence import COHERENCE
+from validation.laws.logged_look import LoggedLook
 from validation.mixed_systems import mixed_systems
 from validation.systems import Spec, host_and_memory, logged
 

@@ -9,70 +9,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
+from cxloom.bottleneck.resource import FULL, Resource, Stage
 from cxloom.display.link_names import direction_name
 from cxloom.spec import declared
 from cxloom.spec.parts import Part, part_of, quantity
 
 Spec = Mapping[str, Any]
 
-FULL = 0.97
-"""From this share on a resource is full."""
-_REQUESTER, _REGISTERS, WAY, PLACES, _MEDIA = range(5)
-"""Stages of a request's way: its requester, misses of its cache, links and switches, places and media of a memory."""
 _DATA_BUS_FULL = 0.85
 """Of a DRAM data bus: what refreshes and turns of direction leave of it."""
 _WAITING = 0.3
 """Of the time of a request at a memory: from this share of waiting on its banks are full."""
-
-
-@dataclass(frozen=True)
-class Resource:
-    """Something that requests take and others wait for."""
-
-    kind: str
-    """What it is: "the slots of"."""
-    owner: str
-    """Whose: "cxl"."""
-    stage: int
-    """Where on the way: see `_REQUESTER` and those after it."""
-    busy: float
-    """Share in use, over time: 1 is full."""
-    level: str
-    """The same as people read it: "48 of 48"."""
-    relief: Mapping[str, Any] = field(default_factory=dict)
-    """What gives twice as much of it: values by path; empty if that is not known."""
-    twice: str = ""
-    """What that is, for people: "96 slots"."""
-    full_at: float = FULL
-    place: int = 0
-    """Of a link, where it stands in the spec."""
-    occupied: bool = True
-    """`busy` is a share of something that is used up; otherwise it tells of waiting, which grows in no proportion."""
-    beside: float | None = 0.0
-    """Of `busy`, what traffic that does not grow with requests takes; None where that is not known."""
-
-    @property
-    def name(self) -> str:
-        """As a sentence has it: "the slots of cxl"."""
-        return f"{self.kind} {self.owner}".rstrip()
-
-    @property
-    def full(self) -> bool:
-        """No more of it can be had."""
-        return self.busy >= self.full_at
-
-    def bound(self, throughput: float) -> float | None:
-        """The throughput of the whole system with all of it in use by requests: the utilisation law.
-
-        Both in gigabytes per second. None where they use little, or `busy` does not say how much they use.
-        """
-        if not self.occupied or self.beside is None or throughput <= 0:
-            return None
-        own = min(1.0, self.busy) - self.beside
-        return throughput / own if own > 1e-6 else None
 
 
 def resources_of(spec: Spec, summary: Spec) -> list[Resource]:
@@ -134,7 +84,7 @@ def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
             yield Resource(
                 "the rate that is offered at",
                 name,
-                _REQUESTER,
+                Stage.REQUESTER,
                 _share(rate, offered),
                 f"{1e3 * rate:.4g} of {1e3 * offered:.4g} M/s",
                 {f"workload.{name}.rate": doubled(given)},
@@ -143,7 +93,7 @@ def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
             )
         if _depends(work) and mine["in_flight_mean"] < 1.5:
             words = f"the latency, as each access of {name} waits for the one before it"
-            yield Resource(words, "", _REQUESTER, mine["in_flight_mean"], "1 of 1")
+            yield Resource(words, "", Stage.REQUESTER, mine["in_flight_mean"], "1 of 1")
             continue
         device = part_of(spec, name, "requester")
         if device is None:
@@ -153,7 +103,7 @@ def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
             yield Resource(
                 "the time between two issues of",
                 name,
-                _REQUESTER,
+                Stage.REQUESTER,
                 rate * interval,
                 str(device.get("issue_interval")),
                 {f"{device.at}.issue_interval": _scaled(device.get("issue_interval"), 0.5)},
@@ -164,7 +114,7 @@ def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
             yield Resource(
                 "the queue of",
                 name,
-                _REQUESTER,
+                Stage.REQUESTER,
                 mine["in_flight_mean"] / queue,
                 f"{mine['in_flight_mean']:.1f} of {queue}",
                 {f"{device.at}.queue": 2 * queue},
@@ -182,7 +132,7 @@ def _registers(device: Part, name: str, mine: Spec, summary: Spec) -> Iterator[R
         yield Resource(
             "the miss registers (MSHRs) of",
             name,
-            _REGISTERS,
+            Stage.REGISTERS,
             taken / registers,
             f"{taken:.1f} of {registers}",
             {f"{cache.at}.mshrs": 2 * registers},
@@ -196,7 +146,7 @@ def _registers(device: Part, name: str, mine: Spec, summary: Spec) -> Iterator[R
         yield Resource(
             f"the miss registers (MSHRs) of the {'cores' if threads > 1 else 'core'} of",
             name,
-            _REQUESTER,
+            Stage.REQUESTER,
             mine["in_flight_mean"] / every,
             f"{mine['in_flight_mean']:.1f} of {every}",
             {f"{core.at}.mshrs": 2 * registers},
@@ -239,7 +189,7 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 yield Resource(
                     "the wire",
                     direction_name(name, way),
-                    WAY,
+                    Stage.WAY,
                     mine["utilization"],
                     f"{100 * mine['utilization']:.0f} % busy",
                     relief,
@@ -255,7 +205,7 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 yield Resource(
                     "the credits of the link",
                     direction_name(name, way),
-                    WAY,
+                    Stage.WAY,
                     min(1.0, blocked / time),
                     f"none left {100 * blocked / time:.0f} % of the time",
                     relief,
@@ -273,7 +223,7 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
             yield Resource(
                 "the bus",
                 f"{name}, {way}",
-                WAY,
+                Stage.WAY,
                 busy,
                 f"{100 * busy:.0f} % busy",
                 relief,
@@ -344,7 +294,7 @@ def _memories(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 yield Resource(
                     words,
                     name,
-                    PLACES,
+                    Stage.PLACES,
                     mine[measure] / size,
                     f"{mine[measure]:.1f} of {size}",
                     {f"{memory.at}.{key}": 2 * size},
@@ -365,7 +315,7 @@ def _media(name: str, memory: Part, mine: Spec, time: float) -> Iterator[Resourc
         yield Resource(
             "the DRAM data bus of",
             name,
-            _MEDIA,
+            Stage.MEDIA,
             busy,
             f"{100 * busy:.0f} % busy",
             relief,
@@ -387,7 +337,7 @@ def _fixed(name: str, media: Part, mine: Spec, time: float) -> Iterator[Resource
         yield Resource(
             "the data path of",
             name,
-            _MEDIA,
+            Stage.MEDIA,
             _share(carried, most),
             f"{carried:.1f} of {most:.1f} GB/s",
             relief,
@@ -400,7 +350,7 @@ def _fixed(name: str, media: Part, mine: Spec, time: float) -> Iterator[Resource
         yield Resource(
             "the banks of",
             name,
-            _MEDIA,
+            Stage.MEDIA,
             taken / banks,
             f"{taken:.1f} of {banks}",
             {f"{media.at}.banks": 2 * banks},
@@ -419,7 +369,7 @@ def _waiting(
     return Resource(
         words,
         name,
-        _MEDIA,
+        Stage.MEDIA,
         min(1.0, share / _WAITING) * FULL,
         f"{100 * share:.0f} % of the time there is waiting{more}",
         relief or {},

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from cxloom.bottleneck.engines import beside_engines
-from cxloom.bottleneck.resources import PLACES, WAY, Resource, Spec, resources_of
+from cxloom.bottleneck.resource import Resource, Stage
+from cxloom.bottleneck.resources import Spec, resources_of
 from cxloom.spec.parts import parts_of
 
 
@@ -35,7 +36,7 @@ def _filters(spec: Spec, summary: Spec) -> Iterator[Resource]:
         yield Resource(
             "the snoop filter of",
             name,
-            PLACES,
+            Stage.PLACES,
             driven_out,
             f"{100 * driven_out:.0f} % of its misses drive a line out of caches",
             relief,
@@ -54,7 +55,7 @@ def _engines(summary: Spec) -> Iterator[Resource]:
         yield Resource(
             "the traffic of the I/O engine",
             name,
-            WAY,
+            Stage.WAY,
             min(1.0, moved / requests) if requests else 1.0,
             f"{moved:.3g} GB/s beside {requests:.3g} of requests",
             {f"devices.{name}.rate": f"{moved / 2:.6g}GB/s"},

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
-from cxloom.bottleneck.resources import Resource, cause, chain, together
+from cxloom.bottleneck.resource import Resource
+from cxloom.bottleneck.resources import cause, chain, together
 from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.results.error_answers import sentence
 from cxloom.results.zero_length import why_no_length

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from validation.laws.look import Look
@@ -64,4 +65,16 @@ def check(outcome: Run, decided: Counter[Path]) -> None:
         decided[pattern] += look.decisive and bool(value)
 
 
-from validation.laws import cores, devices, persists, prefetch, qos, requests, wires  # noqa: E402, F401 - importing them registers their laws
+for name in (
+    "cores",
+    "dram",
+    "io_engines",
+    "media",
+    "memory",
+    "persists",
+    "prefetch",
+    "qos",
+    "requests",
+    "wires",
+):
+    import_module(f"validation.laws.{name}")  # which registers its laws

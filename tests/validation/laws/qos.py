@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from validation.laws import law
-from validation.laws.devices import at
 from validation.laws.look import Look, ns_per_byte
+from validation.laws.memory import at
 from validation.systems import Spec
 
 

@@ -1,4 +1,4 @@
-"""Words of messages that depend on numbers."""
+"""Words of messages that depend on numbers, and names of the directions of links."""
 
 from __future__ import annotations
 
@@ -17,3 +17,11 @@ def plural(noun: str) -> str:
     if re.search("[^aeiou]y$", noun):
         return f"{noun[:-1]}ies"
     return f"{noun}s"
+
+
+def direction_name(link: str, direction: str) -> str:
+    """A direction (``a->b``) of a link (``a-b``); of parallel links the second and those after it have their numbers.
+
+    The link ``a-b#2`` has the direction ``a->b#2``.
+    """
+    return direction + link[len(direction) - 1 :]

@@ -10,10 +10,10 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from cxloom.base.words import direction_name
 from cxloom.bottleneck.engine_links import Ends, between, certain
 from cxloom.bottleneck.resource import Resource
 from cxloom.bottleneck.resources import Spec, link_indices
-from cxloom.display.link_names import direction_name
 from cxloom.spec import declared
 from cxloom.spec.parts import Part, part_of, quantity
 

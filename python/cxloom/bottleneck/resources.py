@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from cxloom.base.words import direction_name
 from cxloom.bottleneck.resource import FULL, Resource, Stage
-from cxloom.display.link_names import direction_name
 from cxloom.spec import declared
 from cxloom.spec.parts import Part, part_of, quantity
 

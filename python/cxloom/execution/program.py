@@ -21,7 +21,7 @@ from cxloom.execution.placed_program import PlacedProgram, core_of, is_persisten
 from cxloom.execution.processor import Processor
 from cxloom.execution.result import REGION, Execution, ExecutionResult, Sampled
 from cxloom.execution.sampling import Sampler, Sampling, Timing, keeps_state
-from cxloom.results.error_answers import sentence
+from cxloom.results.caveats import error_sentence
 from cxloom.system.system import System
 from cxloom.trace import threads as of_threads
 from cxloom.trace.capture import CacheLevel, CoreOfTrace, about
@@ -336,7 +336,7 @@ def _notes_of(played: tuple[tuple[Execution, list[float]], ...]) -> tuple[str, .
     return tuple(
         f"{each.system}: {note}" if len(played) > 1 else str(note)
         for each, _ in played
-        for note in (*filter(None, [sentence(each.summary)]), *each.summary.get("notes", ()))
+        for note in (*filter(None, [error_sentence(each.summary)]), *each.summary.get("notes", ()))
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from cxloom.execution.objects import ObjectUse
 from cxloom.execution.sampling import Interval
-from cxloom.results.error_answers import sentence
+from cxloom.results.caveats import error_sentence
 from cxloom.trace.source import Ended
 from cxloom.trace.threads import ThreadName
 from cxloom.trace.translation import Translation
@@ -214,7 +214,7 @@ class ExecutionResult:
 
     def errors(self) -> dict[str, str]:
         """Systems that answered accesses of the program without data, and how many: its time there means nothing."""
-        found = {each.system: sentence(each.summary) for each in self.executions}
+        found = {each.system: error_sentence(each.summary) for each in self.executions}
         return {system: said for system, said in found.items() if said is not None}
 
     def to_dict(self) -> dict[str, Any]:

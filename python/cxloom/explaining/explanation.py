@@ -13,8 +13,7 @@ from cxloom.base.filenames import file_name
 from cxloom.bottleneck.resource import Resource
 from cxloom.bottleneck.resources import cause, chain, together
 from cxloom.bottleneck.shared_limits import all_resources
-from cxloom.results.error_answers import sentence
-from cxloom.results.zero_length import why_no_length
+from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.spec.parts import part_of, section_default
 from cxloom.spec.resolve import Override
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
@@ -192,7 +191,7 @@ def explain(
         raise InputError(f"the system cannot be explained: {played.error}")
     if (summary := played.summary) is None:
         raise SimulationError(f"the system cannot be explained, as it does not finish: {played.error}")
-    if not summary["requests"] and (said := sentence(summary)):
+    if not summary["requests"] and (said := error_sentence(summary)):
         raise SimulationError(f"there is nothing to explain, as no request was answered with data: {said}")
     if not summary["requests"]:
         raise InputError(
@@ -220,7 +219,7 @@ def explain(
 def _notes(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
     """What the explanation does not cover or stand on: requests answered without data, what the notes of its run say
     of the window and of what has no limit, and insides that no kind declares."""
-    said = sentence(summary)
+    said = error_sentence(summary)
     notes = [] if said is None else [f"{said}; this is about the others"]
     notes += summary["notes"]
     for group, part, what in (

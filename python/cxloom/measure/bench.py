@@ -11,8 +11,7 @@ from typing import Any
 
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
-from cxloom.results.error_answers import got_none, sentence
-from cxloom.results.zero_length import why_no_length
+from cxloom.results.caveats import error_sentence, only_errors, why_no_length
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.parts import Part, part_of, quantity
 from cxloom.spec.resolve import Override
@@ -179,7 +178,7 @@ class Bench:
                 points.append({"workload": dict.fromkeys(self._who_may(each), reads)})
             for each, summary in zip(shared, self.run(self.uncached(), points), strict=True):
                 found = summary["per_requester"]
-                self._refused[each] = [name for name, mine in found.items() if got_none(mine)]
+                self._refused[each] = [name for name, mine in found.items() if only_errors(mine)]
         refused = self._refused.get(node, [])
         # If it answers nobody, a measurement of all says so.
         return [name for name in may if name not in refused] or may
@@ -327,7 +326,7 @@ class Cells:
     def has_number(self, cell: str, summary: Mapping[str, Any]) -> bool:
         """False if requests of the point were answered without data, or somebody got no answer in its window."""
         self._asked.add(cell)
-        why = sentence(summary)
+        why = error_sentence(summary)
         silent = [name for name, mine in summary["per_requester"].items() if not mine["requests"]]
         if why is None and silent:
             why = f"{listed(silent, word='and')} got no answer in the measured window"

@@ -29,7 +29,7 @@ from cxloom.report.page import (
 )
 from cxloom.report.series import Series, series_of
 from cxloom.report.utilisation import Direction, directions, load_of
-from cxloom.results.error_answers import count_of, sentence
+from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.result import Result
 from cxloom.spec.writer import to_yaml
 
@@ -112,7 +112,7 @@ def _notes(summary: Values) -> str:
     notes = [f"<p>{escape(note).translate(unbroken)}</p>" for note in summary.get("notes", ())]
     if summary["truncated"]:
         notes.insert(0, f'<p class="bad">Truncated: {escape(summary["stop_reason"])}</p>')
-    if said := sentence(summary):
+    if said := error_sentence(summary):
         notes.insert(0, f"<p>{escape(said).translate(unbroken)}</p>")
     return f'<div class="notes" role="note">{"".join(notes)}</div>' if notes else ""
 
@@ -261,7 +261,7 @@ def _tables(summary: Values) -> Iterator[str]:
             head = [
                 "name",
                 count,
-                *(["errors"] if any(map(count_of, devices.values())) else []),
+                *(["errors"] if any(map(error_count, devices.values())) else []),
                 "GB/s",
                 "mean ns",
                 "p50",
@@ -319,7 +319,7 @@ def _device(name: str, values: Values, count: str, occupancy: str, *, errors: bo
     return [
         name,
         Cell(f"{values[count]:,}", values[count]),
-        *([Cell(f"{count_of(values):,}", count_of(values))] if errors else []),
+        *([Cell(f"{error_count(values):,}", error_count(values))] if errors else []),
         number(values["bandwidth_gb_per_s"], 4),
         *(number(latency[key], 4) for key in ("mean", "p50", "p99", "p999", "max")),
         number(values[occupancy]),

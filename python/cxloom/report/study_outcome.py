@@ -18,7 +18,7 @@ from cxloom.base.errors import InputError, reason_of
 from cxloom.base.filenames import text_of
 from cxloom.base.temporary import written_whole
 from cxloom.report.study_table import allowed_text, expected_text, measure_text
-from cxloom.results.error_answers import count_of
+from cxloom.results.caveats import error_count
 from cxloom.study.compare import Comparison
 from cxloom.study.plots import Plot, Stack
 from cxloom.study.runner import Outcome
@@ -112,7 +112,7 @@ def _measures(summary: Mapping[str, Any]) -> dict[str, Any]:
         "spec_hash",
         "cost",
     )
-    return {key: summary.get(key) for key in keys} | {"errors": count_of(summary)}
+    return {key: summary.get(key) for key in keys} | {"errors": error_count(summary)}
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:

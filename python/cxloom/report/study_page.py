@@ -28,7 +28,7 @@ from cxloom.report.run_page import number as cell
 from cxloom.report.study_columns import is_share, label, number, shown
 from cxloom.report.study_outcome import plot_of
 from cxloom.report.utilisation import load_of
-from cxloom.results.error_answers import of_points
+from cxloom.results.caveats import errors_of_points
 from cxloom.spec.node import Origin, from_plain
 from cxloom.spec.resolve import Resolved
 from cxloom.spec.writer import to_yaml
@@ -74,7 +74,7 @@ def _lead(outcome: Values) -> str:
     entries.append(("requests measured", f"{requests:,}", f"{wall:.1f} s of CPU"))
     source = f'<p class="soft">{escape(outcome["source"])}</p>' if outcome["source"] else ""
     counts = [point.get("errors") for point in outcome["points"]]
-    if (wrong := of_points(counts)) is not None:
+    if (wrong := errors_of_points(counts)) is not None:
         entries.append(("answered with an error", f"{sum(filter(None, counts)):,}", wrong))
     return source + tiles(entries) + _paragraphs(outcome["about"])
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from cxloom.base.words import counted
 from cxloom.display.console import output
 from cxloom.display.numbers import significant
-from cxloom.results.error_answers import count_of, of_points
+from cxloom.results.caveats import error_count, errors_of_points
 from cxloom.study.compare import Comparison
 from cxloom.study.expect import Expectation
 from cxloom.study.points import described_point
@@ -41,7 +41,7 @@ def show_outcome(outcome: Outcome) -> None:
         out.print(Text(f"\n{study.about}"))
     if outcome.study.columns:
         out.print(_table(outcome.table))
-    if (wrong := of_points(map(count_of, outcome.summaries))) is not None:
+    if (wrong := errors_of_points(map(error_count, outcome.summaries))) is not None:
         out.print(Text(f"\nnote: {wrong}", style="dim"))
     for measure, comparisons in itertools.groupby(outcome.comparisons, measure_text):
         table = Table(

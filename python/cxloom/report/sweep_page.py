@@ -15,7 +15,7 @@ from cxloom.display.numbers import significant
 from cxloom.report import plots
 from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
 from cxloom.report.sweep_labels import labels
-from cxloom.results.error_answers import of_points
+from cxloom.results.caveats import errors_of_points
 from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.manifest import read
 from cxloom.sweeping.result import SweepResult
@@ -52,7 +52,7 @@ def _lead(result: SweepResult) -> str:
         if values:
             entries.append((name, f"{significant(min(values))} to {significant(max(values))} {unit}", ""))
     counts = result.columns.get(ERRORS, [])
-    if (wrong := of_points(counts)) is not None:
+    if (wrong := errors_of_points(counts)) is not None:
         entries.append(("answered with an error", f"{sum(filter(None, counts)):,}", wrong))
     return tiles(entries)
 

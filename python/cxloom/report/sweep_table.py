@@ -11,7 +11,7 @@ from cxloom.display.console import output
 from cxloom.display.numbers import significant
 from cxloom.display.tables import Column, laid_out, of_texts
 from cxloom.report.sweep_labels import labels
-from cxloom.results.error_answers import of_points
+from cxloom.results.caveats import errors_of_points
 from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import SEED, described_setting
@@ -48,7 +48,7 @@ def to_text(result: SweepResult, measures: Sequence[str], width: int | None = No
     shown: Columns = aggregated(result.columns) if result.has_seeds else result.columns
     axes = [path for path in _axes(result) if path in shown]
     varying = [path for path in axes if len({repr(value) for value in shown[path]}) > 1] or axes
-    wrong = of_points(result.columns.get(ERRORS, ()))
+    wrong = errors_of_points(result.columns.get(ERRORS, ()))
     usual = [name for name in MEASURES if name != ERRORS or wrong is not None]
     known = [name for name in dict.fromkeys((*usual, *measures)) if name in shown]
     count = len(shown[known[0]] if known else result)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cxloom.display.link_names import direction_name
+from cxloom.base.words import direction_name
 from cxloom.display.numbers import percent, significant
 from cxloom.draw.picture import Load
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from cxloom.base.words import counted
 from cxloom.display.numbers import duration, percent, significant
-from cxloom.results.error_answers import sentence
+from cxloom.results.caveats import error_sentence
 
 _COLUMNS = ("mean", "p50", "p99", "p999", "max")
 KINDS = ("read", "write", "atomic", "flush")
@@ -26,7 +26,7 @@ def to_html(summary: Mapping[str, Any]) -> str:
         for name, part in [("all", summary), *((kind, summary[kind]) for kind in KINDS if kind in summary)]
     ]
     parts = [f"<p>{escape(measured)}</p>"]
-    if said := sentence(summary):
+    if said := error_sentence(summary):
         parts.append(f"<p>errors: {escape(said)}</p>")
     parts.append(_table(["", "requests", "GB/s", *(f"{key} ns" for key in _COLUMNS)], rows))
     mean = summary["latency_ns"]["mean"]

@@ -11,12 +11,11 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from cxloom.base.words import counted
+from cxloom.base.words import counted, direction_name
 from cxloom.display.console import output, plain
-from cxloom.display.link_names import direction_name
 from cxloom.display.numbers import duration, narrow, percent, size
 from cxloom.display.tables import shortened
-from cxloom.results.error_answers import count_of, sentence
+from cxloom.results.caveats import error_count, error_sentence
 
 LINES = 45
 """The most lines that the table takes."""
@@ -207,8 +206,8 @@ def _devices(title: str, devices: Values, column: str, occupancy: str, limit: in
 
     `occupancy` is the key of its queue's mean.
     """
-    active = {name: values for name, values in devices.items() if values.get(column) or count_of(values)}
-    errors = any(count_of(values) for values in devices.values())
+    active = {name: values for name, values in devices.items() if values.get(column) or error_count(values)}
+    errors = any(error_count(values) for values in devices.values())
     heads = [column, *(["errors"] if errors else []), "GB/s", "mean ns", "p99", "max"]
     table = _table(title, *heads, occupancy.replace("_", " "))
     shown = active
@@ -216,7 +215,7 @@ def _devices(title: str, devices: Values, column: str, occupancy: str, limit: in
         shown = dict(sorted(active.items(), key=lambda item: -item[1][column])[: limit - 1])
     for name, values in shown.items():
         count, *measures = _measures(values, "mean", "p99", "max", column=column)
-        wrong = [f"{count_of(values):,}"] if errors else []
+        wrong = [f"{error_count(values):,}"] if errors else []
         table.add_row(Text(name), count, *wrong, *measures, narrow(values[occupancy], 3))
     if len(active) > limit:
         table.add_row(Text(f"and {len(active) - len(shown)} more", style="dim"))
@@ -321,7 +320,7 @@ def _troubles(summary: Values) -> list[Text]:
                 (share, f"retries: {name} sent {counted(again, 'flit')} again, {percent(share)} of the time")
             )
     lines = [line for _, line in sorted(found, reverse=True)[:_TROUBLES]]
-    if said := sentence(summary):
+    if said := error_sentence(summary):
         lines.insert(0, f"errors: {said}")
     lines += _refused(summary)
     return [Text(line, style="yellow") for line in lines]

@@ -1,4 +1,4 @@
-"""Requests that were answered without data: how many a summary counts, and what people are told of them."""
+"""What is said of a summary before its numbers: requests answered without data, and a window without a length."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 from cxloom.base.words import counted
 
 
-def count_of(measures: Mapping[str, Any]) -> int:
+def error_count(measures: Mapping[str, Any]) -> int:
     """How many of all requests, or of a part of them; `measures` is a summary or one of its parts."""
     return int(measures.get("errors", {}).get("requests", 0))
 
 
-def got_none(measures: Mapping[str, Any]) -> bool:
+def only_errors(measures: Mapping[str, Any]) -> bool:
     """All that were answered had no data."""
-    return not measures["requests"] and count_of(measures) > 0
+    return not measures["requests"] and error_count(measures) > 0
 
 
-def sentence(summary: Mapping[str, Any]) -> str | None:
+def error_sentence(summary: Mapping[str, Any]) -> str | None:
     """How many there were, and which was the first; None if there were none."""
-    count = count_of(summary)
+    count = error_count(summary)
     if not count:
         return None
     were = "was" if count == 1 else "were"
@@ -32,7 +32,7 @@ def sentence(summary: Mapping[str, Any]) -> str | None:
     return f"{said}; the first was {asked}, which {first['answered_by']} answered"
 
 
-def of_points(counts: Iterable[int | float | None]) -> str | None:
+def errors_of_points(counts: Iterable[int | float | None]) -> str | None:
     """At how many of several points there were some, of how many there were at each; None if at none."""
     known = list(counts)
     wrong = sum(bool(count) for count in known)
@@ -40,3 +40,15 @@ def of_points(counts: Iterable[int | float | None]) -> str | None:
         return None
     some = f"{wrong:,} of {counted(len(known), 'point')}"
     return f"requests of {some} were answered with an error, without data; no latency or bandwidth has them"
+
+
+def why_no_length(summary: Mapping[str, Any]) -> str | None:
+    """Why the window of a summary, in which requests completed, has no length; None if it has one.
+
+    Requests that took time, too, may all complete at the instant at which it opens (docs/model/results.md).
+    """
+    if summary["simulated_time_ns"] > 0:
+        return None
+    if not summary["latency_ns"]["max"]:
+        return "no request that was measured takes any time"
+    return "all requests that were measured completed at the instant at which the window opened"

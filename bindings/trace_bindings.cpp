@@ -68,7 +68,7 @@ nb::list names_of(const std::vector<const TraceFormat*>& formats) {
   return names;
 }
 
-// Of parsers that are fed blocks and give what is in them by and by.
+// Binds a parser that is fed blocks and gives their records by and by.
 template <class Parser>
 void bind_feeding(nb::class_<Parser>& parser) {
   parser

@@ -10,9 +10,9 @@
 
 namespace cxloom {
 
-/// Of one thread. Directions are predicted by tables that look at longer and longer histories, of which the longest that knows the
-/// branch in this history decides (TAGE); targets of indirect branches by the latest one in this history, or else by the latest one;
-/// returns by a stack.
+/// The branch predictor of one thread. Tables look at longer and longer histories, and the longest that knows
+/// the branch in this history predicts its direction (TAGE). An indirect branch goes to its latest target in
+/// this history, or else its latest one; a stack predicts returns.
 ///
 /// Each function says whether the prediction was right, and learns.
 class BranchPredictor {

@@ -55,8 +55,8 @@ class Dependence {
   std::uint64_t latest_ = 0;  // producer, and below it the cycles: what is to be waited for is the larger
 };
 
-/// Of one thread: of each register and of recently stored words, the latest access whose data went into it. An access that has
-/// several to wait for waits for the latest of them.
+/// The dependences of one thread: the latest access whose data went into each register, and into each
+/// recently stored word. An access that has several to wait for waits for the latest.
 class DependenceTracker {
  public:
   Dependence of(RegisterSet registers) const {
@@ -74,7 +74,7 @@ class DependenceTracker {
   void store(std::uint64_t address, std::uint32_t size, const Dependence& value) {
     for (std::uint64_t word = address / kWord; word <= (address + size - 1) / kWord; ++word) {
       Stored& stored = stored_[place(word)];
-      // Of a word that is stored in parts, the latest.
+      // A word that is stored in parts has the latest of them.
       if (size < kWord && stored.word == word && stored.value.producer() > value.producer()) continue;
       stored = {word, value};
     }

@@ -7,7 +7,7 @@
 
 namespace cxloom {
 
-/// Of one thread: whether it is within the function. The function ends with the return that belongs to the call by which it began.
+/// Whether one thread is within the function, which ends with the return of the call that began it.
 class FunctionRegion {
  public:
   /// The function's first instruction is executed: true if the region begins with it.

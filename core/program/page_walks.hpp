@@ -12,7 +12,7 @@
 
 namespace cxloom {
 
-/// Of one thread, in the cycles in which nothing waits for memory. Walks take walkers in the order of the program.
+/// The page walkers of one thread, in cycles where nothing waits for memory. Walks begin in program order.
 class PageWalkers {
  public:
   explicit PageWalkers(std::uint32_t count) : free_(count) {}
@@ -30,8 +30,8 @@ class PageWalkers {
   std::vector<std::uint64_t>::iterator first_;
 };
 
-/// Of one thread: the pages whose look-up or walk may still be under way, though the TLB has them already. Of pages that share a slot the
-/// latest is kept.
+/// The pages of one thread whose look-up or walk may still be under way, though the TLB has them already. A
+/// slot keeps the latest of the pages that share it.
 class PlacesUnderWay {
  public:
   bool any() const { return any_; }

@@ -239,7 +239,7 @@ void ProgramCapture::thread_ends(const ProgramThread& thread) {
   filter_.thread_ends(thread.number);
 }
 
-// Of interest where threads have cores: there they wait for each other.
+// Notes matter only where threads have cores: there threads wait for each other.
 void ProgramCapture::note(const ProgramThread& thread, AccessRole role, std::uint64_t call) {
   if (!parts_.core || filter_.complete()) return;
   Access record;

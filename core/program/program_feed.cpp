@@ -232,7 +232,7 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
   const std::uint64_t* const words = thread.words();
   std::uint64_t at = begin;
   std::uint64_t several[feed::kCallWords];
-  // Of a call all words are written at once; the last of a turn may go beyond its end. False if its turn is yet to come.
+  // All words of a call are written at once, even beyond the turn's end. False: its turn is yet to come.
   auto gather = [&](std::uint64_t count) {
     if (count > written - at) refuse_feed("a system call that is cut off");
     for (std::uint64_t i = 0; i < count; ++i) several[i] = words[(at + i) & mask];

@@ -50,7 +50,7 @@ class ProgramFeed {
   std::string failure() const { return folder_.failure(); }
   /// Processes that went on outside of the emulator.
   std::uint32_t escaped() const { return folder_.control().escaped.load(); }
-  /// Of the processes whose ends were not seen.
+  /// The processes whose ends were not seen.
   std::vector<std::uint32_t> living() const;
   std::uint32_t threads() const { return next_thread_ - 1; }
   std::uint32_t processes() const { return next_process_; }
@@ -59,7 +59,7 @@ class ProgramFeed {
     ProgramThread thread;
     std::string program;
   };
-  /// Of all threads that began, in the order of their numbers.
+  /// The names of all threads that began, in the order of their numbers.
   const std::vector<Name>& names() const { return names_; }
   /// The first instruction that a program came to and the emulator does not have; empty if there was none.
   std::string lacking() const { return folder_.lacking(); }

@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-/// Of all threads.
+/// Counts over all threads.
 struct TranslationCounts {
   std::uint64_t misses = 0;  ///< of the first level of the TLB
   std::uint64_t walks = 0;   ///< of them those that the second level missed, too
@@ -24,7 +24,7 @@ class ProgramTranslation {
       : params_(params), policies_(policies) {}
 
   const TlbParams& params() const { return params_; }
-  /// Of a core, which may be anything that stays where it is.
+  /// The TLB of a core; any address that stays where it is may name the core.
   Tlb& tlb_of(const void* core);
 
   /// A first level missed, and so many entries of page tables are read for that.

@@ -6,8 +6,8 @@
 
 namespace cxloom {
 
-/// Of one thread, in its cycles in which nothing waits for memory. One that has made no record for long says how far it has come, so that
-/// whoever simulates it can go on.
+/// The cycles of one thread in which nothing waits for memory. A thread that has made no record for long
+/// reports how far it has come, so that its simulation can go on.
 class ReportedCycles {
  public:
   /// After so many cycles without a record.

@@ -11,9 +11,9 @@
 
 namespace cxloom {
 
-/// Of one thread. An access to a page that the TLB of its core has not waits for a look-up in the second level, or for a walk of the page
-/// table, each of whose loads waits for the one before; and so does one that comes while that is under way. Addresses are those among all
-/// processes.
+/// The translation of one thread. An access to a page that the TLB of its core lacks waits for a look-up in
+/// the second level, or for a walk of the page table, each of whose loads waits for the one before. An access
+/// to that page meanwhile waits, too. Addresses have their process's number above them.
 class ThreadTranslation {
  public:
   /// `core` is as in `ProgramTranslation::tlb_of`.

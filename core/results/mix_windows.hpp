@@ -9,8 +9,8 @@
 
 namespace cxloom {
 
-/// Of windows: means over them, and the straight line through their bandwidths; null below two windows, and where all
-/// have the same mix.
+/// Means over the windows, and the straight line through their bandwidths; null below two windows, and where
+/// all have the same mix.
 struct MixMeasured {
   std::uint64_t windows = 0;
   Value mix;
@@ -40,7 +40,7 @@ inline constexpr std::array kMixMeasures{
 
 class MixWindows {
  public:
-  /// Of at least `length` requests each; 0: none.
+  /// Windows of at least `length` requests each; 0: none.
   explicit MixWindows(std::uint64_t length) : length_(length) {}
 
   bool kept() const { return length_ > 0; }

@@ -52,7 +52,7 @@ inline constexpr auto kBreakdownMeasures = [] {
 }();
 inline constexpr MeasureParts kBreakdownParts{kBreakdownMeasures.data(), kBreakdownMeasures.size()};
 
-/// Of requests answered without data: because a link was down, a part of the system had failed, or the memory belongs to
+/// Requests answered without data: a link was down, a part of the system had failed, or the memory belongs to
 /// another host.
 struct ErrorsMeasured {
   std::uint64_t requests = 0;
@@ -93,7 +93,7 @@ inline constexpr std::array kAllErrorsMeasures{
                                        parts_of<kFirstErrorMeasures>()),
 };
 
-/// Of reads, of writes, or of atomic operations.
+/// Reads, writes, or atomic operations.
 struct KindMeasured {
   std::uint64_t requests = 0;
   double bandwidth = 0;
@@ -114,7 +114,7 @@ inline constexpr std::array kKindMeasures{
                                    parts_of<kErrorsMeasures>()),
 };
 
-/// Of the requests that crossed as many links.
+/// The latencies of the requests that crossed one number of links.
 struct HopsMeasured {
   std::uint64_t requests = 0;
   double mean = 0;
@@ -129,7 +129,7 @@ inline constexpr std::array kHopsMeasures{
     measure<&HopsMeasured::maximum>("max_ns", "ns", "the greatest"),
 };
 
-/// Of a requester, besides what it measures itself.
+/// What a requester has besides its own measures.
 struct RequesterMeasured {
   Value latency;
   std::optional<Value> errors;
@@ -143,7 +143,7 @@ inline constexpr std::array kRequesterMeasures{
         parts_of<kErrorsMeasures>()),
 };
 
-/// Of a memory, besides what it measures itself: the requests and write-backs that it served.
+/// What a memory has besides its own measures: the requests and write-backs that it served.
 struct ServedMeasured {
   std::uint64_t requests = 0;
   std::uint64_t write_backs = 0;
@@ -193,7 +193,7 @@ inline constexpr std::array kServedMeasures{
                                      parts_of<kErrorsMeasures>()),
 };
 
-/// Of an I/O engine, besides what it measures itself.
+/// What an I/O engine has besides its own measures.
 struct IoMeasured {
   Value latency;
   Value breakdown;
@@ -210,7 +210,7 @@ double rate(std::uint64_t bytes, double nanoseconds);
 /// A mean; null over nothing.
 Value mean_of(double sum, std::uint64_t count);
 Value latency_of(const LatencyDistribution& latency);
-/// Of requests answered without data; none if there were none.
+/// The requests answered without data; none if there were none.
 std::optional<Value> errors_of(const LatencyDistribution& errors);
 /// With the interval of the mean, or a null where it is not known.
 Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches);

@@ -166,7 +166,7 @@ void add_memory(const ZydisDecodedOperand& operand, BlockInstruction& result) {
     return;
   }
   result.address_reads |= parts;
-  // Of XSAVE the size is not known beforehand.
+  // The size of XSAVE is not known beforehand.
   const auto bytes = static_cast<std::uint16_t>(operand.size < 8 ? 1 : operand.size / 8);
   if (bytes > result.operand_bytes) result.operand_bytes = bytes;
 }
@@ -206,7 +206,7 @@ std::uint16_t persist_flags(const ZydisDecodedInstruction& instruction, const Zy
   }
 }
 
-// Of a general register; false if it is another one.
+// The number of a general register; false if it is another one.
 bool number_of(ZydisRegister name, std::uint8_t& number) {
   if (name == ZYDIS_REGISTER_NONE) return true;
   number = static_cast<std::uint8_t>(ZydisRegisterGetId(name));

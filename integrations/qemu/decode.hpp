@@ -13,8 +13,8 @@ namespace cxloom::qemu {
 /// may access a byte of memory.
 BlockInstruction decode(const void* data, std::size_t size);
 
-/// Of what an address is made: base + index * scale + displacement, of registers by their numbers in instructions (rax, rcx, rdx, rbx,
-/// rsp, rbp, rsi, rdi, r8 to r15).
+/// The parts of an address: base + index * scale + displacement. Registers have their numbers in instructions
+/// (rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15).
 struct AddressForm {
   static constexpr std::uint8_t kNone = 0xFF;
 

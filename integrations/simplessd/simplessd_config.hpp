@@ -50,7 +50,7 @@ class SimpleSsdConfig {
     check_room(threshold);
   }
 
-  /// Of all blocks, as the library counts them: those of one block in each unit that it writes to at the same time.
+  /// The library counts all blocks: a block in each unit that it writes to at the same time is open.
   void check_room(double threshold) const {
     const std::string units_of = ini_.text("pal.SuperblockSize", "");
     const bool planes = flag("pal.EnableMultiPlaneOperation", true);

@@ -18,7 +18,7 @@ void CacheLevelParams::describe(Schema<CacheLevelParams>& schema) {
 
 void CacheAgentParams::estimate(const CacheAgentParams& params, MemoryEstimate& memory) {
   CacheParams::estimate(params, memory);
-  // Of each line that the cache has room for, that it came ahead of its use: two cells in a table that is half full.
+  // What tells a line that came ahead of its use: two cells for each line, in a table that is half full.
   if (params.prefetch.kind != "none") {
     std::uint64_t lines = params.lines();
     for (const CacheLevelParams& level : params.levels) lines += level.lines();

@@ -57,7 +57,7 @@ DirectoryAgent::Wish HomeAgent::wish_of(const Message& request) const {
   }
 }
 
-// Of a modified line the data are pulled, unless a snoop has taken it from the cache since: then it is nobody's to write.
+// Pulls the data of a modified line, unless a snoop has taken them since: then nobody has them to write.
 bool HomeAgent::take_notice(Transaction& transaction) {
   Message& request = *transaction.request;
   if (request.opcode != Opcode::kDirtyEvict && request.opcode != Opcode::kCleanEvict) return false;

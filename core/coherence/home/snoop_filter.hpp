@@ -17,7 +17,7 @@
 
 namespace cxloom {
 
-/// Of a filter whose lines leave one by one.
+/// The parameters of a filter whose lines leave one by one.
 struct LineFilterParams {
   std::uint32_t entries = 65'536;
   std::uint32_t ways = 0;

@@ -24,7 +24,7 @@ class CriticalPath {
   PathUpTo up_to(std::uint32_t thread, const CoreTime& own) const;
   /// The thread waited until its own time was `own` for one whose path was `by` when that let it go on. What lies between is idle.
   void goes_on(std::uint32_t thread, const CoreTime& own, const PathUpTo& by);
-  /// Of each thread the time that a path stays in it. They sum to that of the path.
+  /// The time that a path stays in each thread. The times sum to the path's.
   std::vector<Time> stays(const PathUpTo& path) const;
 
  private:

@@ -32,12 +32,12 @@ class ProducerTable {
   /// Whether it is still known: one that was read lately.
   bool has(std::uint64_t number) const { return number < count_ && count_ - number <= kSize; }
 
-  /// Of one that is known: the access; null, if it is answered.
+  /// The access with a number that is known; null, if it is answered.
   CoreAccess* pending(std::uint64_t number) const {
     const std::uint64_t word = words_[place(number)];
     return (word & kPending) == 0 ? nullptr : reinterpret_cast<CoreAccess*>(word & ~kPending);
   }
-  /// Of one that is known and answered: when.
+  /// When an access that is known was answered.
   Time done(std::uint64_t number) const {
     return Time{static_cast<std::int64_t>(words_[place(number)] >> kPending)};
   }

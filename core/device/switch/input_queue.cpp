@@ -49,7 +49,7 @@ void InputQueue::go_on() {
   }
 }
 
-// Of messages in order the head alone is charged for what it asks for.
+// Charges the messages that wait: the head alone where messages keep their order.
 void InputQueue::each_waiting(const std::function<void(Message&)>& charge) {
   if (core_.in_order()) {
     charge(queue_.front());

@@ -109,7 +109,7 @@ class Arbiter {
   /// It does what every port does by itself, in fewer steps: classes take turns, and within a class who asked first goes.
   /// Then it is not asked.
   virtual bool takes_turns() const { return false; }
-  /// Of a wire of flits it chooses among the queues of all classes, CXL.io aside: no more is staged than the next flits take.
+  /// On a wire of flits it chooses among the queues of all classes but CXL.io: flits take all that is staged.
   virtual bool shares_bytes() const { return false; }
 };
 

@@ -62,7 +62,7 @@ WeightedArbiter::Device& WeightedArbiter::device(std::size_t index) {
   return device;
 }
 
-// Of a device's classes each has its turn, and within a class who asked first.
+// The classes of a device take turns, and within a class the first to ask goes first.
 std::size_t WeightedArbiter::choose(const Contenders& waiting, Time /*now*/) {
   constexpr unsigned kClasses = kChannelCount;
   if (waiting.after_idle()) shares_.begin_anew();

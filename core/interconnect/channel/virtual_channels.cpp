@@ -183,7 +183,7 @@ void VirtualChannels::use_credit(Message& message, Time now) {
   VirtualChannel& used = channel(vc_of(message));
   if (used.limited()) {
     used.update(now);
-    // Of the wait in the queue, the time without credits is the credits'; the rest is charged when the message departs.
+    // The time without credits is charged to credits, and the rest of the wait when the message departs.
     const Time blocked = used.blocked_clock(now) - message.blocked;
     if (Account* account = message.account) account->charge(Segment::kCredit, account->mark() + blocked);
     used.use_credit(now);
@@ -192,7 +192,7 @@ void VirtualChannels::use_credit(Message& message, Time now) {
   message.tail = message.tail > waited ? message.tail - waited : Time{};
 }
 
-// Of the wait, the time without credits is the credits'.
+// Charges the part of each wait without credits to credits.
 void VirtualChannels::charge_waits() {
   const Time now = kernel_.now();
   for (unsigned vc = 0; vc < vcs_; ++vc) {
@@ -278,7 +278,7 @@ void VirtualChannels::give_back(Channel which, Time now) {
   if (CreditLine* line = channel(which).credit_line()) line->take_back(now);
 }
 
-// Of all virtual channels of the class together.
+// The sum over all virtual channels of the class.
 Time VirtualChannels::starved_clock(Channel which, Time now) {
   Time starved;
   for (unsigned vc = vc_of(which); vc < vcs_; vc += kChannelCount) {

@@ -11,7 +11,7 @@
 
 namespace cxloom {
 
-/// Of one measured window: flits that began in it.
+/// Totals of the flits that began in one measured window.
 struct FlitTotals {
   std::array<std::uint64_t, 4> flits{};                 ///< by FlitKind
   std::array<std::uint64_t, kSlotKindCount> slots{};    ///< by SlotKind
@@ -37,7 +37,7 @@ class FlitMonitor {
     measuring_ = true;
   }
   void close();
-  /// Of the window that was closed.
+  /// The totals of the window that was closed.
   const FlitTotals& totals() const { return totals_; }
 
   void count(const Flit& flit) {

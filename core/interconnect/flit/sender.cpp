@@ -19,7 +19,7 @@ FlitSender::FlitSender(LinkPath& path, const Setup& setup, FlitRetries* retries)
       containment_(setup.containment),
       io_(setup.packing.mode) {}
 
-/// Of the class of data that takes longer, a write's or a read's: nothing says here on which side the memory is.
+/// The time of a write's or a read's line, the longer one: nothing says here on which side the memory is.
 Time FlitSender::line_time() const {
   unsigned bytes = 0;
   for (const Channel channel : {Channel::kM2SRwD, Channel::kS2MDRS}) {

@@ -62,7 +62,7 @@ class FlitTransmitter final : public Transmitter, public WireServer, public Even
   Time may_act_at() const {
     return turns_back() ? Time{} : std::max(path_.wire().free_at(), outage_.up_at());
   }
-  /// Of a link that has failed: never.
+  /// Wakes it by this time; never, if the link has failed.
   void wake_by(Time at) {
     if (at != Time::max()) alarm_.wake_by(at);
   }

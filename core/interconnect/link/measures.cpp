@@ -109,8 +109,8 @@ Value table_of(const Names& names, const Counts& counts) {
   return table;
 }
 
-// Of the bytes of all flits, the shares that each use has; they sum to 1. Data and trailers take 16 B per slot, and what is
-// left of the slots' bytes goes to the other uses by their slots, for header slots are a little shorter.
+// The shares that each use has of the bytes of all flits; they sum to 1. Data and trailers take 16 B per
+// slot. Header slots are a little shorter: the other uses share the rest of the slots' bytes by their slots.
 Value byte_shares_of(const FlitTotals& totals, FlitMode mode) {
   const FlitGeometry& flit = geometry(mode);
   const auto slots_of = [&](SlotKind kind) {

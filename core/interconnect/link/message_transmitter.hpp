@@ -34,7 +34,7 @@ class alignas(64) MessageTransmitter final : public Transmitter,
  private:
   enum Wake : std::uint8_t { kReady, kWireFree };
 
-  // Of the owner's messages.
+  // The owner's messages.
   void queue(Message& message, std::uint16_t output) override;
   void passed(const Message& /*message*/, std::uint16_t /*input*/, Time /*end*/) override {}
 

@@ -10,8 +10,8 @@
 
 namespace cxloom {
 
-/// Of each node: how many ways up lead to it from the devices, chosen level by level; 1 on the lowest. A node's level is its distance from the
-/// nearest device. A stride of `most` or more would leave no choice: there the count begins anew with 1.
+/// How many ways up lead to each node from the devices, chosen level by level; 1 on the lowest. A level is a
+/// distance from the nearest device. A stride of `most` or more would leave no choice: the count begins anew.
 std::vector<std::uint32_t> rank_strides(const Topology& topology, std::uint32_t most);
 
 }  // namespace cxloom

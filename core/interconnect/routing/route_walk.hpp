@@ -46,7 +46,7 @@ class RouteWalk {
   /// Messages may go from these nodes first to one of `switches`, and from there on, or from where no way leads there any more. To be
   /// said before `add`.
   void add_detours(std::span<const std::uint32_t> switches, std::span<const Sender> senders);
-  /// Of all that has been added.
+  /// The dead ends of all that has been added.
   const std::vector<DeadEnd>& dead_ends() const { return dead_ends_; }
 
  protected:
@@ -94,7 +94,7 @@ class RouteWalk {
   std::vector<DeadEnd> dead_ends_;
   std::vector<std::vector<std::uint32_t>>
       detoured_;  // by table: links by which messages come to the ends of detours
-  // Of the messages that are looked at.
+  // The state of the walk, for the messages at hand.
   std::vector<std::uint32_t> found_;                  // links, each before it is looked where it leads
   std::vector<std::uint32_t> into_;                   // by link: turns into it
   std::vector<bool> seen_;                            // by link

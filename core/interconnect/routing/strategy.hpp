@@ -46,8 +46,8 @@ class RoutingStrategy {
   virtual DecidedBy decided_by() const { return DecidedBy::kMessage; }
   /// Messages of a class from a source to an address never overtake each other.
   virtual bool keeps_order() const { return true; }
-  /// Of several links between the node and the next one, a message takes that of its line's address instead of the one that is chosen, and
-  /// its answer returns by the same. CXL.io, whose order is that of all its addresses, keeps to the one that is chosen.
+  /// Where several links lead to the next node, a message takes the one of its line's address, not the chosen
+  /// one, and its answer returns by it. CXL.io, with one order over all addresses, keeps to the chosen one.
   virtual bool spreads_over_parallel_links() const { return false; }
 
   /// It sends messages on detours: `detour` is to be asked.

@@ -26,7 +26,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> reached_from(const Topology
   return reached;
 }
 
-/// Of the part of the system that `start` is in.
+/// The root of the part of the system that `start` is in.
 std::uint32_t root_of_part(const Topology& topology, std::uint32_t start) {
   const auto rating = [&](std::uint32_t node) {
     return std::tuple(reached_from(topology, node).back().second,

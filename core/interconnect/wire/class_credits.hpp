@@ -20,7 +20,7 @@ class ClassCredits {
   /// The same number for every class.
   explicit ClassCredits(std::uint32_t each) : all_alike_(true) { credits_.fill(each); }
 
-  /// Of a class; none: the receiver's buffers are unbounded.
+  /// The credits of a class; none: the receiver's buffers are unbounded.
   std::optional<std::uint32_t> of(Channel channel) const {
     return credits_[static_cast<std::size_t>(channel)];
   }

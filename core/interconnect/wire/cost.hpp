@@ -15,14 +15,14 @@ class WireCost {
  public:
   static constexpr std::uint64_t kUnitsOfByte = 12;
 
-  /// Of messages at their abstract cost: bytes of one without data, and what one with data has besides them.
+  /// Abstract costs: the bytes of a message without data, and the further bytes of one with data.
   WireCost(std::uint16_t header, std::uint16_t data_header);
-  /// Of messages in flits: a slot for each header, shared with as many others of its class as a slot takes, and the slots of
-  /// the data.
+  /// Costs in flits: a slot for each header, shared with as many others of its class as a slot takes, and the
+  /// slots of the data.
   explicit WireCost(FlitMode mode);
 
   std::uint64_t units(const Message& message) const;
-  /// Of flits: those of a class's line with its header.
+  /// With flits, the units of a class's line with its header.
   std::uint64_t line_units(Channel channel) const;
 
  private:

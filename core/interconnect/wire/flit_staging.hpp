@@ -88,7 +88,7 @@ class FlitStaging {
     return offer_;
   }
   const MessageQueue& io() const { return stages_[static_cast<std::size_t>(Channel::kIo)].messages; }
-  /// Of a packet of CXL.io, on the wire.
+  /// The bytes of a CXL.io packet on the wire.
   std::uint32_t bytes_of_io(const Message& message) const {
     return io_packet_bytes(mode_, message.opcode, static_cast<std::uint32_t>(message.payload()));
   }

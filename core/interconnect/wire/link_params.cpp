@@ -30,7 +30,7 @@ void describe_physical(Schema<LinkParams>& schema) {
                      "on a physical link (phy), which has the message costs of its flits: leave out header "
                      "and data_header");
   }
-  // Of these, what says that something is off is true of an abstract link.
+  // A value that switches one of these off holds for an abstract link, too.
   const std::string unless = "unless the link is physical: set phy";
   const auto physical = [&](const std::string& key, std::function<bool(const LinkParams&)> off) {
     schema.effective(

@@ -69,9 +69,9 @@ struct LinkParams {
   DegradedParams degraded;
 
   MessageCost cost() const { return {header, data_header}; }
-  /// Of a link with a physical layer.
+  /// The flits of a link with a physical layer.
   FlitMode flit_mode() const;
-  /// Of a physical layer of this link.
+  /// The rate of a physical layer of this link.
   Rate rate_of(const Phy& layer) const { return layer.rate(sync_header_bypass); }
 
   static void describe(Schema<LinkParams>& schema);

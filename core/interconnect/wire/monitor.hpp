@@ -109,7 +109,7 @@ class WireMonitor {
     totals_.bytes += passage.bytes;
     totals_.payload += passage.payload;
   }
-  /// Of those that are kept; null if none is on the wire at `now`, up to which all are accounted for.
+  /// The first kept passage, if it has begun by `now`; null if not. All are accounted for up to `now`.
   const Passage* under_way(Time now);
   Passage& at(std::uint32_t index) { return places_[index & (room_ - 1)]; }
   void make_room(Time now);

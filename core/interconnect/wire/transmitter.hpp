@@ -39,7 +39,7 @@ class Transmitter {
   virtual bool carries_credits() const { return false; }
   virtual void return_credit(Channel /*which*/, Time /*at*/) {}
 
-  // Of a link that may fail. At the instant of each nothing else has happened yet.
+  // For a link that may fail. When one of these is called, nothing else has happened yet at its instant.
 
   /// To be called before the run: the link goes down at these times, in their order.
   virtual void expect_failures(const std::vector<Time>& /*at*/) {}

@@ -68,7 +68,7 @@ class FlashDie final : public EventHandler, public Waiter, private FlashBusUser 
   Step next_other(Work& work);
   Step of_write(Work& work);
   Step of_collection(Work& work);
-  /// Of the planes in turn the first that has something to do.
+  /// The step of the first of the planes, in turn, that has something to do.
   Step first_of(Next next_of);
   void take(Work& work, const Step& chosen, bool reads);
   void begin();

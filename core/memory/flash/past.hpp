@@ -19,7 +19,7 @@ class FlashPast final : public MediaPast {
   /// e^-8 is 0.03 %.
   static constexpr double kPlayed = 8.0;
 
-  /// Of planes that have `logical` pages each. They outlive this.
+  /// `planes` have `logical` pages each, and outlive this.
   FlashPast(const std::vector<std::unique_ptr<FlashPlane>>& planes, std::uint32_t logical, double overwritten,
             RandomStream random);
 

@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-/// Of `feed::kCallWords` words.
+/// Reads a call from its `feed::kCallWords` words.
 inline SystemCall system_call_of(const std::uint64_t* words) {
   SystemCall call;
   call.number = static_cast<std::uint32_t>(feed::payload(words[0]));
@@ -18,7 +18,7 @@ inline SystemCall system_call_of(const std::uint64_t* words) {
   return call;
 }
 
-/// Of `feed::kCallEndWords` words. For whom it waited, they do not say.
+/// Reads the end of a call from its `feed::kCallEndWords` words. They do not say for whom it waited.
 inline SystemCallEnd system_call_end_of(const std::uint64_t* words) {
   SystemCallEnd end;
   end.number = static_cast<std::uint32_t>(feed::payload(words[0]));

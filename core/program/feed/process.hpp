@@ -23,7 +23,7 @@ class FeedProcess {
   FeedRingHead& head() const { return ring_.head(); }
   std::uint32_t ring() const { return ring_.number; }
   std::uint32_t number() const { return number_; }
-  /// Of its program, as it is called.
+  /// The name of its program, as it is called.
   std::string name() const { return {head().name, strnlen(head().name, sizeof head().name)}; }
 
   /// Takes what its ring has of new blocks. Throws SimulationError if it is none.

@@ -8,8 +8,8 @@
 
 namespace cxloom {
 
-/// Of one process: looks at its mappings when it begins, and when a file was mapped. What is there by then is told, a few moments after the
-/// call.
+/// The mappings of one process. Looks at them when the process begins, and when it has mapped a file, and
+/// tells what it finds a few moments after the call.
 class ReportedMappings {
  public:
   static constexpr std::uint32_t kMostLooks = 10'000;

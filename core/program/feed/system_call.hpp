@@ -63,7 +63,7 @@ enum FutexOperation : std::uint32_t {
   kFutexWakeBits = 10,
   kFutexLockPi2 = 13
 };
-/// Of the operation without its options, which are above.
+/// The operation without its options, which are above it.
 inline constexpr std::uint64_t kFutexPrivate = 128;
 inline constexpr std::uint64_t kFutexOptions = 128 | 256;  // and the clock that is meant
 constexpr FutexOperation futex_operation(const SystemCall& call) {

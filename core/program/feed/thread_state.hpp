@@ -12,7 +12,7 @@ enum class ThreadState : std::uint8_t {
   kUnknown
 };
 
-/// Of a thread of a process, by the numbers that the system gives them; 0: it has told none, so that it is unknown.
+/// The state of a thread by the system's numbers of process and thread; unknown if one is 0 (untold).
 ThreadState state_of_thread(std::uint32_t process, std::uint32_t thread);
 
 }  // namespace cxloom

@@ -92,7 +92,7 @@ class Planner {
     }
     return plan;
   }
-  // Of links, whatever the class.
+  // The dependences between links, whatever the class.
   Digraph dependences(const RouteTables& tables) const {
     const DirectedLinks& links = buffers_.links();
     RouteTurns turns(topology_, links, system_.router(), tables);

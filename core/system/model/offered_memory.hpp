@@ -22,7 +22,7 @@ bool has_way(const System& system, NodeId from, const MemoryTargetInfo& memory);
 /// The extents that a device has now, for `numa_nodes`.
 Extents extents_now(const System& system, NodeId device);
 
-/// Of each part of a node, all of its frames or, where they are in extents, each run of them: the device may use it now.
+/// Whether the device may use each part of a node now: its frames or, in extents, each run of frames.
 std::vector<bool> offered_parts(const System& system, NodeId device, const NumaNode& node, Bytes page);
 
 }  // namespace cxloom

@@ -10,9 +10,9 @@
 
 namespace cxloom {
 
-/// Of the devices and links of a system, at most; not of what a run collects.
+/// The memory of a system's devices and links, at most; not of what a run collects.
 MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec);
-/// Of the routes between them.
+/// The memory of the routes between them.
 MemoryEstimate estimate_routes(const Topology& topology, RouteMetric metric,
                                std::span<const GivenRoute> given);
 /// Throws InputError, with the parameter that takes most, unless the machine has so much left.

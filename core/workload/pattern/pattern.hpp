@@ -97,7 +97,7 @@ class Pattern : public AccessStream {
   std::uint64_t to_fence_;     // accesses before the next
   Persists persists_;
   RandomStream random_;
-  // Of their own, so that neither share changes the addresses, nor that of atomics which of the others are reads.
+  // Streams of their own: no share changes the addresses, and that of atomics changes no other access.
   RandomStream kinds_;
   RandomStream atomic_;
 };

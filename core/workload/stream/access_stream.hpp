@@ -50,7 +50,7 @@ struct Access {
   AccessKind kind = AccessKind::kRead;
   bool timed = false;      ///< `timestamp` is given
   bool keeps : 1 = false;  ///< of a flush: the line stays in the cache (clwb); otherwise it leaves (clflush)
-  /// Of a flush: caches in front had the line dirty, and its data come along.
+  /// A flush brings data: caches in front had the line dirty.
   bool brings : 1 = false;
   AccessRole role = AccessRole::kDemand;
   /// Cycles from the data of the access that it needs to its own address; if it needs none, from when its core comes to it.

@@ -23,7 +23,7 @@ class BatchTimes {
     Time& latest = latest_[static_cast<std::size_t>(batch)];
     latest = std::max(latest, now);
   }
-  /// Of each batch, when the last of its answers came; zero: none has.
+  /// When the last answer of each batch came; zero: none has.
   const std::vector<Time>& latest() const { return latest_; }
 
  private:

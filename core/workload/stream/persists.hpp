@@ -59,7 +59,7 @@ inline void check_flush(Flush flush, bool cached) {
       "flush");
 }
 
-/// Of the accesses that a pattern draws.
+/// The persists among the accesses that a pattern draws.
 class Persists {
  public:
   /// Throws InputError for what has no effect. `cached`: the requester has a cache.

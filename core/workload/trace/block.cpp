@@ -153,7 +153,7 @@ class BlkparseReader final : public BlockReader {
     if (!is_event(line)) line.refuse("not an event of blkparse", line.line(), std::string(kBlkparseLine));
     if (line[kAction].size() != 1 || line[kAction][0] != action) return;
     Access access;
-    // Of what has a sector: discards move no data, and neither do flushes; F before W is one beside the write.
+    // Discards and flushes with a sector move no data; F before W marks a flush beside the write.
     const std::string_view rwbs = line[kRwbs];
     const bool writes = rwbs.find('W') != std::string_view::npos;
     if (rwbs.find('D') != std::string_view::npos || (!writes && rwbs.find('R') == std::string_view::npos))

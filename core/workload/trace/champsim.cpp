@@ -28,7 +28,7 @@ std::uint64_t number_at(std::string_view record, std::size_t offset) {
   return number;
 }
 
-// Of 57 bits at most, sign-extended, as all that such tools trace has them.
+// Whether an address has 57 bits at most, sign-extended; all that such tools trace are like this.
 bool is_canonical(std::uint64_t address) {
   const std::uint64_t above = address >> 56U;
   return above == 0 || above == 0xff;

@@ -47,7 +47,7 @@ class NonAccessFilter {
     std::uint64_t cycles = 0;
     bool fence = false;
   };
-  // Of what is needed from further back, everybody has the answer.
+  // An access further back than this has been answered whenever one needs it.
   static constexpr std::size_t kRemembered = 65536;
 
   static std::uint32_t sum(std::uint32_t a, std::uint64_t b) {

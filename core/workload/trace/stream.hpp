@@ -42,7 +42,7 @@ class TraceStream final : public AccessStream {
   bool repeats() const override { return rounds_begun_ > 1; }
   bool wants_answers() const override { return times_ != nullptr; }
   void answered(std::uint64_t number, const Request& request, Time now) override;
-  /// Of accesses: known beforehand or, failing that, from the moment the last batch is in; less what turned out to be none.
+  /// The number of accesses: known beforehand, or once the last batch is in. Other records do not count.
   std::optional<std::uint64_t> length() const override {
     return length_ ? std::optional(*length_ - notes_.count()) : std::nullopt;
   }

@@ -147,7 +147,7 @@ TEST(RequestThrottle, LetsALoadThatTheMemoryServesPass) {
   }
 }
 
-// Of k requests in flight, k - 1 are in the memory when an answer leaves: what the host does with it takes less than an access.
+// With k requests in flight, k - 1 are in memory when an answer leaves: the host needs less than an access.
 TEST(RequestThrottle, HearsTheLoadThatTheAnswerLeavesBehind) {
   const auto load_with = [](int depth) {
     Loaded loaded{.optimal = 2, .moderate = 5, .severe = 9, .depth = depth, .throttles = false};

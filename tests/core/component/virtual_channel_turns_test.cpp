@@ -30,7 +30,7 @@ TEST(VirtualChannelTurns, ALevelRisesAtADatelineAndBeginsAnewBehindACircle) {
   EXPECT_EQ(turns.level_after(3, 0, 2), 0) << "what comes in by no port";
 }
 
-// Of pairs, all virtual channels of a level have their share, and a pair keeps to one.
+// All virtual channels of a level have their share of the pairs, and a pair keeps to one.
 TEST(VirtualChannelTurns, PairsAreSpreadOverTheVirtualChannelsOfALevel) {
   for (const unsigned channels : {1U, 2U, 3U, 4U}) {
     for (const unsigned levels : {1U, 2U, 3U}) {

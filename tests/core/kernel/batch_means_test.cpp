@@ -90,7 +90,7 @@ TEST(BatchMeans, StudentsTIsThatOfTheTables) {
 }
 
 TEST(BatchMeans, BatchesMergeAndStayFewerThanTheirMost) {
-  // Of 1, 2, 3, ... the sums are known; a batch that is full is asked for at every multiple of its length.
+  // The sums of 1, 2, 3, ... are known; a full batch is asked for at every multiple of its length.
   BatchMeans means(8);
   Wide sum = 0;
   std::vector<std::uint64_t> asked;

@@ -130,7 +130,7 @@ class SnoopingDevice final : public BackInvalidationMock {
     ++snoops;
     send(Opcode::kBISnpInv, address);
   }
-  /// Of each BI-ConflictAck: how many completions of writes to its line it must not pass.
+  /// How many completions of writes to its line each BI-ConflictAck must not pass.
   std::map<const Message*, std::uint64_t> behind;
   std::uint64_t snoops = 0;
 

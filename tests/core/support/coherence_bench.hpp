@@ -30,9 +30,9 @@ struct Step {
 };
 constexpr Step read_of(std::uint32_t line) { return {AccessKind::kRead, line}; }
 constexpr Step write_of(std::uint32_t line) { return {AccessKind::kWrite, line}; }
-/// Of a part of the line.
+/// A write of a part of the line.
 constexpr Step write_in(std::uint32_t line) { return {AccessKind::kWrite, line, false, 8}; }
-/// Of 8 bytes of the line.
+/// An atomic operation on 8 bytes of the line.
 constexpr Step atomic_of(std::uint32_t line) { return {AccessKind::kAtomic, line, false, 8}; }
 
 /// What a requester does.

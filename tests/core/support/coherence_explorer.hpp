@@ -64,9 +64,9 @@ class Explorer {
   /// (deadlock), by messages that never end (livelock), or by an exception.
   const Exploration& explore();
 
-  /// Of states that were explored: whether the fingerprint says enough. Goes every transition once more, by the way on which the
-  /// explorer first found its beginning, and compares what may follow with what followed when its end was first found. Returns
-  /// the first difference; empty: none.
+  /// Whether the fingerprint says enough about the states that were explored. Goes every transition once
+  /// more, by the way on which the explorer first found its beginning. Compares what may follow with what
+  /// followed when its end was first found. Returns the first difference; empty: none.
   std::string check_fingerprints() const;
 
  private:

@@ -18,7 +18,7 @@
 
 namespace cxloom::test {
 
-/// Of every coherent line it checks that
+/// It checks of every coherent line that
 /// - each read in a cache sees the latest write, and each write goes on top of it; a read past the caches sees a value that was
 ///   the latest at some time between the home's taking it up and its answer;
 /// - there is one writer or there are readers, after every event;
@@ -68,7 +68,7 @@ class CoherenceOracle final : public ProtocolObserver {
   Version in_cache(NodeId node, LineAddress line) const;
   /// What the answer to a snoop has brought to the home, which is not in memory yet; nothing: all of it is.
   std::optional<Version> forwarded(LineAddress line) const;
-  /// Of a message under way with data; nothing for all others.
+  /// The data of a message under way; nothing if it has none.
   std::optional<Version> carried(const Message& message) const;
   /// What was the latest when the home took up a request that is still without an answer; nothing for all other messages.
   std::optional<Version> latest_before(const Message& request) const;
@@ -98,7 +98,7 @@ class CoherenceOracle final : public ProtocolObserver {
   struct Line {
     Version latest = 0;
     Version memory = 0;
-    // Of the snoop of CXL.cache under way: the data that it brought, and whether memory is to have them.
+    // What the snoop of CXL.cache under way brought, and whether memory is to have it.
     std::optional<Version> forwarded;
     bool owed = false;
     std::vector<Version> copies;  // by cache, whether it still holds the line or not

@@ -88,7 +88,7 @@ LitmusOutcomes outcomes_of(const LitmusProgram& program,
   return found;
 }
 
-/// Of an end of an exploration, where each thread has made so many accesses before those of the program.
+/// The outcome at an end of an exploration, where each thread has made so many accesses before the program's.
 std::string outcome(const std::vector<Access>& accesses, const CoherenceBench& bench, std::size_t before) {
   const CoherenceBench::Results results = bench.results();
   const auto version = [&](const Access& access) { return *results[access.thread][before + access.number]; };

@@ -22,7 +22,7 @@ PlainOracle::Line& PlainOracle::line_of(LineAddress address, NodeId user) {
   return line;
 }
 
-// Of the writes of a cache, nobody waits for those of what leaves it.
+// A write of a cache that nobody waits for is a write-back.
 void PlainOracle::sent(const Message& message, Time /*at*/) {
   const LineAddress address = LineAddress::of(message.address);
   if (message.opcode != Opcode::kMemWr || message.account || !plain(address)) return;

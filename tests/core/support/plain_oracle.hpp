@@ -14,7 +14,7 @@
 
 namespace cxloom::test {
 
-/// Of every such line it checks that
+/// It checks of every such line that
 /// - each access in a cache sees the latest write, and a write has a dirty line;
 /// - what an atomic operation of the memory reads is the latest write;
 /// - what its user asks of memory does not overtake its write-back: memory has nothing but what has come to it;

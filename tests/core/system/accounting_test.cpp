@@ -171,7 +171,7 @@ class Rebuilt {
     }
   }
 
-  // Of each wait for a link, the time in which its class had no credit left.
+  // Splits each wait for a link: its class had no credit left in a part of it.
   void split_credits() {
     if (!p_.credits) return;
     for (const auto& [vc, hops] : vcs_) {

@@ -225,8 +225,8 @@ TEST(FlitFailures, WhatItsCheckHasNotReachedCrossesAgain) {
 }
 
 TEST(FlitFailures, AFlitThatIsToBeSentAgainHasNotBegun) {
-  // Of each direction every second new flit is corrupted: the second read's on its way to the memory. 2 ns and 50, a flit that asks for it,
-  // 50: its second transmission begins 104 ns after the first. In 68B six flits ask, and six announce.
+  // Every second new flit is corrupted each way: the second read's on its way to the memory. 2 ns and 50, a
+  // flit that asks for it, 50: it is sent again 104 ns later. In 68B six flits ask, six announce.
   struct Mode {
     Value::Map link;
     Time flit;

@@ -89,7 +89,7 @@ TEST(Window, ExpectsMoreRequestsWhileSomebodyWaitsForIt) {
 }
 
 TEST(Window, SaysWhatATraceSpentBeforeTheOthersWereWarm) {
-  // Of its 130 accesses the trace has 29 left when the other is warm.
+  // The trace has 29 of its 130 accesses left when the other is warm.
   System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
   system.replay("fast", reads(130)).work("slow", patterned(20)).run_with({{"warmup", 10}});
   Running run(system);

@@ -47,7 +47,7 @@ TEST(Leap, TheStrideOfTheMajorityInAWindowThatGrowsWithItsUse) {
   LeapPrefetcher::Params params;
   params.history = 8;
   LeapPrefetcher prefetcher(made<LeapPrefetcher>(params));
-  // Of the latest four strides three must be the same.
+  // Three of the latest four strides must be the same.
   EXPECT_EQ(wanted(prefetcher, 0), Lines{});
   EXPECT_EQ(wanted(prefetcher, 3), Lines{});
   EXPECT_EQ(wanted(prefetcher, 6), Lines{});

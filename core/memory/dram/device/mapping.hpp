@@ -41,7 +41,7 @@ class DramMapping {
   DramMapping(const std::string& fields, const DramOrganisation& organisation, std::uint32_t channels,
               BankHash hash, ChannelHash channel_hash = ChannelHash::kNone);
 
-  /// Of the burst with this number (address / bytes of a burst).
+  /// The place of the burst with this number (address / bytes of a burst).
   DramPlace place(std::uint64_t burst) const;
 
   /// The usual mapping: lines of 64 bytes spread over channels and bank groups, so that a stream finds many open rows.

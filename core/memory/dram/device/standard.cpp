@@ -16,14 +16,14 @@ namespace {
 
 // --- tables ----------------------------------------------------------------------------------------------------------
 
-/// Of devices of one width. Rows follow from the density.
+/// Devices of one width. Rows follow from the density.
 struct Width {
   std::uint32_t bits;
   std::uint32_t bank_groups;
   std::uint32_t columns;
 };
 
-/// Of dies of one density; times in nanoseconds.
+/// Dies of one density; times in nanoseconds.
 struct Density {
   std::uint32_t gigabits;
   std::uint32_t banks;         ///< of a group

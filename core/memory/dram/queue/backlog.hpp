@@ -62,7 +62,7 @@ class DramBacklog {
     std::uint32_t last = kNone;
   };
 
-  /// Of the lane; 0 is that of nobody.
+  /// The index of a requester's lane; lane 0 is nobody's.
   static std::uint32_t index(NodeId requester) { return requester.index() + 1U; }
   void fewer(std::uint32_t index);
   void link(std::uint32_t index, std::uint32_t level);

@@ -151,7 +151,7 @@ void play(CacheBench& bench, Message& request, const std::vector<Opcode>& answer
         break;
       case Opcode::kGoWritePull: request.completion = &pull; [[fallthrough]];
       default:
-        // Of a read the grant is the second part of the answer.
+        // The grant is the second part of a read's answer.
         if (request.completion && request.completion != &pull && opcode != answer.back()) {
           bench.home().complete(request, opcode);
         } else {

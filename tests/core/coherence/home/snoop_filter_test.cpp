@@ -297,7 +297,7 @@ std::uint64_t misses_of(const SnoopFilterParams& params, std::uint64_t lines) {
 
 TEST(SnoopFilterParams, MoreEntriesAndMoreWaysMissLess) {
   EXPECT_LT(misses_of(params(128, 0), 200), misses_of(params(64, 0), 200));
-  // Of lines in order each set has its share; of every eighth one direct-mapped sets have all or nothing.
+  // Each set has its share of lines in order; direct-mapped sets have all or none of every eighth line.
   const auto strided = [](std::uint32_t ways) {
     SnoopFilter sets = filter(params(64, ways));
     std::uint64_t misses = 0;

@@ -91,8 +91,8 @@ TEST(CoreCluster, AChainOfReadsTakesALatencyAndItsComputingEach) {
 }
 
 TEST(CoreCluster, TheWindowLetsSoManyReadsOverlap) {
-  // Of a window of 128 instructions with a read in every 32: the read 128 instructions behind comes in as the first retires.
-  // Four reads take the latency, and that the first of the next four is dispatched with it.
+  // In a window of 128 instructions, a read in every 32: the read 128 instructions behind comes in as the
+  // first retires. Four reads take the latency, and that the first of the next four is dispatched with it.
   for (const std::int64_t window : {32, 64, 128, 256, 512}) {
     const std::int64_t overlap = window / 32;
     Running run(with_core({{"window", window}}).replay("host", reads_apart(512, 32)));

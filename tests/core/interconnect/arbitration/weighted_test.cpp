@@ -102,7 +102,7 @@ TEST(WeightedArbiter, SharesAreTheWeights) {
         for (const int credits : {0, 2, 16}) {
           SCOPED_TRACE(std::string(by) + " " + queueing + " " + std::to_string(credits));
           Shared shared{.hosts = weighing(weights), .queueing = queueing, .by = by};
-          // Of answers there are as many as come: they would wait for credits at the memory, where nobody arbitrates.
+          // Answers have all their credits: they would wait at the memory, where nobody arbitrates.
           if (credits > 0) shared.link.emplace_back("credits", Value::Map{{"M2S RwD", credits}});
           expect_shares(shared, {weights.begin(), weights.end()});
         }

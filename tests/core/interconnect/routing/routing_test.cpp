@@ -529,7 +529,7 @@ TEST(RankStrides, EachLevelOfATreeHasItsDigit) {
     EXPECT_EQ(strides[sw], (std::array{1U, 3U, 9U, 27U})[sw / 27]);
 }
 
-// Of all destinations, as many leave every switch by each of its ways up, and all messages to one destination turn at one
+// The same number of destinations leave a switch by each of its ways up, and all messages to one turn at one
 // switch of the top: d-mod-k has no two flows of a shift permutation on one link.
 TEST(RankStrides, EveryShiftCrossesATreeWithoutALinkUsedTwice) {
   constexpr std::uint32_t kWidth = 3;

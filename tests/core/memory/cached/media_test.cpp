@@ -575,7 +575,7 @@ class DrawOnce final : public VictimPolicy {
   }
 };
 
-// Of caches before caches each has a random stream of its own; the first has that of a cache alone.
+// Each of several caches before caches has a random stream of its own; the first has that of a cache alone.
 TEST(CachedMedia, EachOfSeveralLevelsDrawsItsOwnVictims) {
   VictimRegistry policies("victim policy");
   policies.add<DrawOnce>("draw-once");

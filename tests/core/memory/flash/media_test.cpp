@@ -136,7 +136,7 @@ TEST(FlashMedia, AReadJoinsUntilTheDataLeaveTheArray) {
 }
 
 TEST(FlashMedia, ReadsThatWaitForTheDieJoinToo) {
-  // Of another page of the same plane, which is read first. Then n lines of a page take c + R + x together.
+  // Another page of the same plane is read first. Then n lines of a page take c + R + x together.
   FlashBench bench(one_plane(), Bytes{kFlashPage});
   const Time one = kCommand + kArray + kTransfer;
   bench.access(kFlashPage, 0_ns);

@@ -219,7 +219,7 @@ double current_when_collected(double a) {
   return u;
 }
 
-/// Of the blocks two are free, and one is open, half full on average.
+/// Two of the blocks are free, and one is open, half full on average.
 double in_use(std::uint32_t blocks) { return blocks - 2.5; }
 
 TEST(FlashPlane, AnImprovedAnalyticalExpressionIsWhatItsPaperSays) {

@@ -77,7 +77,7 @@ TEST(DeadlockCheck, ARingWithLimitedBuffersHasACircleOfItsLinks) {
   }
 }
 
-// Of three switches each is the next one's neighbour: no message goes on past one of them.
+// Each of three switches is the next one's neighbour: no message goes on past one of them.
 TEST(DeadlockCheck, OfThreeSwitchesEachReachesTheOthersAtOnce) {
   EXPECT_FALSE(check(ring(3, "voq", 1)).possible());
   EXPECT_TRUE(finishes(ring(3, "voq", 1)));

@@ -90,7 +90,7 @@ TEST(DramMapping, AnOddNumberOfChannelsTakesTurns) {
   }
 }
 
-// Of a stride of a power of two a plain modulo sees one residue of eight; folded, all are taken evenly.
+// A plain modulo sees one residue of eight in a stride of a power of two; folded, it takes all evenly.
 TEST(DramMapping, AHashSpreadsStridesOverTheChannels) {
   for (const std::uint32_t channels : {8U, 12U, 24U}) {
     std::set<unsigned> plain;
@@ -126,8 +126,8 @@ TEST(DramMapping, HashedRowsOfOneBankLieInDifferentBanks) {
   }
 }
 
-// Of every preset: arrays a power of two apart, as they are where memory is handed out in such pieces. With the lowest bits
-// alone all that are farther apart than so many rows meet in one bank.
+// Arrays a power of two apart, as they are where memory is handed out in such pieces, with every preset. With
+// the lowest bits alone all that are farther apart than so many rows meet in one bank.
 TEST(DramMapping, FoldedRowsAPowerOfTwoApartLieInDifferentBanks) {
   for (const DramDevice& device : dram_presets()) {
     const DramOrganisation& o = device.organisation;

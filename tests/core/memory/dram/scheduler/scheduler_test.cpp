@@ -78,7 +78,7 @@ TEST(Fcfs, PreparesNoBankForTheNext) {
                          t.tRCD + 3 * t.tRRD_S + data}));
 }
 
-// Of reads and of writes, also where a bank is being refreshed and others are not.
+// Reads and writes keep it, also where a bank is being refreshed and others are not.
 TEST(Fcfs, KeepsTheOrderOfArrival) {
   for (const char* const scheduler : {"fcfs", "fr-fcfs"}) {
     DramParams params = DramBench::preset("LPDDR5-6400");

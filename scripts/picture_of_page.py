@@ -18,7 +18,7 @@ from PIL import Image
 
 _COLOURS = 192
 _MILLISECONDS = 20_000
-"""Of the browser's own time, in which scripts end."""
+"""The browser's own time, in which scripts end."""
 
 
 def main() -> int:

@@ -80,7 +80,7 @@ def flash() -> Iterator[str]:
 # --- DRAM ---
 
 TRANSFERS = {"DDR3": 2, "DDR4": 2, "DDR5": 2, "LPDDR5": 8, "HBM2": 2, "HBM3": 4}
-"""Of a pin in a clock of the commands (CK; LPDDR5's WCK is four times as fast, HBM3's twice)."""
+"""Transfers of a pin in a clock of the commands (CK; LPDDR5's WCK is four times as fast, HBM3's twice)."""
 
 
 def dram() -> Iterator[str]:

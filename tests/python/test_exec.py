@@ -172,7 +172,7 @@ def test_pages_where_they_are_wanted(program: str, tmp_path: Path, cxloom: Calla
     out = tmp_path / "result.json"
 
     def times(*options: str) -> list[float]:
-        """Of a step, in ns, on each system."""
+        """The times of a step, in ns, on each system."""
         more = ("--levels", "L1:4KiB:4", "--roi", "marks", "--out", out, "--", program, "chase", "16384")
         outcome = cxloom("exec", "--system", file, *options, *more)
         assert outcome.code == 7, outcome.err

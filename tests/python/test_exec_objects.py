@@ -60,7 +60,7 @@ def uses(result: ExecutionResult) -> dict[str, tuple[int, int]]:
 
 @needs_qemu
 def test_objects_have_their_names_and_their_accesses(program: str, both: Path, tmp_path: Path) -> None:
-    """Of a MiB with a cache of 4 KiB: a written line is fetched and written back; 3 sweeps fetch each line 3 times."""
+    """A MiB with a cache of 4 KiB: a written line is fetched and written back; 3 sweeps fetch each line 3 times."""
     trace = tmp_path / "trace.parquet"
     system = [cx.load(str(both))]
     result = execute([program], system, caches=SMALL, region="marks", record=trace)

@@ -89,7 +89,7 @@ def test_processes_of_a_shell(tmp_path: Path) -> None:
 
 
 def test_threads_that_wait_for_each_other(tmp_path: Path) -> None:
-    """Of two chases in turn each is half of the path, and of two side by side one is all of it."""
+    """Each of two chases in turn is half of the path; one of two side by side is all of it."""
     program = build_memory_program(tmp_path)
     for command, least in (("in-turn", 0.45), ("pair", 0.0)):
         result = execute(
@@ -143,7 +143,7 @@ def test_names_of_a_trace() -> None:
 
 
 def test_the_environment_keeps_its_order(tmp_path: Path) -> None:
-    """Of the program, and of one that it becomes."""
+    """The program keeps it, and so does one that it becomes."""
     environment = dict.fromkeys(("Z", "B", "PATH", "A", "LD_X", "Y", "C"), "1") | {
         "LC_ALL": "C.UTF-8",
         "PATH": os.environ["PATH"],

@@ -24,7 +24,7 @@ STEPS = 20_000
 CYCLE = 0.25
 LOOK_UP = 7 * CYCLE
 NEAREST = 5 * CYCLE
-"""Of a load that hits."""
+"""The latency of a load that hits."""
 TLB = "{entries: 64, ways: 4, second_entries: 512, second_ways: 4}"
 
 

@@ -34,7 +34,7 @@ def system(
 
 
 def trace(path: Path, pages: int) -> str:
-    """Of one access for each page."""
+    """A trace of one access for each page."""
     path.write_text("".join(f"{0x7F0000000000 + 4096 * page:#x} R 0\n" for page in range(pages)))
     return str(path)
 

@@ -56,7 +56,7 @@ def means(summary: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
-    """Of a run in which one host uses one memory."""
+    """The means of a run in which one host uses one memory."""
     return means(cx.run(cx.System.from_yaml(SPEC)).summary)
 
 

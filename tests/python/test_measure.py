@@ -116,7 +116,7 @@ def test_peak_bandwidth_is_the_least_of_media_and_requests_in_flight() -> None:
 
 @pytest.mark.parametrize(("stores", "shares"), [("allocate", (2 / 3, 3 / 4)), ("streaming", (1, 1))])
 def test_stream_counts_what_stream_counts(stores: str, shares: tuple[float, float]) -> None:
-    """Of lines on the bus that are read, read for the store, and written: those that the kernel names."""
+    """The kernel names its share of the lines on the bus: lines read, read for the store, and written."""
     measured = cx.measure.stream(cx.System.from_yaml(TWO_HOSTS), memories=["near"], stores=stores)
     assert drawn(measured)
     assert [row["kernel"] for row in measured.rows] == ["copy", "scale", "add", "triad"]
@@ -226,7 +226,7 @@ def few_pages(pages: int, hosts: int) -> cx.System:
 
 @pytest.mark.parametrize("pages", [1, 2, 3, 5])
 def test_the_arrays_of_stream_fit_into_any_memory(pages: int) -> None:
-    """Of each of them there is a quarter of what a host has, in pages or in parts of them."""
+    """Each array has a quarter of what a host has, in pages or in parts of them."""
     for hosts in (1, 2) if pages > 1 else (1,):
         measured = cx.measure.stream(few_pages(pages, hosts), jobs=1)
         assert len(measured.rows) == 4

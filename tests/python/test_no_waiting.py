@@ -79,7 +79,7 @@ def test_a_pipe_in_place_of_a_point_is_refused(tmp_path: Path) -> None:
     ids=["one merge key", "many merge keys"],
 )
 def test_merging_takes_no_longer_than_reading(text: str) -> None:
-    """Of m entries that n merge keys leave as they are: m + n steps, and not m x n, as beside so many plain lines."""
+    """m entries that n merge keys leave as they are take m + n steps, not m x n as beside so many plain lines."""
 
     def seconds(written: str) -> float:
         begun = time.process_time()

@@ -104,7 +104,7 @@ def system(kind: str, policy: Spec, *, at_first: bool, changes: bool = False, **
 
 
 def pages_on_b(kind: str, found: cx.System, failed: int = 0) -> int:
-    """Of a run, of whose requests so many failed."""
+    """The pages on `b` after a run in which so many requests failed."""
     summary = cx.run(found).summary
     assert summary["completed"]
     assert summary["errors"]["requests"] == failed
@@ -114,7 +114,7 @@ def pages_on_b(kind: str, found: cx.System, failed: int = 0) -> int:
 
 
 def share_of_b(policy: str, first: int, count: int) -> int:
-    """Of the pages from `first` on, where `b` has as much room as anybody wants, and is there."""
+    """How many pages from `first` on are on `b`, where it is there and has as much room as anybody wants."""
     places = range(first, first + count)
     if policy == "interleave" or policy == "by address":
         return sum(place % 2 == 1 for place in places)
@@ -165,7 +165,7 @@ def test_pages_that_may_go_nowhere_are_refused_with_the_reason(kind: str) -> Non
 
 
 def test_an_extent_is_as_large_as_it_is() -> None:
-    """Of an extent of 24 KiB that begins in the middle of a page, five frames are whole; the rest spills over."""
+    """Five frames are whole in an extent of 24 KiB that begins in the middle of a page; the rest spills over."""
     spec = system("extent", {"kind": "preferred", "nodes": ["b"]}, at_first=False)
     spec = spec.set("devices.b.dynamic_capacity.extents", [{"base": "2KiB", "size": "24KiB", "host": "h"}])
     assert pages_on_b("extent", spec) == 5

@@ -39,7 +39,7 @@ def system(work: dict[str, Any], near: str = "16MiB", far: str = "16MiB", **more
 
 
 def pages(result: cx.Result, host: str = "h") -> dict[str, int]:
-    """Of a host, by memory."""
+    """The pages of a host, by memory."""
     found: dict[str, int] = result.summary["per_requester"][host]["pages"]
     return found
 

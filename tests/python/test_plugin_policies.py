@@ -72,7 +72,7 @@ def test_a_dram_refresh_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     played = with_plugin(tmp_path, "idle_first.cpp", DRAM)
 
     def results(refresh: str) -> dict[str, Any]:
-        # Of sixteen banks as many accesses in flight leave some without work.
+        # As many accesses in flight as banks, sixteen, leave some banks without work.
         sets = [f"devices.mem.media.refresh={refresh}", "devices.mem.media.preset=LPDDR5-6400"]
         sets += ["run.warmup=0", "devices.host.queue=16"]
         sets += ["workload.host={pattern: random, requests: 20000, footprint: 1GiB, reads: 1.0}"]
@@ -213,7 +213,7 @@ def test_a_prefetcher_may_come_from_a_plugin(tmp_path: Path) -> None:
         measures: dict[str, Any] = found["per_requester"]["host"]
         return measures
 
-    # Of each page but the top line all have come when they are wanted; below line 0 there is nothing to ask for.
+    # All lines of each page but the top line have come when they are wanted; below line 0 there is nothing to ask for.
     before = host("lines-before")
     assert before["cache_hit_rate"] == (256 - 4) / 256
     assert before["prefetches"] == before["prefetches_useful"] == 256 - 4

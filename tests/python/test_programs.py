@@ -41,7 +41,7 @@ def test_a_program_repeats_and_is_right(built: Path, name: str) -> None:
 
 
 def test_threads_do_not_race_to_bind_functions(built: Path) -> None:
-    """Of threads that call one for the first time side by side several would look it up, as it happens."""
+    """Several threads that call a function for the first time side by side would look it up in no certain order."""
     said = subprocess.run(
         ["readelf", "--dynamic", built / "stream"], capture_output=True, text=True, check=True
     )

@@ -72,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def instructions(program: Path, folder: Path, region: str, *words: object) -> int:
-    """Of the region; without caches, so that there are accesses."""
+    """Instructions of the region; without caches, so that there are accesses."""
     command = [str(program), *map(str, words)]
     return capture(command, folder / f"{program.name}.parquet", region=region).instructions
 

@@ -28,7 +28,7 @@ class Ended:
     out: str
     err: str
     seconds: float
-    """Of processor time."""
+    """Seconds of processor time."""
     peak: int
     """Bytes of memory."""
 

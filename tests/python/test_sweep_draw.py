@@ -48,7 +48,7 @@ def test_ranges_are_filled_evenly(text: str, low: float, high: float, unit: str,
         math.log(each / low) / math.log(high / low) if scale else (each - low) / (high - low)
         for each in numbers
     ]
-    # Of even numbers from 0 to 1 the mean is 1/2 and the variance 1/12; four deviations of the mean of 4000.
+    # Even numbers from 0 to 1 have a mean of 1/2 and a variance of 1/12; four deviations of the mean of 4000.
     assert sum(share) / COUNT == pytest.approx(1 / 2, abs=4 * math.sqrt(1 / 12 / COUNT))
     squares = sum((each - 1 / 2) ** 2 for each in share) / COUNT
     assert squares == pytest.approx(1 / 12, abs=4 * math.sqrt(1 / 180 / COUNT))

@@ -108,7 +108,7 @@ def on_pages(**work: Any) -> cx.System:
 
 
 def test_what_was_touched_is_in_the_cache_of_pages() -> None:
-    """Of a footprint of four caches a quarter is there from the first access on: 25 % hits, deviation 0.7 %."""
+    """A quarter of a footprint of four caches is there from the first access on: 25 % hits, deviation 0.7 %."""
     hits = cx.run(on_pages()).summary["per_memory"]["mem"]["page_hit_rate"]
     assert hits == pytest.approx(CACHE / FOOTPRINT, abs=0.03)
 
@@ -154,7 +154,7 @@ def near_and_far(**work: Any) -> cx.System:
 
 
 def test_who_touches_first_is_near() -> None:
-    """Of 256 pages 128 are near: touched before, the first by address; in steps of two pages, every second one."""
+    """Half of 256 pages are near: touched before, the first by address; in steps of two pages, every second one."""
     every_second = {"pattern": "strided", "stride": "8KiB", "requests": 128}
     before = cx.run(near_and_far(**every_second))
     during = cx.run(near_and_far(**every_second, touched="during"))

@@ -16,7 +16,7 @@ import pytest
 from worst_inputs import Bad, table
 
 SECONDS = 3.0
-"""Of processor time. What is too much takes minutes; on a machine with other work, after all that earlier
+"""Seconds of processor time. What is too much takes minutes; on a machine with other work, after all that earlier
 tests have left behind, what takes a twentieth of a second may take one."""
 BYTES = 1 << 30
 

@@ -79,7 +79,7 @@ class _Pipe(io.FileIO):
     ended = False
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
-        """As FileIO has it: None if nothing is there yet, 0 at the end."""
+        """Reads like FileIO: None if nothing is there yet, 0 at the end."""
         count = super().readinto(buffer)
         self.ended = count == 0
         return count

@@ -5,13 +5,13 @@ a device, links and devices of a generated topology, the file of a curve.
 """
 
 FILE_BYTES = 16 << 20
-"""Of a spec file."""
+"""Bytes of a spec file."""
 DEPTH = 64
 """Maps and lists inside of each other."""
 ALIASED = 20_000
 """Values that aliases repeat."""
 DIGITS = 400
-"""Of a number: a real number of the largest exponent has 309."""
+"""Digits of a number: a real number of the largest exponent has 309."""
 TEXT = 65_536
 """Characters of a value."""
 KEY = 4_096
@@ -25,8 +25,8 @@ GLOB_NUMBERS = 1_000
 STARS = 4
 """Stars in a glob, each of which is tried at every length."""
 DEVICES = 200_000
-"""Of a system."""
+"""Devices of a system."""
 LINKS = 1_000_000
-"""Of a system."""
+"""Links of a system."""
 SHOWN = 300
 """Characters of what a person wrote that a message repeats."""

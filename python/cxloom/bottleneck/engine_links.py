@@ -1,4 +1,4 @@
-"""Which links the packets of an I/O engine take to their target, as far as the links alone say."""
+"""The links that an I/O engine's packets take to their target, as far as the links alone say."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def between(links: Links, passing: Collection[str], start: str, end: str) -> Lin
 
 
 def certain(links: Links, start: str, end: str) -> Links:
-    """Those that every way takes, with their devices in the order in which it passes them."""
+    """The links that every way takes, with their devices in the order in which it passes them."""
     found: dict[str, Ends] = {}
     came = _reached(links, start)
     at = end

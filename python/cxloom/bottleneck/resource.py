@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 FULL = 0.97
-"""From this share on a resource is full."""
+"""The share from which a resource is full."""
 
 
 class Stage(IntEnum):
@@ -31,28 +31,28 @@ class Resource:
     kind: str
     """What it is: "the slots of"."""
     owner: str
-    """Whose: "cxl"."""
+    """Its owner: "cxl"."""
     stage: Stage
     """Where on the way of a request."""
     busy: float
     """Share in use, over time: 1 is full."""
     level: str
-    """The same as people read it: "48 of 48"."""
+    """`busy` as people read it: "48 of 48"."""
     relief: Mapping[str, Any] = field(default_factory=dict)
     """What gives twice as much of it: values by path; empty if that is not known."""
     twice: str = ""
     """What that is, for people: "96 slots"."""
     full_at: float = FULL
     place: int = 0
-    """Of a link, where it stands in the spec."""
+    """Where a link stands in the spec."""
     occupied: bool = True
     """`busy` is a share of something that is used up; otherwise it tells of waiting, which grows in no proportion."""
     beside: float | None = 0.0
-    """Of `busy`, what traffic that does not grow with requests takes; None where that is not known."""
+    """The part of `busy` that does not grow with requests; None where it is not known."""
 
     @property
     def name(self) -> str:
-        """As a sentence has it: "the slots of cxl"."""
+        """Its name in a sentence: "the slots of cxl"."""
         return f"{self.kind} {self.owner}".rstrip()
 
     @property

@@ -34,7 +34,7 @@ COMMANDS = {
     "report": ("cxloom.cli.report", "Write one HTML page of results."),
     "demo": ("cxloom.cli.demo", "Show and draw what cxloom does."),
 }
-"""Of each command the module that it is in, and what the list of commands says of it."""
+"""The module of each command, and its line in the list of commands."""
 
 
 class _Command(TyperCommand):
@@ -60,7 +60,7 @@ def loaded(module: str, name: str) -> Any:
 
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
-"""What is wrong with the arguments of the command, for which Typer has no public name."""
+"""The error for wrong arguments of a command, for which Typer has no public name."""
 
 
 class _Commands(TyperGroup):

@@ -28,7 +28,7 @@ SECONDS_BETWEEN = 5.0
 """Wall time between lines of progress (own choice: a file or a log is not to be full of them)."""
 
 _PARTS = 1_000_000
-"""Of a whole that is found out as it goes: the time left is forgotten each time that the whole is another."""
+"""Parts of a whole whose size is found out as it goes: a bar forgets the time left when its whole changes."""
 
 
 _PAST = "playing what the flash has been through before the run"

@@ -140,7 +140,7 @@ def _of_study(name: str) -> Pages:
 
 
 def _of_own_name(name: str) -> Pages | None:
-    """Of a study or a sweep of one's own, named as the folder of its results or as its file without the ending."""
+    """The pages of one's own study or sweep, named as the folder of its results or as its file without the ending."""
     from cxloom.cli.study import FOLDER
     from cxloom.report.study_outcome import OUTCOME
 

@@ -1,4 +1,4 @@
-"""What is said of runs that can go on after an interruption: what is there already, and how to go on."""
+"""Words on runs that can go on after an interruption: what is there already, and how to go on."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class UnwritableError(Exception):
     def __init__(self, name: str, reason: str, number: int) -> None:
         super().__init__(f"{name} cannot be written: {reason}")
         self.reader_left = number == errno.EPIPE
-        """Whoever read it has seen enough, as `head` has: nothing to complain about."""
+        """The reader has seen enough, as `head` has: nothing to complain about."""
 
 
 class Output:

@@ -36,7 +36,7 @@ FOLDER = Path("build/sweeps")
 
 
 def _shard(text: str) -> Shard:
-    """From ``I/N``."""
+    """The shard written as ``I/N``."""
     match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise typer.BadParameter(f"not a shard, found '{text}'; allowed: I/N, with I from 1 to N")

@@ -79,12 +79,12 @@ class History:
     of_requests: int
     """How many requests the run had made when the loss was seen."""
     runs: int
-    """Of the search."""
+    """Runs that the search took."""
     shortest: bool
     """False: the search was ended."""
 
     def to_json(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Its fields as plain values."""
         return {
             "requests": [asdict(each) for each in self.requests],
             "steps": [asdict(each) for each in self.steps],
@@ -103,7 +103,7 @@ class Crashes:
     instants: int
     """How many there were."""
     lost_instants: int
-    """Those at which lines were lost."""
+    """Instants at which lines were lost."""
     first_ns: float | None
     """The first of these; None: nothing was lost."""
     lines: tuple[LostLine, ...]
@@ -115,7 +115,7 @@ class Crashes:
     recoveries: int
     """Recoveries that were begun, at all instants."""
     longest_recovery_ns: float
-    """From the first drain to the last answer."""
+    """The longest time from the first drain to the last answer."""
     other_ends: int
     """Instants at which a recovery that was cut came to other contents of memory than one that was not."""
     lose: str | None
@@ -128,7 +128,7 @@ class Crashes:
     """When the run ended, if the instant that was asked for is behind that; None: it is not."""
 
     def to_json(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Its fields as plain values."""
         return {
             "instants": self.instants,
             "lost_instants": self.lost_instants,
@@ -151,7 +151,7 @@ class Progress:
     """How far it is."""
 
     doing: str
-    """What is counted, one of it."""
+    """The thing that is counted, in the singular."""
     done: int
     total: int | None
 

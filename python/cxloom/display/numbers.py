@@ -19,12 +19,12 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def narrow(value: float, digits: int = 3) -> str:
-    """As `significant`, but never wider than eight columns: with an exponent from ten million on, too."""
+    """`significant` in eight columns at most: with an exponent from ten million on, too."""
     return significant(value, digits) if abs(value) < 1e7 else _scientific(value, digits)
 
 
 def _scientific(value: float, digits: int) -> str:
-    """With an exponent of as many digits as it needs: 1.23e-7."""
+    """A number with an exponent of as many digits as it needs: 1.23e-7."""
     number, _, exponent = f"{value:.{digits - 1}e}".partition("e")
     return f"{number}e{int(exponent)}"
 

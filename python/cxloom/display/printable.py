@@ -24,7 +24,7 @@ class OnlyPrintable(RenderHook):
     """Lets a console print texts escaped; its own colours and cursor movements are as they are."""
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
-        """The same, each to be escaped when it is rendered."""
+        """The renderables, each to be escaped when it is rendered."""
         return [_Printable(each) for each in renderables]
 
 

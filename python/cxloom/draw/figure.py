@@ -18,7 +18,7 @@ from cxloom.draw.picture import MANY, Line, Mark, Picture, busiest, count_size
 from cxloom.draw.routes import Way
 
 _INCHES = 1 / 110
-"""Of a pixel: the letters of a picture that fills a page are of 8 points."""
+"""Inches of a pixel: the letters of a picture that fills a page are of 8 points."""
 _LARGEST = 24.0
 _SMALLEST = 3.0
 _LINE = "#98a1ab"

@@ -11,7 +11,7 @@ from cxloom.draw.graph import Graph, Role
 from cxloom.draw.routes import Way
 
 WIDTH = 0.56
-"""Of a letter, of the height of the letters: a little more than sans-serif letters have in the mean."""
+"""Width of a letter / height of the letters: a little more than the mean of sans-serif letters."""
 _LINE = 1.15
 _FIRST = {Role.FABRIC: 1, Role.REQUESTER: 0, Role.MEMORY: 0, Role.OTHER: 2}
 _MOST_COMPARED = 3_000_000

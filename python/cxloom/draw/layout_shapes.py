@@ -17,7 +17,7 @@ Places = dict[int, Point]
 SIZE = 0.2
 """Radius of a node."""
 _STEP = 1.2
-"""From a switch to what hangs on it."""
+"""The distance from a switch to what hangs on it."""
 _APART = 0.8
 """Between two devices of one switch."""
 _GAP = 0.6
@@ -32,7 +32,7 @@ class Part:
 
     core: Sequence[int]
     adjacency: Adjacency
-    """Of the core, by places in `core`."""
+    """The neighbours of each node of the core, by places in `core`."""
     above: Sequence[Sequence[int]]
     """The requesters that hang on each node of the core."""
     below: Sequence[Sequence[int]]
@@ -114,7 +114,7 @@ def grid(part: Part, shape: Grid) -> Places:
 
 
 _AROUND = (((0.4, 0.0), (0.0, -0.25)), ((0.0, 0.4), (-0.25, 0.0)), ((0.25, -0.25), (0.25, 0.25)))
-"""Of a link around the end of a row along, across or deep: how far it goes out, and how far beside the row it is."""
+"""How far a link around the end of a row (along, across, deep) goes out, and how far beside the row it is."""
 
 
 def _around(first: Point, last: Point, out: Point, aside: Point, scale: float) -> list[Point]:
@@ -194,7 +194,7 @@ def _across(places: Places) -> float:
 
 
 def _columns(part: Part, levels: Sequence[int]) -> Places:
-    """Of each node of a tree its place across, and its level."""
+    """The place across, and the level, of each node of a tree."""
     top = max(range(len(levels)), key=lambda node: levels[node])
     children = [[j for j in part.adjacency[i] if levels[j] < levels[i]] for i in range(len(levels))]
     xs: Places = {}
@@ -415,7 +415,7 @@ def _classical(wanted: np.ndarray) -> np.ndarray:
 
 
 def _pushed_apart(at: np.ndarray, least: float) -> np.ndarray:
-    """The same, where nodes that are too near each other are moved away from each other."""
+    """The places, with nodes that are too near each other moved apart."""
     for _ in range(200):
         vectors = at[:, None] - at[None, :]
         apart = np.linalg.norm(vectors, axis=2)

@@ -128,7 +128,7 @@ def _bent(places: np.ndarray, pair: tuple[int, int], middle: np.ndarray) -> Way:
 
 
 def _room(tried: np.ndarray, places: np.ndarray, pair: tuple[int, int], straight: bool = False) -> np.ndarray:
-    """Of each way, given by points on it, the distance of the nearest node that it does not join."""
+    """The distance of each way, given by points on it, from the nearest node that it does not join."""
     others = np.delete(places, pair, axis=0)
     if not len(others):
         return np.full(len(tried), np.inf)

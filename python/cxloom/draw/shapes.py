@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 Adjacency = Sequence[Sequence[int]]
-"""Of each node, given by its number, its neighbours."""
+"""The neighbours of each node, by their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Grid:
     """Nodes at the points of a grid of two or three dimensions."""
 
     points: Sequence[tuple[int, int, int]]
-    """Of each node its place: along, across, deep."""
+    """The place of each node: along, across, deep."""
 
 
 @dataclass(frozen=True, slots=True)

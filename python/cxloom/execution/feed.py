@@ -26,7 +26,7 @@ _EVENTS = 50_000  # of a turn of a simulation
 
 
 def batch_of(part: Part) -> TraceBatch:
-    """The same, as columns of NumPy."""
+    """The part as columns of NumPy."""
     return TraceBatch(**part) if isinstance(part, dict) else TraceBatch(*part.columns())
 
 

@@ -23,7 +23,7 @@ _ROOM = 40
 
 
 class RecordedObjects:
-    """Those of a trace."""
+    """The objects that a trace has recorded."""
 
     def __init__(self, text: str) -> None:
         """``text`` is what :func:`recorded` made of them. Raises InputError if it is something else."""
@@ -52,7 +52,7 @@ class ObjectUse:
 
     name: str
     bytes: int
-    """Of its pages that were touched."""
+    """Bytes of its pages that were touched."""
     accesses: int
     """Beyond the caches of the cores."""
 
@@ -61,7 +61,7 @@ class UseOfPages:
     """Counts accesses by page."""
 
     def __init__(self, page: int) -> None:
-        """Of pages of so many bytes."""
+        """`page`: bytes of a page."""
         import numpy as np
 
         self._page = page
@@ -102,13 +102,13 @@ class Rule:
     """How a rule is written."""
 
     pattern: str
-    """Of the names of these objects, with * and ?."""
+    """The names of these objects, with * and ?."""
     place: Any
     """A placement, as `addresses` of a workload says it."""
 
     @classmethod
     def parse(cls, text: str) -> Rule:
-        """From :data:`FORM`; raises InputError if it is something else."""
+        """The rule written as :data:`FORM`; raises InputError if it is something else."""
         pattern, equals, place = text.partition("=")
         if not equals or not pattern.strip() or not place.strip():
             raise InputError("not a place for objects", found=repr(text), allowed=cls.FORM, path="--place")
@@ -146,7 +146,7 @@ class ByRule:
         self._of_names: list[int] = []
 
     def __call__(self, batch: TraceBatch) -> TraceBatch:
-        """The same records, with those addresses."""
+        """The records, with the numbers of rules in their addresses."""
         import numpy as np
 
         names = self._directory.of_frames()

@@ -1,4 +1,4 @@
-"""What is known of a program that ran on simulated systems."""
+"""Results of a program that ran on simulated systems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cxloom.trace.translation import Translation
 REGION = 65536
 """Bytes of a region of memory whose accesses are counted together."""
 WALKS = "page walks"
-"""Of the parts of a time: waiting for the places of pages."""
+"""The part of a time that waits for the places of pages."""
 _PARTS = {"busy": "busy_ns", "chain": "chain_ns", "waiting to ask": "mshr_ns", "idle": "idle_ns"}
 
 
@@ -28,16 +28,16 @@ class Sampled:
     slowdown: Interval
     """Against the first system, of the same windows."""
     instructions: int
-    """Of the whole program."""
+    """Instructions of the whole program."""
     cycle_ns: float
     busy_ns: float
-    """Of all of its instructions, if nothing waits for memory."""
+    """The time of all of its instructions, if nothing waits for memory."""
     simulated: float
     """Records that were simulated / all."""
     windows: int
     """That were measured."""
     weights: Mapping[int, float] = field(default_factory=dict)
-    """Of each thread how many records stand for one that was simulated."""
+    """How many records stand for one that was simulated, by thread."""
 
     def to_dict(self) -> dict[str, Any]:
         """The intervals, as results have them."""
@@ -55,20 +55,20 @@ class ThreadShare:
 
     name: ThreadName
     share: float
-    """Of the time of the run: that in which the critical path is in this thread. Of a sample estimated, as if all
-    of its records took what those took that were simulated."""
+    """The share of the run's time in which the critical path is in this thread. For a sample an estimate, as if all
+    records took as long as the simulated ones."""
     begun_ns: float
-    """When another thread let it begin. Of a sample, as the other times: of what was simulated."""
+    """When another thread let it begin. In a sample this and the other times are simulated times."""
     ended_ns: float
     instructions: int
     instructions_per_cycle: float
-    """From its beginning to its end."""
+    """Instructions per cycle from its beginning to its end."""
     busy: float
-    """Of that time: for its instructions, or computing between accesses."""
+    """The share of that time for its instructions, or computing between accesses."""
     memory: float
-    """Of that time: waiting for memory, and for a free miss register."""
+    """The share of that time that waits for memory, and for a free miss register."""
     idle: float
-    """Of that time."""
+    """The share of that time in which it does nothing."""
 
 
 @dataclass(frozen=True)
@@ -78,20 +78,20 @@ class Execution:
     system: str
     """Its name."""
     summary: Mapping[str, Any]
-    """As `summary.json` of a run has it."""
+    """The summary as `summary.json` of a run has it."""
     host: str
     pages: str
     """Where the program's pages were: their placement."""
     sampled: Sampled | None = None
-    """What is known of the whole program from a sample of it; None: it was simulated as a whole."""
+    """Estimates of the whole program from a sample; None: it was simulated as a whole."""
     walk_cycles: int = 0
-    """Of the whole program: of the cycles in which nothing waits for memory those in which it waits for page walks."""
+    """Cycles of the whole program that wait for page walks, of the cycles in which nothing waits for memory."""
     progress: tuple[tuple[float, int], ...] = ()
     """Simulated times (ns) and how many requests were answered by then, now and then."""
 
     @property
     def core(self) -> Mapping[str, Any]:
-        """What is measured of the cores of the host: docs/model/core.md."""
+        """The measures of the cores of the host: docs/model/core.md."""
         found: Mapping[str, Any] = self.summary["per_requester"][self.host]["core"]
         return found
 
@@ -103,7 +103,7 @@ class Execution:
 
     @property
     def time_ns(self) -> float:
-        """From the first instruction to the last answer of the thread that took longest; of a sample the estimate."""
+        """The time of the longest thread, from first instruction to last answer; with a sample the estimate."""
         return float(self.core["longest_ns"]) if self.sampled is None else self.sampled.time_ns.value
 
     def times_ns(self) -> dict[str, float]:
@@ -128,13 +128,13 @@ class Execution:
         return {name: busy if name == "busy" else scale * ns for name, ns in times.items()}
 
     def _share_of_path(self, measure: str) -> float:
-        """Of what is measured of all threads."""
+        """The critical path's share of a measure that sums over all threads."""
         whole = self.core[measure]
         return float(self.path[measure] / whole) if whole else 1.0
 
     @property
     def cycle_ns(self) -> float:
-        """Of its cores."""
+        """The cycle of its cores."""
         if self.sampled is not None:
             return self.sampled.cycle_ns
         instructions = self.core["instructions"]
@@ -144,7 +144,7 @@ class Execution:
 
     @property
     def instructions_per_cycle(self) -> float:
-        """Of the critical path: those of its instructions / cycles of the run."""
+        """Instructions of the critical path / cycles of the run."""
         instructions = self.path["instructions"]
         if self.sampled is not None:
             instructions = self.sampled.instructions * self._share_of_path("instructions")
@@ -152,7 +152,7 @@ class Execution:
         return float(instructions / (time / cycle)) if cycle and time else 0.0
 
     def threads(self, names: Sequence[ThreadName]) -> tuple[ThreadShare, ...]:
-        """Those that ran, the longest on the critical path first; none where only one did."""
+        """The threads that ran, the longest on the critical path first; none where only one did."""
         known = {each.number: each for each in names}
         weights = {} if self.sampled is None else self.sampled.weights
         each_on_path = {
@@ -195,7 +195,7 @@ class ExecutionResult:
     ended: Ended | None
     """None: it was replayed from a trace, which says how it ended only if that was not of its own will."""
     instructions: int
-    """Of all threads."""
+    """Instructions of all threads."""
     accesses: int
     """That the systems were given: what missed the caches in front."""
     executions: tuple[Execution, ...]
@@ -208,9 +208,9 @@ class ExecutionResult:
     regions: Mapping[int, int] = field(default_factory=dict)
     """Accesses by the number of their region of :data:`REGION` bytes, in the order in which pages were touched."""
     objects: tuple[ObjectUse, ...] = ()
-    """What is accessed, by its name (:mod:`cxloom.trace.objects`), the most first; none if a trace does not say."""
+    """The use of each object (:mod:`cxloom.trace.objects`), the most used first; none if a trace does not say."""
     threads: tuple[ThreadName, ...] = ()
-    """Those of the program; none if a trace does not say."""
+    """The names of the program's threads; none if a trace does not say."""
 
     def errors(self) -> dict[str, str]:
         """Systems that answered accesses of the program without data, and how many: its time there means nothing."""

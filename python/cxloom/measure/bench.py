@@ -335,7 +335,7 @@ class Cells:
         return why is None
 
     def has_rate(self, cell: str, summary: Mapping[str, Any]) -> bool:
-        """As `has_number`, of a bandwidth: it takes a window that has a length, too."""
+        """Whether a bandwidth can be read: `has_number`, and a window that has a length."""
         if not self.has_number(cell, summary):
             return False
         why = why_no_length(summary)

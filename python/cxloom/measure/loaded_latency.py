@@ -11,7 +11,7 @@ from cxloom.measure.measurement import Column, Measurement, one_decimal
 from cxloom.measure.probe import PROBE, with_probe
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
-"""Of the bandwidth without a delay: what the delays of the points aim at."""
+"""Shares of the bandwidth without a delay that the delays of the points aim at."""
 _FOOTPRINT = 256 * MIB
 _LOADS = 100_000
 """Requests of all loading requesters at the highest load; the others have as much time."""

@@ -23,7 +23,7 @@ KERNELS: Mapping[str, tuple[str, str]] = {
     "add": ("ab", "c"),
     "triad": ("bc", "a"),
 }
-"""Of each kernel the arrays that it reads, and the one that it writes."""
+"""The arrays that each kernel reads, and the one that it writes."""
 STORES = ("allocate", "streaming")
 _DEPTHS = (4, 2, 1)
 """A queue is divided by these: more in flight than a system can take may cost bandwidth."""
@@ -33,7 +33,7 @@ _FOOTPRINT = 256 * MIB
 _ARRAY = 80_000_000
 """Bytes: ten million elements of 8, as STREAM has by default. No power of two, which would meet in the same banks."""
 _APART = 6 * PAGE
-"""From so much memory of a requester on, its three arrays begin at pages of their own: a quarter each, rounded up."""
+"""The memory of a requester from which its three arrays begin at pages of their own: a quarter each, rounded up."""
 _ROUNDS = 6000
 """Lines of each array in the window, and a sixth of that before it, of all requesters together."""
 

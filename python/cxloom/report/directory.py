@@ -30,7 +30,7 @@ class Pages:
 
 
 def of_run(folder: Path) -> Pages:
-    """Of what ``cxloom run --out`` wrote."""
+    """Pages of what ``cxloom run --out`` wrote."""
     result = Result.load(folder)
 
     def page() -> str:
@@ -47,7 +47,7 @@ def of_run(folder: Path) -> Pages:
 
 
 def of_study(folder: Path) -> Pages:
-    """Of what ``cxloom study run`` wrote."""
+    """Pages of what ``cxloom study run`` wrote."""
     outcome = read_outcome(folder)
 
     def page() -> str:
@@ -64,7 +64,7 @@ def of_study(folder: Path) -> Pages:
 
 
 def of_collection(title: str, about: str, folders: Mapping[str, Path], place: Path) -> Pages:
-    """Of several studies; those that have not been run are left out. Raises InputError if none has."""
+    """Pages of several studies; studies that have not been run are left out. Raises InputError if none has."""
     ran = {name: folder for name, folder in folders.items() if (folder / OUTCOME).exists()}
     outcomes = {name: read_outcome(folder) for name, folder in (ran or folders).items()}
     pages = {name: os.path.relpath(folder / PAGE, place) for name, folder in ran.items()}
@@ -87,7 +87,7 @@ def of_collection(title: str, about: str, folders: Mapping[str, Path], place: Pa
 
 
 def of_sweep(folder: Path) -> Pages:
-    """Of what ``cxloom sweep`` wrote."""
+    """Pages of what ``cxloom sweep`` wrote."""
     from cxloom.sweeping.result import SweepResult
 
     result = SweepResult.load(str(folder))

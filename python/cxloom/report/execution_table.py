@@ -31,7 +31,7 @@ _THREADS = 6  # that are shown on a terminal
 
 
 def names_of(result: ExecutionResult) -> list[str]:
-    """Of each system its name; where pages tell them apart, their placement."""
+    """The name of each system; where pages tell them apart, their placement."""
     names = [execution.system for execution in result.executions]
     if len(set(names)) == len(names):
         return names
@@ -110,7 +110,7 @@ def show(result: ExecutionResult, console: Console) -> None:
 
 
 def _show_threads(threads: Sequence[ThreadShare], name: str, console: Console) -> None:
-    """Those on the critical path, and how many are not."""
+    """Shows the threads on the critical path, and how many are not."""
     shown = [each for each in threads[:_THREADS] if each.share >= _LEAST] or threads[:1]
     left = threads[len(shown) :]
     names = [str(each.name) for each in shown]

@@ -131,7 +131,7 @@ def _row(comparison: Comparison) -> list[Text | str]:
 
 
 def expected_text(expectation: Expectation) -> str:
-    """What is expected, as one reads it: a value, bounds (with what is published, if that is known), or a direction."""
+    """The expectation as one reads it: a value, bounds (and the published one, if known), or a direction."""
     if expectation.value is not None:
         return significant(expectation.value, 4)
     if expectation.along is not None:
@@ -153,7 +153,7 @@ def allowed_text(expectation: Expectation) -> str:
 
 
 def measure_text(comparison: Comparison) -> str:
-    """What is compared: rows of the same measure stand in one table."""
+    """What is compared: rows of one measure stand in one table."""
     expectation = comparison.expectation
     if expectation.along is not None:
         axis = expectation.along.rpartition(".")[2]

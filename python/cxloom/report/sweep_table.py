@@ -23,7 +23,7 @@ MEASURES = {
     "latency_ns.p99": "p99 ns",
     ERRORS: "errors",
 }
-"""What is shown of every sweep, errors where there are any, and how it is headed."""
+"""The columns of every sweep, with their heads; errors are shown where there are any."""
 _ROWS = 40
 _ERRORS = 5
 

@@ -1,4 +1,4 @@
-"""What is said of a summary before its numbers: requests answered without data, and a window without a length."""
+"""Caveats before the numbers of a summary: requests answered without data, and a window without a length."""
 
 from __future__ import annotations
 

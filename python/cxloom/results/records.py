@@ -40,7 +40,7 @@ class Coded:
 
 Columns: TypeAlias = "Mapping[str, NDArray[Any] | Coded]"
 Names: TypeAlias = Mapping[str, Sequence[str]]
-"""Of columns that hold numbers of things: what these are called."""
+"""The names of things, for each column that holds numbers of things."""
 
 
 class Sink(Protocol):

@@ -36,13 +36,13 @@ _LARGEST = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class LogRequest:
-    """What is to be logged, and where to."""
+    """The messages to be logged, and where to."""
 
     plain: bool
     """Where no file is named: on standard error, or among the results."""
     files: tuple[Path, ...] = ()
     addresses: tuple[int, ...] = ()
-    """Of the lines that hold these; none: of all."""
+    """Only the lines that hold these addresses; none: all lines."""
     option: str = "--log"
     """What errors call it."""
 

@@ -355,7 +355,7 @@ def _cost(wall_started: float, cpu_started: float) -> dict[str, float | int]:
 
 
 def _peak_memory_bytes() -> int:
-    """Of this process alone: `getrusage` gives no less than the peak of whoever started it, which exec passes on."""
+    """The peak of this process alone: `getrusage` has at least that of its parent, which exec passes on."""
     with contextlib.suppress(OSError), Path("/proc/self/status").open(encoding="ascii") as status:
         for line in status:
             if line.startswith("VmHWM:"):

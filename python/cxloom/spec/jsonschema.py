@@ -33,7 +33,7 @@ _NAMES = r"^[A-Za-z0-9_*,\[\] -]+$"
 
 def schema() -> Schema:
     """The schema of a spec file."""
-    # What is written as a kind, or as a map with a kind and its parameters.
+    # A category that is written as a kind, or as a map with a kind and its parameters.
     kinded = [category for category in declared.categories() if category != "patterns"]
     devices_need_kinds = {"patternProperties": {_DECLARED: {"required": ["kind"]}}}
     return {

@@ -96,7 +96,7 @@ def declared(text: str) -> list[str]:
 
 
 def select(pattern: str, names: Collection[str]) -> list[str]:
-    """Those of `names` that a pattern means, in their order; a plain name means itself.
+    """The `names` that a pattern means, in their order; a plain name means itself.
 
     Raises InputError (without a place) when nothing matches, or when a name that is spelt out is missing.
     """
@@ -113,7 +113,7 @@ def select(pattern: str, names: Collection[str]) -> list[str]:
 
 
 def matching(pattern: str, names: Iterable[str]) -> list[str]:
-    """Those of `names` that a pattern matches, in their order.
+    """The `names` that a pattern matches, in their order.
 
     ``[*]`` stands for one number, ``*`` for any characters, ``[0-3]`` for these numbers.
     """

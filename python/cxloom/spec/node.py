@@ -51,11 +51,11 @@ class Origin:
         return str(PurePath(self.file).parent) if self.file and self.column is not None else ""
 
     def below(self, step: Step) -> Origin:
-        """The same place, one key or index further in."""
+        """The place one key or index further in."""
         return Origin(self.file, self.line, self.column, join(self.path, step), self.note)
 
     def within(self, rest: str) -> Origin:
-        """The same place, at a path relative to it: ``media.latency``, ``[1]``, or nothing."""
+        """The place at a relative path: ``media.latency``, ``[1]``, or nothing."""
         if not rest or not self.path or rest.startswith("["):
             return replace(self, path=self.path + rest)
         return replace(self, path=f"{self.path}.{rest}")
@@ -143,11 +143,11 @@ class Node:
         return self.value
 
     def lean(self) -> Plain | GeneratedLinks:
-        """As `plain`, but generated links stay what makes each of them when it is asked for."""
+        """`plain`, but generated links stay what makes each of them when it is asked for."""
         return self.plain()
 
     def with_entries(self, entries: Mapping[str, Node]) -> Node:
-        """The same node with other entries."""
+        """This node with other entries."""
         return Node(dict(entries), self.origin, self.key)
 
 
@@ -168,7 +168,7 @@ class GeneratedNode(Node):
 
     @property
     def value(self) -> Scalar | list[Node] | dict[str, Node]:
-        """As of any node."""
+        """The value, as of any node."""
         generated = self._generated
         if generated is None or isinstance(generated, (str, int, float)):
             return generated

@@ -20,9 +20,9 @@ class Part:
     at: str
     """Their path in the spec."""
     written: Mapping[str, Any]
-    """Those that were written."""
+    """The parameters that were written."""
     fields: declared.Fields
-    """What is declared of them all."""
+    """The declarations of all parameters."""
 
     def get(self, key: str) -> Any:
         """A value as written; None where nothing is, or the word of its default."""
@@ -42,7 +42,7 @@ class Part:
         return self._default(key) if value is None else str(value)
 
     def kind(self, key: str) -> tuple[str, Part]:
-        """Of a parameter that chooses a kind: which, and the parameters of that."""
+        """The kind that a parameter chooses, and the parameters of that kind."""
         field, value = self.fields[key], self.written.get(key)
         values = value if isinstance(value, Mapping) else {} if value is None else {"kind": value}
         kind = str(values.get("kind", field["default"]))

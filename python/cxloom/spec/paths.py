@@ -45,7 +45,7 @@ def assign(root: Node, path: Path, value: Node) -> Node:
 
 
 def assign_all(root: Node, found: Sequence[Path], value: Node) -> Node:
-    """As `assign`, at many paths: what is above them is copied once."""
+    """`assign` at many paths: what is above them is copied once."""
     return _assign(root, root, (), found, value)
 
 
@@ -55,7 +55,7 @@ def without(root: Node, text: str) -> Node:
 
 
 def left_out(root: Node, path: Path) -> Node:
-    """The same of a path as its steps."""
+    """`root` without a path, given as its steps."""
     *above, last = path
     node = root
     for step in above:

@@ -38,7 +38,7 @@ class Override:
 
     @classmethod
     def parse(cls, text: str) -> Override:
-        """From ``PATH=VALUE``, the value in YAML. Raises SpecError if there is no ``=`` or the value is not YAML."""
+        """The override ``PATH=VALUE``, the value in YAML. Raises SpecError if there is no ``=`` or it is not YAML."""
         path, equals, value = text.partition("=")
         path = path.strip()
         origin = Origin(path=path, note=f"from --set {shown(text)}")
@@ -48,7 +48,7 @@ class Override:
 
     @classmethod
     def until(cls, text: str, note: str) -> Override:
-        """From ``ci=1%``: when a run ends before its work does. `note` says where the text is from."""
+        """The override ``ci=1%``: when a run ends before its work does. `note` says where the text is from."""
         key, equals, value = text.partition("=") if isinstance(text, str) else ("", "", "")
         if not equals or not key.strip() or not value.strip():
             raise Origin(note=f"{note}{text}").error("not a condition", found=f"{text}", allowed="ci=1%")
@@ -57,7 +57,7 @@ class Override:
 
     @classmethod
     def of(cls, path: str, value: object, note: str = "") -> Override:
-        """From a value of Python."""
+        """The override with a value of Python."""
         return cls(path, from_plain(value, Origin(path=path, note=note or f"from setting {path}")))
 
 
@@ -72,7 +72,7 @@ class Resolved:
         return {key: node.plain() for key, node in self.root.map().items()}
 
     def lean(self) -> dict[str, Any]:
-        """The same as the core takes it, where links that a topology generated need not be objects of Python."""
+        """The spec as the core takes it, where generated links need not be objects of Python."""
         return {key: node.lean() for key, node in self.root.map().items()}
 
     def traces(self) -> dict[str, Node]:
@@ -107,7 +107,7 @@ class Resolved:
         return error if error.file else paths.placed(self.root, error)
 
     def errors(self) -> list[InputError]:
-        """What is wrong with the entries, each looked at by itself, at their places.
+        """The errors of the entries, each looked at by itself, at their places.
 
         Nothing is looked at in a spec so large that nobody would want to wait for it.
         """
@@ -417,6 +417,6 @@ def _digest(path: Path) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _content_digest(path: Path, *_version: int) -> str:
-    """Of a file, which is read once for each of its versions: the points of a sweep may share a trace."""
+    """The digest of a file, which is read once for each version: the points of a sweep may share a trace."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

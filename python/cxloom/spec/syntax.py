@@ -36,7 +36,7 @@ _MEANINGS = (
     (r"document start", "something behind the end of the document"),
     (r"chomping|indentation indicator", "a text after '|' or '>' that is not on lines of its own"),
 )
-"""Of each problem of the library, by an expression that finds it, what a person did."""
+"""What a person did, for each problem of the library, by an expression that finds it."""
 _OTHERWISE = "something is out of place"
 
 

@@ -60,7 +60,7 @@ class Expectation:
     note: str
     """What else a reader should know."""
     fitted: str
-    """Which parameter was chosen by this comparison; empty where none was."""
+    """The parameter that was chosen by this comparison; empty where none was."""
     open: str
     """Why the model differs from what was published; empty where it has to agree."""
     place: Origin
@@ -148,7 +148,7 @@ def expectation(node: Node, points: list[dict[str, Any]], loosest: float) -> Exp
 
 
 def _words(entries: dict[str, Node], key: str) -> str:
-    """What is written at a key; nothing where it is absent, or null to take a default back."""
+    """The text at a key; nothing where it is absent, or null to take a default back."""
     node = entries.get(key)
     return "" if node is None or node.value is None else str(node.value).strip()
 

@@ -78,7 +78,7 @@ class Study:
     """Measures made of others, by name; each uses none but those before it."""
     expectations: list[Expectation]
     columns: dict[str, str]
-    """Of the table: each an axis or a measure, by its name in the table."""
+    """The columns of the table: each an axis or a measure, by its name in the table."""
     each: str | None
     """The table has a row for each entry of this map of the summary; ``*`` in a column stands for its name."""
     places: dict[str, Origin]
@@ -156,10 +156,10 @@ def read(
 @dataclass(frozen=True, slots=True)
 class _Quick:
     values: Sequence[Override] = ()
-    """Which come last."""
+    """Overrides that come last."""
     keep: Mapping[str, list[Any]] = field(default_factory=dict)
     loosest: float = 0.0
-    """Of the relative tolerances, the least."""
+    """The least of the relative tolerances."""
 
     @classmethod
     def of(cls, node: Node | None, points: list[dict[str, Any]]) -> _Quick:

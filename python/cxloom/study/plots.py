@@ -13,7 +13,7 @@ from cxloom.study.points import Point, refuse_unknown, selection
 _PLOT_KEYS = ("x", "y", "lines")
 _STACK_KEYS = ("x", "stack", "panels")
 _SPLIT_KEYS = ("lines", "panels")
-"""Of these, what may be left out."""
+"""Keys that may be left out."""
 _COMMON_KEYS = ("title", "at")
 
 
@@ -26,9 +26,9 @@ class Plot:
     lines: str | None
     """A line for each value of this column; one line of all points if None."""
     title: str = ""
-    """That of the study if it is empty."""
+    """The title of the study, if it is empty."""
     at: Point | None = None
-    """Of the rows alone that have these values in these columns."""
+    """The values of some columns: only rows that have them are drawn."""
 
 
 @dataclass(frozen=True, slots=True)

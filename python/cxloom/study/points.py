@@ -76,7 +76,7 @@ def _cases(node: Node | None) -> list[tuple[dict[str, Any], dict[str, Node]]]:
 
 
 def kept(node: Node | None, points: list[dict[str, Any]]) -> dict[str, list[Plain]]:
-    """Of some axes, the values that stay in the quick form of a study. Raises SpecError for one that no point has."""
+    """The values of some axes that stay in the quick form of a study. Raises SpecError for one that no point has."""
     axes = list(points[0])
     keep: dict[str, list[Plain]] = {}
     for axis, item in map_of(node).items():

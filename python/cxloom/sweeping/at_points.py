@@ -24,7 +24,7 @@ class Played(NamedTuple):
     summary: Mapping[str, Any] | None
     """None if it has none."""
     status: str
-    """As `SweepResult.statuses` has it: "refused" for a wrong input."""
+    """The status as `SweepResult.statuses` has it: "refused" for a wrong input."""
     error: str
     """Why it has none."""
 

@@ -154,7 +154,7 @@ def _shared(client: Client, job: Job) -> Iterator[str]:
             self.local = threading.local()
 
         def bench(self) -> Bench:
-            """That of this thread. Raises InputError if a plug-in is gone, or this is another cxloom."""
+            """The bench of this thread. Raises InputError if a plug-in is gone, or this is another cxloom."""
             if not hasattr(self.local, "bench"):
                 self.local.bench = Bench(self.job)
             bench: Bench = self.local.bench

@@ -37,7 +37,7 @@ class Shard:
     """One of several parts of a sweep that are run independently, into one directory."""
 
     index: int
-    """From 1 on."""
+    """Counts from 1."""
     count: int
 
     def share(self, keys: Sequence[str]) -> list[str]:
@@ -103,7 +103,7 @@ class Engine:
             self._store_lost(schedule)
 
     def _schedule(self, runner: Runner, shard: Shard) -> Schedule:
-        """What is left to run of a shard: points that are not stored, or were lost."""
+        """The points of a shard that are left to run: not stored, or lost."""
         work = {point.key: point.work for point in self.manifest.points if point.key is not None}
         tasks = []
         share = shard.share(list(work))

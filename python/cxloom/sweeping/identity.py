@@ -14,7 +14,7 @@ from cxloom.spec.plugins import library_dir, loaded_plugins
 from cxloom.spec.resolve import Resolved
 
 SCHEMA = 1
-"""Of the files of a store. Another number means that older files say something else: their points are run anew."""
+"""The form of the files of a store. With another number older files say something else: their points are run anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Identity:
 
 
 def identity() -> Identity:
-    """That of this process, with the plug-ins that it has loaded by now."""
+    """The identity of this process, with the plug-ins that it has loaded so far."""
     plugins = sorted({_digest([Path(name)]) for name in loaded_plugins()})
     return Identity(_core.__version__, _core_digest(), tuple(plugins))
 

@@ -26,14 +26,14 @@ class Manifest:
     """What a sweep is."""
 
     name: str
-    """Of the spec or study."""
+    """The name of the spec or study."""
     identity: Identity
     measures: Sequence[str]
     """Columns that were asked for beyond the usual ones."""
     points: Sequence[Point]
 
     def text(self) -> str:
-        """As it is stored: a line for each point."""
+        """The manifest as it is stored: a line for each point."""
         about = {
             "schema": SCHEMA,
             "name": self.name,

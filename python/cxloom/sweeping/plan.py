@@ -17,9 +17,9 @@ class Point:
     """A point of a sweep."""
 
     at: Mapping[str, Any]
-    """What is set at it: plain values by path."""
+    """The settings of the point: plain values by path."""
     key: str | None
-    """Of its file in the store; None if it is refused before it is run."""
+    """The key of its file in the store; None if it is refused before it is run."""
     error: str | None
     """Why it is refused, if it is known beforehand."""
     work: Any = None

@@ -40,7 +40,7 @@ class Draws:
 
     @classmethod
     def parse(cls, text: str) -> Draws:
-        """From ``PATH=LOW..HIGH[:log]`` or ``PATH=VALUE,VALUE,...``. Raises InputError."""
+        """The draws ``PATH=LOW..HIGH[:log]`` or ``PATH=VALUE,VALUE,...``. Raises InputError."""
         path, equals, given = text.partition("=")
         if not equals or not path.strip():
             raise InputError("not what to draw", found=f"--draw {text}", allowed="--draw PATH=LOW..HIGH")
@@ -50,7 +50,7 @@ class Draws:
 
     @classmethod
     def of(cls, path: object, given: object) -> Draws:
-        """From what Python has: a text ``LOW..HIGH[:log]``, or a list. Raises InputError."""
+        """The draws that Python gives: a text ``LOW..HIGH[:log]``, or a list. Raises InputError."""
         if not isinstance(path, str):
             raise InputError("not a text", found=described(path), allowed="the path of a value")
         if isinstance(given, str):

@@ -28,7 +28,7 @@ class SweepResult:
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> SweepResult:
-        """What is stored in a directory. Raises InputError if that is none of a sweep."""
+        """The sweep that is stored in a directory. Raises InputError if there is none."""
         folder = Path(space.folder_name(directory))
         return cls(Engine(folder, manifests.read(folder)))
 

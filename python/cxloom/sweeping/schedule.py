@@ -1,4 +1,4 @@
-"""Which point is next: the longest first, one whose process died again and at last alone.
+"""The next point: the longest first, one whose process died again and at last alone.
 
 How long a point takes is found by running it. Every point is begun once, as a pilot. A pilot that is short is
 finished, which costs nothing. One that sees, after 50 ms, that it has not come through a tenth gives up and says how

@@ -25,7 +25,7 @@ MOST_POINTS = 10_000
 """More points are refused unless they are asked for: a list too many is easily written."""
 
 Setting = Mapping[str, Node]
-"""What is set at a point: values by path, in the order in which they are set."""
+"""The settings of a point: values by path, in the order in which they are set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Axis:
 
     @classmethod
     def parse(cls, text: str) -> Axis:
-        """From ``PATH=VALUE,VALUE,...``: what stands between the brackets of a YAML list. Raises InputError.
+        """The axis ``PATH=VALUE,VALUE,...``: values as between the brackets of a YAML list. Raises InputError.
 
         A comma separates values unless it stands in quotes, brackets or braces: ``a=[1,2],[3,4]`` are two lists.
         """
@@ -54,7 +54,7 @@ class Axis:
 
     @classmethod
     def of(cls, path: object, values: Iterable[object], way: str = "") -> Axis:
-        """From values of Python; `way` is how they were given. Raises InputError."""
+        """The axis of values of Python; `way` is how they were given. Raises InputError."""
         if not isinstance(path, str):
             allowed = "the path of a value, such as devices.host.queue"
             raise InputError("not a text", found=described(path), allowed=allowed)

@@ -33,7 +33,7 @@ _ENDS = {"ci95": ("low", "high")}
 def columns_of(
     points: Sequence[Point], records: Iterable[Record | None], more: Sequence[str] = ()
 ) -> Columns:
-    """What is set at each point, what became of it, and what it measured: all numbers that are not of one component.
+    """Each point's settings, status and measures: all numbers that are not of one component.
 
     Args:
         points: in the order of the rows.

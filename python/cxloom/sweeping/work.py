@@ -50,7 +50,7 @@ class Job:
     """Absolute: that of the store."""
     plugins: Sequence[str]
     identity: Identity
-    """Of the program that the keys of the points are of."""
+    """The program that the keys of the points belong to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from cxloom.sweeping.work import Bench
 
 _YOUNG = 200_000
-"""As of the command (cxloom/cli/process.py): a run makes no circles of objects that would have to be looked for."""
+"""Young objects before a collection, as in cxloom/cli/process.py: a run makes no circles of objects to look for."""
 
 READY = "ready"
 """What a worker says before its first task."""

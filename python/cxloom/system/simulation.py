@@ -1,4 +1,4 @@
-"""From a resolved spec to the core: traces opened, the system built or described, errors given their place."""
+"""The way from a resolved spec to the core: traces opened, the system built or described, errors placed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _remarks(readers: Mapping[str, TraceReader]) -> list[str]:
 
 
 def _timed(resolved: Resolved, readers: Mapping[str, TraceReader]) -> dict[str, TraceReader]:
-    """Those whose times are played: remarks are about them."""
+    """The readers whose times are played: remarks are about them."""
     entries = resolved.traces()
     played = {name: entries[name].get("replay") for name in readers}
     return {

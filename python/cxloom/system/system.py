@@ -256,7 +256,7 @@ class System:
         return self
 
     def copy(self) -> System:
-        """The same system, to change without changing this one."""
+        """A copy of the system, to change without changing this one."""
         other = type(self)()
         other._top, other._overrides = self._top, list(self._overrides)
         return other

@@ -36,7 +36,7 @@ class CacheLevel:
 
     name: str
     size: str
-    """With its unit, such as ``32KiB``."""
+    """The size with its unit, such as ``32KiB``."""
     ways: int
     """0 for fully associative."""
     policy: str = ""
@@ -44,7 +44,7 @@ class CacheLevel:
 
     @classmethod
     def parse(cls, text: str) -> CacheLevel:
-        """From ``NAME:SIZE:WAYS`` or ``NAME:SIZE:WAYS:POLICY``; raises InputError if it is neither."""
+        """The level ``NAME:SIZE:WAYS`` or ``NAME:SIZE:WAYS:POLICY``; raises InputError if it is neither."""
         parts = text.split(":")
         if len(parts) not in (3, 4) or not all(parts) or not parts[2].isdecimal():
             raise InputError("not a cache level", found=repr(text), allowed=cls.FORM)
@@ -56,7 +56,7 @@ class CacheLevel:
 
 @dataclass(frozen=True)
 class Sample:
-    """Which part of a program is recorded: of every ``period`` instructions, of all threads, the last ``window``."""
+    """The recorded part of a program: of every ``period`` instructions, of all threads, the last ``window``."""
 
     FORM: ClassVar[str] = "WINDOW/PERIOD in instructions, such as 1M/100M"
     """How a sample is written."""
@@ -66,7 +66,7 @@ class Sample:
 
     @classmethod
     def parse(cls, text: str) -> Sample:
-        """From ``WINDOW/PERIOD``, numbers with K, M or G; raises InputError if it is neither."""
+        """The sample ``WINDOW/PERIOD``, numbers with K, M or G; raises InputError if it is neither."""
         found = re.fullmatch(r"([0-9]{1,15})([KMG]?)/([0-9]{1,15})([KMG]?)", text)
         if found is None:
             raise InputError("not a sample", found=repr(text), allowed=cls.FORM)
@@ -81,7 +81,7 @@ class CoreOfTrace:
     """The core by whose pace a trace is recorded: what `core` of a host says of it (docs/model/core.md)."""
 
     NAME: ClassVar[str] = "core"
-    """Of the metadata that says for which core a trace was recorded."""
+    """The metadata of a trace that says for which core it was recorded."""
 
     def __init__(self, given: Mapping[str, Any] | None = None, path: str = "core") -> None:
         """``given`` is as in a spec; ``path`` is where it stands. Raises InputError."""
@@ -90,7 +90,7 @@ class CoreOfTrace:
 
     @classmethod
     def parse(cls, text: str) -> CoreOfTrace:
-        """From what `str` makes of one; raises InputError if it is none."""
+        """The core that `str` wrote; raises InputError if it is none."""
         try:
             given = json.loads(text)
             if not isinstance(given, dict):
@@ -126,7 +126,7 @@ class CoreOfTrace:
 
 
 def _size(size: int) -> str:
-    """As a spec has it: ``48KiB``."""
+    """A size as a spec has it: ``48KiB``."""
     for unit, scale in (("MiB", 1 << 20), ("KiB", 1 << 10)):
         if size % scale == 0:
             return f"{size // scale}{unit}"
@@ -149,25 +149,25 @@ class CaptureResult:
 
     accesses: int
     instructions: int
-    """Of all threads, while recording."""
+    """Instructions of all threads, while recording."""
     levels: tuple[LevelCounts, ...]
     ended: Ended
     """How the program came to its end."""
     instructions_in_all: int
-    """Of all threads, recorded or not."""
+    """Instructions of all threads, recorded or not."""
     loads: int | None = None
     """Accesses that read, in all; None if valgrind recorded."""
     stores: int | None = None
     flushes: int = 0
     """Lines that instructions flushed, or marks of <cxloom/persist.h>, in all."""
     threads: int | None = None
-    """Of all processes."""
+    """Threads of all processes."""
     processes: int | None = None
     """Programs, and forks of them."""
     escaped: int = 0
     """Programs that were started and could not be emulated, so that nothing of them is recorded."""
     notes: tuple[str, ...] = ()
-    """What is worth a word about how it ended."""
+    """Remarks on how it ended."""
 
     @property
     def exit_code(self) -> int | None:

@@ -66,7 +66,7 @@ def what_to_type(packages: Sequence[str]) -> str:
 
 
 def missing_packages() -> list[str]:
-    """Of Debian, those that programs cannot be run without."""
+    """The Debian packages that are missing, without which programs cannot be run."""
     emulator = [] if shutil.which(EMULATOR) is not None else ["qemu-user"]
     return emulator + ([] if _plugin().exists() else ["libzydis-dev"])
 
@@ -115,7 +115,7 @@ class EmulatedSource:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is worth a word about how the program ended."""
+        """Remarks on how the program ended."""
         advice = "compile it with -march=x86-64-v3, which goes up to AVX2, and not with -march=native"
         if self.sieve.lacking:
             return (
@@ -210,7 +210,7 @@ def _for_the_emulator(environment: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def _check_file_size() -> None:
-    """What is shared with the program lies in files, and whoever makes one that is too large is killed by SIGXFSZ."""
+    """Memory shared with the program lies in files; the writer of a file above the limit is killed by SIGXFSZ."""
     limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
     if limit != resource.RLIM_INFINITY and limit < _FILE:
         raise InputError(

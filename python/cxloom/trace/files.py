@@ -41,7 +41,7 @@ def errors_of(path: str | os.PathLike[str]) -> Iterator[None]:
             error.file = os.fspath(path)
         raise
     except OSError as error:
-        # Of a number there is a word; what pyarrow makes of it is longer.
+        # A number has a word; what pyarrow makes of it is longer.
         said = os.strerror(error.errno) if error.errno else error.strerror or str(error)
         reason = said.strip().splitlines()[0]
         raise InputError(reason[:1].lower() + reason[1:], file=path) from error
@@ -95,7 +95,7 @@ class Source:
         return False, bytes(pipe.peek(HEAD_BYTES)[:HEAD_BYTES])
 
     def open_text(self) -> BinaryIO:
-        """The same as `open`, behind the mark that some editors put before a text."""
+        """`open`, behind the mark that some editors put before a text."""
         stream = self.open()
         if self.head.startswith(BYTE_ORDER_MARK):
             _read_whole(stream, len(BYTE_ORDER_MARK))
@@ -145,7 +145,7 @@ class _Decompressed(io.RawIOBase):
 
 
 class _DecompressedXz(io.RawIOBase):
-    """The same of what Arrow does not decompress. More memory than `xz -9` makes a reader need is refused."""
+    """A stream that Arrow does not decompress. More memory than `xz -9` makes a reader need is refused."""
 
     _MOST_MEMORY = 1 << 28
 

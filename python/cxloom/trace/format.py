@@ -66,7 +66,7 @@ DEFAULTS = {
 
 
 def reaches_memory(role: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Of each record whether it is an access."""
+    """Whether each record is an access."""
     reaches: NDArray[np.bool_] = (role < CALL) | (role == PAGE_WALK)
     return reaches
 
@@ -174,11 +174,11 @@ class Checker:
         self.count = 0
         """Records checked so far."""
         self.accesses = 0
-        """Of these, those that are accesses."""
+        """Accesses among the records checked so far."""
         self._latest = 0
 
     def check(self, batch: TraceBatch) -> TraceBatch:
-        """The same batch; raises InputError that names the offending access, counted from zero."""
+        """The batch itself; raises InputError that names the offending access, counted from zero."""
         import numpy as np
 
         self._refuse_any("kind", batch.kind, batch.kind > FLUSH_DATA_KEEPING, "0 to 6")
@@ -221,7 +221,7 @@ class Checker:
 
 
 def rebatched(batches: Iterator[TraceBatch], rows: int) -> Iterator[TraceBatch]:
-    """The same accesses in batches of exactly ``rows``, but for the last one."""
+    """The accesses in batches of exactly ``rows``, but for the last one."""
     held: list[TraceBatch] = []
     count = 0
     for batch in batches:

@@ -30,7 +30,7 @@ class FunctionPlace:
     file."""
 
     def option(self) -> str:
-        """As the plug-in is told."""
+        """The option of the plug-in."""
         if not self.in_library:
             return f"region={self.distance}"
         status = Path(self.file).stat()
@@ -67,7 +67,7 @@ def find_function(
 
 
 def libraries_of(program: str, emulator: Sequence[str]) -> tuple[str, ...]:
-    """Those that a program is linked with, in the order in which they are searched, as its loader lists them under the
+    """The libraries that a program is linked with, in the order of search, as its loader lists them under the
     emulator; none if it is linked statically."""
     loader = interpreter_of(program)
     if loader is None:
@@ -141,7 +141,7 @@ class _File:
         raise InputError("a damaged program", file=self.path)
 
     def _signatures(self, name: str) -> dict[str, set[int]]:
-        """Of the functions that sources call so the names with their parameters, and where they are."""
+        """The functions that sources call so: their names with parameters, and where they are."""
         result: dict[str, set[int]] = {}
         last = name.partition("(")[0].split("::")[-1].strip()
         for symbol, addresses in self.places.items():

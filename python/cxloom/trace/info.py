@@ -1,4 +1,4 @@
-"""What is in a trace."""
+"""The contents of a trace."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TraceInfo:
     """Distinct pages of 4 KiB touched."""
     lowest_address: int
     highest_address: int
-    """Of the last byte touched."""
+    """The address of the last byte touched."""
     threads: dict[int, int]
     """Accesses by thread."""
     instructions: int
@@ -58,7 +58,7 @@ class TraceInfo:
     first_timestamp_ps: int | None
     last_timestamp_ps: int | None
     first_tick: int | None
-    """Of a trace that counts ticks or cycles, if nobody said how long one takes; its timestamps are not known then."""
+    """The first tick of a trace that counts ticks or cycles of an untold length; its timestamps are not known then."""
     last_tick: int | None
     metadata: Mapping[str, str]
     remarks: list[str]
@@ -76,7 +76,7 @@ class TraceInfo:
 
     @property
     def span_ps(self) -> int | None:
-        """From the first timestamp to the last one."""
+        """The time from the first timestamp to the last one."""
         if self.first_timestamp_ps is None or self.last_timestamp_ps is None:
             return None
         return self.last_timestamp_ps - self.first_timestamp_ps

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cxloom import _core
 
 METADATA = "objects"
-"""Of the metadata of a trace that says to which object each frame belongs."""
+"""The metadata of a trace that says to which object each frame belongs."""
 _MOST_RUNS = 500_000
 _PAGE = 4096
 _PROCESS = 48  # bits of an address below the number of the process
@@ -66,7 +66,7 @@ def plain_name(symbol: str) -> str:
 
 
 class Directory(Protocol):
-    """Which object a frame belongs to."""
+    """Tells which object a frame belongs to."""
 
     names: list[str]
 
@@ -140,14 +140,14 @@ class Objects:
         return f"data:{symbol or Path(path).name}"
 
     def _base(self, process: int, path: str) -> int | None:
-        """From the addresses of an ELF file to those of a process that has it."""
+        """The offset from the addresses of an ELF file to those of a process that has it."""
         for begin, _, offset, name in self._files.get(process, ()):
             if name == path and (address := image(path).address_of(offset)) is not None:
                 return begin - (address & ~(_PAGE - 1))
         return None
 
     def _function(self, process: int, callers: Sequence[int]) -> str:
-        """Which one wanted memory."""
+        """The function that wanted memory."""
         name = "unknown"
         for caller in callers:
             if caller == 0:

@@ -251,7 +251,7 @@ class _Remarks:
         self._farthest = 0  # accesses of a pass
 
     def add(self, read: int, remark: str) -> None:
-        """What is remarked on (nothing if empty) in a pass that has read so many accesses."""
+        """Adds a remark (nothing if empty) from a pass that has read so many accesses."""
         if read > self._farthest:
             self._farthest = read
             self.said[:] = [remark] if remark else []

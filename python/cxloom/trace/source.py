@@ -55,7 +55,7 @@ class Source(Protocol):
     """A program and who reports what it does."""
 
     name: str
-    """As the trace says where it is from."""
+    """The name as the trace says where it is from."""
     ended: Ended
     """Once there are no more batches."""
 

@@ -76,7 +76,7 @@ class Image:
     """An ELF file, as far as it says what is where in memory."""
 
     segments: tuple[tuple[int, int, int, int], ...] = ()
-    """Of each its offset in the file, its address, and how many bytes it has in the file and in memory."""
+    """The offset of each in the file, its address, and how many bytes it has in the file and in memory."""
     functions: Table = field(default_factory=lambda: Table(()))
     data: Table = field(default_factory=lambda: Table(()))
 
@@ -122,7 +122,7 @@ class Table:
 
 @lru_cache(maxsize=256)
 def image(path: str) -> Image:
-    """Of a file; one that says nothing if it is no ELF file, or cannot be read."""
+    """The image of a file; it says nothing if the file is no ELF file, or cannot be read."""
     try:
         data = Path(path).read_bytes()
         if not data.startswith(b"\x7fELF"):

@@ -47,7 +47,7 @@ def looks_binary(head: bytes) -> bool:
 
 
 def text_formats(head: bytes, whole: bool) -> list[str]:
-    """Which forms of text the first bytes of a trace can have; none: it is no trace. ``whole``: they are all of it."""
+    """The forms of text that a trace with these first bytes can have; none: it is no trace. ``whole``: they are all."""
     first = next((line for line in head.splitlines() if line.strip()), b"")
     if has_header(head) or not first:
         return ["text"]
@@ -104,7 +104,7 @@ class TextWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # What is recorded may add to what it says about itself until its end: a comment, as the head is written.
+        # A recorded program may add to its metadata until its end: each is a comment, as the head is written.
         for key, value in sorted(self._metadata.items()):
             if key not in self._said:
                 self._file.write(f"# {key}: {value}\n".encode())

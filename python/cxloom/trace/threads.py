@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 METADATA = "threads"
-"""Of a trace: what is known of its threads."""
+"""The metadata of a trace that says what is known of its threads."""
 _MOST = 20_000  # whose names a trace keeps
 
 
@@ -30,7 +30,7 @@ class ThreadName:
 
 
 def told(names: Iterable[tuple[int, int, bytes]]) -> tuple[ThreadName, ...]:
-    """As the plug-in of the emulator says it."""
+    """The names that the plug-in of the emulator tells."""
     return tuple(
         ThreadName(number, process, _plain(program.decode(errors="replace")))
         for number, process, program in names

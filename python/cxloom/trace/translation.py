@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True)
 class Translation:
-    """Of all threads, while recording."""
+    """Counts of all threads, while recording."""
 
     NAME: ClassVar[str] = "translation"
-    """Of the metadata of a trace that says this."""
+    """The metadata of a trace that says this."""
 
     misses: int
-    """Of the first level of the TLB."""
+    """Misses of the first level of the TLB."""
     walks: int
     """Walks of the page table: what the second level missed, too."""
     loads: int
@@ -26,7 +26,7 @@ class Translation:
 
     @classmethod
     def of(cls, counts: Mapping[str, int] | None) -> Translation | None:
-        """From what a capture has counted; None without a TLB."""
+        """The counts of a capture; None without a TLB."""
         return None if counts is None else cls(**counts)
 
     @classmethod
@@ -42,7 +42,7 @@ class Translation:
         return {self.NAME: json.dumps(asdict(self))}
 
     def to_dict(self, instructions: int) -> dict[str, Any]:
-        """As results have it, with so many instructions of all threads."""
+        """The counts as results have them, with so many instructions of all threads."""
         return {
             **asdict(self),
             "misses_per_kilo_instruction": per_thousand(self.misses, instructions),

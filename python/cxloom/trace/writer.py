@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cxloom.trace.parquet import ParquetWriter
 
 SUFFIXES = {".parquet": "parquet", ".txt": "text", ".trace": "text"}
-"""Which form each suffix of a file's name asks for."""
+"""The form that each suffix of a file's name asks for."""
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -126,7 +126,7 @@ def convert(
 
 
 def _with_known_times(reader: TraceReader) -> Iterator[TraceBatch]:
-    """Of a trace whose ticks have no length. Raises InputError if it has any: what is written has picoseconds."""
+    """Refuses records whose ticks have no length, with an InputError: what is written has picoseconds."""
     for batch in reader:
         if (batch.timestamp != NO_TIMESTAMP).any():
             raise InputError(

@@ -18,9 +18,9 @@ class GeneratedLinks {
       : topology_(std::move(topology)) {}
 
   std::size_t size() const { return topology_->link_count(); }
-  /// As plain Python data. Names and keys are one object each, in whatever links they are.
+  /// A link as plain Python data. Names and keys are one object each, in whatever links they are.
   nanobind::object item(std::size_t index) { return maker_.make(topology_->link(index)); }
-  /// All of them.
+  /// All links.
   Value value() const {
     Value::List links;
     links.reserve(size());

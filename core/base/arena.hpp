@@ -44,7 +44,7 @@ class ArrayInArena {
   std::size_t size_ = 0;
 };
 
-/// What is taken is given back with the arena, all of it at once.
+/// Memory that is given back with the arena, all of it at once.
 class Arena {
  public:
   Arena();

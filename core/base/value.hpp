@@ -39,7 +39,7 @@ class Value {
   const Value* find(std::string_view key) const;
   /// Sets (or adds) the entry of a map; a null value becomes a map.
   Value& set(std::string key, Value value);
-  /// As in an error message: `'text'`, `12`, `a list`, `a map`, `nothing`.
+  /// The value in an error message: `'text'`, `12`, `a list`, `a map`, `nothing`.
   std::string described() const;
 
  private:

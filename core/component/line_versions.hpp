@@ -31,7 +31,7 @@ inline constexpr std::array kVersionMeasures{
         "writes to memory over a version that was written after this one had been answered"),
 };
 
-/// Sees what becomes of the versions of lines: for whoever records their history.
+/// Sees what becomes of the versions of lines, to record their history.
 class VersionWatcher {
  public:
   virtual ~VersionWatcher() = default;
@@ -44,7 +44,7 @@ class LineVersions {
  public:
   /// A read or write of persistent memory leaves its requester. A write gets the next version of its line.
   void leaves(Message& message);
-  /// It is answered, and the answer is with the requester.
+  /// The message is answered, and the answer is with the requester.
   void returns(const Message& message);
   /// A write is in memory.
   void stored(const Message& message);
@@ -59,7 +59,7 @@ class LineVersions {
   /// What memory has of a line: 0 is what was there at first.
   std::uint32_t in_memory(LineAddress line) const;
 
-  /// What is wrong if that version is what is left of a line.
+  /// The rule that is broken if this version is what is left of a line.
   BrokenRule broken_by(LineAddress line, std::uint32_t version) const;
   /// The version that stands against it, if something is wrong.
   std::uint32_t needed_beside(LineAddress line, std::uint32_t version) const;

@@ -1,4 +1,4 @@
-// Who stands before the memory of a device and takes its answers, instead of whoever asked.
+// The part of a device that takes its memory's answers, in place of the requester.
 #pragma once
 
 namespace cxloom {

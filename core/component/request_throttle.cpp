@@ -90,7 +90,7 @@ RequestThrottle::~RequestThrottle() = default;
 
 std::string RequestThrottle::name() const { return sender_.name(); }
 
-// What is throttled goes when its turn comes, and may be behind what was sent ahead of time.
+// A throttled request goes when its turn comes, maybe behind requests that were sent ahead of time.
 void RequestThrottle::start() {
   for (std::size_t i = 0; i < sender_.endpoint().port_count(); ++i) sender_.endpoint().port(i).share();
 }

@@ -34,7 +34,7 @@ struct ThrottleParams {
   static void describe(Schema<ThrottleParams>& schema);
 };
 
-/// What is measured of the requests to one memory.
+/// The measures of the requests to one memory.
 struct ThrottleMeasured {
   Value load = {};
   double throttled = 0;

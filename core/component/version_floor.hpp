@@ -40,7 +40,7 @@ class VersionFloor {
     }
   }
 
-  /// Which rule a version breaks that was settled then.
+  /// The rule that a version breaks which was settled then.
   BrokenRule broken_by(std::uint32_t version, std::uint64_t settled) const {
     if (answered_.at > settled) return BrokenRule::kAnswered;
     if (written_.at > settled || seen_beside(version).at > settled) return BrokenRule::kRead;

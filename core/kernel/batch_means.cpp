@@ -72,7 +72,7 @@ Estimate estimate(const Scatter& scatter, std::size_t batches, std::size_t group
   const double correlation = scatter.products / scatter.squares + 1.0 / each;
   Estimate found{scatter.squares / (all - means), all - means, correlation * std::sqrt(all) < kAcceptable};
   if (found.independent) return found;
-  // As a first-order autoregressive process, whose estimate is too low by 3 / group of itself.
+  // The batches are a first-order autoregressive process, whose estimate is too low by 3 / group of itself.
   const double phi = std::clamp(correlation / (1.0 - 3.0 / each), 0.0, kMostCorrelated);
   const double excess = (1.0 + phi) / (1.0 - phi);
   found.variance *= excess;

@@ -29,7 +29,7 @@ class EventHandler {
   /// An event of it comes soon, the kind of which is `Event::kArrival` for a message: a hint to fetch what the event will touch.
   /// It changes nothing, and is given where events crowd an instant.
   virtual void foresee(std::uint8_t /*kind*/, std::uint64_t /*payload*/) const {}
-  /// The same for `settle`: first early, then once more, when what was asked for first is there.
+  /// A hint before `settle`: first early, then once more, when what was asked for first is there.
   virtual void foresee_settle(bool /*early*/) const {}
   /// The end of an instant for which it asked: everything that happens at this time is known.
   virtual void settle() { throw InternalError("the end of an instant for something that did not ask"); }

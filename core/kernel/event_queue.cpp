@@ -156,7 +156,7 @@ void EventQueue::open_next_instant() {
   }
   order_instant();
   if (left_ < kCrowded) return;
-  // Those whose turn comes before any are fetched while others happen.
+  // The events whose turn comes first are fetched now, all others while events happen.
   crowded_ = true;
   look_ahead();
   for (std::size_t i = left_; i > 0 && i + kFetchedAhead > left_; --i) fetch_more(at_instant_[i - 1]);

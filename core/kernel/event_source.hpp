@@ -6,8 +6,8 @@
 
 namespace cxloom {
 
-/// Who sends events. It gives simultaneous ones their order: its identity, then its own count. No global counter takes
-/// part, so the order does not depend on how the work is divided among threads.
+/// A source of events. It gives simultaneous ones their order: its identity, then its own count. No global
+/// counter takes part, so the order does not depend on how the work is divided among threads.
 class EventSource {
  public:
   /// The next of all sources, which it joins: it stays where it is, as long as these may be counted anew.
@@ -25,10 +25,10 @@ class EventSource {
     return order;
   }
 
-  /// The same without counting it: for one that never counts.
+  /// The order of an event that is not counted: for a source that never counts.
   std::uint64_t order_of(std::uint8_t kind) const { return next_ | kind; }
 
-  /// It has sent no event that it counted.
+  /// The source has sent no event that it counted.
   bool uncounted() const { return (next_ & kCountMask) == 0; }
   void count_from(std::uint32_t count) { next_ = with_count(next_, count); }
   static std::uint32_t identity_in(std::uint64_t order) {

@@ -69,7 +69,7 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events, Time stop) {
       go_on_until = std::min(enough, count_anew_at_);
     }
     if (queue_.size() == background_) [[unlikely]] {
-      // What is left goes on by itself for ever.
+      // The remaining events go on by themselves for ever.
       if (settling_.empty() && (queue_.empty() || !awake_ || limit == Time::max())) break;
       if (queue_.empty()) {
         end_instant();

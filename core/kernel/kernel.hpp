@@ -70,7 +70,7 @@ class Kernel {
                 std::uint64_t payload = 0) {
     push(at, source, handler, kind, payload);
   }
-  /// The same from a source that never counts its events: of those of one time and kind it does not matter which is first.
+  /// Schedules for a source that never counts: the order of its events of one time and kind does not matter.
   void schedule_uncounted(Time at, const EventSource& source, EventHandler& handler, std::uint8_t kind) {
     ensure(at >= now_, "an event before now");
     queue_.push(at, source.order_of(kind), &handler, 0);

@@ -51,7 +51,7 @@ class Pool {
   }
   /// The object of that index, which has been taken at least once.
   T& at(std::uint32_t index) { return slabs_[index / kSlab][index % kSlab].object; }
-  /// The same, or null if no object ever had that index.
+  /// The object of that index; null if there never was one.
   T* find(std::uint32_t index) { return index / kSlab < slabs_.size() ? &at(index) : nullptr; }
   /// Objects taken and not given back.
   std::uint64_t live() const { return live_; }

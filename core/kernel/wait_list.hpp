@@ -22,7 +22,7 @@ class Waiter {
 
   Time since() const { return since_; }
   Waiter* next() const { return next_; }
-  /// Who waits, for the diagnosis.
+  /// The component that waits, for the diagnosis.
   virtual const EventHandler& owner() const = 0;
 
  private:
@@ -62,15 +62,15 @@ class WaitList {
   Waiter* last_ = nullptr;
 };
 
-/// What is waited for in a list.
+/// The resource that a list waits for.
 struct WaitedFor {
   const WaitList* list;
   const char* resource;        ///< a literal
   const EventHandler* holder;  ///< who has it
 };
 
-/// Who waits for what held by whom, a line each, and the circle among them if there is one: why a simulation with
-/// nothing left to do has not finished.
+/// The waiters and the holders of what they wait for, a line each, and the circle among them if there is one:
+/// why a simulation with nothing left to do has not finished.
 std::string describe_waits(const Kernel& kernel);
 
 }  // namespace cxloom

@@ -1,4 +1,4 @@
-// Which way a core takes a branch to go before it knows.
+// The guess of a core where a branch will go.
 #pragma once
 
 #include <algorithm>

@@ -38,7 +38,7 @@ class Dependence {
     result.known = std::max(known, cycle);
     return result;
   }
-  /// What is made of both waits for the later one.
+  /// The result of both waits for the later one.
   friend constexpr Dependence later(const Dependence& a, const Dependence& b) {
     Dependence result;
     result.latest_ = std::max(a.latest_, b.latest_);
@@ -91,7 +91,7 @@ class DependenceTracker {
 
  private:
   static constexpr std::uint64_t kWord = 8;
-  // What is spilled and reloaded lies close together, and comes back soon.
+  // Spilled values lie close together, and come back soon.
   static constexpr std::size_t kRemembered = 1024;
 
   struct Stored {

@@ -22,7 +22,7 @@ class FramedPages {
   /// `huge`: pages get frames together, as many as are in one of 2 MiB.
   explicit FramedPages(bool huge) : frame_bits_(huge ? 21 : 12) {}
 
-  /// Those that an access touched first: there are so many frames now. An access of a page walk reads page tables.
+  /// Notes pages that an access touched first: there are so many frames now. A page walk reads page tables.
   void note(const ProgramThread& thread, const ProgramAccess& access, bool walks, std::uint64_t frames,
             MemoryOrigins& memory);
   const std::vector<FramedPage>& pages() const { return pages_; }

@@ -62,7 +62,7 @@ Release FutexTracker::ends(const ProgramThread& thread, const SystemCallEnd& end
     const auto waiter = std::find_if(waiters_.begin(), waiters_.end(),
                                      [&](const Waiter& one) { return one.thread.number == thread.number; });
     if (waiter != waiters_.end()) {
-      // Whose time is over, or who was interrupted, was not woken.
+      // A waiter whose time was over, or who was interrupted, was not woken.
       if (end.result == 0) {
         if (waiter->by.thread == 0) take_over(*waiter);
         by = waiter->by;
@@ -209,7 +209,7 @@ void FutexTracker::settle(std::uint32_t thread, std::uint64_t result) {
   for (Wake& wake : wakes_) hand_out(wake);
 }
 
-// Whoever wakes those that wait for a word has changed it before, so that others do not begin to wait.
+// A thread changes the word before it wakes its waiters, so that others do not begin to wait.
 Release FutexTracker::changed_by(const Waiter& waiter) const {
   if (const End* const ended = end_at(waiter.word)) return ended->by;
   for (const Wake& wake : std::views::reverse(recent_)) {

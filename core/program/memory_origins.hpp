@@ -48,9 +48,9 @@ class MemoryOrigins {
 
   /// The number of the origin of what a thread accesses, in `origins()`.
   std::uint32_t origin_of(std::uint32_t process, std::uint64_t address);
-  /// That of the page tables of a process, which no program maps.
+  /// The number of the origin of a process's page tables, which no program maps.
   std::uint32_t page_tables_of(std::uint32_t process);
-  /// All that there are so far; the first is of what is not known.
+  /// All origins so far; the first is the unknown one.
   const std::vector<MemoryOrigin>& origins() const { return origins_; }
   /// What was mapped of files, in all processes: where in the file an address is.
   const std::vector<std::pair<std::uint32_t, ProgramMapping>>& files() const { return files_; }

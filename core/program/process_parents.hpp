@@ -1,4 +1,4 @@
-// Whose memory a process begins with.
+// The process whose memory a process begins with.
 #pragma once
 
 #include <cstdint>

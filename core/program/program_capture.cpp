@@ -88,7 +88,7 @@ void ProgramCapture::flush(State& state, const ProgramThread& thread, const Prog
   state.told.record(state.pace.now());
 }
 
-// It is no access: what comes behind it may hit the caches, and waits as well.
+// A fence is no access: accesses behind it may hit the caches, and wait as well.
 void ProgramCapture::note_fence(State& state, const ProgramThread& thread, std::uint64_t& begun) {
   state.flushed = false;
   if (filter_.complete()) return;
@@ -142,7 +142,7 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
       values.store(access.address, access.size, result);
     }
   }
-  // What is only read from memory is there with the data.
+  // A value that is only read from memory is there with the data.
   const bool reads = !accesses.empty() && accesses.front().reads;
   const bool computes = !reads || instruction.kind != InstructionClass::kMove;
   const Dependence done = result.after(computes ? kLatencies[static_cast<std::size_t>(instruction.kind)] : 0);

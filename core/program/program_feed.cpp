@@ -130,7 +130,7 @@ std::uint64_t ProgramFeed::read_all(ProgramSink& sink) {
 
 void ProgramFeed::finish(ProgramSink& sink) {
   discover();
-  // Those that still run would tell more and more.
+  // Running threads would tell more and more: each is read up to here.
   std::vector<std::uint64_t> ends;
   for (const auto& thread : threads_) ends.push_back(thread->head().written.load(std::memory_order_acquire));
   std::uint64_t count = 0;
@@ -304,7 +304,7 @@ void ProgramFeed::tell_turns(ProgramSink& sink) {
   if (!order_.has_turns()) [[likely]]
     return;
   for (const FutexTracker::Turn& turn : order_.take_turns()) {
-    // Who is woken may sleep for a moment yet, as the call that wakes it has only begun.
+    // A woken thread may sleep for a moment yet, as the call that wakes it has only begun.
     if (Thread* const thread = thread_of(turn.thread.number)) thread->place.turn(turn.by);
     sink.thread_turns(turn.thread, turn.by);
   }
@@ -330,13 +330,13 @@ void ProgramFeed::deliver(Thread& thread, ProgramSink& sink) {
   entered.leave();
 }
 
-// Whoever had ended before the read had written its exit before. If it has not even now, the read showed that it lives.
+// A thread that ended before the read wrote its exit before it. With no exit even now, it was alive.
 void ProgramFeed::note_end_read(Thread& thread, std::uint64_t address) {
   const Thread* const other = thread_of(order_.living_at(thread.who, address));
   if (other != nullptr && other->has_written_exit()) thread.end_reads.push_back({address, other->who.number});
 }
 
-// Whoever has ended has made its last call before the next one of the thread that noticed it.
+// A thread that has ended made its last call before the next call of the thread that noticed it.
 bool ProgramFeed::is_undecided(const Thread& thread, const EndRead& read) const {
   const Thread* const other = thread_of(read.other);
   if (other == nullptr || !other->has_written_exit()) return false;

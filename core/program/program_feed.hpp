@@ -39,7 +39,7 @@ class ProgramFeed {
   /// nothing at the moment. What the thread `wanted` has written is told alone, unless it cannot go on without others; 0: all are told
   /// in turn. Throws SimulationError if a ring holds what no writer of this version writes.
   std::uint64_t read(ProgramSink& sink, std::uint64_t most, std::uint32_t wanted = 0);
-  /// What is left, and the last block of each thread, of which it was not known whether accesses would follow.
+  /// Delivers the rest, and the last block of each thread: more accesses might have followed until now.
   void finish(ProgramSink& sink);
   /// Writers no longer wait, and their further words are lost.
   void stop() { folder_.control().stop.store(1); }

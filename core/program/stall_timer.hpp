@@ -6,7 +6,7 @@
 
 namespace cxloom {
 
-/// Whoever reads may have been away for long: what counts is how long it has looked and found nothing.
+/// The reader may have been away for long: only the time counts in which it has looked and found nothing.
 class StallTimer {
  public:
   using Clock = std::chrono::steady_clock;

@@ -38,8 +38,8 @@ class ThreadTranslation {
     Producer record = 0;       ///< with which its data comes; 0: it was there
     std::uint32_t cycles = 0;  ///< that the read takes
   };
-  /// The same as `wait`, where the TLB has not all of the pages: brings them. Each entry is read by `read`, which is given where
-  /// it is, what it waits for, and how many cycles of that are of this walk, and gives an Entry.
+  /// `wait`, but brings pages that the TLB lacks. `read` reads each entry, and gives an Entry: it is given
+  /// where the entry is, what it waits for, and how many cycles of that are of this walk.
   template <typename Read>
   Dependence bring(std::uint64_t address, std::uint32_t size, const Dependence& needed,
                    RetiredRecords& answered, std::uint64_t now, const Read& read) {

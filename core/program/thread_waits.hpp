@@ -35,7 +35,7 @@ class ThreadWaits {
   /// It was said to go on behind a call `by`; or to wait again, if that is nobody's.
   void turn(const Release& by);
 
-  /// What is to be said when a call is back.
+  /// What to report when a call is back.
   struct Back {
     Release behind;  ///< the call behind which it goes on, its own perhaps; of nobody if it goes on anyway
     bool comes_by = false;  ///< how far it has come: it slept for whom nobody knows

@@ -69,7 +69,7 @@ class Account {
     for (std::size_t i = 0; i < kCommon; i += 2) sum += pair_at(common() + i);
     return Time{sum[0] + sum[1]};
   }
-  /// As if newly made. `length`: what its segments sum to. Rare ones are touched up to the last that is not zero.
+  /// Makes it new. `length`: the sum of its segments. Rare ones are touched up to the last that is not zero.
   void renew(Time length) {
     Time left = length - common_sum();
     for (std::size_t i = 0; left != Time{} && i < kRare; i += 2) {

@@ -18,7 +18,7 @@ enum class InterleavePolicy : std::uint8_t {
   kCapacity,  ///< weights in proportion to the targets' capacities
 };
 
-/// Who keeps caches coherent that hold lines of a region.
+/// The device that keeps caches coherent that hold lines of a region.
 enum class Coherence : std::uint8_t {
   kNone,   ///< nobody: the lines are taken to be private to a requester
   kHdmDb,  ///< the device, by back-invalidate snoops (HDM-DB)
@@ -107,7 +107,7 @@ class AddressMap {
     const Region* const region = region_of(address);
     return region ? std::optional(place_in(*region, address)) : std::nullopt;
   }
-  /// The same in two steps, for every request: to pack a place and unpack it takes as long as to find it.
+  /// `find` in two steps, for every request: to pack a place and unpack it takes as long as to find it.
   const Region* region_of(Address address) const {
     for (const Region& region : regions_) {
       const std::uint64_t offset = address.value() - region.base;  // wraps to something large below the base

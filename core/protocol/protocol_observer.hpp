@@ -1,4 +1,4 @@
-// Who watches the messages of a protocol at work: the protocol log, and tests that follow the values of lines.
+// A watcher of the messages of a protocol: the protocol log, and tests that follow the values of lines.
 #pragma once
 
 #include <string>

@@ -71,7 +71,7 @@ struct alignas(64) Request {
     message.age = now;
     account.open(now);
   }
-  /// As if newly made. Fields guarded by a flag keep their old value.
+  /// Makes it new. Fields guarded by a flag keep their old value.
   void renew() {
     account.renew(account.mark() - message.age);
     message = {};

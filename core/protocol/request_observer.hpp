@@ -1,4 +1,4 @@
-// Whoever hears of each completed request, and of the measured window.
+// A listener to completed requests, and to the measured window.
 #pragma once
 
 #include <optional>

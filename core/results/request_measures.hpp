@@ -1,4 +1,4 @@
-// What is measured of requests: of all, of one kind, and of those that one requester made, one memory served, or one I/O
+// The measures of requests: all, of one kind, made by one requester, served by one memory, or of one I/O
 // engine.
 #pragma once
 

@@ -15,7 +15,7 @@ std::vector<MeasureInfo> summary_measures();
 
 /// The summary of a finished or stopped simulation: a map of `summary_measures`.
 Value summarize(const Simulation& simulation, const Collector& collector);
-/// The same with `per_link` empty: where there are very many links, each is summarised when it is needed.
+/// The summary with `per_link` empty: where there are very many links, each is summarised when it is needed.
 Value summarize_without_links(const Simulation& simulation, const Collector& collector);
 /// The entry of a link in `per_link`: the measures of its two directions by their names.
 Value summarize_link(const Simulation& simulation, const System::LinkView& link);

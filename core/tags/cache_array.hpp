@@ -66,7 +66,7 @@ class CacheArray : private TagArray {
 
   /// Puts in a line that is absent, if need be in the place of a victim.
   Insertion insert(LineAddress line, LineState state);
-  /// The same with what `victim_for` has just said of the line.
+  /// Puts in a line with the `victim` that `victim_for` has just given for it.
   Insertion insert(LineAddress line, LineState state, Slot victim);
   /// Removes the line, if present, and returns what it was.
   LineState invalidate(LineAddress line);

@@ -49,7 +49,7 @@ class CacheHierarchy {
     std::size_t level;  ///< in which it was before; `levels()` if in none
   };
 
-  /// The same for one line.
+  /// An access to one line.
   template <class Emit>
   Found access_line(LineAddress line, AccessKind kind, Emit&& emit) {
     CacheArray& nearest = arrays_.front();

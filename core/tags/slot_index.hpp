@@ -63,7 +63,7 @@ class SlotIndex {
   static std::uint64_t hash_in(std::uint64_t cell) { return cell >> 32U; }
   static Slot slot_in(std::uint64_t cell) { return static_cast<Slot>(cell) - 1; }
 
-  // As far into the table as the hash is into its range, so that any size will do.
+  // A cell as far into the table as the hash is into its range, so that any size will do.
   std::size_t home(std::uint64_t hash) const { return (hash * cells_.size()) >> 32U; }
   std::size_t next(std::size_t at) const { return at + 1 == cells_.size() ? 0 : at + 1; }
   std::size_t distance(std::size_t from, std::size_t to) const {

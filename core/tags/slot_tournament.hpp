@@ -18,7 +18,7 @@ namespace cxloom {
 /// the ways at most. Slots take part once they enter.
 class SlotTournament {
  public:
-  /// Whoever counts further than these stops counting.
+  /// The highest rank and turn: counts stop there.
   static constexpr std::uint32_t kHighestRank = (1U << 23U) - 1;
   static constexpr std::uint64_t kHighestTurn = (std::uint64_t{1} << 40U) - 1;
 

@@ -46,7 +46,7 @@ constexpr std::uint64_t page_table_entry(std::uint64_t address, unsigned level) 
 }
 
 /// What a core knows of where pages are. It has no time: order is all that counts. Each part forgets what was used the longest time ago.
-/// Whoever looks something up says the address with, above its 48 bits, the number of its address space.
+/// An address in a look-up has the number of its address space above its 48 bits.
 class Tlb {
  public:
   Tlb(const TlbParams& params, const VictimRegistry& policies);

@@ -12,7 +12,7 @@ namespace cxloom::qemu {
 
 namespace {
 
-// As the manual of QEMU 7.2 and its processor "max" have them: what came later, or was dropped by all makers.
+// By the manual of QEMU 7.2 and its processor "max": what came later, or was dropped by all makers.
 bool lacks(const ZydisDecodedInstruction& instruction) {
   switch (instruction.encoding) {
     case ZYDIS_INSTRUCTION_ENCODING_EVEX:

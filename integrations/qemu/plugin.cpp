@@ -269,7 +269,7 @@ void follow_flushes(qemu_plugin_tb* block, std::uint32_t count) {
   }
 }
 
-// Whoever translates it comes to it: the emulator has nothing behind it in the block.
+// A thread that translates it comes to it: the emulator has nothing behind it in the block.
 void note_if_lacking(qemu_plugin_insn* instruction) {
   char text[sizeof control->lacking];
   if (!is_lacking(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction),
@@ -369,8 +369,8 @@ void on_system_call_end(qemu_plugin_id_t, unsigned thread, std::int64_t call, st
     region.is_mapped(mapping, static_cast<std::uint64_t>(result));
 }
 
-// Whoever begins this thread is here, within its call: the thread is known before that call is back. The index may have been that of
-// a thread that ended.
+// The creator of this thread is still within its call: the thread is known before that call is back. The
+// index may have been that of a thread that ended.
 void on_thread_begin(qemu_plugin_id_t, unsigned thread) {
   if (thread >= kMostThreads) {
     fail("more than %u threads", kMostThreads);

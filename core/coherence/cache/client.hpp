@@ -1,4 +1,4 @@
-// Who makes the requests that a cache serves.
+// The maker of the requests that a cache serves.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ struct HomeProtocols {
         cxl_bias(agent, cache, read_state),
         cxl_cache(agent, cache, read_state) {}
 
-  /// That of lines at `place`, for a cache of the device `self`.
+  /// The protocol of lines at `place`, for a cache of the device `self`.
   HomeProtocol& of(const AddressMap::Place& place, NodeId self) {
     if (place.coherence == Coherence::kHdmH) return cxl_cache;
     if (place.coherence == Coherence::kHdmD && place.home != self) return cxl_bias;

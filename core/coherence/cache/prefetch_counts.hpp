@@ -1,4 +1,4 @@
-// What is counted of lines that a cache asks for ahead of their use, and its measures.
+// Counts of lines that a cache asks for ahead of their use, and their measures.
 #pragma once
 
 #include <cstdint>

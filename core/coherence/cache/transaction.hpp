@@ -16,7 +16,7 @@ namespace cxloom {
 
 class HomeProtocol;
 
-/// What is under way for a line.
+/// The transaction that is under way for a line.
 enum class Doing : std::uint8_t {
   kNothing,     ///< it is served; a snoop still waits for the answer to its BIConflict
   kRead,        ///< a read of the line, to share it or have it alone
@@ -69,7 +69,7 @@ struct CacheTransaction {
   Account completion_account;
   Account snoop_account;  ///< of a snoop: what passes between its arrival and its answer
 
-  /// What is under way, for people: behind the state of the line.
+  /// The transaction in words, behind the state of the line.
   std::string described() const;
 };
 

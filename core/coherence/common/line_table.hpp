@@ -1,4 +1,4 @@
-// What is under way for each line.
+// The transactions that are under way, by line.
 #pragma once
 
 #include <cstddef>

@@ -141,7 +141,7 @@ void HomeAgent::part_of_answer(Snoop& snoop, const Message& message, bool last) 
   snoop_answered(snoop, message.channel == Channel::kD2HData ? snoop.data_account : snoop.account);
 }
 
-// Whoever needed the entry goes on at once: the line is written behind its back.
+// The request that needed the entry goes on at once, while the line is written.
 void HomeAgent::evicted(Transaction& transaction) {
   if (transaction.owed) {
     write_line(transaction, *transaction.evicts_for->request, nullptr);

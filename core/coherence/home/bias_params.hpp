@@ -7,7 +7,7 @@
 
 namespace cxloom {
 
-/// Who may use a page without asking.
+/// The side that may use a page without asking.
 enum class Bias : std::uint8_t {
   kHost,    ///< the host: it may hold lines, and the device asks for them
   kDevice,  ///< the device: nobody else holds a line

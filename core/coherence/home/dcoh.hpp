@@ -18,7 +18,7 @@ class Dcoh : public DirectoryAgent {
   void receive(Message& message) override;
 
  protected:
-  /// As a base: `params` and the filter of another kind of agent.
+  /// For a derived agent, which has `params` and a filter of its own.
   Dcoh(const DirectoryParams& params, const SnoopFilterParams& filter, Endpoint& endpoint,
        const ComponentContext& context, const VictimRegistry& victims, Agent* memory);
 

@@ -81,9 +81,9 @@ class SnoopFilter {
   Slot insert(LineAddress line, FilterState state);
   /// The entry leaves, with its pin if it has one.
   void erase(Slot slot) { tags_.erase(slot); }
-  /// Who would have to leave so that `line`, which has no room, can come in: the victim of the policy, and if blocks have several
-  /// lines the entries around it that are not pinned and make up the longest block with it. Empty if there is room, or if all
-  /// entries of the set are pinned. A policy that draws does so with each call.
+  /// The entries that have to leave so that `line`, which has no room, can come in: the victim of the policy
+  /// and, if blocks have several lines, unpinned entries around it in its longest block. Empty if there is
+  /// room, or if all entries of the set are pinned. A policy that draws does so with each call.
   Victims victims_for(LineAddress line);
 
   /// An entry that is pinned does not leave for another: it is busy with a transaction. One that is not pinned can be pinned, and the

@@ -15,7 +15,7 @@ namespace cxloom {
 
 namespace {
 
-// What is only ever part of a larger set, as a set of its own.
+// Parameters that are only ever part of a larger set, as a set of their own.
 struct RequesterAlone : RequesterParams {
   static void describe(Schema<RequesterAlone>& schema) { describe_in(schema); }
 };

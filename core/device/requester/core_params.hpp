@@ -23,7 +23,7 @@ struct CoreCacheParams {
   static void describe(Schema<CoreCacheParams>& schema);
 };
 
-/// What is only of interest where programs run has no part in the timing of other workloads.
+/// Parameters for running programs have no part in the timing of other workloads.
 struct CoreParams {
   Frequency clock{Rate::per_time(4, 1'000)};
   std::uint32_t width = 6;

@@ -1,4 +1,4 @@
-// What is measured of the cores of a requester, as results have it.
+// The measures of the cores of a requester, as results have them.
 #pragma once
 
 #include <cstdint>

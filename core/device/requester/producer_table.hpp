@@ -14,9 +14,9 @@ namespace cxloom {
 /// time of its answer. Memory grows with the accesses read, up to `kSize` words.
 class ProducerTable {
  public:
-  /// What is further back has been answered.
+  /// Accesses known: one further back has been answered.
   static constexpr std::size_t kSize = std::size_t{1} << 18U;
-  /// At most.
+  /// Bytes of a table, at most.
   static constexpr std::uint64_t bytes() { return kSize * sizeof(std::uint64_t); }
 
   /// The access whose place the next one takes is answered.
@@ -41,7 +41,7 @@ class ProducerTable {
   Time done(std::uint64_t number) const {
     return Time{static_cast<std::int64_t>(words_[place(number)] >> kPending)};
   }
-  /// It is answered, at that time.
+  /// The access is answered, at that time.
   void answer(std::uint64_t number, Time at) {
     if (has(number)) words_[place(number)] = static_cast<std::uint64_t>(at.ps()) << kPending;
   }

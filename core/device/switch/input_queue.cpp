@@ -58,7 +58,7 @@ void InputQueue::each_waiting(const std::function<void(Message&)>& charge) {
   for (Message* message = queue_.first(); message; message = message->next) charge(*message);
 }
 
-// Those behind the head may leave by other ports: each is looked at when its turn comes.
+// Messages behind the head may leave by other ports: each is looked at when its turn comes.
 void InputQueue::turn_back() {
   if (!core_.in_order()) {
     turn_back_all();

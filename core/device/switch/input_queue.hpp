@@ -24,7 +24,7 @@ class alignas(64) InputQueue final : public Feeder {
 
   explicit InputQueue(SwitchCore& core) : core_(core) {}
 
-  /// It is empty, and now that of this place.
+  /// The queue, which is empty, belongs to this place from now on.
   void move_to(const Place& place) { place_ = place; }
   const Place& place() const { return place_; }
   const EventHandler& owner() const override;

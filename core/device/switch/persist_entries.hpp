@@ -16,7 +16,7 @@ namespace cxloom {
 /// Bytes of a line, a bit each.
 using LineBytes = std::uint64_t;
 
-/// Those of an access that lies within a line.
+/// The bytes of an access that lies within a line.
 constexpr LineBytes bytes_of(Address address, std::uint64_t size) {
   const std::uint64_t all = size >= kLineBytes ? ~LineBytes{0} : (LineBytes{1} << size) - 1;
   return all << (address.value() % kLineBytes);

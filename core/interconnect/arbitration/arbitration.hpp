@@ -115,7 +115,7 @@ class Arbiter {
 
 using ArbitrationRegistry = KindRegistry<Arbiter, ArbitrationContext>;
 
-/// Those that come with cxloom.
+/// Registers the kinds that come with cxloom.
 void register_arbitration(ArbitrationRegistry& registry);
 
 }  // namespace cxloom

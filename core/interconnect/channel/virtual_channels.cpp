@@ -45,8 +45,8 @@ WireCost VirtualChannels::cost() const {
           static_cast<std::uint16_t>(path_.message_bytes(1) - 1)};
 }
 
-// What is decided at the end of an instant must not depend on the order of those that came: as soon as there are two, both
-// queue, the first one first.
+// A decision at the end of an instant must not depend on the order of arrivals: as soon as there are two,
+// both queue, the first one first.
 bool VirtualChannels::bypass(Message& message, BypassSource& source) {
   if (bypassing_) {
     end_bypass();

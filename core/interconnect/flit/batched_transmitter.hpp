@@ -47,7 +47,7 @@ class BatchedFlitTransmitter final : public Transmitter, public EventHandler {
       return flits > 0 && message.size <= kLineBytes && !has_byte_enables(message);
     }
   };
-  /// Which turns are to be taken: all, or those without which a message would arrive too late.
+  /// The turns to be taken: all, or those without which a message would arrive too late.
   enum class Upto : std::uint8_t { kNow, kArrivals };
 
   const Isolated& isolated_of(const Message& message) const {

@@ -16,13 +16,13 @@ class FlitOutage {
 
   /// The link is down until then.
   Time up_at() const { return up_at_; }
-  /// It is down, and what wants to cross it does not wait.
+  /// The link is down, and messages that want to cross it do not wait.
   bool turns_back(Time now) const { return turns_back_ && up_at_ > now; }
 
   // An outage of the link's own.
 
   bool possible() const { return params_.at.has_value(); }
-  /// When it begins; for those for which it is possible.
+  /// When the outage begins; only if it is possible.
   Time begins_at() const { return *params_.at; }
   void begin(Time now) { up_at_ = now + params_.length; }
   /// When a flit that could start at `at` may, of an outage that has begun or will have by then.
@@ -35,11 +35,11 @@ class FlitOutage {
 
   /// It goes down at these times, in their order.
   void expect_failures(const std::vector<Time>& at) { failures_ = at; }
-  /// It is up, and goes down before anything else at `at`, or sooner.
+  /// The link is up, and goes down before anything else at `at`, or sooner.
   bool fails_by(Time at) const { return next_failure_ < failures_.size() && failures_[next_failure_] <= at; }
-  /// When, where it does.
+  /// When the next failure is; only if there is one.
   Time fails_at() const { return failures_[next_failure_]; }
-  /// It is down now, for nobody knows how long.
+  /// The link is down now, for nobody knows how long.
   void fail(Time now) {
     up_at_ = Time::max();
     while (fails_by(now)) ++next_failure_;

@@ -151,7 +151,7 @@ std::uint16_t FlitSender::payload_of_flit() {
   return static_cast<std::uint16_t>(payload);
 }
 
-/// The same of packets, whose payload is behind their header. The flit's have begun, and have not been taken out.
+/// The payload of packets, which is behind their header. The flit's have begun, and have not been taken out.
 std::uint16_t FlitSender::payload_of_io_flit() {
   std::uint32_t left = flit_.io_bytes;
   std::uint64_t payload = 0;

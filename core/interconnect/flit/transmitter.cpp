@@ -51,7 +51,7 @@ void FlitTransmitter::admit_coming(Time now) {
   }
 }
 
-/// Those that are ready wait, though nobody looks before the next turn. What comes later is ready later, so they stay first.
+/// Ready messages wait, though nobody looks before the next turn. They stay first: others are ready later.
 void FlitTransmitter::catch_up(Time now) {
   while (counted_ < coming_.size() && coming_[counted_].ready < now) {
     path_.monitor().queue().change(coming_[counted_++].ready, +1);
@@ -86,8 +86,8 @@ void FlitTransmitter::stage(Feeder& feeder, Time now) {
   sender_.stage(message);
 }
 
-// As much as the next two flits take. What is staged goes by the rules of packing; more of it than that would be a queue in
-// which the arbiter has no say.
+// Whether the next two flits are staged. The rules of packing order what is staged: more of it would be a
+// queue in which the arbiter has no say.
 bool FlitTransmitter::staged_enough() const {
   constexpr std::uint64_t kFlits = 2;
   std::uint64_t units = 0;

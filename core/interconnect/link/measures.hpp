@@ -1,4 +1,4 @@
-// What is measured of each direction of a link: the entries of `per_link`.
+// The measures of each direction of a link: the entries of `per_link`.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ class LinkEnd;
 
 /// All of them, in their order.
 std::vector<MeasureInfo> link_measures();
-/// Those of the direction that an end sends, in a window of `length` nanoseconds that was closed.
+/// Reports the direction that an end sends, in a window of `length` nanoseconds that was closed.
 void report_link(const LinkEnd& end, double length, MeasureSink& sink);
 
 }  // namespace cxloom

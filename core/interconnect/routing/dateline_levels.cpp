@@ -24,7 +24,7 @@ void DatelineLevels::raise(Levels& levels, const Levels& to) {
   for (std::size_t i = 0; i < kMost; ++i) levels[i] = std::max(levels[i], to[i]);
 }
 
-// As Datelines has it: behind a turn that leads no way back messages begin anew, and one that goes back in the order is a dateline.
+// As in Datelines: a turn without a way back begins anew, and a turn back in the order is a dateline.
 void DatelineLevels::turn(std::uint32_t link, std::uint16_t /*out*/, std::uint32_t next) {
   if (!held_[link] || !held_[next] || component_[link] != component_[next]) return;
   Levels behind = levels_[link];

@@ -10,8 +10,8 @@
 
 namespace cxloom {
 
-/// As good as a draw for each message where traffic is scattered. Of all messages of one class from one source to one line it is the
-/// same, which keeps their order.
+/// As good as a draw for each message where traffic is scattered. All messages of one class from one source
+/// to one line have the same draw, which keeps their order.
 class RoutingDraw {
  public:
   explicit RoutingDraw(std::uint64_t seed) : key_(mix_bits(seed ^ 0x726f757465ULL)) {}

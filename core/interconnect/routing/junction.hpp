@@ -32,7 +32,7 @@ class Junction {
   std::uint32_t load(std::size_t way, Channel which) const {
     return component_ ? component_->port(ports_[way]).load(which) : 0;
   }
-  /// The same place on the way to another node.
+  /// This place on the way to another node.
   Junction toward(std::uint32_t target) const {
     return {table_, node_, target, table_.next_hops(node_, target), component_};
   }

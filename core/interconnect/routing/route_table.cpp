@@ -14,7 +14,7 @@
 
 namespace cxloom {
 
-/// What is found on the way from one target outwards. Leaves are left out: their way is that of what they hang on.
+/// The search from one target outwards. Leaves are left out: their way is their neighbour's.
 struct RouteTable::Search {
   static constexpr std::uint32_t kUnseen = 0xffffffffU;
 
@@ -49,21 +49,21 @@ struct RouteTable::Search {
 
 namespace {
 
-/// What is left of the way of a line of data, at the worst of the ways that count as equally good: until its head is at
-/// the end, and until its last byte is. The last byte is never more than the slowest wire's serialisation behind.
+/// The rest of the way of a line of data, at the worst of equally good ways: until its head is at the end,
+/// and until its last byte is. The last byte is never more than the slowest wire's serialisation behind.
 struct Rest {
   Time head;
   Time whole;
 };
 
-/// The same from before a link on.
+/// The rest of the way from before a link.
 Rest before(const Topology::Crossing& crossing, const Rest& rest) {
   const Time head = (crossing.whole ? rest.whole : rest.head) + crossing.latency;
   const Time whole = std::max(rest.whole + crossing.latency, head + crossing.serialization);
   return {crossing.whole ? whole : head, whole};
 }
 
-/// The same from before a node on that passes the message on.
+/// The rest of the way from before a node that passes the message on.
 Rest before(const Topology::Node& node, const Rest& rest) {
   const Time whole = std::max(rest.whole, rest.head + node.serialization) + node.transit;
   return {node.cut_through ? rest.head + node.transit : whole, whole};
@@ -226,8 +226,8 @@ void RouteTable::search_up_down(const Topology& topology, std::uint32_t target,
   }
 }
 
-// Which ways are left depends on the ways alone, not on the order in which nodes are looked at. A way within a strongly
-// connected component is part of some circle. Those that come nearer to the target close none, and every node has one.
+// The ways left depend on the ways alone, not on the order of the search. A way within a strongly connected
+// component is part of some circle. Ways nearer to the target close none, and every node has one.
 void RouteTable::Search::keep_what_leads_on(const Topology& topology) {
   const std::uint32_t target = reached[0];
   std::vector<std::vector<std::uint32_t>> before(topology.size());

@@ -20,7 +20,7 @@ class RouteTurns final : public RouteWalk {
   RouteTurns(const Topology& topology, const DirectedLinks& links, Router& router, const RouteTables& tables,
              unsigned virtual_channels = 1, Plan plan = {});
 
-  /// Those that may turn from a link and virtual channel into the port `out` of the node that it reaches, by a table.
+  /// The classes that may turn from a link and virtual channel into the port `out` of its end, by a table.
   ClassSet classes(std::size_t table, std::uint32_t link, std::uint8_t channel, std::uint16_t out) const {
     return turns_[table][(first_[link] + out) * virtual_channels_ + channel];
   }

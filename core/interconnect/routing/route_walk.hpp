@@ -41,7 +41,7 @@ class RouteWalk {
   void refuse_at(std::span<const std::uint32_t> nodes);
   /// Messages go from these nodes to that one, on detours if there are some.
   void add(std::uint32_t destination, std::span<const Sender> senders);
-  /// The same without detours.
+  /// Messages go from these nodes to that one, never on detours.
   void add_straight(std::uint32_t destination, std::span<const Sender> senders);
   /// Messages may go from these nodes first to one of `switches`, and from there on, or from where no way leads there any more. To be
   /// said before `add`.
@@ -61,9 +61,9 @@ class RouteWalk {
   virtual void leave(std::uint32_t link, ClassSet classes) = 0;
   /// What comes by `link` may go on by the port `out` of the node that it reaches, which is the link `next`.
   virtual void turn(std::uint32_t link, std::uint16_t out, std::uint32_t next) = 0;
-  /// What is known of this link belongs to messages that are done with.
+  /// Whatever was noted for this link is of earlier messages.
   virtual void forget(std::uint32_t link) = 0;
-  /// What has come by this link is at the end of a detour, during this table.
+  /// Messages that come by this link are at the end of a detour, during this table.
   virtual void end_detour(std::uint32_t link) = 0;
   /// Messages whose detour ended so during this table go on from there, of these classes.
   virtual void go_on(std::uint32_t link, ClassSet classes) = 0;

@@ -59,7 +59,7 @@ class RoutingStrategy {
 
 using RoutingRegistry = KindRegistry<RoutingStrategy, RoutingContext>;
 
-/// Those that come with cxloom.
+/// Registers the strategies that come with cxloom.
 void register_routing(RoutingRegistry& registry);
 
 }  // namespace cxloom

@@ -58,7 +58,7 @@ struct SwitchesParams : TopologyParams {
   }
 };
 
-// Those with a file of their own.
+// Generators with a file of their own.
 void register_hypercube(TopologyRegistry& registry);
 void register_fat_tree(TopologyRegistry& registry);
 void register_dragonfly(TopologyRegistry& registry);

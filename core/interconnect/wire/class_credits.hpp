@@ -17,7 +17,7 @@ class ClassCredits {
   static constexpr std::uint32_t kMost = 65536;
 
   ClassCredits() = default;
-  /// The same number for every class.
+  /// Gives every class the same number of credits.
   explicit ClassCredits(std::uint32_t each) : all_alike_(true) { credits_.fill(each); }
 
   /// The credits of a class; none: the receiver's buffers are unbounded.

@@ -16,7 +16,7 @@ namespace cxloom {
 
 class Kernel;
 
-/// Who uses the credits of a link end, all virtual channels of it: `user.wake(virtual channel, 0)` is called with a credit that it asked for.
+/// The user of a link end's credits: `user.wake(virtual channel, 0)` brings a credit that it asked for.
 struct CreditUser {
   Kernel& kernel;
   EventHandler& user;

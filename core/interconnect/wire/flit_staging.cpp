@@ -77,7 +77,7 @@ void FlitStaging::describe_data(Channel channel) {
     }
   }
   for (; k < Offer::kMostWithData; ++k) offer_.set_data(channel, k, {4, false});
-  // Those further back are described when they come nearer.
+  // Lines further back are described when they come nearer.
   stage.has_byte_enables |= stage.lines > Offer::kMostWithData;
 }
 

@@ -81,7 +81,7 @@ class FlitStaging {
   std::uint32_t lines(Channel channel) const { return stages_[static_cast<std::size_t>(channel)].lines; }
   /// Lines of all classes but CXL.io.
   std::uint32_t lines() const { return lines_; }
-  /// The same to a packer, with the byte enables that the lines have.
+  /// The lines as a packer sees them, with their byte enables.
   const Offer& offer() {
     // Writes alone have byte enables.
     if (stage_of(Channel::kM2SRwD).has_byte_enables) describe_data(Channel::kM2SRwD);
@@ -92,7 +92,7 @@ class FlitStaging {
   std::uint32_t bytes_of_io(const Message& message) const {
     return io_packet_bytes(mode_, message.opcode, static_cast<std::uint32_t>(message.payload()));
   }
-  /// Bytes of all of them.
+  /// Bytes of all packets.
   std::uint32_t io_bytes() const { return io_bytes_; }
   Message& take_io();
 

@@ -33,7 +33,7 @@ class Transmitter {
   /// What sends corrupted flits again; none where that never happens.
   virtual FlitRetries* retries() { return nullptr; }
 
-  /// Who is at the other side: the credits of that end by virtual channel, and its retries; none if it has no such thing.
+  /// Connects the other side: its credits by virtual channel, and its retries; null for what it lacks.
   virtual void connect(CreditLine* /*far_credits*/, FlitRetries* /*far_retries*/) {}
   /// Its flits carry the credits back that the receiver on this side frees; otherwise these travel by themselves.
   virtual bool carries_credits() const { return false; }
@@ -45,7 +45,7 @@ class Transmitter {
   virtual void expect_failures(const std::vector<Time>& /*at*/) {}
   /// The link fails: what has begun to cross arrives, what has not waits.
   virtual void interrupt() { state_ = State::kDown; }
-  /// It is known that the link has failed: what waits goes back to the device, and so does what comes.
+  /// The failure is known: messages that wait go back to the device, and so does each that comes.
   virtual void close() { state_ = State::kClosed; }
   /// The link works again.
   virtual void reopen() { state_ = State::kUp; }

@@ -33,7 +33,7 @@ class BypassSource {
  public:
   /// It has to queue after all, at this same instant, to leave by the port `output`.
   virtual void queue(Message& message, std::uint16_t output) = 0;
-  /// It is on the wire, until `end`; `input` is what its port was when it was handed over.
+  /// The message is on the wire, until `end`; `input` is its port when it was handed over.
   virtual void passed(const Message& message, std::uint16_t input, Time end) = 0;
 
  protected:

@@ -58,7 +58,7 @@ std::string joined_columns() {
   throw InputError(std::move(detail), "file");
 }
 
-/// Which of the three columns each column of the file is.
+/// The meaning of each column of the file: which of the three it is.
 std::vector<Column> read_header(const std::string& path, std::size_t line, std::string_view text,
                                 char separator) {
   std::vector<Column> columns;

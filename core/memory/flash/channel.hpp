@@ -23,7 +23,7 @@ struct FlashBusUse {
   std::uint32_t index = 0;  ///< the user's own
 };
 
-/// Who uses the bus.
+/// A user of the bus.
 class FlashBusUser {
  public:
   /// The bus is the user's from now until `end`.
@@ -33,8 +33,8 @@ class FlashBusUser {
   ~FlashBusUser() = default;
 };
 
-/// Who asks at the same instant has the same chance. Commands without data go first: they are short, and a die that has its
-/// command works while data pass. The rest follows in the order in which it asked.
+/// Uses asked for at one instant have the same chance. Commands without data go first: they are short, and a
+/// die that has its command works while data pass. Other uses follow in the order of asking.
 class FlashChannel final : public EventHandler {
  public:
   FlashChannel(Kernel& kernel, EventSource& source, const Bandwidth& bandwidth)

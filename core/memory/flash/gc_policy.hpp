@@ -41,7 +41,7 @@ class GcPolicy {
 
 using GcPolicyRegistry = KindRegistry<GcPolicy, GcContext>;
 
-/// Those that come with cxloom.
+/// Registers the policies that come with cxloom.
 void register_collectors(GcPolicyRegistry& registry);
 
 }  // namespace cxloom

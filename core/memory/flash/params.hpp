@@ -60,7 +60,7 @@ struct FlashParams {
   FlashGeometry geometry(std::optional<Bytes> capacity) const;
 };
 
-/// As written; what is not written comes from the preset.
+/// Reads the parameters that are written; all others come from the preset.
 void read_value(const Value& value, FlashParams& out);
 
 }  // namespace cxloom

@@ -33,7 +33,7 @@ class FlashPlane {
 
   /// Where the data of a logical page are: block x pages + page. kNowhere: it was never written.
   std::uint32_t place(std::uint32_t logical) const;
-  /// Whose data a page has, if they are current; kNowhere if not.
+  /// The logical page whose current data a page has; kNowhere if none.
   std::uint32_t owner(std::uint32_t physical) const;
 
   /// Whether a write finds a page. A block is kept for what collection moves: the last free one and, once that is open, its pages.
@@ -54,9 +54,9 @@ class FlashPlane {
 
   /// Writes logical pages drawn at random, and collects as needed, in no time: what a device has been through.
   void age(std::uint64_t writes, RandomStream& random);
-  /// The same without moving anything: so many more erases of the blocks that have borne some, evenly.
+  /// The wear of such writes, without moving anything: so many more erases, spread evenly over worn blocks.
   void wear(std::uint64_t erases);
-  /// That all blocks have borne.
+  /// Erases that all blocks have borne.
   std::uint64_t erases() const;
 
   const std::vector<FlashBlock>& blocks() const { return blocks_; }
@@ -69,7 +69,7 @@ class FlashPlane {
   void leave(std::uint32_t physical);
   const FlashBlock* least_worn() const;
 
-  // What is zero is as it was at the start: the first `filled` pages, block by block.
+  // Zero stands for the state at the start: the first `filled` pages, block by block.
   static constexpr std::uint32_t kAtFirst = 0;
 
   Shape shape_;

@@ -34,7 +34,7 @@ struct NvmMediaParams {
   static void estimate(const NvmMediaParams& params, MemoryEstimate& memory);
 };
 
-/// As written; what is not written comes from the preset.
+/// Reads the parameters that are written; all others come from the preset.
 void read_value(const Value& value, NvmMediaParams& out);
 
 }  // namespace cxloom

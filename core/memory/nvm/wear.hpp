@@ -27,7 +27,7 @@ class NvmWear {
 
   /// Writes that the most written line has borne.
   double maximum() const { return static_cast<double>(most_) / static_cast<double>(blocks_); }
-  /// The same of all lines in regions that were written at all, on average.
+  /// Mean writes of the lines in regions that were written at all.
   double mean() const {
     if (writes_.empty()) return 0.0;
     return static_cast<double>(total_) / static_cast<double>(blocks_) / static_cast<double>(writes_.size());

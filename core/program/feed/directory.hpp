@@ -14,8 +14,8 @@ namespace cxloom {
 class FeedDirectory {
  public:
   struct Sizes {
-    // Whose turn it is not yet in the order of calls waits until the others have told what came before, which is as much as their rings
-    // hold: little, so that whoever simulates can hold it (CoreCluster::kMostHeld).
+    // A thread whose turn in the order of calls has not come waits until the others have told what came
+    // before, which fits their rings: little, so that the simulation can hold it (CoreCluster::kMostHeld).
     std::uint32_t thread_words = 1U << 14U;
     std::uint32_t process_words = 1U << 15U;
   };

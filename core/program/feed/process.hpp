@@ -34,7 +34,7 @@ class FeedProcess {
       find_block(number);
     return *blocks_[number];
   }
-  /// It is a fork of that process, which tells no more blocks that it knows. Throws SimulationError if it knows others.
+  /// A fork of `parent`, which tells no more blocks that it knows. Throws SimulationError if it knows others.
   void inherit(FeedProcess& parent);
 
   /// execve has put another in its place: nothing will follow.

@@ -8,8 +8,8 @@
 
 namespace cxloom {
 
-/// Those of a process under the emulator, whose addresses are `offset` below those of this machine. Empty if it has ended. What the
-/// emulator has for itself is among them.
+/// The mappings of a process under the emulator, whose addresses are `offset` below this machine's; with the
+/// emulator's own. Empty if the process has ended.
 std::vector<ProgramMapping> mappings_of(std::uint32_t process, std::uint64_t offset);
 
 }  // namespace cxloom

@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kCallEndWords = 4;
 /// The thread gave its processor up within the call.
 inline constexpr std::uint64_t kSlept = std::uint64_t{1} << 32U;
 
-/// What is known of an access when its instruction is translated; address, size and direction are added when it happens.
+/// The part of an access record known when its instruction is translated; the rest is added when it happens.
 constexpr std::uint64_t access_of(std::uint32_t instruction) {
   return static_cast<std::uint64_t>(instruction) << 53U;
 }

@@ -1,4 +1,4 @@
-// What is made once for each flit format, with and without the slot formats that cut off reserved bits.
+// A thing made once for each flit format, with and without the slot formats that cut off reserved bits.
 #pragma once
 
 #include <array>

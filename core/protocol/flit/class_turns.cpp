@@ -25,7 +25,7 @@ unsigned ClassTurns::next(ClassNibbles ready, ClassNibbles lacking, ClassNibbles
     needs = patience;
   }
   start_ = first;
-  // What is left of its patience it keeps, but no more than makes for one slot.
+  // The class keeps the rest of its patience, but no more than makes for one slot.
   if (needs > 0) patient_since_[lead] = std::max(patient_since_[lead], given_ - patience_.slots) + needs;
   return lead;
 }

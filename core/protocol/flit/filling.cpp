@@ -14,7 +14,7 @@ inline ClassNibbles FlitFilling::without_single(Channel channel, ClassNibbles fi
   return fits - nibble_of(channel, whole < 2 ? count : count - whole);
 }
 
-/// Whose turn it is. A class lacks company as far as fewer of it wait than are enough, or fewer can go than the slot takes.
+/// The class whose turn it is. It lacks company if fewer wait than are enough, or can go than the slot takes.
 inline unsigned FlitFilling::lead_of(const SlotTables::ForSlot& table, ClassNibbles available,
                                      ClassNibbles ready) {
   const ClassNibbles kept_back = table.enough - table.most;

@@ -48,7 +48,7 @@ struct FlitGeometry {
 
   constexpr bool is_header(std::size_t slot) const { return slot == 0 || slot == second_header; }
   constexpr bool is_split(std::size_t slot) const { return slot != 0 && slot == split_slot; }
-  /// Those that may carry data.
+  /// Slots that may carry data.
   constexpr unsigned generic_slots() const { return slots - (second_header == 0 ? 1 : 2); }
   constexpr unsigned groups() const { return (slots + kSlotsOfGroup - 1) / kSlotsOfGroup; }
   static constexpr unsigned group_of(std::size_t slot) { return static_cast<unsigned>(slot) / kSlotsOfGroup; }

@@ -18,7 +18,7 @@ class Offer {
  public:
   /// More of a class than this may wait, but no flit takes more: twice the largest count of 128 B.
   static constexpr unsigned kMost = 12;
-  /// The same of a class with data: the messages whose data are to be described.
+  /// The largest count for a class with data: the messages whose data are described.
   static constexpr unsigned kMostWithData = 8;
 
   void set(Channel channel, std::size_t count) {

@@ -11,8 +11,8 @@ class Topology;
 /// Throws InputError.
 void check_connected(const Devices& devices, const Topology& topology);
 
-/// Whoever has work must be able to reach all memories that have addresses, and the homes that keep them coherent. Throws
-/// InputError.
+/// Throws InputError unless each requester with work can reach all memories that have addresses, and the
+/// homes that keep them coherent.
 void check_reachability(const System& system);
 
 }  // namespace cxloom

@@ -13,7 +13,7 @@ struct Spec;
 
 /// Throws InputError with the path of what is wrong. `spec` must outlive the system.
 System build_system(Kernel& kernel, const Registry& registry, const Spec& spec);
-/// The same with a kernel for each device, in the order of the spec: those that a link without latency joins have the same.
+/// With a kernel for each device, in the order of the spec: links without latency need one kernel.
 System build_system(const std::vector<Kernel*>& kernels, const Registry& registry, const Spec& spec);
 
 /// What must hold of a system once its devices have work: everybody reaches whom they need. Throws InputError.

@@ -37,7 +37,7 @@ class LinkBuffers {
   }
   /// What comes in by a link keeps its buffer.
   bool held_behind(std::uint32_t link) const { return limited_[link] != 0 && keeps(links_.to(link)); }
-  /// Those in use on a link: only who keeps buffers distinguishes them.
+  /// The virtual channels in use on a link: only a node that keeps buffers distinguishes them.
   std::uint8_t virtual_channels(std::uint32_t link) const {
     return held_behind(link) ? static_cast<std::uint8_t>(params(link).virtual_channels) : std::uint8_t{1};
   }

@@ -1,4 +1,4 @@
-// Who sends messages to whom in a system, and of which classes.
+// The senders and receivers of messages in a system, and the classes of these messages.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct MessageFlows {
       const std::vector<RouteWalk::DeadEnd>& dead_ends) const;
 };
 
-/// Those that devices and address map allow: of requesters with work, or of all.
+/// The flows that devices and address map allow: from requesters with work, or from all.
 MessageFlows message_flows(const System& system, bool all_requesters = false);
 
 }  // namespace cxloom

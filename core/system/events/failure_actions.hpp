@@ -35,7 +35,7 @@ class FailureActions final : public EventActions, public EventHandler {
   void act(std::size_t number, const EventParams& event) override;
 
   std::string name() const override { return "events"; }
-  /// It is known that the event of this number has happened.
+  /// The event of this number becomes known.
   void wake(std::uint8_t kind, std::uint64_t number) override;
 
  private:

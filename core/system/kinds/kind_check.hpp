@@ -14,7 +14,7 @@ void require_kinds(const SchemaInfo& info, const Value& params, const Registry& 
 /// Throws InputError for all that is wrong with the kinds that these parameters name, and with those within them.
 void check_named(const SchemaInfo& info, const Value& params, const Registry& registry);
 
-/// The same of something of a kind: its kind, its parameters, and the kinds that these name.
+/// Throws InputError for all that is wrong with a kind and its parameters, and with kinds that these name.
 template <class Kinds>
 void check_kind(const Kinds& kinds, const Value& value, const Registry& registry) {
   KindSpec kinded;

@@ -17,7 +17,7 @@ using VirtualSwitchesOf = std::function<const VirtualSwitches*(const Component&)
 void check_bound_once(const System& system, const Component& where, const BoundParams& bound,
                       const VirtualSwitchesOf& others);
 
-/// The same for all that is bound from the beginning, with its path.
+/// Checks all that is bound from the beginning; the error has its path.
 void check_bound_once(const System& system);
 
 }  // namespace cxloom

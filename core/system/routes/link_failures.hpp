@@ -24,7 +24,7 @@ class LinkFailures {
 
   /// By an event with this number. Returns the links that have been up until now.
   std::vector<std::size_t> fail(const FailingPart& part, std::size_t event);
-  /// It is known that this event has happened. Returns the links that the routes are to avoid from now on: those that have not been
+  /// This event becomes known. Returns the links that the routes are to avoid from now on: they have not been
   /// repaired since, and have not failed again.
   std::vector<std::size_t> discover(const FailingPart& part, std::size_t event);
   /// Returns the links that are up again, and on routes.

@@ -1,4 +1,4 @@
-// Which parts of plug-ins may have thrown an exception that is none of our errors.
+// The parts of plug-ins that may have thrown an exception that is none of our errors.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@
 
 namespace cxloom {
 
-/// What is written under a top-level key.
+/// The form of a top-level entry.
 enum class SectionForm : std::uint8_t {
   kText,    ///< `name: dragonfly`
   kKind,    ///< `topology: {kind: ring, ...}`
@@ -108,7 +108,7 @@ std::vector<SpecEntry> entries_of(const SpecSection& section, const Value& spec)
 /// Reads a resolved spec of these sections; throws InputError with the path of the offending key.
 Spec read_spec(const Value& value, const Registry& registry, const std::vector<SpecSection>& sections);
 
-/// What is wrong with each entry of a spec by itself.
+/// The errors in each entry of a spec by itself.
 ErrorList entry_errors(const Value& value, const Registry& registry,
                        const std::vector<SpecSection>& sections);
 

@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kAllBefore = ~std::uint32_t{0};
 /// Bytes of an atomic operation whose size is not given.
 inline constexpr std::uint16_t kAtomicBytes = 8;
 
-/// Who in a core waits for an access.
+/// The part of a core that waits for an access.
 enum class AccessRole : std::uint8_t {
   kDemand,     ///< its instruction: a load for the data, a store for its place in the store buffer
   kStoreFill,  ///< a store, of which this is the read of the line; for the program it is a store

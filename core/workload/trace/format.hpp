@@ -29,7 +29,7 @@ class FormatReader {
   virtual ~FormatReader() = default;
   /// Adds what a line stands for, if anything. Throws TraceError.
   virtual void read(const TraceWords& /*line*/, AccessQueue& /*accesses*/) {}
-  /// The same of a record of bytes, of forms that have those.
+  /// Adds what a record of bytes stands for, in forms that have records.
   virtual void read_record(std::string_view /*record*/, AccessQueue& /*accesses*/) {}
   /// What it has changed so far that its user should know; usually nothing.
   virtual std::string remark() const { return {}; }

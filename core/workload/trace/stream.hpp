@@ -31,7 +31,7 @@ class TraceStream final : public AccessStream {
   /// operations. Reads the first batch.
   explicit TraceStream(Refill refill, std::optional<std::uint64_t> length = std::nullopt, bool cores = false,
                        std::shared_ptr<BatchTimes> times = nullptr, Want want = {});
-  /// The same, played so often. The times of a round go on from the last one of the round before.
+  /// A trace played so often. The times of a round go on from the last one of the round before.
   TraceStream(const Again& again, Rounds rounds, std::optional<std::uint64_t> length, bool cores);
 
   /// Throws InputError if the trace ends before or goes on after its length, or what the refill throws.

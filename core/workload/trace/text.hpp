@@ -16,7 +16,7 @@
 
 namespace cxloom {
 
-/// What is written; what is of this version or an earlier one is read.
+/// The version that is written; it and earlier ones are read.
 inline constexpr std::uint32_t kTraceVersion = 2;
 
 enum class TraceColumn : std::uint8_t {

@@ -38,7 +38,7 @@ class DramCandidates {
     reconsider(bank, false, now);
     reconsider(bank, true, now);
   }
-  /// As the scheduler said after a notification: its choice for this bank is out of date, or for every one.
+  /// The scheduler said after a notification that its choice for this bank is out of date, or for every bank.
   void ask_again(std::uint32_t bank, Clock now);
 
   DramQueue::Slot slot(std::uint32_t bank, bool write) const { return candidates_[write][bank].slot; }

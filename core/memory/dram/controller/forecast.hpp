@@ -43,7 +43,7 @@ class DramForecast {
         the_.arrivals.empty(false) && the_.arrivals.empty(true) && the_.queue.count(false) == 0;
     return none_waits && the_.config.posted_writes ? under_way : done_waiting(now, under_way);
   }
-  /// The same for a read that is alone: nothing else is queued.
+  /// The first clock at which a read may be done that is alone: nothing else is queued.
   Clock alone(const DramBurst& burst, Clock now) const {
     const DramStep step = the_.candidates.step_of(burst);
     return the_.candidates.ready_at(step, burst, now) + rest(step) + hit_;

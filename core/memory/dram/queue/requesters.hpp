@@ -1,4 +1,4 @@
-// Who has bursts here, arriving or waiting: how many requesters have reads alone, how many writes alone.
+// Requesters with bursts here, arriving or waiting: how many have reads alone, how many writes alone.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ class DramRequesters {
     ++only_[burst.write];
     return all() == 2;
   }
-  /// It is served, or need not be.
+  /// The burst is served, or need not be.
   void remove(const DramBurst& burst) {
     Counts& own = counts_[index(burst)];
     if (--own[burst.write] != 0) return;

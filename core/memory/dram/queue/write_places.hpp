@@ -19,7 +19,7 @@ class DramWritePlaces {
   void take() { ++held_; }
   /// A write has gone out; its data are in the device at `at`. Calls come in the order of `at`.
   void leave(Clock at) { leaving_.push_back(at); }
-  /// Those that are free by `now` may be taken again.
+  /// Frees the places whose data have left by `now`.
   void release(Clock now, DramLevel& level) {
     while (!leaving_.empty() && leaving_.front() <= now) {
       level.change(leaving_.front(), -1);

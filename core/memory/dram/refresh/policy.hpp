@@ -48,7 +48,7 @@ class DramRefreshPolicy {
 
 using DramRefreshPolicyRegistry = KindRegistry<DramRefreshPolicy, DramRefreshContext>;
 
-/// Those that come with cxloom.
+/// Registers the policies that come with cxloom.
 void register_refresh_policies(DramRefreshPolicyRegistry& registry);
 
 /// Throws InputError if the device has no such refreshes, or one is due before the last is over.

@@ -35,7 +35,7 @@ class DramRowPolicy {
 
 using DramRowPolicyRegistry = KindRegistry<DramRowPolicy, DramRowContext>;
 
-/// Those that come with cxloom.
+/// Registers the policies that come with cxloom.
 void register_row_policies(DramRowPolicyRegistry& registry);
 
 }  // namespace cxloom

@@ -37,8 +37,8 @@ class DramScheduler {
  public:
   virtual ~DramScheduler() = default;
 
-  /// Which burst a bank serves next of those in one direction, a list that begins with `oldest`; `row` is the open one. It is
-  /// asked when something has changed in the bank, or when it wanted to be; until then the answer holds.
+  /// The burst that a bank serves next of one direction, a list that begins with `oldest`; `row` is open. It
+  /// is asked when something has changed in the bank, or when it wanted to be; until then the answer holds.
   virtual DramPick pick(DramQueue::Slot oldest, std::int64_t row, Clock now) = 0;
 
   // Notifications. Each returns the bank about which it wants to be asked again besides that of the burst.
@@ -75,7 +75,7 @@ class DramScheduler {
 
 using DramSchedulerRegistry = KindRegistry<DramScheduler, DramSchedulerContext>;
 
-/// Those that come with cxloom.
+/// Registers the schedulers that come with cxloom.
 void register_schedulers(DramSchedulerRegistry& registry);
 
 }  // namespace cxloom

@@ -116,7 +116,10 @@ def test_links_and_paths_lead_somewhere(file: Path) -> None:
 @pytest.mark.parametrize(
     ("page", "dead"),
     [
-        ("[a](docs/spec.md#spec-files) `core/base/` `tests/core/*/bus_test.cpp` `core/device/NAME.hpp`", []),
+        (
+            "[a](docs/spec.md#spec-files) `core/base/` `tests/core/*/*/bus_test.cpp` `core/device/NAME.hpp`",
+            [],
+        ),
         ("[a](https://example.org/gone.md) `64GB/s`", []),
         ("`make lint-format lint-python`, `make same-bytes BASE=HEAD`", []),
         ("`make lint-format bread`", ["make bread"]),

@@ -96,7 +96,7 @@ def test_no_circle_of_includes() -> None:
 
 @pytest.mark.parametrize("folder", ["system", "results"])
 def test_the_builder_asks_for_roles_not_for_classes(folder: str) -> None:
-    sources = list((ROOT / "core" / folder).glob("*.?pp"))
+    sources = list((ROOT / "core" / folder).rglob("*.?pp"))
     assert len(sources) > 5, "the sources are elsewhere"
     casting = [source.name for source in sources if "dynamic_cast" in source.read_text(encoding="utf-8")]
     assert casting == []

@@ -10,13 +10,13 @@
 
 namespace cxloom {
 
-/// The kinds that specs may name in this process: those of cxloom, and of the plug-ins that were loaded.
+/// The kinds that specs may name in this process: the kinds of cxloom, and of loaded plug-ins.
 Registry& registry();
 
 void bind_declarations(nanobind::module_& m);
 void bind_simulation(nanobind::module_& m);
 
-/// From now on the core's exceptions are those of cxloom.base.errors.
+/// The core's exceptions become exceptions of cxloom.base.errors.
 void translate_errors();
 
 /// Errors of the core as InputErrors of cxloom.base.errors.

@@ -27,7 +27,7 @@ nb::object decoded(const std::string& bytes) {
       PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
 }
 
-// The core's exceptions as those of cxloom.base.errors.
+// Makes the core's exceptions exceptions of cxloom.base.errors.
 void translate(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);

@@ -17,7 +17,7 @@ namespace cxloom {
 template <class Cell, class Cells = std::vector<Cell>>
 class FlatTable {
  public:
-  /// Grows with what is in it, and never shrinks.
+  /// Grows with its contents, and never shrinks.
   FlatTable() = default;
   /// Has room for so many cells from the start.
   explicit FlatTable(std::size_t capacity) : cells_(size_for(capacity)) {}

@@ -1,5 +1,5 @@
-// Keeps messages in order where routes do not: the sender numbers those that must not overtake each other, and the receiver
-// holds back what has come too early.
+// Keeps messages in order where routes do not: the sender numbers messages that must
+// not overtake each other, and the receiver holds back what has come too early.
 #pragma once
 
 #include <cstddef>
@@ -68,7 +68,7 @@ class DeliveryOrder {
   Message* next(std::uint64_t name);
   /// A numbered message never comes in: later ones do not wait for it. True: `next` may have a kept one now.
   bool forget(const Message& message);
-  /// To whom the messages of a stream go.
+  /// The receiver of the messages of a stream.
   static NodeId destination_of(std::uint64_t stream) {
     return NodeId{static_cast<std::uint32_t>((stream >> 28U) & (kMostEnds - 1))};
   }
@@ -122,7 +122,7 @@ class DeliveryOrder {
   void keep(Message& message, Stream& stream);
   void pass_gone(Stream& stream);
 
-  unsigned shift_ = 64 - kFirstBits;  // 64 bits less those that number a bucket
+  unsigned shift_ = 64 - kFirstBits;  // 64 less the bits that number a bucket
   std::vector<Bucket> buckets_;
   Pool<Stream> pool_;
   std::size_t streams_ = 0;

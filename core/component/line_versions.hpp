@@ -81,7 +81,7 @@ class LineVersions {
   struct Version {
     std::uint64_t written = 0;  // when, by the count of what has happened
     std::uint64_t answered = 0;
-    std::uint64_t settled = 0;  // answered, or brought by a read: what is first
+    std::uint64_t settled = 0;  // answered, or brought by a read: the first of both
   };
   struct Line {
     std::vector<Version> versions{{}};

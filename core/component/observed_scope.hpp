@@ -1,4 +1,4 @@
-// An agent acts on a message: whoever watches (SystemContext::observer) sees what the agent knows of the lines before and after.
+// An agent acts on a message: the observer (SystemContext) sees its view of the lines before and after.
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,7 @@ inline constexpr std::array kThrottleMeasures{
 
 class RequestThrottle final : public EventHandler {
  public:
-  /// `sender`: the agent that sends requests to memory, the cache or who has none.
+  /// `sender`: the agent that sends requests to memory: a cache, or a requester without one.
   RequestThrottle(const ThrottleParams& params, Kernel& kernel, Agent& sender);
   ~RequestThrottle() override;
 

@@ -65,8 +65,8 @@ class VersionFloor {
     return latest_.version == version ? other_ : latest_;
   }
 
-  Known answered_;  // of those that are answered the one that was written last
-  Known written_;   // the same of those that are settled
+  Known answered_;  // the answered version that was written last
+  Known written_;   // the settled version that was written last
   Known latest_;    // the version that reads brought, and when the last of these began
   Known other_;     // the same of other versions
 };

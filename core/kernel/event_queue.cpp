@@ -143,7 +143,7 @@ void EventQueue::open_next_instant() {
   lay_out_instant();
 }
 
-// The first of those of the open bucket that hold something.
+// The first instant of the open bucket that holds something.
 [[gnu::noinline]] void EventQueue::lay_out_instant() {
   const auto fine = static_cast<std::size_t>(std::countr_zero(filled_instants_));
   filled_instants_ &= filled_instants_ - 1;
@@ -171,7 +171,7 @@ void EventQueue::open_next_instant() {
 }
 
 // In large systems many events share an instant. A sort spends most of its time on mispredicted branches; here the place of
-// each is the number of those that go behind it, which compilers count several at a time.
+// each is the number of events that go behind it, which compilers count several at a time.
 void EventQueue::order_instant() {
   constexpr std::size_t kFewest = 6;
   constexpr std::size_t kMost = 64;

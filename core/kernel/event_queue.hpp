@@ -179,7 +179,7 @@ class EventQueue {
   std::size_t left_ = 0;                                         // of these
   bool crowded_ = false;                                         // there were many of these
   std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted_;  // order and node, while many are sorted
-  std::uint64_t filled_instants_ = 0;                      // of the open bucket, those that hold something
+  std::uint64_t filled_instants_ = 0;                      // instants of the open bucket that hold something
   std::array<std::uint32_t, 1U << kFineBits> instants_{};  // a list of nodes each
   Nodes far_;  // heap: events that were beyond the horizon when they were pushed
   std::uint32_t free_ = kNone;

@@ -17,7 +17,7 @@ Time Kernel::next_event_time() {
 
 // A handler is foreseen when so many others settle before it, and again at half as many, when what the first call fetched is there.
 constexpr std::size_t kSettlingAhead = 4;
-// Where so many settle, the state of those that do does not fit in the cache (as EventQueue::kCrowded).
+// Where so many settle, their state does not fit in the cache (as EventQueue::kCrowded).
 constexpr std::size_t kManySettle = 24;
 
 void Kernel::end_instant() {

@@ -1,4 +1,4 @@
-// The measured window, as whoever counts in it sees it: whether it is open, and how long it was.
+// The measured window for counting in it: whether it is open, and how long it was.
 #pragma once
 
 #include <cstdint>

@@ -49,8 +49,8 @@ std::string describe_waits(const Kernel& kernel) {
   constexpr std::size_t kMaxLines = 40;
   std::string text;
   std::size_t lines = 0;
-  std::map<const EventHandler*, Names> holders;  // who waits -> on whom
-  Names owners;                                  // in the order found, so that the text is the same each time
+  std::map<const EventHandler*, Names> holders;  // waiter -> its holders
+  Names owners;                                  // in the order found, so that the text never varies
   for (const WaitedFor& waited : kernel.wait_lists()) {
     if (waited.list->empty()) continue;
     const Waiter& first = *waited.list->first();

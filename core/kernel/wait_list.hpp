@@ -1,5 +1,5 @@
 // The one way to wait: for a queue slot, a credit, a wire, a bank. A waiter is in one list at a time, is woken and
-// never polls. Each list names what is waited for and who holds it, so that a deadlock can be described in words.
+// never polls. Each list names a resource and its holder, so that a deadlock can be described in words.
 #pragma once
 
 #include <string>
@@ -35,7 +35,7 @@ class Waiter {
 /// Two pointers. The kernel keeps its name, so that the state that a message touches stays small.
 class WaitList {
  public:
-  /// `resource` (a literal) is what is waited for, `holder` who has it now. Registers itself for the diagnosis.
+  /// `resource` is a literal, `holder` has it now. Registers itself for the diagnosis.
   WaitList(Kernel& kernel, const char* resource, const EventHandler& holder);
   WaitList(const WaitList&) = delete;
   WaitList& operator=(const WaitList&) = delete;
@@ -66,7 +66,7 @@ class WaitList {
 struct WaitedFor {
   const WaitList* list;
   const char* resource;        ///< a literal
-  const EventHandler* holder;  ///< who has it
+  const EventHandler* holder;  ///< has it now
 };
 
 /// The waiters and the holders of what they wait for, a line each, and the circle among them if there is one:

@@ -84,7 +84,7 @@ class CorePipeline {
     return load_cycles_[level < load_cycles_.size() ? level : 0];
   }
   std::uint64_t longest_load() const { return load_cycles_.back(); }
-  /// Cycles, of those up to now, in which no instruction was dispatched because one had to wait for its page.
+  /// Cycles up to now without a dispatch because an instruction had to wait for its page.
   std::uint64_t walked() const { return walked_; }
 
  private:

@@ -52,7 +52,7 @@ class Dependence {
  private:
   static constexpr unsigned kCycleBits = 16;
 
-  std::uint64_t latest_ = 0;  // producer, and below it the cycles: what is to be waited for is the larger
+  std::uint64_t latest_ = 0;  // producer, and below it the cycles: the later one is the larger
 };
 
 /// The dependences of one thread: the latest access whose data went into each register, and into each

@@ -13,7 +13,7 @@ namespace cxloom {
 /// A page that got a frame.
 struct FramedPage {
   std::uint64_t address = 0;  ///< its first, in its process, whose number is in the upper 16 bits
-  std::uint32_t origin = 0;   ///< of those of the memory
+  std::uint32_t origin = 0;   ///< the index of its origin
 };
 
 /// By frame, which page of which process it is, and what that is for.

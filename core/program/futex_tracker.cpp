@@ -12,9 +12,9 @@ namespace {
 constexpr std::uint64_t kClearsAtEnd = 0x20'0000;  // of clone: CLONE_CHILD_CLEARTID
 constexpr std::int64_t kTryAgain = -11;            // the futex has another value already
 constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
-// Ends of threads that a read may show. Nobody asks for those of detached threads.
+// Ends of threads that a read may show. Nobody asks for the ends of detached threads.
 constexpr std::size_t kMostWatched = 64;
-constexpr std::size_t kMostRecent = 64;  // wakes: who finds a futex changed does so soon after
+constexpr std::size_t kMostRecent = 64;  // wakes: a thread that finds a futex changed does so soon after
 
 // The kernel takes them as int.
 std::uint64_t count_of(std::uint64_t argument) {
@@ -62,7 +62,7 @@ Release FutexTracker::ends(const ProgramThread& thread, const SystemCallEnd& end
     const auto waiter = std::find_if(waiters_.begin(), waiters_.end(),
                                      [&](const Waiter& one) { return one.thread.number == thread.number; });
     if (waiter != waiters_.end()) {
-      // A waiter whose time was over, or who was interrupted, was not woken.
+      // A waiter was not woken if its time was over, or it was interrupted.
       if (end.result == 0) {
         if (waiter->by.thread == 0) take_over(*waiter);
         by = waiter->by;

@@ -14,10 +14,10 @@
 
 namespace cxloom {
 
-/// Follows the system calls of all threads, in their order, and finds for those that waited the call that let them go on.
+/// Follows the system calls of all threads in order, and finds the calls that let waiting threads go on.
 ///
-/// A futex wakes those that wait for it in the order in which they came. How many it woke is known when its call is back,
-/// and who was woken may be back before: until then it is taken to wake as many as it may, and put right afterwards.
+/// A futex wakes its waiters in the order in which they came. How many it woke is known when its call is
+/// back, and a woken thread may be back before. Until then it counts as waking as many as it may.
 class FutexTracker {
  public:
   /// By the call `by`, if anybody knows it.
@@ -50,7 +50,7 @@ class FutexTracker {
   struct Word {
     std::uint32_t process = 0;
     std::uint64_t address = 0;
-    bool shared = false;  // with other processes, if they have it at the same address
+    bool shared = false;  // with other processes that have it at this address
 
     bool is(const Word& other) const {
       return address == other.address && (process == other.process || (shared && other.shared));
@@ -59,12 +59,12 @@ class FutexTracker {
   struct Waiter {
     ProgramThread thread;
     Word word;
-    Release by;  // whoever is taken to have woken it
+    Release by;  // the call taken to have woken it
   };
   struct Wake {
     Release by;
     Word word;
-    Word onto;                // of a requeue: where those that are not woken wait from then on
+    Word onto;                // of a requeue: where the others wait from then on
     std::uint64_t most = 0;   // wakes so many
     bool counts = true;       // its result is how many it woke and moved
     std::uint64_t woken = 0;  // so far

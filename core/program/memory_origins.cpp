@@ -24,7 +24,7 @@ void MemoryOrigins::begins(std::uint32_t process, std::uint32_t copy_of) {
 void MemoryOrigins::is_mapped(std::uint32_t process, const ProgramMapping& mapping) {
   Process& whose = processes_[process];
   if (mapping.path.empty()) {
-    // What has no bytes in a file and follows those that have is of the file, too.
+    // Memory without bytes in a file that follows memory with some is of the file, too.
     const auto next = whose.ranges.upper_bound(mapping.begin);
     const bool behind = std::exchange(whose.behind_a_file, false);
     if (behind && next != whose.ranges.begin() && std::prev(next)->second.end == mapping.begin) {

@@ -1,4 +1,4 @@
-// What each page of a program is for: who mapped it, or which file it is from.
+// The origin of each page of a program: the code that mapped it, or its file.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace cxloom {
 
-/// Memory of one origin: all that was mapped by calls from the same place, or that is of one file.
+/// Memory of one origin: all that was mapped by calls from one place, or that is of one file.
 struct MemoryOrigin {
   enum Kind : std::uint8_t {
     kUnknown,

@@ -77,7 +77,7 @@ class ProgramCapture : public ProgramSink {
   std::uint64_t flushes() const { return flushes_; }
   /// Regions of interest that have begun.
   std::uint64_t regions() const { return recorded_.regions(); }
-  /// Branches that were predicted, and those of them that were predicted wrongly; with a core.
+  /// Branches that were predicted, and the wrongly predicted ones; with a core.
   std::uint64_t branches() const { return branches_; }
   std::uint64_t mispredictions() const { return mispredictions_; }
   /// What the program's memory is for.

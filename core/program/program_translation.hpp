@@ -1,4 +1,4 @@
-// The TLBs of the cores that run a program, and what is counted of them.
+// The TLBs of the cores that run a program, and their counts.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace cxloom {
 /// Counts over all threads.
 struct TranslationCounts {
   std::uint64_t misses = 0;  ///< of the first level of the TLB
-  std::uint64_t walks = 0;   ///< of them those that the second level missed, too
+  std::uint64_t walks = 0;   ///< misses of the second level, too
   std::uint64_t loads = 0;   ///< entries of page tables that were read
   std::uint64_t cycles = 0;  ///< in which a thread had nothing to dispatch because of walks, memory aside
 };
@@ -43,7 +43,7 @@ class ProgramTranslation {
   TlbParams params_;
   const VictimRegistry& policies_;
   std::unordered_map<const void*, std::unique_ptr<Tlb>> tlbs_;
-  TranslationCounts counts_;        // their cycles are those of earlier times of recording
+  TranslationCounts counts_;        // with the cycles of earlier recordings
   std::uint64_t walked_start_ = 0;  // of this time of recording
   bool recording_ = false;
 };

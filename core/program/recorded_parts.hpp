@@ -5,10 +5,10 @@
 
 namespace cxloom {
 
-/// A run is recorded where all agree that it is: who records, the regions of interest of all threads, and the windows of a sample.
+/// A run is recorded where all agree: the recorder, the regions of interest of all threads, and the sample.
 class RecordedParts {
  public:
-  /// With `regions` only within regions of interest. Of every `period` instructions the last `window`; of those of all threads; 0: all.
+  /// With `regions` only within regions of interest. Of each `period` the last `window` instructions; 0: all.
   RecordedParts(bool regions, std::uint64_t window, std::uint64_t period);
 
   bool recording() const { return wanted_ && in_window_ && (!in_regions_ || inside_ > 0); }

@@ -1,4 +1,4 @@
-// How far a thread has come, and how far whoever reads its records knows that.
+// How far a thread has come, and how far the reader of its records knows that.
 #pragma once
 
 #include <cstdint>

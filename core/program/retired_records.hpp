@@ -18,7 +18,7 @@ class RetiredRecords {
   void begin_instruction() { ++instructions_; }
   /// The instruction at hand makes a record whose data nobody asks for here.
   void add() { recorded_ = instructions_; }
-  /// It makes the record of that number. Of those that are not known to be answered one is remembered.
+  /// The thread makes the record of that number. One record is remembered that may be without an answer.
   void add(Producer record) {
     if (up_to() >= marked_) {
       marked_ = record;

@@ -19,7 +19,7 @@ ThreadWaits::Back ThreadWaits::end(std::uint32_t thread, const SystemCallEnd& en
   if (end.by.thread != 0) {
     if (end.by.order != behind_) back.behind = end.by;
   } else if (asleep_) {
-    // Nobody knows for whom it waited, or it did not.
+    // It waited for an unknown thread, or not at all.
     if (end.slept) back.comes_by = true;
     else back.behind = {thread, call_};
   } else if (call_ != 0 && end.slept) {

@@ -1,4 +1,4 @@
-// For whom a thread waits in its system calls, as the trace says it.
+// The threads that a thread waits for in its system calls, as the trace says it.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class ThreadWaits {
   /// What to report when a call is back.
   struct Back {
     Release behind;  ///< the call behind which it goes on, its own perhaps; of nobody if it goes on anyway
-    bool comes_by = false;  ///< how far it has come: it slept for whom nobody knows
+    bool comes_by = false;  ///< how far it has come: it slept for an unknown thread
   };
   Back end(std::uint32_t thread, const SystemCallEnd& end, const LatestCalls& latest);
 

@@ -12,7 +12,7 @@
 
 namespace cxloom {
 
-/// What accesses to plain memory over links and switches charge, the hops first. The others are rare; those of a bus lie first among them.
+/// Segments of accesses to plain memory over links and switches, hops first. Rare ones begin with a bus's.
 inline constexpr std::array kCommonSegments{
     Segment::kLinkQueue,   Segment::kCredit,      Segment::kSerialization, Segment::kPortDelay,
     Segment::kPropagation, Segment::kSwitchQueue, Segment::kSwitching,     Segment::kRequesterQueue,
@@ -58,11 +58,11 @@ class Account {
     return all;
   }
 
-  // For whoever works on many of them: the common segments and the rare ones, each in an order of their own.
+  // For work on many accounts: the common segments and the rare ones, each in an order of their own.
 
   const Time* common() const { return &times_[kMark + 1]; }
   const Time* rare() const { return &times_[0]; }
-  /// What the common ones sum to: what is left of the length of the account is the sum of the rare ones.
+  /// The sum of the common segments: the rest of the account's length is the sum of the rare ones.
   Time common_sum() const {
     Pair sum{};
 #pragma GCC unroll 6  // once per request

@@ -86,19 +86,19 @@ class AddressMap {
  public:
   struct Place {
     NodeId target;
-    NodeId home;             ///< whom requests for it go to: the target, or the device that keeps it coherent
+    NodeId home;             ///< the receiver of requests: the target, or the device that keeps it coherent
     Address device_address;  ///< in the target's own memory, from zero
     Coherence coherence = Coherence::kNone;
     std::uint8_t ld = 0;      ///< the logical device of the target, where it has some
-    bool persistent = false;  ///< what is written there is durable some time
+    bool persistent = false;  ///< writes to it are durable some time
 
     /// The home keeps track of the caches that hold its lines.
     bool coherent() const { return coherence != Coherence::kNone; }
   };
 
-  /// Adds a region behind those before it (or at its base). Targets in the order of `to`. Throws InputError: ways or
-  /// granularity that CXL does not know, a region that overlaps another or is larger than its targets' memory.
-  /// `home`: the device that manages the coherence of all of it; none: each target that of its own part, if anybody does.
+  /// Adds a region behind the last one (or at its base). Targets in the order of `to`. Throws InputError:
+  /// ways or granularity that CXL does not know, an overlap, or more than its targets' memory. `home`: the
+  /// device that manages the coherence of all of it; none: each target that of its part, if anybody does.
   void add_region(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets,
                   std::optional<NodeId> home = std::nullopt);
 
@@ -176,7 +176,7 @@ class AddressMap {
     Address base;
     std::uint64_t bytes = 0;
   };
-  /// All addresses, in the order of the regions; those that follow the ones before them are one extent with them.
+  /// All addresses, in the order of the regions; adjacent ones are one extent.
   std::vector<Extent> extents() const;
   /// A region: its addresses, and the memories that share them, in the order of the interleave.
   struct Part {
@@ -202,7 +202,7 @@ class AddressMap {
 
  private:
   std::vector<Region> regions_;
-  std::vector<Part> parts_;  // the same for people; apart, since every access looks at the others
+  std::vector<Part> parts_;  // the regions for people; apart, since every access looks at `regions_`
   /// Bytes of a target's memory that are mapped so far.
   struct Used {
     NodeId target;

@@ -1,4 +1,4 @@
-// A message: what is routed through the interconnect.
+// A message, which is routed through the interconnect.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Message {
   Time tail;                   ///< after its head, its last byte arrives this much later
   Time since;                  ///< when it joined the queue it waits in
   Time blocked;                ///< the queue's clock of credit-blocked time when it joined
-  NodeId source;               ///< who sent it: of a response, the device that answered
+  NodeId source;               ///< the sender: of a response, the device that answered
   NodeId destination;
   std::uint32_t tag = 0;   ///< the requester's own name for what it waits for; the answer brings it back
   std::uint16_t size = 0;  ///< payload bytes of the access; zero once it has failed
@@ -40,7 +40,7 @@ struct Message {
 
   Address address;
   Time age;          ///< when the request that it serves began: the older goes first where age arbitrates
-  NodeId requester;  ///< for whom it is, there and back
+  NodeId requester;  ///< the requester that it serves, there and back
   /// The number of a coherent home's answer (H2D Rsp, S2M NDR) among its answers to this cache. A CXL.cache
   /// request to the cache has the number of the last answer before it, and waits for all of them.
   std::uint32_t pushes = 0;

@@ -105,7 +105,7 @@ enum class Opcode : std::uint8_t {
 
   // Atomic operations that a memory makes. CXL lists no opcodes for them: these are the model's own.
   kMemAtomic,  ///< M2S RwD: read a part of a line, change it and write it back; S2M DRS brings what was there
-  kAtomic,     ///< D2H Req: the same; the operand is pulled, and H2D Data brings what was there
+  kAtomic,     ///< D2H Req: an atomic operation; the operand is pulled, and H2D Data brings what was there
 };
 
 inline constexpr std::size_t kOpcodeCount = 58;

@@ -20,7 +20,7 @@ class ProtocolObserver {
   /// the agent that acts what it knows of the line, or of each line of a block; empty where it keeps nothing of lines.
   virtual void handling(const Message& /*message*/, NodeId /*node*/, Time /*now*/,
                         const std::string& /*state*/) {}
-  /// A device has acted on the message on which it began last, of those on which it has not ended. `state` is the one now.
+  /// A device has acted on the message on which it began last without an end. `state` is the one now.
   virtual void handled(const std::string& /*state*/) {}
   /// An access of a requester has taken effect in its cache.
   virtual void performed(NodeId /*node*/, LineAddress /*line*/, AccessKind /*kind*/, Time /*now*/) {}

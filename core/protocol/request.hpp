@@ -36,7 +36,7 @@ struct alignas(64) Request {
 
   Request* parent = nullptr;     ///< of a part: the access
   std::uint32_t its_thread = 0;  ///< if it has one
-  std::uint16_t pending = 0;     ///< of an access of several lines: those that are not answered yet
+  std::uint16_t pending = 0;     ///< of an access of several lines: lines without an answer yet
   alignas(32) Account account;
 
   Address address;

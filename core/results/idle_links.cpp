@@ -27,7 +27,7 @@ std::vector<std::string> notes_on_idle_links(const System& system) {
   std::vector<bool> down(system.links().size(), false);
   for (std::uint32_t node = 0; node < system.topology().size(); ++node)
     for (const Topology::Hop& hop : system.topology().hops(node)) down[hop.link] = hop.down;
-  std::map<std::string, Bundle> bundles;  // by direction, which parallel links call the same
+  std::map<std::string, Bundle> bundles;  // by direction, which has one name in parallel links
   for (std::size_t i = 0; i < system.links().size(); ++i) {
     const System::LinkView& link = system.links()[i];
     if (down[i]) continue;

@@ -1,4 +1,4 @@
-// Links that carried nothing while others between the same two devices did.
+// Links that carried nothing while links parallel to them did.
 #pragma once
 
 #include <string>

@@ -214,7 +214,7 @@ Value latency_of(const LatencyDistribution& latency);
 std::optional<Value> errors_of(const LatencyDistribution& errors);
 /// With the interval of the mean, or a null where it is not known.
 Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches);
-/// `segments`: how many there are, those of persist buffers at their end.
+/// `segments`: how many there are, with persist buffers' at their end.
 Value breakdown_of(const SegmentSums::Sums& sums_ps, std::uint64_t requests, std::size_t segments);
 Value kind_summary(const RequestStatistics& statistics, double length, std::size_t segments);
 /// By the number of links that requests and their answers crossed.

@@ -25,7 +25,7 @@ struct CacheParams {
   static void estimate(const CacheParams& params, MemoryEstimate& memory);
 };
 
-/// What a holder knows of a line; every state but kInvalid is present. Of a coherent line the states are those of MESI:
+/// The state of a line at a holder; all but kInvalid are present. Coherent lines have the states of MESI:
 /// invalid, clean and the only copy (exclusive), dirty (modified), clean and one of several copies (shared).
 enum class LineState : std::uint8_t { kInvalid, kClean, kDirty, kShared };
 

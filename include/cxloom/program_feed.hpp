@@ -1,4 +1,4 @@
-// For whoever reports to cxloom what a running program does: the plug-in of an emulator. It needs no library of cxloom.
+// For the plug-in of an emulator, which reports how a program runs. It needs no library of cxloom.
 #pragma once
 
 #include "program/feed/block.hpp"   // what a basic block consists of

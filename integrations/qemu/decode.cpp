@@ -187,7 +187,7 @@ std::uint16_t mark_of(const void* data, std::size_t size) {
   }
 }
 
-// Flushes: those of the processor, and testl $0x43584cXX, (address), which <cxloom/persist.h> has for them.
+// Flushes: the processor's own, and testl $0x43584cXX, (address), which <cxloom/persist.h> has for them.
 std::uint16_t persist_flags(const ZydisDecodedInstruction& instruction, const ZydisDecodedOperand* operands) {
   constexpr std::uint64_t kDroppingMark = 0x43584c03;
   constexpr std::uint64_t kKeepingMark = 0x43584c04;

@@ -42,7 +42,7 @@ struct alignas(64) Slot {
   std::uint64_t creation = 0;  // order of the call that did
   std::uint64_t call = 0;      // order of the call that it is in
   std::uint64_t since = 0;     // when that began, in nanoseconds
-  long switches = 0;           // how often it had given its processor up by then
+  long switches = 0;           // how often it had given its processor up until then
   std::uint64_t expected = 0;  // address of the next access by the registers; 0: none is expected
   CodeMapping mapping;         // what its call maps of the library that has the region of interest
 };

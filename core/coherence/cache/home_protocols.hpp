@@ -22,7 +22,7 @@ struct HomeProtocols {
   }
 
   CxlMemProtocol cxl_mem;      ///< with the agent of a device, and with plain memory
-  CxlBiasProtocol cxl_bias;    ///< with a device that knows who has its lines by a bias
+  CxlBiasProtocol cxl_bias;    ///< with a device that knows by a bias who has its lines
   CxlCacheProtocol cxl_cache;  ///< with the agent of a host
 };
 

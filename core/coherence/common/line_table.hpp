@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-/// Lines to objects; grows with the number of lines at the same time.
+/// Lines to objects; grows with the lines that it has at one time.
 template <class T>
 class LineTable {
  public:

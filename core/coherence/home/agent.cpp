@@ -164,8 +164,8 @@ Message& HomeAgent::pull_of(Transaction& transaction, const Message& request) {
   return pull;
 }
 
-// Data that a snoop has brought go to who reads at once, and then to memory. Memory is read when all snoops are answered, never
-// on speculation.
+// Data that a snoop has brought go to the reader at once, and then to
+// memory. Memory is read when all snoops are answered, never on speculation.
 void HomeAgent::serve(Transaction& transaction) {
   Message& request = *transaction.request;
   switch (request.opcode) {

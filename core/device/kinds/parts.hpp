@@ -16,7 +16,7 @@ struct DevicePart {
   std::string place;      ///< path within the parameters of the device; empty: they are among its own
 };
 
-/// The parts of a device that declares these parameters, those further up first.
+/// The parts of a device that declares these parameters, the upper ones first.
 std::vector<DevicePart> parts_of(const SchemaInfo& device);
 
 }  // namespace cxloom

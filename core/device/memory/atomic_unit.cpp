@@ -58,7 +58,7 @@ void AtomicUnit::wake(std::uint8_t kind, std::uint64_t payload) {
   }
 }
 
-// An operation waits for what is in the media of its line, because those may take accesses in another order.
+// An operation waits for what is in the media of its line, because media may take accesses in another order.
 void AtomicUnit::arrive(Access& access) {
   const LineAddress address = LineAddress::of(access.address);
   Line* line = table_.find(address);

@@ -85,7 +85,7 @@ class AtomicUnit final : public EventHandler {
 
   // Accesses that came before the unit.
   std::uint32_t others_ = 0;  // without an end yet
-  Time others_end_;           // of those that have one, the last
+  Time others_end_;           // the last of their known ends
   bool alone_ = false;        // they have all ended
   std::vector<Line*> held_;   // with an operation that waits for them
 };

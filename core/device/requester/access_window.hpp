@@ -18,7 +18,7 @@ class AccessWindow {
     constexpr std::uint64_t kReach = 16;  // times the queue
     return std::max<std::uint64_t>(1024, std::bit_ceil(queue * kReach));
   }
-  /// To be called before the others: who has no work needs no memory.
+  /// To be called before the others: a requester without work needs no memory.
   void prepare() { bits_.resize((mask_ + 1) / 64); }
 
   bool outstanding(std::uint64_t id) const { return ((bits_[(id & mask_) >> 6U] >> (id & 63U)) & 1U) != 0; }

@@ -14,13 +14,13 @@ struct CoreAccess {
   static constexpr Time kNever{-1};
 
   Access access;
-  CoreAccess* next = nullptr;        ///< while it is free, or waits for the same access as that one
-  CoreAccess* dependents = nullptr;  ///< those that wait for its data
+  CoreAccess* next = nullptr;        ///< while it is free, or both wait for one access
+  CoreAccess* dependents = nullptr;  ///< accesses that wait for its data
   std::uint64_t number = 0;          ///< in the workload, from 0
   std::uint64_t position = 0;        ///< instructions of its thread up to it
   std::uint32_t core = 0;
   std::uint8_t users = 0;                      ///< it is given back when this is zero
-  bool walk = false;                           ///< who waits for it waits for a page walk
+  bool walk = false;                           ///< waiting for it is waiting for a page walk
   bool has_walker = false;                     ///< of a load of a page walk
   Time dispatched;                             ///< it came into the window
   Time ready = kNever;                         ///< its address was known then

@@ -40,7 +40,7 @@ class CriticalPath {
   };
   static constexpr std::uint32_t kNone = 0;  // the path was in this thread from the start
 
-  std::vector<Thread> threads_;  // those that waited
+  std::vector<Thread> threads_;  // threads that waited
   std::vector<Stay> stays_{1};
 };
 

@@ -1,4 +1,4 @@
-// When the latest accesses of a workload were answered, for those that need their data.
+// When the latest accesses of a workload were answered, for accesses that need their data.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ void InputQueue::push(Message& message, std::uint16_t output) {
   message.virtual_channel = core_.next_virtual_channel(place_.input, output, message);
   queue_.push(message);
   if (core_.in_order()) {
-    // Behind another one's head it waits for its own port all the same: the port's queue is whoever is to leave by it.
+    // Behind another head it waits for its own port: the port's queue has all messages that leave by it.
     message.since = core_.now();
     core_.output(output).count_waiting();
   } else {

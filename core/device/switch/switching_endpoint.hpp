@@ -8,7 +8,7 @@
 
 namespace cxloom {
 
-/// Its own measures are those of the switch, and of its agents those that no role gives.
+/// Its measures are the switch's own, and those of its agents that no role gives.
 class SwitchingEndpoint : public WithSwitchCore<Endpoint> {
  public:
   SwitchingEndpoint(const SwitchParams& params, const DeviceContext& context)

@@ -79,7 +79,7 @@ class Contenders {
     }
 
     VirtualChannel* channels_;  // by virtual channel
-    std::uint64_t vcs_;         // those behind that of `at_`, a bit each
+    std::uint64_t vcs_;         // the ones behind that of `at_`, a bit each
     Waiter* at_ = nullptr;
   };
 
@@ -106,8 +106,8 @@ class Arbiter {
 
   /// Its choice depends on nothing but `waiting`: it need not be asked about a message that finds everything idle.
   virtual bool memoryless() const { return false; }
-  /// It does what every port does by itself, in fewer steps: classes take turns, and within a class who asked first goes.
-  /// Then it is not asked.
+  /// It does what every port does by itself, in fewer steps: classes take
+  /// turns, and within a class the first to ask goes. Then it is not asked.
   virtual bool takes_turns() const { return false; }
   /// On a wire of flits it chooses among the queues of all classes but CXL.io: flits take all that is staged.
   virtual bool shares_bytes() const { return false; }

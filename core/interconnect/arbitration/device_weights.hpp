@@ -21,7 +21,7 @@ struct DeviceWeights {
   bool operator==(const DeviceWeights& other) const = default;
 };
 
-/// Throws InputError for what is no map, and for a weight outside [1, kMost]. Whoever knows the devices checks the names.
+/// Throws InputError unless it is a map of weights in [1, kMost]. Names are checked where devices are known.
 void read_value(const Value& value, DeviceWeights& out);
 
 }  // namespace cxloom

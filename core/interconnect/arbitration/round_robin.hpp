@@ -1,4 +1,4 @@
-// The arbitration `round-robin`: classes take turns, and within a class whoever asked first, so that its queues take turns too.
+// The arbitration `round-robin`: classes take turns, and so do the queues of a class: the first to ask goes.
 #pragma once
 
 #include "base/schema.hpp"

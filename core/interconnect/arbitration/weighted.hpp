@@ -44,7 +44,7 @@ class WeightedArbiter final : public Arbiter {
   std::vector<std::optional<std::uint32_t>>
       weights_;                  // by node (of requesters), or by input, own messages last
   std::vector<Device> devices_;  // the same
-  std::uint16_t inputs_;         // the place of own messages behind those of the inputs
+  std::uint16_t inputs_;         // own messages have their place behind the inputs
   FairShare shares_;
 };
 

@@ -127,7 +127,7 @@ Feeder* VirtualChannels::choose(std::uint64_t vcs) {
 
 Feeder* VirtualChannels::pick_of(ClassVc vc) {
   WaitList& waits = channel(vc).waits;
-  // In turns: who asked first, for each queue asks again after its turn.
+  // In turns: the first to ask goes, and each queue asks again after its turn.
   Feeder* chosen = arbiter_ ? choose(std::uint64_t{1} << vc) : static_cast<Feeder*>(waits.first());
   waits.leave(*chosen);
   return chosen;
@@ -152,8 +152,8 @@ Feeder* VirtualChannels::pick() {
   return pick_of(vc);
 }
 
-// Classes take turns, and within a class who asked first, whichever its virtual channel: a class that uses more of these has no
-// more of the wire.
+// Classes take turns, and within a class the first to ask goes, whichever its
+// virtual channel: a class that uses more of these has no more of the wire.
 ClassVc VirtualChannels::next_of_several() const {
   std::uint64_t classes = can_go_;
   for (unsigned first = kChannelCount; first < vcs_; first += kChannelCount) classes |= can_go_ >> first;

@@ -34,7 +34,7 @@ class BatchedFlitTransmitter final : public Transmitter, public EventHandler {
   /// The flits of a message of a class that goes alone, one behind the other.
   struct Isolated {
     Time reach;  ///< so long at least after the start of the first one it must be handed over, alone or not
-    Time last_starts;  ///< so long at most after the first one: what is ready by then may join it
+    Time last_starts;  ///< so long at most after the first one: messages ready by then may join
     Time time;         ///< of all, to the picosecond below
     std::uint16_t bytes = 0;
     std::uint8_t flits = 0;  ///< none: the class never goes alone

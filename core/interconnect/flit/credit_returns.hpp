@@ -68,7 +68,7 @@ class CreditReturns {
  private:
   FlitMode mode_;
   std::array<std::vector<Time>, kChannelCount> waiting_{};  // soonest first
-  std::uint32_t classes_ = 0;                               // those that have some, a bit each
+  std::uint32_t classes_ = 0;                               // classes with some, a bit each
   unsigned turn_ = 0;                                       // the class to begin with
 };
 

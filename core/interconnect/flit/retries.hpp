@@ -25,7 +25,7 @@ class FlitRetries final : public EventHandler {
  public:
   FlitRetries(LinkPath& path, const FlitOutage& outage, FlitMonitor& flits, TurnAlarm& alarm,
               const LinkErrorParams& errors, std::uint64_t seed);
-  /// The retries of the other end, which asks for what arrives there corrupted, on a wire of the same kind.
+  /// The retries of the other end, which asks for flits that arrive there corrupted, on such a wire.
   void connect(FlitRetries& far);
   /// From now on flits come back at another rate.
   void change_far_rate(Rate rate) { far_rate_ = rate; }

@@ -45,7 +45,7 @@ void FlitSender::stage(Message& message) {
 
 // Flits of CXL.io and of the other protocols alternate, except where an all-data flit is due.
 FlitSender::Turn FlitSender::take_turn(Time now, bool credits_due) {
-  // Flits of CXL.io carry no credits: between them, a flit of the other protocols takes those that are due.
+  // Flits of CXL.io carry no credits: a flit of the other protocols between them takes due credits.
   const bool protocol = protocol_waits() || credits_due;
   if (io_waits() && !packer_.all_data_due() && !(protocol && io_went_last_)) {
     io_went_last_ = true;
@@ -66,7 +66,7 @@ FlitPassage FlitSender::pass_wire(Time now) {
   return passed;
 }
 
-// Data under way wait for the flit as those in it do.
+// Data under way wait for the flit like the data in it.
 void FlitSender::charge_retry(const FlitPassage& passed) {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     Message& waiting = *lines_[i].message;

@@ -1,4 +1,4 @@
-// Packs the messages of a link end into flits, sends these, and gives the receiver what is complete with each.
+// Packs the messages of a link end into flits, sends these, and hands over the messages that each completes.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ class FlitSender {
   bool io_waits() const { return io_.must_continue() || !staging_.io().empty(); }
   /// Nothing waits, and no flit before the next one matters to it.
   bool starts_afresh() const { return packer_.fresh() && !io_went_last_ && !protocol_waits() && !io_waits(); }
-  /// Sends a flit with what is staged, or one without messages where credits are due.
+  /// Sends a flit with staged messages, or one without messages where credits are due.
   Turn take_turn(Time now, bool credits_due);
   /// The link has failed: the receiver drops what it has a part of, and nothing that went before matters any more. Messages that have
   /// not arrived whole are staged again.

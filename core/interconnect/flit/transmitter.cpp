@@ -281,7 +281,7 @@ void FlitTransmitter::close() {
   if (!coming_.empty()) alarm_.wake_by(coming_.front().ready);
 }
 
-// They are before those in queues, and give their credits back.
+// These messages are before the ones in queues, and give their credits back.
 void FlitTransmitter::turn_back_staged(Time now) {
   const auto turn_back = [&](Message& message) {
     channels_.give_back(message.channel, now);

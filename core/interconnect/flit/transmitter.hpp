@@ -1,5 +1,5 @@
-// Sends the messages of a link end in flits: those of all classes share them by the packing rules, and credits ride on
-// them. docs/model/flit_link.md says what is modelled.
+// Sends the messages of a link end in flits: all classes share them by the packing rules, and credits ride on
+// them. docs/model/flit_link.md says what it models.
 #pragma once
 
 #include <cstdint>
@@ -89,7 +89,7 @@ class FlitTransmitter final : public Transmitter, public WireServer, public Even
   bool settling_ = false;  // asked for the end of this instant
   bool in_turn_ = false;   // choosing what goes next
   ComingMessages coming_;
-  std::size_t counted_ = 0;  // of those that come, the first so many wait already, as the monitor has it
+  std::size_t counted_ = 0;  // the first coming messages: the monitor counts them as waiting
   FlitSender sender_;
   FlitRetries retries_;
   FlitCredits credits_;  // that this end gives back

@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-/// Turns of a dependence graph of links, divided into those that lie on a circle and the others.
+/// Turns of a dependence graph of links, divided into turns on a circle and others.
 ///
 /// A turn between two strongly connected components leads no way back: behind it messages begin with the first virtual channel
 /// again. Within a component an order of its links decides: a turn that goes back in that order is a dateline. Then no virtual

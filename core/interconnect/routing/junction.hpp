@@ -13,8 +13,8 @@ namespace cxloom {
 
 class Junction {
  public:
-  /// `ports` are those on ways from the node to the target, and `component` is that of the node; null where there is none, and no
-  /// load.
+  /// `ports` lead on ways from the node to the target, and `component`
+  /// is the node's; null where there is none, and no load.
   Junction(const RouteTable& table, std::uint32_t node, std::uint32_t target,
            std::span<const std::uint16_t> ports, Component* component)
       : table_(table), node_(node), target_(target), ports_(ports), component_(component) {}
@@ -27,8 +27,8 @@ class Junction {
   std::uint32_t links() const { return table_.distance(node_, target_); }
   /// Links from another node to the target.
   std::uint32_t links_between(std::uint32_t node) const { return table_.distance(node, target_); }
-  /// The load of a way, in messages: those that wait for the wire of its link, the one on it, and those whose credit of the class has
-  /// not come back from the far end. Zero on an idle way. What is further on does not count.
+  /// The load of a way, in messages: waiting for its link's wire, on the wire, or without their
+  /// credit of the class back from the far end. Zero on an idle way. Links further on do not count.
   std::uint32_t load(std::size_t way, Channel which) const {
     return component_ ? component_->port(ports_[way]).load(which) : 0;
   }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t kNoLevel = ~std::uint32_t{0};
 
-/// Nodes by their distance from the nearest device, the nearest first; those that no device reaches are missing.
+/// Nodes by their distance from the nearest device, the nearest first; nodes out of reach are missing.
 struct Levels {
   std::vector<std::uint32_t> of;     ///< distance, by node
   std::vector<std::uint32_t> nodes;  ///< in order

@@ -208,7 +208,7 @@ void RouteTable::search_up_down(const Topology& topology, std::uint32_t target,
   }
   std::vector<std::uint32_t> from_root(topology.size());
   for (std::uint32_t node = 0; node < topology.size(); ++node) from_root[order[node]] = node;
-  for (const std::uint32_t node : from_root) {  // what is above a node has been looked at before it
+  for (const std::uint32_t node : from_root) {  // nodes above a node come before it
     if (search.leaf[node] != 0 || search.links[node] != Search::kUnseen) continue;
     const auto leads_up = [&](const Topology::Hop& hop) {
       return !hop.down && order[hop.to] < order[node] && passes(hop.to) &&

@@ -16,7 +16,7 @@ enum class RouteMetric : std::uint8_t {
   kUpDown,  ///< fewest links down; from where no way leads down all the way, fewest links up to where one does
 };
 
-/// Ways that are given, instead of those that would be found: from a node with several ports to a destination.
+/// Given ways, which replace the ways found: from a node with several ports to a destination.
 struct GivenRoute {
   std::uint32_t node = 0;
   std::uint32_t destination = 0;

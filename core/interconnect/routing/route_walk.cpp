@@ -32,7 +32,7 @@ const RouteWalk::Onward& RouteWalk::onward(std::uint32_t node, const Message& me
   return here;
 }
 
-// All links on the ways from those that are known, and how many turns lead into each.
+// All links on the ways from the known ones, and how many turns lead into each.
 void RouteWalk::discover(const Message& message) {
   ++walk_;
   nowhere_.clear();
@@ -72,7 +72,7 @@ void RouteWalk::follow(const Message& message) {
 }
 
 void RouteWalk::begin(const Sender& sender, Message& message) {
-  static constexpr std::uint16_t kOnly = 0;  // who has one port needs no route
+  static constexpr std::uint16_t kOnly = 0;  // a device with one port needs no route
   message.source = NodeId{sender.node};
   const bool only = topology_.hops(sender.node).size() == 1;
   for (const std::uint16_t out :

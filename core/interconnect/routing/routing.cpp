@@ -30,8 +30,8 @@ void Router::refuse(std::size_t chosen, const Junction& here) {
                       std::to_string(here.ways()) + ", which begin at 0");
 }
 
-// At both ends of parallel links their ports are in the order in which the links are written, and those that are down are left out. So
-// the same one is chosen there and back.
+// At both ends of parallel links their ports are in the order of the links,
+// without the links that are down. So the same one is chosen there and back.
 std::uint16_t Router::spread(const Message& message, const Junction& here, std::uint16_t port) const {
   std::uint64_t links = 0;
   for (std::size_t i = 0; i < here.ways(); ++i) links += parallel(here.node(), port, here.port(i)) ? 1 : 0;

@@ -20,7 +20,7 @@ enum class Placement : std::uint8_t {
   kPaired,  ///< requesters and memories on every edge switch
 };
 
-/// What all topologies have in common: what is put in their places.
+/// What all topologies have in common: the devices in their places.
 struct TopologyParams {
   Placement placement = Placement::kSplit;
   KindSpec requester{"host", Value(Value::Map{})};

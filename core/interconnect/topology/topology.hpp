@@ -48,7 +48,7 @@ class Topology {
   std::uint32_t link_count() const { return links_; }
   const Node& node(std::uint32_t index) const { return nodes_[index]; }
   std::span<const Hop> hops(std::uint32_t index) const { return hops_[index]; }
-  /// A device that hangs on one port of a forwarding node: its routes are those of that node.
+  /// A device that hangs on one port of a forwarding node: it has the routes of that node.
   bool is_leaf(std::uint32_t index) const {
     return hops_[index].size() == 1 && !hops_[index][0].down && !nodes_[index].forwards &&
            nodes_[hops_[index][0].to].forwards;

@@ -1,5 +1,5 @@
 // Credits of a message class on their way back to the end of a link that uses them. The line is all that the two ends
-// share: one gives credits, the other takes those that have arrived, and neither looks at the other.
+// share: one gives credits, the other takes arrived ones, and neither looks at the other.
 #pragma once
 
 #include <bit>
@@ -40,7 +40,7 @@ class alignas(64) CreditLine {
   // The giver.
 
   bool limited() const { return limited_; }
-  /// A credit leaves at `at`, usually, but not always, behind those that are under way.
+  /// A credit leaves at `at`, usually, but not always, behind the credits that are under way.
   void give(Time at) { add(at + delay_); }
 
   // The user.

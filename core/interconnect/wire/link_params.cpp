@@ -159,7 +159,7 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
       [](const LinkParams& link) {
         const bool back_invalidation =
             link.credits.of(Channel::kM2SBIRsp) || link.credits.of(Channel::kS2MBISnp);
-        // One number for all classes is for those that there are.
+        // One number for all classes counts for the classes that there are.
         return !link.phy || link.flit_mode() != FlitMode::k68B || !back_invalidation ||
                link.credits.all_alike();
       },

@@ -51,7 +51,7 @@ class WireMonitor {
     }
   }
 
-  /// A message joins (+1) those that wait for the wire, or leaves them, behind what was booked up to then.
+  /// A message begins (+1) or ends waiting for the wire, behind all that was booked up to then.
   void count_waiting(Time now, std::int32_t delta) {
     settle(now);
     queue_.change(now, delta);

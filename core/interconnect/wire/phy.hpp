@@ -29,7 +29,7 @@ struct Phy {
 };
 
 std::string to_text(const Phy& phy);
-/// Throws InputError for what is not `pcieG-xN`.
+/// Throws InputError unless it is `pcieG-xN`.
 void read_value(const Value& value, Phy& out);
 
 }  // namespace cxloom

@@ -26,7 +26,7 @@ class Transmitter {
   /// The serialisation of a line of data on an idle wire.
   virtual Time line_time() const = 0;
 
-  /// Where messages wait, those in queues of the owner's too; none if it takes nothing but what is sent.
+  /// Where messages wait, also in the owner's queues; none if it takes only what is sent.
   virtual VirtualChannels* channels() { return nullptr; }
   /// What the flits carry; none on a wire without flits.
   virtual const FlitMonitor* flits() const { return nullptr; }

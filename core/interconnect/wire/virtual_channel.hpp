@@ -1,4 +1,4 @@
-// The state of one message class at a link end: who waits for the wire, and the credits left.
+// The state of one message class at a link end: the messages that wait for the wire, and the credits left.
 #pragma once
 
 #include <cstdint>

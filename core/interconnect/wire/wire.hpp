@@ -23,7 +23,7 @@ class Wire {
   Time free_at() const { return free_at_; }
   /// When a message in `direction` (0 or 1) may start at the earliest.
   Time free_for(unsigned direction) const { return free_at_ + (turns(direction) ? turnaround_ : Time{}); }
-  /// From now on it runs at another rate; what is on it goes on at the old one.
+  /// The wire runs at another rate from now on; a message on it goes on at the old one.
   void change_rate(Rate rate) { meter_ = RateMeter(rate); }
   unsigned last_direction() const { return last_direction_; }
 

@@ -64,7 +64,7 @@ class ArrivalWindow {
   std::size_t count_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t read_bytes_ = 0;
-  Time since_;  // the arrival before those in the window
+  Time since_;  // the last arrival before the window
   Time now_;
   bool begun_ = false;
   bool first_read_ = false;

@@ -66,7 +66,7 @@ std::vector<Column> read_header(const std::string& path, std::size_t line, std::
     const auto* const known = std::find(kColumns.begin(), kColumns.end(), name);
     if (known == kColumns.end()) {
       const std::vector<std::string> names(kColumns.begin(), kColumns.end());
-      // Any file may be named here: what is in it is not shown.
+      // Any file may be named here: its contents are not shown.
       refuse(path, line,
              {"column " + std::to_string(columns.size() + 1) + " is not one of a curve",
               {},

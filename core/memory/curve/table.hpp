@@ -27,7 +27,7 @@ class CurveTable {
   /// Throws InputError at `points[i]`.
   explicit CurveTable(const std::vector<CurvePoint>& points);
   /// Reads a table (CSV or TSV, by its header: reads, bandwidth_gb_per_s, latency_ns; # begins a comment). Throws
-  /// InputError at `file` with the line of what is wrong.
+  /// InputError at `file` with the line of the error.
   static CurveTable from_file(const std::string& path);
 
   /// The largest bandwidth at a read share, in bytes per nanosecond.

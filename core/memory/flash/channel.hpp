@@ -53,7 +53,7 @@ class FlashChannel final : public EventHandler {
   IntrusiveQueue<FlashBusUse> commands_;
   IntrusiveQueue<FlashBusUse> data_;
   Time free_;
-  bool looking_ = false;  // it will look who is next
+  bool looking_ = false;  // it will choose the next use
 };
 
 }  // namespace cxloom

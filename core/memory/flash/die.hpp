@@ -14,8 +14,8 @@
 
 namespace cxloom {
 
-/// One operation at a time; those of several planes that are of the same kind may be one. Planes that work independently
-/// are dies by themselves.
+/// One operation at a time; operations of one kind on several planes
+/// may be one. Planes that work independently are dies by themselves.
 ///
 /// Reads go first. While somebody waits for writes, reads take turns with the rest. Of the rest, writes and collection take
 /// turns in a plane, as long as there is room for writes. The planes of a die come round.
@@ -85,7 +85,7 @@ class FlashDie final : public EventHandler, public Waiter, private FlashBusUser 
   std::vector<Work> planes_;
   bool together_;
   std::vector<Step> steps_;    // under way
-  FlashBusUse in_;             // of their commands, and of what is programmed
+  FlashBusUse in_;             // of their commands, and of programmed pages
   std::size_t left_ = 0;       // of them
   std::uint32_t waiting_ = 0;  // reads
   std::size_t last_ = 0;       // plane that began

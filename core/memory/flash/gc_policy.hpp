@@ -1,7 +1,7 @@
 // The interface of garbage collection in flash: which block is freed next. A kind is a file of its own and a line in
 // `register_collectors`, or in the `CXLOOM_PLUGIN` of a plug-in.
 //
-// A collector only ranks the blocks of a plane. The plane moves what is current out of the one it chose, and erases it.
+// A collector only ranks the blocks of a plane. The plane moves the victim's current pages, and erases it.
 #pragma once
 
 #include <cstdint>

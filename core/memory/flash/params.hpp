@@ -13,11 +13,11 @@ namespace cxloom {
 
 /// Parts whose parameters are known; flash_params.cpp has their values and sources.
 enum class FlashPreset : std::uint8_t { kTlc, kSlc, kZNand };
-/// What the planes of a die do at the same time.
+/// The operations that planes of a die overlap.
 enum class FlashPlaneWork : std::uint8_t { kOne, kTogether, kIndependent };
 enum class FlashWearLevelling : std::uint8_t { kNone, kDynamic, kStatic };
 
-/// The defaults are those of the preset `tlc`.
+/// The defaults are the preset `tlc`.
 struct FlashParams {
   FlashPreset preset = FlashPreset::kTlc;
 

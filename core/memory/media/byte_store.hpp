@@ -1,4 +1,4 @@
-// The bytes in memory, for those who need values and not times. Pages come into being when they are written.
+// The bytes in memory, for users of values, not of times. Pages come into being when they are written.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace cxloom {
 
 class ByteStore {
  public:
-  /// Copies what is at `address`; bytes that were never written are zero.
+  /// Copies the bytes at `address`; bytes that were never written are zero.
   void read(Address address, std::span<std::byte> out) const {
     for_each_page(address, out.size(),
                   [&](std::uint64_t page, std::size_t within, std::size_t done, std::size_t count) {

@@ -1,4 +1,4 @@
-// What a medium finds around itself when it is made, and to whom it reports what it has done.
+// The surroundings of a medium when it is made, and the owner that it reports to.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct MediaContext {
   std::uint64_t seed = 0;
   std::string path =
       {};  ///< from the memory's own medium to this one, such as "backing."; empty: it is that one
-  /// Kinds of prefetchers; who makes media inside of media hands them on. Null: there are none.
+  /// Kinds of prefetchers; media that make media inside hand them on. Null: there are none.
   const KindRegistry<Prefetcher, PrefetcherContext>* prefetchers = nullptr;
 };
 

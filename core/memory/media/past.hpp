@@ -15,7 +15,7 @@ class MediaPast {
   virtual std::uint64_t left() const = 0;
   /// Plays so many of them at most.
   virtual void play(std::uint64_t steps) = 0;
-  /// Forgets those that are left: for who looks at what does not depend on them.
+  /// Forgets the remaining steps: for a user that needs nothing that depends on them.
   virtual void leave_out() = 0;
 };
 

@@ -13,7 +13,7 @@ namespace cxloom {
 /// Devices whose parameters are known; nvm_params.cpp has their values and sources.
 enum class NvmPreset : std::uint8_t { kNvm100, kOptane };
 
-/// The defaults are those of the preset `nvm-100-200`.
+/// The defaults are the preset `nvm-100-200`.
 struct NvmMediaParams {
   NvmPreset preset = NvmPreset::kNvm100;
   Time read_latency{100'000};

@@ -1,5 +1,5 @@
 // Basic blocks of a program: straight pieces of code, as the emulator translates them. Nothing here knows the processor's
-// instruction set: whoever translates says what an instruction is, and which registers it reads and writes.
+// instruction set: the translator says what an instruction is, and which registers it reads and writes.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class InstructionClass : std::uint8_t {
 };
 inline constexpr std::uint8_t kInstructionClasses = static_cast<std::uint8_t>(InstructionClass::kOther) + 1;
 
-/// Sets of registers, one bit each. What the bits stand for only the translator knows; the same bit, the same register.
+/// Sets of registers, one bit each. Only the translator knows the registers of the bits.
 using RegisterSet = std::uint64_t;
 
 struct BlockInstruction {
@@ -54,7 +54,7 @@ struct BlockInstruction {
       16;  ///< the first one of the function that is the region of interest
   static constexpr std::uint16_t kFlushDropping =
       32;  ///< it flushes the line of its operand, which leaves the caches (clflush)
-  static constexpr std::uint16_t kFlushKeeping = 64;  ///< the same, and the line stays (clwb)
+  static constexpr std::uint16_t kFlushKeeping = 64;  ///< a flush that keeps the line (clwb)
   static constexpr std::uint16_t kOrdersFlushes =
       128;  ///< a fence that waits for the flushes before it, as atomic operations do
   static constexpr std::uint16_t kFlush = kFlushDropping | kFlushKeeping;

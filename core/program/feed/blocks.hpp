@@ -14,7 +14,7 @@ namespace cxloom {
 /// Throws SimulationError: what was written is nothing that a writer of this version writes.
 [[noreturn]] void refuse_feed(const std::string& what);
 
-/// Reads the blocks that are in the ring behind those that are known. Throws SimulationError if they are none.
+/// Reads the blocks in the ring behind the known ones. Throws SimulationError if they are none.
 void read_blocks(FeedRingHead& head, const std::uint64_t* words,
                  std::vector<std::shared_ptr<const ProgramBlock>>& blocks);
 

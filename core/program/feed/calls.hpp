@@ -18,7 +18,7 @@ inline SystemCall system_call_of(const std::uint64_t* words) {
   return call;
 }
 
-/// Reads the end of a call from its `feed::kCallEndWords` words. They do not say for whom it waited.
+/// Reads the end of a call from its `feed::kCallEndWords` words. They do not say what it waited for.
 inline SystemCallEnd system_call_end_of(const std::uint64_t* words) {
   SystemCallEnd end;
   end.number = static_cast<std::uint32_t>(feed::payload(words[0]));

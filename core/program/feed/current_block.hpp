@@ -57,7 +57,7 @@ inline bool CurrentBlock::access(std::uint64_t record) {
   const std::uint32_t size = feed::size(record);
   if (!accesses_.empty()) {
     ProgramAccess& last = accesses_.back();
-    // The emulator accesses what is wider than eight bytes piece by piece.
+    // The emulator splits an access of more than eight bytes into pieces.
     if (instruction == last.instruction && address == last.address + last.size &&
         feed::reads(record) == last.reads && feed::writes(record) == last.writes &&
         last.size + size <= block_->instructions[instruction].operand_bytes) {

@@ -14,7 +14,7 @@
 
 namespace cxloom {
 
-/// Knows the blocks that its threads enter by number; a fork knows those of its parent.
+/// Knows the blocks that its threads enter by number; a fork knows its parent's.
 class FeedProcess {
  public:
   /// `number` is its own among the processes.

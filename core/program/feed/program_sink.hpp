@@ -1,4 +1,4 @@
-// What a running program does, block by block, for whoever simulates or records it while it runs.
+// The run of a program, block by block, for its simulation or recording while it runs.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ProgramThread {
   std::uint32_t process = 0;  ///< which address space it has: from 0, in the order in which they began
 };
 
-/// An address of a thread among those of all processes: they are of 48 bits, and above them stands the process.
+/// An address of a thread, unique over all processes: the process stands above its 48 bits.
 constexpr std::uint64_t among_all(const ProgramThread& thread, std::uint64_t address) {
   constexpr unsigned kSpaceBits = 48;
   return address | std::uint64_t{thread.process} << kSpaceBits;

@@ -35,10 +35,10 @@ struct FeedControl {
 inline constexpr std::size_t kFeedControlBytes = 4096;
 static_assert(sizeof(FeedControl) <= kFeedControlBytes);
 
-/// In front of the words of a ring. Whoever writes changes the second line, whoever reads the third.
+/// In front of the words of a ring. The writer changes the second line, the reader the third.
 struct FeedRingHead {
   static constexpr std::uint64_t kMark = 0x6378'6C6F'6F6D'7231;
-  /// The ring of a process says what its blocks are; that of a thread says what it does with those of its process.
+  /// The ring of a process says what its blocks are; a thread's says what it does with these blocks.
   enum Kind : std::uint32_t { kProcess = 1, kThread = 2 };
 
   std::atomic<std::uint64_t> mark{0};  ///< written last: the rest of this line is valid
@@ -58,7 +58,7 @@ struct FeedRingHead {
   std::atomic<std::uint32_t> closed{0};  ///< nothing will follow
   std::atomic<std::uint32_t> forks{0};   ///< of a process: how many were begun
   std::atomic<std::uint32_t> tid{0};     ///< of a thread: the system's number of it, from its first call on
-  std::atomic<std::uint64_t> offset{0};  ///< of a process: from its addresses to those of this machine
+  std::atomic<std::uint64_t> offset{0};  ///< of a process: from its addresses to this machine's
   std::atomic<std::uint32_t> rests{0};   ///< odd while the writer sleeps until there is room
 
   alignas(64) std::atomic<std::uint64_t> read{0};

@@ -9,7 +9,7 @@ namespace cxloom {
 
 /// A system call by which a thread let others go on: it woke them, began them or ended.
 struct Release {
-  std::uint32_t thread = 0;  ///< who called; 0: nobody who is known
+  std::uint32_t thread = 0;  ///< the caller; 0: unknown
   std::uint64_t order = 0;   ///< of that call among all calls
 
   bool operator==(const Release&) const = default;

@@ -8,8 +8,8 @@
 
 namespace cxloom {
 
-/// Where a thread is, as far as that matters to whoever waits for it. Of one in a call that may wait the kernel of this machine is asked
-/// whether it sleeps: one that was only interrupted does not.
+/// Where a thread is, as far as that matters to a reader that waits for it. Of one in a call that may
+/// wait the kernel of this machine is asked whether it sleeps: one that was only interrupted does not.
 class ThreadPlace {
  public:
   /// It makes a call.

@@ -93,7 +93,7 @@ class FeedWriter {
     head_->written.store(at_, std::memory_order_release);
   }
 
-  /// From the addresses of the process to those of this machine.
+  /// The offset from the process's addresses to this machine's.
   void note_offset(std::uint64_t offset) { head_->offset.store(offset, std::memory_order_relaxed); }
   /// This is the thread that writes.
   void note_thread() {

@@ -25,7 +25,7 @@ class ClassTurns {
     patient_since_.fill(-std::int64_t{patience.slots});
   }
 
-  /// One of the classes in `ready`, of which there are two at least. Each has `enough` messages, but for those that are `lacking`.
+  /// One of at least two classes in `ready`. Each has `enough` messages, unless it is `lacking`.
   unsigned next(ClassNibbles ready, ClassNibbles lacking, ClassNibbles enough);
   /// Messages of the class take so many slots that others wanted.
   void charge(unsigned which, unsigned slots) { end_[which] = start_of(which) + slots; }

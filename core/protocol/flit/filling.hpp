@@ -33,7 +33,7 @@ struct FlitFilling {
   Flit& flit;
   ClassNibbles left;          ///< messages of the offer that are not placed yet
   ClassNibbles room;          ///< messages that the largest counts still allow
-  ClassNibbles placed = 0;    ///< messages placed; who keeps rolling counts sets it back
+  ClassNibbles placed = 0;    ///< messages placed; a user with rolling counts sets it back
   bool data_headers = false;  ///< placed in this flit
 
   /// The format for a slot, of messages of the classes in `allowed`: with the leading class, the one that carries most; of

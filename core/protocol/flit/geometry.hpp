@@ -22,7 +22,7 @@ inline constexpr std::array<std::string_view, kFlitModeCount> kFlitModeNames{"68
 
 /// A data slot carries so many bytes: a chunk.
 inline constexpr unsigned kChunkBytes = 16;
-/// Most slots of a flit, over the formats: those of 256 B.
+/// Most slots of a flit in any format (256 B).
 inline constexpr std::size_t kMostSlots = 15;
 
 struct FlitGeometry {
@@ -43,7 +43,7 @@ struct FlitGeometry {
   /// The part of the flit (0 or 1) whose CRC covers the end of the slot: a slot is usable when its part is
   /// checked.
   std::array<std::uint8_t, kMostSlots> half{};
-  /// First byte on the wire behind each half; the same twice where the flit is checked as a whole.
+  /// First byte on the wire behind each half; one byte twice where the flit is checked as a whole.
   std::array<std::uint16_t, 2> half_end{};
 
   constexpr bool is_header(std::size_t slot) const { return slot == 0 || slot == second_header; }

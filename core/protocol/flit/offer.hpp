@@ -39,7 +39,7 @@ class Offer {
   /// The counts of all classes.
   ClassNibbles counts() const { return counts_; }
   DataShape data(Channel channel, std::size_t k) const { return decode(shapes(channel) >> (k * 4)); }
-  /// How many of the messages of a class from the k-th on, of those described, bring 64 B without a trailer.
+  /// How many described messages of a class from the k-th on bring 64 B without a trailer.
   unsigned whole_lines(Channel channel, std::size_t k) const {
     const std::uint64_t others = (shapes(channel) ^ kWholeLines) | std::uint64_t{1} << 32;
     return static_cast<unsigned>(std::countr_zero(others >> (k * 4))) / 4;

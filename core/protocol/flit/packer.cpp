@@ -9,10 +9,10 @@
 namespace cxloom {
 namespace {
 
-/// How long a class waits for company (docs/model/flit.md), in flits. In 68B, 256B-lo and 256B-pbr a slot comes by in which the
-/// largest counts leave no room for data headers, and costs nothing: who takes another one wastes all of it. In 256B there is no
-/// such slot among reads' data, and what is wasted is the part that stays empty. So many flits that what is lost stays within
-/// half of the tolerance of the bounds there, by search.
+/// How long a class waits for company (docs/model/flit.md), in flits. In 68B, 256B-lo and 256B-pbr a slot
+/// comes by in which the largest counts leave no room for data headers, and costs nothing: a class in another
+/// slot wastes all of it. In 256B reads' data have no such slot, and the part that stays empty is wasted.
+/// With so many flits the loss stays within half of the tolerance of the bounds there, by search.
 ClassTurns::Patience patience_in(FlitMode mode) {
   const bool by_part = mode == FlitMode::k256B;
   return {.slots = (by_part ? 13 : 16) * geometry(mode).slots, .by_part = by_part};

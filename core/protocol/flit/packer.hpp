@@ -6,8 +6,8 @@
 //
 //   offer.set(channel, queue.size());       for each class that may go now (credits!)
 //   packer.pack(offer, flit);
-//   for each of flit.message:  take the head of that class's queue; with data, it joins those under way
-//   for each of flit.end:      the first of those under way is complete
+//   for each of flit.message:  take the head of that class's queue; with data, it joins the ones under way
+//   for each of flit.end:      the first one under way is complete
 //
 // and goes on as long as something is offered or `must_continue()`.
 //

@@ -14,7 +14,7 @@ struct SystemContext;
 /// Throws InputError if there is no such device, or it makes no requests.
 NodeId find_requester(const std::string& name, const Devices& devices, const Roles& roles);
 
-/// Each of these throws InputError with the path of what is wrong.
+/// Each of these throws InputError with the path of the error.
 void aim_io_initiators(const Devices& devices, const Roles& roles);
 void give_logical_devices(const Devices& devices, const Roles& roles);
 /// `context` has its regions: they say which memory is coherent.

@@ -1,4 +1,4 @@
-// Whether what persist buffers hold is seen by all: every way to a line leads through the same ones.
+// Whether all see the contents of persist buffers: all ways to a line lead through the same buffers.
 #pragma once
 
 #include <vector>

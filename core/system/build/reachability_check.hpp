@@ -1,4 +1,4 @@
-// Whether everybody can reach whom they need.
+// Whether all requesters reach the devices that they need.
 #pragma once
 
 namespace cxloom {

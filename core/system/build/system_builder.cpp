@@ -59,7 +59,7 @@ RoutingContext routing_context(const Spec& spec, const Topology& topology) {
   return context;
 }
 
-/// Makes the parts of a system, each from those before it.
+/// Makes the parts of a system, each from the parts before it.
 class SystemBuilder {
  public:
   SystemBuilder(const std::vector<Kernel*>& kernels, const Registry& registry, const Spec& spec)

@@ -11,12 +11,12 @@ class Kernel;
 struct Registry;
 struct Spec;
 
-/// Throws InputError with the path of what is wrong. `spec` must outlive the system.
+/// Throws InputError with the path of the error. `spec` must outlive the system.
 System build_system(Kernel& kernel, const Registry& registry, const Spec& spec);
 /// With a kernel for each device, in the order of the spec: links without latency need one kernel.
 System build_system(const std::vector<Kernel*>& kernels, const Registry& registry, const Spec& spec);
 
-/// What must hold of a system once its devices have work: everybody reaches whom they need. Throws InputError.
+/// Checks a system whose devices have work: all reach the devices that they need. Throws InputError.
 void check_whole(const System& system, const Spec& spec);
 
 }  // namespace cxloom

@@ -6,7 +6,7 @@ namespace cxloom {
 struct Spec;
 class System;
 
-/// Tells each of them its neighbours. Throws InputError where virtual switches cannot be, with the path of what is wrong.
+/// Tells each virtual switch its neighbours. Throws InputError, with its path, where there can be none.
 void connect_virtual_switches(const System& system, const Spec& spec);
 
 }  // namespace cxloom

@@ -7,7 +7,7 @@ namespace cxloom {
 
 namespace {
 
-// States come again and again while a system runs; those of long ago do not.
+// States come again and again while a system runs; states of long ago do not.
 constexpr std::size_t kMostKnown = 20'000;
 
 const LineContents& end_of(const DurableState& left, const std::vector<DurableState>& states) {
@@ -35,7 +35,7 @@ const RecoveryCuts::Course& RecoveryCuts::known(const DurableState& left, const 
   return known_.emplace(std::move(key), play(left, look)).first->second;
 }
 
-// A recovery depends on what is left alone: each such state is looked at once, after as few cuts as lead to it.
+// A recovery depends on the durable state alone: each is looked at once, after as few cuts as lead to it.
 RecoveryEnds RecoveryCuts::all(const DurableState& left, const CutChoice& choice) {
   RecoveryEnds ends;
   std::set<std::vector<std::uint64_t>> seen{left.key()};

@@ -17,7 +17,7 @@ struct RecoveryEnds {
   std::set<LineContents>
       contents;  ///< of the lines of the entries, in the end: one if it does not matter where recovery was cut
   std::uint64_t recoveries = 0;  ///< that were begun
-  Time longest;                  ///< of those that came to their end: without a cut, the only one
+  Time longest;                  ///< of recoveries that came to their end: without a cut, the only one
 };
 
 /// Where recovery is cut.

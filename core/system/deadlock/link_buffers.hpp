@@ -1,4 +1,4 @@
-// The receive buffers at the ends of a system's links: which are limited, and who keeps one until a message has gone on.
+// The receive buffers at link ends: which are limited, and which nodes keep one until a message has gone on.
 #pragma once
 
 #include <cstdint>

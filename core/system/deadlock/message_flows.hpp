@@ -12,7 +12,7 @@ namespace cxloom {
 class System;
 
 struct MessageFlows {
-  /// By destination, who sends to it.
+  /// The senders, by destination.
   std::map<std::uint32_t, std::vector<RouteWalk::Sender>> to;
 
   /// A device that may keep what has come in, and its buffer, until messages of other classes have been sent and answered.

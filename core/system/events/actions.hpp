@@ -16,8 +16,8 @@ class EventActions {
 
   /// Whether events like this one are its own.
   virtual bool has(const EventParams& event) const = 0;
-  /// Checks that the event of this number can happen once those before it have, which it was asked about before. The system is built.
-  /// Throws InputError.
+  /// Checks that the event of this number can happen once the events before it
+  /// have, which it was asked about before. The system is built. Throws InputError.
   virtual void expect(std::size_t number, const EventParams& event) = 0;
   /// Checks what `expect` could not, as requesters had no work yet. Throws InputError.
   virtual void expect_work(const EventParams& /*event*/) {}

@@ -18,13 +18,13 @@ class Kernel;
 class LinkEnd;
 class System;
 
-/// Where nothing fails, nothing is lost: throws InputError for a requester that waits for what is.
+/// Where nothing fails, nothing is lost: throws InputError for a requester with a timeout.
 void check_no_timeouts(const System& system);
 
 class FailureActions final : public EventActions, public EventHandler {
  public:
-  /// Sends its events as those of `source`. The system is built, so that its links are known. `rerouted` is called when there
-  /// are other routes.
+  /// Sends its events from `source`. The system is built, so that its
+  /// links are known. `rerouted` is called when there are other routes.
   FailureActions(Kernel& kernel, EventSource& source, System& system, std::size_t events,
                  std::function<void()> rerouted);
 

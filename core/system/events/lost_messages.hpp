@@ -26,7 +26,7 @@ struct EventCost {
 
 class LostMessages final : public EventHandler, public Failures {
  public:
-  /// Sends its events as those of `source`, and counts in `cost`.
+  /// Sends its events from `source`, and counts in `cost`.
   LostMessages(Kernel& kernel, EventSource& source, System& system, EventCost& cost)
       : kernel_(kernel), source_(source), system_(system), cost_(&cost) {}
 

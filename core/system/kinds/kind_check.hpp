@@ -11,7 +11,7 @@ namespace cxloom {
 /// Throws InputError for a kind that these parameters name and that there is not.
 void require_kinds(const SchemaInfo& info, const Value& params, const Registry& registry);
 
-/// Throws InputError for all that is wrong with the kinds that these parameters name, and with those within them.
+/// Throws InputError for all that is wrong with the kinds that these parameters name, and kinds within them.
 void check_named(const SchemaInfo& info, const Value& params, const Registry& registry);
 
 /// Throws InputError for all that is wrong with a kind and its parameters, and with kinds that these name.

@@ -1,4 +1,4 @@
-// Whom a region of addresses leads to: the memories that hold it, or their logical devices, and who keeps it coherent.
+// The targets of a region of addresses: its memories or their logical devices, and its coherent home.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace cxloom {
 class Devices;
 struct SystemContext;
 
-/// Adds each region to the map of `context`. Throws InputError with the path of what is wrong.
+/// Adds each region to the map of `context`. Throws InputError with the path of the error.
 void add_regions(const std::vector<RegionParams>& regions, const Devices& devices, SystemContext& context);
 
 }  // namespace cxloom

@@ -62,7 +62,7 @@ class System {
   /// Null: nobody asks for them.
   const LineVersions* versions() const { return parts_->context.versions.get(); }
   const AddressMap& address_map() const { return parts_->context.map; }
-  /// What the components can do for those around them.
+  /// The roles of the components.
   const Roles& roles() const { return parts_->context.roles; }
 
   const Topology& topology() const { return parts_->topology; }

@@ -1,4 +1,4 @@
-// Why a run cannot go on: what each component is doing, and who waits for whom.
+// Why a run cannot go on: the state of each component, and the waits between them.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace cxloom {
 class Kernel;
 class System;
 
-/// The problem with what there is to say of it, line by line; the wait lists are those of `kernel`.
+/// The problem with all there is to say of it, line by line; the wait lists are `kernel`'s.
 std::string describe_standstill(const std::string& problem, Time now, const System& system,
                                 const Kernel& kernel);
 

@@ -1,4 +1,4 @@
-// All that is wrong with a spec, for a person who would rather hear of it at once.
+// All errors of a spec, for a person who would rather hear of all at once.
 #pragma once
 
 #include <cstddef>

@@ -102,7 +102,7 @@ struct SpecEntry {
   const Value* written;
 };
 
-/// The entries of a section that are written in a spec; throws InputError for what is not of the section's form.
+/// The entries of a section that are written in a spec; throws InputError if they have another form.
 std::vector<SpecEntry> entries_of(const SpecSection& section, const Value& spec);
 
 /// Reads a resolved spec of these sections; throws InputError with the path of the offending key.

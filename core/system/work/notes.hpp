@@ -11,7 +11,7 @@ class System;
 struct RunCircumstances {
   bool cut_short = false;     ///< it ended before its work did
   bool from_outside = false;  ///< accesses came from outside
-  bool timed_window = false;  ///< the window opened at a given time, whoever was warm
+  bool timed_window = false;  ///< the window opened at a given time, whichever requester was warm
 };
 
 /// A sentence each, once the run is over.

@@ -15,7 +15,7 @@ bool foreign_to(const std::string& device, const std::vector<MemoryTargetInfo>& 
   return std::ranges::any_of(memories, [&](const auto& each) { return each.owner && *each.owner != device; });
 }
 
-/// Addresses that follow those before them are one extent with them, so that a frame may lie across both.
+/// Adjacent addresses are one extent, so that a frame may lie across both.
 void add_extent(std::vector<AddressMap::Extent>& extents, const AddressMap::Extent& next) {
   if (!extents.empty() && extents.back().base.value() + extents.back().bytes == next.base.value()) {
     extents.back().bytes += next.bytes;
@@ -87,7 +87,7 @@ std::vector<NumaNode> numa_nodes(const AddressMap& map, const std::string& devic
       add_extent(node.extents, part.extent);
       continue;
     }
-    // Frames lie where those of the whole part would.
+    // Frames lie where frames of the whole part would.
     for (const AddressMap::Extent& each : usable_in(map, number, extents)) {
       const std::uint64_t origin = part.extent.base.value();
       const std::uint64_t first = (each.base.value() - origin + page.count() - 1) / page.count();

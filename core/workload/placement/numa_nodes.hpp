@@ -31,8 +31,8 @@ struct NumaNode {
   std::vector<std::string> memories;  ///< more than one: they are interleaved
   Frames frames;                      ///< whole ones, in the order of the regions
   Time distance;  ///< from the device whose node it is one of, to the farthest of its memories
-  std::vector<MemoryTargetInfo> targets = {};  ///< the same memories, for who looks for a way there
-  bool in_extents = false;                     ///< its frames come and go, those of each run by themselves
+  std::vector<MemoryTargetInfo> targets = {};  ///< the same memories, to look for a way there
+  bool in_extents = false;                     ///< its frames come and go, each run by itself
 
   /// "local", "mem0+mem1", "mld ld 1"; of many: "mem0+...+mem63".
   std::string name() const;
@@ -60,7 +60,7 @@ struct MemoryOfOther {
   std::string owner;
 };
 std::vector<MemoryOfOther> memory_of_others(const AddressMap& map, const std::string& device);
-/// Throws InputError, with that key, for a name of such memory; `known` are those that may be named.
+/// Throws InputError, with that key, for a name of such memory; `known` are the names allowed.
 void refuse_of_other(std::span<const MemoryOfOther> others, const std::string& name,
                      const std::vector<std::string>& known, const std::string& key);
 

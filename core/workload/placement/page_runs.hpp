@@ -1,4 +1,4 @@
-// Pages of a program by their numbers, those that follow each other as one.
+// Runs of pages of a program, by their numbers.
 #pragma once
 
 #include <cstdint>

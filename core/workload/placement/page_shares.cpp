@@ -24,7 +24,7 @@ void append(PageRuns& runs, std::uint64_t page, std::uint64_t count) {
   }
 }
 
-/// A program that takes its pages' frames from what is left for all.
+/// A program that takes its pages' frames from the frames left for all.
 class Taker {
  public:
   Taker(const PlacedProgram& program, std::size_t nodes) : program_(&program), counts_(nodes) {
@@ -118,7 +118,7 @@ PageRuns pages_touched(AccessStream& stream, std::uint64_t accesses, Bytes page)
 PageRuns pages_in(std::vector<AddressRange> ranges, Bytes page) {
   std::ranges::sort(ranges, {}, [](const AddressRange& range) { return range.base.value(); });
   PageRuns runs;
-  std::uint64_t next = 0;  // the first page behind those taken
+  std::uint64_t next = 0;  // the first page behind the taken ones
   for (const AddressRange& range : ranges) {
     const std::uint64_t first = std::max(next, range.base.value() / page.count());
     const std::uint64_t end = last_page(range.base, range.bytes, page.count()) + 1;

@@ -1,4 +1,4 @@
-// Accesses between a reader of a trace and whoever takes them, so that what one line stands for need not be there all at once.
+// Accesses between a reader of a trace and their taker, so that one line's need not be there all at once.
 #pragma once
 
 #include <algorithm>

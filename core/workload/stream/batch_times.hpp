@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-/// For whoever feeds a trace in pieces, and wants to know how long each took.
+/// The times that pieces of a trace took, for a feeder.
 class BatchTimes {
  public:
   /// A batch of so many records was read.

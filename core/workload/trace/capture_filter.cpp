@@ -38,7 +38,7 @@ CaptureFilter::CaptureFilter(const std::vector<CacheParams>& levels, const Victi
       first_touch_(first_touch),
       skip_(skip),
       limit_(limit) {
-  cores_.push_back(std::make_unique<Core>(levels_, policies_));  // says what is wrong with the levels
+  cores_.push_back(std::make_unique<Core>(levels_, policies_));  // refuses wrong levels
   before_.counts.resize(this->levels());
   note_start();
 }

@@ -20,7 +20,7 @@ class CaptureFilter {
   /// With `first_touch` addresses are physical, pages getting frames in the order of their first touch, frames of `page`; else they are
   /// the program's own. Addresses of different processes differ in their upper 16 bits, which no record has. The first
   /// `skip` records are left out, and at most `limit` are given, of those that are accesses. Each thread has a core with caches
-  /// of its own, as long as there are no more than `cores`; those that are more share them.
+  /// of its own, as long as there are no more than `cores`; further threads share them.
   CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies, bool first_touch,
                 std::uint64_t skip, std::uint64_t limit, std::uint32_t cores = 1,
                 Bytes page = Bytes{kPageBytes});
@@ -76,7 +76,7 @@ class CaptureFilter {
   void set_recording(bool recording);
   bool recording() const { return recording_; }
   bool complete() const { return records_ >= limit_; }
-  /// Accesses among those that it gave.
+  /// Accesses among the records that it gave.
   std::uint64_t records() const { return records_; }
   /// Instructions of all threads and pages touched: while recording, and in all.
   std::uint64_t instructions() const {

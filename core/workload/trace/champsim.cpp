@@ -16,7 +16,7 @@ struct ChampsimRecord {
   std::size_t bytes;
   std::size_t written;  // offset of the addresses that it writes
   std::size_t writes;   // how many there may be
-  std::size_t reads;    // behind those
+  std::size_t reads;    // behind the writes
 };
 constexpr ChampsimRecord kInstruction{64, 16, 2, 4};  // input_instr
 constexpr ChampsimRecord kCloudsuite{96, 24, 4, 4};   // cloudsuite_instr, with what aligns its addresses

@@ -1,4 +1,4 @@
-// DRAMSim2's two kinds of traces and DRAMsim3's: an address, what is done with it, and a cycle.
+// DRAMSim2's two kinds of traces and DRAMsim3's: an address, an operation, and a cycle.
 // Read as TraceBasedSim.cpp of github.com/umd-memsys/DRAMSim2 and src/common.cc of github.com/umd-memsys/DRAMsim3 read them.
 #include <algorithm>
 #include <array>

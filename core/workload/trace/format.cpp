@@ -17,7 +17,7 @@ bool passes_over(const TraceFormat& format, std::string_view line) {
   return !format.comment.empty() && line.starts_with(format.comment);
 }
 
-// All that can be said of what is left is the same.
+// All forms left mean the same.
 void keep_first_of_each_reader(std::vector<const TraceFormat*>& formats) {
   std::vector<const TraceFormat*> kept;
   for (const TraceFormat* format : formats) {

@@ -1,5 +1,5 @@
-// The forms of other tools' traces: how each is told by its content, what has to be said beside it, and who reads it.
-// A new form is a reader with its entry, in a file of its family, and the family's line in trace_format.cpp.
+// The forms of other tools' traces: how each is told by its content, what is missing in it, and its reader. A
+// new form is a reader with its entry, in a file of its family, and the family's line in trace_format.cpp.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class FormatReader {
 /// What the times of a trace count.
 enum class TraceTimes : std::uint8_t {
   kNone,     ///< there are none
-  kTicks,    ///< ticks, or cycles, whose length only whoever made the trace knows
+  kTicks,    ///< ticks, or cycles, whose length only the trace's maker knows
   kStandard  ///< what the form says
 };
 

@@ -1,4 +1,4 @@
-// A line of another simulator's trace in its words, and what those who read it ask of them.
+// A line of another simulator's trace in its words, and what its readers ask of them.
 #pragma once
 
 #include <cstddef>

@@ -90,7 +90,7 @@ class DramCandidates {
   DramScheduler& scheduler_;
   const bool within_banks_;                           ///< the scheduler chooses
   std::array<std::vector<Candidate>, 2> candidates_;  ///< by bank
-  std::array<std::vector<Ready>, 2> ready_;           ///< by rank: the same, sorted
+  std::array<std::vector<Ready>, 2> ready_;           ///< the candidates by rank, sorted
 };
 
 inline Clock DramCandidates::ready_at(DramStep step, const DramBurst& burst, Clock now) const {

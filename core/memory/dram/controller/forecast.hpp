@@ -36,8 +36,8 @@ class DramForecast {
         hit_(context.config.device.timing.CL + context.config.device.organisation.data_clocks()),
         write_(context.config.device.timing.CWL + context.config.device.organisation.data_clocks()) {}
 
-  /// The first clock at which a burst may be done. `under_way`: when the first is of those that had their read or write command,
-  /// kNeverClock if none is on its way.
+  /// The first clock at which a burst may be done. `under_way`: when the first burst
+  /// with a read or write command out will be done, kNeverClock if none is out.
   Clock done(Clock now, Clock under_way) const {
     const bool none_waits =
         the_.arrivals.empty(false) && the_.arrivals.empty(true) && the_.queue.count(false) == 0;

@@ -1,4 +1,4 @@
-// The commands of a DRAM, and who may watch them.
+// The commands of a DRAM, and their watcher.
 #pragma once
 
 #include <cstdint>

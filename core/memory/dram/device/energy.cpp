@@ -10,7 +10,7 @@ DramEnergy dram_energy(const DramConfig& config, DramRefreshScope refresh, const
   const DramCurrents& i = config.device.currents;
   const DramOrganisation& organisation = config.device.organisation;
   const auto number = [](auto count) { return static_cast<double>(count); };
-  // mA x V x ns is pJ; all devices of a rank do the same.
+  // mA x V x ns is pJ; all devices of a rank act alike.
   const double scale =
       i.VDD * DramClock(config.device.clock).cycle_ns() * organisation.devices_in_rank() * 1e-6;
   const double burst = number(organisation.burst_clocks);

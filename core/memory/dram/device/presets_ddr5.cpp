@@ -109,7 +109,7 @@ std::span<const DramDevice> ddr5_presets() {
                             .tREFSB_ACT = 84,  // 30 ns
                             .tXP = 21,
                             .tPD = 21},        // 7.5 ns
-                 .currents = kDdr5CurrentsX8,  // those of 4800: newer ones are not at hand
+                 .currents = kDdr5CurrentsX8,  // as of 4800: newer ones are not at hand
                  .currents_source = kDdr5Currents,
                  .refresh_set = RefreshSet::kBankOfEveryGroup,
                  .usual_refresh = DramRefreshScope::kSet,

@@ -8,7 +8,7 @@
 
 namespace cxloom {
 
-/// The devices that a user wants; what is not set is as in the preset.
+/// The devices that a user wants; whatever is not set is as in the preset.
 struct DramDevices {
   std::optional<std::uint32_t> width;    ///< data bits of a device
   std::optional<std::uint32_t> density;  ///< Gbit of a die

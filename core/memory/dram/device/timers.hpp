@@ -1,5 +1,5 @@
 // From when on each command may go to each bank: the constraints between commands, kept as next-ready times that every
-// command pushes forward. Nothing here chooses; it only knows what is allowed.
+// command pushes forward. Nothing here chooses; it only knows the allowed times.
 #pragma once
 
 #include <algorithm>

@@ -51,7 +51,7 @@ class DramBacklog {
   };
   /// A requester.
   struct Lane {
-    std::uint32_t first = kNone;  ///< of those that wait
+    std::uint32_t first = kNone;  ///< of its waiting bursts
     std::uint32_t last = kNone;
     std::uint32_t level = kNone;  ///< its list of lanes, by the number in the queue; none while nothing waits
     std::uint32_t before = kNone;

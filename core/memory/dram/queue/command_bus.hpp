@@ -48,7 +48,7 @@ class DramCommandBus {
   const std::uint32_t banks_in_rank_;
   DramCommandLog* log_ = nullptr;
   std::array<Clock, 2> free_{};         ///< commands to rows (or all), commands to columns
-  Clock second_half_by_ = kNeverClock;  ///< an ACT-2 goes in a free clock, by then
+  Clock second_half_by_ = kNeverClock;  ///< an ACT-2 goes in a free clock until this one
 };
 
 inline void DramCommandBus::hold(DramCommand command, Clock now) {

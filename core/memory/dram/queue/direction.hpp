@@ -48,7 +48,7 @@ class DramDirection {
     }
     ++run_;
   }
-  /// While writes go: at least so many of those that wait go before the next read.
+  /// While writes go: at least so many waiting ones go before the next read.
   std::uint32_t writes_before_reads(std::uint32_t writes) const {
     const std::uint64_t most = requesters_.several() ? turn_ : longest_turn_;
     const std::uint64_t end = std::min(most, (of_writes_ ? came_ : 0) + lull_);
@@ -66,7 +66,7 @@ class DramDirection {
     const bool many = writes >= high_;
     return (many && !owed_) || ((many || !posted_) && over());
   }
-  /// The run is as long as those let it be that wait for the other direction.
+  /// The run has reached the length that bursts of the other direction allow.
   bool over() const {
     if (of_writes_ != writing_) return false;
     return run_ - came_ >= lull_ || run_ >= (requesters_.only(!writing_) ? turn_ : longest_turn_);

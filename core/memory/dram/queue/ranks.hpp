@@ -1,4 +1,4 @@
-// The ranks of a sub-channel: what waits for each, since when it has nothing to do, and whether it is in power-down by then.
+// The ranks of a sub-channel: how many bursts wait for each, since when it is idle, and its power-down.
 #pragma once
 
 #include <algorithm>

@@ -14,7 +14,7 @@ class DramWritePlaces {
   explicit DramWritePlaces(std::uint32_t places) : places_(places) {}
 
   bool room() const { return held_ < places_; }
-  /// The next one is free then, of those whose data are on their way; kNeverClock if none are.
+  /// When the next place is free whose data are on their way; kNeverClock if there is none.
   Clock next_free() const { return leaving_.empty() ? kNeverClock : leaving_.front(); }
   void take() { ++held_; }
   /// A write has gone out; its data are in the device at `at`. Calls come in the order of `at`.

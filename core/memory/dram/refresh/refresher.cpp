@@ -62,7 +62,7 @@ void DramRefresher::start(std::uint32_t rank, Clock now) {
   for (const std::uint32_t bank : set(rank).banks) blocked_[bank] = 1;
 }
 
-// The set that the policy takes, which is put behind those that the round has had.
+// The set that the policy takes. It goes behind the sets that the round has had.
 std::uint32_t DramRefresher::next_set(std::uint32_t rank) {
   Turn& turn = turns_[rank];
   if (turn.round.size() == 1) return 0;
@@ -103,7 +103,7 @@ void DramRefresher::send_next(std::uint32_t rank, bool writing, Clock now) {
 
 // Refreshes in idle time follow each other at equal intervals, once there has been one that nothing delayed.
 void DramRefresher::skip_idle(Clock limit) {
-  if (interval_ == kNeverClock || bus_.watched()) return;  // who reads along wants to see every refresh
+  if (interval_ == kNeverClock || bus_.watched()) return;  // a watcher wants to see every refresh
   for (std::uint32_t rank = 0; rank < turns_.size(); ++rank) {
     if (!steady(rank)) return;
   }

@@ -26,8 +26,8 @@ class DramRefresher {
   Clock due(std::uint32_t rank) const { return turns_[rank].due; }
   /// One falls due and is owed from now on.
   void fall_due(std::uint32_t rank);
-  /// `limit` is the next clock at which anything but refreshes happens: counts those before it at once, if all ranks are idle
-  /// and nothing delays any of them.
+  /// `limit` is the next clock at which anything but refreshes happens: counts earlier refreshes at once, if
+  /// all ranks are idle and nothing delays any of them.
   void skip_idle(Clock limit);
 
   /// Whether one must or may begin now. Some are put off as long as bursts wait for the rank.

@@ -30,7 +30,7 @@ struct DramSchedulerContext {
 /// The burst that a bank serves next. kNone: none for now.
 struct DramPick {
   DramQueue::Slot slot = DramQueue::kNone;
-  std::uint16_t priority = 0;  ///< against those of other banks; the lowest goes first
+  std::uint16_t priority = 0;  ///< against bursts of other banks; the lowest goes first
 };
 
 class DramScheduler {
@@ -54,16 +54,16 @@ class DramScheduler {
   virtual std::uint32_t wake(Clock /*now*/) { return kEveryBank; }
   Clock due() const { return due_; }
 
-  /// Whether it only chooses among the bursts of a bank: all priorities are the same and no burst is held back. Then it is not
-  /// asked where there is no choice, and `served` is called only for a burst that is served before the oldest of
-  /// its bank.
+  /// Whether it only chooses among the bursts of a bank: all priorities are equal and
+  /// no burst is held back. Then it is not asked where there is no choice, and
+  /// `served` is called only for a burst that is served before the oldest of its bank.
   virtual bool within_banks() const { return false; }
 
   /// Whether it may pick nothing at all of the reads, or of the writes, that wait. Then the others go, if it picks any of them.
   virtual bool holds_back() const { return !within_banks(); }
 
-  /// Whether it has to see accesses in the order of their arrival. If not, those that wait for room in the queue are admitted
-  /// by bank, the fewest queued first.
+  /// Whether it has to see accesses in the order of their arrival. If not, accesses
+  /// that wait for room in the queue are admitted by bank, the fewest queued first.
   virtual bool in_order() const { return false; }
 
  protected:

@@ -8,7 +8,7 @@ _STANDARD = (0, 1, 2)
 
 
 def hold_standard_descriptors() -> None:
-    """Keeps files of ours from becoming standard streams: one of those that is closed leads nowhere from now on.
+    """Keeps files of ours from becoming standard streams: a closed one leads nowhere from now on.
 
     Programs that are started do not inherit it: for them it is closed, as it was for this process.
     """

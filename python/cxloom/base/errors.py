@@ -133,7 +133,7 @@ class InputErrors(InputError):
 
     @property
     def more(self) -> str:
-        """How many there are beyond those that are shown, as a sentence; empty if there are none."""
+        """How many errors there are beyond the shown ones, as a sentence; empty if there are none."""
         count = len(self.errors) - MOST_SHOWN
         return f"and {counted(count, 'more error')}" if count > 0 else ""
 

@@ -1,4 +1,4 @@
-"""The names of files and directories that somebody gives, and what is in those that have to be files."""
+"""The names of files and directories that somebody gives, and the contents of those that have to be files."""
 
 from __future__ import annotations
 

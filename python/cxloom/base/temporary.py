@@ -1,4 +1,4 @@
-"""Files under a temporary name until they are whole: locked by whoever writes them, removed by whoever comes next.
+"""Files under a temporary name until they are whole: locked by the writer, removed by the next user.
 
 A writer that is killed leaves its file, and the lock is gone with the process. So a file that can be locked belongs to
 nobody: the next one who writes the same name into the folder removes it.

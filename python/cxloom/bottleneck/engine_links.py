@@ -13,7 +13,7 @@ Links = Mapping[str, Ends]
 def between(links: Links, passing: Collection[str], start: str, end: str) -> Links:
     """Links that some way without a turn back may take; `passing` is what passes on messages for others.
 
-    There may be too many: those of a circle that hangs on the way are among them.
+    There may be too many: links of a circle that hangs on the way are among them.
     """
     left = {
         name: ends

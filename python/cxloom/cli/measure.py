@@ -28,7 +28,7 @@ TAKES = {
     "bandwidth": ("--pattern",),
     "stream": ("--stores",),
 }
-"""The options of each tool, besides those of all."""
+"""The options of each tool, besides the common ones."""
 
 
 def measure(

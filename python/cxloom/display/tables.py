@@ -1,4 +1,4 @@
-"""Tables that never cut a figure: columns of texts give way to those of figures."""
+"""Tables that never cut a figure: columns of texts give way to columns of figures."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _STEP = 1.2
 _APART = 0.8
 """Between two devices of one switch."""
 _GAP = 0.6
-"""More, between those of two switches."""
+"""The further distance between devices of two switches."""
 _LONGEST_ROW = 40
 _WIDEST_TREE = 60
 

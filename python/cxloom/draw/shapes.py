@@ -148,7 +148,7 @@ def _grid(adjacency: Adjacency, links: int) -> Grid | None:
 
 
 def _extents(count: int) -> Iterator[tuple[int, ...]]:
-    """What a grid of so many nodes can measure: two dimensions, then three; those that are nearly square first."""
+    """What a grid of so many nodes can measure: two dimensions, then three; nearly square ones first."""
     pairs = [(a, count // a) for a in range(2, count // 2 + 1) if count % a == 0]
     yield from sorted(pairs, key=lambda pair: abs(pair[0] - pair[1]))
     for a, rest in pairs:
@@ -211,7 +211,7 @@ def _mesh_by_its_corners(adjacency: Adjacency, edges: set[tuple[int, int]]) -> G
 
 
 def _cube(adjacency: Adjacency) -> Cube | None:
-    """A hypercube: node 0 is all zeros, its neighbours have a bit each, farther ones those of all that lead there."""
+    """A hypercube: node 0 is all zeros, its neighbours have a bit each, farther ones all bits that lead there."""
     dimensions = len(adjacency[0])
     if len(adjacency) != 2**dimensions:
         return None

@@ -107,7 +107,7 @@ class _Feed:
 
 @contextmanager
 def _errors_placed(placed: PlacedProgram, feed: _Feed) -> Iterator[None]:
-    """Gives errors of the system their place in its spec; those of the program have none there."""
+    """Gives errors of the system their place in its spec; errors of the program have none there."""
     try:
         with errors_placed(placed.resolved):
             yield

@@ -17,7 +17,7 @@ _MOST = 16
 
 
 def picture(explained: Explanation) -> Figure:
-    """A bar for each resource; those of the chain are darker, joined by a line, and the limit has its gain."""
+    """A bar for each resource; bars of the chain are darker, joined by a line, and the limit has its gain."""
     from cxloom.display import palette, style
 
     chained = explained.chain

@@ -29,7 +29,7 @@ _TRIED = 16
 
 @dataclass(frozen=True)
 class Node:
-    """Memory that one measurement goes to: one memory, or those that share their addresses by interleave."""
+    """Memory that one measurement goes to: one memory, or several that share their addresses by interleave."""
 
     name: str
     memory: str
@@ -163,7 +163,7 @@ class Bench:
         return [node for node in self._nodes if requester in node.offered]
 
     def users(self, node: Node) -> list[str]:
-        """Requesters that load a memory in measurements of all at once: those that it answers with data.
+        """Requesters that load a memory in measurements of all at once: the memory answers them with data.
 
         The first time some reads of each tell, where there are several: a host may have no way to memory of another.
         """

@@ -222,7 +222,7 @@ def _deviations(comparisons: Sequence[Values]) -> Iterator[str]:
 
 
 def drawn(outcome: Values, prefix: str = "plot") -> Iterator[str]:
-    """The plots that a study asks for; `prefix` tells those of several studies apart."""
+    """The plots that a study asks for; `prefix` tells plots of several studies apart."""
     for name, given in outcome["plots"].items():
         chosen = plot_of(given)
         rows = shown(outcome["table"], chosen)

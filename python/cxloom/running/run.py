@@ -200,7 +200,7 @@ def asked_tables(resolved: Resolved) -> list[str]:
 
 
 def replay_requests(resolved: Resolved) -> Table:
-    """Plays a run once more to record its requests. Runs are deterministic, so the rows are those of the first."""
+    """Plays a run once more to record its requests. Runs are deterministic, so the rows are the first run's."""
     on = Override.of("outputs.requests", True)
     again = Resolved(paths.assign(resolved.root, ("outputs", "requests"), on.value))
     return simulate(again, build(again)).tables["requests"]

@@ -191,7 +191,7 @@ def _kinded(category: str) -> Schema:
 
 
 def _object(fields: declared.Fields, doc: str, *, complete: bool = True) -> Schema:
-    """A map with the declared keys; `complete` if those that are required must be there."""
+    """A map with the declared keys; `complete` if required ones must be there."""
     result: Schema = {
         "type": "object",
         "description": doc,

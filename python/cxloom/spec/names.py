@@ -66,7 +66,7 @@ def is_glob(text: str) -> bool:
 
 
 def declared(text: str) -> list[str]:
-    """The names that a key under ``devices`` declares: itself, or those of its ranges.
+    """The names that a key under ``devices`` declares: itself, or the names of its ranges.
 
     ``mem[0-2]`` gives mem0, mem1, mem2; ``cpu[0-1][0-1]`` gives cpu00, cpu01, cpu10, cpu11; ``n[08-10]`` keeps the
     width (n08, n09, n10); ``m[0,2,4-5]`` lists. Raises InputError (without a place) for a malformed range or name.

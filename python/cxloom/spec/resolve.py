@@ -254,7 +254,7 @@ def _regions(written: Node, devices: Collection[str], errors: Gathered) -> list[
 def _links(
     generated: Node, layers: Sequence[Node], devices: Collection[str], errors: Gathered
 ) -> tuple[Node, list[list[int]]]:
-    """All links, and the indices of those that each written entry stands for; of none if each stands for itself."""
+    """All links, and the indices of the links that each written entry stands for; none if each stands for itself."""
     written = _sections(layers, "links")
     if not written:
         return generated, []

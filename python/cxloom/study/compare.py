@@ -20,7 +20,7 @@ from cxloom.system.simulation import build
 
 Summary = dict[str, Any]
 _GROWING = re.compile("_by_|_wait")
-"""Measures whose keys are those of what has happened: more come while a system runs."""
+"""Measures whose keys are events that have happened: more come while a system runs."""
 
 
 @dataclass(frozen=True, slots=True)

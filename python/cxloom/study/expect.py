@@ -48,7 +48,7 @@ class Expectation:
     """What it should be; None where there are but bounds."""
     least: float
     most: float
-    """The bounds, those that the tolerance gives included."""
+    """The bounds, also those from the tolerance."""
     tolerance: float
     relative: bool
     """The tolerance is a fraction of the value, not in its unit."""

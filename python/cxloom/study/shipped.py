@@ -74,7 +74,7 @@ def collection(name: str) -> Collection | None:
 def _collection_in(path: Path) -> Node | None:
     """The tree of a collection's file; None if the file is a study's."""
     text = file_text(path)
-    if "studies" not in text:  # most files: to parse them takes long, and whoever runs a study does it anyway
+    if "studies" not in text:  # most files: parsing takes long, and a run does it anyway
         return None
     top = read_text(text, os.fspath(path))
     return top if "studies" in top.map() else None

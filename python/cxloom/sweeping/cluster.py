@@ -1,4 +1,4 @@
-"""Runs points on a Dask cluster: of this machine, or of many, such as those of a Slurm job.
+"""Runs points on a Dask cluster: of this machine, or of many, such as the nodes of a Slurm job.
 
 The machines share the directory of the sweep, as every worker stores what it has finished. Each gets what the points
 have in common once, as a plug-in of Dask, which workers that come later or come back get, too.

@@ -97,7 +97,7 @@ class Schedule:
         return len(self._running)
 
     def cost(self) -> tuple[float, float]:
-        """CPU seconds that are through, and those of all points.
+        """CPU seconds of finished points, and of all points.
 
         A point that has not been begun counts as the mean of the others, one under way as what it has come through.
         """

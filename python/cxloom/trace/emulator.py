@@ -41,7 +41,7 @@ _REST = (
     0.01,
 )  # seconds to wait for the program, when it has reported nothing for a short or a long time
 _END_BY_SIGILL = 128 + signal.SIGILL
-_GRACE = 0.05  # seconds between asking those that a program started for their end and ending them
+_GRACE = 0.05  # seconds between asking a program's children for their end and ending them
 _ENOUGH = 64 << 20  # bytes of shared memory
 _FILE = 1 << 20  # bytes that a file of it has at most
 _MEMORY = "/dev/shm"
@@ -99,7 +99,7 @@ class EmulatedSource:
         self._function = None if region is None or region == MARKS else self._find(region)
         self._make_sieve = sieve
         self.wanted = 0
-        """The thread whose records are waited for: they come first. 0: those of all come in turn."""
+        """The thread whose records are waited for: they come first. 0: all threads take turns."""
         self.ended = Ended()
         self._sieve: _core.ProgramCapture | None = None
 

@@ -140,7 +140,7 @@ class Objects:
         return f"data:{symbol or Path(path).name}"
 
     def _base(self, process: int, path: str) -> int | None:
-        """The offset from the addresses of an ELF file to those of a process that has it."""
+        """The offset from the addresses of an ELF file to addresses of a process that has it."""
         for begin, _, offset, name in self._files.get(process, ()):
             if name == path and (address := image(path).address_of(offset)) is not None:
                 return begin - (address & ~(_PAGE - 1))

@@ -32,7 +32,7 @@ class TraceReader:
     length: int | None
     """Number of records, where the format knows it beforehand."""
     metadata: Mapping[str, str]
-    """What whoever wrote the trace says about it, by name."""
+    """The words of the trace's writer about it, by name."""
     unknown_tick: bool
     """Whether its timestamps count ticks or cycles and nobody said how long one takes: they are those numbers."""
     remarks: list[str]
@@ -71,7 +71,7 @@ class TraceReader:
 
 
 FORMATS = ("parquet", "text", "lackey", *_core.TRACE_FORMATS)
-"""The forms of a trace: ours in Parquet and text, valgrind's lackey, and those of other tools."""
+"""The forms of a trace: ours in Parquet and text, valgrind's lackey, and other tools' forms."""
 
 _PARQUET = b"PAR1"
 _WORDS = {"text": "text", "Parquet": "a Parquet file", "binary": "binary data"}
@@ -213,7 +213,7 @@ def _suffix(name: str) -> str:
 
 
 def _counts_ticks(form: str, head: bytes) -> bool:
-    """Whether the timestamps of a trace count what only whoever made it knows the length of."""
+    """Whether the timestamps of a trace count units whose length only its maker knows."""
     if form in _OURS:
         return form == "text" and not has_header(head)
     return bool(_core.TRACE_FORMATS[form]["times"] == "ticks")

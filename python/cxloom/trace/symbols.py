@@ -19,11 +19,11 @@ _EXECUTED = 1
 DATA = (1,)
 CHOSEN = (10,)
 FUNCTIONS = (2, *CHOSEN)
-"""Types of symbols; of functions those that choose themselves when they are loaded, too."""
+"""Types of symbols; functions may choose themselves when they are loaded, too."""
 
 
 def symbols(data: bytes, kinds: tuple[int, ...]) -> Iterator[tuple[str, int, int]]:
-    """Name, address and size of those that are defined in the file. Raises struct.error if it is damaged."""
+    """Name, address and size of the symbols defined in the file. Raises struct.error if it is damaged."""
     headers = _sections(data)
     for _, kind, _, _, offset, length, link, _, _, _ in headers:
         if kind not in (_ALL, _DYNAMIC):
@@ -47,7 +47,7 @@ def _segments(data: bytes) -> list[tuple[int, ...]]:
 
 
 def has_all(data: bytes) -> bool:
-    """Whether a file names its own functions, and not only those that others may call. Raises struct.error if it is
+    """Whether a file names its own functions, and not only exported ones. Raises struct.error if it is
     damaged."""
     return any(kind == _ALL for _, kind, *_ in _sections(data))
 

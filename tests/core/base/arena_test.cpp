@@ -59,7 +59,7 @@ struct alignas(4096) Page {
 TEST(Arena, AlignsWhatItMakes) {
   Arena arena;
   for (int i = 0; i < 1000; ++i) {
-    // What is small stands between, so that nothing is aligned by chance.
+    // A small object stands between, so that nothing is aligned by chance.
     EXPECT_TRUE(arena.make<char>('a'));
     EXPECT_EQ(place_of(arena.make<Line>().get()) % 64, 0);
     EXPECT_TRUE(arena.make<char>('b'));

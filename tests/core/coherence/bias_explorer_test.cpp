@@ -57,7 +57,7 @@ TEST(BiasAgentExplorer, AHostWithoutACache) {
   visit_all(setup, 6000, {"BISnpInv", "BISnpCur"});
 }
 
-// As with a home agent, for the questions of the device.
+// The questions of the device are reordered, as with a home agent.
 TEST(BiasAgentExplorer, ANetworkThatReordersAnswers) {
   CoherenceSetup setup = hdm_d(two_caches(2, 2, 1));
   setup.hosts[0].plan.steps = {write_of(0)};

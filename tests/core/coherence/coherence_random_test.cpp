@@ -23,7 +23,7 @@ RandomCase made_of_hosts(std::uint64_t seed) {
   RandomCase made;
   const auto hosts = static_cast<int>(draw.between(1, 4));
   const std::uint64_t lines = draw.between(1, 12);
-  // Who keeps the lines coherent: agents of the memories, one for all of them, a host, or an accelerator by bias.
+  // The keeper of coherence: agents of the memories, one for all, a host, or an accelerator by bias.
   const std::string coherence = draw.one_of({"hdm-db", "hdm-db", "hdm-h", "hdm-h", "hdm-d"});
   const bool by_host = coherence == "hdm-h";
   const bool by_bias = coherence == "hdm-d";

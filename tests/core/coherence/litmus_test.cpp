@@ -147,7 +147,7 @@ TEST(Litmus, MoreInFlightOverSeveralPaths) {
   }
 }
 
-// Two who write and two who read twice: all agree on the order of the writes.
+// Two threads write, and two read twice: all agree on the order of the writes.
 TEST(Litmus, ReadersAgreeOnTheOrderOfWrites) {
   if (!large()) GTEST_SKIP() << "takes long: set CXLOOM_COHERENCE_LARGE";
   const LitmusProgram program = litmus_program("Wx / Wx / Rx Rx / Rx Rx");

@@ -62,7 +62,7 @@ class Mixed {
     std::string home;  // as written; empty: that of each target
     std::uint64_t first = 0;
     std::uint64_t lines = 0;        // that are used, of each target
-    std::set<std::string> refused;  // who caches and must not use it
+    std::set<std::string> refused;  // which cache and must not use it
   };
 
   // ---- What there is
@@ -136,7 +136,7 @@ class Mixed {
     return {.to = {device.name}, .coherence = coherence, .home = home};
   }
 
-  // By bias a device knows one host that caches; it caches itself, and who does not may use its memory, too.
+  // By bias a device knows one host that caches, and itself; devices without caches may use its memory, too.
   void refuse_others(Region& region) {
     std::vector<std::string> caching;
     for (const Device& device : devices_) {

@@ -76,7 +76,7 @@ double longest_inside(const Running& run) {
   return longest;
 }
 
-/// As docs/model/qos.md derives them.
+/// A band of loads, as docs/model/qos.md derives it.
 struct Band {
   double above;     ///< of the rate, over what the memory serves, GB/s
   double below;     ///< the same, under it

@@ -51,7 +51,7 @@ bool may_be_found_with(std::vector<Operation> operations, std::uint32_t version)
   return takes_effect_in_some_order(operations, done, 0);
 }
 
-/// As LineVersions does it, in the order of time.
+/// Tells versions in the order of time, like LineVersions.
 struct Told {
   VersionFloor floor;
   std::vector<std::uint64_t> written{0};

@@ -56,7 +56,7 @@ TEST_F(ThreadOrderTest, WhoWasNotWokenWaitedForNobody) {
   back(1, 0);
 }
 
-// The value had changed before: whoever changed it wakes those that had waited, too.
+// The value had changed before: the thread that changed it wakes earlier waiters, too.
 TEST_F(ThreadOrderTest, WhoCameTooLateToWaitGoesOnBehindTheLatestWake) {
   futex(2, kOther, kWait);
   EXPECT_EQ(back(2, -11), kNobody);
@@ -202,7 +202,7 @@ TEST_F(ThreadOrderTest, AParentWaitsForItsChild) {
   EXPECT_EQ(back({1, 0}, 102, system_call::kWait4), kNobody);
 }
 
-// Who is woken is known with the call that wakes, before the waiter is back.
+// The woken thread is known with the call that wakes, before the waiter is back.
 TEST_F(ThreadOrderTest, ATurnIsToldWithTheCallThatGivesIt) {
   futex(2, kLock, kWait);
   futex(3, kLock, kWait);

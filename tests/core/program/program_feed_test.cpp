@@ -141,7 +141,7 @@ TEST_F(ProgramFeedTest, AForkMayOutliveItsParent) {
   EXPECT_EQ(told.lines.at(told.lines.size() - 2), "2/1 B100+1");
 }
 
-// Whose turn it is by the numbers of their calls, whatever order the rings are read in.
+// Threads take turns by the numbers of their calls, whatever order the rings are read in.
 TEST_F(ProgramFeedTest, CallsAreToldInTheirOrder) {
   FeedWriter blocks = process();
   FeedWriter one = thread(last_process_);  // number 1 in the order
@@ -244,7 +244,7 @@ TEST_F(ProgramFeedTest, TheThreadThatIsWantedComesFirst) {
   run(two);
   EXPECT_EQ(feed_->read(sink, 50, 2), 100U);  // of a turn all
   EXPECT_EQ(feed_->read(sink, 50, 2), 0U);    // it has nothing, for the moment
-  EXPECT_EQ(feed_->read(sink, 50, 7), 100U);  // whom nobody knows
+  EXPECT_EQ(feed_->read(sink, 50, 7), 100U);  // an unknown thread
   run(one);
   EXPECT_EQ(feed_->read(sink, 50, 2), 0U);
   std::this_thread::sleep_for(std::chrono::milliseconds(300));

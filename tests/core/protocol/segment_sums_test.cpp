@@ -57,7 +57,7 @@ TEST(SegmentSums, HoldMoreThan64Bits) {
 }
 
 TEST(SegmentSums, EmptyTheirWordsBeforeTheseOverflow) {
-  // As many of the longest short accounts (just below a second) as would pass 2^64 in one word: 2^24 and some.
+  // Enough of the longest short accounts (just below a second) to pass 2^64 in one word: 2^24 and some.
   constexpr std::int64_t kLongest = (std::int64_t{1} << 40) - 1;
   constexpr std::uint64_t kCount = (1ULL << 24U) + 5;
   SegmentSums sums;

@@ -50,7 +50,7 @@ struct HostSetup {
   AtomicsAt atomics = AtomicsAt::kCache;
 };
 
-/// Who keeps the lines coherent, and how: HDM-DB, HDM-H or HDM-D.
+/// The home of the lines, and how it keeps them coherent: HDM-DB, HDM-H or HDM-D.
 struct HomeSetup : DcohParams {
   Coherence coherence = Coherence::kHdmDb;
   bool in_first =

@@ -24,7 +24,7 @@ Fault overtakes_answers(Opcode opcode);
 Fault turns(Opcode opcode, Opcode into);
 /// Caches keep the line that a BISnpInv asks for, and answer that they do not.
 Fault keeps_snooped_lines();
-/// Who is to get a message of this opcode does nothing, and says that it has.
+/// The receiver of a message of this opcode does nothing, and says that it has.
 Fault answers_at_once(Opcode opcode, Opcode answer);
 /// Messages of this opcode ask other caches for something else.
 Fault asks_others(Opcode opcode, SnpType snp);

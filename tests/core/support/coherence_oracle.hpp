@@ -86,7 +86,7 @@ class CoherenceOracle final : public ProtocolObserver {
   const std::vector<Atomic>& atomics() const { return atomics_; }
   /// The version that an atomic operation of the memory has made, of which this message is the answer; nothing for all others.
   std::optional<Version> made(const Message& answer) const;
-  /// The same, once: the message may be another after that.
+  /// `made`, once: the message may be another after that.
   std::optional<Version> take_made(const Message& answer);
 
  private:

@@ -18,16 +18,16 @@ CoherenceSetup small_filter();
 /// The caches make room.
 CoherenceSetup small_caches();
 
-/// The same with lines of a host, which the caches hold by CXL.cache.
+/// The setup with lines of a host, which the caches hold by CXL.cache.
 CoherenceSetup hdm_h(CoherenceSetup setup);
-/// The same with lines of the first device, which its cache and that of a host hold.
+/// The setup with lines of the first device, which its cache and that of a host hold.
 CoherenceSetup hdm_d(CoherenceSetup setup);
 
 /// Visits all its states, which are more than `least`, and expects that nothing is violated. Each of `opcodes` is sent in one
 /// of them.
 void visit_all(const CoherenceSetup& setup, std::size_t least, const std::vector<std::string>& opcodes = {});
 
-/// What is violated with a fault, and how the explorer came to it.
+/// The rule that is violated with a fault, and how the explorer came to it.
 Exploration explored_with(CoherenceSetup setup, const Fault& fault);
 /// Expects that the fault violates what it says.
 void finds(const CoherenceSetup& setup, const Fault& fault, const std::string& violation);

@@ -18,7 +18,7 @@ constexpr std::uint64_t kAllEvents = ~std::uint64_t{0};
 
 }  // namespace
 
-/// The media, and who gives it accesses and hears of their completion.
+/// The media, and the client that gives it accesses and hears of their completion.
 class DramBench::Driver final : public MediaClient, public EventHandler {
  public:
   Driver(const DramParams& params, Bytes capacity, const MediaRegistry& kinds, std::vector<Time>& done_at)

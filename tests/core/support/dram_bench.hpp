@@ -103,16 +103,16 @@ class DramBench {
   DramRun closed_loop(DramPattern pattern, std::uint64_t count, std::uint64_t outstanding) {
     return loop([&pattern] { return pattern.next(); }, count, outstanding);
   }
-  /// The same with accesses from anywhere.
+  /// A loop of accesses from anywhere.
   DramRun loop(const std::function<DramAccess()>& pattern, std::uint64_t count, std::uint64_t outstanding) {
     return hosts({pattern}, count, outstanding);
   }
-  /// The same with several requesters, which share what is on its way and answer each completion of their own with their
-  /// next access, so that each goes on at the pace at which it is served.
+  /// A loop of several requesters, which share the accesses under way. Each answers a completion of its own
+  /// with its next access, and so goes on at the pace at which it is served.
   DramRun hosts(const std::vector<std::function<DramAccess()>>& patterns, std::uint64_t count,
                 std::uint64_t outstanding);
 
-  // As the media do.
+  // The window, as the media has it.
   void open_window(Time now);
   void close_window(Time now);
   void watch(DramCommandLog* log);

@@ -276,7 +276,7 @@ class DramCheckers final : public DramCommandLog {
   explicit DramCheckers(const DramConfig& config)
       : checkers_(config.sub_channels,
                   DramChecker(config.device, config.refresh_scope, config.refresh_postpone)) {}
-  /// The same with timings of the test's own choice.
+  /// Checkers with timings of the test's own choice.
   DramCheckers(const DramConfig& config, const DramTiming& timing) {
     DramDevice device = config.device;
     device.timing = timing;

@@ -27,7 +27,7 @@ class PlainOracle final : public ProtocolObserver {
 
   /// `log` is told what happens.
   PlainOracle(const AddressMap& map, CoherenceOracle& log) : map_(map), log_(log) {}
-  /// Before the first message: who has a cache.
+  /// Before the first message: the devices with a cache.
   void add(NodeId node, const CacheAgent& cache) { caches_[node.index()] = &cache; }
 
   void sent(const Message& message, Time at) override;

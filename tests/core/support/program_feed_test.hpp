@@ -105,7 +105,7 @@ class ProgramFeedTest : public testing::Test {
     put_at_once(writer, {feed::event(FeedEvent::kSystemCallEnd, number | (slept ? feed::kSlept : 0)), order,
                          static_cast<std::uint64_t>(result), 0});
   }
-  // As the emulator does: a reader sees all words of a call or none.
+  // Writes like the emulator: a reader sees all words of a call or none.
   static void put_at_once(FeedWriter& writer, std::initializer_list<std::uint64_t> words) {
     std::uint64_t count = 0;
     for (const std::uint64_t word : words) writer.ahead(count++) = word;

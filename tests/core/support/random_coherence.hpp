@@ -34,7 +34,7 @@ class Draw {
   RandomStream random_;
 };
 
-/// Who makes accesses, and which.
+/// A requester, and the accesses that it makes.
 struct RandomRequester {
   std::string name;
   std::optional<CleanEvictions> cache;  ///< none: it has no cache
@@ -76,7 +76,7 @@ using MakeCase = std::function<RandomCase(std::uint64_t seed)>;
 /// Plays the cases of seeds from `first` on, until they have made so many accesses: `per_seed` each. None: nothing goes wrong.
 std::optional<RandomFailure> first_failure(const MakeCase& make, std::uint64_t first, std::uint64_t accesses,
                                            std::uint64_t per_seed, const MakeFault& fault = {});
-/// As the environment says. Fails with the smallest case that was found, and prints its log.
+/// Plays as the environment says. Fails with the smallest case that was found, and prints its log.
 void play_random(const MakeCase& make, std::uint64_t accesses, std::uint64_t per_seed);
 
 }  // namespace cxloom::test

@@ -54,7 +54,7 @@ class TagModel {
   void erase(std::uint64_t line) { entries_.erase(line); }
   void set_pinned(std::uint64_t line, bool pinned) { entries_.at(line).pinned = pinned; }
 
-  /// Who leaves for `line`, of a full set; nobody if all are pinned.
+  /// The line that leaves a full set for `line`; none if all are pinned.
   std::optional<std::uint64_t> victim_for(std::uint64_t line) const {
     std::optional<std::uint64_t> victim;
     for (const std::uint64_t candidate : of_set(line)) {

@@ -95,7 +95,7 @@ TEST(CacheHierarchy, ADirtyVictimIsTakenInByTheNextLevel) {
   EXPECT_EQ(std::count(later.begin(), later.end(), std::pair{std::uint64_t{0}, kWrite}), 1);
 }
 
-// The same hierarchy in the plainest form: every level a queue per set, the least recently used line first.
+// The hierarchy in its plainest form: every level a queue per set, the least recently used line first.
 class ReferenceHierarchy {
  public:
   struct Level {

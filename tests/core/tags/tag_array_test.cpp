@@ -29,7 +29,7 @@ struct TagShape {
 class TagArrayAgainstModel
     : public testing::TestWithParam<std::tuple<TagShape, std::string, std::pair<std::uint32_t, bool>>> {};
 
-// Lines come, are used, pinned and unpinned, and leave, one by one and for others; the array and the model agree on who.
+// Lines come, are used, pinned and unpinned, and leave; the array and the model agree on the victims.
 TEST_P(TagArrayAgainstModel, AgreesOnEveryVictim) {
   const auto& [shape, policy, block] = GetParam();
   const BlockRule blocks{block.first, block.second ? BlockAlignment::kFree : BlockAlignment::kSpec};

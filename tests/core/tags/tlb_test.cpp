@@ -130,7 +130,7 @@ TEST(Tlb, WhatCannotBeIsRefused) {
   EXPECT_NE(refused({{"walkers", 0}}), "");
 }
 
-/// The same by lists, what was used last in front.
+/// A TLB by lists, the page used last in front.
 class NaiveTlb {
  public:
   explicit NaiveTlb(const TlbParams& params)

@@ -45,7 +45,7 @@ std::string play(TagArray& tags, const std::string& lines) {
   return left;
 }
 
-/// The same with a cache.
+/// Plays accesses in a cache.
 std::string play(CacheArray& cache, const std::string& lines) {
   std::string left;
   for (const char letter : lines) {

@@ -1,4 +1,4 @@
-// Atomic operations in the cache: what each flow costs, to the picosecond, and who waits for them.
+// Atomic operations in the cache: what each flow costs, to the picosecond, and its waiters.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -67,7 +67,7 @@ class CacheBench final : private CacheAgent::Client {
     cache_.access(request);
     return arrived();
   }
-  /// The same after a message of the home.
+  /// The messages after one of the home.
   std::vector<Message*> arrived() {
     bench_.settle();
     while (!bench_.queues().empty()) bench_.deliver(bench_.queues().begin()->first);
@@ -108,7 +108,7 @@ class CacheBench final : private CacheAgent::Client {
   Pool<Request> requests_;
 };
 
-/// Those that a text names, as "`read_state: any`".
+/// The settings that a text names, as "`read_state: any`".
 CacheAgentParams settings_in(const std::string& text) {
   CacheAgentParams params = small_cache(1);
   if (contains(text, "`read_state: shared`")) params.read_state = ReadState::kShared;

@@ -1,4 +1,4 @@
-// Atomic operations that the memory makes for the home: what each flow costs, to the picosecond, and who waits for them.
+// Atomic operations of a home's memory: what each flow costs, to the picosecond, and its waiters.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// As explorer_faults_test.cpp, of the homes that speak CXL.cache: home agents (HDM-H) and bias agents (HDM-D).
+// Faults (explorer_faults_test.cpp) of homes that speak CXL.cache: home (HDM-H) and bias agents (HDM-D).
 #include <gtest/gtest.h>
 
 #include <string>

@@ -87,7 +87,7 @@ TEST_P(IoEngineFailures, LoseTheCompletionsOfReadsUntilTheirTimeouts) {
                   .event(fail_link("100ns", "nic", "sw", "0ns"))
                   .event(repair_link("200ns", "nic", "sw")));
   run.to_end();
-  // The reads are beyond it by then, their completions come after the repair.
+  // The reads are beyond it already, their completions come after the repair.
   EXPECT_EQ(of(run, "packets"), 4.0);
   Running lost(engine({{"size", "1000B"}, {"traffic", "dma-read"}, {"outstanding", 4}, {"stop", "1ns"}}, 100)
                    .event(fail_link("100ns", "nic", "sw", "0ns"))

@@ -145,7 +145,7 @@ TEST(MemoryBuffers, AReadOfABufferedWriteIsAnsweredFromThere) {
   EXPECT_EQ(run.latency(row_at(run, 60_ns)), 85_ns);  // the rest of the line is in the media
   EXPECT_EQ(run.latency(row_at(run, 70_ns)), 40_ns);
   EXPECT_EQ(run.latency(row_at(run, 80_ns)), 85_ns);
-  EXPECT_EQ(run.latency(row_at(run, 200_ns)), 85_ns);  // by then it is in the media
+  EXPECT_EQ(run.latency(row_at(run, 200_ns)), 85_ns);  // it is in the media already
   EXPECT_EQ(run.number({"per_memory", "mem", "buffer_hits"}), 2.0);
 }
 

@@ -537,7 +537,7 @@ TEST(CoreCluster, AThreadGoesOnBehindTheCallThatItWaitsFor) {
   expect_path(run, {.time = 350, .busy = 75, .idle = 0, .instructions = 1200}, {225, 125, 0});
 }
 
-// As above, but the one that goes on had told that it waits; then it does what it was woken for, and waits for good.
+// Here the thread that goes on had told that it waits; it does what it was woken for, and waits for good.
 TEST(CoreCluster, AThreadThatWaitsIsIdleUntilItGoesOn) {
   std::vector<Access> accesses = reads_apart(3, 400);
   accesses[0].thread = accesses[1].thread = 1;
@@ -611,7 +611,7 @@ TEST(CoreCluster, SoManyRecordsAreReadBeforeTheOldestIsAnswered) {
   expect_parts_to_sum(run);
 }
 
-/// The same rules, by looking at every instruction: dispatch in order, `width` retire per cycle and in order.
+/// The rules applied to every instruction: dispatch in order, `width` retire per cycle and in order.
 std::vector<Time> by_instruction(const std::vector<Access>& accesses, std::int64_t window) {
   constexpr std::int64_t kSlot = 125;  // picoseconds: two instructions per cycle
   constexpr std::int64_t kLatency = 100'000;

@@ -45,7 +45,7 @@ TEST(ProducerTable, KnowsTheLatest) {
     ASSERT_EQ(forgotten && table.has(number - ProducerTable::kSize), false);
     if (forgotten) {
       ASSERT_TRUE(table.has(number - ProducerTable::kSize + 1));
-      // What is answered late changes nothing of what has its place.
+      // A late answer changes nothing of the access that has its place.
       if (random.below(100) == 0) table.answer(number - ProducerTable::kSize, 1_ns);
       ASSERT_EQ(table.pending(number), &access);
     }

@@ -24,7 +24,7 @@ Old old_data(Running& running) {
   return {running.number({"versions", "stale_reads"}), running.number({"versions", "lost_updates"})};
 }
 
-/// The same system with the rules as published, in one respect, and with ours.
+/// A system with one of the rules as published, and with ours.
 struct Compared {
   PersistChain chain;
   PersistRules naive;

@@ -83,7 +83,7 @@ System two_by_two(const char* queueing, const std::string& first, const std::str
 /// The completion times, by host.
 std::vector<std::vector<std::int64_t>> completions(const System& system) {
   Running run(system);
-  // All that completes counts, whoever finishes first: watch instead of the window.
+  // All that completes counts, whichever host finishes first: watch instead of the window.
   struct Watch final : EventWatcher {
     void before(const Event& event) override {
       if (event.kind() != Event::kArrival) return;

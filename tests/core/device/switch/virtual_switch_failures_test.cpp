@@ -61,7 +61,7 @@ TEST_P(VirtualSwitchFailures, LetMessagesLeaveByAnotherPortOfTheirVirtualSwitch)
                   .event(fail_link("50ns", "sw0", "sw1", "200ns"))
                   .event(repair_link("1.6us", "sw1", "sw0")));
   run.to_end();
-  // As without virtual switches: event_player_test.cpp.
+  // No different from event_player_test.cpp, without virtual switches.
   EXPECT_EQ(run.latency(0), 250_ns + 541_ns);
   EXPECT_EQ(run.segment(0, Segment::kRetry), 170_ns);
   EXPECT_EQ(run.latency(1), 621_ns);

@@ -1,4 +1,4 @@
-// Virtual CXL switches: who may reach what, while devices come and go.
+// Virtual CXL switches: which hosts reach which memory, while devices come and go.
 #include "device/switch/virtual_switches.hpp"
 
 #include <gtest/gtest.h>

@@ -225,7 +225,7 @@ TEST(WeightedArbiter, WhereAnswersQueueAtTheMemoryTheDepthsDecide) {
   expect_shares(shared, {1, 3});
 }
 
-// The same where the memory takes no more than it can serve: requests wait at the port for its credits, and the weights decide.
+// The memory takes what it can serve: requests wait at the port for its credits, and the weights decide.
 TEST(WeightedArbiter, WhereRequestsWaitForCreditsTheWeightsDecide) {
   Shared shared{.hosts = {{.weight = 3, .reads = 1.0, .queue = 192}, {.reads = 1.0, .queue = 192}}};
   shared.link = {{"bandwidth", "100GB/s"}, {"credits", 4}};

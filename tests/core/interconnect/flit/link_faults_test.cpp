@@ -91,7 +91,7 @@ TEST(FlitLinkErrors, ARetryIsChargedToTheMessagesOfTheFlit) {
     EXPECT_EQ(Messages::segment(first, Segment::kRetry), 0_ps);
     EXPECT_EQ(Messages::segment(second, Segment::kRetry), lost_time(of));
     EXPECT_EQ(b.arrivals[1].time, 100_ns + lost_time(of) + of.flit() + 20_ns);
-    // Who waits behind waits for the wire.
+    // Messages behind it wait for the wire.
     EXPECT_EQ(Messages::segment(third, Segment::kRetry), 0_ps);
     EXPECT_EQ(Messages::segment(third, Segment::kLinkQueue), lost_time(of) + of.flit() - 1_ps);
   }

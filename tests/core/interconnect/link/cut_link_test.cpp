@@ -55,7 +55,7 @@ TEST(CutLink, ArrivalsAreThoseOfOneQueue) {
 }
 
 TEST(CutLink, NothingIsSentSoonerThanTheFlightBeforeItArrives) {
-  // The sender's queue is played up to the flight before an arrival: by then the receiver's has it.
+  // The sender's queue is played up to the flight before an arrival: the receiver's has it then.
   for (const bool flits : {false, true}) {
     const LinkParams params = link_of(flits, false);
     for (const Time arrival : arrivals_of(params, false)) {

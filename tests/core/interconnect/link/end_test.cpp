@@ -56,7 +56,7 @@ TEST(LinkEnd, AnUnlimitedWireTakesNoTime) {
 }
 
 TEST(LinkEnd, ASharedOneTakesMessagesInAnyOrder) {
-  // What is ready at 20, 10 and 30 ns is sent at once in that order, and something at 15 ns that is ready at once.
+  // Messages ready at 20, 10 and 30 ns are sent at once in that order, and at 15 ns one that is ready then.
   for (const Bandwidth bandwidth : {kTenPerByte, Bandwidth{}}) {
     Kernel kernel;
     Probe a(kernel, "a");

@@ -53,7 +53,7 @@ std::uint64_t arena_bytes(const LinkParams& params, bool first_arbitrates) {
   return here() - before - 64;
 }
 
-// What is not in the arena: the names and places in lists that the estimate allows for.
+// Memory outside of the arena: the names and places in lists that the estimate allows for.
 TEST(Link, TakesTheMemoryThatIsEstimated) {
   constexpr std::uint64_t kElse = 512;
   LinkParams plain;

@@ -232,7 +232,7 @@ TEST(MessageTransmitter, VirtualChannelsShareTheTurnsOfTheirClass) {
   for (std::size_t i = 0; i < 120; ++i) {
     if (at(i).opcode == Opcode::kMemWr) writes.push_back(at(i).virtual_channel);
   }
-  // At the first instant all ask at once; later whoever was served last asks last.
+  // At the first instant all ask at once; later the one served last asks last.
   for (std::size_t i = 1; i + 5 <= writes.size(); ++i) {
     const auto from = writes.begin() + static_cast<std::ptrdiff_t>(i);
     EXPECT_EQ(std::set<unsigned>(from, from + 3).size(), 3U) << i;

@@ -424,7 +424,7 @@ TEST(Router, ParallelLinksShareLinesThereAndBack) {
       Message packet = message_to(2, 3, 64 * line, Opcode::kMWr);
       EXPECT_EQ(router.port(packet, NodeId{0}), router.port(first, NodeId{0}));
     }
-    // Who follows all routes sees every one that a message may take.
+    // A walk of all routes sees every one that a message may take.
     const auto ways = router.ways(table, 0, message_to(2, 3));
     EXPECT_EQ(ways.size(), lines.size());
   }
@@ -529,8 +529,8 @@ TEST(RankStrides, EachLevelOfATreeHasItsDigit) {
     EXPECT_EQ(strides[sw], (std::array{1U, 3U, 9U, 27U})[sw / 27]);
 }
 
-// The same number of destinations leave a switch by each of its ways up, and all messages to one turn at one
-// switch of the top: d-mod-k has no two flows of a shift permutation on one link.
+// Every way up of a switch is left by as many destinations, and all messages to one turn at one switch of the
+// top: d-mod-k has no two flows of a shift permutation on one link.
 TEST(RankStrides, EveryShiftCrossesATreeWithoutALinkUsedTwice) {
   constexpr std::uint32_t kWidth = 3;
   constexpr std::uint32_t kDevices = 27;

@@ -1,5 +1,5 @@
-// What is staged for the next flits: lines in the order of their messages, what a packer is told of them, and what can
-// still be taken back.
+// Messages staged for the next flits: lines in the order of their messages, what a packer is told of them,
+// and what can still be taken back.
 #include "interconnect/wire/flit_staging.hpp"
 
 #include <gtest/gtest.h>

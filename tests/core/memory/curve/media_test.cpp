@@ -196,7 +196,7 @@ TEST_F(CurveFile, SaysWhereItIsWrong) {
   EXPECT_TRUE(test::contains(missing.what(), "/nowhere/curve.csv: the table cannot be read"));
 }
 
-// A spec from elsewhere may name any file of whoever runs it.
+// A spec from elsewhere may name any file of its user.
 TEST_F(CurveFile, ShowsNothingOfWhatIsInAFile) {
   const std::string head = "reads,bandwidth_gb_per_s,latency_ns\n";
   for (const std::string& text : {std::string("root:secret:0:0\n"), std::string("secret,secret\n"),

@@ -208,7 +208,7 @@ TEST(DramDepth, BandwidthDoesNotFallWithTheDepth) {
                   std::uint64_t{kSanitized ? 6000U : 12'000U} * device.organisation.sub_channels);
         EXPECT_LT(found.fall, 0.03) << device.name << " of " << ranks << " ranks, " << pattern.name << ":"
                                     << found.text;
-        // As much as was measured (docs/model/dram.md).
+        // The error as it was measured (docs/model/dram.md).
         EXPECT_LT(found.single, pattern.hosts > 1 ? 0.30 : 0.21)
             << device.name << " of " << ranks << " ranks, " << pattern.name << ", arrays " << found.where
             << " bytes from a power of two apart";

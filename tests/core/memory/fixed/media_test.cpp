@@ -89,7 +89,7 @@ TEST(FixedMedia, TheDataPathStartsNoMoreThanItsBandwidth) {
     EXPECT_EQ(bench.done[&message], Time{6400 * i} + 45_ns);
     EXPECT_EQ(Messages::segment(message, Segment::kMediaQueue), Time{6400 * i});
   }
-  const Message& later = bench.access(0, 1_us);  // idle by then
+  const Message& later = bench.access(0, 1_us);  // idle already
   EXPECT_EQ(bench.done[&later], 1_us + 45_ns);
 }
 

@@ -30,7 +30,7 @@ NvmMediaParams nvm_media() {
   return params;
 }
 
-/// The same with blocks of 256 B.
+/// The media with blocks of 256 B.
 NvmMediaParams blocks() {
   NvmMediaParams params = nvm_media();
   params.block = 256_B;

@@ -166,7 +166,7 @@ test::System torus(std::uint64_t size, const std::string& routing, std::uint64_t
       .run_with({{"routing", routing}});
 }
 
-// As many as docs/model/deadlock.md says, and one less is not enough.
+// A torus needs as many as docs/model/deadlock.md says, and one less is not enough.
 TEST(DeadlockCheck, ATorusTakesTwoVirtualChannelsOrThree) {
   for (const auto& [routing, needed] : {std::pair{"deterministic", 2U}, {"adaptive", 3U}, {"random", 3U}}) {
     EXPECT_FALSE(check(torus(4, routing, needed)).possible()) << routing;

@@ -51,7 +51,7 @@ TEST(Shuffle, HasNoPattern) {
   }
 }
 
-// As many frames in each sixteenth of the node, of those given first: a footprint is spread over all banks and channels.
+// Each sixteenth of the node has as many of the frames given first: a footprint is spread over all banks.
 TEST(Shuffle, SpreadsWhatIsGivenFirst) {
   constexpr std::uint64_t kCount = 1U << 20U;
   constexpr std::uint64_t kGiven = 16'000;

@@ -75,7 +75,7 @@ TEST(ShareOut, WhatDoesNotFitIsDividedFairly) {
   EXPECT_EQ(shares(101, {huge, huge}), (Counts{51, 50}));
 }
 
-// Nobody can get more but from somebody who has no more than one frame above it, and more memory takes nothing away.
+// A program can gain only from one with at most one frame above it, and more memory takes nothing away.
 TEST(ShareOut, SharesAreMaxMinFair) {
   RandomStream random(1, "shares", "test");
   for (int round = 0; round < 200; ++round) {

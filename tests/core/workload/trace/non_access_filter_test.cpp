@@ -21,7 +21,7 @@ Access record(std::uint64_t address, AccessRole role = AccessRole::kDemand, std:
   return made;
 }
 
-// Two calls and who goes on behind one, between accesses of two threads.
+// Two calls and a thread that goes on behind one, between accesses of two threads.
 std::vector<Access> records() {
   return {record(0),
           record(5, AccessRole::kCall),

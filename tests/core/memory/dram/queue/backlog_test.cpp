@@ -1,4 +1,4 @@
-// Who waits outside a full queue: the oldest of the requester with the fewest bursts in the queue comes in next.
+// The backlog of a full queue: the oldest of the requester with the fewest bursts in the queue comes in next.
 #include "memory/dram/queue/backlog.hpp"
 
 #include <gtest/gtest.h>

@@ -40,7 +40,7 @@ Clock wait_behind_hits(const DramDevice& device, Clock cap, bool write, int othe
 
   const auto hit = [&](int i) { return static_cast<std::uint64_t>(i) % lines * next_line; };
   std::size_t victim = 0;
-  const Clock start = 1000;  // the row is open by then, and no hit waits
+  const Clock start = 1000;  // the row is open already, and no hit waits
   const Clock end = start + (others + 2) * (cap + 1000);
   int i = 0;
   for (Clock at = 0; at < end; at += at < start ? 2 * apart : apart) {

@@ -1,4 +1,4 @@
-// What each DRAM scheduler promises: the order that it keeps, whom it favours, and how long anybody waits at most.
+// What each DRAM scheduler promises: its order, the requests that it favours, and the longest wait.
 #include "memory/dram/scheduler/scheduler.hpp"
 
 #include <gtest/gtest.h>

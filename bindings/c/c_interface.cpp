@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "base/error.hpp"
 #include "base/json.hpp"
 #include "cxloom_version.hpp"
 #include "embed/embedded_system.hpp"
@@ -58,7 +59,7 @@ std::string named(const char* device) { return device ? device : ""; }
 template <class Result, class Action>
 Result guarded(cxloom_simulation& simulation, Result failed, Action action) {
   try {
-    return action(simulation.system.simulation());
+    return action(simulation.system);
   } catch (const std::exception& error) {
     simulation.error.set(error.what());
   } catch (...) {
@@ -86,7 +87,7 @@ cxloom_simulation* cxloom_open(const char* json, const char* const* plugins, cha
 }
 
 void cxloom_close(cxloom_simulation* simulation) {
-  if (simulation && simulation->system.simulation().advancing()) {
+  if (simulation && simulation->system.advancing()) {
     simulation->error.set("an answer cannot close the simulation that it is part of");
     return;
   }
@@ -98,12 +99,12 @@ void cxloom_free(char* text) { std::free(text); }
 const char* cxloom_error(const cxloom_simulation* simulation) { return simulation->error.shown(); }
 
 int cxloom_drive(cxloom_simulation* simulation, const char* device) {
-  return guarded(*simulation, -1, [&](Simulation& driven) { return driven.drive(named(device)), 0; });
+  return guarded(*simulation, -1, [&](EmbeddedSystem& driven) { return driven.drive(named(device)), 0; });
 }
 
 int cxloom_inject(cxloom_simulation* simulation, const char* device, uint64_t address, uint32_t bytes,
                   int write, cxloom_answered answered, void* user) {
-  return guarded(*simulation, -1, [&](Simulation& driven) {
+  return guarded(*simulation, -1, [&](EmbeddedSystem& driven) {
     constexpr std::uint32_t kLargest = 4096;  // as patterns and traces may have
     if (bytes == 0 || bytes > kLargest) {
       throw InputError({"an access of " + counted(bytes, "byte"), {}, "1 to 4096 bytes", {}});
@@ -112,26 +113,24 @@ int cxloom_inject(cxloom_simulation* simulation, const char* device, uint64_t ad
     access.address = Address{address};
     access.size = static_cast<std::uint16_t>(bytes);
     access.kind = write != 0 ? AccessKind::kWrite : AccessKind::kRead;
-    ExternalFeed::Answered tell;
+    EmbeddedSystem::Answered tell;
     if (answered) tell = [=](const Request& /*request*/, Time now) { answered(user, now.ps()); };
     driven.inject(named(device), access, std::move(tell));
     return 0;
   });
 }
 
-int64_t cxloom_now(const cxloom_simulation* simulation) { return simulation->system.simulation().now().ps(); }
+int64_t cxloom_now(const cxloom_simulation* simulation) { return simulation->system.now().ps(); }
 
-int64_t cxloom_next_event(cxloom_simulation* simulation) {
-  return simulation->system.simulation().next_event_time().ps();
-}
+int64_t cxloom_next_event(cxloom_simulation* simulation) { return simulation->system.next_event_time().ps(); }
 
 int cxloom_run_until(cxloom_simulation* simulation, int64_t picoseconds) {
   return guarded(*simulation, -1,
-                 [&](Simulation& driven) { return driven.run_until(Time{picoseconds}) ? 1 : 0; });
+                 [&](EmbeddedSystem& driven) { return driven.run_until(Time{picoseconds}) ? 1 : 0; });
 }
 
 int cxloom_finish(cxloom_simulation* simulation) {
-  return guarded(*simulation, -1, [&](Simulation& driven) {
+  return guarded(*simulation, -1, [&](EmbeddedSystem& driven) {
     if (driven.advancing())
       throw InputError({"an answer cannot finish the simulation that it is part of", {}, {}, {}});
     driven.close_feeds();
@@ -141,20 +140,19 @@ int cxloom_finish(cxloom_simulation* simulation) {
 }
 
 void cxloom_read(cxloom_simulation* simulation, uint64_t address, void* bytes, size_t count) {
-  simulation->system.simulation().bytes().read(Address{address},
-                                               std::span(static_cast<std::byte*>(bytes), count));
+  simulation->system.read(Address{address}, std::span(static_cast<std::byte*>(bytes), count));
 }
 
 int cxloom_write(cxloom_simulation* simulation, uint64_t address, const void* bytes, size_t count) {
-  return guarded(*simulation, -1, [&](Simulation& driven) {
-    driven.bytes().write(Address{address}, std::span(static_cast<const std::byte*>(bytes), count));
+  return guarded(*simulation, -1, [&](EmbeddedSystem& driven) {
+    driven.write(Address{address}, std::span(static_cast<const std::byte*>(bytes), count));
     return 0;
   });
 }
 
 char* cxloom_summary(cxloom_simulation* simulation) {
-  return guarded(*simulation, static_cast<char*>(nullptr), [&](Simulation&) {
-    char* const text = copy(to_json(simulation->system.summary()).c_str());
+  return guarded(*simulation, static_cast<char*>(nullptr), [&](EmbeddedSystem& driven) {
+    char* const text = copy(to_json(driven.summary()).c_str());
     if (!text) throw std::bad_alloc();
     return text;
   });

@@ -3,7 +3,7 @@
 //   g++ -std=c++20 -O2 -shared -fPIC -I "$(python -c 'import cxloom; print(cxloom.include_dir())')" \
 //       retimer.cpp -o libretimer.so
 //   cxloom run retimer.yaml --plugin ./libretimer.so
-#include <cxloom/cxloom.hpp>
+#include <cxloom/device.hpp>
 
 namespace {
 

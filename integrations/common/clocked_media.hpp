@@ -13,7 +13,7 @@
 //   std::function<void(std::uint64_t tag)> done;
 #pragma once
 
-#include <cxloom/cxloom.hpp>
+#include <cxloom/media.hpp>
 
 #include <algorithm>
 #include <cstddef>

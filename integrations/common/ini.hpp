@@ -1,7 +1,7 @@
 // Reads an INI file: enough to check a configuration before a library sees it that ends the process for a mistake.
 #pragma once
 
-#include <cxloom/cxloom.hpp>
+#include <cxloom/media.hpp>
 
 #include <algorithm>
 #include <cctype>

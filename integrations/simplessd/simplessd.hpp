@@ -6,7 +6,7 @@
 #include <sim/log.hh>
 #include <util/simplessd.hh>
 
-#include <cxloom/cxloom.hpp>
+#include <cxloom/media.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // when it has something to do, and when an access comes.
 #pragma once
 
-#include <cxloom/cxloom.hpp>
+#include <cxloom/media.hpp>
 
 #include <algorithm>
 #include <array>

@@ -26,17 +26,11 @@ def _folder() -> Path:
     return Path(folder.name)
 
 
-@cache
 def compiler() -> list[str]:
-    """The compiler of plug-ins and its options. The public header is read once for all of them."""
+    """The compiler of plug-ins and its options."""
     program = shutil.which("g++") or shutil.which("c++")
     assert program, "the build needs a C++ compiler, so it is here"
-    options = ["-std=c++20", "-O1", "-fPIC", f"-I{cxloom.include_dir()}"]
-    read = _folder() / "cxloom" / "cxloom.hpp.gch"
-    read.parent.mkdir()
-    header = cxloom.include_dir() / "cxloom" / "cxloom.hpp"
-    subprocess.run([program, *options, "-x", "c++-header", str(header), "-o", str(read)], check=True)
-    return [program, f"-I{_folder()}", *options]
+    return [program, "-std=c++20", "-O1", "-fPIC", f"-I{cxloom.include_dir()}"]
 
 
 @cache

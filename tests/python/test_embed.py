@@ -243,7 +243,7 @@ def test_what_is_over_or_at_work_refuses_what_it_cannot_do(
 
 
 EMBEDDED = r"""
-#include <cxloom/cxloom.hpp>
+#include <cxloom/embedding.hpp>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -252,7 +252,7 @@ int main(int, char** argv) {
   std::ostringstream json;
   json << std::ifstream(argv[1]).rdbuf();
   cxloom::EmbeddedSystem system(json.str());
-  system.simulation().run_until(cxloom::Time::max());
+  system.run_until(cxloom::Time::max());
   std::cout << cxloom::to_json(system.summary()) << std::endl;
 }
 """

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/kind_registry.hpp"
-#include "memory/media/context.hpp"
 
 namespace cxloom {
 
@@ -15,6 +14,7 @@ struct DramSchedulerContext;
 class GcPolicy;
 struct GcContext;
 class Media;
+struct MediaContext;
 
 /// The kinds of media, and of what media are made of.
 struct MediaRegistry : KindRegistry<Media, MediaContext> {

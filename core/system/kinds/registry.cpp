@@ -10,6 +10,8 @@
 #include "device/switch/bus.hpp"
 #include "device/switch/switch.hpp"
 #include "interconnect/arbitration/arbitration.hpp"
+#include "interconnect/routing/strategy.hpp"
+#include "interconnect/topology/generators.hpp"
 #include "memory/cached/media.hpp"
 #include "memory/curve/media.hpp"
 #include "memory/dram/controller/media.hpp"
@@ -22,6 +24,8 @@
 #include "memory/nvm/media.hpp"
 #include "tags/prefetcher.hpp"
 #include "tags/victim_policy.hpp"
+#include "workload/pattern/pattern.hpp"
+#include "workload/placement/page_placement.hpp"
 
 namespace cxloom {
 

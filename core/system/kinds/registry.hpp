@@ -5,30 +5,38 @@
 #include <vector>
 
 #include "base/kind_registry.hpp"
-#include "device/context/context.hpp"
-#include "interconnect/routing/strategy.hpp"
-#include "interconnect/topology/generators.hpp"
 #include "memory/media/registry.hpp"
-#include "tags/cache_kinds.hpp"
-#include "workload/pattern/pattern.hpp"
-#include "workload/placement/page_placement.hpp"
 
 namespace cxloom {
 
+// Who makes one of a kind, or adds one, includes the header of its interface. Nobody else needs it.
+class AccessStream;
 class Arbiter;
+class Component;
+class GeneratedTopology;
+class PagePlacement;
+class Prefetcher;
+class RoutingStrategy;
+class VictimPolicy;
 struct ArbitrationContext;
-using ArbitrationRegistry = KindRegistry<Arbiter, ArbitrationContext>;
+struct DeviceContext;
+struct PatternContext;
+struct PlacementContext;
+struct PrefetcherContext;
+struct RoutingContext;
+struct TopologyContext;
+struct VictimContext;
 
 struct Registry {
-  DeviceRegistry devices{"device"};
+  KindRegistry<Component, DeviceContext> devices{"device"};
   MediaRegistry media{"media"};
-  VictimRegistry victims{"victim policy"};
-  PrefetcherRegistry prefetchers{"prefetcher"};
-  RoutingRegistry routing{"routing"};
-  ArbitrationRegistry arbitration{"arbitration"};
-  PatternRegistry patterns{"pattern"};
-  PlacementRegistry placements{"placement"};
-  TopologyRegistry topologies{"topology"};
+  KindRegistry<VictimPolicy, VictimContext> victims{"victim policy"};
+  KindRegistry<Prefetcher, PrefetcherContext> prefetchers{"prefetcher"};
+  KindRegistry<RoutingStrategy, RoutingContext> routing{"routing"};
+  KindRegistry<Arbiter, ArbitrationContext> arbitration{"arbitration"};
+  KindRegistry<AccessStream, PatternContext> patterns{"pattern"};
+  KindRegistry<PagePlacement, PlacementContext> placements{"placement"};
+  KindRegistry<GeneratedTopology, TopologyContext> topologies{"topology"};
   std::vector<const void*> plugins;  ///< the libraries that it points into
 
   /// Calls `visit(category, title, kinds)` for each list of kinds. Parameters, programs and docs know it by its category.

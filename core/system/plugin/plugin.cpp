@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -15,6 +16,7 @@ namespace cxloom {
 
 namespace {
 
+constexpr std::size_t kDigestShown = 12;
 constexpr const char* kRebuild = "; build the plug-in with the headers of this cxloom";
 
 template <std::size_t kSize>
@@ -51,11 +53,17 @@ void check_stamp(const std::vector<char>& bytes) {
                       text_of(kOwn.cxx_library),
                       {}});
   }
+  if (stamp.headers != kOwn.headers) {
+    throw InputError({"the plug-in was built with other headers of this version of cxloom",
+                      text_of(stamp.headers).substr(0, kDigestShown),
+                      text_of(kOwn.headers).substr(0, kDigestShown) + kRebuild,
+                      {}});
+  }
   for (std::size_t i = 0; i < kOwn.types.size(); ++i) {
     if (stamp.types[i] == kOwn.types[i]) continue;
-    throw InputError({"the plug-in has another layout of a type of cxloom",
+    throw InputError({"the plug-in was compiled with options that lay out a type otherwise",
                       described(stamp.types[i]),
-                      described(kOwn.types[i]) + kRebuild,
+                      described(kOwn.types[i]) + "; build it without them",
                       {}});
   }
   if (bytes.size() != sizeof stamp || stamp.bytes != kOwn.bytes)

@@ -5,43 +5,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
-#include "base/error.hpp"
-#include "base/measure.hpp"
-#include "base/schema.hpp"
-#include "base/value.hpp"
-#include "component/component.hpp"
-#include "component/endpoint.hpp"
 #include "cxloom_version.hpp"
-#include "device/context/context.hpp"
-#include "device/memory/controller.hpp"
-#include "device/requester/params.hpp"
-#include "device/requester/sequencer.hpp"
-#include "device/switch/params.hpp"
-#include "device/switch/switching_endpoint.hpp"
-#include "interconnect/arbitration/arbitration.hpp"
-#include "interconnect/routing/strategy.hpp"
-#include "interconnect/wire/virtual_channel.hpp"
-#include "kernel/kernel.hpp"
-#include "kernel/wait_list.hpp"
-#include "memory/dram/device/device.hpp"
-#include "memory/dram/device/timers.hpp"
-#include "memory/dram/queue/queue.hpp"
-#include "memory/dram/refresh/policy.hpp"
-#include "memory/dram/row_policy/row_policy.hpp"
-#include "memory/dram/scheduler/scheduler.hpp"
-#include "memory/media/media.hpp"
-#include "protocol/request.hpp"
-#include "system/kinds/registry.hpp"
-#include "system/run/simulation.hpp"
-#include "tags/tag_array.hpp"
-#include "tags/victim_policy.hpp"
-#include "workload/pattern/pattern.hpp"
 
 namespace cxloom {
 
-/// A type that both sides use, and what it takes in memory.
+struct Registry;
+
+/// What the compiler makes of a type that both sides pass to each other.
 struct TypeLayout {
   std::array<char, 24> name{};
   std::uint32_t size = 0;
@@ -56,7 +29,8 @@ struct PluginStamp {
   std::uint32_t bytes = 0;             ///< of the stamp
   std::array<char, 28> version{};      ///< of cxloom
   std::array<char, 48> cxx_library{};  ///< the C++ library, and what changes its types
-  std::array<TypeLayout, 64> types{};
+  std::array<char, 68> headers{};      ///< the digest of the public headers: all types of cxloom
+  std::array<TypeLayout, 3> types{};   ///< that options of the compiler lay out otherwise
 };
 
 namespace stamp_detail {
@@ -67,6 +41,17 @@ constexpr std::array<char, kSize> text(std::string_view from) {
   for (std::size_t i = 0; i < from.size(); ++i) to.at(i) = from[i];  // a text too long does not compile
   return to;
 }
+
+/// Options that pack members, or make enumerations short, change it.
+struct Mixed {
+  enum Plain { kOne };
+  char first;
+  double real;
+  bool second;
+  Plain plain;
+  bool third;
+  long double wide;
+};
 
 template <class T>
 constexpr TypeLayout layout(std::string_view name) {
@@ -98,64 +83,9 @@ constexpr PluginStamp make_plugin_stamp() {
           sizeof(PluginStamp),
           text<28>(kVersion),
           text<48>(cxx_library()),
-          {layout<AccessStream>("AccessStream"),
-           layout<Account>("Account"),
-           {text<24>("Account::mark"), Account::kMarkOffset, alignof(Time)},  // its place, for the size
-           layout<Agent>("Agent"),
-           layout<Arbiter>("Arbiter"),
-           layout<ArbitrationContext>("ArbitrationContext"),
-           layout<Component>("Component"),
-           layout<Contenders>("Contenders"),
-           layout<DeviceContext>("DeviceContext"),
-           layout<DramDevice>("DramDevice"),
-           layout<DramQueue>("DramQueue"),
-           layout<DramQueue::Entry>("DramQueue::Entry"),
-           layout<DramRefreshContext>("DramRefreshContext"),
-           layout<DramRefreshPolicy>("DramRefreshPolicy"),
-           layout<DramRowContext>("DramRowContext"),
-           layout<DramRowPolicy>("DramRowPolicy"),
-           layout<DramScheduler>("DramScheduler"),
-           layout<DramSchedulerContext>("DramSchedulerContext"),
-           layout<DramTimers>("DramTimers"),
-           layout<Endpoint>("Endpoint"),
-           layout<SystemContext>("Fabric"),
-           layout<Feeder>("Feeder"),
-           layout<FieldInfo>("FieldInfo"),
-           layout<InputError>("InputError"),
-           layout<Junction>("Junction"),
-           layout<Kernel>("Kernel"),
-           layout<MeasureInfo>("MeasureInfo"),
-           layout<Media>("Media"),
-           layout<MediaContext>("MediaContext"),
-           layout<MemoryController>("MemoryController"),
-           layout<MemoryControllerParams>("MemoryControllerParams"),
-           layout<Message>("Message"),
-           layout<Pattern>("Pattern"),
-           layout<PatternContext>("PatternContext"),
-           layout<PatternParams>("PatternParams"),
-           layout<Port>("Port"),
-           layout<Prefetcher>("Prefetcher"),
-           layout<PrefetcherParams>("PrefetcherParams"),
-           layout<Registry>("Registry"),
-           layout<Request>("Request"),
-           layout<RequesterParams>("RequesterParams"),
-           layout<RoutingContext>("RoutingContext"),
-           layout<RoutingStrategy>("RoutingStrategy"),
-           layout<Sequencer>("Sequencer"),
-           layout<Simulation>("Simulation"),
-           layout<SlotOrder>("SlotOrder"),
-           layout<SlotPins>("SlotPins"),
-           layout<SwitchCore>("SwitchCore"),
-           layout<SwitchParams>("SwitchParams"),
-           layout<SwitchingDevice>("SwitchingDevice"),
-           layout<SwitchingEndpoint>("SwitchingEndpoint"),
-           layout<TagArray>("TagArray"),
-           layout<Trigger>("Trigger"),
-           layout<Value>("Value"),
-           layout<VictimContext>("VictimContext"),
-           layout<VictimPolicy>("VictimPolicy"),
-           layout<VirtualChannel>("VirtualChannel"),
-           layout<Waiter>("Waiter")}};
+          text<68>(kPublicHeaders),
+          {layout<Mixed>("a struct"), layout<Mixed::Plain>("an enumeration"),
+           layout<std::string>("std::string")}};
 }
 
 }  // namespace cxloom

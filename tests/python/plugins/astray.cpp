@@ -1,5 +1,8 @@
 // Policies that choose what there is not.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/arbitration.hpp>
+#include <cxloom/dram.hpp>
+#include <cxloom/routing.hpp>
+#include <cxloom/victim.hpp>
 
 namespace {
 

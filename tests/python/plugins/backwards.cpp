@@ -1,5 +1,5 @@
 // An access pattern outside the tree: block after block, from the end of the footprint to its beginning.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/pattern.hpp>
 
 namespace {
 

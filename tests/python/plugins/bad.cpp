@@ -1,5 +1,6 @@
 // A plug-in that misbehaves as the environment asks.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/device.hpp>
+#include <cxloom/media.hpp>
 
 #include <unistd.h>
 

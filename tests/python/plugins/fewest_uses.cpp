@@ -1,5 +1,5 @@
 // A victim policy outside the tree: the line used least often leaves, as under lfu, but counts end.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/victim.hpp>
 
 namespace {
 

@@ -1,5 +1,5 @@
 // A routing strategy outside the tree: of equally short ways always the same one.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/routing.hpp>
 
 namespace {
 

@@ -1,5 +1,5 @@
 // A switch that holds data: it keeps the lines that are written through it, and answers reads of them for their memory.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/switch.hpp>
 #include <unordered_set>
 
 namespace {

@@ -1,5 +1,5 @@
 // A prefetcher outside the tree: the lines before one that is new, for work that goes downwards.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/prefetcher.hpp>
 
 namespace {
 

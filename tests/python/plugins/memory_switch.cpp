@@ -1,5 +1,6 @@
 // A switch with memory in it: a device of a switch core and a memory controller.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/memory.hpp>
+#include <cxloom/switch.hpp>
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Media outside the tree that hold other media: two of a kind, of which a read asks one and a write both.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/media.hpp>
 
 #include <algorithm>
 #include <deque>

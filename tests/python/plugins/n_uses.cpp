@@ -1,5 +1,5 @@
 // A row policy outside the tree: a row is closed after so many uses.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/dram.hpp>
 
 namespace {
 

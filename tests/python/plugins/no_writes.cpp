@@ -1,5 +1,5 @@
 // A DRAM scheduler outside the tree that lets no write go: a mistake that a run must survive, and name.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/dram.hpp>
 
 namespace {
 

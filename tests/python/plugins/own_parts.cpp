@@ -1,6 +1,8 @@
 // Devices outside the tree of parts that the core has: a requester, a switch, and a memory, whose controller's parameters stand
 // below a key of its own. And a memory that declares nothing of what it consists of.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/memory.hpp>
+#include <cxloom/requester.hpp>
+#include <cxloom/switch.hpp>
 
 namespace {
 

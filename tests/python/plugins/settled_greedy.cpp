@@ -1,5 +1,5 @@
 // A garbage collection of flash outside the tree: the fewest current pages, among blocks that were filled some time ago.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/flash.hpp>
 
 namespace {
 

@@ -1,5 +1,5 @@
 // A topology outside the tree: leaf switches with devices around a hub.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/topology.hpp>
 
 namespace {
 

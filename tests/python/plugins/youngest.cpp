@@ -1,5 +1,5 @@
 // A DRAM scheduler outside the tree: the youngest access of each bank goes first.
-#include <cxloom/cxloom.hpp>
+#include <cxloom/dram.hpp>
 
 namespace {
 

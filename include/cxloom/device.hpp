@@ -1,0 +1,10 @@
+// Devices: a Component, or an Endpoint of agents. Agents that cxloom has: requester.hpp, memory.hpp; a switch: switch.hpp.
+#pragma once
+
+#include "base/measure_table.hpp"
+#include "component/component_time.hpp"
+#include "component/endpoint.hpp"
+#include "component/roles.hpp"
+#include "cxloom/plugin.hpp"
+#include "device/context/context.hpp"
+#include "protocol/request.hpp"

@@ -1,0 +1,10 @@
+// Media of a memory: Media, and what its accesses are.
+#pragma once
+
+#include "base/measure_table.hpp"
+#include "cxloom/plugin.hpp"
+#include "kernel/kernel.hpp"
+#include "memory/media/context.hpp"
+#include "memory/media/media.hpp"
+#include "memory/media/registry.hpp"
+#include "protocol/message.hpp"

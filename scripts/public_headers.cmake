@@ -1,0 +1,67 @@
+# What the public headers of include/cxloom reach: it is what is installed, and what a plug-in and the library must agree on.
+
+# Sets `result` to the headers, by their paths below core/ or include/.
+function(cxloom_public_headers result)
+  file(GLOB queue RELATIVE "${PROJECT_SOURCE_DIR}/include" CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/include/cxloom/*.h" "${PROJECT_SOURCE_DIR}/include/cxloom/*.hpp")
+  set(found "")
+  while(queue)
+    list(POP_FRONT queue header)
+    cxloom_header_path("${header}" path)
+    if(header IN_LIST found OR NOT path)
+      continue()
+    endif()
+    list(APPEND found "${header}")
+    file(STRINGS "${path}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*[\"<]")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^[^\"<]*[\"<]([^\">]*)[\">].*$" "\\1" included "${line}")
+      list(APPEND queue "${included}")
+    endforeach()
+  endwhile()
+  list(SORT found)
+  set(${result} "${found}" PARENT_SCOPE)
+endfunction()
+
+# Sets `result` to the file of a header of ours; to nothing, for others.
+function(cxloom_header_path header result)
+  set(${result} "" PARENT_SCOPE)
+  foreach(root core include)
+    set(path "${PROJECT_SOURCE_DIR}/${root}/${header}")
+    if(EXISTS "${path}" AND NOT IS_DIRECTORY "${path}") # <memory> is a folder of ours
+      set(${result} "${path}" PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+# Sets `result` to a digest of their names and contents.
+function(cxloom_headers_digest result)
+  set(all "")
+  foreach(header IN LISTS ARGN)
+    cxloom_header_path("${header}" path)
+    file(SHA256 "${path}" digest)
+    string(APPEND all "${header} ${digest}\n")
+  endforeach()
+  string(SHA256 digest "${all}")
+  set(${result} "${digest}" PARENT_SCOPE)
+endfunction()
+
+# Makes `folder` have links to them, and no others than these and `ARGN`.
+function(cxloom_link_headers folder headers)
+  file(GLOB floors LIST_DIRECTORIES true "${folder}/*")
+  foreach(floor IN LISTS floors)
+    if(IS_SYMLINK "${floor}") # a whole folder, as an earlier version had it
+      file(REMOVE "${floor}")
+    endif()
+  endforeach()
+  file(GLOB_RECURSE there RELATIVE "${folder}" "${folder}/*")
+  list(REMOVE_ITEM there ${headers} ${ARGN})
+  foreach(header IN LISTS there)
+    file(REMOVE "${folder}/${header}")
+  endforeach()
+  foreach(header IN LISTS headers)
+    cxloom_header_path("${header}" path)
+    cmake_path(GET header PARENT_PATH parent)
+    file(MAKE_DIRECTORY "${folder}/${parent}")
+    file(CREATE_LINK "${path}" "${folder}/${header}" SYMBOLIC)
+  endforeach()
+endfunction()

@@ -78,7 +78,7 @@ class DeliveryOrder {
   std::size_t streams() const { return streams_; }
 
  private:
-  /// One that is listed.
+  /// A stream that is listed.
   struct Stream {
     std::uint64_t name = 0;
     Message* held = nullptr;  ///< the kept messages, in no order: mostly none, and few
@@ -112,7 +112,7 @@ class DeliveryOrder {
   static Stream* list_of(const Bucket& bucket) {
     return bucket.first == kListed ? &object_of<Stream>(bucket.second) : nullptr;
   }
-  /// Its streams are listed from now on.
+  /// The streams of the bucket are listed from now on.
   void list(Bucket& bucket);
   /// One with a message under way joins the list.
   Stream& add(Bucket& bucket, std::uint64_t name);

@@ -67,7 +67,7 @@ class IoRecord {
   void close_window(Time now) { ended_.close(now); }
 
   const MomentCount& ended() const { return ended_; }
-  // Of the packets that ended in the window:
+  // The packets that ended in the window.
   const LatencyDistribution& latency() const { return latency_; }
   SegmentSums::Sums segment_sums_ps() const { return segments_.in_ps(); }
 

@@ -77,7 +77,7 @@ std::int64_t EventQueue::next_filled_bucket_from(std::size_t start) const {
   return -1;
 }
 
-// Its list leaves the wheel.
+// Takes the list of a bucket out of the wheel.
 std::uint32_t EventQueue::take_bucket(std::int64_t bucket) {
   const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
   const std::uint32_t link = std::exchange(buckets_[slot], kNone);
@@ -227,7 +227,7 @@ void EventQueue::sort_instant() {
   for (std::size_t i = 0; i < left_; ++i) at_instant_[i] = sorted_[i].second;
 }
 
-// One that holds the first event of the heap.
+// Opens the bucket that holds the first event of the heap.
 [[gnu::noinline]] void EventQueue::open_far_bucket(std::int64_t bucket) {
   const std::int64_t before = open_;
   open_ = bucket;

@@ -16,7 +16,7 @@ namespace cxloom {
 template <class T>
 class Pool {
  public:
-  /// Its objects are in `memory`, which outlives it.
+  /// The objects are in `memory`, which outlives the pool.
   explicit Pool(std::pmr::memory_resource& memory = *std::pmr::new_delete_resource()) : memory_(memory) {}
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;

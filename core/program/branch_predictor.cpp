@@ -65,7 +65,7 @@ bool BranchPredictor::direction(std::uint64_t branch, bool taken) {
   bool said = otherwise;
   if (decides != nullptr) {
     const bool own = decides->counter >= 0;
-    // One that is new has seen too little.
+    // A new entry has seen too little.
     const bool is_new = decides->useful == 0 && (decides->counter == 0 || decides->counter == -1);
     if (!is_new) said = own;
     if (own != otherwise) {

@@ -59,7 +59,7 @@ void LeapPrefetcher::record(Stream& stream, std::uint64_t line) const {
   stream.last = line;
 }
 
-/// That more than half of the last `count` strides have (Boyer and Moore's vote, and a count of it).
+/// The stride of more than half of the last `count` (Boyer and Moore's vote, and a count of it).
 std::optional<std::int64_t> LeapPrefetcher::majority(const Stream& stream, std::size_t count) const {
   const auto at = [&](std::size_t i) { return stream.strides[(stream.newest + history_ - i) % history_]; };
   std::int64_t candidate = 0;

@@ -12,14 +12,14 @@ namespace cxloom {
 
 class BufferedWrites {
  public:
-  /// At most so many writes are in it at a time.
+  /// Holds at most so many writes at a time.
   explicit BufferedWrites(std::uint32_t writes)
       : buckets_(std::bit_ceil(std::size_t{std::max(writes, 1U)} * 2), kNone) {}
 
   void add(Address address, std::uint16_t size) {
     for_each_line(address, size, [&](const Piece& piece) { insert(piece); });
   }
-  /// One that was added.
+  /// Removes a write that was added.
   void remove(Address address, std::uint16_t size) {
     for_each_line(address, size, [&](const Piece& piece) { erase(piece); });
   }

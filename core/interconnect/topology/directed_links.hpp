@@ -20,7 +20,7 @@ class DirectedLinks {
   }
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(from_.size()); }
-  /// The one that leaves `node` by `port`, and the one that comes in there.
+  /// The link that leaves `node` by `port`, and the link that comes in there.
   std::uint32_t leaving(std::uint32_t node, std::uint16_t port) const { return first_[node] + port; }
   std::uint32_t entering(std::uint32_t node, std::uint16_t port) const {
     const Topology::Hop& out = topology_.hops(node)[port];

@@ -59,7 +59,7 @@ class alignas(64) CreditLine {
     wake_before_ = Time::max();
     if (head_ != tail_) wake_user(at(head_));
   }
-  /// That event has come.
+  /// The event that was asked for has come.
   void awaited() { wake_before_ = kUnasked; }
 
  private:

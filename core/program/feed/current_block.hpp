@@ -20,7 +20,7 @@ class CurrentBlock {
   /// The block at hand; none behind one that was left.
   const ProgramBlock* block() const { return block_; }
   std::span<const ProgramAccess> accesses() const { return accesses_; }
-  /// Its first instruction is a repeated one that goes on.
+  /// Whether the first instruction of the block is a repeated one that goes on.
   bool is_continued() const { return continued_; }
 
   void enter(const ProgramBlock& block, const ProgramBlock* before) {

@@ -82,7 +82,7 @@ bool FeedDirectory::open_ring(std::uint32_t number, std::vector<Ring>& opened) {
       ring.pages.bytes() < kFeedHeadBytes + std::size_t{head.words} * sizeof(std::uint64_t)) {
     refuse_feed("a ring of another size or kind");
   }
-  // Its process, or that one's parent, was announced before it, and may not have been there yet when it was looked for.
+  // The thread's process, or that process's parent, was announced before it, perhaps after it was looked for.
   const std::uint32_t needed = process ? head.parent : head.process;
   if (needed != number && std::ranges::find(unopened_, needed) != unopened_.end()) return false;
   ::unlink(name_of(number).c_str());  // both have it mapped: nobody needs its name

@@ -32,7 +32,7 @@ class Taker {
   }
 
   bool done() const { return at_ == runs_.size(); }
-  /// Its next pages, so many at most.
+  /// Takes frames for the next pages of the program, at most so many.
   void take(std::uint64_t most, std::vector<std::uint64_t>& free) {
     while (most > 0 && !done()) {
       std::vector<std::uint64_t>& seen = seen_;
@@ -73,7 +73,7 @@ class Taker {
   std::vector<std::uint64_t> seen_;
 };
 
-/// So many pages of each program cannot fill a node, in whatever order they come.
+/// The pages of each program that cannot fill a node, in whatever order they come.
 std::uint64_t pages_a_turn(const std::vector<std::uint64_t>& free, std::uint64_t programs) {
   std::uint64_t least = ~std::uint64_t{0};
   for (const std::uint64_t left : free) {

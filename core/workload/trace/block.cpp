@@ -126,7 +126,7 @@ bool is_event(const TraceWords& line) {
          is_decimal(line[4]);
 }
 
-// Its sums stand at the end, of each CPU first.
+// The sums of a trace stand at its end, first of each CPU.
 bool begins_sums(const TraceWords& line) {
   return line[0] == "Total" || (line[0].starts_with("CPU") && line.line().ends_with(':'));
 }

@@ -85,7 +85,7 @@ class TickClock {
  public:
   explicit TickClock(const Period& tick) : tick_(tick), most_(tick.most_steps()) {}
   void stamp(Access& access, const TraceWords& line, std::string_view what, std::string_view word);
-  /// So many after the one before.
+  /// Stamps an access so many ticks after the one before.
   void stamp_later(Access& access, const TraceWords& line, std::string_view what, std::string_view word);
 
  private:

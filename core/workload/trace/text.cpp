@@ -181,7 +181,7 @@ void TextTraceParser::parse_column(TraceColumn column, std::string_view text, Ac
   }
 }
 
-// Its size may come after its kind.
+// The size of an atomic access may come after its kind.
 void TextTraceParser::check_atomic(Access& access) const {
   if (std::find(columns_.begin(), columns_.end(), TraceColumn::kSize) == columns_.end())
     access.size = kAtomicBytes;

@@ -75,7 +75,7 @@ class History:
     lost_at_ns: float
     """The first instant at which lines are lost."""
     lines: tuple[LostLine, ...]
-    """That are lost then."""
+    """The lines that are lost then."""
     of_requests: int
     """How many requests the run had made when the loss was seen."""
     runs: int

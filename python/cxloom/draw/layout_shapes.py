@@ -19,7 +19,7 @@ SIZE = 0.2
 _STEP = 1.2
 """The distance from a switch to what hangs on it."""
 _APART = 0.8
-"""Between two devices of one switch."""
+"""The distance between two devices of one switch."""
 _GAP = 0.6
 """The further distance between devices of two switches."""
 _LONGEST_ROW = 40

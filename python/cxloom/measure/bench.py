@@ -136,7 +136,7 @@ class Bench:
             ]
 
     def _bare(self, spec: Spec) -> Spec:
-        """Without work, events and recordings. What traffic there is besides stays."""
+        """The spec without work, events and recordings. All other traffic stays."""
         spec = copy.deepcopy(spec)
         for section in ("workload", "events", "outputs"):
             spec.pop(section, None)

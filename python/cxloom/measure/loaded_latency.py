@@ -104,12 +104,12 @@ class _Work:
         self._load = {"pattern": pattern, "reads": reads}
 
     def delay_ns(self, full: Mapping[str, Any], share: float) -> float:
-        """Between two issues of a requester, so that all have this share of the bandwidth without a delay."""
+        """The delay between two issues of a requester at which all have this share of the undelayed bandwidth."""
         most: float = full["bandwidth_gb_per_s"]
         return round(len(self._loading) * LINE / (share * most), 3)
 
     def point(self, full: Mapping[str, Any] | None = None, share: float = 1.0) -> Spec:
-        """At a share of the full load; without it, at the full load."""
+        """The spec at a share of the full load; without it, at the full load."""
         loads = max(1000, round(_LOADS * share / len(self._loading)))
         probes = 2000
         settings: Spec = {}

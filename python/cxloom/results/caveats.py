@@ -33,7 +33,7 @@ def error_sentence(summary: Mapping[str, Any]) -> str | None:
 
 
 def errors_of_points(counts: Iterable[int | float | None]) -> str | None:
-    """At how many of several points there were some, of how many there were at each; None if at none."""
+    """The number of points with errors, and of all points with counts, in words; None without errors."""
     known = list(counts)
     wrong = sum(bool(count) for count in known)
     if not wrong:

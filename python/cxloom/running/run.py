@@ -43,7 +43,7 @@ class Progress:
     """Simulated time."""
     events: int
     past: tuple[int, int] | None = None
-    """Before the run: steps done, and in all, of what media have been through (`filled`, `overwritten` of flash)."""
+    """Steps done, and in all, of what media have been through before the run (`filled`, `overwritten` of flash)."""
 
 
 class Watch(Protocol):

@@ -18,7 +18,7 @@ class Part:
     """Parameters of a part of a device, or of something else that declares some."""
 
     at: str
-    """Their path in the spec."""
+    """The path of the parameters in the spec."""
     written: Mapping[str, Any]
     """The parameters that were written."""
     fields: declared.Fields

@@ -60,7 +60,7 @@ class Cluster:
 
     @property
     def at_once(self) -> int:
-        """More than one: how many is known when the cluster is there."""
+        """Several points at once: how many is known when the cluster is there."""
         return 2
 
     def run(self, job: Job, schedule: Schedule, watch: Callable[[], None]) -> None:
@@ -170,7 +170,7 @@ def _shared(client: Client, job: Job) -> Iterator[str]:
 
 
 def _carried_out(name: str, task: Task) -> Report:
-    """On a worker: a task, with what the plug-in of this name knows."""
+    """Carries out a task on a worker, with what the plug-in of this name knows."""
     from distributed import get_worker
 
     report: Report = get_worker().plugins[name].bench().carry_out(task)

@@ -20,7 +20,7 @@ from cxloom.sweeping.space import Axis, Setting, node_of
 _NUMBER = re.compile(r"([+-]?[0-9]*\.?[0-9]+)\s*([A-Za-z%/]*)")
 _ALLOWED = "LOW..HIGH or LOW..HIGH:log, such as 1..256:log or 25ns..100ns, or values separated by commas"
 _FOLDER_ABOVE = re.compile(r"(^|[,/'\"\s])\.\./")
-"""In a name of a file, where two dots are no range."""
+"""A way up in the name of a file, where two dots are no range."""
 _DIGITS = 6
 _SMALLEST = {f"{prefix}s": 1000**n for n, prefix in enumerate(["p", "n", "u", "m", ""])}
 _SMALLEST |= {f"{prefix}B": 1000**n for n, prefix in enumerate(["", "K", "M", "G", "T"])}

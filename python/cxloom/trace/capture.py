@@ -111,7 +111,7 @@ class CoreOfTrace:
 
     @property
     def caches(self) -> tuple[CacheLevel, ...]:
-        """That it has for itself, the nearest first."""
+        """The caches that it has for itself, the nearest first."""
         return tuple(
             CacheLevel(f"L{number}", _size(size), ways, policy)
             for number, (size, ways, policy) in enumerate(self.program.caches, start=1)

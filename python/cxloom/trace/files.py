@@ -19,7 +19,7 @@ HEAD_BYTES = 1 << 17
 """How much of a file is looked at to find out what it is: more than its longest line."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-"""Before a text in UTF-8 it says nothing."""
+"""The mark before a text in UTF-8, which says nothing."""
 
 _COMPRESSIONS = {
     b"\x1f\x8b": "gzip",

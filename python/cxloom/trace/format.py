@@ -128,7 +128,7 @@ class TraceBatch:
         return cls(addresses, *whole)
 
     def accesses(self) -> TraceBatch:
-        """Without the records that are no accesses."""
+        """The batch without the records that are no accesses."""
         reaches = reaches_memory(self.role)
         if reaches.all():
             return self

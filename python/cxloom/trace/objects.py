@@ -71,7 +71,7 @@ class Directory(Protocol):
     names: list[str]
 
     def of_frames(self) -> NDArray[np.int64]:
-        """By frame, the number of the name of its object, for all frames that there are by now."""
+        """The number of each frame's object, by its name, for all frames that there are so far."""
 
 
 class Objects:
@@ -80,7 +80,7 @@ class Objects:
     def __init__(self, sieve: _core.ProgramCapture) -> None:
         self._sieve = sieve
         self.names: list[str] = []
-        """In the order in which they were found."""
+        """The names in the order in which they were found."""
         self._numbers: dict[str, int] = {}
         self._origins: list[tuple[str, int, str, list[int]]] = []
         self._named: dict[int, int] = {}  # numbers of names, by origins that have one for all pages
@@ -90,7 +90,7 @@ class Objects:
         self._known_files = 0
 
     def of_frames(self) -> NDArray[np.int64]:
-        """By frame, the number of the name of its page, for all that there are by now."""
+        """The number of each frame's page name, for all frames that there are so far."""
         import numpy as np
 
         addresses, origins = self._sieve.pages_from(self._frames)

@@ -17,7 +17,7 @@ class ThreadName:
     """What a thread is of."""
 
     number: int
-    """In the trace, from 1."""
+    """The number in the trace, from 1."""
     process: int | None
     """The number of its process, from 0 in the order in which they began; None if that is not known."""
     program: str
@@ -58,5 +58,5 @@ def in_metadata(metadata: Mapping[str, str]) -> tuple[ThreadName, ...]:
 
 
 def _plain(text: str) -> str:
-    """Without what a terminal would not show as a letter."""
+    """The text without what a terminal would not show as a letter."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

@@ -22,7 +22,7 @@ class Translation:
     loads: int
     """Entries of page tables that walks read."""
     cycles: int
-    """In which a thread had nothing to dispatch because of the TLB and of walks, waits for memory aside."""
+    """Cycles in which a thread had nothing to dispatch because of the TLB and of walks, waits for memory aside."""
 
     @classmethod
     def of(cls, counts: Mapping[str, int] | None) -> Translation | None:

@@ -60,7 +60,7 @@ class BatchWriter:
 
     @property
     def accesses(self) -> int:
-        """That were written."""
+        """The accesses that were written."""
         return self._checker.accesses
 
     def write(self, batch: TraceBatch) -> None:

@@ -34,7 +34,7 @@ class DramArrivals {
   }
   /// The place in the order of arrival of one that came another way.
   std::uint64_t next_order() { return order_++; }
-  /// The one to admit at `now`.
+  /// Takes the arrival to admit at `now`.
   DramArrival pop(bool write, Clock now) {
     if (ready_[write] < now && !in_order_) return pop_waiting(write, now);  // there was no room before
     Ring<DramArrival>& coming = coming_[write];

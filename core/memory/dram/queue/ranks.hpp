@@ -24,7 +24,7 @@ class DramRanks {
     ++ranks_[rank].waiting;
     ranks_[rank].idle_from = kNeverClock;
   }
-  /// One of them is served.
+  /// A waiting burst of the rank is served.
   void served(std::uint32_t rank) { --ranks_[rank].waiting; }
 
   /// The rank has nothing to do from this clock on; kNeverClock: it has.

@@ -7,32 +7,10 @@
 
 #include "base/memory_estimate.hpp"
 #include "base/parameters.hpp"
+#include "memory/dram/controller/timing_params.hpp"
 #include "memory/dram/device/config.hpp"
 
 namespace cxloom {
-
-// NOLINTBEGIN(readability-identifier-naming): the names are those of the standards
-
-/// Timings that differ from the preset's: DramTiming by the same names, in clocks, and the clock itself.
-struct DramTimingParams {
-  using Override = std::optional<std::uint32_t>;
-  std::optional<Time> tCK;
-  Override CL, CWL, tRCD, tRCD_WR, tRP, tRAS, tRTP, tWR, tCCD_S, tCCD_L, tCCD_L_WR, tCCD_L_WR2, tRTW, tWTR_S,
-      tWTR_L, tRRD_S, tRRD_L, tFAW, tPPD, tCS, tRFC, tREFI, tRFC_SB, tREFI_SB, tREFSB_ACT, tXP, tPD, tCCD_DLR,
-      tRRD_DLR, tFAW_DLR, tRFC_DLR, tRFC_SB_DLR;
-
-  static void describe(Schema<DramTimingParams>& schema);
-};
-
-/// Currents that differ from the preset's: DramCurrents by the same names.
-struct DramCurrentParams {
-  using Override = std::optional<double>;
-  Override VDD, IDD0, IDD2N, IDD2P, IDD3N, IDD3P, IDD4R, IDD4W, IDD5B, IDD5SB;
-
-  static void describe(Schema<DramCurrentParams>& schema);
-};
-
-// NOLINTEND(readability-identifier-naming)
 
 struct DramParams {
   std::string preset;

@@ -8,11 +8,9 @@
 #include <string_view>
 
 #include "base/units.hpp"
+#include "memory/dram/device/timing.hpp"
 
 namespace cxloom {
-
-/// A number of cycles of the command clock, or a point in time counted in them.
-using Clock = std::int64_t;
 
 /// How a channel is built of devices. A channel has one or more independent sub-channels (DDR5: two of a DIMM; HBM: two
 /// pseudo channels), each with data and command bus of its own.
@@ -46,63 +44,6 @@ struct DramOrganisation {
     return std::uint64_t{ranks} * banks_in_rank() * rows * columns * (width / 8);
   }
 };
-
-// The names are those of the standards.
-// NOLINTBEGIN(readability-identifier-naming)
-
-/// Constraints between commands, in clocks, by their JEDEC names. A rank obeys all of them by itself.
-struct DramTiming {
-  Clock CL = 0;       ///< read command to first data
-  Clock CWL = 0;      ///< write command to first data
-  Clock tRCD = 0;     ///< activate to read
-  Clock tRCD_WR = 0;  ///< activate to write
-  Clock tRP = 0;      ///< precharge to activate
-  Clock tRAS = 0;     ///< activate to precharge
-  Clock tRTP = 0;     ///< read to precharge
-  Clock tWR = 0;      ///< end of write data to precharge
-  Clock tCCD_S = 0;   ///< read to read, or write to write, in different bank groups
-  Clock tCCD_L = 0;   ///< read to read in one bank group
-  Clock tCCD_L_WR =
-      0;  ///< write to write in one bank group, where the second needs a read-modify-write for ECC
-  Clock tCCD_L_WR2 = 0;  ///< write to write in one bank group, where it needs none
-  Clock tRTW = 0;        ///< read to write in one rank
-  Clock tWTR_S = 0;      ///< end of write data to read in another bank group of the rank
-  Clock tWTR_L = 0;      ///< end of write data to read in the same bank group
-  Clock tRRD_S = 0;      ///< activate to activate in different bank groups
-  Clock tRRD_L = 0;      ///< activate to activate in one bank group
-  Clock tFAW = 0;        ///< window that holds no more than four activates
-  Clock tPPD = 0;        ///< precharge to precharge
-  Clock tCS = 0;         ///< idle clocks of the data bus between bursts of different ranks
-  Clock tRFC = 0;        ///< all-bank refresh to activate
-  Clock tREFI = 0;       ///< between all-bank refreshes, on average
-  Clock tRFC_SB = 0;     ///< same-bank (per-bank) refresh to activate in the banks refreshed
-  Clock tREFI_SB = 0;    ///< between same-bank refreshes of a rank, on average; 0: the device has none
-  Clock tREFSB_ACT = 0;  ///< same-bank refresh to activate in other banks of the rank
-  Clock tXP = 0;         ///< exit of power-down to any command
-  Clock tPD = 0;         ///< entry into power-down to its exit, at least
-  // Between dies of one stack (DLR: different logical ranks).
-  Clock tCCD_DLR = 0;     ///< read to read, or write to write
-  Clock tRRD_DLR = 0;     ///< activate to activate
-  Clock tFAW_DLR = 0;     ///< window that holds no more than four activates of the stack
-  Clock tRFC_DLR = 0;     ///< all-bank refresh to that of another die
-  Clock tRFC_SB_DLR = 0;  ///< same-bank refresh to that of another die
-};
-
-/// Currents of one device in milliamperes, as in the tables of data sheets; all zero where none are published.
-struct DramCurrents {
-  double VDD = 0;     ///< volts
-  double IDD0 = 0;    ///< activate and precharge one bank, a row each tRC
-  double IDD2N = 0;   ///< precharge standby
-  double IDD2P = 0;   ///< precharge power-down
-  double IDD3N = 0;   ///< active standby
-  double IDD3P = 0;   ///< active power-down
-  double IDD4R = 0;   ///< reading without a pause
-  double IDD4W = 0;   ///< writing without a pause
-  double IDD5B = 0;   ///< all-bank refresh without a pause
-  double IDD5SB = 0;  ///< same-bank refresh without a pause
-};
-
-// NOLINTEND(readability-identifier-naming)
 
 /// What one same-bank refresh command refreshes.
 enum class RefreshSet : std::uint8_t {

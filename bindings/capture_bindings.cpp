@@ -49,7 +49,7 @@ std::vector<CacheParams> levels_of(const std::vector<Level>& levels) {
   return result;
 }
 
-// What goes by the core that runs a program.
+// Settings of the core that runs a program.
 struct ProgramCore {
   CorePipelineParams pace;
   std::uint32_t cores = 1;
@@ -78,7 +78,7 @@ ProgramCore program_core(const Value& value) {
   return core;
 }
 
-// What every capture ends in.
+// The end of every capture.
 struct Filtered {
   Filtered(const std::vector<CacheParams>& levels, bool first_touch, std::uint64_t skip,
            std::optional<std::uint64_t> limit, std::uint32_t cores = 1, Bytes page = TlbParams::kSmallPage)

@@ -11,7 +11,7 @@
 
 namespace cxloom {
 
-/// What a loss of power came to, as plain data.
+/// The outcome of a loss of power, as plain data.
 nanobind::dict to_python(const PowerLossFound& found);
 /// Calls a function of Python now and then, which may raise to end what goes on without the GIL.
 Look python_look(nanobind::object look);

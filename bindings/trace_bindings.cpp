@@ -46,7 +46,7 @@ std::string_view times_of(const TraceFormat& format) {
   return {};
 }
 
-// What Python needs to know of the forms, by their names.
+// The facts of the forms that Python needs, by their names.
 nb::dict declared_formats() {
   nb::dict formats;
   for (const TraceFormat& format : trace_formats()) {

@@ -1,5 +1,5 @@
-// What a simulation will take of the machine's memory, added up before anything is built: each kind of component says beside
-// its parameters what these take, once, in `static void estimate(const Params&, MemoryEstimate&)`.
+// The memory that a simulation will take, added up before anything is built: each kind of component says
+// beside its parameters what these take, once, in `static void estimate(const Params&, MemoryEstimate&)`.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace cxloom {
 
 class MemoryEstimate {
  public:
-  /// What one parameter takes.
+  /// The memory that one parameter takes.
   struct Part {
     std::string key;  ///< of the parameter, such as "devices.host.cache.size"; empty: nobody's in particular
     std::string value;  ///< as a person would write it

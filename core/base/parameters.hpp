@@ -1,4 +1,4 @@
-// What headers need to name parameters. Sources that declare parameters, or read them, include schema.hpp.
+// The types that name parameters, for headers. Sources that declare or read parameters include schema.hpp.
 #pragma once
 
 #include <string>

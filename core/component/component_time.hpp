@@ -1,5 +1,5 @@
-// What a component does with time: for the sources in which components act. Who only names components, or asks what they
-// are like, need not know the kernel.
+// The part of a component that needs time: for the sources in which components act. Others, which only
+// name components or ask about them, need not know the kernel.
 #pragma once
 
 #include "component/component.hpp"

@@ -1,4 +1,4 @@
-// What becomes of messages in a system parts of which fail: docs/model/failures.md.
+// Messages in a system whose parts fail: docs/model/failures.md.
 #pragma once
 
 #include <cstdint>

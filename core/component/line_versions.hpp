@@ -56,7 +56,7 @@ class LineVersions {
   /// A read found the line there.
   void hit(NodeId cache, LineAddress line);
 
-  /// What memory has of a line: 0 is what was there at first.
+  /// The version of a line in memory: 0 was there at first.
   std::uint32_t in_memory(LineAddress line) const;
 
   /// The rule that is broken if this version is what is left of a line.
@@ -73,7 +73,7 @@ class LineVersions {
   /// Shows all from now on to `watcher`.
   void watch(VersionWatcher* watcher) { watcher_ = watcher; }
 
-  /// What was counted in the whole run.
+  /// Counts of the whole run.
   const VersionsMeasured& measured() const { return measured_; }
 
  private:

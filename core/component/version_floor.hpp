@@ -6,7 +6,7 @@
 
 namespace cxloom {
 
-/// What makes a version too old, if it is.
+/// The reason why a version is too old, if it is.
 enum class BrokenRule : std::uint8_t {
   kNone,
   kAnswered,  ///< a write that was answered, and made after this version had taken effect

@@ -16,7 +16,7 @@
 
 namespace cxloom {
 
-/// What has been refused throws InputError, and leaves everything as it was.
+/// A refused call throws InputError, and leaves everything as it was.
 class EmbeddedSystem {
  public:
   /// Told of the answer to one access, with the request's account and the time.

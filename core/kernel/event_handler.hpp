@@ -1,4 +1,4 @@
-// What an event wakes up.
+// A handler of events.
 #pragma once
 
 #include <cstdint>

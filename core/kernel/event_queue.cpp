@@ -33,7 +33,7 @@ std::uint32_t EventQueue::take_first_far() {
   return node;
 }
 
-// What does not go into a bucket of the wheel.
+// Links an event whose time has no bucket in the wheel.
 void EventQueue::link_elsewhere(std::uint32_t node) {
   const Time time = events_[node].time;
   if (time <= instant_) {

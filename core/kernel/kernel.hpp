@@ -24,7 +24,7 @@ class EventWatcher {
 
 class Kernel;
 
-/// What the kernels of one simulation share, if it has several: each is the queue of events of a part.
+/// The common state of the kernels of one simulation, if it has several: each is a part's queue of events.
 struct KernelGroup {
   std::vector<EventSource*> sources;  ///< by identity
   std::vector<Kernel*> kernels;
@@ -89,7 +89,7 @@ class Kernel {
   /// Runs all events up to and including `limit`, at most `max_events`. Returns how many it ran. If it is not idle behind those
   /// up to and including `stop`, it returns with time where it is.
   std::uint64_t run(Time limit, std::uint64_t max_events, Time stop = Time::max());
-  /// What was at work when `run` threw; null if it did not.
+  /// The handler that was at work when `run` threw; null if it did not.
   const EventHandler* failed() const { return failed_; }
   /// No event is pending that would bring the simulation forward.
   bool idle() const { return queue_.size() == background_ && settling_.empty(); }

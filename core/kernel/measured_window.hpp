@@ -24,7 +24,7 @@ class MeasuredWindow {
   Time closed() const { return closed_; }
   /// Once it is closed; zero if there was none.
   Time length() const { return closed_ - opened_; }
-  /// What came to `amount` over its length, per nanosecond; zero for a window of no length.
+  /// A rate per nanosecond from the `amount` over its length; zero for a window of no length.
   double per_ns(double amount) const { return length() > Time{} ? amount / length().ns() : 0.0; }
   /// The share of its length that `part` is; zero for a window of no length.
   double share(Time part) const { return per_ns(part.ns()); }

@@ -13,7 +13,7 @@
 
 namespace cxloom {
 
-/// What an out-of-order core takes, in cycles.
+/// The cycles that an out-of-order core takes.
 struct CorePipelineParams {
   std::uint32_t width = 6;
   std::uint32_t window = 512;

@@ -14,7 +14,7 @@ namespace cxloom {
 /// The number of an access, from 1; 0 is none. Later accesses have larger numbers.
 using Producer = std::uint64_t;
 
-/// What a value waits for, and how long it takes from there.
+/// The access that a value waits for, and how long it takes from there.
 class Dependence {
  public:
   static constexpr std::uint64_t kMostCycles = 0xFFFF;
@@ -79,7 +79,7 @@ class DependenceTracker {
       stored = {word, value};
     }
   }
-  /// What was stored there waits for this, as far as it is still remembered.
+  /// The dependence of the value stored there, as far as it is still remembered.
   Dependence stored(std::uint64_t address, std::uint32_t size) const {
     Dependence latest;
     for (std::uint64_t word = address / kWord; word <= (address + size - 1) / kWord; ++word) {

@@ -1,4 +1,4 @@
-// What lies in the frames that the pages of a program get.
+// The pages of a program in the frames that they get.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,7 @@ class FutexTracker {
   void begins(const ProgramThread& thread, const Release& by);
   /// `pid` is the number that the system gives the thread's process.
   void calls(const ProgramThread& thread, std::uint32_t pid, const SystemCall& call);
-  /// What the call waited for.
+  /// The call that the ended call waited for.
   Release ends(const ProgramThread& thread, const SystemCallEnd& end);
   /// It does nothing more.
   void gone(const ProgramThread& thread);

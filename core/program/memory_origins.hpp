@@ -52,7 +52,7 @@ class MemoryOrigins {
   std::uint32_t page_tables_of(std::uint32_t process);
   /// All origins so far; the first is the unknown one.
   const std::vector<MemoryOrigin>& origins() const { return origins_; }
-  /// What was mapped of files, in all processes: where in the file an address is.
+  /// Mappings of files, in all processes: where in the file an address is.
   const std::vector<std::pair<std::uint32_t, ProgramMapping>>& files() const { return files_; }
 
   /// Callers that are remembered of a call.

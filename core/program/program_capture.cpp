@@ -10,7 +10,7 @@ namespace cxloom {
 
 namespace {
 
-/// What a load takes whose address is known in that cycle: its line may be under way from a further level.
+/// The time of a load whose address is known in that cycle: its line may be under way from a further level.
 inline std::uint32_t load_cycles(const CorePipeline& pace, const CaptureFilter::Delivery& found,
                                  std::uint64_t known) {
   const std::uint32_t load = pace.load_cycles(found.level);
@@ -152,7 +152,7 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
   return result;
 }
 
-/// What an access waits for that has its address, and not the place of one of its pages.
+/// The dependence of an access that has its address, and not the place of one of its pages.
 Dependence ProgramCapture::walk(State& state, const ProgramThread& thread, const ProgramAccess& access,
                                 const Dependence& needed, std::uint64_t& begun) {
   const auto read = [&](std::uint64_t address, const Dependence& known, std::uint64_t walked) {

@@ -25,7 +25,7 @@
 
 namespace cxloom {
 
-/// What of a program's run is recorded. The caches fill all the time.
+/// The parts of a program's run that are recorded. The caches fill all the time.
 struct CaptureParts {
   bool regions = false;      ///< only within regions of interest
   std::uint64_t window = 0;  ///< of every `period` instructions the last so many; 0: all
@@ -80,7 +80,7 @@ class ProgramCapture : public ProgramSink {
   /// Branches that were predicted, and the wrongly predicted ones; with a core.
   std::uint64_t branches() const { return branches_; }
   std::uint64_t mispredictions() const { return mispredictions_; }
-  /// What the program's memory is for.
+  /// The origins of the program's memory.
   const MemoryOrigins& memory() const { return memory_; }
   /// By frame, if pages get frames.
   const std::vector<FramedPage>& pages() const { return framed_.pages(); }
@@ -88,7 +88,7 @@ class ProgramCapture : public ProgramSink {
   std::optional<TranslationCounts> translation() const;
 
  private:
-  /// What goes on in a thread.
+  /// The state of a thread.
   struct State {
     State(CaptureFilter::Core& own, const CorePipelineParams& core)
         : caches(own), pace(core), branches(core.branch_entries), answered(core.window) {}

@@ -46,7 +46,7 @@ class ProgramFeed {
   /// Programs that still run are killed, within a tenth of a second.
   void end_programs() { folder_.control().orphaned.store(1); }
 
-  /// What a writer could not do, a sentence; empty if all went well.
+  /// The failure of a writer, a sentence; empty if all went well.
   std::string failure() const { return folder_.failure(); }
   /// Processes that went on outside of the emulator.
   std::uint32_t escaped() const { return folder_.control().escaped.load(); }
@@ -54,7 +54,7 @@ class ProgramFeed {
   std::vector<std::uint32_t> living() const;
   std::uint32_t threads() const { return next_thread_ - 1; }
   std::uint32_t processes() const { return next_process_; }
-  /// What a thread is of.
+  /// The name of a thread.
   struct Name {
     ProgramThread thread;
     std::string program;

@@ -36,7 +36,7 @@ class ProgramTranslation {
   }
   /// `walked` are the cycles up to now in which threads waited for walks, here and below.
   void set_recording(bool recording, std::uint64_t walked);
-  /// What was counted while recording.
+  /// The counts while recording.
   TranslationCounts recorded(std::uint64_t walked) const;
 
  private:

@@ -28,7 +28,7 @@ class SyscallOrder {
   }
   /// All that has numbers before this one was told.
   bool is_reached(std::uint64_t number) const { return number <= next_; }
-  /// What has the numbers before this one is lost.
+  /// The calls before this number are lost.
   void skip_to(std::uint64_t number) { next_ = number; }
 
  private:

@@ -22,7 +22,7 @@ class ThreadBranches {
   bool under_way() const { return kind_ != kNone; }
   /// The branch goes to that address: whether it was predicted.
   bool go_to(std::uint64_t address);
-  /// What the latest branch waited for: its condition, or where it goes.
+  /// The dependence of the latest branch: its condition, or where it goes.
   const Dependence& needs() const { return needs_; }
   /// Where the calls return to that are under way, the innermost first; 0 where there are no more.
   void callers(std::span<std::uint64_t> addresses) const { predictor_.callers(addresses); }

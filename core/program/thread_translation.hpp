@@ -1,4 +1,4 @@
-// What an access of a thread waits for because the place of its page is not known.
+// The waits of a thread's accesses for the places of their pages.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class ThreadTranslation {
     const Dependence placed = places_.wait(first, needed, answered, now);
     return first == last ? placed : later(placed, places_.wait(last, needed, answered, now));
   }
-  /// What comes of the read of an entry of the page table.
+  /// The result of reading an entry of the page table.
   struct Entry {
     Producer record = 0;       ///< with which its data comes; 0: it was there
     std::uint32_t cycles = 0;  ///< that the read takes

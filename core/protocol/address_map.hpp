@@ -59,7 +59,7 @@ struct MemoryTargetInfo {
   std::optional<std::string> owner = {};  ///< the only device that may use it; none: any
   bool logical = false;                   ///< it is a logical device
 
-  /// What people call it: "mem0", "mld0 ld 2".
+  /// Its name for people: "mem0", "mld0 ld 2".
   std::string described() const { return logical ? name + " ld " + std::to_string(ld) : name; }
 };
 

@@ -169,7 +169,7 @@ inline constexpr std::array<std::string_view, kOpcodeCount> kOpcodeNames{"MemRd"
                                                                          "MemAtomic",
                                                                          "Atomic"};
 
-/// What a request of CXL.mem asks of the other caches that hold its line (SnpType of M2S Req and RwD).
+/// The demand of a CXL.mem request on other caches with its line (SnpType of M2S Req and RwD).
 enum class SnpType : std::uint8_t {
   kNoOp,     ///< nothing: the memory is nobody else's, or the requester owns the line
   kSnpData,  ///< that the line be shared
@@ -177,7 +177,7 @@ enum class SnpType : std::uint8_t {
   kSnpInv,   ///< that they give it up
 };
 
-/// What the requester's cache keeps of the line (MetaValue of M2S Req and RwD).
+/// The state of the line that the requester's cache keeps (MetaValue of M2S Req and RwD).
 enum class MetaValue : std::uint8_t {
   kInvalid,  ///< nothing
   kAny,      ///< anything: it may be exclusive or modified

@@ -19,7 +19,7 @@ enum class AccessKind : std::uint8_t {
 };
 
 inline constexpr std::size_t kAccessKinds = 4;
-/// What an atomic operation may have.
+/// The operand sizes of an atomic operation.
 constexpr bool is_atomic_size(std::uint64_t bytes) { return bytes == 4 || bytes == 8; }
 
 /// A hop touches the first line of the message and the line of the mark; a requester the four lines around these two. What few

@@ -129,7 +129,7 @@ inline constexpr std::array kHopsMeasures{
     measure<&HopsMeasured::maximum>("max_ns", "ns", "the greatest"),
 };
 
-/// What a requester has besides its own measures.
+/// The measures of a requester besides its own.
 struct RequesterMeasured {
   Value latency;
   std::optional<Value> errors;
@@ -143,7 +143,7 @@ inline constexpr std::array kRequesterMeasures{
         parts_of<kErrorsMeasures>()),
 };
 
-/// What a memory has besides its own measures: the requests and write-backs that it served.
+/// The measures of a memory besides its own: the requests and write-backs that it served.
 struct ServedMeasured {
   std::uint64_t requests = 0;
   std::uint64_t write_backs = 0;
@@ -193,7 +193,7 @@ inline constexpr std::array kServedMeasures{
                                      parts_of<kErrorsMeasures>()),
 };
 
-/// What an I/O engine has besides its own measures.
+/// The measures of an I/O engine besides its own.
 struct IoMeasured {
   Value latency;
   Value breakdown;

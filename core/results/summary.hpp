@@ -10,7 +10,7 @@
 
 namespace cxloom {
 
-/// What a summary says: keys, units, and what they mean.
+/// The measures of a summary: keys, units, and meanings.
 std::vector<MeasureInfo> summary_measures();
 
 /// The summary of a finished or stopped simulation: a map of `summary_measures`.
@@ -19,7 +19,7 @@ Value summarize(const Simulation& simulation, const Collector& collector);
 Value summarize_without_links(const Simulation& simulation, const Collector& collector);
 /// The entry of a link in `per_link`: the measures of its two directions by their names.
 Value summarize_link(const Simulation& simulation, const System::LinkView& link);
-/// What each component and direction of a link measured, by name: of a system that was played without a Simulation.
+/// The measures of a system played without a Simulation, by name of component or link direction.
 Value measures_of(const System& system);
 
 }  // namespace cxloom

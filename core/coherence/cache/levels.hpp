@@ -33,7 +33,7 @@ class CacheLevels {
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(levels_.size()); }
   const CacheArray& array(std::uint32_t level) const { return levels_[level].array; }
-  /// What it takes to look for a line up to that level; of one that is nowhere, up to the last.
+  /// The time to look for a line up to that level; up to the last one if it is nowhere.
   Time access_time(std::uint32_t level) const {
     return levels_[level < count() ? level : count() - 1].reached;
   }

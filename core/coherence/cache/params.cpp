@@ -18,7 +18,7 @@ void CacheLevelParams::describe(Schema<CacheLevelParams>& schema) {
 
 void CacheAgentParams::estimate(const CacheAgentParams& params, MemoryEstimate& memory) {
   CacheParams::estimate(params, memory);
-  // What tells a line that came ahead of its use: two cells for each line, in a table that is half full.
+  // The table of lines that came ahead of their use: two cells for each line, as it is half full.
   if (params.prefetch.kind != "none") {
     std::uint64_t lines = params.lines();
     for (const CacheLevelParams& level : params.levels) lines += level.lines();

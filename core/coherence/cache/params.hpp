@@ -9,13 +9,13 @@
 
 namespace cxloom {
 
-/// What a cache says of a clean line that leaves it.
+/// The notice that a cache gives of a clean line that leaves it.
 enum class CleanEvictions : std::uint8_t {
   kSilent,    ///< nothing: the home goes on counting it among the owners
   kNotified,  ///< MemClnEvct
 };
 
-/// What a read asks for where nobody else has the line.
+/// The state that a read asks for where nobody else has the line.
 enum class ReadState : std::uint8_t {
   kAny,     ///< what the home likes: the only copy is exclusive (MemRdData)
   kShared,  ///< a shared copy (MemRd with MetaValue shared)

@@ -1,4 +1,4 @@
-// What a cache has under way: a miss or an eviction of a line, and a snoop that is being answered.
+// A transaction of a cache: a miss or an eviction of a line, and a snoop that is being answered.
 #pragma once
 
 #include <cstdint>

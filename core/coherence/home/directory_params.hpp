@@ -16,7 +16,7 @@ struct DirectoryParams {
   Time lookup_interval;
   std::optional<std::uint32_t> transactions;
 
-  /// What its filter takes of memory.
+  /// The memory that its filter takes.
   static void estimate_filter(const LineFilterParams& filter, MemoryEstimate& memory) {
     constexpr std::uint32_t kPeers = 64;  // how many caches there are is not known yet
     memory.add_below("filter", [&](MemoryEstimate& inside) {

@@ -1,5 +1,5 @@
-// What an inclusive snoop filter holds: which lines are in caches, in which state, and in whose. It has no timing and sends
-// nothing.
+// The contents of an inclusive snoop filter: the lines in caches,
+// their states, and their owners. It has no timing and sends nothing.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ struct SnoopFilterParams : LineFilterParams {
   static void describe(Schema<SnoopFilterParams>& schema);
 };
 
-/// What the caches may do with a line that the filter holds. No cache has a line that it does not hold.
+/// The rights of caches to a line that the filter holds. No cache has a line that it does not hold.
 enum class FilterState : std::uint8_t {
   kShared,     ///< read it, any number of them
   kExclusive,  ///< write it, one of them
@@ -60,7 +60,7 @@ class SnoopFilter {
   SnoopFilter(const SnoopFilterParams& params, std::uint32_t peers, const VictimRegistry& policies,
               RandomStream random);
 
-  /// What one takes of memory. With `lfi` there is a counter for each line ever inserted besides.
+  /// The memory of a filter. With `lfi` it also has a counter for each line ever inserted.
   static std::uint64_t bytes(const LineFilterParams& params, std::uint32_t peers);
 
   /// Which lines have entries, in which sets, and in which order.

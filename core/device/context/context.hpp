@@ -1,4 +1,4 @@
-// What a device finds around itself when the builder makes it.
+// The surroundings of a device when the builder makes it.
 #pragma once
 
 #include "component/component.hpp"

@@ -36,7 +36,7 @@ class AtomicUnit final : public EventHandler {
   void wait_for(std::uint32_t accesses, Time until);
   /// An access to `address` of the media. The controller hears when it is done: at that time, and not before.
   void access(Message& message, Address address, Time ready);
-  /// What the media say of an access. False: it did not pass here.
+  /// The media report on an access. False: it did not pass here.
   bool media_done(Message& message, Time at);
 
   std::string name() const override { return owner_.name(); }

@@ -1,4 +1,4 @@
-// What an access of some work must be for the system to serve it. `number` is the requester's own, for messages.
+// The conditions under which the system serves an access. `number` is the requester's own, for messages.
 #pragma once
 
 #include <cstdint>

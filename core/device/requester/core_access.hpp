@@ -31,10 +31,10 @@ struct CoreAccess {
   bool answered() const { return done != kNever; }
   /// All before it in its thread is done first. The kernel is entered in good order, too.
   bool is_fence() const { return access.dependence == kAllBefore || access.enters_kernel(); }
-  /// What follows it comes into the window when it is `ready`.
+  /// Later instructions come into the window when it is `ready`.
   bool is_branch() const { return access.role == AccessRole::kBranch; }
   bool is_write_back() const { return access.role == AccessRole::kWriteBack; }
-  /// What comes behind it retires only when it is answered.
+  /// Later instructions retire only when it is answered.
   bool holds_window() const {
     return access.is_page_walk() || (access.role == AccessRole::kDemand && !is_store());
   }

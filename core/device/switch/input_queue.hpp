@@ -15,7 +15,7 @@ class SwitchCore;
 /// One cache line.
 class alignas(64) InputQueue final : public Feeder {
  public:
-  /// What distinguishes the queues of a switch.
+  /// The place of a queue among the queues of a switch.
   struct Place {
     std::uint16_t input;
     std::uint16_t output;  ///< of a queue that holds messages to any port: 0

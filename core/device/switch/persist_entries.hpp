@@ -42,7 +42,7 @@ struct PersistEntry {
   std::uint32_t version = 0;  ///< of what it holds, where versions are kept
 };
 
-/// What an entry says of the line that it holds, for its drain.
+/// The contents of an entry's line, for its drain.
 struct KeptLine {
   LineAddress line;
   LineBytes bytes = 0;

@@ -28,7 +28,7 @@ struct ArbitrationNames {
       inputs;  ///< the owner's ports to that device, of which there is one
 };
 
-/// What an arbiter finds around itself when it is made.
+/// The surroundings of an arbiter when it is made.
 struct ArbitrationContext {
   const Component& owner;  ///< whose port it is
   std::uint16_t port;      ///< of the owner's ports

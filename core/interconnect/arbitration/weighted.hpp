@@ -29,7 +29,7 @@ class WeightedArbiter final : public Arbiter {
   bool shares_bytes() const override { return true; }
 
  private:
-  /// What one device has had.
+  /// The shares that one device has had.
   struct Device {
     FairShare::Flow flow{.weight = 0};  ///< no message of it has come yet
     unsigned turn = 0;                  ///< the class after the one served last
@@ -43,7 +43,7 @@ class WeightedArbiter final : public Arbiter {
   std::uint32_t others_;
   std::vector<std::optional<std::uint32_t>>
       weights_;                  // by node (of requesters), or by input, own messages last
-  std::vector<Device> devices_;  // the same
+  std::vector<Device> devices_;  // the devices, by place
   std::uint16_t inputs_;         // own messages have their place behind the inputs
   FairShare shares_;
 };

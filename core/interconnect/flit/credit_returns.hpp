@@ -30,8 +30,8 @@ class CreditReturns {
     }
     return false;
   }
-  /// What a flit that starts at `now` takes: of one class of each group, in turns, as many as the group's field can say.
-  /// Calls `give(channel, count)`.
+  /// The credits that a flit from `now` takes: of one class of each group,
+  /// in turns, as many as the field can say. Calls `give(channel, count)`.
   template <class Give>
   void take(Time now, Give give) {
     if (classes_ == 0) return;

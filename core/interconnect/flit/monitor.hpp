@@ -1,4 +1,4 @@
-// What the flits of one direction of a link carry: slots by use and by class, flits by fill, errors and their cost.
+// The flits of one direction of a link: slots by use and by class, flits by fill, errors and their cost.
 #pragma once
 
 #include <array>

@@ -21,7 +21,7 @@ class FlitSender {
     FlitPacking packing;
     bool containment = false;  ///< messages wait for the MAC of their flits
   };
-  /// What a turn on the wire was used for.
+  /// The use of a turn on the wire.
   struct Turn {
     Time end;                      ///< when the last byte of its flit is sent
     bool carries_credits = false;  ///< the flit has room for credits
@@ -65,7 +65,7 @@ class FlitSender {
     bool last;
     std::uint8_t payload;  ///< bytes
   };
-  /// What a flit brings: messages that are complete with it, and bytes of payload that are in it.
+  /// The load of a flit: messages that are complete with it, and bytes of payload in it.
   struct Done {
     std::uint16_t messages = 0;
     std::uint16_t payload = 0;

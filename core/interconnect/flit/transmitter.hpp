@@ -17,7 +17,7 @@
 
 namespace cxloom {
 
-/// What a link end of flits is like, whatever way they are sent.
+/// The setup of a link end of flits, whatever way they are sent.
 struct FlitSetup {
   VirtualChannels::Setup channels;
   FlitSender::Setup sender;

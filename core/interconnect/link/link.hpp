@@ -35,7 +35,7 @@ struct LinkSide {
 /// The kind of transmitter that the setup allows; that at the other side may be of the other kind.
 InArena<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSetup& setup);
 
-/// What a link takes of memory when it is made; `arbitrating` of its two components bring queues to its ports.
+/// The memory that a link takes when made; `arbitrating` of its two components bring queues to its ports.
 std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating);
 
 /// Makes a link and attaches it to both components. `seed` is that of the errors on it.

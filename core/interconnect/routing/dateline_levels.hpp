@@ -17,7 +17,7 @@ namespace cxloom {
 class DatelineLevels final : public RouteWalk {
  public:
   static constexpr std::size_t kMost = 16;  ///< candidates
-  /// What comes in by this directed link keeps its buffer there.
+  /// Messages that come in by this directed link keep their buffer there.
   using Held = std::function<bool(std::uint32_t link)>;
 
   /// All must outlive it. At most kMost candidates, with the same components.

@@ -1,4 +1,4 @@
-// What strategies share that draw: the draws, and the choice of the least busy way.
+// The common part of strategies that draw: the draws, and the choice of the least busy way.
 #pragma once
 
 #include <cstddef>

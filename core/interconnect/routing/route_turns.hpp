@@ -41,7 +41,7 @@ class RouteTurns final : public RouteWalk {
   std::vector<std::size_t> first_;            // by link, of its turns
   std::vector<std::vector<ClassSet>> turns_;  // by table; by turn and virtual channel
   std::vector<ClassSet> entered_;  // by link and virtual channel: of the destination that is looked at
-  std::vector<std::vector<ClassSet>> detoured_;  // by table: the same, at ends of detours
+  std::vector<std::vector<ClassSet>> detoured_;  // by table: the classes, at ends of detours
 };
 
 }  // namespace cxloom

@@ -91,7 +91,7 @@ void RouteWalk::forget_all() {
   found_.clear();
 }
 
-// What has come by one table goes on by the next.
+// Messages that came by one table go on by the next.
 void RouteWalk::add_detours(std::span<const std::uint32_t> switches, std::span<const Sender> senders) {
   detoured_.resize(tables_.size());
   Message message;

@@ -59,7 +59,7 @@ class RouteWalk {
 
   /// Messages of these classes leave a device by this link.
   virtual void leave(std::uint32_t link, ClassSet classes) = 0;
-  /// What comes by `link` may go on by the port `out` of the node that it reaches, which is the link `next`.
+  /// Messages by `link` may go on by the port `out` of the node that it reaches, which is the link `next`.
   virtual void turn(std::uint32_t link, std::uint16_t out, std::uint32_t next) = 0;
   /// Whatever was noted for this link is of earlier messages.
   virtual void forget(std::uint32_t link) = 0;

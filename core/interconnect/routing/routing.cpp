@@ -24,7 +24,7 @@ Router::Router(const Topology& topology, const RouteTable& table, std::unique_pt
   if (any) parallel_ = std::move(parallel);
 }
 
-// What a strategy of a plug-in chooses may be anything.
+// The choice of a plug-in's strategy may be anything.
 void Router::refuse(std::size_t chosen, const Junction& here) {
   throw InternalError("the routing strategy chose way " + std::to_string(chosen) + " of " +
                       std::to_string(here.ways()) + ", which begin at 0");

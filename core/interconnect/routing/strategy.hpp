@@ -12,7 +12,7 @@
 
 namespace cxloom {
 
-/// What a strategy finds around itself when it is made.
+/// The surroundings of a strategy when it is made.
 struct RoutingContext {
   std::uint64_t seed;
   std::vector<std::uint32_t> ranks;     ///< of each node, its place among the nodes of its kind
@@ -20,7 +20,7 @@ struct RoutingContext {
   std::vector<std::uint32_t> strides;   ///< by node: what divides a destination's rank (rank_strides.hpp)
 };
 
-/// What a strategy's choice at a node depends on.
+/// The base of a strategy's choice at a node.
 enum class DecidedBy : std::uint8_t {
   kDestination,  ///< nothing else
   kPair,         ///< source and destination

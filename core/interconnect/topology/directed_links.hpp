@@ -37,7 +37,7 @@ class DirectedLinks {
   const Topology& topology_;
   std::vector<std::uint32_t> first_;  // by node
   std::vector<std::uint32_t> from_;   // by directed link
-  std::vector<std::uint32_t> to_;     // the same
+  std::vector<std::uint32_t> to_;     // the node that it enters, by link
 };
 
 }  // namespace cxloom

@@ -1,4 +1,4 @@
-// What the generators of topologies share.
+// The common parts of the generators of topologies.
 #pragma once
 
 #include <cstddef>

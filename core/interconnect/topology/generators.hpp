@@ -20,7 +20,7 @@ enum class Placement : std::uint8_t {
   kPaired,  ///< requesters and memories on every edge switch
 };
 
-/// What all topologies have in common: the devices in their places.
+/// The common part of all topologies: the devices in their places.
 struct TopologyParams {
   Placement placement = Placement::kSplit;
   KindSpec requester{"host", Value(Value::Map{})};
@@ -75,7 +75,7 @@ class GeneratedTopology {
   Value link(std::size_t index) const;
 
  private:
-  /// What hangs on the edge.
+  /// The devices on the edge.
   struct Attached {
     std::string name;
     bool requester;

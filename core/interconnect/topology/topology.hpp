@@ -20,7 +20,7 @@ class Topology {
     bool cut_through = false;  ///< it passes a message on as soon as the head is in, not with the last byte
     Time serialization;        ///< of a line of data, on a medium of its own (a bus)
   };
-  /// What a line of data pays for one direction of a link when nobody else is about.
+  /// The cost of one direction of a link for a line of data without other traffic.
   struct Crossing {
     Time latency;        ///< ports and flight
     Time serialization;  ///< from its head to its last byte

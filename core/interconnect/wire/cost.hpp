@@ -1,4 +1,4 @@
-// What a message takes of a wire, for arbitration that shares its bytes: with flits, of their slots.
+// The cost of a message on a wire, for arbitration that shares its bytes: with flits, in slots.
 #pragma once
 
 #include <array>

@@ -32,7 +32,7 @@ class alignas(64) CreditLine {
   /// A credit arrives `delay` after it was given. There are so many `credits`, with the user, under way and held by those at
   /// the other end; none: credits of this class are not counted.
   CreditLine(const CreditUser& user, Time delay, ClassVc vc, std::optional<std::uint32_t> credits);
-  /// What a line of so many credits takes of the arena.
+  /// The memory that a line of so many credits takes of the arena.
   static constexpr std::uint64_t arena_bytes(std::uint32_t credits) {
     return std::bit_ceil(credits) * sizeof(Time);
   }

@@ -1,4 +1,4 @@
-// What a person may say of a link with a physical layer, besides its speed: errors, integrity checks, outages.
+// Parameters of a link with a physical layer besides its speed: errors, integrity checks, outages.
 #pragma once
 
 #include <cstdint>

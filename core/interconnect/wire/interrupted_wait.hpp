@@ -6,7 +6,7 @@
 
 namespace cxloom {
 
-/// What a wait for a link that has failed is charged to.
+/// The segment that a wait for a failed link is charged to.
 inline constexpr Segment kInterrupted = Segment::kRetry;
 
 /// The tail of a message has kept coming in since its head joined the queue.

@@ -13,7 +13,7 @@ FlitMode LinkParams::flit_mode() const {
 
 namespace {
 
-// What a physical link has in place of what an abstract one has, and the other way round.
+// Parameters that only a physical link or only an abstract one has.
 void describe_physical(Schema<LinkParams>& schema) {
   const std::string lanes = "a physical link (phy) has its bandwidth from its lanes: leave out bandwidth";
   schema.rule(

@@ -14,7 +14,7 @@ namespace cxloom {
 
 enum class Duplex : std::uint8_t { kFull, kHalf };
 
-/// What a message costs on a wire, in bytes. Links without flits and buses share it.
+/// The cost of a message on a wire, in bytes. Links without flits and buses share it.
 struct MessageCost {
   Bytes header{16};       ///< of a message without data
   Bytes data_header{16};  ///< of a message with data, besides its payload
@@ -37,7 +37,7 @@ struct MessageCost {
   }
 };
 
-/// What differs in the direction from the second device of a link to the first.
+/// Parameters that differ in the direction from the second device of a link to the first.
 struct ReverseParams {
   std::optional<Bandwidth> bandwidth;
   std::optional<Time> delay;

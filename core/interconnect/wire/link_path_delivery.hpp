@@ -1,4 +1,4 @@
-// What a link path gives its far end, and when: for the sources in which links act.
+// The deliveries of a link path to its far end: for the sources in which links act.
 #pragma once
 
 #include "interconnect/wire/link_path.hpp"

@@ -1,4 +1,4 @@
-// What passes one direction of a wire: busy time, bytes, and how many messages wait for it, over time.
+// The traffic of one direction of a wire: busy time, bytes, and how many messages wait for it, over time.
 #pragma once
 
 #include <cstdint>

@@ -28,9 +28,9 @@ class Transmitter {
 
   /// Where messages wait, also in the owner's queues; none if it takes only what is sent.
   virtual VirtualChannels* channels() { return nullptr; }
-  /// What the flits carry; none on a wire without flits.
+  /// The monitor of the flits; none on a wire without flits.
   virtual const FlitMonitor* flits() const { return nullptr; }
-  /// What sends corrupted flits again; none where that never happens.
+  /// The retries of corrupted flits; none where flits are never corrupted.
   virtual FlitRetries* retries() { return nullptr; }
 
   /// Connects the other side: its credits by virtual channel, and its retries; null for what it lacks.

@@ -14,7 +14,7 @@ class Kernel;
 
 class FlashBusUser;
 
-/// What somebody wants the bus for.
+/// A use of the bus.
 struct FlashBusUse {
   FlashBusUse* next = nullptr;
   FlashBusUser* user = nullptr;

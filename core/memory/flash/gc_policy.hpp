@@ -24,7 +24,7 @@ struct FlashBlock {
   State state = State::kFree;
 };
 
-/// What a collector finds around itself when it is made.
+/// The surroundings of a collector when it is made.
 struct GcContext {
   std::uint32_t pages;  ///< of a block
   RandomStream random;  ///< a stream of its own

@@ -11,7 +11,7 @@ namespace cxloom {
 
 namespace {
 
-/// What a preset says, as a person would write it.
+/// A preset, as a person would write it.
 const Value::Map& values_of(FlashPreset preset) {
   // [H] HP, "Solid State Drive Technology: Differences between SLC, MLC and TLC NAND", technical white paper, table 1.
   // [A] Agrawal et al., "Design Tradeoffs for SSD Performance", USENIX ATC 2008, table 1: Samsung K9XXG08UXM.

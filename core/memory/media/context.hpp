@@ -30,7 +30,7 @@ class MediaClient {
   ~MediaClient() = default;
 };
 
-/// What a medium finds around itself when it is made.
+/// The surroundings of a medium when it is made.
 struct MediaContext {
   Kernel& kernel;
   const Component& owner;

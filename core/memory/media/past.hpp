@@ -1,4 +1,4 @@
-// What a medium has been through before the run: writes that have left its pages anywhere, for one.
+// The past of a medium before the run: writes that have left its pages anywhere, for one.
 #pragma once
 
 #include <cstdint>

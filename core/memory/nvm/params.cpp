@@ -8,7 +8,7 @@ namespace cxloom {
 
 namespace {
 
-/// What a preset says, as a person would write it.
+/// A preset, as a person would write it.
 const Value::Map& values_of(NvmPreset preset) {
   // The asymmetric memory of gem5's NVMInterface, src/mem/NVMInterface.py: tREAD 100 ns, tWRITE 200 ns by default. The rest is a
   // choice, so that its latencies show undisturbed: lines as blocks, a small buffer, no limits.

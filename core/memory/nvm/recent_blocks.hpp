@@ -13,7 +13,7 @@ class RecentBlocks {
  public:
   explicit RecentBlocks(std::size_t capacity) : capacity_(capacity) { places_.reserve(capacity); }
 
-  /// What one takes of memory for each block: nodes of a list and a table, and a bucket, as the C++ library has them.
+  /// The memory for each block: nodes of a list and a table, and a bucket, as the C++ library has them.
   static constexpr std::uint64_t kBytesEach = 32 + 48 + 8;
 
   std::size_t capacity() const { return capacity_; }

@@ -7,8 +7,8 @@
 
 namespace cxloom {
 
-/// What an instruction is, as far as the time that it takes depends on it. An instruction that also reads or writes memory is of the
-/// class of what it computes.
+/// The class of an instruction, on which its time depends. An instruction
+/// that also reads or writes memory is of the class of what it computes.
 enum class InstructionClass : std::uint8_t {
   kMove,  ///< from a register or memory to another, and what only reads or writes memory
   kInteger,

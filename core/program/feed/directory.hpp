@@ -30,7 +30,7 @@ class FeedDirectory {
   FeedDirectory(std::string folder, const Sizes& sizes);
 
   FeedControl& control() const { return *static_cast<FeedControl*>(control_.at(0)); }
-  /// What a writer could not do, a sentence; empty if all went well.
+  /// The failure of a writer, a sentence; empty if all went well.
   std::string failure() const;
   std::string lacking() const;
 

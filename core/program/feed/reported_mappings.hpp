@@ -1,4 +1,4 @@
-// What a sink is told of the memory that a process has mapped.
+// The reports to a sink of the memory that a process has mapped.
 #pragma once
 
 #include <cstdint>

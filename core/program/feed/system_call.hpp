@@ -50,7 +50,7 @@ inline constexpr std::uint32_t kSetTidAddress = 218;
 inline constexpr std::uint32_t kExitGroup = 231;
 inline constexpr std::uint32_t kExecveAt = 322;
 
-/// What a futex is asked for, as <linux/futex.h> numbers it.
+/// The operation on a futex, as <linux/futex.h> numbers it.
 enum FutexOperation : std::uint32_t {
   kFutexWait = 0,
   kFutexWake = 1,

@@ -1,11 +1,11 @@
-// What the kernel of this machine says of a thread of a program.
+// The state of a program's thread, from the kernel of this machine.
 #pragma once
 
 #include <cstdint>
 
 namespace cxloom {
 
-/// What a thread does at the moment.
+/// The present state of a thread.
 enum class ThreadState : std::uint8_t {
   kRuns,    ///< or waits for a processor, or for a disk: it goes on by itself
   kSleeps,  ///< until something happens; or there is no such thread any longer

@@ -12,7 +12,7 @@
 
 namespace cxloom {
 
-/// What goes on from flit to flit.
+/// The state that goes on from flit to flit.
 struct PackerState {
   const SlotTables* tables;
   ClassTurns turns;

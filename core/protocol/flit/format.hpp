@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostPartsOfSlot = 3;
 /// Most messages of a slot, over the formats: four data headers and a response.
 inline constexpr std::size_t kMostMessagesOfSlot = 5;
 
-/// What a slot of this format can carry; any part may be left out (its valid bit is clear).
+/// The load of a slot of this format; any part may be left out (its valid bit is clear).
 struct SlotFormat {
   struct Part {
     Channel channel = Channel::kIo;

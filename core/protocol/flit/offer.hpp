@@ -1,4 +1,4 @@
-// What a packer is offered for its next flit.
+// The offer to a packer for its next flit.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace cxloom {
 
-/// What may go into the next flit: how many messages of each class, and the data of each. It may be kept from
-/// flit to flit and brought up to date where queues change.
+/// The load that may go into the next flit: how many messages of each class, and the data
+/// of each. It may be kept from flit to flit and brought up to date where queues change.
 class Offer {
  public:
   /// More of a class than this may wait, but no flit takes more: twice the largest count of 128 B.

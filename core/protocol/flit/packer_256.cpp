@@ -84,7 +84,7 @@ ClassNibbles Packer256::pack(unsigned first) {
       if (flit_.is_split(slot)) split_ = filling_.placed - before;
       ++slot;
       if (placed) continue;
-      // What could not go into this slot cannot go into another of its group.
+      // A message that did not fit this slot does not fit another of its group.
       const unsigned next = filling_.left == 0 ? slots : std::min(FlitGeometry::group_from(slot), slots);
       while (slot < next) filling_.leave_empty(slot++);
     }

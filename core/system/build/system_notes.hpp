@@ -1,4 +1,4 @@
-// What a system has and cannot use, for people: parts that stay idle, settings without effect.
+// The unused parts of a system, for people: parts that stay idle, settings without effect.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the virtual switches of a system have at their ports.
+// The neighbours of a system's virtual switches at their ports.
 #pragma once
 
 namespace cxloom {

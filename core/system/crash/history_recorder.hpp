@@ -1,4 +1,4 @@
-// What happens to the lines of persistent memory, step by step: for the history of a loss.
+// Records the lines of persistent memory, step by step, for the history of a loss.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What each bank needs next, of reads and of writes: the burst that the scheduler picks there and the command that it needs.
+// The next step of each bank, in reads and in writes: the burst that the scheduler picks and its command.
 // The channel sends the first of them that may go.
 #pragma once
 
@@ -54,7 +54,7 @@ class DramCandidates {
   template <class Take>
   void for_each_first(bool write, Clock now, Take take) const;
 
-  /// What a burst needs next.
+  /// The next step of a burst.
   DramStep step_of(const DramBurst& burst) const {
     const std::int64_t row = timers_.bank(burst.bank).row;
     return row == DramTimers::kClosed ? DramStep::kActivate

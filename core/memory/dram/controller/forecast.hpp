@@ -14,7 +14,7 @@
 
 namespace cxloom {
 
-/// What a sub-channel's forecast is made from.
+/// The sources of a sub-channel's forecast.
 struct DramForecastContext {
   const DramConfig& config;
   const DramQueue& queue;

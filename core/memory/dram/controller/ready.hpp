@@ -9,8 +9,8 @@
 
 namespace cxloom {
 
-/// What goes first among commands that may go out at the same clock. An activate holds up others of its rank, a precharge
-/// only its bank.
+/// The order of commands that may go out at the same clock. An
+/// activate holds up others of its rank, a precharge only its bank.
 enum class DramStep : std::uint8_t { kRefresh, kActivate, kColumn, kPrecharge, kTimeout, kNothing };
 
 /// Which of several commands goes first that may go out at the same clock, the lowest: by the priority that the scheduler

@@ -32,7 +32,7 @@ struct DramConfig {
   std::uint32_t longest_turn = 0;
   bool posted_writes = true;
   KindSpec refresh;
-  /// What a refresh takes, for the checks of parameters; none where it is off, or of a plug-in.
+  /// The time of a refresh, for the checks of parameters; none where it is off, or a plug-in's.
   std::optional<DramRefreshScope> refresh_scope;
   std::uint32_t refresh_postpone = 0;
   std::optional<Clock> power_down;

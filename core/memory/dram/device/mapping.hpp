@@ -16,11 +16,11 @@
 
 namespace cxloom {
 
-/// What bank group and bank are XORed with: nothing; the lowest bits of the row, as in Zhang et al., MICRO-33; the whole
-/// row, folded, so that every bit of it moves the bank.
+/// The hash of bank group and bank, by XOR: nothing; the lowest bits of the row, as in
+/// Zhang et al., MICRO-33; the whole row, folded, so that every bit of it moves the bank.
 enum class BankHash : std::uint8_t { kNone, kXor, kFold };
 
-/// What the number of the channel is XORed with: nothing, or the address bits above it, folded.
+/// The hash of the number of the channel, by XOR: nothing, or the address bits above it, folded.
 enum class ChannelHash : std::uint8_t { kNone, kFold };
 
 /// Where a burst lies.

@@ -55,7 +55,7 @@ class DramTimers {
   Clock refresh_all_at(std::uint32_t rank) const;
   Clock refresh_at(std::uint32_t rank, const std::vector<std::uint32_t>& banks) const;
 
-  // What each command does to the times of the others.
+  // Effects of each command on the times of the others.
 
   void activate(std::uint32_t index, std::int64_t row, Clock now);
   void precharge(std::uint32_t index, Clock now);
@@ -102,7 +102,7 @@ class DramTimers {
   std::span<const Bank> banks_of(std::uint32_t rank) const {
     return std::span(banks_).subspan(std::size_t{rank} * banks_in_rank_, banks_in_rank_);
   }
-  // What a command to a die does to the others of its stack.
+  // Effects of a command to a die on the others of its stack.
   void activate_in_stack(const Rank& own, Clock now);
   void refresh_in_stack(const Rank& own, Clock until);
   static void push(Clock& time, Clock to) { time = std::max(time, to); }

@@ -21,7 +21,7 @@ struct DramBurst {
   bool first = true;  ///< of its access
 };
 
-/// What a queued burst has needed so far.
+/// The commands that a queued burst has needed so far.
 enum class RowOutcome : std::uint8_t { kHit, kMiss, kConflict };
 
 class DramQueue {

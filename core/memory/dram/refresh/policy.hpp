@@ -19,7 +19,7 @@ namespace cxloom {
 template <class Product, class Context>
 class KindRegistry;
 
-/// What a refresh policy finds around itself when it is made, and may look at whenever it is called.
+/// The surroundings of a refresh policy when it is made, for a look whenever it is called.
 struct DramRefreshContext {
   const DramDevice& device;  ///< its organisation and its timing, in clocks
   const DramQueue& queue;    ///< by bank and direction the bursts that wait
@@ -30,7 +30,7 @@ class DramRefreshPolicy {
  public:
   virtual ~DramRefreshPolicy() = default;
 
-  /// What one refresh takes: a rank for tRFC, or a set of its banks for tRFC_SB.
+  /// The time of one refresh: a rank for tRFC, or a set of its banks for tRFC_SB.
   virtual DramRefreshScope scope() const = 0;
   /// Clocks between two refreshes of a rank, on average; kNeverClock: it is never refreshed. Constant.
   virtual Clock interval() const = 0;

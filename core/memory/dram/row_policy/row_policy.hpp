@@ -12,7 +12,7 @@ namespace cxloom {
 template <class Product, class Context>
 class KindRegistry;
 
-/// What a row policy finds around itself when it is made.
+/// The surroundings of a row policy when it is made.
 struct DramRowContext {
   DramClock clock;      ///< cycles of the command clock: all its times
   std::uint32_t banks;  ///< of all ranks of one sub-channel

@@ -19,7 +19,7 @@ namespace cxloom {
 template <class Product, class Context>
 class KindRegistry;
 
-/// What a scheduler finds around itself when it is made, and may look at whenever it is called.
+/// The surroundings of a scheduler when it is made, for a look whenever it is called.
 struct DramSchedulerContext {
   const DramQueue& queue;    ///< by bank and direction the bursts: row, requester, order of arrival
   const DramTimers& timers;  ///< by bank its open row, and when each command may go

@@ -1,4 +1,4 @@
-"""What every other package may use: errors, limits of input, words, names of files, files written whole.
+"""The foundations of every other package: errors, limits of input, words, names of files, files written whole.
 
 Nothing here knows specs, runs or results. A module imports the standard library and its neighbours, nothing else.
 """

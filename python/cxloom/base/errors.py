@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions: the user's input (:class:`InputError`) or the run (:class:`SimulationError`)."""
+"""The errors, as exceptions: the user's input (:class:`InputError`) or the run (:class:`SimulationError`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cxloom.base.words import counted
 
 
 def reason_of(error: OSError) -> str:
-    """What the system says went wrong, in lower case as our own messages are and without the words of libraries."""
+    """The system's reason, in lower case as our own messages are and without the words of libraries."""
     if isinstance(error, FileNotFoundError) and not os.path.isabs(error.filename or "") and is_nowhere():
         return NOWHERE
     number = re.search(r"(?i)\[errno (\d+)\]", str(error))
@@ -33,7 +33,7 @@ def is_nowhere() -> bool:
 
 
 def shown(text: str) -> str:
-    """What a person wrote, as a message repeats it: of bearable length, on one line, printable anywhere."""
+    """A person's text as a message repeats it: of bearable length, on one line, printable anywhere."""
     if not text.isprintable():
         text = "".join(
             c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: limits.TEXT]
@@ -48,7 +48,7 @@ class CxloomError(Exception):
 
 
 class InputError(CxloomError):
-    """What a person wrote is wrong: says where, what was found and what is allowed. The command exits with code 2.
+    """The input is wrong: says where, what was found and what is allowed. The command exits with code 2.
 
     Every field may be given by keyword, and every one but ``problem`` may be left out:
 

@@ -30,7 +30,7 @@ def file_name(given: object, allowed: str, path: str = "") -> str:
 
 
 def other_kind(mode: int) -> str | None:
-    """What it is that has this mode, if it is no regular file."""
+    """The kind of file that has this mode, if it is no regular file."""
     if stat.S_ISREG(mode):
         return None
     if stat.S_ISDIR(mode):

@@ -40,7 +40,7 @@ def _read_placement(text: str, option: str) -> Any:
 
 
 def placement(pages: str | None, flags: Mapping[str, str | None]) -> Any:
-    """What the flags say of the pages; None if nothing. Raises InputError if it is said twice, or cannot be read."""
+    """The pages that the flags ask for; None if none. Raises InputError if they are given twice, or cannot be read."""
     given = {kind: names for kind, names in flags.items() if names is not None}
     if len(given) + (pages is not None) > 1:
         found = ["--pages"] * (pages is not None) + [FLAGS[kind] for kind in given]

@@ -1,4 +1,4 @@
-"""What the command says on standard error."""
+"""The command's messages on standard error."""
 
 from __future__ import annotations
 

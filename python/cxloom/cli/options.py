@@ -10,7 +10,7 @@ import typer
 
 
 def whole_number(least: int) -> Callable[[object], int]:
-    """What makes a number of an argument: a whole one, from `least` on."""
+    """Makes a parser of whole numbers from `least` on."""
 
     def parse(text: object) -> int:
         if not re.fullmatch("[0-9]{1,18}", str(text)) or int(str(text)) < least:

@@ -74,7 +74,7 @@ def _write_figures(pages: Pages, folder: Path) -> list[str]:
 
 
 def _pages(results: str) -> Pages:
-    """What there is to show. Raises InputError for what is no result."""
+    """The pages to show. Raises InputError for what is no result."""
     if not results:
         raise InputError("the name of the directory is empty", allowed=_ALLOWED, path="DIR")
     folder = Path(results)
@@ -172,5 +172,5 @@ def _is_spec(name: str) -> bool:
 
 
 def _run_and_report(name: str) -> str:
-    """What somebody types to have the page of a system."""
+    """The command line that makes the page of a system."""
     return f"cxloom run {shlex.quote(name)} --out results && cxloom report results"

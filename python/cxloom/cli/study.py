@@ -147,7 +147,7 @@ def folder_of(member: str, out_dir: str | None, *, alone: bool) -> Path:
 
 
 def _pictures(written: list[Path]) -> str:
-    """What to call the files behind the first."""
+    """The name for the files behind the first."""
     return "picture" if len(written) == 2 else "pictures"
 
 
@@ -201,7 +201,7 @@ def _write_page_of_all(several: Collection, name: str, out_dir: str | None) -> P
 
 
 def _command(name: str, sets: list[str] | None, quick: bool) -> str:
-    """What somebody types to have the same again."""
+    """The command line that makes this again."""
     options = ["--quick"] * quick + [f"--set={each}" for each in sets or ()]
     return shlex.join(["cxloom", "study", "run", name, *options])
 

@@ -33,7 +33,7 @@ class LostLine:
 
     address: int
     recovered_version: int
-    """What memory has of it: its n-th write; 0 is what was there at first."""
+    """The version in memory: its n-th write; 0 is what was there at first."""
     needed_version: int
     """The version that stands against it."""
     rule: Literal["answered", "read"]
@@ -98,7 +98,7 @@ class History:
 
 @dataclass(frozen=True)
 class Crashes:
-    """What was found at all instants that were looked at."""
+    """The findings at all instants that were looked at."""
 
     instants: int
     """How many there were."""

@@ -1,4 +1,4 @@
-"""What a loss of power came to, for a person to read: what is lost, and the shortest history that shows it."""
+"""The outcome of a loss of power, for a person to read: what is lost, and the shortest history that shows it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RULES = {
     "read": "version {needed} had been read, and is known to have followed version {recovered}",
 }
 _NO_VERSION = "reads"
-"""What it does, before the version is known."""
+"""The words for a step, before the version is known."""
 
 
 def to_text(crashes: Crashes) -> str:

@@ -1,4 +1,4 @@
-"""What may reach a terminal: nothing that it would obey, whatever names a file, a device or an object has."""
+"""Texts that may reach a terminal: nothing that it would obey, whatever names a file, a device or an object has."""
 
 from __future__ import annotations
 

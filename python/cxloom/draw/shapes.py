@@ -1,4 +1,4 @@
-"""What a graph of switches is: a row, a circle, a grid, levels, groups, a hypercube, or nothing of the kind.
+"""The shape of a graph of switches: a row, a circle, a grid, levels, groups, a hypercube, or nothing of the kind.
 
 It is found from the links alone, so that a topology that is written by hand is drawn like one that is generated. The
 order in which the devices are declared decides where links leave a choice. A shape is taken only if every link is one
@@ -148,7 +148,7 @@ def _grid(adjacency: Adjacency, links: int) -> Grid | None:
 
 
 def _extents(count: int) -> Iterator[tuple[int, ...]]:
-    """What a grid of so many nodes can measure: two dimensions, then three; nearly square ones first."""
+    """The sides of a grid of so many nodes: two dimensions, then three; nearly square ones first."""
     pairs = [(a, count // a) for a in range(2, count // 2 + 1) if count % a == 0]
     yield from sorted(pairs, key=lambda pair: abs(pair[0] - pair[1]))
     for a, rest in pairs:

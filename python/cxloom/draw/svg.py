@@ -171,7 +171,7 @@ def _legend(picture: Picture) -> Iterator[str]:
 
 
 def load_legend() -> str:
-    """What the colours of links mean, as HTML."""
+    """The meaning of the colours of links, as HTML."""
     keys = (
         f'<span><svg viewBox="0 0 30 10" width="30" height="10" aria-hidden="true"><path class="cx-line cx-u{index}" '
         f'd="M0,5L30,5"/></svg> {name}</span>'
@@ -185,7 +185,7 @@ def load_legend() -> str:
 
 
 def kind_legend(picture: Picture) -> str:
-    """What the shapes mean, as HTML."""
+    """The meaning of the shapes, as HTML."""
     keys = []
     for kind, style in picture.kinds.items():
         corners = " ".join(f"{8 + 7 * x:.1f},{8 + 7 * y:.1f}" for x, y in SHAPES[style.shape])

@@ -64,7 +64,7 @@ class _Shared:
 
 
 class _Feed:
-    """What one of the simulations is given."""
+    """The input of one of the simulations."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class _Feed:
         self._frame = frame
         self._by_rule: ByRule | None = None
         self.failure: InputError | None = None
-        """What was wrong with the program, and not with the system."""
+        """The error of the program, and not of the system."""
 
     def __call__(self) -> Part | None:
         try:

@@ -290,7 +290,7 @@ def offered(spec: Spec) -> dict[str, dict[str, int]]:
 
 
 def written(spec: Spec, part: Part, device: str | None = None) -> Spec:
-    """What is written for a part in a spec, to be changed; of another device of the same kind, if one is named."""
+    """The entry of a part in a spec, to be changed; of another device of the same kind, if one is named."""
     _, own, *below = part.at.split(".")
     values: Spec = spec["devices"][device or own]
     for key in below:
@@ -316,7 +316,7 @@ def _one_core_of(bench: Bench) -> str:
 
 
 class Cells:
-    """What a measurement gives for each of its cells: a number, or why there is none."""
+    """The results of a measurement by cell: a number, or why there is none."""
 
     def __init__(self) -> None:
         self.without: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What a measurement gave: rows, for a table, for programs, and as a picture."""
+"""The result of a measurement: rows, for a table, for programs, and as a picture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PICTURES = ("svg", "png", "pdf")
 FORMS = (*PICTURES, "json", "csv")
-"""What `Measurement.save` writes, by the ending of the file."""
+"""The forms that `Measurement.save` writes, by the ending of the file."""
 _SHOWN = 5
 """The most cells without a number that are shown."""
 
@@ -37,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one of the tools measured. Its numbers are defined in ``docs/measure.md``."""
+    """The result of one of the tools. Its numbers are defined in ``docs/measure.md``."""
 
     tool: str
     """``latency``, ``matrix``, ``sizes``, ``loaded``, ``bandwidth`` or ``stream``."""
@@ -49,7 +49,7 @@ class Measurement:
     columns: Sequence[Column]
     draw: Callable[[Measurement], Figure] = field(repr=False)
     note: str = ""
-    """What to know of the numbers."""
+    """Remarks on the numbers."""
     without: Mapping[str, str] = field(default_factory=dict)
     """Cells that have no number, and why: requests were answered without data, or not at all."""
 
@@ -134,7 +134,7 @@ class Measurement:
 
 
 def form_of(path: Path) -> str:
-    """What the ending of a file asks for. Raises InputError if that is nothing."""
+    """The form that the ending of a file asks for. Raises InputError if there is none."""
     form = path.suffix.removeprefix(".")
     if form not in FORMS:
         raise InputError(

@@ -123,7 +123,7 @@ def stream(bench: Bench, stores: str = "allocate") -> Measurement:
 
 
 def of_one_core(bench: Bench) -> str:
-    """What a title says where a core makes all requests of a requester."""
+    """The addition to a title where a core makes all requests of a requester."""
     return ", of one core" + (" each" if len(bench.cored) > 1 else "") if bench.cored else ""
 
 

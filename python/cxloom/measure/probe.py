@@ -12,7 +12,7 @@ from cxloom.measure.bench import PAGE, Bench, Spec, size_text, written
 from cxloom.spec.parts import quantity
 
 PROBE = "-probe"
-"""What the name of a requester's probe ends in."""
+"""The end of the name of a requester's probe."""
 
 
 def with_probe(bench: Bench, spec: Spec, requester: str) -> Spec:

@@ -1,4 +1,4 @@
-"""What there is to show of a directory of results: its page, and its figures for papers."""
+"""The page of a directory of results, and its figures for papers."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ _BUTTON = '<button type="button">{}</button>'
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a cell of a table shows, what it is sorted by, and its class of style."""
+    """A cell of a table: its text, its key for sorting, and its class of style."""
 
     shown: str
     value: float | None = None

@@ -1,4 +1,4 @@
-"""What a run recorded over time, as curves: the busiest links and the longest queues."""
+"""Recordings over time, as curves: the busiest links and the longest queues."""
 
 from __future__ import annotations
 

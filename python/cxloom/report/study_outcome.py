@@ -25,7 +25,7 @@ from cxloom.study.runner import Outcome
 
 OUTCOME = "outcome.json"
 PAGE = "report.html"
-"""What a page is called beside the results that it shows."""
+"""The name of a page beside the results that it shows."""
 _SCHEMA = 2
 _SYSTEMS = 8
 """The most systems that are kept whole."""
@@ -48,7 +48,7 @@ def write_outcome(outcome: Outcome, directory: Path, command: str = "") -> Path:
 
 
 def read_outcome(directory: Path) -> dict[str, Any]:
-    """What `write_outcome` wrote. Raises InputError if it is not there, or not whole."""
+    """The outcome that `write_outcome` wrote. Raises InputError if it is not there, or not whole."""
     path = directory / OUTCOME
     try:
         found = json.loads(text_of(path))

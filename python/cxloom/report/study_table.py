@@ -153,7 +153,7 @@ def allowed_text(expectation: Expectation) -> str:
 
 
 def measure_text(comparison: Comparison) -> str:
-    """What is compared: rows of one measure stand in one table."""
+    """The measure that is compared: rows of one measure stand in one table."""
     expectation = comparison.expectation
     if expectation.along is not None:
         axis = expectation.along.rpartition(".")[2]

@@ -149,7 +149,7 @@ def _sorted(curve: tuple[list[Any], list[Any]]) -> tuple[list[Any], list[Any]]:
 
 
 def axes_of(columns: Columns) -> list[str]:
-    """What is set at the points."""
+    """The columns that are set at the points."""
     names = list(columns)
     end = names.index(STATUS[0]) if STATUS[0] in names else names.index("seeds")
     return names[:end]

@@ -1,4 +1,4 @@
-"""What one layer of a spec says, and another laid over it leaves without effect.
+"""Settings of one layer of a spec that another laid over it leaves without effect.
 
 The core refuses a key that other keys leave without effect: whoever wrote it expects something of it. That is no
 mistake where it had an effect when it was written: a preset sets ``power_down`` and the time to come back from it, and

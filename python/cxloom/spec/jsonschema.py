@@ -93,7 +93,7 @@ def _named(patterns: Mapping[str, str]) -> Schema:
 
 
 def _shared_entries() -> list[str]:
-    """What the entries of sections are that have many."""
+    """The schemas of entries of sections that have many."""
     return [
         about["entry"]
         for about in declared.sections().values()

@@ -130,7 +130,7 @@ def _type(field: declared.Field) -> Any:
 
 
 def _or_default(field: declared.Field) -> Callable[[object, ValidatorFunctionWrapHandler], object]:
-    """What takes the default in words, too."""
+    """A validator that takes the default in words, too."""
 
     def checked(value: object, otherwise: ValidatorFunctionWrapHandler) -> object:
         return value if declared.says_default(field, value) else otherwise(value)
@@ -156,7 +156,7 @@ def _item_type(kind: str, field: declared.Field) -> Any:
 
 
 def _judged(kind: str) -> Callable[[object], object]:
-    """What asks the core, and says what the core says."""
+    """A validator that asks the core, and gives the core's message."""
 
     def checked(value: object) -> object:
         try:
@@ -196,7 +196,7 @@ def _kinded(category: str) -> Callable[[object], object]:
 
 
 def _text_or_map(short_for: str, whole: type[BaseModel]) -> Callable[[object], object]:
-    """What takes a map, or the value of its key `short_for` alone, and leaves it as it was written."""
+    """A validator of a map, or of the value of its key `short_for` alone, which it leaves as written."""
 
     def checked(value: object) -> object:
         params = {short_for: value} if isinstance(value, str) else value

@@ -12,7 +12,7 @@ from cxloom.base.errors import InputError
 from cxloom.base.words import counted
 
 NAME = r"[A-Za-z_][A-Za-z0-9_-]*"
-"""What a device may be called (a regular expression)."""
+"""The form of a device's name (a regular expression)."""
 
 _NAME = re.compile(NAME)
 _PIECE = re.compile(r"\[([^\[\]]*)\]|\*|[^\[\]*]+|[\[\]]")
@@ -40,7 +40,7 @@ def listed(names: Iterable[str], limit: int = 12, word: str = "or") -> str:
 
 
 RESERVED = ("any", "none")
-"""What stands for every device, or for no device, where one may be named: `host: any` of a logical device."""
+"""The words for every device, or for no device, where one may be named: `host: any` of a logical device."""
 
 
 def of_new_devices(text: str) -> list[str]:

@@ -152,7 +152,7 @@ class Node:
 
 
 class GeneratedNode(Node):
-    """What the core generated, all of it from one place.
+    """A value that the core generated, all of it from one place.
 
     It becomes nodes, a level at a time, when somebody looks at it. Of a hundred thousand links nobody does, unless one
     of them is wrong; until then none is an object of Python.
@@ -177,14 +177,14 @@ class GeneratedNode(Node):
         return self._nodes
 
     def plain(self) -> Plain:
-        """What was generated."""
+        """The generated value."""
         generated = self._generated
         if generated is None or isinstance(generated, (str, int, float, dict, list)):
             return generated
         return list(generated)
 
     def lean(self) -> Plain | GeneratedLinks:
-        """What was generated, as the core gave it."""
+        """The generated value, as the core gave it."""
         return self._generated
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -239,7 +239,7 @@ def _assign(root: Node, node: Node | None, done: Path, left: Sequence[Path], val
 
 
 def _initial(root: Node, path: Path, origin: Origin) -> dict[str, Node]:
-    """What a map that was not written starts with: its default kind, where it has one."""
+    """The start of a map that was not written: its default kind, where it has one."""
     if not path:
         return {}
     above = declared.fields_at(root, path[:-1]).get(str(path[-1]))

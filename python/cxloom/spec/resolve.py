@@ -101,7 +101,7 @@ class Resolved:
         return digest.hexdigest()
 
     def placed(self, error: InputError) -> InputError:
-        """What the core found wrong, at the place where it was written; an error that knows its file stays as it is."""
+        """An error of the core, at the place where the value was written; one that knows its file stays as it is."""
         if isinstance(error, InputErrors):
             return InputErrors(self.placed(each) for each in error.errors)
         return error if error.file else paths.placed(self.root, error)

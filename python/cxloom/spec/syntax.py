@@ -1,4 +1,4 @@
-"""What text that is no YAML gets wrong, in words of ours: the library speaks of its tokens and productions."""
+"""The errors in text that is no YAML, in words of ours: the library speaks of its tokens and productions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MEANINGS = (
     (r"document start", "something behind the end of the document"),
     (r"chomping|indentation indicator", "a text after '|' or '>' that is not on lines of its own"),
 )
-"""What a person did, for each problem of the library, by an expression that finds it."""
+"""The mistake of a person for each problem of the library, by an expression that finds it."""
 _OTHERWISE = "something is out of place"
 
 

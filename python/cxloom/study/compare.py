@@ -1,4 +1,4 @@
-"""What the points of a study gave, held against what is expected; and, before it runs, whether it can be."""
+"""The results of a study's points, held against what is expected; and, before it runs, whether they can be."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Comparison:
 
     @property
     def state(self) -> State:
-        """What a reader may conclude from it."""
+        """The conclusion that a reader may draw."""
         return state_of(self.expectation, self.simulated)
 
     @property
@@ -172,7 +172,7 @@ class _Values:
         self._summaries = summaries
 
     def expected(self, expectation: Expectation, index: int) -> float | None:
-        """What an expectation is about, None if the quick form lacks a point of it."""
+        """The points that an expectation is about; None if the quick form lacks one of them."""
         chain: list[int | None] = [index]
         if expectation.along is not None:
             chain = [*_chain(self._study, expectation, index)]

@@ -27,7 +27,7 @@ OPERATIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "smallest": min,
     "mean": statistics.fmean,
 }
-"""What can be done with operands, by the key of an entry of `derive`."""
+"""The operations on operands, by the key of an entry of `derive`."""
 
 _OF_TWO = ("difference", "ratio")
 
@@ -54,7 +54,7 @@ class Derived:
 
 
 def derived(node: Node, points: list[dict[str, Any]]) -> Derived:
-    """What an entry of `derive` says. Raises SpecError for what is none."""
+    """An entry of `derive`. Raises SpecError for what is none."""
     entries = node.map()
     if len(entries) != 1:
         raise node.place.error("not one operation", found=listed(entries), allowed=listed(OPERATIONS))

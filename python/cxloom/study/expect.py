@@ -1,4 +1,4 @@
-"""What should come out of a study: a value, bounds, or a direction, each with its source."""
+"""The expected results of a study: a value, bounds, or a direction, each with its source."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FORM = "value with tolerance, least, most, or rises or falls with the name of a
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What should come out at some points."""
+    """The expected result at some points."""
 
     at: Point
     relative_to: Point | None
@@ -45,7 +45,7 @@ class Expectation:
     measure: str
     """A dotted path into the summary, or a name of `derive`."""
     value: float | None
-    """What it should be; None where there are but bounds."""
+    """The expected value; None where there are but bounds."""
     least: float
     most: float
     """The bounds, also those from the tolerance."""
@@ -54,11 +54,11 @@ class Expectation:
     """The tolerance is a fraction of the value, not in its unit."""
     source: str
     published: float | None
-    """What the source prints where bounds are expected; None where it prints no number, or a value is expected."""
+    """The number that the source prints where bounds are expected; None where it prints none, or for a value."""
     derived: str
     """How the value follows, where it is not printed in the source itself."""
     note: str
-    """What else a reader should know."""
+    """A remark for the reader."""
     fitted: str
     """The parameter that was chosen by this comparison; empty where none was."""
     open: str
@@ -91,7 +91,7 @@ class Expectation:
 
 
 def expectation(node: Node, points: list[dict[str, Any]], loosest: float) -> Expectation:
-    """What an entry of `expect` says. The relative tolerance of a value is at least `loosest`.
+    """An entry of `expect`. The relative tolerance of a value is at least `loosest`.
 
     Raises SpecError for one without a measure, a source, or something to compare with.
     """

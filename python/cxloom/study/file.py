@@ -59,7 +59,7 @@ DEFAULT_COLUMNS = {
     "mean_ns": "latency_ns.mean",
     "p99_ns": "latency_ns.p99",
 }
-"""What a study shows that asks for nothing, besides its axes."""
+"""The measures that a study shows by default, besides its axes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class Stack:
 
 
 def plot(node: Node, columns: Mapping[str, str], points: list[dict[str, Any]]) -> Plot | Stack:
-    """What an entry says. Raises SpecError for a column that there is not, or what is missing."""
+    """An entry of plots. Raises SpecError for a column that there is not, or a key that is missing."""
     keys = _STACK_KEYS if node.get("stack") is not None else _PLOT_KEYS
     refuse_unknown(node, [*keys, *_COMMON_KEYS])
     chosen: dict[str, list[str]] = {}

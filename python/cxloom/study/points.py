@@ -12,7 +12,7 @@ from cxloom.spec.node import Node, Plain
 from cxloom.spec.resolve import Override
 
 CASE = "case"
-"""What the axis of `cases` is called in a point, where they are named."""
+"""The name of the axis of `cases` in a point, where they are named."""
 
 Point = Mapping[str, Any]
 """The value of each axis: a path of `sweep`, ``case``, or what the cases of a list call it."""
@@ -54,7 +54,7 @@ def points_of(top: Node, most: int) -> list[tuple[dict[str, Any], list[Override]
 
 
 def _cases(node: Node | None) -> list[tuple[dict[str, Any], dict[str, Node]]]:
-    """What each case is called on its axes, and its values by path; one without either if there are none."""
+    """The name of each case on its axes, and its values by path; one without either if there are none."""
     if node is None or not node.value:
         return [({}, {})]
     if isinstance(node.value, dict):

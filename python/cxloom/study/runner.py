@@ -15,7 +15,7 @@ from cxloom.study.state import State
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a study gave."""
+    """The result of a study."""
 
     study: Study
     summaries: list[Summary]

@@ -19,7 +19,7 @@ Watch = Callable[[Schedule], None]
 
 
 class Played(NamedTuple):
-    """What became of a point."""
+    """The result at a point."""
 
     summary: Mapping[str, Any] | None
     """None if it has none."""

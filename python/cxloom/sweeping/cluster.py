@@ -143,7 +143,7 @@ def _shared(client: Client, job: Job) -> Iterator[str]:
     from distributed import WorkerPlugin
 
     class Shared(WorkerPlugin):  # type: ignore[misc]
-        """What the points have in common, and a bench for each thread that carries some out."""
+        """The common state of the points, and a bench for each thread that carries some out."""
 
         def __init__(self) -> None:
             self.name = f"cxloom-{uuid.uuid4().hex}"

@@ -124,7 +124,7 @@ class Engine:
                     raise unwritable(error, self.directory) from None
 
     def record(self, key: str) -> Record | None:
-        """What a point gave; None if it is not stored. Raises InputError."""
+        """The result of a point; None if it is not stored. Raises InputError."""
         try:
             return self._store.read(key)
         except OSError as error:

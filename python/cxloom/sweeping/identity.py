@@ -1,4 +1,4 @@
-"""What a result is known by: the key of a point is made of all that decides what comes out, and of nothing else."""
+"""The key of a result: all that decides what comes out of its point, and nothing else."""
 
 from __future__ import annotations
 

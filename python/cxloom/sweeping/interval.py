@@ -1,4 +1,4 @@
-"""What several seeds say together: the mean of each measure, and how well it is known.
+"""The results of several seeds together: the mean of each measure, and how well it is known.
 
 Runs with different seeds are independent draws of one number. The mean of n of them, whose deviation is s, is within
 t s / sqrt(n) of the true mean in 95 of 100 sweeps, where t is the quantile of Student's distribution with n - 1 degrees

@@ -23,7 +23,7 @@ MANIFEST = "sweep.json"
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a sweep is."""
+    """The description of a sweep."""
 
     name: str
     """The name of the spec or study."""
@@ -73,7 +73,7 @@ def read(directory: Path) -> Manifest:
 
 
 def _about(directory: Path) -> dict[str, Any]:
-    """What a manifest says, of whatever version. Raises InputError if there is none."""
+    """The contents of a manifest of any version. Raises InputError if there is none."""
     file = directory / MANIFEST
     try:
         about = json.loads(text_of(file))

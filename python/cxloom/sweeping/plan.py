@@ -1,4 +1,4 @@
-"""What a sweep will run: each of its points resolved, checked as far as that is cheap, and given its key."""
+"""The plan of a sweep: each of its points resolved, checked as far as that is cheap, and given its key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Point:
     error: str | None
     """Why it is refused, if it is known beforehand."""
     work: Any = None
-    """What makes its spec in another process: the argument of `Source.resolve`."""
+    """The argument of `Source.resolve`, which makes its spec in another process."""
 
 
 def planned(template: Template, settings: Sequence[Setting], identity: Identity) -> list[Point]:

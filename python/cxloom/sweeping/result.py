@@ -1,4 +1,4 @@
-"""What a sweep gave, for Python."""
+"""The result of a sweep, for Python."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SweepResult:
-    """What a sweep gave: a row for each point, in the order in which they were asked for."""
+    """The result of a sweep: a row for each point, in the order in which they were asked for."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -37,7 +37,7 @@ class SweepResult:
 
     @property
     def points(self) -> list[Mapping[str, Any]]:
-        """What was set at each point: values by path."""
+        """The settings of each point: values by path."""
         return [FrozenDict(point.at) for point in self._points]
 
     @property

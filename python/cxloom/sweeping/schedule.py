@@ -47,7 +47,7 @@ class Schedule:
         """The points that are given up, by key, each with what its last process died of."""
 
     def next(self) -> Task | None:
-        """What to begin now; None if that is nothing before another task ends, or at all."""
+        """The task to begin now; None if there is none before another task ends, or at all."""
         task = self._next()
         if task is not None:
             self._running[task.key] = task

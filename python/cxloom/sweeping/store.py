@@ -27,7 +27,7 @@ _BODY = re.compile(rb'\{"key": "[0-9a-f]{32}", "sha256": "([0-9a-f]{64})", "poin
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a point gave."""
+    """The stored result of a point."""
 
     status: Status
     error: str | None = None
@@ -53,7 +53,7 @@ class Store:
         return self.folder / f"{key}.json"
 
     def read(self, key: str) -> Record | None:
-        """What a point gave; None if it has not been run, or its file is damaged. Raises OSError otherwise."""
+        """The result of a point; None if it has not been run, or its file is damaged. Raises OSError otherwise."""
         with contextlib.suppress(FileNotFoundError):
             return _unpacked(content_of(self.path(key)), key)
         return None

@@ -92,7 +92,7 @@ class _Member:
             self.pipe.send(task)
 
     def hear(self) -> object:
-        """What it says, or None: it is dead."""
+        """The worker's next message, or None: it is dead."""
         try:
             said: object = self.pipe.recv()
         except (EOFError, OSError):  # the latter in the midst of a message
@@ -104,7 +104,7 @@ class _Member:
         return said
 
     def obituary(self) -> str:
-        """What it died of, and the last that it said."""
+        """The cause of its death, and its last message."""
         code = self.process.returncode
         cause = f"killed by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}"
         self.words.seek(0, os.SEEK_END)
@@ -149,7 +149,7 @@ class _Crew:
         member.give(task)
 
     def listen(self, seconds: float) -> Iterator[tuple[_Member, object]]:
-        """What the workers say, of each the next; None is the last of one, who is gone then.
+        """The next message of each worker; None is the last of one, which is gone then.
 
         Raises SimulationError if they die at their start.
         """

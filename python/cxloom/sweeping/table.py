@@ -71,7 +71,7 @@ def write(path: Path, columns: Columns) -> None:
 
 
 def _set_at(points: Sequence[Point], path: str) -> list[Any]:
-    """What each point sets at a path, None where it sets nothing; there null is a text, as it is something else."""
+    """The value of each point at a path, None where it sets nothing; there null is a text, as it is something else."""
     if all(path in point.at for point in points):
         return [point.at[path] for point in points]
     return ["null" if path in point.at and point.at[path] is None else point.at.get(path) for point in points]

@@ -20,7 +20,7 @@ from cxloom.system.simulation import build
 PILOT_SECONDS = 0.05
 """CPU time after which a pilot asks whether to go on."""
 PILOT_SHARE = 0.1
-"""What a pilot that gives up may have cost, of what the whole run will."""
+"""The most that a pilot which gives up may have cost, as a share of the whole run."""
 
 
 class Source(Protocol):
@@ -43,7 +43,7 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a worker knows before its first point."""
+    """The knowledge of a worker before its first point."""
 
     source: Source
     directory: Path
@@ -65,7 +65,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of a task."""
+    """The end of a task."""
 
     key: str
     what: Literal["stored", "postponed", "unwritable"]
@@ -122,7 +122,7 @@ class Bench:
         return Report(task.key, "stored", time.thread_time() - started)
 
     def _run(self, task: Task, started: float) -> Record:
-        """What the point gives. Raises _PostponedError if its pilot gives up."""
+        """The result of the point. Raises _PostponedError if its pilot gives up."""
 
         def watch(progress: Progress) -> None:
             spent = time.thread_time() - started

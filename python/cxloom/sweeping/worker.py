@@ -14,7 +14,7 @@ _YOUNG = 200_000
 """Young objects before a collection, as in cxloom/cli/process.py: a run makes no circles of objects to look for."""
 
 READY = "ready"
-"""What a worker says before its first task."""
+"""The message of a worker before its first task."""
 
 
 def command(tasks: int, lifeline: int) -> list[str]:

@@ -23,7 +23,7 @@ class Simulation(_core.Simulation):
     readers: Mapping[str, TraceReader]
 
     def remarks(self) -> list[str]:
-        """What was changed on the way from a trace to its requester, as far as it was read."""
+        """Changes on the way from a trace to its requester, as far as it was read."""
         return _remarks(self.readers)
 
 
@@ -74,7 +74,7 @@ def refuse_without_work(resolved: Resolved) -> None:
 
 
 def work_note(resolved: Resolved) -> str:
-    """What a check says of a system without a workload, which is one for some tools; empty if it has one.
+    """The remark of a check on a system without a workload, which is one for some tools; empty if it has one.
 
     Raises InputError for a workload that is written and has no entry.
     """
@@ -90,7 +90,7 @@ def work_note(resolved: Resolved) -> str:
 
 
 def describe(resolved: Resolved, watch: Callable[[int], None] = lambda _accesses: None) -> dict[str, Any]:
-    """What a spec describes, without running it: devices, links, routes, addresses. Raises InputError.
+    """The system that a spec describes, without a run: devices, links, routes, addresses. Raises InputError.
 
     Its traces are read, as far as a run would; `watch` is called with how many more accesses each time.
     """

@@ -312,7 +312,7 @@ def _models() -> ModuleType:
 
 
 def _checked(where: Origin, path: str, check: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What `check` gives; an error of it gets the place in Python and the path in the spec."""
+    """The result of `check`; an error of it gets the place in Python and the path in the spec."""
     try:
         return check()
     except InputErrors as errors:

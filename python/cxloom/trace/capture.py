@@ -22,7 +22,7 @@ from cxloom.trace.translation import Translation
 from cxloom.trace.writer import check_writable, write_trace
 
 SOURCES = ("qemu", "valgrind")
-"""What can run a program and report what it accesses."""
+"""The programs that can run a program and report what it accesses."""
 _SMALL_PAGE = 4096
 _UNKNOWN_TO_VALGRIND = "unhandled instruction"
 
@@ -135,7 +135,7 @@ def _size(size: int) -> str:
 
 @dataclass(frozen=True)
 class LevelCounts:
-    """What a cache level did while the trace was recorded."""
+    """The counts of a cache level while the trace was recorded."""
 
     level: CacheLevel
     hits: int
@@ -145,7 +145,7 @@ class LevelCounts:
 
 @dataclass(frozen=True)
 class CaptureResult:
-    """What :func:`capture` recorded."""
+    """The result of :func:`capture`."""
 
     accesses: int
     instructions: int
@@ -183,7 +183,7 @@ def about(
     region: str | None = None,
     core: CoreOfTrace | None = None,
 ) -> dict[str, str]:
-    """What a trace of a program says of itself, by name."""
+    """The metadata of a program's trace, by name."""
     return {
         "source": source,
         "command": shlex.join(command),

@@ -48,7 +48,7 @@ _MEMORY = "/dev/shm"
 
 
 def what_is_missing() -> InputError | None:
-    """What programs cannot be run without, and what to type; None if all is there."""
+    """The missing packages without which programs cannot be run, and what to type; None if all is there."""
     packages = missing_packages()
     if not packages:
         return None
@@ -76,7 +76,7 @@ def _plugin() -> Path:
 
 
 class EmulatedSource:
-    """What a program does, its threads and the programs that it starts included."""
+    """The accesses of a program, its threads and the programs that it starts included."""
 
     name = "qemu"
 
@@ -109,7 +109,7 @@ class EmulatedSource:
 
     @property
     def sieve(self) -> _core.ProgramCapture:
-        """What records, once the program runs."""
+        """The recorder, once the program runs."""
         assert self._sieve is not None
         return self._sieve
 

@@ -1,4 +1,4 @@
-"""What the emulator can run: the ELF files of x86-64 Linux, and scripts for these."""
+"""Programs that the emulator can run: the ELF files of x86-64 Linux, and scripts for these."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Executable:
 
 
 def find_executable(command: Sequence[str]) -> Executable:
-    """What the command runs; of a script its interpreter. Raises InputError if there is none that can be emulated."""
+    """The program that the command runs; of a script its interpreter. Raises InputError if none can be emulated."""
     if not command:
         raise InputError("no program to run", allowed="PROGRAM ARGS after --")
     path = shutil.which(command[0])

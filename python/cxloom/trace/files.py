@@ -28,7 +28,7 @@ _COMPRESSIONS = {
     b"\xfd7zXZ\x00": "xz",
 }
 COMPRESSED_SUFFIXES = (".gz", ".zst", ".bz2", ".xz")
-"""What the names of compressed files end in, behind the suffix that they would have otherwise."""
+"""The endings of the names of compressed files, behind the suffix that they would have otherwise."""
 
 
 @contextlib.contextmanager
@@ -121,7 +121,7 @@ class Source:
 
 
 class _Decompressed(io.RawIOBase):
-    """What Arrow decompresses, as any other stream of bytes: a damaged file is an OSError."""
+    """A stream that Arrow decompresses, as any other stream of bytes: a damaged file is an OSError."""
 
     def __init__(self, path: str, compression: str) -> None:
         import pyarrow as pa

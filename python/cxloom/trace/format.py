@@ -62,7 +62,7 @@ DEFAULTS = {
     "cycles": 0,
     "dependence_cycles": 0,
 }
-"""What a column that is not there means; an atomic operation has 8 bytes then."""
+"""The values that missing columns have; an atomic operation has 8 bytes then."""
 
 
 def reaches_memory(role: NDArray[np.uint8]) -> NDArray[np.bool_]:

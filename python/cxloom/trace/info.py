@@ -62,7 +62,7 @@ class TraceInfo:
     last_tick: int | None
     metadata: Mapping[str, str]
     remarks: list[str]
-    """What was changed on the way."""
+    """Changes on the way."""
 
     @property
     def read_share(self) -> float:

@@ -23,7 +23,7 @@ _PARENT_DEATH_SIGNAL = 1  # of prctl
 
 
 class LackeySource:
-    """What a program accesses, as lackey reports it; without dependences, and without the program's children."""
+    """The accesses of a program, as lackey reports them; without dependences, and without the program's children."""
 
     name = "valgrind lackey"
 
@@ -91,7 +91,7 @@ class LackeySource:
 
 
 def _ends_with(parent: int) -> Callable[[], None] | None:
-    """What a process does first so that it is killed when its parent is; None where the system cannot do that."""
+    """The first step of a process, so that it is killed with its parent; None where the system cannot do that."""
     try:
         prctl = ctypes.CDLL(None).prctl
     except (OSError, AttributeError):

@@ -1,4 +1,4 @@
-"""What the memory of a program is for: objects with names, to which pages belong.
+"""The purpose of a program's memory: objects with names, to which pages belong.
 
 ======================  ==========================================================================================
 ``data:SYMBOL``         static data that has half of a page or more, such as an array

@@ -36,7 +36,7 @@ class TraceReader:
     unknown_tick: bool
     """Whether its timestamps count ticks or cycles and nobody said how long one takes: they are those numbers."""
     remarks: list[str]
-    """What was changed on the way so that its user should know, of what was read; usually nothing."""
+    """Changes on the way that a user should know, of what was read; usually none."""
     _parts: Callable[[], Iterator[TraceBatch | _core.Accesses]] = field(repr=False)
 
     def __iter__(self) -> Iterator[TraceBatch]:
@@ -208,7 +208,7 @@ def _name_of(path: str) -> str:
 
 
 def _suffix(name: str) -> str:
-    """What files of a form are called; of most forms nothing that a name ends in."""
+    """The ending of the names of a form's files; most forms have none."""
     return str(_core.TRACE_FORMATS[name]["suffix"]) or "\0"
 
 
@@ -244,7 +244,7 @@ def _refuse_useless(form: str, head: bytes, tick: object, levels: object) -> Non
 
 
 class _Remarks:
-    """What a parser remarks on, of the pass that came farthest: one that begins anew has seen less, or the same."""
+    """A parser's remarks, of the pass that came farthest: one that begins anew has seen less, or as much."""
 
     def __init__(self) -> None:
         self.said: list[str] = []

@@ -1,4 +1,4 @@
-"""What the sources of a capture have in common: a program that runs, and how it came to its end."""
+"""The common part of the sources of a capture: a program that runs, and how it came to its end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Ended:
         return code if code >= 0 else 128 - code
 
     def to_metadata(self) -> dict[str, str]:
-        """What a trace says of it: nothing, if the program ended of its own will."""
+        """The words of a trace on its end: none, if the program ended of its own will."""
         unwilling = self.interrupted or (self.exit_code or 0) < 0
         return {"ended": str(self)} if unwilling else {}
 
@@ -61,7 +61,7 @@ class Source(Protocol):
 
     @property
     def sieve(self) -> _core.LackeyCapture | _core.ProgramCapture:
-        """What records, once the program runs."""
+        """The recorder, once the program runs."""
 
     def batches(self, step: Callable[[], bool]) -> Iterator[TraceBatch]:
         """Runs the program; gives its records. ``step`` is asked now and then whether to go on."""

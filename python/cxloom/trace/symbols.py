@@ -1,4 +1,4 @@
-"""What lies where in the ELF files of x86-64 programs: their segments and symbols."""
+"""The contents of the ELF files of x86-64 programs: their segments and symbols."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def first_code(data: bytes) -> int:
 
 
 def interpreter_of(path: str) -> str | None:
-    """What loads a program and its libraries; None if it needs nobody, or is damaged."""
+    """The loader of a program and its libraries; None if it needs none, or is damaged."""
     try:
         data = Path(path).read_bytes()
         for kind, _, offset, _, _, stored, *_ in _segments(data):

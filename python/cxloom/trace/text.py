@@ -21,7 +21,7 @@ _LACKEY = (b"==", b"--", b"I  ", b" L ", b" S ", b" M ")
 
 
 Parser: TypeAlias = "_core.TextTraceParser | _core.LackeyParser | _core.ForeignTraceParser"
-"""What turns text into accesses, each of which keeps the rules of the format."""
+"""The parser of text, which keeps each access to the rules of the format."""
 
 
 def parsed(stream: BinaryIO, parser: Parser) -> Iterator[_core.Accesses]:
@@ -66,7 +66,7 @@ def has_header(head: bytes) -> bool:
 
 
 def text_metadata(head: bytes) -> dict[str, str]:
-    """What the second line of a text trace says of it, if it does."""
+    """The metadata in the second line of a text trace; empty if there are none."""
     lines = head.splitlines()
     if len(lines) < 2 or not has_header(head) or not lines[1].startswith(_METADATA):
         return {}

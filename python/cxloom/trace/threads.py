@@ -14,14 +14,14 @@ _MOST = 20_000  # whose names a trace keeps
 
 @dataclass(frozen=True)
 class ThreadName:
-    """What a thread is of."""
+    """The name of a thread."""
 
     number: int
     """The number in the trace, from 1."""
     process: int | None
     """The number of its process, from 0 in the order in which they began; None if that is not known."""
     program: str
-    """What the process runs, as it is called; empty if that is not known."""
+    """The program of the process, as it is called; empty if that is not known."""
 
     def __str__(self) -> str:
         program = [self.program] if self.program else []
@@ -47,7 +47,7 @@ def recorded(names: Iterable[ThreadName], path: str | os.PathLike[str]) -> dict[
 
 
 def in_metadata(metadata: Mapping[str, str]) -> tuple[ThreadName, ...]:
-    """What a trace says; nothing if it does not, or not in a way that can be read."""
+    """The names in a trace; none if it has none, or none that can be read."""
     try:
         return tuple(
             ThreadName(int(number), int(process), _plain(str(program)))

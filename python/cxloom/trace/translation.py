@@ -1,4 +1,4 @@
-"""What a program took to find out where its pages are (docs/model/tlb.md)."""
+"""The cost of finding a program's pages (docs/model/tlb.md)."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Translation:
 
     @classmethod
     def in_metadata(cls, metadata: Mapping[str, str]) -> Translation | None:
-        """What a trace says; None if it says nothing, or nothing that can be read."""
+        """The counts in a trace; None if it has none, or none that can be read."""
         try:
             return cls(**{name: int(count) for name, count in json.loads(metadata[cls.NAME]).items()})
         except (KeyError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             return None
 
     def to_metadata(self) -> dict[str, str]:
-        """What a trace says of it."""
+        """The metadata for a trace."""
         return {self.NAME: json.dumps(asdict(self))}
 
     def to_dict(self, instructions: int) -> dict[str, Any]:

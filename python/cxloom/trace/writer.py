@@ -50,7 +50,7 @@ def write_trace(
 
 
 class BatchWriter:
-    """What a trace is written with, batch by batch."""
+    """A writer of a trace, batch by batch."""
 
     def __init__(self, writer: ParquetWriter | TextWriter) -> None:
         self._writer = writer

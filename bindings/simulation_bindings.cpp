@@ -167,7 +167,7 @@ class RunningSystem {
   nb::object loss_search(const nb::dict& feeds, const std::optional<std::string>& lost_switch) const {
     return python_search(std::make_unique<LossSearch>(registry(), simulation_.spec(), opener(feeds),
                                                       requests_issued(simulation_, simulation_.spec()),
-                                                      LossKind{{}, lost_switch}));
+                                                      LossKind{lost_switch}));
   }
 
   nb::dict take_requests() {

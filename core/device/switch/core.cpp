@@ -45,9 +45,14 @@ SwitchCore::SwitchCore(const SwitchParams& params, Component& owner, SystemConte
       system_context_(system_context),
       all_queues_(&owner.kernel().arena().memory()) {
   if (params.persist_buffer) {
-    persists_ = std::make_unique<PersistBuffer>(*params.persist_buffer, params.switching_time, *this, owner,
-                                                system_context);
+    persist_in(std::make_unique<PersistBuffer>(*params.persist_buffer, params.switching_time, *this, owner,
+                                               system_context));
   }
+}
+
+void SwitchCore::persist_in(std::unique_ptr<PersistBuffer> buffer) {
+  system_context_.roles.persist_buffers.declare(owner_, owner_.id(), *buffer);
+  persists_ = std::move(buffer);
 }
 
 SwitchCore::~SwitchCore() = default;

@@ -52,6 +52,8 @@ class SwitchCore final : public EventHandler, private BypassSource {
     guarded_ = true;
   }
   bool guarded() const { return guarded_; }
+  /// Writes to persistent memory pass this buffer. To be called before `start`.
+  void persist_in(std::unique_ptr<PersistBuffer> buffer);
 
   /// The owner's ports are connected.
   void start();

@@ -35,16 +35,14 @@ PersistBuffer::PersistBuffer(const PersistBufferParams& params, Time switching_t
       entries_(params.entries),
       empty_wanted_(kernel_, "an Empty entry of the persist buffer", owner),
       place_wanted_(kernel_, "a place in the input queue of the persist buffer", owner),
-      waits_outside_(owner) {
-  system_context.roles.persist_buffers.declare(owner, owner.id(), *this);
-}
+      waits_outside_(owner) {}
 
 // ---- Into the input queue
 
 bool PersistBuffer::concerns(const Message& message) const {
   if (recovering_) return false;
   if (is_write(message) || entries_.newest(LineAddress::of(message.address))) return true;
-  return params_.rules.look_in_queue && queued_ > 0 && queued_writes_.find(queued_key(message)) != nullptr;
+  return queued_ > 0 && queued_writes_.find(queued_key(message)) != nullptr;
 }
 
 // It needs the last byte.
@@ -58,31 +56,9 @@ void PersistBuffer::take_in(Message& message) {
 void PersistBuffer::come(Message& message) {
   if (entries_.owns(message)) {
     answered(message);
-  } else if (const Message* write = params_.rules.answer_from_entries ? nullptr : queued_write(message)) {
-    answer_early(message, *write);
   } else {
     arrive(message);
   }
-}
-
-// The newest write of the line of a read; null: there is none, or it is no read.
-const Message* PersistBuffer::queued_write(const Message& read) const {
-  const Message* found = nullptr;
-  if (read.opcode != Opcode::kMemRd) return found;
-  for (const Message* each = queue_.first(); each; each = each->next) {
-    if (is_write(*each) && queued_key(*each) == queued_key(read)) found = each;
-  }
-  return found;
-}
-
-// As who takes what is in the queue for durable would.
-void PersistBuffer::answer_early(Message& read, const Message& write) {
-  core_.release(vc_of(read), read.port, kernel_.now());
-  ++counts_.read_hits;
-  const Time end = kernel_.now() + params_.tag_time + params_.data_time;
-  read.charge(Segment::kPersistBuffer, end);
-  read.version = write.version;
-  answer(read, Opcode::kMemData, end);
 }
 
 void PersistBuffer::arrive(Message& message) {
@@ -98,6 +74,10 @@ void PersistBuffer::arrive(Message& message) {
 
 void PersistBuffer::admit(Message& message) {
   core_.release(vc_of(message), message.port, kernel_.now());
+  enqueue(message);
+}
+
+void PersistBuffer::enqueue(Message& message) {
   ++queued_;
   queue_level_.change(kernel_.now(), +1);
   note_queued(message, true);
@@ -124,17 +104,15 @@ void PersistBuffer::serve() {
       if (!std::exchange(awaited_, true)) kernel_.schedule(free_at_, source_, *this, kServe, 0);
       return;
     }
-    Message& first = queue_.front();
-    if (first.channel == Channel::kS2MNDR) [[unlikely]] {  // without `answers_pass`
-      leave_queue(first);
-      end_drain(entry_of(first));
-    } else if (!is_write(first)) {
-      leave_queue(first);
-      read(first);
-    } else if (!write(first)) {
-      return;
-    }
+    if (!serve_next(queue_.front())) return;
   }
+}
+
+bool PersistBuffer::serve_next(Message& first) {
+  if (is_write(first)) return write(first);
+  leave_queue(first);
+  read(first);
+  return true;
 }
 
 void PersistBuffer::leave_queue(Message& message) {
@@ -150,11 +128,10 @@ void PersistBuffer::leave_queue(Message& message) {
   admit(next);
 }
 
-// The Dirty entry of its line, or an Empty one; null: there is none.
 PersistEntry* PersistBuffer::entry_for(const Message& message) {
   const LineAddress line = LineAddress::of(message.address);
   PersistEntry* const newest = entries_.newest(line);
-  if (newest && (newest->state == PersistEntry::State::kDirty || !params_.rules.second_entry)) {
+  if (newest && newest->state == PersistEntry::State::kDirty) {
     ++counts_.coalesced;
     return newest;
   }
@@ -186,21 +163,20 @@ bool PersistBuffer::write(Message& message) {
 }
 
 void PersistBuffer::store(const Message& message, PersistEntry& entry, Time at) {
-  entry.bytes |= params_.rules.masks ? bytes_of(message.address, message.size) : ~LineBytes{0};
+  entry.bytes |= bytes_of(message.address, message.size);
   entry.stored = at;
   entry.version = message.version;
-  if (entry.state == PersistEntry::State::kDirty) entries_.touch(entry);
+  entries_.touch(entry);
   Message& drain = entry.drain;
-  if (entry.state == PersistEntry::State::kDrain) return;
   drain.destination = message.destination;
   drain.requester = message.requester;
-  drain.tag = params_.rules.own_tags ? entries_.index_of(entry) : message.tag;
+  drain.tag = entries_.index_of(entry);
   drain.set_ld(message.ld());
 }
 
 void PersistBuffer::drain_if_due(PersistEntry& stored) {
   if (params_.policy == DrainPolicy::kDrain) {
-    if (stored.state == PersistEntry::State::kDirty && !stored.older) drain(stored, stored.stored);
+    if (!stored.older) drain(stored, stored.stored);
     return;
   }
   if (entries_.dirty() <= drain_from_) return;
@@ -280,10 +256,7 @@ void PersistBuffer::drain(PersistEntry& entry, Time at) {
   depart_at(message, std::max(at, entry.stored), kDrainDepart);
 }
 
-void PersistBuffer::drain_sent(PersistEntry& entry) {
-  leave(entry.drain);
-  if (!params_.rules.empty_when_answered) end_drain(entry);
-}
+void PersistBuffer::drain_sent(PersistEntry& entry) { leave(entry.drain); }
 
 void PersistBuffer::recover(const KeptLine& kept) {
   PersistEntry& entry = entries_.take(kept.line);
@@ -297,27 +270,17 @@ void PersistBuffer::recover(const KeptLine& kept) {
   drain(entry, kernel_.now());
 }
 
-PersistEntry& PersistBuffer::entry_of(const Message& message) {
-  if (params_.rules.own_tags) return entries_.at(message.tag);
-  for (std::uint32_t i = 0; i < entries_.count(); ++i) {  // as who goes by the tags of others must
-    PersistEntry& entry = entries_.at(i);
-    if (entry.state == PersistEntry::State::kDrain && entry.drain.tag == message.tag) return entry;
-  }
-  throw InternalError("an answer to no drain");
-}
+PersistEntry& PersistBuffer::entry_of(const Message& answer) { return entries_.at(answer.tag); }
 
 void PersistBuffer::answered(Message& message) {
   core_.release(vc_of(message), message.port, kernel_.now());
   ensure(!message.failed, "a drain that was answered with an error");
   if (observer_) observer_->drained(component_.id(), message.source, message.size);
-  if (!params_.rules.empty_when_answered) return;
-  if (!params_.rules.answers_pass) {
-    ++queued_;
-    queue_level_.change(kernel_.now(), +1);
-    queue_.push(message);
-  } else {
-    end_drain(entry_of(message));
-  }
+  drain_answered(message);
+}
+
+void PersistBuffer::drain_answered(Message& answer) {
+  end_drain(entry_of(answer));
   serve();
 }
 

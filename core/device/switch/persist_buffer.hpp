@@ -70,7 +70,7 @@ inline constexpr std::array kPersistMeasures{
     measure<&PersistMeasured::queue_max>("queue_max", "", "the same, largest number"),
 };
 
-class PersistBuffer final : public EventHandler, private Waiter {
+class PersistBuffer : public EventHandler, private Waiter {
  public:
   /// What leaves it passes the pipeline of its switch, which takes `switching_time`, and the core's queues.
   PersistBuffer(const PersistBufferParams& params, Time switching_time, SwitchCore& core, Component& owner,
@@ -99,7 +99,34 @@ class PersistBuffer final : public EventHandler, private Waiter {
   void begin_recovery() { recovering_ = true; }
   /// Drains this line. It has an Empty entry, and none of the line.
   void recover(const KeptLine& kept);
-  const PersistRules& rules() const { return params_.rules; }
+
+ protected:
+  // Rules without which a buffer loses data or gives old ones: docs/model/persist.md says why. Each has a function.
+
+  /// It has to do with a request to persistent memory: a read waits also behind a write of its line in the input queue.
+  virtual bool concerns(const Message& message) const;
+  /// A whole message comes that is the buffer's. A read is answered from entries alone: what is queued may be lost.
+  virtual void come(Message& message);
+  /// The Dirty entry of its line, or an Empty one beside one in Drain; null: there is none.
+  virtual PersistEntry* entry_for(const Message& message);
+  /// Notes in the entry the bytes that are written, and gives its drain a tag of the buffer's.
+  virtual void store(const Message& message, PersistEntry& entry, Time at);
+  virtual void drain_if_due(PersistEntry& stored);
+  /// The entry stays in Drain until memory has answered.
+  virtual void drain_sent(PersistEntry& entry);
+  virtual PersistEntry& entry_of(const Message& answer);
+  /// The answer needs no turn in the input queue.
+  virtual void drain_answered(Message& answer);
+  /// It is the turn of the first in the input queue. False: it waits for an entry.
+  virtual bool serve_next(Message& first);
+
+  PersistEntries& own_entries() { return entries_; }
+  const MessageQueue& queue() const { return queue_; }
+  void enqueue(Message& message);
+  void leave_queue(Message& message);
+  void serve();
+  void answer(Message& message, Opcode opcode, Time at);
+  void end_drain(PersistEntry& entry);
 
  private:
   enum Wake : std::uint8_t { kWhole, kServe, kDepart, kDrainDepart };
@@ -111,28 +138,15 @@ class PersistBuffer final : public EventHandler, private Waiter {
   };
 
   const EventHandler& owner() const override { return component_; }
-  bool concerns(const Message& message) const;
   void take_in(Message& message);
-  void come(Message& message);
   void arrive(Message& message);
   void admit(Message& message);
-  void serve();
-  void leave_queue(Message& message);
   bool write(Message& message);
   void read(Message& message);
   void hold(Message& message, PersistEntry& newest);
-  PersistEntry* entry_for(const Message& message);
-  void store(const Message& message, PersistEntry& entry, Time at);
-  void drain_if_due(PersistEntry& stored);
   void drain(PersistEntry& entry, Time at);
-  void drain_sent(PersistEntry& entry);
   void answered(Message& message);
-  PersistEntry& entry_of(const Message& message);
-  void end_drain(PersistEntry& entry);
   void served_until(Message& message, Time end);
-  void answer(Message& message, Opcode opcode, Time at);
-  const Message* queued_write(const Message& read) const;
-  void answer_early(Message& read, const Message& write);
   void depart_at(Message& message, Time at, Wake how = kDepart);
   void note_queued(const Message& message, bool joins);
   void count_entries();

@@ -153,8 +153,7 @@ void check_messages(const System& system, const Component& buffered) {
 
 void check_persist_buffers(const System& system, const std::vector<EventParams>& events) {
   const auto& buffers = system.roles().persist_buffers;
-  const auto careless = [](const auto& each) { return !each.role->rules().same_ways; };
-  if (buffers.empty() || std::ranges::any_of(buffers, careless)) return;
+  if (buffers.empty()) return;
   check_events(events);
   Buffers used;
   for (const Persistence persistence : {Persistence::kMedia, Persistence::kController}) {

@@ -12,20 +12,13 @@
 
 namespace cxloom {
 
-namespace {
-
-using EntryState = PersistEntry::State;
-
-/// Of the entries of a line in a buffer, the place in their order.
-unsigned turn_in_line(EntryState state, const RecoveryRules& rules) {
+unsigned RecoveryOrder::turn_in_line(PersistEntry::State state) const {
   switch (state) {
-    case EntryState::kDrain: return rules.oldest_first ? 0 : 1;
-    case EntryState::kDirty: return rules.oldest_first ? 1 : 0;
+    case PersistEntry::State::kDrain: return 0;
+    case PersistEntry::State::kDirty: return 1;
     default: return 2;
   }
 }
-
-}  // namespace
 
 std::vector<std::uint64_t> DurableState::key() const {
   std::vector<std::uint64_t> key;
@@ -43,16 +36,15 @@ std::vector<std::uint64_t> DurableState::key() const {
   return key;
 }
 
-void DurableState::sort(const RecoveryRules& rules) {
+void DurableState::sort(const RecoveryOrder& order) {
   const auto turn = [&](const Entry& entry) {
-    const auto links = static_cast<std::int64_t>(entry.links);
-    return std::tuple(rules.from_memory ? links : -links, entry.buffer.index(),
-                      turn_in_line(entry.state, rules), entry.kept.line.number(), entry.kept.version);
+    return std::tuple(order.turn_of_buffer(entry.links), entry.buffer.index(),
+                      order.turn_in_line(entry.state), entry.kept.line.number(), entry.kept.version);
   };
   std::ranges::sort(entries, {}, turn);
 }
 
-DurableState durable_state(const System& system, const RecoveryRules& rules, std::optional<NodeId> lost) {
+DurableState durable_state(const System& system, const RecoveryOrder& order, std::optional<NodeId> lost) {
   const LineVersions* const versions = system.versions();
   ensure(versions != nullptr, "power loss in a system without versions of lines");
   DurableState state;
@@ -60,7 +52,7 @@ DurableState durable_state(const System& system, const RecoveryRules& rules, std
     const NodeId node = component->id();
     if (node == lost) continue;
     buffer->entries().each([&](const PersistEntry& entry) {
-      if (entry.bytes == 0 || (entry.state == EntryState::kEmpty && rules.skip_empty)) return;
+      if (entry.bytes == 0 || !order.drains(entry.state)) return;
       // Where it goes the map knows: the drain itself may be an answer on its way back.
       const auto place = system.address_map().find(entry.line.address());
       ensure(place.has_value(), "an entry of a line that no region holds");
@@ -72,7 +64,7 @@ DurableState durable_state(const System& system, const RecoveryRules& rules, std
       state.memory[entry.line.number()] = versions->in_memory(entry.line);
     });
   }
-  state.sort(rules);
+  state.sort(order);
   return state;
 }
 

@@ -15,14 +15,20 @@ namespace cxloom {
 class LineVersions;
 class System;
 
-/// Rules of recovery. No user can change them; tests do, to show what they are for.
-struct RecoveryRules {
-  bool skip_empty =
-      true;  ///< an entry that is Empty is not drained: its data are in memory, perhaps with newer ones over them
-  bool from_memory =
-      true;  ///< of a chain of buffers the one that is nearer to the memory of a line drains it first
-  bool oldest_first = true;  ///< of two entries of a line the one in Drain is drained before the Dirty one
+/// What recovery drains, and in which order.
+class RecoveryOrder {
+ public:
+  virtual ~RecoveryOrder() = default;
+
+  /// An entry that is Empty is not: its data are in memory, perhaps with newer ones over them.
+  virtual bool drains(PersistEntry::State state) const { return state != PersistEntry::State::kEmpty; }
+  /// The buffer that is fewer links from the memory of a line has the lower turn: it drains the line first.
+  virtual std::int64_t turn_of_buffer(std::uint32_t links) const { return links; }
+  /// The entry of a line in Drain is older than the Dirty one, and has the lower turn.
+  virtual unsigned turn_in_line(PersistEntry::State state) const;
 };
+
+inline const RecoveryOrder kRecoveryOrder;
 
 /// The version of each line, by its number.
 using LineContents = std::map<std::uint64_t, std::uint32_t>;
@@ -39,14 +45,15 @@ struct DurableState {
   LineContents memory;         ///< what memory has of their lines
 
   /// Puts the entries into the order in which they are drained.
-  void sort(const RecoveryRules& rules);
+  void sort(const RecoveryOrder& order);
   /// The same for equal states of a system, and for no others.
   std::vector<std::uint64_t> key() const;
 };
 
 /// What would be left if the power failed now: memory has what it has answered for, persist buffers have their entries; what is under way and
 /// in caches is gone. `system` keeps versions of lines. `lost`: a switch that is lost with its buffer.
-DurableState durable_state(const System& system, const RecoveryRules& rules, std::optional<NodeId> lost = {});
+DurableState durable_state(const System& system, const RecoveryOrder& order = kRecoveryOrder,
+                           std::optional<NodeId> lost = {});
 
 /// What memory has of these lines once all entries are drained in their order.
 LineContents contents_after(const DurableState& state);

@@ -156,7 +156,7 @@ std::optional<LossShown> LossSearch::play(const std::vector<std::size_t>& left, 
     if (changes_in(system) == seen) continue;
     seen = changes_in(system);
     recorder.look();
-    std::vector<LostLine> lines = lost_at_power_loss(system, kind_.rules, lost);
+    std::vector<LostLine> lines = lost_at_power_loss(system, *kind_.order, lost);
     if (lines.empty()) continue;
     return LossShown{simulation.now(), std::move(lines), requests_issued(simulation, spec_), recorder.take()};
   }

@@ -28,10 +28,10 @@ struct HistoryRequest {
   Access access;
 };
 
-/// What is lost: by these rules of recovery, if the power fails, or if that switch is lost.
+/// What is lost: with this order of recovery, if the power fails, or if that switch is lost.
 struct LossKind {
-  RecoveryRules rules;
   std::optional<std::string> lost_switch;
+  const RecoveryOrder* order = &kRecoveryOrder;
 };
 
 /// A loss that a run comes to.

@@ -37,10 +37,10 @@ std::vector<LostLine> in_order(const LostByLine& lost) {
 
 }  // namespace
 
-std::vector<LostLine> lost_at_power_loss(const System& system, const RecoveryRules& rules,
+std::vector<LostLine> lost_at_power_loss(const System& system, const RecoveryOrder& order,
                                          std::optional<NodeId> lost) {
   LostByLine lines;
-  const DurableState left = durable_state(system, rules, lost);
+  const DurableState left = durable_state(system, order, lost);
   judge(*system.versions(), contents_after(left), lines);
   return in_order(lines);
 }
@@ -59,7 +59,7 @@ NodeId switch_with_buffer(const System& system, const std::string& name) {
 }
 
 PowerLossFound PowerLoss::at(const System& system, const CutChoice& cuts, std::optional<NodeId> lost) {
-  const DurableState left = durable_state(system, recovery_.rules(), lost);
+  const DurableState left = durable_state(system, recovery_.order(), lost);
   PowerLossFound found;
   found.recovery = cuts_.ends_of(left, cuts);
   found.one_end = found.recovery.contents == std::set<LineContents>{contents_after(left)};

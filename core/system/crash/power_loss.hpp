@@ -20,9 +20,10 @@ struct LostLine {
   BrokenRule rule = BrokenRule::kNone;
 };
 
-/// Lines that are lost if the power fails now, by what the rules of recovery come to: no recovery is played. `system` keeps versions of
-/// lines (outputs.versions). In the order of their addresses. `lost`: the power holds, and that switch is lost with its buffer.
-std::vector<LostLine> lost_at_power_loss(const System& system, const RecoveryRules& rules = {},
+/// Lines that are lost if the power fails now, by what the order of recovery comes to: no recovery is played. `system` keeps
+/// versions of lines (outputs.versions). In the order of their addresses. `lost`: the power holds, and that switch is lost with
+/// its buffer.
+std::vector<LostLine> lost_at_power_loss(const System& system, const RecoveryOrder& order = kRecoveryOrder,
                                          std::optional<NodeId> lost = {});
 
 /// The switch of that name, which has a persist buffer. Throws InputError if it has none.
@@ -32,14 +33,14 @@ NodeId switch_with_buffer(const System& system, const std::string& name);
 struct PowerLossFound {
   std::vector<LostLine> lost;  ///< after any of the recoveries
   RecoveryEnds recovery;
-  bool one_end = true;  ///< recovery comes to what its rules say, wherever it is cut
+  bool one_end = true;  ///< recovery comes to what its order says, wherever it is cut
 };
 
 /// Lets the power fail in systems of one kind, and plays what follows.
 class PowerLoss {
  public:
-  PowerLoss(const Registry& registry, const Spec& spec, const RecoveryRules& rules = {})
-      : recovery_(registry, spec, rules), cuts_(recovery_) {}
+  PowerLoss(const Registry& registry, const Spec& spec, const RecoveryOrder& order = kRecoveryOrder)
+      : recovery_(registry, spec, order), cuts_(recovery_) {}
 
   PowerLossFound at(const System& system, const CutChoice& cuts, std::optional<NodeId> lost = {});
 

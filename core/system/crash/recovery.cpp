@@ -23,7 +23,7 @@ namespace {
 class Restart {
  public:
   Restart(const Registry& registry, const Spec& spec, const DurableState& left);
-  Time play(const RecoveryRules& rules, const std::function<void(const DurableState&)>& changed,
+  Time play(const RecoveryOrder& order, const std::function<void(const DurableState&)>& changed,
             const Look& look);
 
  private:
@@ -41,7 +41,7 @@ class Restart {
   void end_drains();
   bool drained() const;
   void play_past(const Look& look);
-  DurableState left_now(const RecoveryRules& rules) const;
+  DurableState left_now(const RecoveryOrder& order) const;
 
   Kernel kernel_;
   System system_;
@@ -62,7 +62,7 @@ Restart::Restart(const Registry& registry, const Spec& spec, const DurableState&
 }
 
 // Nothing goes on but drains, so that it ends with what they have set going.
-Time Restart::play(const RecoveryRules& rules, const std::function<void(const DurableState&)>& changed,
+Time Restart::play(const RecoveryOrder& order, const std::function<void(const DurableState&)>& changed,
                    const Look& look) {
   Time end;
   play_past(look);
@@ -73,7 +73,7 @@ Time Restart::play(const RecoveryRules& rules, const std::function<void(const Du
     if (changes() == before) continue;
     end = kernel_.now();
     end_drains();
-    changed(left_now(rules));
+    changed(left_now(order));
     begin_drains();
     before = changes();
   }
@@ -126,14 +126,14 @@ void Restart::end_drains() {
 }
 
 // An entry that is drained is Empty, and still has what it held.
-DurableState Restart::left_now(const RecoveryRules& rules) const {
+DurableState Restart::left_now(const RecoveryOrder& order) const {
   DurableState state;
   for (const Item& item : items_) {
-    if (item.stage == Stage::kDone && rules.skip_empty) continue;
+    if (item.stage == Stage::kDone && !order.drains(PersistEntry::State::kEmpty)) continue;
     state.entries.push_back(item.entry);
     if (item.stage == Stage::kDone) state.entries.back().state = PersistEntry::State::kEmpty;
   }
-  state.sort(rules);
+  state.sort(order);
   for (const auto& [line, version] : lines_) state.memory[line] = versions_->in_memory(LineAddress{line});
   return state;
 }
@@ -143,7 +143,7 @@ DurableState Restart::left_now(const RecoveryRules& rules) const {
 Time Recovery::play(const DurableState& left, const std::function<void(const DurableState&)>& changed,
                     const Look& look) const {
   look();
-  return Restart(registry_, spec_, left).play(rules_, changed, look);
+  return Restart(registry_, spec_, left).play(order_, changed, look);
 }
 
 }  // namespace cxloom

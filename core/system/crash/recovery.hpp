@@ -19,8 +19,8 @@ inline constexpr std::uint64_t kBetweenLooks = 16'384;
 
 class Recovery {
  public:
-  Recovery(const Registry& registry, const Spec& spec, const RecoveryRules& rules = {})
-      : registry_(registry), spec_(spec), rules_(rules) {}
+  Recovery(const Registry& registry, const Spec& spec, const RecoveryOrder& order = kRecoveryOrder)
+      : registry_(registry), spec_(spec), order_(order) {}
 
   /// Brings the system up with what is left, and drains the entries by messages to memory: those that are near to their memory before
   /// those that are farther, and of a line one after the other. Nothing else goes on: neither the workload nor CXL.io has begun.
@@ -30,12 +30,12 @@ class Recovery {
       const DurableState& left, const std::function<void(const DurableState&)>& changed,
       const Look& look = [] {}) const;
 
-  const RecoveryRules& rules() const { return rules_; }
+  const RecoveryOrder& order() const { return order_; }
 
  private:
   const Registry& registry_;
   Spec spec_;
-  RecoveryRules rules_;
+  const RecoveryOrder& order_;
 };
 
 }  // namespace cxloom

@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/support/naive_persist.hpp"
 #include "core/support/system.hpp"
-#include "device/switch/switch.hpp"
-#include "system/kinds/registry.hpp"
 
 namespace cxloom::test {
 
@@ -78,17 +77,5 @@ struct PersistChain {
     return system.region({"mem"}, {{"persistence", persistence}}).outputs({{"versions", true}});
   }
 };
-
-/// Also "naive-switch": a switch whose persist buffer goes by these rules.
-inline Registry with_rules(const PersistRules& rules) {
-  Registry registry = builtin_registry();
-  registry.devices.add_factory<SwitchParams>("naive-switch",
-                                             [rules](const SwitchParams& params, DeviceContext& context) {
-                                               SwitchParams naive = params;
-                                               naive.persist_buffer->rules = rules;
-                                               return std::make_unique<Switch>(naive, context);
-                                             });
-  return registry;
-}
 
 }  // namespace cxloom::test

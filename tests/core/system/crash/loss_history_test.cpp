@@ -17,7 +17,7 @@ struct NaiveRule {
   std::string name;
   System system;
   PersistRules buffer;
-  RecoveryRules recovery;
+  NaiveRecovery recovery;
   std::size_t most;  ///< requests of a history that shows it
 };
 
@@ -107,7 +107,7 @@ TEST(LossHistory, OfEachNaiveRuleIsOneThatCannotBeShorter) {
     SCOPED_TRACE(rule.name);
     const Registry kinds = with_rules(rule.buffer);
     Running running(rule.system, kinds);
-    LossSearch search = search_in(running, rule.system, kinds, {rule.recovery, {}});
+    LossSearch search = search_in(running, rule.system, kinds, {{}, &rule.recovery});
     const std::size_t before = search.left().size();
     while (!search.step()) {
     }
@@ -145,7 +145,7 @@ TEST(LossHistory, TellsWhatHappenedWhen) {
   chain.buffers = {{1, forwarding()}};
   const System system = chain.with(busy_lines(2, true));
   Running running(system);
-  LossSearch search = search_in(running, system, Running::registry(), {{}, "sw1"});
+  LossSearch search = search_in(running, system, Running::registry(), {"sw1"});
   while (!search.step()) {
   }
   ASSERT_EQ(search.requests().size(), 1U);
@@ -169,10 +169,10 @@ TEST(LossHistory, FencesStayWhereTheyAre) {
   chain.buffers = {{1, forwarding()}};
   const System system = chain.with({flush_of(0), behind_fence(flush_of(64)), flush_of(128)});
   Running running(system);
-  const LossSearch search = search_in(running, system, Running::registry(), {{}, "sw1"});
+  const LossSearch search = search_in(running, system, Running::registry(), {"sw1"});
   const auto times = [&](const std::vector<std::size_t>& left) {
     std::vector<Time> writes;
-    LossSearch one = search_in(running, system, Running::registry(), {{}, "sw1"});
+    LossSearch one = search_in(running, system, Running::registry(), {"sw1"});
     const auto shown = one.play(left);
     for (const HistoryStep& each : shown->steps) {
       if (each.what == HistoryStep::What::kWrites) writes.push_back(each.at);

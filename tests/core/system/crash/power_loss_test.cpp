@@ -16,7 +16,7 @@ namespace cxloom::test {
 namespace {
 
 /// Lets the power fail before each event and at the end. Gives how many lines were lost, over all of them.
-std::size_t lost_at_every_event(Running& running, const RecoveryRules& rules = {}) {
+std::size_t lost_at_every_event(Running& running, const RecoveryOrder& rules = kRecoveryOrder) {
   std::size_t lost = 0;
   at_every_event(running.simulation(),
                  [&] { lost += lost_at_power_loss(running.simulation().system(), rules).size(); });
@@ -41,7 +41,7 @@ TEST(PowerLoss, WithoutABufferNothingIsLostEither) {
 
 // An entry that is Empty may have an old version of a line, over whose newer one it would be drained.
 TEST(PowerLoss, EmptyEntriesAreNotDrained) {
-  RecoveryRules naive;
+  NaiveRecovery naive;
   naive.skip_empty = false;
   std::size_t lost = 0;
   for (const CrashShape& shape : crash_shapes()) {
@@ -52,14 +52,14 @@ TEST(PowerLoss, EmptyEntriesAreNotDrained) {
 }
 
 TEST(PowerLoss, ChainsRecoverFromTheMemorySide) {
-  RecoveryRules naive;
+  NaiveRecovery naive;
   naive.from_memory = false;
   Running running(powered({2, {1, 2}, 1, {{"entries", 4}, {"policy", "forward"}}}, 2));
   EXPECT_GT(lost_at_every_event(running, naive), 0U);
 }
 
 TEST(PowerLoss, OfTwoEntriesOfALineTheOlderIsFirst) {
-  RecoveryRules naive;
+  NaiveRecovery naive;
   naive.oldest_first = false;
   Running running(powered({1, {1}, 1, {{"entries", 4}}}, 2));
   EXPECT_GT(lost_at_every_event(running, naive), 0U);

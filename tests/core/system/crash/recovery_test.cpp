@@ -71,7 +71,7 @@ struct Explored {
   std::uint64_t recoveries = 0;
 };
 
-Explored explore(Running& running, std::uint32_t depth, const RecoveryRules& rules = {},
+Explored explore(Running& running, std::uint32_t depth, const RecoveryOrder& rules = kRecoveryOrder,
                  const Registry& kinds = Running::registry()) {
   Explored all;
   PowerLoss power(kinds, running.simulation().spec(), rules);
@@ -182,13 +182,13 @@ TEST(Recovery, ADrainThatIsSentIsNotADrainThatIsAnswered) {
 
 // Entries that were drained are Empty: whoever drains them again puts old versions over new ones at the second attempt, if not at the first.
 TEST(Recovery, NaiveRulesLoseLinesWhenPlayed) {
-  RecoveryRules empties;
+  NaiveRecovery empties;
   empties.skip_empty = false;
-  RecoveryRules from_host;
+  NaiveRecovery from_host;
   from_host.from_memory = false;
-  RecoveryRules newest;
+  NaiveRecovery newest;
   newest.oldest_first = false;
-  for (const RecoveryRules& naive : {empties, from_host, newest}) {
+  for (const NaiveRecovery& naive : {empties, from_host, newest}) {
     Running running(powered({2, {1, 2}, 1, {{"entries", 4}, {"policy", "drain"}}}, 2, 24));
     EXPECT_GT(explore(running, 0, naive).lost, 0U);
   }

@@ -65,11 +65,15 @@ class CacheAgent final : public Agent,
   const CacheLevels& levels() const { return lines_.levels(); }
   /// What it holds a line as, in any level.
   LineState held(LineAddress line) const { return lines_.find(line).state; }
+  /// Null: nothing is under way for the line.
+  const CacheTransaction* under_way(LineAddress line) const { return lines_.under_way(line); }
+  const HomeProtocols& protocols() const { return protocols_; }
+  /// Requests that wait for an MSHR.
+  const IntrusiveQueue<Request>& outside() const { return outside_; }
   /// Lines that snoops took away in the window while it held them.
   std::uint64_t lines_lost() const { return counts_.lines_lost; }
 
  private:
-  friend struct AgentState;  // writes all of it down, to tell one state of a system from another
   enum Wake : std::uint8_t { kAnswer, kSnoop, kOperated };
 
   using Transaction = CacheTransaction;

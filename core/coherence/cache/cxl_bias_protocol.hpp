@@ -14,10 +14,9 @@ class CxlBiasProtocol final : public CxlMemProtocol {
   void receive(Message& message) override;
   bool defers(CacheTransaction& transaction, const CacheSnoop& snoop) override;
   void respond(const CacheSnoop& snoop, Time ready) override;
+  const AnswerOrder& order() const { return order_; }
 
  private:
-  friend struct AgentState;  // as of agents
-
   void asked(Message& message);
 
   AnswerOrder order_;

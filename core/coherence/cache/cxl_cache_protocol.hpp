@@ -21,10 +21,9 @@ class CxlCacheProtocol final : public HomeProtocol {
   bool defers(CacheTransaction& transaction, const CacheSnoop& snoop) override;
   bool forwards_data() const override { return true; }
   void respond(const CacheSnoop& snoop, Time ready) override;
+  const AnswerOrder& order() const { return order_; }
 
  private:
-  friend struct AgentState;  // as of agents
-
   void snooped(Message& message);
   void data_came(Message& message);
   void answered(Message& message);

@@ -14,6 +14,11 @@ namespace cxloom {
 /// there are several ways.
 class AnswerOrder {
  public:
+  struct Answers {
+    std::uint32_t all_to = 0;           ///< all up to this number have come,
+    std::vector<std::uint32_t> beyond;  ///< and after the next one these
+  };
+
   /// A snoop has come. False: answers sent before it have not, and it is kept until then.
   bool in_order(Message& snoop) {
     if (not_before(answers_from(snoop.source).all_to, snoop.pushes)) return true;
@@ -37,15 +42,12 @@ class AnswerOrder {
       }
     }
   }
+  /// The answers that have come, by the node of their home. One without any may be beyond the end.
+  const std::vector<Answers>& came() const { return answers_; }
+  /// Snoops that wait for answers.
+  const MessageQueue& early() const { return early_; }
 
  private:
-  friend struct AgentState;  // as of agents
-
-  struct Answers {
-    std::uint32_t all_to = 0;           ///< all up to this number have come,
-    std::vector<std::uint32_t> beyond;  ///< and of those after the next one these
-  };
-
   // The numbers wrap.
   static bool not_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) >= 0; }
   static void count(Answers& answers, std::uint32_t number) {
@@ -61,7 +63,7 @@ class AnswerOrder {
     return answers_[home.index()];
   }
 
-  std::vector<Answers> answers_;  // that have come, by sender
+  std::vector<Answers> answers_;
   MessageQueue early_;
 };
 

@@ -15,16 +15,6 @@ namespace cxloom {
 /// page that is biased to the host stands for them.
 class BiasAgent final : public Dcoh {
  public:
-  /// `memory`: the agent of the device's memory.
-  BiasAgent(const BiasParams& params, Endpoint& endpoint, const ComponentContext& context,
-            const VictimRegistry& victims, Agent& memory);
-
-  Coherence coherence() const override { return Coherence::kHdmD; }
-  void receive(Message& message) override;
-
- private:
-  friend struct AgentState;  // as of every home
-
   struct Page {
     Bias bias = Bias::kHost;
     bool flips = false;            ///< to the device: requests to it wait
@@ -34,6 +24,18 @@ class BiasAgent final : public Dcoh {
     std::vector<Transaction*> waiting;
   };
 
+  /// `memory`: the agent of the device's memory.
+  BiasAgent(const BiasParams& params, Endpoint& endpoint, const ComponentContext& context,
+            const VictimRegistry& victims, Agent& memory);
+
+  Coherence coherence() const override { return Coherence::kHdmD; }
+  void receive(Message& message) override;
+  /// By number, the pages that somebody has used.
+  const std::unordered_map<std::uint64_t, Page>& pages() const { return pages_; }
+  /// A host has asked for copies.
+  bool knows_host() const { return host_ != kNoPeer; }
+
+ private:
   Wish wish_of(const Message& request) const override;
   bool ask_first(Transaction& transaction) override;
   void asked(Transaction& transaction) override;
@@ -53,8 +55,8 @@ class BiasAgent final : public Dcoh {
   std::uint64_t page_lines_;
   Bias initial_;
   std::uint32_t flip_after_;
-  std::unordered_map<std::uint64_t, Page> pages_;  // by number: those that somebody has used
-  std::uint32_t host_ = kNoPeer;                   // who has asked for copies, but for the device
+  std::unordered_map<std::uint64_t, Page> pages_;
+  std::uint32_t host_ = kNoPeer;  // who has asked for copies, but for the device
 };
 
 }  // namespace cxloom

@@ -29,22 +29,6 @@ namespace cxloom {
 
 class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, private Waiter {
  public:
-  const CoherenceCounts& coherence_counts() const override { return counts_; }
-
-  void start() override;
-  void wake(std::uint8_t kind, std::uint64_t payload) override;
-  void open_window(Time now) override;
-  void close_window(Time now) override;
-  std::string activity() const override;
-
-  void memory_answered(Message& message) override;
-
-  /// The state, the owners by their names, and what is under way.
-  std::string line_state(LineAddress line) const override;
-  bool acts_later() const override { return true; }
-  const SnoopFilter& filter() const { return *filter_; }
-
- protected:
   /// What is under way for a line: a request of a cache, the eviction of its entry, or a write to memory.
   struct Transaction {
     Transaction* next = nullptr;
@@ -69,6 +53,32 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
     Message pull;                        ///< goes out for the data of a write, and comes back with them
   };
 
+  const CoherenceCounts& coherence_counts() const override { return counts_; }
+
+  void start() override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void open_window(Time now) override;
+  void close_window(Time now) override;
+  std::string activity() const override;
+
+  void memory_answered(Message& message) override;
+
+  /// The state, the owners by their names, and what is under way.
+  std::string line_state(LineAddress line) const override;
+  bool acts_later() const override { return true; }
+  const SnoopFilter& filter() const { return *filter_; }
+  /// Null: nothing is under way for the line.
+  const Transaction* under_way(LineAddress line) const { return lines_.find(line); }
+  /// By node, the number of its cache in the filter, or kNoPeer. A node beyond the end has none.
+  const std::vector<std::uint32_t>& peer_of_node() const { return peer_of_node_; }
+  /// What waits for room in the filter, in the order in which it came.
+  const std::vector<Transaction*>& want_room() const { return want_room_; }
+  /// Requests that wait for a place among the transactions.
+  const MessageQueue& outside() const { return outside_; }
+
+  static constexpr std::uint32_t kNoPeer = ~std::uint32_t{0};
+
+ protected:
   /// A snoop under way.
   struct Snoop {
     Snoop* next = nullptr;
@@ -102,8 +112,6 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
     bool own = false;        ///< that nobody else does
     bool current = false;    ///< that the others keep what they have
   };
-
-  static constexpr std::uint32_t kNoPeer = ~std::uint32_t{0};
 
   /// Joins the device as the home of lines. `memory` is the agent of the device's own memory, which gives its answers to
   /// `memory_answered`; null: the device has none, and the memory is that of other devices.
@@ -142,10 +150,9 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   bool has_memory() const { return memory_ != nullptr; }
   Agent& memory() { return *memory_; }
   SnoopFilter& filter() { return *filter_; }
-  /// Null: nothing is under way for the line.
-  Transaction* under_way(LineAddress line) const { return lines_.find(line); }
+  Transaction* under_way(LineAddress line) { return lines_.find(line); }
   std::uint32_t peer_of(NodeId node);
-  /// Who has never asked for a copy has no number: kNoPeer.
+  /// kNoPeer: the node has never asked for a copy.
   std::uint32_t known_peer(NodeId node) const;
   NodeId node_of(std::uint32_t peer) const { return peers_[peer]; }
   bool counts() const { return window_open_; }
@@ -187,7 +194,6 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   void number_answer(Message& answer);
 
  private:
-  friend struct AgentState;  // writes all of it down, to tell one state of a system from another
   enum Wake : std::uint8_t { kLookedUp };
 
   void admit(Message& message);
@@ -222,7 +228,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   MessageQueue outside_;
   std::size_t outside_count_ = 0;
   WaitList places_;
-  std::vector<Transaction*> want_room_;  // in the order in which they came
+  std::vector<Transaction*> want_room_;
   bool retrying_ = false;
   bool freed_again_ = false;  // an entry, during the retry
 

@@ -125,7 +125,7 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
   }
 
   void write_state(StateText& text) const {
-    if (cache_) AgentState::write(*cache_, endpoint().id(), text);
+    if (cache_) test::write(*cache_, endpoint().id(), text);
     if (plan_.repeated) return;
     text << std::uint64_t{issued_};
     for (const auto& result : results_) (text << ',') << (result ? std::to_string(*result) : "-");
@@ -389,13 +389,13 @@ std::string CoherenceBench::violation() {
 std::string CoherenceBench::fingerprint() const {
   StateText text(oracle_, lines_);
   for (const auto& host : hosts_) host->write_state(text);
-  AgentState::write(*home_, text);
+  test::write(*home_, text);
   for (const auto& [key, queue] : bench_.queues()) {
     for (const Message* const message : queue.messages) {
       text.message(*message);
       const auto host = message->destination.index();
       if (host < hosts_.size() && hosts_[host]->cache())
-        AgentState::write_order(*hosts_[host]->cache(), *message, text);
+        test::write_order(*hosts_[host]->cache(), *message, text);
     }
     text << (key.vc >= kApart ? '/' : '|');
   }

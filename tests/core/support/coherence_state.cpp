@@ -44,11 +44,41 @@ std::string StateText::finish() {
   return std::move(text_);
 }
 
-}  // namespace cxloom::test
+namespace {
 
-namespace cxloom {
+// How many answers there were before does not matter: the number is that among the answers that have not come.
+void write_order(const AnswerOrder& order, const Message& message, StateText& text) {
+  const std::size_t home = message.source.index();
+  const AnswerOrder::Answers none;
+  const AnswerOrder::Answers& came = home < order.came().size() ? order.came()[home] : none;
+  std::uint64_t missing = message.pushes > came.all_to ? message.pushes - came.all_to : 0;
+  for (const std::uint32_t number : came.beyond) missing -= number <= message.pushes ? 1 : 0;
+  text << '^' << missing;
+}
 
-void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& text) {
+void write_early(const AnswerOrder& order, StateText& text) {
+  for (const Message* message = order.early().first(); message; message = message->next) {
+    text << "early";
+    text.message(*message);
+    write_order(order, *message, text);
+  }
+}
+
+void write_pages(const BiasAgent& home, StateText& text) {
+  text.flag(home.knows_host(), 'h');
+  const std::map<std::uint64_t, BiasAgent::Page> in_order(home.pages().begin(), home.pages().end());
+  for (const auto& [number, page] : in_order) {
+    text << "page" << number << "HD"[static_cast<std::size_t>(page.bias)] << std::uint64_t{page.asked} << ','
+         << std::uint64_t{page.under_way};
+    text.flag(page.flips, 'f');
+    if (page.cause) (text << "for").line(page.cause->line);
+    for (const BiasAgent::Transaction* const waits : page.waiting) (text << '~').line(waits->line);
+  }
+}
+
+}  // namespace
+
+void write(const CacheAgent& cache, NodeId node, StateText& text) {
   for (std::uint32_t level = 0; level < cache.levels().count(); ++level) {
     const CacheArray& array = cache.levels().array(level);
     for (std::uint32_t set = 0; set < array.sets(); ++set) {
@@ -59,9 +89,9 @@ void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& te
     }
   }
   for (const LineAddress line : text.lines()) {
-    const CacheTransaction* const transaction = cache.lines_.under_way(line);
+    const CacheTransaction* const transaction = cache.under_way(line);
     const bool has_data = transaction && transaction->data_in;
-    if (cache.prefetch_ && cache.prefetch_->is_ahead(line)) text.line(line) << 'P';
+    if (cache.prefetcher() && cache.prefetcher()->is_ahead(line)) text.line(line) << 'P';
     if (has_data || cache.held(line) != LineState::kInvalid)
       text.version(line, text.oracle().in_cache(node, line));
     if (!transaction) continue;
@@ -76,52 +106,34 @@ void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& te
       text.message(*snoop->message);
     }
   }
-  for (const Request* request = cache.outside_.first(); request; request = request->next) {
+  for (const Request* request = cache.outside().first(); request; request = request->next) {
     text << "rwa"[static_cast<std::size_t>(request->kind)] << request->id << '@';
     text.line(LineAddress::of(request->address));
   }
-  write_early(cache.protocols_.cxl_cache.order_, text);
-  write_early(cache.protocols_.cxl_bias.order_, text);
+  write_early(cache.protocols().cxl_cache.order(), text);
+  write_early(cache.protocols().cxl_bias.order(), text);
   text << '\n';
 }
 
-void AgentState::write_order(const CacheAgent& cache, const Message& message, test::StateText& text) {
+void write_order(const CacheAgent& cache, const Message& message, StateText& text) {
   const Channel channel = message.channel;
   if (channel == Channel::kH2DReq || channel == Channel::kH2DRsp)
-    write_order(cache.protocols_.cxl_cache.order_, message, text);
-  const CacheTransaction* const transaction = cache.lines_.under_way(LineAddress::of(message.address));
+    write_order(cache.protocols().cxl_cache.order(), message, text);
+  const CacheTransaction* const transaction = cache.under_way(LineAddress::of(message.address));
   const bool by_bias =
-      channel == Channel::kS2MNDR && transaction && transaction->protocol == &cache.protocols_.cxl_bias;
-  if (channel == Channel::kD2HReq || by_bias) write_order(cache.protocols_.cxl_bias.order_, message, text);
+      channel == Channel::kS2MNDR && transaction && transaction->protocol == &cache.protocols().cxl_bias;
+  if (channel == Channel::kD2HReq || by_bias) write_order(cache.protocols().cxl_bias.order(), message, text);
 }
 
-// How many answers there were before does not matter: the number is that among the answers that have not come.
-void AgentState::write_order(const AnswerOrder& order, const Message& message, test::StateText& text) {
-  const std::size_t home = message.source.index();
-  const AnswerOrder::Answers none;
-  const AnswerOrder::Answers& came = home < order.answers_.size() ? order.answers_[home] : none;
-  std::uint64_t missing = message.pushes > came.all_to ? message.pushes - came.all_to : 0;
-  for (const std::uint32_t number : came.beyond) missing -= number <= message.pushes ? 1 : 0;
-  text << '^' << missing;
-}
-
-void AgentState::write_early(const AnswerOrder& order, test::StateText& text) {
-  for (const Message* message = order.early_.first(); message; message = message->next) {
-    text << "early";
-    text.message(*message);
-    write_order(order, *message, text);
-  }
-}
-
-void AgentState::write(DirectoryAgent& home, test::StateText& text) {
+void write(const DirectoryAgent& home, StateText& text) {
   const SnoopFilter& filter = home.filter();
   for (std::uint32_t set = 0; set < filter.tags().sets(); ++set) {
     filter.tags().newest_first(set, [&](Slot slot) {
       text.line(filter.line(slot)) << "SE"[static_cast<std::size_t>(filter.state(slot))];
       text.flag(filter.pinned(slot), 'p');
-      for (std::uint32_t node = 0; node < home.peer_of_node_.size();
+      for (std::uint32_t node = 0; node < home.peer_of_node().size();
            ++node) {  // who asked first does not matter
-        const std::uint32_t peer = home.peer_of_node_[node];
+        const std::uint32_t peer = home.peer_of_node()[node];
         if (peer != DirectoryAgent::kNoPeer && filter.has_owner(slot, peer))
           text << ',' << std::uint64_t{node};
       }
@@ -129,7 +141,7 @@ void AgentState::write(DirectoryAgent& home, test::StateText& text) {
     text << '|';
   }
   for (const LineAddress line : text.lines()) {
-    const DirectoryAgent::Transaction* const transaction = home.lines_.find(line);
+    const DirectoryAgent::Transaction* const transaction = home.under_way(line);
     if (!transaction) continue;
     text.line(line) << '+' << std::uint64_t{transaction->snoops_left};
     text.flag(transaction->slot != kNoSlot, 'e').flag(transaction->asks, 'a').flag(transaction->in_page, 'p');
@@ -144,24 +156,12 @@ void AgentState::write(DirectoryAgent& home, test::StateText& text) {
     for (const Message* message = transaction->waiting.first(); message; message = message->next)
       (text << '~').message(*message);
   }
-  for (const DirectoryAgent::Transaction* const transaction : home.want_room_)
+  for (const DirectoryAgent::Transaction* const transaction : home.want_room())
     (text << "room").line(transaction->line);
-  for (const Message* message = home.outside_.first(); message; message = message->next)
+  for (const Message* message = home.outside().first(); message; message = message->next)
     (text << "out").message(*message);
   if (const auto* const bias = dynamic_cast<const BiasAgent*>(&home)) write_pages(*bias, text);
   text << '\n';
 }
 
-void AgentState::write_pages(const BiasAgent& home, test::StateText& text) {
-  text.flag(home.host_ != BiasAgent::kNoPeer, 'h');
-  const std::map<std::uint64_t, BiasAgent::Page> in_order(home.pages_.begin(), home.pages_.end());
-  for (const auto& [number, page] : in_order) {
-    text << "page" << number << "HD"[static_cast<std::size_t>(page.bias)] << std::uint64_t{page.asked} << ','
-         << std::uint64_t{page.under_way};
-    text.flag(page.flips, 'f');
-    if (page.cause) (text << "for").line(page.cause->line);
-    for (const BiasAgent::Transaction* const waits : page.waiting) (text << '~').line(waits->line);
-  }
-}
-
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -12,8 +12,6 @@
 
 namespace cxloom {
 
-class AnswerOrder;
-class BiasAgent;
 class CacheAgent;
 class DirectoryAgent;
 
@@ -54,19 +52,11 @@ class StateText {
   std::vector<Written> versions_;
 };
 
+/// The state of a cache at `node`.
+void write(const CacheAgent& cache, NodeId node, StateText& text);
+void write(const DirectoryAgent& home, StateText& text);
+/// Of a message on its way to the cache: for how many answers that will keep it, or which of them it is.
+void write_order(const CacheAgent& cache, const Message& message, StateText& text);
+
 }  // namespace test
-
-/// Reads what agents keep to themselves: their friend.
-struct AgentState {
-  static void write(const CacheAgent& cache, NodeId node, test::StateText& text);
-  static void write(DirectoryAgent& home, test::StateText& text);
-  /// Of a message on its way to the cache: for how many answers that will keep it, or which of them it is.
-  static void write_order(const CacheAgent& cache, const Message& message, test::StateText& text);
-
- private:
-  static void write_pages(const BiasAgent& home, test::StateText& text);
-  static void write_order(const AnswerOrder& order, const Message& message, test::StateText& text);
-  static void write_early(const AnswerOrder& order, test::StateText& text);
-};
-
 }  // namespace cxloom

@@ -9,6 +9,12 @@
 //       measure<&Measured::messages>("messages", "", "messages that left in the window"),
 //       measure<&Measured::hit_rate>("hit_rate", "", "hits / look-ups"),
 //   };
+//
+// A counter of a component stands in its struct of counts (kernel/windowed.hpp) and in a row. `Measured` derives from that
+// struct, adds what is worked out of counts and levels, and is named beside the member:
+//
+//   struct Measured : Counts { double queue_mean = 0; };
+//   measure<Measured, &Measured::messages>("messages", "", "messages that left in the window")
 #pragma once
 
 #include <array>
@@ -33,8 +39,8 @@ struct Measure {
 
 namespace measure_detail {
 
-template <class Measured, class Member>
-Measured owner_of(Member Measured::*);
+template <class Owner, class Member>
+Owner owner_of(Member Owner::*);
 
 template <const auto& kTable>
 inline constexpr auto kInfos = [] {
@@ -63,15 +69,22 @@ constexpr MeasureParts parts_of(bool by_name = false) {
   return {measure_detail::kInfos<kTable>.data(), kTable.size(), by_name};
 }
 
-/// A row of a table.
+/// A row of a table. It is reported if `kWhen`, another member, is true or not zero.
+template <class Measured, auto kMember, auto kWhen = nullptr>
+constexpr Measure<Measured> measure(std::string_view name, std::string_view unit, std::string_view meaning,
+                                    MeasureParts parts = {}) {
+  return {{name, unit, meaning, parts},
+          [](const MeasureInfo& info, const Measured& values, MeasureSink& sink) {
+            if constexpr (!std::is_null_pointer_v<decltype(kWhen)>) {
+              if (!(values.*kWhen)) return;
+            }
+            measure_detail::hand_on(info, values.*kMember, sink);
+          }};
+}
 template <auto kMember>
 constexpr auto measure(std::string_view name, std::string_view unit, std::string_view meaning,
                        MeasureParts parts = {}) {
-  using Measured = decltype(measure_detail::owner_of(kMember));
-  return Measure<Measured>{{name, unit, meaning, parts},
-                           [](const MeasureInfo& info, const Measured& values, MeasureSink& sink) {
-                             measure_detail::hand_on(info, values.*kMember, sink);
-                           }};
+  return measure<decltype(measure_detail::owner_of(kMember)), kMember>(name, unit, meaning, parts);
 }
 
 /// What a table declares.

@@ -393,7 +393,8 @@ Value homes_of(const System& system) {
 Value coherence_of(const System& system) {
   if (system.roles().homes.empty()) return Value::Map{};
   CoherenceCounts counts;
-  for (const auto& [component, home] : system.roles().homes) counts += home->coherence_counts();
+  for (const auto& [component, home] : system.roles().homes)
+    counts = sum_of(counts, home->coherence_counts());
   CoherenceMeasured all(counts);
   std::uint64_t live = 0;
   for (const auto& [component, requester] : system.roles().requesters)

@@ -33,7 +33,7 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
       client_(client),
       mshrs_(params.mshrs),
       write_allocate_(params.write_allocate),
-      counts_(params.levels.size() + 1),
+      level_counts_(params.levels.size() + 1),
       protocols_(*this, *this, params.read_state),
       lines_(params, process_time, kinds, context.seed, *this, protocols_, counts_),
       snoops_(params.clear_time, *this, kSnoop, lines_, client, counts_),
@@ -65,14 +65,14 @@ void CacheAgent::access(Request& request) {
     attempt(request, place);
     return;
   }
-  counts_.count(&CacheCounts::lookups);
+  ++counts_->lookups;
   if (LineVersions* const versions = endpoint().system_context().versions.get()) [[unlikely]] {
     if (request.kind == AccessKind::kRead && place.state != LineState::kInvalid && !lines_.under_way(line))
       versions->hit(endpoint().id(), line);
   }
   const bool prefetches = prefetch_ && !goes_past(request, place.state);
   const bool held = place.state != LineState::kInvalid || (prefetches && is_missing(line));
-  if (attempt(request, place) && counts_.window_open) ++counts_.hits[place.level];
+  if (attempt(request, place)) ++level_counts_[place.level]->hits;
   if (prefetches) prefetch_->accessed(request, held, begins + levels.access_time(levels.count()));
 }
 
@@ -172,7 +172,7 @@ void CacheAgent::launch(Transaction& transaction, Request& request, LineState he
     transaction.doing = Doing::kWrite;
   } else if (write && held == LineState::kShared) {
     transaction.doing = Doing::kUpgrade;
-    counts_.count(&CacheCounts::upgrades);
+    ++counts_->upgrades;
   } else {
     transaction.doing = write && transaction.coherent ? Doing::kOwn : Doing::kRead;
   }
@@ -387,7 +387,7 @@ void CacheAgent::completed(Message& message) {
   } else {
     lines_.eviction_completed(transaction);
     if (transaction.doing == Doing::kWriteBack) {
-      if (message.size > 0) counts_.count(&CacheCounts::write_backs);
+      if (message.size > 0) ++counts_->write_backs;
       const bool memory = transaction.home != transaction.target;
       client_.written_back(memory ? transaction.target : message.source, message.size);
     }
@@ -403,22 +403,24 @@ std::string CacheAgent::line_state(LineAddress line) const {
   return transaction ? held + transaction->described() : held;
 }
 
-void CacheAgent::open_window(Time /*now*/) {
-  counts_.window_open = true;
-  if (prefetch_) prefetch_->open_window();
+void CacheAgent::open_window(Time now) {
+  counts_.open(now);
+  for (auto& level : level_counts_) level.open(now);
+  if (prefetch_) prefetch_->open_window(now);
 }
 
-void CacheAgent::close_window(Time /*now*/) {
-  counts_.window_open = false;
-  if (prefetch_) prefetch_->close_window();
+void CacheAgent::close_window(Time now) {
+  counts_.close(now);
+  for (auto& level : level_counts_) level.close(now);
+  if (prefetch_) prefetch_->close_window(now);
 }
 
 std::vector<MeasureInfo> CacheAgent::measures() {
-  return joined(CacheCounts::measures(), PrefetchCounts::measures());
+  return joined(cache_measures(), PrefetchCounts::measures());
 }
 
 void CacheAgent::report(MeasureSink& sink) const {
-  counts_.report(lines_.coherent(), sink);
+  report_cache(counts_.window(), level_counts_, lines_.coherent(), sink);
   if (prefetch_) prefetch_->counts().report(sink);
 }
 

@@ -71,7 +71,7 @@ class CacheAgent final : public Agent,
   /// Requests that wait for an MSHR.
   const IntrusiveQueue<Request>& outside() const { return outside_; }
   /// Lines that snoops took away in the window while it held them.
-  std::uint64_t lines_lost() const { return counts_.lines_lost; }
+  std::uint64_t lines_lost() const { return counts_.window().lines_lost; }
 
  private:
   enum Wake : std::uint8_t { kAnswer, kSnoop, kOperated };
@@ -118,7 +118,8 @@ class CacheAgent final : public Agent,
   Client& client_;
   std::optional<std::uint32_t> mshrs_;
   bool write_allocate_;
-  CacheCounts counts_;
+  Windowed<CacheCounts> counts_;
+  std::vector<Windowed<CacheLevelCounts>> level_counts_;
   HomeProtocols protocols_;
   CacheLines lines_;
   CacheSnoops snoops_;

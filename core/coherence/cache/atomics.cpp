@@ -18,7 +18,7 @@ void CacheAtomics::operate(CacheTransaction& transaction, Request& request) {
   transaction.data_in = true;
   transaction.operation = &request;
   lines_.hold();
-  counts_.count(&CacheCounts::atomics);
+  ++counts_->atomics;
   endpoint.kernel().schedule(request.account.mark(), endpoint.source(), agent_, wake_,
                              payload_of(transaction));
 }
@@ -55,7 +55,7 @@ void CacheAtomics::ask_home(CacheTransaction& transaction, Request& request, Lin
     return;
   }
   transaction.doing = Doing::kAtomic;
-  counts_.count(&CacheCounts::atomics_of_home);
+  ++counts_->atomics_of_home;
   transaction.protocol->ask(transaction, request);
 }
 

@@ -17,7 +17,7 @@ class CacheAtomics {
  public:
   /// `agent` gets an event of the kind `wake` with the transaction of an operation that has ended. `cache` goes on with it.
   CacheAtomics(Time atomic_time, AtomicsAt at, Agent& agent, std::uint8_t wake, CacheLines& lines,
-               HomeProtocol::Cache& cache, CacheClient& client, CacheCounts& counts)
+               HomeProtocol::Cache& cache, CacheClient& client, Windowed<CacheCounts>& counts)
       : atomic_time_(atomic_time),
         at_(at),
         agent_(agent),
@@ -50,7 +50,7 @@ class CacheAtomics {
   CacheLines& lines_;
   HomeProtocol::Cache& cache_;
   CacheClient& client_;
-  CacheCounts& counts_;
+  Windowed<CacheCounts>& counts_;
 };
 
 }  // namespace cxloom

@@ -8,7 +8,8 @@
 namespace cxloom {
 
 CacheLines::CacheLines(const CacheAgentParams& params, Time process_time, const CacheKinds& kinds,
-                       std::uint64_t seed, Agent& agent, HomeProtocols& protocols, CacheCounts& counts)
+                       std::uint64_t seed, Agent& agent, HomeProtocols& protocols,
+                       Windowed<CacheCounts>& counts)
     : agent_(agent),
       protocols_(protocols),
       counts_(counts),
@@ -76,7 +77,7 @@ void CacheLines::evict(LineAddress line, LineState state) {
     return;  // it asks for more than it has lost, or its copy was to stay after a write-back
   ensure(!before || before->doing == Doing::kNothing, "a dirty line with something under way");
   Transaction& transaction = before ? *before : open(line, *place);
-  if (!dirty) counts_.count(&CacheCounts::clean_evictions);
+  if (!dirty) ++counts_->clean_evictions;
   send_eviction(transaction, dirty ? Doing::kWriteBack : Doing::kCleanEvict, LineState::kInvalid, ready,
                 nullptr);
 }

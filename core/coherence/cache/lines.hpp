@@ -28,7 +28,7 @@ class CacheLines {
   /// `agent` sends what is written back. `process_time` is what requests take to come to the cache: what leaves passes the same
   /// pipeline.
   CacheLines(const CacheAgentParams& params, Time process_time, const CacheKinds& kinds, std::uint64_t seed,
-             Agent& agent, HomeProtocols& protocols, CacheCounts& counts);
+             Agent& agent, HomeProtocols& protocols, Windowed<CacheCounts>& counts);
 
   /// `unit` hears of lines that have left.
   void tell(PrefetchUnit& unit) { prefetch_ = &unit; }
@@ -80,7 +80,7 @@ class CacheLines {
 
   Agent& agent_;
   HomeProtocols& protocols_;
-  CacheCounts& counts_;
+  Windowed<CacheCounts>& counts_;
   PrefetchUnit* prefetch_ = nullptr;  // null: none
   Time fill_time_;
   bool notifies_;

@@ -14,7 +14,7 @@ void PrefetchUnit::accessed(const Request& request, bool hit, Time looked_up) {
     if (under_way() < prefetcher_->params().registers) {
       ask(each, request, looked_up);
     } else {
-      count(&PrefetchCounts::dropped);
+      ++counts_->dropped;
     }
   }
 }
@@ -22,7 +22,7 @@ void PrefetchUnit::accessed(const Request& request, bool hit, Time looked_up) {
 bool PrefetchUnit::used(LineAddress line) {
   const Ahead* const ahead = ahead_.find(key_of(line));
   if (!ahead) return false;
-  count(ahead->here ? &PrefetchCounts::useful : &PrefetchCounts::late);
+  ++(ahead->here ? counts_->useful : counts_->late);
   ahead_.erase(key_of(line));
   return true;
 }
@@ -49,7 +49,7 @@ void PrefetchUnit::ask(LineAddress line, const Request& trigger, Time looked_up)
   request.begin(endpoint_.id(), endpoint_.now());
   request.charge(Segment::kCache, looked_up);
   ahead_.place(key_of(line)) = {key_of(line), false};
-  count(&PrefetchCounts::issued);
+  ++counts_->issued;
   cache_.fetch(request);
 }
 
@@ -57,7 +57,7 @@ void PrefetchUnit::came(Request& request) {
   const LineAddress line = LineAddress::of(request.address);
   if (ahead_.find(key_of(line))) {
     if (request.failed) {
-      count(&PrefetchCounts::failed);
+      ++counts_->failed;
       ahead_.erase(key_of(line));
     } else {
       ahead_.at(key_of(line)).here = true;
@@ -69,7 +69,7 @@ void PrefetchUnit::came(Request& request) {
 
 void PrefetchUnit::left(LineAddress line) {
   if (!is_ahead(line)) return;
-  count(&PrefetchCounts::useless);
+  ++counts_->useless;
   ahead_.erase(key_of(line));
 }
 

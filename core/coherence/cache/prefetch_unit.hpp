@@ -11,6 +11,7 @@
 #include "coherence/cache/prefetch_counts.hpp"
 #include "component/endpoint.hpp"
 #include "kernel/pool.hpp"
+#include "kernel/windowed.hpp"
 #include "protocol/request.hpp"
 #include "tags/prefetcher.hpp"
 
@@ -51,9 +52,9 @@ class PrefetchUnit {
   /// Reads without an answer.
   std::uint64_t under_way() const { return requests_.live(); }
 
-  void open_window() { window_open_ = true; }
-  void close_window() { window_open_ = false; }
-  const PrefetchCounts& counts() const { return counts_; }
+  void open_window(Time now) { counts_.open(now); }
+  void close_window(Time now) { counts_.close(now); }
+  const PrefetchCounts& counts() const { return counts_.window(); }
 
  private:
   /// A line that nobody has used yet.
@@ -64,9 +65,6 @@ class PrefetchUnit {
   };
 
   static std::uint64_t key_of(LineAddress line) { return line.number() + 1; }
-  void count(std::uint64_t PrefetchCounts::* what) {
-    if (window_open_) ++(counts_.*what);
-  }
   bool worth_asking(LineAddress line, LineAddress trigger) const;
   void ask(LineAddress line, const Request& trigger, Time looked_up);
 
@@ -76,8 +74,7 @@ class PrefetchUnit {
   FlatTable<Ahead> ahead_;
   Pool<Request> requests_;
   std::vector<LineAddress> wanted_;
-  bool window_open_ = false;
-  PrefetchCounts counts_;
+  Windowed<PrefetchCounts> counts_;
 };
 
 }  // namespace cxloom

@@ -51,7 +51,7 @@ void CacheSnoops::look_up(CacheSnoop& snoop) {
 }
 
 void CacheSnoops::snoop_line(CacheSnoop& snoop, LineAddress line) {
-  counts_.count(&CacheCounts::lines_snooped);
+  ++counts_->lines_snooped;
   CacheTransaction* const under_way = lines_.under_way(line);
   // What asks for no copy may be before or behind: that does not matter.
   if (!under_way || under_way->doing == Doing::kWrite || under_way->doing == Doing::kAtomic) {
@@ -64,7 +64,7 @@ void CacheSnoops::snoop_line(CacheSnoop& snoop, LineAddress line) {
   transaction.snoop_account.open(now());
   if (snoop.protocol->defers(transaction, snoop)) {
     transaction.snoop = &snoop;
-    if (transaction.asked) counts_.count(&CacheCounts::conflicts);
+    if (transaction.asked) ++counts_->conflicts;
     return;
   }
   answer(snoop, line, &transaction);
@@ -99,7 +99,7 @@ void CacheSnoops::answer(CacheSnoop& snoop, LineAddress line, CacheTransaction* 
   Time ready = now();
   if (left == LineState::kInvalid) {
     lines_.note_gone(line);
-    counts_.count(&CacheCounts::lines_lost);
+    ++counts_->lines_lost;
     ready = lines_.occupy(now(), clear_time_);
   }
   if (left != held) lines_.set_state(line, left);
@@ -122,7 +122,7 @@ void CacheSnoops::answer(CacheSnoop& snoop, LineAddress line, CacheTransaction* 
 
 // Data that leave with the answer to a snoop are written to memory by the home: a write-back like any other.
 void CacheSnoops::forwarded(LineAddress line) {
-  counts_.count(&CacheCounts::write_backs);
+  ++counts_->write_backs;
   client_.written_back(agent_.endpoint().system_context().map.find(line.address())->target, kLineBytes);
 }
 

@@ -16,7 +16,7 @@ class CacheSnoops {
  public:
   /// `agent` gets an event of the kind `wake` with a snoop that is to be looked up.
   CacheSnoops(Time clear_time, Agent& agent, std::uint8_t wake, CacheLines& lines, CacheClient& client,
-              CacheCounts& counts)
+              Windowed<CacheCounts>& counts)
       : clear_time_(clear_time),
         agent_(agent),
         wake_(wake),
@@ -45,7 +45,7 @@ class CacheSnoops {
   std::uint8_t wake_;
   CacheLines& lines_;
   CacheClient& client_;
-  CacheCounts& counts_;
+  Windowed<CacheCounts>& counts_;
   Pool<CacheSnoop> snoops_;
 };
 

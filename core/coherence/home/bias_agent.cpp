@@ -58,7 +58,7 @@ bool BiasAgent::ask_first(Transaction& transaction) {
   if (!device && request.meta != MetaValue::kInvalid) {  // the host wants a copy
     transaction.in_page = true;
     ++page.under_way;
-    if (page.bias == Bias::kDevice && counts()) ++window().flips_to_host;
+    if (page.bias == Bias::kDevice) ++counts().flips_to_host;
     page.bias = Bias::kHost;
     page.asked = 0;
     know_host(request);
@@ -118,7 +118,7 @@ void BiasAgent::leave(Page& page) {
 
 // The host gets nothing of the page, and is asked for none of its lines: now it gives up all of them.
 void BiasAgent::flip(Page& page) {
-  if (counts()) ++window().flips_to_device;
+  ++counts().flips_to_device;
   Transaction& cause = *page.cause;
   if (host_ == kNoPeer) {
     end_flip(page);

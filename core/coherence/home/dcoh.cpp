@@ -47,7 +47,7 @@ void Dcoh::receive(Message& message) {
 }
 
 void Dcoh::conflict(Message& message) {
-  if (counts()) ++window().conflicts;
+  ++counts().conflicts;
   const ObservedScope handling(*this, message);
   complete(message, Opcode::kBIConflictAck);
 }
@@ -89,7 +89,7 @@ bool Dcoh::take_out_of_turn(Message& message) {
 }
 
 void Dcoh::address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) {
-  if (counts()) ++window().bisnp_sent;
+  ++counts().bisnp_sent;
   Opcode& opcode = snoop.message.opcode;
   const bool block = lines > 0;
   switch (purpose) {

@@ -104,7 +104,7 @@ void DirectoryAgent::proceed(Transaction& transaction) {
   transaction.request->charge(Segment::kHomeQueue, now());
   if (take_notice(transaction)) return;
   const Slot slot = filter_->find(transaction.line);
-  if (window_open_) ++(slot == kNoSlot ? counts_.filter_misses : counts_.filter_hits);
+  ++(slot == kNoSlot ? counts_->filter_misses : counts_->filter_hits);
   if (slot != kNoSlot) {
     filter_->touch(slot);
     take_entry(transaction, slot);
@@ -185,7 +185,7 @@ void DirectoryAgent::evict(const SnoopFilter::Victims& victims, Transaction& tra
     take_entry(eviction, slot);
     (last ? last->block : first) = &eviction;
     last = &eviction;
-    if (window_open_) ++(full ? counts_.evictions_capacity : counts_.evictions_conflict);
+    ++(full ? counts_->evictions_capacity : counts_->evictions_conflict);
   }
   first->evicts_for = &transaction;
   first->snooped_at = now();
@@ -194,7 +194,7 @@ void DirectoryAgent::evict(const SnoopFilter::Victims& victims, Transaction& tra
     std::uint32_t held = 0;
     for (const Slot slot : victims) held += filter_->has_owner(slot, peer) ? 1 : 0;
     if (held == 0) continue;
-    if (window_open_) counts_.lines_invalidated += held;
+    counts_->lines_invalidated += held;
     ++first->snoops_left;
     const std::uint8_t block = lines == 1 ? 0 : lines;
     send_snoop(*first, first->line, peer, SnoopFor::kInvalidate, block, *transaction.request);
@@ -231,7 +231,7 @@ void DirectoryAgent::snoop_others(Transaction& transaction, Wish wish) {
   transaction.snooped_at = now();
   for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {
     if (peer == self || !filter_->has_owner(slot, peer)) continue;
-    if (window_open_ && wish.own) ++counts_.lines_invalidated;
+    if (wish.own) ++counts_->lines_invalidated;
     ++transaction.snoops_left;
     send_snoop(transaction, transaction.line, peer, purpose, 0, request);
   }
@@ -240,7 +240,7 @@ void DirectoryAgent::snoop_others(Transaction& transaction, Wish wish) {
 
 void DirectoryAgent::send_snoop(Transaction& transaction, LineAddress line, std::uint32_t peer,
                                 SnoopFor purpose, std::uint8_t lines, const Message& cause) {
-  if (window_open_) ++counts_.snoops_sent;
+  ++counts_->snoops_sent;
   Snoop& snoop = snoops_.take();
   snoop.peer = peer;
   snoop.transaction = &transaction;
@@ -272,9 +272,9 @@ void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
   if (--transaction.snoops_left > 0) return;
   Message& cause = transaction.request ? *transaction.request : *transaction.evicts_for->request;
   if (cause.account) cause.account->join(last);
-  if (window_open_ && (!transaction.request || wish_of(*transaction.request).own)) {
-    ++counts_.invalidations;
-    counts_.invalidation_wait_ps += static_cast<Wide>((now() - transaction.snooped_at).ps());
+  if (!transaction.request || wish_of(*transaction.request).own) {
+    ++counts_->invalidations;
+    counts_->invalidation_wait += now() - transaction.snooped_at;
   }
   if (std::exchange(transaction.asks, false)) {
     asked(transaction);
@@ -449,14 +449,11 @@ std::string DirectoryAgent::line_state(LineAddress line) const {
   return text;
 }
 
-void DirectoryAgent::open_window(Time /*now*/) {
-  window_open_ = true;
-  counts_ = {};
-}
+void DirectoryAgent::open_window(Time now) { counts_.open(now); }
 
-void DirectoryAgent::close_window(Time /*now*/) {
-  window_open_ = false;
-  counts_.filter_entries = filter_->occupied();
+void DirectoryAgent::close_window(Time now) {
+  counts_->filter_entries = filter_->occupied();
+  counts_.close(now);
 }
 
 std::string DirectoryAgent::activity() const {

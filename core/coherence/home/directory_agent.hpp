@@ -20,6 +20,7 @@
 #include "component/memory_front.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
+#include "kernel/windowed.hpp"
 #include "protocol/account.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/message_queue.hpp"
@@ -53,7 +54,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
     Message pull;                        ///< goes out for the data of a write, and comes back with them
   };
 
-  const CoherenceCounts& coherence_counts() const override { return counts_; }
+  const CoherenceCounts& coherence_counts() const override { return counts_.window(); }
 
   void start() override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -155,8 +156,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   /// kNoPeer: the node has never asked for a copy.
   std::uint32_t known_peer(NodeId node) const;
   NodeId node_of(std::uint32_t peer) const { return peers_[peer]; }
-  bool counts() const { return window_open_; }
-  CoherenceCounts& window() { return counts_; }
+  CoherenceCounts& counts() { return *counts_; }
   Snoop& snoop(std::uint32_t tag) { return snoops_.at(tag); }
 
   /// Takes a request when there is a place for it.
@@ -232,9 +232,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   bool retrying_ = false;
   bool freed_again_ = false;  // an entry, during the retry
 
-  // Measuring.
-  bool window_open_ = false;
-  CoherenceCounts counts_;
+  Windowed<CoherenceCounts> counts_;
 };
 
 }  // namespace cxloom

@@ -14,7 +14,7 @@ namespace cxloom {
 
 namespace {
 
-struct ControllerMeasured {
+struct ControllerMeasured : ControllerCounts {
   double queue_mean = 0;
   double queue_p99 = 0;
   double queue_max = 0;
@@ -22,8 +22,8 @@ struct ControllerMeasured {
   std::optional<double> reads_max;
   std::optional<double> writes_mean;
   std::optional<double> writes_max;
-  std::optional<std::uint64_t> buffer_hits;
-  std::optional<std::uint64_t> extent_errors;
+  bool buffers = false;
+  bool has_extents = false;
   std::optional<Value> extent_bytes;
   std::optional<Value> logical_devices;
   std::optional<Value> load;
@@ -40,8 +40,9 @@ constexpr std::array kControllerMeasures{
     measure<&ControllerMeasured::writes_mean>("write_places_mean", "",
                                               "places of write_buffer taken, mean over time"),
     measure<&ControllerMeasured::writes_max>("write_places_max", "", "the same, largest number"),
-    measure<&ControllerMeasured::buffer_hits>("buffer_hits", "", "reads answered from write_buffer"),
-    measure<&ControllerMeasured::extent_errors>(
+    measure<ControllerMeasured, &ControllerMeasured::buffer_hits, &ControllerMeasured::buffers>(
+        "buffer_hits", "", "reads answered from write_buffer"),
+    measure<ControllerMeasured, &ControllerMeasured::extent_errors, &ControllerMeasured::has_extents>(
         "extent_errors", "",
         "accesses outside the extents of their requesters, answered with an "
         "error. Absent without dynamic_capacity"),
@@ -153,8 +154,8 @@ void MemoryController::report_load(Message& message) {
                    : load >= qos_->moderate ? DevLoad::kModerate
                    : load >= qos_->optimal  ? DevLoad::kOptimal
                                             : DevLoad::kLight);
-  loads_ += static_cast<std::uint64_t>(message.load());
-  ++answers_;
+  counts_->loads += static_cast<std::uint64_t>(message.load());
+  ++counts_->answers;
 }
 
 std::span<const LogicalDeviceExtent> MemoryController::logical_devices() const {
@@ -211,7 +212,7 @@ void MemoryController::admit(Message& message, Places& places) {
   if (extents_) [[unlikely]] {
     if (!extents_->holds(address, message.size, message.requester)) {
       if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, &places == writes_.get());
-      ++extent_errors_;
+      ++counts_->extent_errors;
       message.failed = true;
       answer(message, ready);
       return;
@@ -226,7 +227,7 @@ void MemoryController::admit(Message& message, Places& places) {
       return;
     }
     if (message.opcode != Opcode::kMemAtomic && buffered_->hold(address, message.size)) {
-      ++buffer_hits_;
+      ++counts_->buffer_hits;
       if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, 0);
       answer(message, ready);
       return;
@@ -346,10 +347,8 @@ void MemoryController::wake(std::uint8_t kind, std::uint64_t payload) {
 void MemoryController::open_window(Time now) {
   in_service_.open(now);
   if (logical_) logical_->open_window(now);
-  buffer_hits_ = 0;
-  extent_errors_ = 0;
+  counts_.open(now);
   if (extents_) extents_->open_window(now);
-  loads_ = answers_ = 0;
   requests_.level.open(now);
   if (writes_) writes_->level.open(now);
   media_->open_window(now);
@@ -360,10 +359,8 @@ void MemoryController::close_window(Time now) {
   if (logical_) logical_->close_window(now);
   requests_.level.close(now);
   if (writes_) writes_->level.close(now);
-  hits_of_window_ = buffer_hits_;
-  extent_errors_of_window_ = extent_errors_;
+  counts_.close(now);
   if (extents_) extents_->close_window(now);
-  load_of_window_ = mean_value(static_cast<double>(loads_), static_cast<double>(answers_));
   media_->close_window(now);
 }
 
@@ -371,8 +368,10 @@ std::vector<MeasureInfo> MemoryController::measures() { return infos_of(kControl
 
 void MemoryController::report_memory(MeasureSink& sink) const {
   const LevelMonitor& queue = in_service_.monitor();
-  ControllerMeasured measured{
-      .queue_mean = queue.mean(), .queue_p99 = queue.quantile(0.99), .queue_max = queue.maximum()};
+  ControllerMeasured measured{counts_.window()};
+  measured.queue_mean = queue.mean();
+  measured.queue_p99 = queue.quantile(0.99);
+  measured.queue_max = queue.maximum();
   if (writes_ && requests_.limit) {
     measured.reads_mean = requests_.level.mean();
     measured.reads_max = requests_.level.maximum();
@@ -381,15 +380,16 @@ void MemoryController::report_memory(MeasureSink& sink) const {
     measured.writes_mean = writes_->level.mean();
     measured.writes_max = writes_->level.maximum();
   }
-  if (buffered_) measured.buffer_hits = hits_of_window_;
+  measured.buffers = buffered_ != nullptr;
+  measured.has_extents = extents_ != nullptr;
   if (extents_) {
-    measured.extent_errors = extent_errors_of_window_;
     Value::Map bytes;
     for (const auto& [host, mean] : extents_->means()) bytes.emplace_back(host, mean);
     measured.extent_bytes = std::move(bytes);
   }
   if (logical_) measured.logical_devices = logical_->report();
-  if (qos_) measured.load.emplace(load_of_window_);
+  if (qos_)
+    measured.load = mean_value(static_cast<double>(measured.loads), static_cast<double>(measured.answers));
   report_all(kControllerMeasures, measured, sink);
   media_->report(sink);
 }

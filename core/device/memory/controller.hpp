@@ -17,6 +17,7 @@
 #include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
+#include "kernel/windowed.hpp"
 #include "memory/media/context.hpp"
 #include "protocol/message_queue.hpp"
 
@@ -128,6 +129,13 @@ struct MemoryControllerParams {
   }
 };
 
+struct ControllerCounts {
+  std::uint64_t buffer_hits = 0;
+  std::uint64_t extent_errors = 0;
+  std::uint64_t loads = 0;    ///< sum of those that answers reported
+  std::uint64_t answers = 0;  ///< their number
+};
+
 class alignas(64) MemoryController final : public Agent,
                                            public MemoryOwner,
                                            public DynamicMemory,
@@ -221,17 +229,11 @@ class alignas(64) MemoryController final : public Agent,
 
   Bytes capacity_;
   Time atomic_time_;
-  Pool<Message> posted_;             // carry posted writes to the media
-  std::uint64_t extent_errors_ = 0;  // since the window opened
-  std::uint64_t extent_errors_of_window_ = 0;
+  Pool<Message> posted_;  // carry posted writes to the media
+  Windowed<ControllerCounts> counts_;
   std::unique_ptr<LogicalDevices> logical_;  // none: the memory is one whole
   std::optional<DeviceLoadParams> qos_;      // none: it reports no load
   std::uint64_t present_ = 0;                // requests that are not answered, if they are counted
-  std::uint64_t loads_ = 0;                  // sum of those reported since the window opened
-  std::uint64_t answers_ = 0;                // their number
-  Value load_of_window_;
-  std::uint64_t buffer_hits_ = 0;  // since the window opened
-  std::uint64_t hits_of_window_ = 0;
 };
 
 }  // namespace cxloom

@@ -79,7 +79,7 @@ void LogicalDevices::arrive(Message& message) {
   ensure(message.ld() < devices_.size(), "a request to a logical device that there is not");
   Device& device = devices_[message.ld()];
   if (device.host && *device.host != message.requester) {
-    if (measured_.is_open()) ++device.refused;
+    ++device.counts->refused;
     server_.refuse(message);
     return;
   }
@@ -122,11 +122,9 @@ void LogicalDevices::let_through(Device& device, Time now) {
   --device.waiting;
   ++device.inside;
   device.level.change(now, -1);
-  if (measured_.is_open()) {
-    ++device.requests;
-    device.bytes += message.size;
-    device.waited += now - message.since;
-  }
+  ++device.counts->requests;
+  device.counts->bytes += message.size;
+  device.counts->waited += now - message.since;
   if (device.outside.empty()) {
     --device.taken;
   } else {
@@ -177,30 +175,28 @@ std::size_t LogicalDevices::waiting() const {
 }
 
 void LogicalDevices::open_window(Time now) {
-  measured_.open(now);
   for (Device& each : devices_) {
-    each.requests = each.refused = each.bytes = 0;
-    each.waited = {};
+    each.counts.open(now);
     each.level.open(now);
   }
 }
 
 void LogicalDevices::close_window(Time now) {
-  measured_.close(now);
-  for (Device& each : devices_) each.level.close(now);
+  for (Device& each : devices_) {
+    each.counts.close(now);
+    each.level.close(now);
+  }
 }
 
 Value LogicalDevices::report() const {
   Value::Map all;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     const Device& each = devices_[i];
-    const LogicalDeviceMeasured measured{
-        .requests = each.requests,
-        .refused = each.refused,
-        .bandwidth = measured_.per_ns(static_cast<double>(each.bytes)),
-        .wait = mean_value(each.waited.ns(), static_cast<double>(each.requests)),
-        .queue_mean = each.level.mean(),
-        .queue_max = each.level.maximum()};
+    LogicalDeviceMeasured measured{each.counts.window()};
+    measured.bandwidth = each.counts.per_ns(static_cast<double>(measured.bytes));
+    measured.wait = mean_value(measured.waited.ns(), static_cast<double>(measured.requests));
+    measured.queue_mean = each.level.mean();
+    measured.queue_max = each.level.maximum();
     all.emplace_back(std::to_string(i), map_of(kLogicalDeviceMeasures, measured));
   }
   return all;

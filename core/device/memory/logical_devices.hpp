@@ -18,8 +18,8 @@
 #include "kernel/distribution.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
-#include "kernel/measured_window.hpp"
 #include "kernel/wait_list.hpp"
+#include "kernel/windowed.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
@@ -38,30 +38,35 @@ struct LogicalDeviceParams {
 /// Throws InputError if they are too many, or have more bytes than the memory, if it says how many it has.
 void check_logical_devices(const std::vector<LogicalDeviceParams>& all, const std::optional<Bytes>& capacity);
 
-/// What is measured of one.
-struct LogicalDeviceMeasured {
+/// What is counted of one.
+struct LogicalDeviceCounts {
   std::uint64_t requests = 0;
   std::uint64_t refused = 0;
+  std::uint64_t bytes = 0;
+  Time waited;
+};
+struct LogicalDeviceMeasured : LogicalDeviceCounts {
   double bandwidth = 0;
   Value wait = {};
   double queue_mean = 0;
   double queue_max = 0;
 };
 inline constexpr std::array kLogicalDeviceMeasures{
-    measure<&LogicalDeviceMeasured::requests>("requests", "",
-                                              "requests that left the queue of the LD in the window"),
-    measure<&LogicalDeviceMeasured::refused>(
+    measure<LogicalDeviceMeasured, &LogicalDeviceMeasured::requests>(
+        "requests", "", "requests that left the queue of the LD in the window"),
+    measure<LogicalDeviceMeasured, &LogicalDeviceMeasured::refused>(
         "refused", "",
         "requests in the window that were answered with an error, because the LD belongs to another "
         "host; they do not queue"),
-    measure<&LogicalDeviceMeasured::bandwidth>(
+    measure<LogicalDeviceMeasured, &LogicalDeviceMeasured::bandwidth>(
         "bandwidth_gb_per_s", "GB/s", "bytes of these requests, read or written / length of the window"),
-    measure<&LogicalDeviceMeasured::wait>(
+    measure<LogicalDeviceMeasured, &LogicalDeviceMeasured::wait>(
         "wait_ns", "ns",
         "time that these requests waited in front of the controller, mean; null if there were none"),
-    measure<&LogicalDeviceMeasured::queue_mean>(
+    measure<LogicalDeviceMeasured, &LogicalDeviceMeasured::queue_mean>(
         "queue_mean", "", "requests waiting in front of the controller, mean over time"),
-    measure<&LogicalDeviceMeasured::queue_max>("queue_max", "", "the same, largest number"),
+    measure<LogicalDeviceMeasured, &LogicalDeviceMeasured::queue_max>("queue_max", "",
+                                                                      "the same, largest number"),
 };
 
 /// Who serves what the queues let through.
@@ -128,10 +133,7 @@ class LogicalDevices final : public EventHandler {
     std::uint64_t waiting = 0;  ///< in both
     std::uint64_t inside = 0;   ///< let through, and not answered yet
     bool joined = false;        ///< it is among those that wait for a place of the controller
-    std::uint64_t requests = 0;
-    std::uint64_t refused = 0;
-    std::uint64_t bytes = 0;
-    Time waited;
+    Windowed<LogicalDeviceCounts> counts;
     LevelMonitor level;
   };
 
@@ -149,7 +151,6 @@ class LogicalDevices final : public EventHandler {
   FairShare shares_;
   std::uint64_t present_ = 0;  // of all, waiting or not answered
   Time wake_at_{-1};           // when a limit lets something go, as was asked for
-  MeasuredWindow measured_;
 };
 
 }  // namespace cxloom

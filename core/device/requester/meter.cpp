@@ -1,20 +1,20 @@
 #include "device/requester/meter.hpp"
 
 #include <array>
-#include <optional>
 
+#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 
 namespace cxloom {
 
 namespace {
 
-struct MeterMeasured {
+struct MeterMeasured : MeterCounts {
   std::uint64_t requests = 0;
   double bandwidth = 0;
   double in_flight = 0;
-  std::optional<std::uint64_t> fences;
-  std::optional<Value> fence_wait;
+  bool fenced = false;
+  Value fence_wait_mean = {};
 };
 
 constexpr std::array kMeterMeasures{
@@ -24,47 +24,42 @@ constexpr std::array kMeterMeasures{
         "payload bytes exchanged with memory, write-backs and prefetches included / length of the window"),
     measure<&MeterMeasured::in_flight>(
         "in_flight_mean", "", "requests in flight, mean over time, those answered without data among them"),
-    measure<&MeterMeasured::fences>(
+    measure<MeterMeasured, &MeterMeasured::fences, &MeterMeasured::fenced>(
         "fences", "",
         "accesses behind a fence that were issued in the window. Absent where the work has no fences"),
-    measure<&MeterMeasured::fence_wait>("fence_wait_ns", "ns",
-                                        "time that an access behind a fence waited for nothing but answers "
-                                        "to those before it, mean; null if none "
-                                        "was issued"),
+    measure<MeterMeasured, &MeterMeasured::fence_wait_mean, &MeterMeasured::fenced>(
+        "fence_wait_ns", "ns",
+        "time that an access behind a fence waited for nothing but answers to those before it, mean; null if "
+        "none was issued"),
 };
 
 }  // namespace
 
 void RequesterMeter::passed_fence(Time waited) {
   fenced_ = true;
-  if (!measured_.is_open()) return;
-  ++fences_;
-  fence_wait_ += waited;
+  ++counts_->fences;
+  counts_->fence_wait += waited;
 }
 
 void RequesterMeter::open_window(Time at) {
-  measured_.open(at);
+  counts_.open(at);
   in_flight_.open(at);
 }
 
 void RequesterMeter::close_window(Time at) {
-  measured_.close(at);
+  counts_.close(at);
   in_flight_.close(at);
 }
 
 std::vector<MeasureInfo> RequesterMeter::measures() { return infos_of(kMeterMeasures); }
 
 void RequesterMeter::report(MeasureSink& sink) const {
-  MeterMeasured measured{.requests = latency_.count(),
-                         .bandwidth = measured_.per_ns(static_cast<double>(payload_)),
-                         .in_flight = in_flight_.mean(),
-                         .fences = {},
-                         .fence_wait = {}};
-  if (fenced_) {
-    measured.fences = fences_;
-    measured.fence_wait.emplace();
-    if (fences_ > 0) measured.fence_wait.emplace(fence_wait_.ns() / static_cast<double>(fences_));
-  }
+  MeterMeasured measured{counts_.window()};
+  measured.requests = latency_.count();
+  measured.bandwidth = counts_.per_ns(static_cast<double>(measured.payload));
+  measured.in_flight = in_flight_.mean();
+  measured.fenced = fenced_;
+  measured.fence_wait_mean = mean_value(measured.fence_wait.ns(), static_cast<double>(measured.fences));
   report_all(kMeterMeasures, measured, sink);
 }
 

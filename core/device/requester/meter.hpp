@@ -9,28 +9,32 @@
 #include "base/units.hpp"
 #include "kernel/batch_means.hpp"
 #include "kernel/distribution.hpp"
-#include "kernel/measured_window.hpp"
+#include "kernel/windowed.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {
+
+struct MeterCounts {
+  std::uint64_t payload = 0;  ///< bytes
+  std::uint64_t fences = 0;
+  Time fence_wait;
+};
 
 class RequesterMeter {
  public:
   void issued(Time now) { in_flight_.change(now, +1); }
   void completed(const Request& request, Time now) {
     in_flight_.change(now, -1);
-    if (!measured_.is_open()) return;
+    if (!counts_.is_open()) return;
     if (request.failed) [[unlikely]]
       return errors_.add(now - request.created());
     latency_.add(now - request.created());
     if (latency_.count() == batches_.next()) [[unlikely]]
       batches_.close(latency_.sum_ps());
-    payload_ += request.moved();
+    counts_->payload += request.moved();
   }
   /// Bytes that a line of an access, a write-back or a prefetch has moved.
-  void moved(std::uint64_t bytes) {
-    if (measured_.is_open()) payload_ += bytes;
-  }
+  void moved(std::uint64_t bytes) { counts_->payload += bytes; }
   /// An access behind a fence was issued, and nothing but the fence had held it up so long.
   void passed_fence(Time waited);
 
@@ -49,11 +53,8 @@ class RequesterMeter {
   LatencyDistribution latency_;
   BatchMeans batches_{64};  // of the latencies: 1 KiB
   LevelMonitor in_flight_;
-  std::uint64_t payload_ = 0;
-  MeasuredWindow measured_;
+  Windowed<MeterCounts> counts_;
   bool fenced_ = false;  // some access so far was behind a fence
-  std::uint64_t fences_ = 0;
-  Time fence_wait_;
   LatencyDistribution errors_;
 };
 

@@ -132,7 +132,7 @@ PersistEntry* PersistBuffer::entry_for(const Message& message) {
   const LineAddress line = LineAddress::of(message.address);
   PersistEntry* const newest = entries_.newest(line);
   if (newest && newest->state == PersistEntry::State::kDirty) {
-    ++counts_.coalesced;
+    ++counts_->coalesced;
     return newest;
   }
   return entries_.has_empty() ? &entries_.take(line) : nullptr;
@@ -142,7 +142,7 @@ bool PersistBuffer::write(Message& message) {
   PersistEntry* const entry = entry_for(message);
   if (!entry) {
     if (std::exchange(stalled_, true)) return false;
-    ++counts_.stalls;
+    ++counts_->stalls;
     empty_wanted_.join(*this, kernel_.now());
     if (PersistEntry* const victim = entries_.victim()) {
       drain(*victim, kernel_.now());
@@ -152,7 +152,7 @@ bool PersistBuffer::write(Message& message) {
   }
   if (std::exchange(stalled_, false)) empty_wanted_.leave(*this);
   leave_queue(message);
-  ++counts_.persists;
+  ++counts_->persists;
   const Time end = kernel_.now() + params_.tag_time + params_.data_time;
   store(message, *entry, end);
   served_until(message, end);
@@ -191,7 +191,7 @@ void PersistBuffer::read(Message& message) {
   const Time now = kernel_.now();
   PersistEntry* const newest = entries_.newest(LineAddress::of(message.address));
   if (!newest) {
-    ++counts_.detours;
+    ++counts_->detours;
     served_until(message, now + params_.tag_time);
     depart_at(message, now + params_.tag_time);
     return;
@@ -199,7 +199,7 @@ void PersistBuffer::read(Message& message) {
   const LineBytes wanted = bytes_of(message.address, message.size);
   const LineBytes here = newest->bytes | (newest->older ? newest->older->bytes : 0);
   if (message.opcode == Opcode::kMemAtomic || (wanted & ~here) != 0) return hold(message, *newest);
-  ++counts_.read_hits;
+  ++counts_->read_hits;
   const Time end = now + params_.tag_time + params_.data_time;
   if (newest->state == PersistEntry::State::kDirty) entries_.touch(*newest);
   message.version = newest->version;
@@ -208,7 +208,7 @@ void PersistBuffer::read(Message& message) {
 }
 
 void PersistBuffer::hold(Message& message, PersistEntry& newest) {
-  ++counts_.held_reads;
+  ++counts_->held_reads;
   const Time end = kernel_.now() + params_.tag_time;
   served_until(message, end);
   newest.held.push(message);
@@ -237,7 +237,7 @@ void PersistBuffer::served_until(Message& message, Time end) {
 // One message for all bytes from the first to the last, of which some may be none of the entry's.
 void PersistBuffer::drain(PersistEntry& entry, Time at) {
   entries_.begin_drain(entry);
-  ++counts_.drains;
+  ++counts_->drains;
   Message& message = entry.drain;
   const auto first = static_cast<unsigned>(std::countr_zero(entry.bytes));
   message.address = Address{entry.line.address().value() + first};
@@ -287,7 +287,7 @@ void PersistBuffer::drain_answered(Message& answer) {
 void PersistBuffer::end_drain(PersistEntry& entry) {
   IntrusiveQueue<Message> held = std::exchange(entry.held, {});
   PersistEntry* const newer = entries_.end_drain(entry);
-  ++counts_.drained;
+  ++counts_->drained;
   if (newer && (newer->wanted || params_.policy == DrainPolicy::kDrain)) drain(*newer, kernel_.now());
   count_entries();
   while (!held.empty()) {
@@ -343,19 +343,19 @@ void PersistBuffer::count_entries() {
 }
 
 void PersistBuffer::open_window(Time now) {
-  counts_ = {};
-  counts_.resident_before = entries_.dirty() + entries_.draining();
+  counts_.open(now);
+  counts_->resident_before = entries_.dirty() + entries_.draining();
   for (LevelMonitor* level : {&full_level_, &dirty_level_, &drain_level_, &queue_level_}) level->open(now);
 }
 
 void PersistBuffer::close_window(Time now) {
-  of_window_ = counts_;
-  of_window_.resident = entries_.dirty() + entries_.draining();
+  counts_->resident = entries_.dirty() + entries_.draining();
+  counts_.close(now);
   for (LevelMonitor* level : {&full_level_, &dirty_level_, &drain_level_, &queue_level_}) level->close(now);
 }
 
 Value PersistBuffer::report() const {
-  PersistMeasured measured = of_window_;
+  PersistMeasured measured{counts_.window()};
   measured.full_mean = full_level_.mean();
   measured.dirty_mean = dirty_level_.mean();
   measured.drain_mean = drain_level_.mean();

@@ -15,6 +15,7 @@
 #include "device/switch/persist_params.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/wait_list.hpp"
+#include "kernel/windowed.hpp"
 #include "protocol/error_answer.hpp"
 #include "protocol/message_queue.hpp"
 
@@ -24,8 +25,8 @@ class SwitchCore;
 struct SystemContext;
 class RequestObserver;
 
-/// What a persist buffer measured in the window.
-struct PersistMeasured {
+/// What a persist buffer counts.
+struct PersistCounts {
   std::uint64_t persists = 0;
   std::uint64_t coalesced = 0;
   std::uint64_t drains = 0;
@@ -36,6 +37,9 @@ struct PersistMeasured {
   std::uint64_t detours = 0;
   std::uint64_t held_reads = 0;
   std::uint64_t stalls = 0;
+};
+
+struct PersistMeasured : PersistCounts {
   double full_mean = 0;
   double dirty_mean = 0;
   double drain_mean = 0;
@@ -44,30 +48,34 @@ struct PersistMeasured {
 };
 
 inline constexpr std::array kPersistMeasures{
-    measure<&PersistMeasured::persists>("persists", "", "writes that it took"),
-    measure<&PersistMeasured::coalesced>("coalesced", "", "of these, writes to a line that was Dirty there"),
-    measure<&PersistMeasured::drains>("drains", "", "lines that it began to write to memory"),
-    measure<&PersistMeasured::drained>("drained", "", "lines that memory has answered for"),
-    measure<&PersistMeasured::resident_before>("resident_before", "",
-                                               "entries that were not Empty when the window opened"),
-    measure<&PersistMeasured::resident>(
+    measure<PersistMeasured, &PersistMeasured::persists>("persists", "", "writes that it took"),
+    measure<PersistMeasured, &PersistMeasured::coalesced>("coalesced", "",
+                                                          "of these, writes to a line that was Dirty there"),
+    measure<PersistMeasured, &PersistMeasured::drains>("drains", "",
+                                                       "lines that it began to write to memory"),
+    measure<PersistMeasured, &PersistMeasured::drained>("drained", "", "lines that memory has answered for"),
+    measure<PersistMeasured, &PersistMeasured::resident_before>(
+        "resident_before", "", "entries that were not Empty when the window opened"),
+    measure<PersistMeasured, &PersistMeasured::resident>(
         "resident", "",
         "entries that were not Empty when it closed: resident_before + persists = coalesced + drained + "
         "resident"),
-    measure<&PersistMeasured::read_hits>("read_hits", "", "reads that it answered"),
-    measure<&PersistMeasured::detours>(
+    measure<PersistMeasured, &PersistMeasured::read_hits>("read_hits", "", "reads that it answered"),
+    measure<PersistMeasured, &PersistMeasured::detours>(
         "detours", "",
         "reads and atomic operations that came for a line which was gone when their turn came"),
-    measure<&PersistMeasured::held_reads>(
+    measure<PersistMeasured, &PersistMeasured::held_reads>(
         "held_reads", "",
         "reads of a line of which it had a part, and atomic operations, that waited until it was drained"),
-    measure<&PersistMeasured::stalls>("stalls", "", "writes that found no Empty entry when their turn came"),
-    measure<&PersistMeasured::full_mean>("entries_mean", "", "entries that are not Empty, mean over time"),
-    measure<&PersistMeasured::dirty_mean>("dirty_mean", "", "of these, Dirty ones"),
-    measure<&PersistMeasured::drain_mean>("drain_mean", "", "of these, those in Drain"),
-    measure<&PersistMeasured::queue_mean>("queue_mean", "",
-                                          "messages that wait in its input queue, mean over time"),
-    measure<&PersistMeasured::queue_max>("queue_max", "", "the same, largest number"),
+    measure<PersistMeasured, &PersistMeasured::stalls>(
+        "stalls", "", "writes that found no Empty entry when their turn came"),
+    measure<PersistMeasured, &PersistMeasured::full_mean>("entries_mean", "",
+                                                          "entries that are not Empty, mean over time"),
+    measure<PersistMeasured, &PersistMeasured::dirty_mean>("dirty_mean", "", "of these, Dirty ones"),
+    measure<PersistMeasured, &PersistMeasured::drain_mean>("drain_mean", "", "of these, those in Drain"),
+    measure<PersistMeasured, &PersistMeasured::queue_mean>(
+        "queue_mean", "", "messages that wait in its input queue, mean over time"),
+    measure<PersistMeasured, &PersistMeasured::queue_max>("queue_max", "", "the same, largest number"),
 };
 
 class PersistBuffer : public EventHandler, private Waiter {
@@ -181,9 +189,7 @@ class PersistBuffer : public EventHandler, private Waiter {
     const Component& component;
   } waits_outside_;
 
-  // Since the window opened, and of the whole window.
-  PersistMeasured counts_;
-  PersistMeasured of_window_;
+  Windowed<PersistCounts> counts_;
   LevelMonitor full_level_;
   LevelMonitor dirty_level_;
   LevelMonitor drain_level_;

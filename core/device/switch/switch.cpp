@@ -1,7 +1,5 @@
 #include "device/switch/switch.hpp"
 
-#include <optional>
-
 #include "base/measure_table.hpp"
 #include "protocol/error_answer.hpp"
 
@@ -9,18 +7,13 @@ namespace cxloom {
 
 namespace {
 
-struct SwitchMeasured {
-  std::optional<std::uint64_t> isolation_errors;
-  std::optional<std::uint64_t> removal_errors;
-};
-
 constexpr std::array kSwitchMeasures{
-    measure<&SwitchMeasured::isolation_errors>(
+    measure<&VirtualSwitchCounts::isolation_errors>(
         "isolation_errors", "",
         "requests that it answered with an error in the window, because "
         "their device was not bound to the virtual "
         "switch that they came to. Absent without virtual switches"),
-    measure<&SwitchMeasured::removal_errors>(
+    measure<&VirtualSwitchCounts::removal_errors>(
         "removal_errors", "",
         "answers that it made errors in the window, because the device had "
         "been removed by surprise. Absent without "
@@ -47,18 +40,17 @@ void Switch::forward_in_vcs(Message& message) {
     core().forward_by(output, message);
     return;
   }
-  ++(is_request(message) ? isolation_errors_ : removal_errors_);
+  ++(is_request(message) ? counts_->isolation_errors : counts_->removal_errors);
   core().refuse(message);
 }
 
 void Switch::open_window(Time at) {
-  isolation_errors_ = removal_errors_ = 0;
+  counts_.open(at);
   SwitchingDevice::open_window(at);
 }
 
 void Switch::close_window(Time at) {
-  isolation_errors_of_window_ = isolation_errors_;
-  removal_errors_of_window_ = removal_errors_;
+  counts_.close(at);
   SwitchingDevice::close_window(at);
 }
 
@@ -68,10 +60,7 @@ std::vector<MeasureInfo> Switch::measures() {
 
 void Switch::report(MeasureSink& sink) const {
   SwitchingDevice::report(sink);
-  if (!virtual_) return;
-  report_all(kSwitchMeasures,
-             {.isolation_errors = isolation_errors_of_window_, .removal_errors = removal_errors_of_window_},
-             sink);
+  if (virtual_) report_all(kSwitchMeasures, counts_.window(), sink);
 }
 
 }  // namespace cxloom

@@ -8,6 +8,7 @@
 #include "component/component_time.hpp"
 #include "device/context/context.hpp"
 #include "device/switch/core.hpp"
+#include "kernel/windowed.hpp"
 
 namespace cxloom {
 
@@ -73,6 +74,12 @@ class SwitchingDevice : public WithSwitchCore<Component> {
   void take_back(Message& message) override { core().take_back(message); }
 };
 
+/// What a switch with virtual switches counts.
+struct VirtualSwitchCounts {
+  std::uint64_t isolation_errors = 0;
+  std::uint64_t removal_errors = 0;
+};
+
 class Switch final : public SwitchingDevice, public VirtualSwitching, private PortGuard {
  public:
   using Params = SwitchParams;
@@ -99,15 +106,12 @@ class Switch final : public SwitchingDevice, public VirtualSwitching, private Po
  private:
   /// A request may not leave the virtual switch that it came to; an answer may leave any that it was not removed from.
   bool admits(const Message& message, std::uint16_t input, std::uint16_t output) const override;
-  void refused_answer() override { ++removal_errors_; }
+  void refused_answer() override { ++counts_->removal_errors; }
   /// Passes it on if its ports belong together. Otherwise answers it, or makes an error of it.
   void forward_in_vcs(Message& message);
 
   std::unique_ptr<VirtualSwitches> virtual_;  // none: all ports belong together
-  std::uint64_t isolation_errors_ = 0;        // since the window opened
-  std::uint64_t removal_errors_ = 0;
-  std::uint64_t isolation_errors_of_window_ = 0;
-  std::uint64_t removal_errors_of_window_ = 0;
+  Windowed<VirtualSwitchCounts> counts_;
 };
 
 }  // namespace cxloom

@@ -19,42 +19,40 @@ namespace cxloom {
 
 namespace {
 
-struct CachedMediaMeasured {
-  std::uint64_t hits = 0;
-  std::uint64_t misses = 0;
-  std::uint64_t joined = 0;
+struct CachedMediaMeasured : CachedMediaCounts {
   Value hit_rate = {};
-  std::uint64_t write_backs = 0;
-  std::optional<std::uint64_t> prefetches;
-  std::optional<std::uint64_t> useful;
-  std::optional<std::uint64_t> late;
-  std::optional<std::uint64_t> useless;
-  std::optional<std::uint64_t> dropped;
+  bool prefetching = false;
   double misses_mean = 0;
   double misses_max = 0;
   double queue_mean = 0;
   double queue_max = 0;
 };
 
+// With a prefetcher.
+template <auto kMember>
+constexpr auto ahead(std::string_view name, std::string_view meaning) {
+  return measure<CachedMediaMeasured, kMember, &CachedMediaMeasured::prefetching>(name, "", meaning);
+}
+
 constexpr std::array kCachedMediaMeasures{
-    measure<&CachedMediaMeasured::hits>("page_hits", "", "accesses to pages in the cache"),
-    measure<&CachedMediaMeasured::misses>("page_misses", "",
-                                          "accesses that brought their page into the cache"),
-    measure<&CachedMediaMeasured::joined>("page_joins", "",
-                                          "accesses to pages that were on their way into the cache"),
+    measure<CachedMediaMeasured, &CachedMediaMeasured::hits>("page_hits", "",
+                                                             "accesses to pages in the cache"),
+    measure<CachedMediaMeasured, &CachedMediaMeasured::misses>(
+        "page_misses", "", "accesses that brought their page into the cache"),
+    measure<CachedMediaMeasured, &CachedMediaMeasured::joined>(
+        "page_joins", "", "accesses to pages that were on their way into the cache"),
     measure<&CachedMediaMeasured::hit_rate>("page_hit_rate", "", "hits / accesses; null if there were none"),
-    measure<&CachedMediaMeasured::write_backs>("page_write_backs", "", "dirty pages that left the cache"),
-    measure<&CachedMediaMeasured::prefetches>(
-        "page_prefetches", "",
-        "pages asked for ahead of their use. This and the next four with a prefetcher"),
-    measure<&CachedMediaMeasured::useful>("page_prefetches_useful", "",
-                                          "first uses of such pages that had come: hits"),
-    measure<&CachedMediaMeasured::late>("page_prefetches_late", "",
-                                        "first uses of such pages on their way: joins"),
-    measure<&CachedMediaMeasured::useless>("page_prefetches_useless", "",
-                                           "such pages that left before anybody used them"),
-    measure<&CachedMediaMeasured::dropped>("page_prefetches_dropped", "",
-                                           "pages not asked for because no register, miss or place was free"),
+    measure<CachedMediaMeasured, &CachedMediaMeasured::write_backs>("page_write_backs", "",
+                                                                    "dirty pages that left the cache"),
+    ahead<&CachedMediaMeasured::prefetches>(
+        "page_prefetches", "pages asked for ahead of their use. This and the next four with a prefetcher"),
+    ahead<&CachedMediaMeasured::useful>("page_prefetches_useful",
+                                        "first uses of such pages that had come: hits"),
+    ahead<&CachedMediaMeasured::late>("page_prefetches_late", "first uses of such pages on their way: joins"),
+    ahead<&CachedMediaMeasured::useless>("page_prefetches_useless",
+                                         "such pages that left before anybody used them"),
+    ahead<&CachedMediaMeasured::dropped>("page_prefetches_dropped",
+                                         "pages not asked for because no register, miss or place was free"),
     measure<&CachedMediaMeasured::misses_mean>("misses_mean", "", "misses at work, mean over time"),
     measure<&CachedMediaMeasured::misses_max>("misses_max", "", "the same, largest number"),
     measure<&CachedMediaMeasured::queue_mean>("media_queue_mean", "",
@@ -135,7 +133,7 @@ CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& co
       side_(std::make_unique<Side>(*this)),
       cache_(make("cache", params.cache, params.size, context)),
       backing_(make("backing", params.backing, context.capacity, context)),
-      prefetches_(params.prefetch, context, tags_.capacity(), pages_behind(context)),
+      prefetches_(params.prefetch, context, tags_.capacity(), pages_behind(context), *counts_),
       turn_(std::make_unique<Turn>(context.kernel, context.owner)) {}
 
 std::uint64_t CachedMedia::bytes_of_tables(const CachedMediaParams& params) {
@@ -232,12 +230,12 @@ bool CachedMedia::find(Piece& piece) {
   Miss* const miss = coming_[slot];
   prefetches_.accessed(slot, miss != nullptr);
   if (miss) {
-    counts_.joined += measuring_;
+    ++counts_->joined;
     piece.next = miss->joined;
     miss->joined = &piece;
     return true;
   }
-  counts_.hits += measuring_;
+  ++counts_->hits;
   const Address place{address_of(slot).value() + piece.address.value() % page_};
   transfer(*cache_, Step::kUse, piece.access->message->opcode, place, piece.bytes, &piece, nullptr);
   return true;
@@ -248,7 +246,7 @@ bool CachedMedia::begin_miss(Piece& piece) {
   const std::uint64_t page = page_of(piece);
   Slot place = kNoSlot;
   if (!has_place(page, place)) return false;
-  counts_.misses += measuring_;
+  ++counts_->misses;
   const bool writes = piece.writes();
   // A write of the whole page needs nothing of what was there.
   bring(page, place, writes, &piece, !writes || piece.bytes < page_);
@@ -283,7 +281,7 @@ void CachedMedia::bring(std::uint64_t page, Slot place, bool writes, Piece* lead
   coming_[miss.slot] = &miss;
   prefetches_.placed(miss.slot, leader == nullptr);
   if (insertion.evicted_dirty()) {
-    counts_.write_backs += measuring_;
+    ++counts_->write_backs;
     miss.victim = insertion.victim.number();
     miss.writes_back = true;
     ++miss.before_fill;
@@ -418,16 +416,14 @@ std::string CachedMedia::described() const {
 }
 
 void CachedMedia::open_window(Time now) {
-  measuring_ = true;
-  prefetches_.measure(true);
+  counts_.open(now);
   waiting_.open(now);
   taken_.open(now);
   for (Media* part : parts()) part->open_window(now);
 }
 
 void CachedMedia::close_window(Time now) {
-  measuring_ = false;
-  prefetches_.measure(false);
+  counts_.close(now);
   waiting_.close(now);
   taken_.close(now);
   for (Media* part : parts()) part->close_window(now);
@@ -436,28 +432,15 @@ void CachedMedia::close_window(Time now) {
 std::vector<MeasureInfo> CachedMedia::measures() { return infos_of(kCachedMediaMeasures); }
 
 void CachedMedia::report(MeasureSink& sink) const {
-  const Counts& n = counts_;
-  const std::uint64_t all = n.hits + n.misses + n.joined;
-  const PagePrefetches::Counts& p = prefetches_.counts();
-  const auto ahead = [&](std::uint64_t count) {
-    return prefetches_.on() ? std::optional(count) : std::nullopt;
-  };
-  report_all(kCachedMediaMeasures,
-             {.hits = n.hits,
-              .misses = n.misses,
-              .joined = n.joined,
-              .hit_rate = mean_value(static_cast<double>(n.hits), static_cast<double>(all)),
-              .write_backs = n.write_backs,
-              .prefetches = ahead(p.asked),
-              .useful = ahead(p.useful),
-              .late = ahead(p.late),
-              .useless = ahead(p.useless),
-              .dropped = ahead(p.dropped),
-              .misses_mean = taken_.mean(),
-              .misses_max = taken_.maximum(),
-              .queue_mean = waiting_.mean(),
-              .queue_max = waiting_.maximum()},
-             sink);
+  CachedMediaMeasured measured{counts_.window()};
+  measured.hit_rate = mean_value(static_cast<double>(measured.hits),
+                                 static_cast<double>(measured.hits + measured.misses + measured.joined));
+  measured.prefetching = prefetches_.on();
+  measured.misses_mean = taken_.mean();
+  measured.misses_max = taken_.maximum();
+  measured.queue_mean = waiting_.mean();
+  measured.queue_max = waiting_.maximum();
+  report_all(kCachedMediaMeasures, measured, sink);
   PrefixedSink of_cache("cache_", sink);
   cache_->report(of_cache);
   PrefixedSink of_backing("backing_", sink);

@@ -10,6 +10,7 @@
 #include "kernel/distribution.hpp"
 #include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
+#include "kernel/windowed.hpp"
 #include "memory/cached/page_prefetches.hpp"
 #include "memory/cached/params.hpp"
 #include "memory/media/context.hpp"
@@ -66,12 +67,6 @@ class CachedMedia final : public Media {
   struct Turn;  // the pieces that wait to become misses
   enum class Step : std::uint8_t { kUse, kFetch, kVictim, kFill, kWriteBack };
   enum Wake : std::uint8_t { kLookedUp, kTransferred };
-  struct Counts {
-    std::uint64_t hits = 0;
-    std::uint64_t misses = 0;
-    std::uint64_t joined = 0;
-    std::uint64_t write_backs = 0;
-  };
 
   std::unique_ptr<Media> make(const char* key, const KindSpec& kinded, std::optional<Bytes> capacity,
                               const MediaContext& context);
@@ -110,6 +105,7 @@ class CachedMedia final : public Media {
   std::unique_ptr<Side> side_;  // hears from both
   std::unique_ptr<Media> cache_;
   std::unique_ptr<Media> backing_;
+  Windowed<CachedMediaCounts> counts_;
   PagePrefetches prefetches_;
   std::unique_ptr<Turn> turn_;
 
@@ -118,8 +114,6 @@ class CachedMedia final : public Media {
   Pool<Miss> misses_;
   Pool<Transfer> transfers_;
 
-  bool measuring_ = false;
-  Counts counts_;  // while measuring
   LevelMonitor waiting_;
   LevelMonitor taken_;
 };

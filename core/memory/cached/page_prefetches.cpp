@@ -7,8 +7,8 @@
 namespace cxloom {
 
 PagePrefetches::PagePrefetches(const KindSpec& kind, const MediaContext& context, std::uint64_t slots,
-                               std::uint64_t pages_behind)
-    : ahead_(slots), pages_behind_(pages_behind) {
+                               std::uint64_t pages_behind, CachedMediaCounts& counts)
+    : ahead_(slots), pages_behind_(pages_behind), counts_(counts) {
   if (!context.prefetchers) return;
   PrefetcherContext around;
   prefetcher_ = with_path("prefetch", [&] { return context.prefetchers->make(kind, around); });
@@ -30,7 +30,7 @@ const std::vector<LineAddress>& PagePrefetches::wanted(const Trigger& trigger) {
 }
 
 void PagePrefetches::asked(bool asked) {
-  (asked ? counts_.asked : counts_.dropped) += measuring_;
+  ++(asked ? counts_.prefetches : counts_.dropped);
   on_their_way_ += asked;
 }
 

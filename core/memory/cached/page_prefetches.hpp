@@ -15,19 +15,24 @@ namespace cxloom {
 
 struct MediaContext;
 
+/// What a cache of pages counts, those that it asks for ahead of their use among it.
+struct CachedMediaCounts {
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t joined = 0;
+  std::uint64_t write_backs = 0;
+  std::uint64_t prefetches = 0;
+  std::uint64_t useful = 0;
+  std::uint64_t late = 0;
+  std::uint64_t useless = 0;
+  std::uint64_t dropped = 0;
+};
+
 class PagePrefetches {
  public:
-  struct Counts {
-    std::uint64_t asked = 0;
-    std::uint64_t useful = 0;
-    std::uint64_t late = 0;
-    std::uint64_t useless = 0;
-    std::uint64_t dropped = 0;
-  };
-
   /// For a cache of `slots` pages before a medium of `pages_behind`.
   PagePrefetches(const KindSpec& kind, const MediaContext& context, std::uint64_t slots,
-                 std::uint64_t pages_behind);
+                 std::uint64_t pages_behind, CachedMediaCounts& counts);
 
   /// There is a prefetcher.
   bool on() const { return prefetcher_ != nullptr; }
@@ -40,7 +45,7 @@ class PagePrefetches {
   void accessed(Slot slot, bool coming) {
     if (!ahead_[slot]) return;
     ahead_[slot] = false;
-    (coming ? counts_.late : counts_.useful) += measuring_;
+    ++(coming ? counts_.late : counts_.useful);
   }
   /// One more page may be on its way.
   bool register_free() const { return on_their_way_ < prefetcher_->params().registers; }
@@ -48,14 +53,11 @@ class PagePrefetches {
   void asked(bool asked);
   /// A page takes the place of what is in `slot`, asked for `ahead` of its use or by an access.
   void placed(Slot slot, bool ahead) {
-    counts_.useless += measuring_ && ahead_[slot];
+    counts_.useless += ahead_[slot];
     ahead_[slot] = ahead;
   }
   /// It has come.
   void filled(LineAddress page, bool ahead);
-
-  void measure(bool on) { measuring_ = on; }
-  const Counts& counts() const { return counts_; }
 
  private:
   std::unique_ptr<Prefetcher> prefetcher_;  // null: none
@@ -63,8 +65,7 @@ class PagePrefetches {
   std::vector<LineAddress> wanted_;
   std::uint64_t pages_behind_;      // there are no others
   std::uint32_t on_their_way_ = 0;  // pages that nobody has asked for
-  bool measuring_ = false;
-  Counts counts_;  // while measuring
+  CachedMediaCounts& counts_;
 };
 
 }  // namespace cxloom

@@ -196,21 +196,20 @@ void FlashDie::array_done() {
 void FlashDie::finish(Step& step) {
   Work& work = *step.work;
   FlashJob* const job = step.job;
-  FlashWorks::Counts& counts = works_.counts;
-  const bool counted = works_.measured.is_open();
+  FlashCounts& counts = *works_.counts;
   switch (step.kind) {
     case Kind::kRead:
-      counts.reads += counted;
+      ++counts.page_reads;
       if (works_.observer) works_.observer->read(work.plane, step.physical, job);
       if (!job) work.collection.held = step.physical;
       else if (job->writes) job->fetched = true;
       break;
     case Kind::kProgram:
-      counts.programs += counted;
-      counts.moved += counted && !job;
+      ++counts.page_programs;
+      counts.pages_moved += !job;
       break;
     case Kind::kErase:
-      counts.erases += counted;
+      ++counts.block_erases;
       if (works_.observer) works_.observer->erased(work.plane, work.collection.victim);
       work.pages->erase(work.collection.victim);
       work.collection.active = false;

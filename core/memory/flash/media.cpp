@@ -17,23 +17,16 @@ namespace cxloom {
 
 namespace {
 
-struct FlashMeasured {
+struct FlashMeasured : FlashCounts {
   double queue_mean = 0;
   double queue_max = 0;
   double read_rate = 0;
   double write_rate = 0;
   Value read_amplification = {};
   Value write_amplification = {};
-  std::uint64_t page_reads = 0;
-  std::uint64_t page_programs = 0;
-  std::uint64_t pages_moved = 0;
-  std::uint64_t block_erases = 0;
   double dies_busy = 0;
   double buffer_mean = 0;
   double buffer_max = 0;
-  std::uint64_t merged = 0;
-  std::uint64_t joined = 0;
-  std::uint64_t forwarded = 0;
   double erases_max = 0;
   double erases_mean = 0;
   std::uint64_t worn = 0;
@@ -52,19 +45,24 @@ constexpr std::array kFlashMeasures{
         "read_amplification", "", "bytes of the pages that the dies read / bytes of read accesses"),
     measure<&FlashMeasured::write_amplification>(
         "write_amplification", "", "bytes of the pages that the dies programmed / bytes of write accesses"),
-    measure<&FlashMeasured::page_reads>("page_reads", "", "pages that the dies read, for whatever reason"),
-    measure<&FlashMeasured::page_programs>("page_programs", "", "pages that the dies programmed"),
-    measure<&FlashMeasured::pages_moved>("pages_moved", "", "those of them that garbage collection moved"),
-    measure<&FlashMeasured::block_erases>("block_erases", "", "blocks that the dies erased"),
+    measure<FlashMeasured, &FlashMeasured::page_reads>("page_reads", "",
+                                                       "pages that the dies read, for whatever reason"),
+    measure<FlashMeasured, &FlashMeasured::page_programs>("page_programs", "",
+                                                          "pages that the dies programmed"),
+    measure<FlashMeasured, &FlashMeasured::pages_moved>("pages_moved", "",
+                                                        "those of them that garbage collection moved"),
+    measure<FlashMeasured, &FlashMeasured::block_erases>("block_erases", "", "blocks that the dies erased"),
     measure<&FlashMeasured::dies_busy>("dies_busy_mean", "",
                                        "dies at work, mean over time; planes, if they work independently"),
     measure<&FlashMeasured::buffer_mean>("write_buffer_mean", "",
                                          "pages in the write buffer, mean over time"),
     measure<&FlashMeasured::buffer_max>("write_buffer_max", "", "the same, largest number"),
-    measure<&FlashMeasured::merged>("merged_writes", "", "writes merged with one in the write buffer"),
-    measure<&FlashMeasured::joined>("joined_reads", "",
-                                    "reads that joined one of their page that was under way"),
-    measure<&FlashMeasured::forwarded>("forwarded_reads", "", "reads answered from the write buffer"),
+    measure<FlashMeasured, &FlashMeasured::merged>("merged_writes", "",
+                                                   "writes merged with one in the write buffer"),
+    measure<FlashMeasured, &FlashMeasured::joined>("joined_reads", "",
+                                                   "reads that joined one of their page that was under way"),
+    measure<FlashMeasured, &FlashMeasured::forwarded>("forwarded_reads", "",
+                                                      "reads answered from the write buffer"),
     measure<&FlashMeasured::erases_max>("erases_max", "",
                                         "erases of the block erased most, since the flash was new"),
     measure<&FlashMeasured::erases_mean>("erases_mean", "", "the same, mean of all blocks"),
@@ -188,7 +186,7 @@ void FlashMedia::arrive(Access& access) {
   const std::uint64_t page = params_.page.count();
   const std::uint64_t begin = access.address.value();
   const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
-  if (works_.measured.is_open()) (writes ? counts_.written_bytes : counts_.read_bytes) += message.size;
+  (writes ? works_.counts->written_bytes : works_.counts->read_bytes) += message.size;
   access.pieces = (end - 1) / page - begin / page + 1;
   for (std::uint64_t at = begin; at < end;) {
     const std::uint64_t next = std::min(end, (at / page + 1) * page);
@@ -218,13 +216,13 @@ void FlashMedia::send(FlashJob& job) {
 
 void FlashMedia::read(Piece& piece) {
   if (forwards(piece)) {
-    counts_.forwarded += works_.measured.is_open();
+    ++works_.counts->forwarded;
     finish_in_buffer(piece);
     return;
   }
   OfPage<Reading>& same = reading_.place(piece.page + 1);
   if (same.job != nullptr) {
-    counts_.joined += works_.measured.is_open();
+    ++works_.counts->joined;
     same.job->sectors |= piece.sectors;
     same.job->pieces.push(piece);
     return;
@@ -284,7 +282,7 @@ bool FlashMedia::merge(Piece& piece) {
   if (found == nullptr) return false;
   Entry& entry = *found->job;
   entry.sectors |= piece.sectors;
-  counts_.merged += works_.measured.is_open();
+  ++works_.counts->merged;
   if (params_.write_buffer == 0) {
     entry.pieces.push(piece);
     return true;
@@ -398,14 +396,14 @@ std::string FlashMedia::described() const {
 }
 
 void FlashMedia::open_window(Time now) {
-  works_.measured.open(now);
+  works_.counts.open(now);
   works_.waiting.open(now);
   works_.busy.open(now);
   occupied_.open(now);
 }
 
 void FlashMedia::close_window(Time now) {
-  works_.measured.close(now);
+  works_.counts.close(now);
   works_.waiting.close(now);
   works_.busy.close(now);
   occupied_.close(now);
@@ -414,44 +412,30 @@ void FlashMedia::close_window(Time now) {
 std::vector<MeasureInfo> FlashMedia::measures() { return infos_of(kFlashMeasures); }
 
 void FlashMedia::report(MeasureSink& sink) const {
-  const auto ratio = [](double bytes, double by) { return by > 0.0 ? bytes / by : 0.0; };
-  const double nanoseconds = works_.measured.length().ns();
-  const FlashWorks::Counts& did = works_.counts;
-  const double read = static_cast<double>(did.reads * params_.page.count());
-  const double written = static_cast<double>(did.programs * params_.page.count());
+  FlashMeasured measured{works_.counts.window()};
+  const auto read = static_cast<double>(measured.page_reads * params_.page.count());
+  const auto written = static_cast<double>(measured.page_programs * params_.page.count());
   std::uint64_t blocks = 0;
-  std::uint64_t worn = 0;
-  double most = 0;
   double all = 0;
   for (const auto& plane : planes_) {
     for (const FlashBlock& block : plane->blocks()) {
       ++blocks;
-      worn += block.erases >= params_.endurance;
-      most = std::max(most, static_cast<double>(block.erases));
+      measured.worn += block.erases >= params_.endurance;
+      measured.erases_max = std::max(measured.erases_max, static_cast<double>(block.erases));
       all += static_cast<double>(block.erases);
     }
   }
-  report_all(kFlashMeasures,
-             {.queue_mean = works_.waiting.mean(),
-              .queue_max = works_.waiting.maximum(),
-              .read_rate = ratio(read, nanoseconds),
-              .write_rate = ratio(written, nanoseconds),
-              .read_amplification = mean_value(read, static_cast<double>(counts_.read_bytes)),
-              .write_amplification = mean_value(written, static_cast<double>(counts_.written_bytes)),
-              .page_reads = did.reads,
-              .page_programs = did.programs,
-              .pages_moved = did.moved,
-              .block_erases = did.erases,
-              .dies_busy = works_.busy.mean(),
-              .buffer_mean = occupied_.mean(),
-              .buffer_max = occupied_.maximum(),
-              .merged = counts_.merged,
-              .joined = counts_.joined,
-              .forwarded = counts_.forwarded,
-              .erases_max = most,
-              .erases_mean = all / static_cast<double>(blocks),
-              .worn = worn},
-             sink);
+  measured.queue_mean = works_.waiting.mean();
+  measured.queue_max = works_.waiting.maximum();
+  measured.read_rate = works_.counts.per_ns(read);
+  measured.write_rate = works_.counts.per_ns(written);
+  measured.read_amplification = mean_value(read, static_cast<double>(measured.read_bytes));
+  measured.write_amplification = mean_value(written, static_cast<double>(measured.written_bytes));
+  measured.dies_busy = works_.busy.mean();
+  measured.buffer_mean = occupied_.mean();
+  measured.buffer_max = occupied_.maximum();
+  measured.erases_mean = all / static_cast<double>(blocks);
+  report_all(kFlashMeasures, measured, sink);
 }
 
 }  // namespace cxloom

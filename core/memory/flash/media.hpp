@@ -66,13 +66,6 @@ class FlashMedia final : public Media, private FlashClient {
     std::uint64_t key() const { return page_plus_one; }
   };
   enum Wake : std::uint8_t { kArrived, kFinished };
-  struct Counts {
-    std::uint64_t read_bytes = 0;
-    std::uint64_t written_bytes = 0;
-    std::uint64_t forwarded = 0;
-    std::uint64_t joined = 0;
-    std::uint64_t merged = 0;
-  };
 
   void arrive(Access& access);
   void read(Piece& piece);
@@ -126,7 +119,6 @@ class FlashMedia final : public Media, private FlashClient {
   Pool<Reading> readings_;
   Pool<Entry> entries_;
 
-  Counts counts_;  // while measuring
   LevelMonitor occupied_;
 };
 

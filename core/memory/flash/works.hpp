@@ -5,7 +5,7 @@
 
 #include "base/units.hpp"
 #include "kernel/distribution.hpp"
-#include "kernel/measured_window.hpp"
+#include "kernel/windowed.hpp"
 
 namespace cxloom {
 
@@ -53,15 +53,20 @@ class FlashClient {
   ~FlashClient() = default;
 };
 
+struct FlashCounts {
+  std::uint64_t read_bytes = 0;  ///< of accesses
+  std::uint64_t written_bytes = 0;
+  std::uint64_t merged = 0;
+  std::uint64_t joined = 0;
+  std::uint64_t forwarded = 0;
+  std::uint64_t page_reads = 0;
+  std::uint64_t page_programs = 0;
+  std::uint64_t pages_moved = 0;  ///< of both
+  std::uint64_t block_erases = 0;
+};
+
 /// What all dies share.
 struct FlashWorks {
-  struct Counts {
-    std::uint64_t reads = 0;     // pages
-    std::uint64_t programs = 0;  // pages
-    std::uint64_t moved = 0;     // of both
-    std::uint64_t erases = 0;    // blocks
-  };
-
   Kernel& kernel;
   const Component& device;
   FlashClient& client;
@@ -72,8 +77,7 @@ struct FlashWorks {
   std::uint32_t page;  // bytes
   bool copyback;
   FlashObserver* observer = nullptr;
-  MeasuredWindow measured;
-  Counts counts;         // while measuring
+  Windowed<FlashCounts> counts;
   LevelMonitor waiting;  // reads, for a die
   LevelMonitor busy;     // dies
 };

@@ -13,7 +13,7 @@ namespace cxloom {
 
 namespace {
 
-struct NvmMeasured {
+struct NvmMeasured : NvmCounts {
   double queue_mean = 0;
   double queue_max = 0;
   double read_rate = 0;
@@ -22,9 +22,6 @@ struct NvmMeasured {
   Value write_amplification = {};
   double buffer_mean = 0;
   double buffer_max = 0;
-  std::uint64_t merged = 0;
-  std::uint64_t forwarded = 0;
-  std::uint64_t read_hits = 0;
   double wear_max = 0;
   Value wear_mean = {};
   std::uint64_t written = 0;
@@ -47,9 +44,12 @@ constexpr std::array kNvmMeasures{
                                                "bytes that the media wrote / bytes of write accesses"),
     measure<&NvmMeasured::buffer_mean>("write_buffer_mean", "", "blocks in the write buffer, mean over time"),
     measure<&NvmMeasured::buffer_max>("write_buffer_max", "", "the same, largest number"),
-    measure<&NvmMeasured::merged>("merged_writes", "", "writes merged with one in the write buffer"),
-    measure<&NvmMeasured::forwarded>("forwarded_reads", "", "reads answered from the write buffer"),
-    measure<&NvmMeasured::read_hits>("read_buffer_hits", "", "reads answered from the read buffer"),
+    measure<NvmMeasured, &NvmMeasured::merged>("merged_writes", "",
+                                               "writes merged with one in the write buffer"),
+    measure<NvmMeasured, &NvmMeasured::forwarded>("forwarded_reads", "",
+                                                  "reads answered from the write buffer"),
+    measure<NvmMeasured, &NvmMeasured::read_hits>("read_buffer_hits", "",
+                                                  "reads answered from the read buffer"),
     measure<&NvmMeasured::wear_max>("wear_max", "",
                                     "writes that the most written line has borne, since the start"),
     measure<&NvmMeasured::wear_mean>("wear_mean", "",
@@ -163,7 +163,7 @@ void NvmMedia::wake(std::uint8_t kind, std::uint64_t payload) {
 void NvmMedia::arrive(Access& access) {
   const Message& message = *access.message;
   const bool is_write = message.opcode == Opcode::kMemWr;
-  if (measured_.is_open()) (is_write ? counts_.written_bytes : counts_.read_bytes) += message.size;
+  (is_write ? counts_->written_bytes : counts_->read_bytes) += message.size;
   const std::uint64_t last = (access.address.value() + message.size - 1) / kLineBytes;
   std::uint64_t line = LineAddress::of(access.address).number();
   access.pieces = last / block_lines_ - line / block_lines_ + 1;
@@ -183,12 +183,12 @@ void NvmMedia::arrive(Access& access) {
 
 void NvmMedia::read(Piece& piece) {
   if (forwards(piece)) {
-    counts_.forwarded += measured_.is_open();
+    ++counts_->forwarded;
     finish_after(piece, params_.buffer_read_latency);
     return;
   }
   if (read_buffer_.use(piece.block)) {
-    counts_.read_hits += measured_.is_open();
+    ++counts_->read_hits;
     finish_after(piece, params_.buffer_read_latency);
     return;
   }
@@ -244,7 +244,7 @@ bool NvmMedia::merge(Piece& piece) {
   if (found == buffer_.end()) return false;
   Entry& entry = *found->second;
   entry.lines |= piece.lines;
-  counts_.merged += measured_.is_open();
+  ++counts_->merged;
   finish_after(piece, params_.buffer_write_latency);
   if (entry.lines == whole_ && entry.held) drain(entry);
   return true;
@@ -325,7 +325,7 @@ void NvmMedia::begin(Bank& bank, Operation& operation) {
     write_block(bank);
     return;
   }
-  if (measured_.is_open()) counts_.media_read_bytes += params_.block.count();
+  counts_->media_read_bytes += params_.block.count();
   operation.start = read_path_.enter(kernel_.now(), params_.block.count());
   kernel_.schedule(operation.start + params_.read_latency, source_, *this, kBlockRead, payload_of(bank));
 }
@@ -353,7 +353,7 @@ void NvmMedia::block_written(Bank& bank) {
   Operation& operation = *bank.current;
   bank.current = nullptr;
   wear_.write(operation.block);
-  if (measured_.is_open()) counts_.media_written_bytes += params_.block.count();
+  counts_->media_written_bytes += params_.block.count();
   if (operation.entry) {
     entries_.give_back(*operation.entry);
     --used_;
@@ -400,13 +400,13 @@ void NvmMedia::finish(Piece& piece) {
 // --- measures --------------------------------------------------------------------------------------------
 
 void NvmMedia::open_window(Time now) {
-  measured_.open(now);
+  counts_.open(now);
   waiting_.open(now);
   occupied_.open(now);
 }
 
 void NvmMedia::close_window(Time now) {
-  measured_.close(now);
+  counts_.close(now);
   waiting_.close(now);
   occupied_.close(now);
 }
@@ -414,30 +414,23 @@ void NvmMedia::close_window(Time now) {
 std::vector<MeasureInfo> NvmMedia::measures() { return infos_of(kNvmMeasures); }
 
 void NvmMedia::report(MeasureSink& sink) const {
-  const auto ratio = [](std::uint64_t bytes, double by) {
-    return by > 0.0 ? static_cast<double>(bytes) / by : 0.0;
-  };
-  const double nanoseconds = measured_.length().ns();
-  const Counts& n = counts_;
-  report_all(kNvmMeasures,
-             {.queue_mean = waiting_.mean(),
-              .queue_max = waiting_.maximum(),
-              .read_rate = ratio(n.media_read_bytes, nanoseconds),
-              .write_rate = ratio(n.media_written_bytes, nanoseconds),
-              .read_amplification =
-                  mean_value(static_cast<double>(n.media_read_bytes), static_cast<double>(n.read_bytes)),
-              .write_amplification = mean_value(static_cast<double>(n.media_written_bytes),
-                                                static_cast<double>(n.written_bytes)),
-              .buffer_mean = occupied_.mean(),
-              .buffer_max = occupied_.maximum(),
-              .merged = n.merged,
-              .forwarded = n.forwarded,
-              .read_hits = n.read_hits,
-              .wear_max = wear_.maximum(),
-              .wear_mean = wear_.written_lines() > 0 ? Value(wear_.mean()) : Value(),
-              .written = wear_.written_lines(),
-              .worn = wear_.worn_lines()},
-             sink);
+  NvmMeasured measured{counts_.window()};
+  const NvmCounts& n = measured;
+  measured.queue_mean = waiting_.mean();
+  measured.queue_max = waiting_.maximum();
+  measured.read_rate = counts_.per_ns(static_cast<double>(n.media_read_bytes));
+  measured.write_rate = counts_.per_ns(static_cast<double>(n.media_written_bytes));
+  measured.read_amplification =
+      mean_value(static_cast<double>(n.media_read_bytes), static_cast<double>(n.read_bytes));
+  measured.write_amplification =
+      mean_value(static_cast<double>(n.media_written_bytes), static_cast<double>(n.written_bytes));
+  measured.buffer_mean = occupied_.mean();
+  measured.buffer_max = occupied_.maximum();
+  measured.wear_max = wear_.maximum();
+  if (wear_.written_lines() > 0) measured.wear_mean = wear_.mean();
+  measured.written = wear_.written_lines();
+  measured.worn = wear_.worn_lines();
+  report_all(kNvmMeasures, measured, sink);
 }
 
 }  // namespace cxloom

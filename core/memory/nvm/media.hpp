@@ -11,9 +11,9 @@
 #include "base/intrusive_queue.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/event_source.hpp"
-#include "kernel/measured_window.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
+#include "kernel/windowed.hpp"
 #include "memory/media/context.hpp"
 #include "memory/media/data_path.hpp"
 #include "memory/media/media.hpp"
@@ -24,6 +24,16 @@
 namespace cxloom {
 
 struct MeasureInfo;
+
+struct NvmCounts {
+  std::uint64_t read_bytes = 0;
+  std::uint64_t written_bytes = 0;
+  std::uint64_t media_read_bytes = 0;
+  std::uint64_t media_written_bytes = 0;
+  std::uint64_t forwarded = 0;
+  std::uint64_t read_hits = 0;
+  std::uint64_t merged = 0;
+};
 
 class NvmMedia final : public Media {
  public:
@@ -50,15 +60,6 @@ class NvmMedia final : public Media {
   struct Bank;
   struct Writers;
   enum Wake : std::uint8_t { kArrived, kFinished, kBlockRead, kBlockWritten };
-  struct Counts {
-    std::uint64_t read_bytes = 0;
-    std::uint64_t written_bytes = 0;
-    std::uint64_t media_read_bytes = 0;
-    std::uint64_t media_written_bytes = 0;
-    std::uint64_t forwarded = 0;
-    std::uint64_t read_hits = 0;
-    std::uint64_t merged = 0;
-  };
 
   Bank& bank_of(std::uint64_t block) { return *banks_[block % banks_.size()]; }
   void arrive(Access& access);
@@ -104,8 +105,7 @@ class NvmMedia final : public Media {
   Pool<Entry> entries_;
   Pool<Operation> operations_;
 
-  MeasuredWindow measured_;
-  Counts counts_;  // while measuring
+  Windowed<NvmCounts> counts_;
   LevelMonitor waiting_;
   LevelMonitor occupied_;
 };

@@ -230,7 +230,7 @@ inline void DramChannel::enter(const DramBurst& burst) {
   const std::uint32_t rank = timers_.bank(burst.bank).rank;
   if (ranks_.waiting(rank) == 0 && !refresher_.draining(rank)) ranks_.wake(rank, floor_);
   ranks_.queued(rank);
-  (burst.write ? counters_.write_queue : counters_.read_queue).change(floor_, +1);
+  (burst.write ? write_level_ : read_level_).change(floor_, +1);
   if (burst.write) write_places_.take();
 }
 
@@ -366,7 +366,7 @@ void DramChannel::send_column(const DramQueue::Entry& entry, bool first_use, Clo
     if (!config_.posted_writes) finish(end, first, burst.access);
   } else {
     ++counters_.reads;
-    counters_.read_queue.change(now, -1);
+    read_level_.change(now, -1);
     finish(end, first, burst.access);
   }
   ++(entry.outcome == RowOutcome::kHit    ? counters_.hits
@@ -493,16 +493,18 @@ Clock DramChannel::alone_bound() const {
 
 DramCounters DramChannel::counters() {
   for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) ranks_.account_open(rank, floor_);
-  counters_.read_queue.settle(floor_);
-  counters_.write_queue.settle(floor_);
+  read_level_.settle(floor_);
+  write_level_.settle(floor_);
+  counters_.read_queue = read_level_.integral;
+  counters_.write_queue = write_level_.integral;
   DramCounters counted = counters_;
   for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) ranks_.account_sleep(counted, rank, floor_);
   return counted;
 }
 
 void DramChannel::restart_levels() {
-  counters_.read_queue.restart();
-  counters_.write_queue.restart();
+  read_level_.restart();
+  write_level_.restart();
 }
 
 }  // namespace cxloom

@@ -82,6 +82,8 @@ class DramChannel {
   /// As of the last `advance`.
   DramCounters counters();
   void restart_levels();
+  /// The most bursts in a queue since then.
+  std::uint32_t most_queued(bool write) const { return (write ? write_level_ : read_level_).largest; }
   DramRefreshScope refresh_scope() const { return refresher_.scope(); }
   std::uint32_t queued() const { return queue_.count(false) + queue_.count(true); }
   bool idle() const { return queued() == 0; }
@@ -103,7 +105,7 @@ class DramChannel {
   Clock shortest(const DramBurst& burst, Clock ready) const;
   void admit(bool write);
   void enter(const DramBurst& burst);
-  void release_places() { write_places_.release(floor_, counters_.write_queue); }
+  void release_places() { write_places_.release(floor_, write_level_); }
   /// A burst that is not alone arrives. Returns whether the direction may turn sooner than was foreseen.
   bool expect(const DramBurst& burst) {
     ++load_[burst.bank];
@@ -182,6 +184,8 @@ class DramChannel {
   DramQueue queue_;
   DramUnusedRows unused_;
   DramCounters counters_;
+  DramLevel read_level_;  // of the queues
+  DramLevel write_level_;
   DramRanks ranks_;
   DramRefresher refresher_;
   const std::unique_ptr<DramRowPolicy> rows_;

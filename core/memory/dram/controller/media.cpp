@@ -15,22 +15,15 @@ namespace cxloom {
 
 namespace {
 
-struct DramMeasured {
-  std::uint64_t hits = 0;
-  std::uint64_t misses = 0;
-  std::uint64_t conflicts = 0;
+struct DramMeasured : DramCounters {
   Value hit_rate = {};
   double read_rate = 0;
   double write_rate = 0;
   double bus = 0;
-  double read_queue = 0;
+  double read_queue_mean = 0;
   std::uint64_t read_queue_max = 0;
-  double write_queue = 0;
+  double write_queue_mean = 0;
   std::uint64_t write_queue_max = 0;
-  std::uint64_t forwarded = 0;
-  std::uint64_t merged = 0;
-  std::uint64_t activates = 0;
-  std::uint64_t refreshes = 0;
   double refresh_share = 0;
   double power_down_share = 0;
   std::optional<double> energy;
@@ -43,9 +36,10 @@ struct DramMeasured {
 };
 
 constexpr std::array kDramMeasures{
-    measure<&DramMeasured::hits>("row_hits", "", "bursts that found their row open"),
-    measure<&DramMeasured::misses>("row_misses", "", "bursts that found their bank closed"),
-    measure<&DramMeasured::conflicts>("row_conflicts", "", "bursts that found another row open"),
+    measure<DramMeasured, &DramMeasured::hits>("row_hits", "", "bursts that found their row open"),
+    measure<DramMeasured, &DramMeasured::misses>("row_misses", "", "bursts that found their bank closed"),
+    measure<DramMeasured, &DramMeasured::conflicts>("row_conflicts", "",
+                                                    "bursts that found another row open"),
     measure<&DramMeasured::hit_rate>("row_hit_rate", "", "row hits / bursts; null if there were none"),
     measure<&DramMeasured::read_rate>("media_read_gb_per_s", "GB/s",
                                       "bytes of read bursts / length of the window"),
@@ -53,16 +47,18 @@ constexpr std::array kDramMeasures{
                                        "bytes of write bursts / length of the window"),
     measure<&DramMeasured::bus>("data_bus_utilization", "",
                                 "share of time that the data buses move data, mean"),
-    measure<&DramMeasured::read_queue>("read_queue_mean", "",
-                                       "bursts in a read queue, mean over time and sub-channels"),
+    measure<&DramMeasured::read_queue_mean>("read_queue_mean", "",
+                                            "bursts in a read queue, mean over time and sub-channels"),
     measure<&DramMeasured::read_queue_max>("read_queue_max", "", "the same, largest number in one"),
-    measure<&DramMeasured::write_queue>("write_queue_mean", "",
-                                        "bursts in a write queue, mean over time and sub-channels"),
+    measure<&DramMeasured::write_queue_mean>("write_queue_mean", "",
+                                             "bursts in a write queue, mean over time and sub-channels"),
     measure<&DramMeasured::write_queue_max>("write_queue_max", "", "the same, largest number in one"),
-    measure<&DramMeasured::forwarded>("forwarded_reads", "", "read bursts answered from a write queue"),
-    measure<&DramMeasured::merged>("merged_writes", "", "write bursts merged into a queued one"),
-    measure<&DramMeasured::activates>("activates", "", "activate commands"),
-    measure<&DramMeasured::refreshes>("refreshes", "", "refresh commands"),
+    measure<DramMeasured, &DramMeasured::forwarded>("forwarded_reads", "",
+                                                    "read bursts answered from a write queue"),
+    measure<DramMeasured, &DramMeasured::merged>("merged_writes", "",
+                                                 "write bursts merged into a queued one"),
+    measure<DramMeasured, &DramMeasured::activates>("activates", "", "activate commands"),
+    measure<DramMeasured, &DramMeasured::refreshes>("refreshes", "", "refresh commands"),
     measure<&DramMeasured::refresh_share>("refresh_share", "",
                                           "share of time that a bank is being refreshed, mean"),
     measure<&DramMeasured::power_down_share>("power_down_share", "",
@@ -242,27 +238,33 @@ std::string DramMedia::held_back() const {
 DramCounters DramMedia::counted(Time now) {
   catch_up(now);
   DramCounters sum;
-  for (Lane& lane : lanes_) sum += lane.channel->counters();
+  for (Lane& lane : lanes_) sum = sum_of(sum, lane.channel->counters());
   return sum;
 }
 
 void DramMedia::open_window(Time now) {
-  measured_.open(now);
-  before_ = counted(now);
+  *counts_ = counted(now);
+  counts_.open(now);
   for (Lane& lane : lanes_) lane.channel->restart_levels();
 }
 
 void DramMedia::close_window(Time now) {
-  measured_.close(now);
-  window_ = counted(now).since(before_);
+  *counts_ = counted(now);
+  counts_.close(now);
+  most_queued_ = {};
+  for (const Lane& lane : lanes_) {
+    for (const bool write : {false, true})
+      most_queued_[write] = std::max(most_queued_[write], lane.channel->most_queued(write));
+  }
 }
 
 std::vector<MeasureInfo> DramMedia::measures() { return infos_of(kDramMeasures); }
 
 void DramMedia::report(MeasureSink& sink) const {
-  const DramCounters& n = window_;
-  const double nanoseconds = measured_.length().ns();
-  const Clock clocks = clock_.edge_at(measured_.closed()) - clock_.edge_at(measured_.opened());
+  DramMeasured measured{counts_.window()};
+  const DramCounters& n = measured;
+  const double nanoseconds = counts_.length().ns();
+  const Clock clocks = clock_.edge_at(counts_.closed()) - clock_.edge_at(counts_.opened());
   const double lane_clocks = static_cast<double>(clocks) * config_.sub_channels;
   const DramOrganisation& organisation = config_.device.organisation;
   const auto share = [](auto part, double whole) {
@@ -273,22 +275,14 @@ void DramMedia::report(MeasureSink& sink) const {
   const DramRefreshScope refresh = lanes_.front().channel->refresh_scope();
   const double refreshing =
       static_cast<double>(config_.device.refresh_clocks(refresh)) / config_.device.refresh_sets(refresh);
-  DramMeasured measured;
-  measured.hits = n.hits;
-  measured.misses = n.misses;
-  measured.conflicts = n.conflicts;
   measured.hit_rate = mean_value(static_cast<double>(n.hits), static_cast<double>(n.reads + n.writes));
   measured.read_rate = share(bytes(n.reads), nanoseconds);
   measured.write_rate = share(bytes(n.writes), nanoseconds);
   measured.bus = share((n.reads + n.writes) * organisation.burst_clocks, lane_clocks);
-  measured.read_queue = share(n.read_queue.integral, lane_clocks);
-  measured.read_queue_max = n.read_queue.largest;
-  measured.write_queue = share(n.write_queue.integral, lane_clocks);
-  measured.write_queue_max = n.write_queue.largest;
-  measured.forwarded = n.forwarded;
-  measured.merged = n.merged;
-  measured.activates = n.activates;
-  measured.refreshes = n.refreshes;
+  measured.read_queue_mean = share(n.read_queue, lane_clocks);
+  measured.read_queue_max = most_queued_[0];
+  measured.write_queue_mean = share(n.write_queue, lane_clocks);
+  measured.write_queue_max = most_queued_[1];
   measured.refresh_share = share(static_cast<double>(n.refreshes) * refreshing, rank_clocks);
   measured.power_down_share = share(n.asleep_closed + n.asleep_open, rank_clocks);
   if (config_.device.currents.VDD != 0) {

@@ -1,12 +1,13 @@
 // Media of DRAM: cuts accesses into bursts, hands them to the sub-channels, and reports when they are done.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "kernel/event_source.hpp"
-#include "kernel/measured_window.hpp"
+#include "kernel/windowed.hpp"
 #include "memory/dram/controller/channel.hpp"
 #include "memory/dram/controller/params.hpp"
 #include "memory/dram/device/mapping.hpp"
@@ -80,9 +81,8 @@ class DramMedia final : public Media {
   bool failed_ = false;  // something threw in a sub-channel, such as a policy of a plug-in
   std::vector<Access> accesses_;
   std::uint32_t free_ = kNoAccess;  ///< the last one that became free
-  MeasuredWindow measured_;
-  DramCounters before_;
-  DramCounters window_;
+  Windowed<DramCounters> counts_;
+  std::array<std::uint32_t, 2> most_queued_{};  // of reads and of writes, in the window
 };
 
 }  // namespace cxloom

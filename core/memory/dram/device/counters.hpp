@@ -1,4 +1,4 @@
-// What a sub-channel counts from the beginning of time; a measured window is the difference of two copies.
+// What a sub-channel counts from the beginning of time.
 #pragma once
 
 #include <algorithm>
@@ -40,12 +40,8 @@ struct DramCounters {
   Clock open = 0;               ///< bank-clocks with a row open, power-down left out
   Clock asleep_closed = 0;      ///< rank-clocks in precharge power-down
   Clock asleep_open = 0;        ///< rank-clocks in active power-down
-  DramLevel read_queue;
-  DramLevel write_queue;
-
-  /// What was added since `before`.
-  DramCounters since(const DramCounters& before) const;
-  DramCounters& operator+=(const DramCounters& other);
+  Clock read_queue = 0;         ///< burst-clocks in the read queue
+  Clock write_queue = 0;        ///< burst-clocks in the write queue
 };
 
 }  // namespace cxloom

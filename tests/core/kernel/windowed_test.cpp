@@ -1,0 +1,55 @@
+// Counters and the measured window: what came before it and after it is not of it.
+#include "kernel/windowed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace cxloom {
+namespace {
+
+struct Counts {
+  std::uint64_t messages = 0;
+  Time waited;
+  bool operator==(const Counts&) const = default;
+};
+struct Uneven {
+  std::uint64_t messages = 0;
+  std::uint32_t errors = 0;  // and padding
+};
+struct Inexact {
+  double sum = 0;
+};
+static_assert(CounterStruct<Counts>);
+static_assert(!CounterStruct<Uneven>);
+static_assert(!CounterStruct<Inexact>);
+
+void count(Windowed<Counts>& counts, Time waited) {
+  ++counts->messages;
+  counts->waited += waited;
+}
+
+TEST(Windowed, HasWhatWasCountedInTheWindow) {
+  Windowed<Counts> counts;
+  count(counts, Time{5});
+  EXPECT_EQ(counts.window(), (Counts{}));
+  counts.open(Time{100});
+  EXPECT_EQ(counts.window(), (Counts{}));
+  count(counts, Time{7});
+  EXPECT_EQ(counts.window(), (Counts{1, Time{7}}));
+  count(counts, Time{-2});
+  counts.close(Time{1100});
+  count(counts, Time{11});
+  EXPECT_EQ(counts.window(), (Counts{2, Time{5}}));
+  EXPECT_EQ(counts->messages, 4U);
+  EXPECT_EQ(counts.per_ns(3.0), 3.0);
+}
+
+TEST(Windowed, CountsAddUpOneByOne) {
+  const Counts sum = sum_of(Counts{~std::uint64_t{0}, Time{-3}}, Counts{1, Time{1}});
+  EXPECT_EQ(sum, (Counts{0, Time{-2}}));  // nothing is carried from one to the next
+  EXPECT_EQ(difference_of(sum, Counts{1, Time{1}}), (Counts{~std::uint64_t{0}, Time{-3}}));
+}
+
+}  // namespace
+}  // namespace cxloom

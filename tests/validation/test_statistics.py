@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import given, settings
 from validation.laws import LAWS, Path, check, law_of
+from validation.laws.coherence import COHERENCE
 from validation.random_systems import may_deadlock
 from validation.rich_systems import CURVE, rich_systems
 from validation.systems import Spec, host_and_memory, host_bus_memories, logged
 
+from cxloom import _core
 from cxloom.base.errors import SimulationError
+from cxloom.spec.declared import Measure
+
+TESTS = pathlib.Path(__file__).parents[1]
 
 BOUNDED = {
     # Of pages that move, what test_page_moves.py has exactly.
@@ -50,6 +57,11 @@ BOUNDED = {
     # What a buffer holds when the window opens, and how often it was full: persist_buffer_test.cpp. Nothing is too old.
     *(f"per_switch.*.persist_buffer.{what}" for what in ("resident_before", "stalls")),
     *("versions.stale_reads", "versions.lost_updates"),
+    # Pages that are asked for ahead, and misses at work: bounded by their neighbours.
+    *(f"per_memory.*.page_prefetches{what}" for what in ("", "_useful", "_late", "_useless", "_dropped")),
+    *(f"per_memory.*.misses_{what}" for what in ("mean", "max")),
+    "per_memory.*.page_write_backs",
+    *(f"per_memory.*.{side}_media_queue_{what}" for side in ("cache", "backing") for what in ("mean", "max")),
     # Maps without an entry.
     *(
         "by_hops",
@@ -148,6 +160,15 @@ def moved_pages(rate: str) -> Spec:
     ]
     spec["run"] |= {"warmup": 0, "seed": 1}
     return {**spec, "outputs": {"requests": True}}
+
+
+def paged(reads: float, **params: object) -> Spec:
+    """A cache of pages that holds half of what is used, and one page more than is asked for."""
+    banks = {"kind": "fixed", "latency": "100ns", "banks": 1}
+    medium = {"kind": "cached", "size": "32KiB", "page": "1KiB", "cache": banks, "backing": banks, **params}
+    spec = alone(medium, reads)
+    spec["workload"]["host"]["pattern"] = "random"
+    return spec
 
 
 def two_at_a_time() -> Spec:
@@ -293,6 +314,8 @@ EXAMPLES = [
     *(all_answered(every) for every in (7, 1_000_000)),
     *(rows_in_turn(footprint) for footprint in ("64KiB", "64MiB")),
     cached(),
+    *(paged(reads) for reads in (0.5, 1.0)),
+    paged(1.0, prefetch="next-line"),
     *(alone({"kind": "nvm"}, reads) for reads in (0.0, 0.5)),
     *(alone({"kind": "flash", "preset": "z-nand"}, reads) for reads in (0.0, 0.5, 1.0)),
     *(one_die(reads) for reads in (0.0, 1.0)),
@@ -322,6 +345,72 @@ def test_every_statistic_obeys_its_law_in_random_systems() -> None:
     play()
     undecided = {".".join(pattern) for pattern in LAWS if not decided[pattern]}
     assert undecided <= BOUNDED, f"laws that never said what a value must be: {sorted(undecided - BOUNDED)}"
+
+
+ELSEWHERE = {
+    "per_requester.*.cache_levels": "core/coherence/cache/hit_rate_test.cpp",
+    "per_requester.*.core.critical_path.*": "core/device/requester/core_cluster_test.cpp",
+    "per_requester.*.core.per_thread.*.*": "core/device/requester/core_cluster_test.cpp",
+    "per_switch.*.isolation_errors": "validation/test_virtual_switches.py",
+    "per_switch.*.removal_errors": "validation/test_virtual_switches.py",
+    "per_io.*.sent": "validation/test_io_failures.py",
+    "per_io.*.lost": "validation/test_io_failures.py",
+    "per_io.*.unfinished": "validation/test_io_failures.py",
+    "events.*.failed": "core/system/events/player_test.cpp",
+    "events.*.lost": "core/system/events/player_test.cpp",
+    "events.*.rerouted": "core/system/events/player_test.cpp",
+    "events.*.lasted_ns": "core/system/events/player_test.cpp",
+    "per_device": "python/test_plugin.py",
+}
+"""Declared statistics that systems drawn at random do not have, and the test that says what each must be."""
+
+GROUPS = ("requester", "memory", "switch", "home", "io")
+
+
+def leaves(measures: Iterable[Measure], *above: str) -> Iterator[Path]:
+    """Declared statistics that are no maps of others, each with its path."""
+    for measure in measures:
+        path = (*above, measure["name"])
+        inside = (*path, "*") if measure["by_name"] else path
+        yield from leaves(measure["parts"], *inside) if measure["parts"] else [path]
+
+
+def alike(pattern: Path, path: Path) -> bool:
+    """The pattern is of the path, or of what is in it."""
+    pairs = zip(pattern, path, strict=False)
+    return len(pattern) >= len(path) and all(a == b or "*" in (a, b) for a, b in pairs)
+
+
+def declared_paths() -> dict[str, list[Path]]:
+    """For each declared statistic the paths that it may have: those of a device may be those of any group."""
+    declared = _core.declarations()
+    found = {".".join(path): [path] for path in leaves(declared["measures"])}
+    found |= {".".join(path): [path] for path in leaves(declared["link"]["statistics"], "per_link", "*", "*")}
+    for category in declared["categories"]:
+        groups = ("memory",) if category == "media" else GROUPS
+        for kind, info in declared[category].items():
+            for path in leaves(info["statistics"]):
+                found[".".join((kind, *path))] = [(f"per_{group}", "*", *path) for group in groups]
+    return found
+
+
+def test_every_declared_statistic_has_a_law() -> None:
+    """Of all kinds of components, of links, and of the run."""
+    elsewhere = {tuple(name.split(".")): file for name, file in ELSEWHERE.items()}
+    known = [*LAWS, *COHERENCE, *elsewhere]
+    declared = declared_paths()
+    assert len(declared) > 300
+    without = [
+        name
+        for name, paths in declared.items()
+        if not any(alike(law, path) for law in known for path in paths)
+    ]
+    assert without == []
+    everything = [path for paths in declared.values() for path in paths]
+    for pattern, file in elsewhere.items():
+        assert any(alike(pattern, path) for path in everything), f"nothing declares {'.'.join(pattern)}"
+        name = [part for part in pattern if part != "*"][-1]
+        assert name in (TESTS / file).read_text(), f"{file} does not know {name}"
 
 
 def test_a_statistic_without_a_law_is_found() -> None:

@@ -66,6 +66,7 @@ def check(outcome: Run, decided: Counter[Path]) -> None:
 
 
 for name in (
+    "cached",
     "cores",
     "dram",
     "io_engines",

@@ -11,6 +11,7 @@ import numpy as np
 
 from cxloom.base.errors import InputError
 from cxloom.display import palette
+from cxloom.results.kinds import by_kind
 from cxloom.results.result import Result
 
 _BINS = 60
@@ -35,8 +36,7 @@ def distributions(result: Result) -> dict[str, Distribution]:
     """The distribution of each kind of request. Raises InputError for a table of requests that cannot be read."""
     latencies = _latencies(result) if "requests" in result.tables else {}
     if not latencies:
-        parts = {kind: result.summary[kind] for kind in palette.KINDS if kind in result.summary}
-        return {kind: _known(part) for kind, part in parts.items() if part["requests"]}
+        return {kind: _known(part) for kind, part in by_kind(result.summary).items() if part["requests"]}
     everything = np.concatenate(list(latencies.values()))
     low, high = float(everything.min()), float(np.quantile(everything, 0.9995))
     edges = np.linspace(low, max(high, low + 1), _BINS + 1)

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted, plural
@@ -30,8 +30,12 @@ from cxloom.report.page import (
 from cxloom.report.series import Series, series_of
 from cxloom.report.utilisation import Direction, directions, load_of
 from cxloom.results.caveats import error_count, error_sentence
+from cxloom.results.kinds import by_kind
 from cxloom.results.result import Result
 from cxloom.spec.writer import to_yaml
+
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
 Values = Mapping[str, Any]
 
@@ -63,11 +67,11 @@ def picture_of(result: Result) -> Picture | None:
         return None
 
 
-def _foot(summary: Values) -> str:
+def _foot(summary: Summary) -> str:
     return f"cxloom {escape(summary['version'])}. This page holds all that it needs; nothing is fetched."
 
 
-def _lead(summary: Values) -> str:
+def _lead(summary: Summary) -> str:
     if not summary["requests"]:
         return _notes(summary) + "<p>Nothing was measured.</p>"
     latency = summary["latency_ns"]
@@ -102,12 +106,12 @@ def _lead(summary: Values) -> str:
     return tiles(entries) + _notes(summary)
 
 
-def _shares(summary: Values) -> str:
-    parts = [(kind, summary[kind]) for kind in palette.KINDS if kind in summary and summary[kind]["requests"]]
+def _shares(summary: Summary) -> str:
+    parts = [(kind, part) for kind, part in by_kind(summary).items() if part["requests"]]
     return ", ".join(f"{kind} {significant(part['bandwidth_gb_per_s'])}" for kind, part in parts)
 
 
-def _notes(summary: Values) -> str:
+def _notes(summary: Summary) -> str:
     unbroken = str.maketrans({"-": "-\u2060"})  # names such as host->bus stay on one line
     notes = [f"<p>{escape(note).translate(unbroken)}</p>" for note in summary.get("notes", ())]
     if summary["truncated"]:
@@ -146,12 +150,10 @@ def _sections(result: Result, directory: Path) -> Iterator[Section]:
 # --- plots -----------------------------------------------------------------------------------------------------------
 
 
-def bars_of(summary: Values) -> dict[str, Values]:
+def bars_of(summary: Summary) -> dict[str, Values]:
     """The breakdowns that have a bar: all, each kind, and each memory where there are several."""
-    parts = {"all": summary}
-    kinds = {
-        plural(kind): summary[kind] for kind in palette.KINDS if kind in summary and summary[kind]["requests"]
-    }
+    parts: dict[str, Values] = {"all": summary}
+    kinds = {plural(kind): part for kind, part in by_kind(summary).items() if part["requests"]}
     parts |= kinds if len(kinds) > 1 else {}
     memories = {name: part for name, part in summary["per_memory"].items() if part["requests"]}
     if len(memories) > 1:
@@ -160,7 +162,7 @@ def bars_of(summary: Values) -> dict[str, Values]:
     return {name: part["breakdown_ns"] for name, part in parts.items()}
 
 
-def _breakdown(summary: Values) -> str:
+def _breakdown(summary: Summary) -> str:
     figure = plots.breakdown(bars_of(summary), "Mean latency by what a request waits for")
     more = len([1 for part in summary["per_memory"].values() if part["requests"]]) - _BARS
     rest = (
@@ -235,7 +237,7 @@ def _series(series: Sequence[Series]) -> str:
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _tables(summary: Values) -> Iterator[str]:
+def _tables(summary: Summary) -> Iterator[str]:
     ways = sorted(directions(summary), key=lambda way: (-(way.utilization or 0), -way.payload, way.name))
     if ways:
         head = [
@@ -251,12 +253,13 @@ def _tables(summary: Values) -> Iterator[str]:
         yield _limited(
             head, [_direction(way) for way in ways], "Links and buses, each direction; the busiest first"
         )
+    groups: Values = summary
     for key, title, count, occupancy in (
         ("per_memory", "Memories", "requests", "queue_mean"),
         ("per_requester", "Requesters", "requests", "in_flight_mean"),
         ("per_io", "I/O engines", "packets", "in_flight_mean"),
     ):
-        devices = summary.get(key, {})
+        devices = groups.get(key, {})
         if devices:
             head = [
                 "name",
@@ -285,7 +288,7 @@ def _tables(summary: Values) -> Iterator[str]:
             [_home(name, home) for name, home in homes.items()],
             "Homes of coherent lines",
         )
-    events = summary.get("events", {})
+    events: Mapping[str, Values] = summary.get("events", {})
     if events:
         yield _limited(
             ["event", *_EVENT.values()],
@@ -366,7 +369,7 @@ def _parameters(result: Result) -> str:
     return f'<p class="soft">{about}</p><pre tabindex="0">{escape(text)}</pre>'
 
 
-def _provenance(summary: Values, directory: Path) -> str:
+def _provenance(summary: Summary, directory: Path) -> str:
     cost = summary["cost"]
     speed = cost["events"] / cost["cpu_seconds"] if cost["cpu_seconds"] else 0.0
     return facts(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom.base.words import direction_name
 from cxloom.display.numbers import percent, significant
 from cxloom.draw.picture import Load
+
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
 Values = Mapping[str, Any]
 
@@ -32,7 +35,7 @@ class Direction:
     """Share of the time in which something waited for credits, summed over the classes."""
 
 
-def directions(summary: Values) -> Iterator[Direction]:
+def directions(summary: Summary) -> Iterator[Direction]:
     """Every direction of the links and buses of a run."""
     free = set(summary.get("unlimited", {}).get("links", ()))
     free_buses = set(summary.get("unlimited", {}).get("buses", ()))
@@ -51,30 +54,30 @@ def directions(summary: Values) -> Iterator[Direction]:
                 values["queue_max"],
                 values["credit_blocked_ns"] / length,
             )
-    for name, values in buses(summary).items():
+    for name, bus in buses(summary).items():
         for way in ("downstream", "upstream"):
             yield Direction(
                 name,
                 f"{name} {way}",
                 name,
-                None if {name, f"{name} {way}"} & free_buses else values[f"{way}_utilization"],
-                values[f"{way}_payload_gb_per_s"],
-                values["efficiency"],
-                values[f"{way}_queue_mean"],
-                values[f"{way}_queue_p99"],
-                values[f"{way}_queue_max"],
+                None if {name, f"{name} {way}"} & free_buses else bus[f"{way}_utilization"],
+                bus[f"{way}_payload_gb_per_s"],
+                bus["efficiency"],
+                bus[f"{way}_queue_mean"],
+                bus[f"{way}_queue_p99"],
+                bus[f"{way}_queue_max"],
                 0.0,
             )
 
 
-def buses(summary: Values) -> dict[str, Values]:
+def buses(summary: Summary) -> dict[str, Values]:
     """The buses among the switches."""
     return {
         name: values for name, values in summary["per_switch"].items() if "upstream_utilization" in values
     }
 
 
-def load_of(summary: Values) -> Load:
+def load_of(summary: Summary) -> Load:
     """What the picture of a system shows of a run.
 
     The queue of a memory is that of its controller and media; of a requester, the requests on their way; of a switch or

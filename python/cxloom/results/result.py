@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
 
 from cxloom.base.errors import InputError, reason_of
 from cxloom.base.filenames import file_name, text_of
@@ -26,6 +26,8 @@ from cxloom.spec.writer import to_yaml
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from cxloom.results.summary import Summary
 
 Table: TypeAlias = MemorySink | Path
 """Rows in memory, or the Parquet file that holds them."""
@@ -176,9 +178,9 @@ class Result(Measures):
         return FrozenDict(self._tables)
 
     @property
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Summary:
         """All results by the keys of ``cxloom run --json``. Not to be changed: equal parts may be one object."""
-        return self.values
+        return cast("Summary", self.values)
 
     @property
     def count(self) -> int:
@@ -289,9 +291,9 @@ class Result(Measures):
         """Why the run ended."""
         return str(self._given["stop_reason"])
 
-    def plain(self) -> Mapping[str, Any]:
+    def plain(self) -> Summary:
         """The same as `summary` without the copy that does not change, which is large in large systems."""
-        return self._given
+        return cast("Summary", self._given)
 
     def requests(self) -> pl.DataFrame:
         """One row per request, with its segments. A run that did not record them is played again, which gives the same.
@@ -346,7 +348,7 @@ class Result(Measures):
         """Prints the table that ``cxloom run`` prints on standard output."""
         from cxloom.results.terminal import show
 
-        show(self._given)
+        show(self.plain())
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Writes the results as ``--out`` does, each file at once or not at all. Raises InputError if it cannot."""
@@ -361,12 +363,12 @@ class Result(Measures):
     def _repr_html_(self) -> str:
         from cxloom.results.html import to_html
 
-        return to_html(self._given)
+        return to_html(self.plain())
 
     def __str__(self) -> str:
         from cxloom.results.terminal import to_text
 
-        return to_text(self._given)
+        return to_text(self.plain())
 
     def __repr__(self) -> str:
         mean = self.latency.mean

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.table import Column, Table
@@ -16,6 +16,9 @@ from cxloom.display.console import output, plain
 from cxloom.display.numbers import duration, narrow, percent, size
 from cxloom.display.tables import shortened
 from cxloom.results.caveats import error_count, error_sentence
+
+if TYPE_CHECKING:
+    from cxloom.results.summary import Component, Summary, SummaryCoherence
 
 LINES = 45
 """The most lines that the table takes."""
@@ -40,7 +43,7 @@ _NOTABLE = 0.01
 Values = Mapping[str, Any]
 
 
-def show(summary: Values) -> None:
+def show(summary: Summary) -> None:
     """Prints the table on standard output: in colour on a terminal, plain ASCII where nothing else can be shown."""
     blocks = _blocks(sys.stdout.encoding)
     report = _report(summary, blocks, output().width)
@@ -52,12 +55,12 @@ def show(summary: Values) -> None:
         print(_plain(summary, blocks).encode(encoding, "replace").decode(encoding))
 
 
-def to_text(summary: Values) -> str:
+def to_text(summary: Summary) -> str:
     """The table as plain text, 80 columns wide, or as wide as its figures need."""
     return _plain(summary, _blocks("utf-8"))
 
 
-def _plain(summary: Values, blocks: str) -> str:
+def _plain(summary: Summary, blocks: str) -> str:
     file = io.StringIO()
     report = _report(summary, blocks)
     plain(file, at_least=_needed(report)).print(report)
@@ -113,7 +116,7 @@ def _widest(column: Column) -> int:
     return max(len(line) for text in texts for line in text.split("\n"))
 
 
-def _report(summary: Values, blocks: str, width: int = COLUMNS) -> Group:
+def _report(summary: Summary, blocks: str, width: int = COLUMNS) -> Group:
     """The table with as many rows for devices as a screen has room for beside all else that has to be said."""
     for rows in _ROWS:
         report = _with_rows(summary, blocks, rows, width)
@@ -126,12 +129,13 @@ def _height(report: Group, width: int) -> int:
     return len(plain(io.StringIO(), at_least=max(width, _needed(report))).render_lines(report))
 
 
-def _with_rows(summary: Values, blocks: str, rows: int, width: int) -> Group:
+def _with_rows(summary: Summary, blocks: str, rows: int, width: int) -> Group:
     events = summary.get("events", {})
     if not summary["requests"]:
         happened: list[RenderableType] = ["", _events(events, max(rows, _EVENTS))] if events else []
         return Group(_headline(summary, blocks), *happened, *_troubles(summary), "", _provenance(summary))
-    requesters, memories, engines = (summary.get(f"per_{what}", {}) for what in ("requester", "memory", "io"))
+    requesters, memories = summary.get("per_requester", {}), summary.get("per_memory", {})
+    engines = summary.get("per_io", {})
     tables = [("requester", requesters, "requests", "in_flight_mean")] if len(requesters) > 1 else []
     tables.append(("memory", memories, "requests", "queue_mean"))
     if engines:
@@ -154,7 +158,7 @@ def _with_rows(summary: Values, blocks: str, rows: int, width: int) -> Group:
     return Group(*parts, *_troubles(summary), "", _provenance(summary))
 
 
-def _headline(summary: Values, blocks: str) -> Text:
+def _headline(summary: Summary, blocks: str) -> Text:
     measured = f"{counted(summary['requests'], 'request')} in {duration(summary['simulated_time_ns'])}"
     if summary["truncated"] and not summary["requests"]:
         return Text.assemble(
@@ -174,7 +178,7 @@ def _headline(summary: Values, blocks: str) -> Text:
     return Text.assemble(known, (unsteady, "bold yellow"))
 
 
-def _performance(summary: Values) -> Table:
+def _performance(summary: Summary) -> Table:
     table = _table("", "requests", "GB/s", "mean ns", "p50", "p99", "p99.9", "max")
     kinds = [(kind, summary[kind]) for kind in ("read", "write", "atomic", "flush") if kind in summary]
     for name, part in [("all", summary), *kinds]:
@@ -189,7 +193,7 @@ def _measures(part: Values, *keys: str, column: str = "requests") -> list[str]:
     return [f"{part[column]:,}", f"{part['bandwidth_gb_per_s']:.2f}", *latency]
 
 
-def _breakdown(summary: Values, blocks: str) -> Table:
+def _breakdown(summary: Summary, blocks: str) -> Table:
     mean = summary["latency_ns"]["mean"]
     segments = {name: value for name, value in summary["breakdown_ns"].items() if value > 0}
     table = _table("where a request's time went", "mean ns", "share")
@@ -222,15 +226,15 @@ def _devices(title: str, devices: Values, column: str, occupancy: str, limit: in
     return table
 
 
-def _lookups(home: Values) -> int:
+def _lookups(home: Component | SummaryCoherence) -> int:
     return int(home["filter_hits"] + home["filter_misses"])
 
 
-def _coherence(homes: Values, total: Values, limit: int) -> tuple[Table, Text]:
+def _coherence(homes: Mapping[str, Component], total: SummaryCoherence, limit: int) -> tuple[Table, Text]:
     """A row for each home of coherent lines that was asked, or for those that were asked most, and one for all."""
     table = _table("home", "lookups", "hits", "snoops", "invalidated", "evictions", "entries")
 
-    def add(name: str | Text, home: Values) -> None:
+    def add(name: str | Text, home: Component | SummaryCoherence) -> None:
         table.add_row(
             Text(name) if isinstance(name, str) else name,
             f"{_lookups(home):,}",
@@ -273,9 +277,9 @@ def _events(events: Values, limit: int) -> Table:
     return table
 
 
-def _busiest(summary: Values, limit: int, blocks: str) -> Table | None:
+def _busiest(summary: Summary, limit: int, blocks: str) -> Table | None:
     """Directions of links and buses by utilisation; what a bus sends is in its own row."""
-    buses = {
+    buses: dict[str, Values] = {
         name: values for name, values in summary["per_switch"].items() if "upstream_utilization" in values
     }
     found = [
@@ -283,12 +287,10 @@ def _busiest(summary: Values, limit: int, blocks: str) -> Table | None:
         for name, values in _used(summary)
         if name.partition("->")[0] not in buses
     ]
-    for name, values in buses.items():
+    for name, bus in buses.items():
         for way in ("downstream", "upstream"):
-            payload = values[f"{way}_payload_gb_per_s"]
-            found.append(
-                (f"{name} {way}", values[f"{way}_utilization"], payload, values[f"{way}_queue_mean"])
-            )
+            payload = bus[f"{way}_payload_gb_per_s"]
+            found.append((f"{name} {way}", bus[f"{way}_utilization"], payload, bus[f"{way}_queue_mean"]))
     found = sorted((row for row in found if row[1] > 0), key=lambda row: -row[1])[:limit]
     if not found:
         return None
@@ -300,7 +302,7 @@ def _busiest(summary: Values, limit: int, blocks: str) -> Table | None:
     return table
 
 
-def _troubles(summary: Values) -> list[Text]:
+def _troubles(summary: Summary) -> list[Text]:
     """What kept links from being used: credits, retries, failed requests. The worst directions, a line each."""
     length = summary["simulated_time_ns"]
     if not length:
@@ -334,18 +336,19 @@ _REFUSALS = (
 """Who answers with errors, by which measure, and why."""
 
 
-def _refused(summary: Values) -> list[str]:
+def _refused(summary: Summary) -> list[str]:
     """Devices that answered requests with errors, a line for each reason. The worst ones."""
+    groups: Values = summary
     found = [
         (count, f"refused: {name} answered {counted(count, 'request')} with an error: {why}")
         for group, measure, why in _REFUSALS
-        for name, values in summary[group].items()
+        for name, values in groups[group].items()
         if (count := values.get(measure))
     ]
     return [line for _, line in sorted(found, reverse=True)[:_TROUBLES]]
 
 
-def _used(summary: Values) -> list[tuple[str, Values]]:
+def _used(summary: Summary) -> list[tuple[str, Values]]:
     """The directions of links that carried something or held something up: of very many, most did not."""
     return [
         (direction_name(link, name), values)
@@ -355,7 +358,7 @@ def _used(summary: Values) -> list[tuple[str, Values]]:
     ]
 
 
-def _provenance(summary: Values) -> Text:
+def _provenance(summary: Summary) -> Text:
     cost = summary["cost"]
     speed = cost["events"] / cost["cpu_seconds"] if cost["cpu_seconds"] else 0.0
     notes = "".join(f"note: {note}\n" for note in summary.get("notes", []))

@@ -3,18 +3,25 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/columns.hpp"
 #include "base/period.hpp"
 #include "base/units.hpp"
 #include "device/kinds/parts.hpp"
 #include "generated_links.hpp"
 #include "interconnect/link/measures.hpp"
 #include "protocol/segment.hpp"
+#include "results/collector.hpp"
 #include "results/summary.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/plugin/plugin.hpp"
+#include "system/record/command_recorder.hpp"
+#include "system/record/protocol_recorder.hpp"
+#include "system/record/sampler.hpp"
 #include "system/spec/section.hpp"
 #include "value_conversion.hpp"
 
@@ -91,6 +98,25 @@ nb::dict kinds_of(const Kinds& kinds) {
   return result;
 }
 
+// The columns of each table that a run hands over.
+nb::dict tables() {
+  nb::list requests = measures_of(infos_of(kRequestColumns));
+  for (const Segment segment : kPathOrder) {
+    const SegmentInfo& info = kSegments[static_cast<std::size_t>(segment)];
+    const std::string name = std::string(info.name) + "_ps";
+    requests.append(measures_of(std::vector<MeasureInfo>{{name, "ps", info.meaning}})[0]);
+  }
+  nb::dict result;
+  result["requests"] = requests;
+  result["series"] = measures_of(infos_of(kSeriesColumns));
+  result["commands"] = measures_of(infos_of(kCommandColumns));
+  std::vector<MeasureInfo> protocol = infos_of(kProtocolColumns);
+  const auto requester = std::ranges::find(protocol, "requester", &MeasureInfo::name);
+  protocol.insert(requester + 1, kProtocolIdentities.begin(), kProtocolIdentities.end());
+  result["protocol"] = measures_of(protocol);
+  return result;
+}
+
 nb::dict declarations() {
   const Registry& kinds = registry();
   nb::dict result;
@@ -118,6 +144,7 @@ nb::dict declarations() {
   result["sections"] = sections;
   result["link"]["statistics"] = measures_of(link_measures());
   result["measures"] = measures_of(summary_measures());
+  result["tables"] = tables();
   nb::list segments;
   for (const Segment segment : kPathOrder) {
     const SegmentInfo& info = kSegments[static_cast<std::size_t>(segment)];

@@ -51,19 +51,17 @@ nb::object column(std::vector<T>&& values) {
   return nb::cast(ColumnOf<T>(data, {size}, owner));
 }
 
-nb::dict columns_of(RequestTable table, bool persists) {
+template <class Table, class... Columns>
+nb::dict columns_of(Table&& table, const std::tuple<Columns...>& declared) {
   nb::dict columns;
-  columns["id"] = column(std::move(table.id));
-  columns["requester"] = column(std::move(table.requester));
-  columns["target"] = column(std::move(table.target));
-  columns["thread"] = column(std::move(table.thread));
-  columns["hops"] = column(std::move(table.hops));
-  columns["address"] = column(std::move(table.address));
-  columns["kind"] = column(std::move(table.kind));
-  columns["size"] = column(std::move(table.size));
-  columns["error"] = column(std::move(table.error));
-  columns["created_ps"] = column(std::move(table.created_ps));
-  columns["completed_ps"] = column(std::move(table.completed_ps));
+  each_column(table, declared, [&](const MeasureInfo& info, auto& values) {
+    columns[std::string(info.name).c_str()] = column(std::move(values));
+  });
+  return columns;
+}
+
+nb::dict columns_of(RequestTable table, bool persists) {
+  nb::dict columns = columns_of(table, kRequestColumns);
   for (const Segment segment : kPathOrder) {
     const auto i = static_cast<std::size_t>(segment);
     if (!persists && i >= kSegmentCount - kPersistSegments) continue;
@@ -178,44 +176,13 @@ class RunningSystem {
   }
 
   nb::dict take_series() {
-    std::vector<std::int64_t> time;
-    std::vector<std::uint32_t> probe;
-    std::vector<float> utilization;
-    std::vector<float> queue;
-    if (Sampler* sampler = simulation_.recorders().sampler()) {
-      for (const Sampler::Row& row : sampler->take_rows()) {
-        time.push_back(row.time.ps());
-        probe.push_back(row.probe);
-        utilization.push_back(row.utilization);
-        queue.push_back(row.queue);
-      }
-    }
-    nb::dict columns;
-    columns["time_ps"] = column(std::move(time));
-    columns["name"] = column(std::move(probe));
-    columns["utilization"] = column(std::move(utilization));
-    columns["queue"] = column(std::move(queue));
-    return columns;
+    Sampler* const sampler = simulation_.recorders().sampler();
+    return columns_of(sampler ? sampler->take() : SeriesTable{}, kSeriesColumns);
   }
 
   nb::dict take_commands() {
-    CommandTable table =
-        simulation_.recorders().commands() ? simulation_.recorders().commands()->take() : CommandTable{};
-    nb::dict columns;
-    columns["time_ps"] = column(std::move(table.time_ps));
-    columns["clock"] = column(std::move(table.clock));
-    columns["memory"] = column(std::move(table.memory));
-    columns["channel"] = column(std::move(table.channel));
-    columns["sub_channel"] = column(std::move(table.sub_channel));
-    columns["rank"] = column(std::move(table.rank));
-    columns["command"] = column(std::move(table.command));
-    columns["bank_group"] = column(std::move(table.bank_group));
-    columns["bank"] = column(std::move(table.bank));
-    columns["row"] = column(std::move(table.row));
-    columns["column"] = column(std::move(table.column));
-    columns["rmw"] = column(std::move(table.rmw));
-    columns["part"] = column(std::move(table.part));
-    return columns;
+    auto* const commands = simulation_.recorders().commands();
+    return columns_of(commands ? commands->take() : CommandTable{}, kCommandColumns);
   }
 
   void log_protocol(const std::vector<std::uint64_t>& addresses) {
@@ -224,23 +191,7 @@ class RunningSystem {
   nb::tuple take_protocol() {
     ProtocolTable table =
         simulation_.recorders().protocol() ? simulation_.recorders().protocol()->take() : ProtocolTable{};
-    nb::dict columns;
-    columns["time_ps"] = column(std::move(table.time_ps));
-    columns["sent_ps"] = column(std::move(table.sent_ps));
-    columns["from"] = column(std::move(table.from));
-    columns["to"] = column(std::move(table.to));
-    columns["requester"] = column(std::move(table.requester));
-    columns["opcode"] = column(std::move(table.opcode));
-    columns["address"] = column(std::move(table.address));
-    columns["lines"] = column(std::move(table.lines));
-    columns["payload"] = column(std::move(table.payload));
-    columns["ld"] = column(std::move(table.ld));
-    columns["snp"] = column(std::move(table.snp));
-    columns["meta"] = column(std::move(table.meta));
-    columns["failed"] = column(std::move(table.failed));
-    columns["part"] = column(std::move(table.part));
-    columns["before"] = column(std::move(table.before));
-    columns["after"] = column(std::move(table.after));
+    const nb::dict columns = columns_of(table, kProtocolColumns);
     nb::list states;
     for (const std::string& state : table.states) states.append(state);
     return nb::make_tuple(columns, states);

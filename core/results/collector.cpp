@@ -140,7 +140,7 @@ void Collector::keep(const Request& request, Time now) {
   const auto segments = request.account.segments();
   for (std::size_t i = 0; i < kSegmentCount; ++i) table_.segments_ps[i].push_back(segments[i].ps());
   for (std::size_t i = table_.rows() - 1; i > 0 && comes_before(i, i - 1); --i)
-    table_.for_each_column([i](auto& column) { std::swap(column[i - 1], column[i]); });
+    each_column(table_, [i](auto& column) { std::swap(column[i - 1], column[i]); });
 }
 
 // Of two rows of one instant: by requester and id, whichever event happened to be first.
@@ -181,8 +181,8 @@ RequestTable Collector::take_requests(Time before) {
   const auto taken = std::lower_bound(completed.begin(), completed.end(), before.ps()) - completed.begin();
   if (static_cast<std::size_t>(taken) == rows.rows()) return rows;
   table_ = rows;
-  table_.for_each_column([&](auto& column) { column.erase(column.begin(), column.begin() + taken); });
-  rows.for_each_column([&](auto& column) { column.resize(static_cast<std::size_t>(taken)); });
+  each_column(table_, [&](auto& column) { column.erase(column.begin(), column.begin() + taken); });
+  each_column(rows, [&](auto& column) { column.resize(static_cast<std::size_t>(taken)); });
   return rows;
 }
 

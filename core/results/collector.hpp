@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
+#include "base/columns.hpp"
 #include "kernel/batch_means.hpp"
 #include "kernel/distribution.hpp"
 #include "protocol/request_observer.hpp"
@@ -24,23 +26,37 @@ struct RequestTable {
   std::vector<std::uint32_t> thread;
   std::vector<std::uint16_t> hops;
   std::vector<std::uint64_t> address;
-  std::vector<std::uint8_t> kind;  ///< 0 read, 1 write, 2 atomic, 3 flush
+  std::vector<std::uint8_t> kind;  ///< AccessKind
   std::vector<std::uint16_t> size;
-  std::vector<std::uint8_t> error;  ///< 1: answered without data
+  std::vector<std::uint8_t> error;
   std::vector<std::int64_t> created_ps;
   std::vector<std::int64_t> completed_ps;
   std::array<std::vector<std::int64_t>, kSegmentCount> segments_ps;
 
   std::size_t rows() const { return id.size(); }
-  /// Calls `act(column)` for each.
-  template <class Act>
-  void for_each_column(Act act) {
-    act(id), act(requester), act(target), act(thread), act(hops), act(address), act(kind), act(size),
-        act(error);
-    act(created_ps), act(completed_ps);
-    for (auto& segment : segments_ps) act(segment);
-  }
 };
+
+/// Behind them a column for each segment, "..._ps".
+inline constexpr std::tuple kRequestColumns{
+    column<&RequestTable::id>("id", "", "number among the requests of its requester, in the order of issue"),
+    column<&RequestTable::requester>("requester", "", "device that made the request"),
+    column<&RequestTable::target>("target", "", "device that answered it; of several lines the last"),
+    column<&RequestTable::thread>("thread", "", "thread of the workload that made it"),
+    column<&RequestTable::hops>("hops", "", "links that it and its answer crossed"),
+    column<&RequestTable::address>("address", "", "first byte that it accesses"),
+    column<&RequestTable::kind>("kind", "", "read, write, atomic or flush"),
+    column<&RequestTable::size>("size", "B", "bytes that it accesses"),
+    column<&RequestTable::error>("error", "", "whether it was answered without data"),
+    column<&RequestTable::created_ps>("created_ps", "ps", "when it was made"),
+    column<&RequestTable::completed_ps>("completed_ps", "ps", "when it was answered"),
+};
+
+/// Calls `act(column)` for each.
+template <class Act>
+void each_column(RequestTable& table, Act act) {
+  each_column(table, kRequestColumns, [&](const MeasureInfo&, auto& values) { act(values); });
+  for (auto& segment : table.segments_ps) act(segment);
+}
 
 /// The request that was the first to be answered without data.
 struct FirstError {

@@ -81,8 +81,8 @@ def ended(outcome: Run, engine: str) -> np.ndarray:
     rows, _ = outcome.protocol
     names = _core.Simulation.opcode_names()
     node = outcome.nodes.index(engine)
-    completed = (rows["opcode"] == names.index("CplD")) & (rows["to"] == node)
-    arrived = (rows["opcode"] == names.index("MWr")) & (rows["from"] == node)
+    completed = (rows["opcode"] == names.index("CplD")) & (rows["destination"] == node)
+    arrived = (rows["opcode"] == names.index("MWr")) & (rows["source"] == node)
     return rows["part"][completed | arrived]
 
 

@@ -120,7 +120,7 @@ def test_io_beside_it_ends_with_the_last_line_that_comes_ahead(traffic: str) -> 
     assert outcome.summary["per_requester"]["host"]["prefetches"] == 16
     columns, _ = outcome.protocol
     nic = outcome.nodes.index("nic")
-    packets = columns["sent_ps"][columns["from"] == nic].tolist()
+    packets = columns["sent_ps"][columns["source"] == nic].tolist()
     times = data_for_host(outcome)
     # It goes on while lines come, and begins nothing after the last one; what is under way then is let through.
     assert times[0] < max(packets) <= times[-1]

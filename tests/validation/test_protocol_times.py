@@ -46,9 +46,9 @@ def check_times(outcome: Run) -> None:
         if told and rows["failed"][i]:
             continue
         sent, at = int(rows["sent_ps"][i]), int(rows["time_ps"][i])
-        who = f"row {i}: {names[rows['from'][i]]} to {names[rows['to'][i]]}"
+        who = f"row {i}: {names[rows['source'][i]]} to {names[rows['destination'][i]]}"
         assert sent >= 0, f"{who} was never sent"
-        least = far[names[rows["from"][i]]][names[rows["to"][i]]]
+        least = far[names[rows["source"][i]]][names[rows["destination"][i]]]
         assert at - sent >= least, f"{who} took {at - sent} ps of {least}"
 
 
@@ -62,9 +62,11 @@ def check_causes(outcome: Run) -> None:
         line = int(rows["address"][i]) // 64
         opcode = opcodes[int(rows["opcode"][i])]
         if opcode in REQUESTS:
-            asked[int(rows["to"][i]), int(rows["from"][i]), line].append(int(rows["time_ps"][i]))
+            asked[int(rows["destination"][i]), int(rows["source"][i]), line].append(int(rows["time_ps"][i]))
         elif opcode in ANSWERS and not rows["failed"][i]:
-            answered[int(rows["from"][i]), int(rows["to"][i]), line].append(int(rows["sent_ps"][i]))
+            answered[int(rows["source"][i]), int(rows["destination"][i]), line].append(
+                int(rows["sent_ps"][i])
+            )
     for key, sent in answered.items():
         if key not in asked:
             continue  # a persist buffer's, which has no rows of what it takes
@@ -115,9 +117,9 @@ def test_what_a_persist_buffer_sends_is_sent_when_it_leaves(policy: str, switche
     # there.
     rows, _ = outcome.protocol
     names = outcome.nodes
-    mine = [i for i in range(len(rows["time_ps"])) if names[rows["from"][i]].startswith("sw")]
-    assert any(names[rows["to"][i]] == "mem" for i in mine)
-    sent = sorted(int(rows["sent_ps"][i]) for i in mine if names[rows["to"][i]] == "host0")
+    mine = [i for i in range(len(rows["time_ps"])) if names[rows["source"][i]].startswith("sw")]
+    assert any(names[rows["destination"][i]] == "mem" for i in mine)
+    sent = sorted(int(rows["sent_ps"][i]) for i in mine if names[rows["destination"][i]] == "host0")
     assert len(sent) > 100
     flight = least_flights(outcome.spec)["host0"]["sw0"]
     for answer, issued in zip(sent, sorted(outcome.requests["created_ps"].tolist()), strict=False):

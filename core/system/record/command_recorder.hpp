@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <tuple>
 #include <vector>
 
+#include "base/columns.hpp"
 #include "base/units.hpp"
 #include "memory/dram/device/clock.hpp"
 #include "memory/dram/device/command.hpp"
@@ -19,19 +21,36 @@ class DramMedia;
 /// Columns of the commands since they were last taken. All have the same length; a coordinate that a command does not have
 /// is -1.
 struct CommandTable {
-  std::vector<std::int64_t> time_ps;      ///< first edge of the command, rounded down
-  std::vector<std::int64_t> clock;        ///< the same, exactly: cycles of the memory's command clock
-  std::vector<std::uint32_t> memory;      ///< node
-  std::vector<std::uint16_t> channel;     ///< of the memory
-  std::vector<std::uint8_t> sub_channel;  ///< of the channel
+  std::vector<std::int64_t> time_ps;
+  std::vector<std::int64_t> clock;
+  std::vector<std::uint32_t> memory;  ///< node
+  std::vector<std::uint16_t> channel;
+  std::vector<std::uint8_t> sub_channel;
   std::vector<std::uint8_t> rank;
   std::vector<std::uint8_t> command;  ///< DramCommand
   std::vector<std::int16_t> bank_group;
-  std::vector<std::int16_t> bank;  ///< of the bank group
+  std::vector<std::int16_t> bank;
   std::vector<std::int32_t> row;
-  std::vector<std::int32_t> column;  ///< in bursts
-  std::vector<std::uint8_t> rmw;     ///< 1: a write that needs a read-modify-write inside the device
-  std::vector<std::uint8_t> part;    ///< RunPart in which the command went out
+  std::vector<std::int32_t> column;
+  std::vector<std::uint8_t> rmw;
+  std::vector<std::uint8_t> part;  ///< RunPart
+};
+
+inline constexpr std::tuple kCommandColumns{
+    column<&CommandTable::time_ps>("time_ps", "ps", "first edge of the command, rounded down"),
+    column<&CommandTable::clock>("clock", "", "the same, exactly: cycles of the memory's command clock"),
+    column<&CommandTable::memory>("memory", "", "device whose DRAM it is for"),
+    column<&CommandTable::channel>("channel", "", "channel of the memory"),
+    column<&CommandTable::sub_channel>("sub_channel", "", "sub-channel of the channel"),
+    column<&CommandTable::rank>("rank", "", "rank of the sub-channel"),
+    column<&CommandTable::command>("command", "", "name of the command"),
+    column<&CommandTable::bank_group>("bank_group", "", "bank group of the rank, if the command has one"),
+    column<&CommandTable::bank>("bank", "", "bank of the bank group, likewise"),
+    column<&CommandTable::row>("row", "", "row of the bank, likewise"),
+    column<&CommandTable::column>("column", "", "column of the row in bursts, likewise"),
+    column<&CommandTable::rmw>("rmw", "",
+                               "whether it is a write that needs a read-modify-write inside the device"),
+    column<&CommandTable::part>("part", "", "part of the run in which it went out"),
 };
 
 class CommandRecorder {

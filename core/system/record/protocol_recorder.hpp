@@ -2,13 +2,16 @@
 // memory as they come.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "base/columns.hpp"
 #include "base/units.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/message.hpp"
@@ -22,23 +25,49 @@ struct ProtocolTable {
   static constexpr std::int64_t kNever = -1;
   static constexpr std::uint8_t kNone = 0xffU;
 
-  std::vector<std::int64_t> time_ps;     ///< when the device began to act on it
-  std::vector<std::int64_t> sent_ps;     ///< when it was sent; kNever: before the log began
-  std::vector<std::uint32_t> from;       ///< node that sent it
-  std::vector<std::uint32_t> to;         ///< node that acts on it
-  std::vector<std::uint32_t> requester;  ///< node for whose request it is, or for whose line that leaves
-  std::vector<std::uint8_t> opcode;      ///< Opcode
-  std::vector<std::uint64_t> address;    ///< first byte; of CXL.io none
-  std::vector<std::uint8_t> lines;       ///< that it is about; 0: it is of CXL.io, and has no address
-  std::vector<std::uint16_t> payload;    ///< bytes of data that it carries
-  std::vector<std::uint8_t> snp;         ///< SnpType; kNone: not of a request to coherent memory
-  std::vector<std::uint8_t> meta;        ///< MetaValue; kNone likewise
-  std::vector<std::uint8_t> ld;          ///< LD-ID; kNone: it is about no memory of logical devices
-  std::vector<std::uint8_t> failed;      ///< 1: an answer with an error
-  std::vector<std::uint8_t> part;        ///< RunPart
-  std::vector<std::uint32_t> before;     ///< what the agent knew of its lines before, as an index of `states`
-  std::vector<std::uint32_t> after;      ///< the same when it had acted
-  std::vector<std::string> states;       ///< the first one is empty: it keeps nothing of lines
+  std::vector<std::int64_t> time_ps;
+  std::vector<std::int64_t> sent_ps;  ///< kNever: before the log began
+  std::vector<std::uint32_t> from;    ///< node, as in the next two
+  std::vector<std::uint32_t> to;
+  std::vector<std::uint32_t> requester;
+  std::vector<std::uint8_t> opcode;  ///< Opcode
+  std::vector<std::uint64_t> address;
+  std::vector<std::uint8_t> lines;
+  std::vector<std::uint16_t> payload;
+  std::vector<std::uint8_t> ld;    ///< kNone: it is about no memory of logical devices
+  std::vector<std::uint8_t> snp;   ///< SnpType; kNone: not of a request to coherent memory
+  std::vector<std::uint8_t> meta;  ///< MetaValue; kNone likewise
+  std::vector<std::uint8_t> failed;
+  std::vector<std::uint8_t> part;     ///< RunPart
+  std::vector<std::uint32_t> before;  ///< index of `states`
+  std::vector<std::uint32_t> after;   ///< likewise
+  std::vector<std::string> states;    ///< the first one is empty: it keeps nothing of lines
+};
+
+inline constexpr std::tuple kProtocolColumns{
+    column<&ProtocolTable::time_ps>("time_ps", "ps", "when the device began to act on the message"),
+    column<&ProtocolTable::sent_ps>("sent_ps", "ps", "when it was sent; null: before the log began"),
+    column<&ProtocolTable::from>("source", "", "device that sent it"),
+    column<&ProtocolTable::to>("destination", "", "device that acts on it"),
+    column<&ProtocolTable::requester>("requester", "",
+                                      "device for whose request it is, or for whose line that leaves"),
+    column<&ProtocolTable::opcode>("opcode", "", "what it says"),
+    column<&ProtocolTable::address>("address", "", "first byte that it is about; null of CXL.io"),
+    column<&ProtocolTable::lines>("lines", "", "lines that it is about; 0 of CXL.io"),
+    column<&ProtocolTable::payload>("payload", "B", "bytes of data that it carries"),
+    column<&ProtocolTable::ld>("ld", "", "LD-ID, of a message about a memory of logical devices"),
+    column<&ProtocolTable::snp>("snp", "", "SnpType, of a request to coherent memory"),
+    column<&ProtocolTable::meta>("meta", "", "MetaValue, likewise"),
+    column<&ProtocolTable::failed>("failed", "", "whether it is an answer with an error"),
+    column<&ProtocolTable::part>("part", "", "part of the run in which it was acted on"),
+    column<&ProtocolTable::before>("before", "", "what the agent knew of its lines before"),
+    column<&ProtocolTable::after>("after", "", "the same when it had acted"),
+};
+
+/// What whoever writes the rows adds behind `requester`.
+inline constexpr std::array kProtocolIdentities{
+    MeasureInfo{"spid", "", "PBR identity of the source; null: it has none"},
+    MeasureInfo{"dpid", "", "PBR identity of the destination; null: it has none"},
 };
 
 class ProtocolRecorder final : public ProtocolObserver {

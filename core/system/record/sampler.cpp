@@ -96,15 +96,16 @@ void Sampler::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
   for (std::size_t i = 0; i < probes_.size(); ++i) {
     const Probe::Level level = probes_[i]->read(now);
     const auto busy = static_cast<double>((level.busy - before_[i].busy).ps());
-    rows_.push_back({now - opened_, static_cast<std::uint32_t>(i),
-                     probes_[i]->has_wire() ? static_cast<float>(busy / interval)
-                                            : std::numeric_limits<float>::quiet_NaN(),
-                     static_cast<float>((level.queue_integral - before_[i].queue_integral) / interval)});
+    table_.time_ps.push_back((now - opened_).ps());
+    table_.probe.push_back(static_cast<std::uint32_t>(i));
+    table_.utilization.push_back(probes_[i]->has_wire() ? static_cast<float>(busy / interval)
+                                                        : std::numeric_limits<float>::quiet_NaN());
+    table_.queue.push_back(static_cast<float>((level.queue_integral - before_[i].queue_integral) / interval));
     before_[i] = level;
   }
   kernel_.schedule_background(now + interval_, source_, *this, 0);
 }
 
-std::vector<Sampler::Row> Sampler::take_rows() { return std::exchange(rows_, {}); }
+SeriesTable Sampler::take() { return std::exchange(table_, {}); }
 
 }  // namespace cxloom

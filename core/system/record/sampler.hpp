@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "base/columns.hpp"
 #include "base/units.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
@@ -16,15 +18,25 @@ namespace cxloom {
 class Kernel;
 class System;
 
+/// Columns of the samples since they were last taken.
+struct SeriesTable {
+  std::vector<std::int64_t> time_ps;
+  std::vector<std::uint32_t> probe;  ///< index of what was sampled
+  std::vector<float> utilization;    ///< not a number: none
+  std::vector<float> queue;
+};
+
+inline constexpr std::tuple kSeriesColumns{
+    column<&SeriesTable::time_ps>("time_ps", "ps", "end of the interval, from the opening of the window"),
+    column<&SeriesTable::probe>("name", "", "direction of a link or bus, or memory, that was sampled"),
+    column<&SeriesTable::utilization>("utilization", "",
+                                      "busy time / length, in the interval; null of a memory"),
+    column<&SeriesTable::queue>("queue", "",
+                                "messages that wait, in a memory requests in it, mean over the interval"),
+};
+
 class Sampler final : public EventHandler {
  public:
-  struct Row {
-    Time time;                ///< end of the interval, from the opening of the window
-    std::uint32_t probe = 0;  ///< index of what was sampled
-    float utilization = 0;    ///< busy time / length, in the interval; not a number of what has no such thing
-    float queue = 0;          ///< messages waiting (in a memory: requests in it), mean over the interval
-  };
-
   /// Something that is sampled.
   class Probe {
    public:
@@ -47,7 +59,7 @@ class Sampler final : public EventHandler {
   void close_window() { open_ = false; }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   /// Rows since the last call.
-  std::vector<Row> take_rows();
+  SeriesTable take();
   const std::vector<std::unique_ptr<Probe>>& probes() const { return probes_; }
 
  private:
@@ -58,7 +70,7 @@ class Sampler final : public EventHandler {
   bool open_ = false;
   Time opened_;
   std::vector<Probe::Level> before_;
-  std::vector<Row> rows_;
+  SeriesTable table_;
 };
 
 }  // namespace cxloom

@@ -25,7 +25,8 @@ def components(
     kind: Annotated[
         str | None,
         typer.Argument(
-            metavar="[KIND]", help="A kind, a section such as link, or a parameter such as trace."
+            metavar="[KIND]",
+            help="A kind, a section such as link, a parameter such as trace, or a table such as requests.parquet.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -34,7 +35,7 @@ def components(
     """List kinds and their parameters.
 
     Without KIND every kind of component; with it parameters, units, defaults and statistics of that kind. Of the name
-    of a parameter, what it means wherever it is one.
+    of a parameter, what it means wherever it is one; of a table, its columns.
     """
     load_plugins(plugins)
     found = declared.declarations() if kind is None else _found(kind)
@@ -50,6 +51,9 @@ def components(
             _show(out, kind, declared.categories()[category], info[kind])
         elif category in declared.entries():
             _show(out, kind, declared.entries()[category], info)
+    if "columns" in found:
+        out.print(Text.assemble((kind, "bold"), "  (rows of a run)"))
+        _show_statistics(out, "Columns", found["columns"])
     if "parameters" in found:
         out.print(Text.assemble((kind, "bold"), "  (a parameter)"))
         table = _parameter_table("Where it is one")
@@ -66,6 +70,8 @@ def _found(name: str) -> dict[str, Any]:
     }
     if name in declared.entries():
         found[name] = declared.declarations()[name]
+    if name in declared.tables():
+        found["columns"] = declared.tables()[name]
     owners = {
         **{
             kind: info
@@ -79,7 +85,7 @@ def _found(name: str) -> dict[str, Any]:
         same = [field for field in parameters if field["name"].endswith(f".{name}")]
         if not same:
             names = [field["name"].rpartition(".")[2] for field in parameters]
-            near = nearest(name, dict.fromkeys([*owners, *names]))
+            near = nearest(name, dict.fromkeys([*owners, *names, *declared.tables()]))
             raise InputError(f"unknown kind '{name}'", allowed=listed(owners, len(owners)), suggestion=near)
         found["parameters"] = same
     return found
@@ -106,6 +112,12 @@ def _show_all(out: Console) -> None:
     table.add_column()
     for name, title in declared.entries().items():
         table.add_row(name, title)
+    out.print(table)
+    table = _table("Rows of a run")
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for name, columns in declared.tables().items():
+        table.add_row(name, ", ".join(column["name"] for column in columns))
     out.print(table)
     out.print("\n`cxloom components KIND` shows the parameters of one.")
 

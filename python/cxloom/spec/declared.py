@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from cxloom import _core
@@ -58,6 +58,12 @@ def kinds(category: str) -> Mapping[str, Any]:
     """The kinds in a category, with what each declares."""
     found: Mapping[str, Any] = declarations()[category]
     return found
+
+
+def tables() -> Mapping[str, Sequence[Measure]]:
+    """The tables of rows that a run writes, by the names of their files, and the columns of each."""
+    found: Mapping[str, Sequence[Measure]] = declarations()["tables"]
+    return {f"{name}.parquet": columns for name, columns in found.items()}
 
 
 def statistics(measures: Iterable[Measure], prefix: str = "") -> Iterator[tuple[str, Measure]]:

@@ -101,7 +101,8 @@ class LoggedLook(Look):
                 *(
                     columns[name].tolist()
                     for name in (
-                        *("time_ps", "sent_ps", "from", "to", "opcode", "address", "lines", "snp", "meta"),
+                        *("time_ps", "sent_ps", "source", "destination", "opcode"),
+                        *("address", "lines", "snp", "meta"),
                         *("part", "before", "after"),
                     )
                 ),

@@ -91,7 +91,7 @@ class Account:
         opcodes = _core.Simulation.opcode_names()
         node = look.outcome.nodes.index(name)
         found: list[dict[int, list[int]]] = []
-        for end, opcode, when in (("from", "MemRd", "sent_ps"), ("to", "MemData", "time_ps")):
+        for end, opcode, when in (("source", "MemRd", "sent_ps"), ("destination", "MemData", "time_ps")):
             of = (columns[end] == node) & (columns["opcode"] == opcodes.index(opcode))
             by_line: dict[int, list[int]] = defaultdict(list)
             for address, time in zip(
@@ -191,7 +191,7 @@ def asked_for(look: Look, value: int, name: str) -> None:
         look.within(value, came, float("inf") if loses(look) else came + registers(look, name))
     columns, _ = look.outcome.protocol
     reads = [_core.Simulation.opcode_names().index(opcode) for opcode in READS]
-    sent = (columns["from"] == look.outcome.nodes.index(name)) & np.isin(columns["opcode"], reads)
+    sent = (columns["source"] == look.outcome.nodes.index(name)) & np.isin(columns["opcode"], reads)
     if len(columns["time_ps"]) and not loses(look):  # the log has no requests that failed
         look.within(value, 0, int(sent.sum()))
 

@@ -211,14 +211,14 @@ TEST(Simulation, TheSamplerSeesTheWholeWindowAndChangesNothing) {
   sampled.to_end();
   EXPECT_EQ(bare.number({"latency_ns", "mean"}), sampled.number({"latency_ns", "mean"}));
   EXPECT_EQ(bare.simulation().window_end(), sampled.simulation().window_end());
-  const auto rows = sampled.simulation().recorders().sampler()->take_rows();
+  const SeriesTable rows = sampled.simulation().recorders().sampler()->take();
   const auto length = sampled.simulation().window_end() - sampled.simulation().window_start();
   const auto samples = static_cast<std::size_t>(length.ps() / 100'000);
-  ASSERT_EQ(rows.size(), samples * 8);  // six directions of three links, and two memories
+  ASSERT_EQ(rows.time_ps.size(), samples * 8);  // six directions of three links, and two memories
   double busy = 0.0;
-  for (const auto& row : rows) {
-    EXPECT_FALSE(row.utilization > 1.0F);  // of a memory it is not a number
-    if (row.probe == 1) busy += row.utilization * 100.0;
+  for (std::size_t i = 0; i < rows.probe.size(); ++i) {
+    EXPECT_FALSE(rows.utilization[i] > 1.0F);  // of a memory it is not a number
+    if (rows.probe[i] == 1) busy += rows.utilization[i] * 100.0;
   }
   // Link end 1 is sw->host: its samples add up to its utilisation but for the last, unfinished interval.
   const double whole = sampled.number({"per_link", "host-sw", "sw->host", "utilization"}) * length.ns();

@@ -194,6 +194,7 @@ fuzz: build/sanitize/.configured
 
 python-tests: build .venv/.installed-dev
 	@scripts/bootstrap.sh browser
+	@$(CMAKE) --build build --target cxloom_divided
 	$(BIN)/python -m pytest -n $(JOBS)
 
 # Plays the same systems with the tree as it is and as it was at BASE, and lists every key of the results that differs.

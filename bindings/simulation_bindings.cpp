@@ -27,7 +27,6 @@
 #include "system/record/command_recorder.hpp"
 #include "system/record/protocol_recorder.hpp"
 #include "system/record/sampler.hpp"
-#include "system/run/divided_run.hpp"
 #include "system/run/simulation.hpp"
 #include "system/spec/errors.hpp"
 #include "trace_columns.hpp"
@@ -236,26 +235,6 @@ class RunningSystem {
     for (const std::string_view name : kOpcodeNames) names.append(std::string(name));
     return names;
   }
-  // Plays it in a queue of events for each of its partitions, or in one.
-  static nb::dict play_divided(nb::handle spec, const nb::dict& feeds, bool divided) {
-    const Spec read_spec = read(spec);
-    Collector collector(true);
-    Partitions partitions;
-    {
-      Kernel kernel;
-      partitions = partitions_of(build_system(kernel, registry(), read_spec));
-    }
-    const Time window = partitions.lookahead.value_or(Time{1'000'000});
-    nb::dict result;
-    result["partitions"] = partitions.count;
-    if (!divided) partitions = {std::vector<std::uint32_t>(partitions.of_node.size()), 1, {}};
-    DividedRun run(registry(), read_spec, opener(feeds), collector, partitions, window);
-    run.run();
-    result["window_ps"] = nb::make_tuple(run.window_start().ps(), run.window_end().ps());
-    result["requests"] = columns_of(collector.take_requests(), !run.system().roles().persist_buffers.empty());
-    result["measures"] = to_python(measures_of(run.system()));
-    return result;
-  }
   static nb::object description(nb::handle spec, const nb::dict& feeds) try {
     return to_python(describe_system(registry(), read(spec), opener(feeds)));
   } catch (const InputError& error) {
@@ -381,10 +360,6 @@ void bind_simulation(nb::module_& m) {
       [](nb::handle spec) { return to_python_errors(spec_errors(to_value(spec), registry()).errors()); },
       "spec"_a,
       "The InputErrors of the entries of a spec, each looked at by itself; the spec need not be whole.");
-  m.def("play_divided", &RunningSystem::play_divided, "spec"_a, "feeds"_a, "divided"_a,
-        "For tests: the requests and measures of a system played in one thread, in a queue of events for "
-        "each of "
-        "its partitions, or in one queue for all.");
   m.def("check", &RunningSystem::description, "spec"_a, "feeds"_a = nb::dict(),
         "What a resolved spec describes; raises InputError if it is wrong.");
 }

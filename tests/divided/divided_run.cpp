@@ -1,4 +1,4 @@
-#include "system/run/divided_run.hpp"
+#include "divided/divided_run.hpp"
 #include "system/build/system_builder.hpp"
 
 #include <algorithm>

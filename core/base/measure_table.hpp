@@ -87,7 +87,7 @@ constexpr auto measure(std::string_view name, std::string_view unit, std::string
   return measure<decltype(measure_detail::owner_of(kMember)), kMember>(name, unit, meaning, parts);
 }
 
-/// What a table declares.
+/// The declarations of a table.
 template <class Measured, std::size_t kCount>
 std::vector<MeasureInfo> infos_of(const std::array<Measure<Measured>, kCount>& table) {
   std::vector<MeasureInfo> infos;
@@ -95,21 +95,21 @@ std::vector<MeasureInfo> infos_of(const std::array<Measure<Measured>, kCount>& t
   return infos;
 }
 
-/// What a device declares whose parts declare these.
+/// The declarations of a device whose parts declare these.
 inline std::vector<MeasureInfo> joined(std::vector<MeasureInfo> first,
                                        const std::vector<MeasureInfo>& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }
 
-/// Hands the values on, those that there are.
+/// Hands on the values that there are.
 template <class Measured, std::size_t kCount>
 void report_all(const std::array<Measure<Measured>, kCount>& table,
                 const std::type_identity_t<Measured>& values, MeasureSink& sink) {
   for (const Measure<Measured>& measure : table) measure.report(measure.info, values, sink);
 }
 
-/// The same as the map that a summary holds.
+/// The values as the map that a summary holds.
 class MapSink final : public MeasureSink {
  public:
   void add(const MeasureInfo& measure, double value) override { give(measure, value); }

@@ -54,7 +54,7 @@ void Collector::completed(const Request& request, Time now) {
   if (keep_requests_) keep(request, now);
 }
 
-// Of the lines of an access each was counted at the memory that answered it.
+// Each line of an access was counted at the memory that answered it.
 [[gnu::noinline]] void Collector::count_error(const Request& request, Time now) {
   kind_of(request).errors.add(now - request.created());
   if (request.lines == 1) memory(request.target).errors.add(now - request.created());
@@ -143,7 +143,7 @@ void Collector::keep(const Request& request, Time now) {
     each_column(table_, [i](auto& column) { std::swap(column[i - 1], column[i]); });
 }
 
-// Of two rows of one instant: by requester and id, whichever event happened to be first.
+// Orders two rows of one instant by requester and id, whichever event happened to be first.
 bool Collector::comes_before(std::size_t a, std::size_t b) const {
   return std::tie(table_.completed_ps[a], table_.requester[a], table_.id[a]) <
          std::tie(table_.completed_ps[b], table_.requester[b], table_.id[b]);

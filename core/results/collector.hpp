@@ -66,16 +66,16 @@ struct FirstError {
   Time at;
 };
 
-/// What is known of all requests, or of one kind of them. All but `errors` is of those answered with data.
+/// Statistics of all requests, or of one kind. All but `errors` is of requests answered with data.
 struct RequestStatistics {
   LatencyDistribution latency;
   BatchMeans batches;         ///< of the latencies, as they completed
   std::uint64_t payload = 0;  ///< bytes exchanged with memory
   SegmentSums::Sums segment_sums_ps{};
-  LatencyDistribution errors{};  ///< latencies of those answered without data
+  LatencyDistribution errors{};  ///< latencies of requests answered without data
 };
 
-/// What one memory did for the requests and write-backs completed in the window.
+/// The work of one memory for requests and write-backs completed in the window.
 struct MemoryStatistics {
   LatencyDistribution latency;
   LatencyDistribution errors;                   ///< of the accesses of a line that it answered without data
@@ -130,9 +130,9 @@ class Collector final : public RequestObserver {
   RequestStatistics atomics() const { return of_kind(AccessKind::kAtomic); }
   RequestStatistics flushes() const { return of_kind(AccessKind::kFlush); }
   std::uint64_t write_backs() const { return write_backs_; }
-  /// What the memory at a node did.
+  /// The work of the memory at a node.
   const MemoryStatistics& of_memory(NodeId node) const;
-  /// Of the requests answered without data.
+  /// The first request answered without data.
   const std::optional<FirstError>& first_error() const { return first_error_; }
   std::uint64_t failed_write_backs() const { return failed_write_backs_; }
   /// Lines that came to caches ahead of their use.
@@ -140,14 +140,14 @@ class Collector final : public RequestObserver {
   /// By the number of links.
   const std::vector<HopStatistics>& by_hops() const { return by_hops_; }
   const MixWindows& mix_windows() const { return mix_windows_; }
-  /// Rows since the last call, by the time of completion, requester and id; those completed at `before` or later stay.
+  /// Rows since the last call, by the time of completion, requester and id; rows from `before` on stay.
   RequestTable take_requests(Time before = Time::max());
 
  private:
   static constexpr unsigned kPrecision = 10;    // percentiles of the whole run: to 0.1 %
   static constexpr std::size_t kBatches = 256;  // 4 KiB
 
-  /// What is counted of one kind. Its segments are kept where the requests were served, and only those of the others here.
+  /// The counts of one kind. Segments of requests are kept where these were served, and only others here.
   struct Kind {
     LatencyDistribution latency{kPrecision};
     BatchMeans batches{kBatches};
@@ -170,7 +170,7 @@ class Collector final : public RequestObserver {
       make_room_for_hops(count);
     return by_hops_[count];
   }
-  // Apart, so that what is done for every request saves no registers for them.
+  // Apart, so that the path of every request saves no registers for them.
   void make_room_for_memory(NodeId node);
   void make_room_for_hops(std::size_t count);
   void count_error(const Request& request, Time now);

@@ -1,4 +1,4 @@
-// What the cache of a requester counts, and its measures.
+// The counts of a requester's cache, and its measures.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ void CacheLines::evict(LineAddress line, LineState state) {
   if (!dirty && !(coherent_ && notifies_)) return;
   const auto place = agent_.endpoint().system_context().map.find(line.address());
   ensure(place.has_value(), "a cached line that no region holds");
-  // What leaves passes the pipeline that requests pass, and so keeps its place among them.
+  // Leaving lines pass the pipeline of requests, and so keep their place among them.
   const Time ready = agent_.endpoint().now() + pipeline_;
   if (!place->coherent() && !dirty) return;
   Transaction* const before = under_way(line);

@@ -1,6 +1,6 @@
-// The lines of a cache: what its levels hold, what is under way for each, and how they come and leave. A line has one transaction
-// at a time, so that an access to one that is being written back, or a flush of it, waits until memory has it: a read that went
-// past its own write-back would bring what was there before.
+// The lines of a cache: its levels, the transaction of each line, and how lines come and leave. A line
+// has one transaction at a time, so that an access to one that is being written back, or a flush of it,
+// waits until memory has it: a read that went past its own write-back would bring what was there before.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ class CacheLines {
   Time occupy(Time from, Time length);
   Time busy_until() const { return busy_until_; }
 
-  /// What is under way for a line; null: nothing.
+  /// The transaction of a line; null: there is none.
   Transaction* under_way(LineAddress line) const { return lines_.find(line); }
   Transaction& transaction(std::uint32_t tag) { return transactions_.at(tag); }
   /// Begins one for a line without, whose memory is at `place`.
@@ -58,7 +58,7 @@ class CacheLines {
 
   /// Ends the stay of a line that has just made room for others, or is stale: writes it back, or notifies its home, if need be.
   void evict(LineAddress line, LineState state);
-  /// Of what is written back, `keeps` stays. With an `account` a snoop, or a request, waits for it, and is charged.
+  /// Writes back; `keeps` stays. With an `account` a snoop, or a request, waits for it, and is charged.
   void send_eviction(Transaction& transaction, Doing doing, LineState keeps, Time ready, Account* account);
   /// The home has answered that.
   void eviction_completed(const Transaction& transaction);
@@ -72,7 +72,7 @@ class CacheLines {
 
   /// Write-backs and notices of evictions on their way.
   std::uint64_t evictions() const { return evictions_; }
-  /// Those of victims: what snoops have written back needs no room of the requester's.
+  /// The evictions of victims: a write-back for a snoop needs no room of the requester's.
   std::uint64_t victims() const { return evictions_ - snooped_out_; }
 
  private:

@@ -13,7 +13,7 @@ namespace cxloom {
 
 namespace {
 
-/// What a snoop leaves of a copy. One that was modified is clean if the snoop takes the data to memory.
+/// The state that a snoop leaves. A modified copy is clean then if the snoop takes the data to memory.
 LineState left_of(LineState held, const CacheSnoop& snoop) {
   if (held == LineState::kInvalid || snoop.purpose == SnoopFor::kInvalidate) return LineState::kInvalid;
   if (snoop.purpose == SnoopFor::kShare) return LineState::kShared;
@@ -53,7 +53,7 @@ void CacheSnoops::look_up(CacheSnoop& snoop) {
 void CacheSnoops::snoop_line(CacheSnoop& snoop, LineAddress line) {
   ++counts_->lines_snooped;
   CacheTransaction* const under_way = lines_.under_way(line);
-  // What asks for no copy may be before or behind: that does not matter.
+  // A transaction without a copy may be before or behind: that does not matter.
   if (!under_way || under_way->doing == Doing::kWrite || under_way->doing == Doing::kAtomic) {
     answer(snoop, line, nullptr);
     return;

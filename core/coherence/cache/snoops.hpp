@@ -26,7 +26,7 @@ class CacheSnoops {
 
   /// One has come: it is looked up behind what keeps the arrays busy.
   void take(Message& message, SnoopFor purpose, HomeProtocol& protocol);
-  /// It has been looked up: answers for each line, now or when what is under way for it is served.
+  /// It has been looked up: answers for each line, now or when the line's transaction is served.
   void look_up(CacheSnoop& snoop);
   /// Answers the one that waits for a transaction, which has waited for it up to now.
   void answer_waiting(CacheTransaction& transaction);

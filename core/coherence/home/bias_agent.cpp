@@ -75,7 +75,7 @@ bool BiasAgent::ask_first(Transaction& transaction) {
   return true;
 }
 
-// The caches of one host are one to the device. It could not distinguish those of two hosts.
+// The caches of one host are one to the device. It could not tell two hosts' apart.
 void BiasAgent::know_host(const Message& request) {
   const std::uint32_t peer = peer_of(request.source);
   if (host_ == kNoPeer) host_ = peer;

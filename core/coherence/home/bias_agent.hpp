@@ -56,7 +56,7 @@ class BiasAgent final : public Dcoh {
   Bias initial_;
   std::uint32_t flip_after_;
   std::unordered_map<std::uint64_t, Page> pages_;
-  std::uint32_t host_ = kNoPeer;  // who has asked for copies, but for the device
+  std::uint32_t host_ = kNoPeer;  // the host that has asked for copies
 };
 
 }  // namespace cxloom

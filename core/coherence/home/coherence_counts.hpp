@@ -1,4 +1,4 @@
-// What a home of coherent lines counts in the window, and its measures.
+// The counts of a home of coherent lines in the window, and its measures.
 #pragma once
 
 #include <array>
@@ -74,7 +74,7 @@ inline constexpr std::array kCoherenceMeasures{
         "bias_flips_to_host", "", "pages of the device that the host came to use (HDM-D)"),
 };
 
-/// The same of all homes together, and what only the caches know.
+/// The counts of all homes together, and the caches' own.
 inline constexpr auto kCoherenceTotals = [] {
   std::array<Measure<CoherenceMeasured>, kCoherenceMeasures.size() + 1> all{};
   for (std::size_t i = 0; i < kCoherenceMeasures.size(); ++i) all[i] = kCoherenceMeasures[i];

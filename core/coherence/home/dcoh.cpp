@@ -37,7 +37,7 @@ void Dcoh::receive(Message& message) {
     admit_request(message);
     return;
   }
-  // What has data, or asks, needs no place: the end of a snoop may depend on it.
+  // A message with data, or a conflict, needs no place: the end of a snoop may depend on it.
   endpoint().release(message, now());
   if (message.opcode == Opcode::kBIConflict) {
     conflict(message);

@@ -28,7 +28,7 @@ struct PersistBufferParams {
 
   static void describe(Schema<PersistBufferParams>& schema);
 
-  /// A share of the entries, rounded down; what is no more than a rounding below the next number is that.
+  /// A share of the entries, rounded down; a share a mere rounding below the next number is that number.
   std::uint32_t share(double fraction) const {
     return static_cast<std::uint32_t>(fraction * static_cast<double>(entries) + 1e-9);
   }

@@ -15,7 +15,7 @@ namespace cxloom {
 
 struct MediaContext;
 
-/// What a cache of pages counts, those that it asks for ahead of their use among it.
+/// The counts of a cache of pages, with the pages that it asks for ahead of their use.
 struct CachedMediaCounts {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
@@ -38,7 +38,7 @@ class PagePrefetches {
   bool on() const { return prefetcher_ != nullptr; }
   /// An access of a thread to a page, which is in `slot` or in none.
   Trigger trigger(LineAddress page, Slot slot, std::uint32_t thread) const;
-  /// The pages that should be asked for because of it, those that there are; valid until the next call.
+  /// The existing pages that should be asked for because of it; valid until the next call.
   const std::vector<LineAddress>& wanted(const Trigger& trigger);
 
   /// The page in `slot` is accessed: if it was asked for ahead, it is used now, late if it is still `coming`.
@@ -51,7 +51,7 @@ class PagePrefetches {
   bool register_free() const { return on_their_way_ < prefetcher_->params().registers; }
   /// A page that was wanted is asked for, which takes a register, or dropped.
   void asked(bool asked);
-  /// A page takes the place of what is in `slot`, asked for `ahead` of its use or by an access.
+  /// A page takes the place of the one in `slot`, asked for `ahead` of its use or by an access.
   void placed(Slot slot, bool ahead) {
     counts_.useless += ahead_[slot];
     ahead_[slot] = ahead;

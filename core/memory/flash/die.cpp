@@ -51,7 +51,7 @@ FlashDie::Step FlashDie::of_collection(Work& work) {
   Collection& collection = work.collection;
   const std::uint32_t bytes = works_.copyback ? 0 : works_.page;
   const std::uint32_t held = collection.held;
-  // What was overwritten meanwhile need not be moved any more.
+  // A page that was overwritten meanwhile need not be moved any more.
   if (held != FlashPlane::kNowhere && work.pages->owner(held) != FlashPlane::kNowhere)
     return {&work, nullptr, Kind::kProgram, held, bytes};
   collection.held = FlashPlane::kNowhere;
@@ -174,7 +174,7 @@ void FlashDie::wake(std::uint8_t kind, std::uint64_t payload) {
   }
 }
 
-/// What was read passes the bus, if it does; everything else is done.
+/// A read's data pass the bus, if they do; everything else is done.
 void FlashDie::array_done() {
   const bool reads = steps_.front().kind == Kind::kRead;
   const std::size_t count = steps_.size();  // the last one that is finished clears them

@@ -1,4 +1,4 @@
-// What the dies of flash work on, who gave it to them, and what they share.
+// The jobs of the dies of flash, their owner, and what dies share.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace cxloom {
 class Component;
 class Kernel;
 
-/// What somebody wants of a plane: a read, or a write, which may first have to read the rest of its page.
+/// A job of a plane: a read, or a write, which may first have to read the rest of its page.
 struct FlashJob {
   FlashJob* next = nullptr;
   std::uint32_t plane = 0;    ///< of all
@@ -23,7 +23,7 @@ struct FlashJob {
   Time work;             ///< how long something has worked on it
 };
 
-/// What is done with a page or a block, for tests that follow the data.
+/// An operation on a page or a block, for tests that follow the data.
 class FlashObserver {
  public:
   virtual void read(std::uint32_t plane, std::uint32_t physical, const FlashJob* job) = 0;
@@ -36,7 +36,7 @@ class FlashObserver {
   ~FlashObserver() = default;
 };
 
-/// Who has the jobs.
+/// The owner of the jobs.
 class FlashClient {
  public:
   /// The array has been read, and the job's bytes pass the bus next: from now on they are what they are.
@@ -65,7 +65,7 @@ struct FlashCounts {
   std::uint64_t block_erases = 0;
 };
 
-/// What all dies share.
+/// The common state of all dies.
 struct FlashWorks {
   Kernel& kernel;
   const Component& device;

@@ -1,4 +1,4 @@
-// What of persistent memory survives the loss of power, and what recovery has to do with it.
+// The part of persistent memory that survives the loss of power, and its recovery.
 #pragma once
 
 #include <compare>
@@ -15,7 +15,7 @@ namespace cxloom {
 class LineVersions;
 class System;
 
-/// What recovery drains, and in which order.
+/// The entries that recovery drains, and their order.
 class RecoveryOrder {
  public:
   virtual ~RecoveryOrder() = default;
@@ -46,7 +46,7 @@ struct DurableState {
 
   /// Puts the entries into the order in which they are drained.
   void sort(const RecoveryOrder& order);
-  /// The same for equal states of a system, and for no others.
+  /// Equal for equal states of a system, and for no others.
   std::vector<std::uint64_t> key() const;
 };
 
@@ -55,7 +55,7 @@ struct DurableState {
 DurableState durable_state(const System& system, const RecoveryOrder& order = kRecoveryOrder,
                            std::optional<NodeId> lost = {});
 
-/// What memory has of these lines once all entries are drained in their order.
+/// The versions of these lines in memory once all entries are drained in their order.
 LineContents contents_after(const DurableState& state);
 
 }  // namespace cxloom

@@ -22,13 +22,13 @@ class Simulation;
 /// How many requests each workload has made so far, in the order of the spec.
 std::vector<std::uint64_t> requests_issued(const Simulation& simulation, const Spec& spec);
 
-/// A request of a run, by who makes it.
+/// A request of a run, by its requester.
 struct HistoryRequest {
   std::size_t requester = 0;  ///< among the workloads of the spec
   Access access;
 };
 
-/// What is lost: with this order of recovery, if the power fails, or if that switch is lost.
+/// A loss: with this order of recovery, if the power fails, or if that switch is lost.
 struct LossKind {
   std::optional<std::string> lost_switch;
   const RecoveryOrder* order = &kRecoveryOrder;
@@ -38,7 +38,7 @@ struct LossKind {
 struct LossShown {
   Time at;                            ///< the first instant at which something is lost
   std::vector<LostLine> lines;        ///< that are lost then
-  std::vector<std::uint64_t> issued;  ///< by workload, the requests that were made by then
+  std::vector<std::uint64_t> issued;  ///< by workload, the requests that had been made
   std::vector<HistoryStep> steps;
 };
 
@@ -55,7 +55,7 @@ class LossSearch {
   bool step(const Look& look = [] {});
   /// Null: none of the runs has lost anything.
   const LossShown* shown() const { return shown_ ? &*shown_ : nullptr; }
-  /// Those that are left. Once no step is left, nothing is lost without any one of them.
+  /// The requests left. Once no step is left, nothing is lost without any one of them.
   std::vector<HistoryRequest> requests() const;
   std::uint64_t runs() const { return runs_; }
   const Spec& spec() const { return spec_; }
@@ -63,7 +63,7 @@ class LossSearch {
   /// What these of the requests come to alone, by their numbers; none: nothing is lost. A fence before a request that is left out stays
   /// where it is; who depends on it alone depends on nothing.
   std::optional<LossShown> play(const std::vector<std::size_t>& left, const Look& look = [] {}) const;
-  /// The numbers of those that are left.
+  /// The numbers of the requests left.
   const std::vector<std::size_t>& left() const { return left_; }
 
  private:
@@ -74,7 +74,7 @@ class LossSearch {
   const Registry& registry_;
   Spec spec_;
   LossKind kind_;
-  std::vector<HistoryRequest> all_;  // those of a requester in their order
+  std::vector<HistoryRequest> all_;  // a requester's in their order
   std::vector<std::size_t> left_;
   std::optional<LossShown> shown_;
   std::uint64_t runs_ = 0;

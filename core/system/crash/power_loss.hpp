@@ -29,7 +29,7 @@ std::vector<LostLine> lost_at_power_loss(const System& system, const RecoveryOrd
 /// The switch of that name, which has a persist buffer. Throws InputError if it has none.
 NodeId switch_with_buffer(const System& system, const std::string& name);
 
-/// What a loss of power came to.
+/// The outcome of a loss of power.
 struct PowerLossFound {
   std::vector<LostLine> lost;  ///< after any of the recoveries
   RecoveryEnds recovery;

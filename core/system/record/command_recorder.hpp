@@ -55,7 +55,7 @@ inline constexpr std::tuple kCommandColumns{
 
 class CommandRecorder {
  public:
-  /// From now on those of this memory too. Where it has several media of DRAM, their channels follow each other.
+  /// Records this memory, too, from now on. Of several DRAM media, the channels follow each other.
   void add(NodeId memory, DramMedia& media);
   bool empty() const { return watches_.empty(); }
 

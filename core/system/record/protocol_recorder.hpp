@@ -64,7 +64,7 @@ inline constexpr std::tuple kProtocolColumns{
     column<&ProtocolTable::after>("after", "", "the same when it had acted"),
 };
 
-/// What whoever writes the rows adds behind `requester`.
+/// The columns that the writer of the rows adds behind `requester`.
 inline constexpr std::array kProtocolIdentities{
     MeasureInfo{"spid", "", "PBR identity of the source; null: it has none"},
     MeasureInfo{"dpid", "", "PBR identity of the destination; null: it has none"},
@@ -72,8 +72,8 @@ inline constexpr std::array kProtocolIdentities{
 
 class ProtocolRecorder final : public ProtocolObserver {
  public:
-  /// Of all messages; or only of those about one of these lines, if there are any. `divided`: the memories of logical devices. The
-  /// map outlives it.
+  /// Records all messages; or only messages about these `lines`, if there are any. `divided`: the memories of
+  /// logical devices. The map outlives it.
   ProtocolRecorder(const AddressMap& map, std::vector<LineAddress> lines, std::vector<NodeId> divided = {});
 
   void sent(const Message& message, Time at) override;

@@ -117,7 +117,7 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
     if (!plan_.repeated) performed_.push_back({line, kind, version});
   }
 
-  // Of one without a cache.
+  // An answer to a requester without a cache.
   void receive(Message& message) override {
     if (message.opcode == Opcode::kWritePull || message.opcode == Opcode::kGoWritePull)
       send_pulled_data(*this, message, Time{});

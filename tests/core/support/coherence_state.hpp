@@ -21,7 +21,7 @@ namespace test {
 /// differ in how often lines were written before are the same.
 class StateText {
  public:
-  /// Of a system with these lines.
+  /// The state of a system with these lines.
   StateText(const CoherenceOracle& oracle, const std::vector<LineAddress>& lines)
       : oracle_(oracle), lines_(lines) {}
 
@@ -55,7 +55,7 @@ class StateText {
 /// The state of a cache at `node`.
 void write(const CacheAgent& cache, NodeId node, StateText& text);
 void write(const DirectoryAgent& home, StateText& text);
-/// Of a message on its way to the cache: for how many answers that will keep it, or which of them it is.
+/// For how many answers the cache will keep a message on its way to it, or which of them it is.
 void write_order(const CacheAgent& cache, const Message& message, StateText& text);
 
 }  // namespace test

@@ -21,11 +21,11 @@ inline constexpr Time kTag{388};
 inline constexpr Time kT{388 + 785};
 
 inline Time times(std::int64_t count, Time time) { return Time{count * time.ps()}; }
-/// Of a request to memory behind n switches.
+/// The latency of a request to memory behind n switches.
 inline Time unbuffered(std::int64_t n, Time media) {
   return kP + times(2 * (n + 1), kW) + times(2 * n, kS) + kC + media;
 }
-/// Of a persist, or a read that hits, with a buffer in the k-th switch.
+/// The latency of a persist, or a read that hits, with a buffer in the k-th switch.
 inline Time buffered(std::int64_t k) { return kP + times(2 * k, kW + kS) + kT; }
 /// From when a buffer begins to drain an entry until that is Empty, with so many links behind it.
 inline Time drain_time(std::int64_t links, Time media) { return times(2 * links, kW + kS) + kC + media; }
@@ -40,7 +40,7 @@ inline Access part_of(Access access, std::uint16_t size) {
   return access;
 }
 
-/// Of a link: W is both of them.
+/// The ports of a link: W is both of them.
 inline Value::Map ports() { return {{"port_delay", "25ns"}}; }
 
 inline Value::Map forwarding(Value::Map more = {}) {

@@ -38,7 +38,7 @@ struct MediaRegistry;
 
 class DramChannel {
  public:
-  /// A burst is done for the one who asked.
+  /// A burst is done for its requester.
   struct Done {
     Clock at = 0;
     Clock first = 0;  ///< its first command; `at` if it needed none

@@ -1,4 +1,4 @@
-// What a sub-channel counts from the beginning of time.
+// The counts of a sub-channel from the beginning of time.
 #pragma once
 
 #include <algorithm>

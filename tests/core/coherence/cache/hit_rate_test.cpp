@@ -245,8 +245,8 @@ TEST(CacheHitRate, ACycleUnderLruHitsTheFirstLevelThatHoldsAllOfIt) {
 }
 
 // It is still there if none of the misses of a lap chose it: h = (1 - 1/C)^(W (1 - h)), which for many lines
-// is exp(-(1 - h) / f). h = 1 solves it, too; but a smaller start does not lead there. For a level that
-// includes the nearer ones this holds with the misses of all of them.
+// is exp(-(1 - h) / f). h = 1 solves it, too; but a smaller start does not lead there. A level that includes
+// the nearer ones follows this together with them.
 TEST(CacheHitRate, ACycleUnderRandomReplacement) {
   const auto survives = [](double f) {
     return root(0, f, [f](double h) { return std::exp(-(1 - h) / f) - h; });

@@ -13,7 +13,7 @@
 namespace cxloom::test {
 namespace {
 
-/// Of a chain whose buffers have so many lines each at the end of the run.
+/// A run of a chain whose buffers have so many lines each at its end.
 Running at_end(PersistChain chain, std::uint64_t lines) {
   std::vector<Access> accesses;
   for (std::uint64_t i = 0; i < lines; ++i) accesses.push_back(behind_fence(flush_of(64 * i)));

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "component/component_time.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/dram/controller/media.hpp"
+#include "protocol/request.hpp"
 #include "system/kinds/registry.hpp"
 
 namespace cxloom {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dram_drive.hpp"
+#include "interconnect/topology/generators.hpp"
 #include "results/collector.hpp"
 #include "system/run/simulation.hpp"
 

@@ -305,9 +305,9 @@ def test_a_memory_of_a_fabric_tells_its_requesters_apart() -> None:
     outcome = logged(spec)
     messages, _ = outcome.protocol
     host = np.array([outcome.nodes.index(f"host{i}") for i in range(64)])
-    answers = np.isin(messages["to"], host)
-    assert set(messages["to"][answers]) == set(host)
-    wrong = np.isin(messages["to"], host[::4])
+    answers = np.isin(messages["destination"], host)
+    assert set(messages["destination"][answers]) == set(host)
+    wrong = np.isin(messages["destination"], host[::4])
     assert (messages["failed"][answers].astype(bool) == wrong[answers]).all()
 
 

@@ -93,6 +93,9 @@ nb::dict kinds_of(const Kinds& kinds) {
   for (const auto& entry : kinds.entries()) {
     nb::dict info = info_of(entry.info);
     info["statistics"] = measures_of(entry.measures);
+    nb::list traits;
+    for (const std::string& trait : entry.traits) traits.append(trait);
+    info["traits"] = traits;
     result[entry.kind.c_str()] = info;
   }
   return result;
@@ -151,6 +154,8 @@ nb::dict declarations() {
     nb::dict entry;
     entry["name"] = text(info.name);
     entry["doc"] = text(info.meaning);
+    entry["place"] = text(kSegmentPlaces[static_cast<std::size_t>(info.place)]);
+    entry["waits"] = info.waits;
     segments.append(entry);
   }
   result["segments"] = segments;

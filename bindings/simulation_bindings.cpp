@@ -22,6 +22,7 @@
 #include "kernel/kernel.hpp"
 #include "results/collector.hpp"
 #include "results/description.hpp"
+#include "results/inventory.hpp"
 #include "results/summary.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/record/command_recorder.hpp"
@@ -240,6 +241,11 @@ class RunningSystem {
   } catch (const InputError& error) {
     throw_with_others(error, spec);
   }
+  static nb::object inventory(nb::handle spec, bool with_resources) try {
+    return to_python(inventory_of(registry(), read(spec), with_resources));
+  } catch (const InputError& error) {
+    throw_with_others(error, spec);
+  }
 
  private:
   RunningSystem(Spec spec, const nb::dict& feeds, bool timed)
@@ -362,6 +368,9 @@ void bind_simulation(nb::module_& m) {
       "The InputErrors of the entries of a spec, each looked at by itself; the spec need not be whole.");
   m.def("check", &RunningSystem::description, "spec"_a, "feeds"_a = nb::dict(),
         "What a resolved spec describes; raises InputError if it is wrong.");
+  m.def("inventory", &RunningSystem::inventory, "spec"_a, "with_resources"_a = true,
+        "The devices of a resolved spec with their roles, its links, and what of both can fill up "
+        "(core/component/resource.hpp); raises InputError if it is wrong.");
 }
 
 }  // namespace cxloom

@@ -34,12 +34,13 @@ class KindRegistry {
     std::function<void(const Value& params, MemoryEstimate& memory)> estimate;
     std::function<void(const Value& params)> check;  ///< throws InputError for all that is wrong with them
     std::string plugin = {};                         ///< the library that registered it; empty if none did
+    std::vector<std::string> traits = {};            ///< words that tools go by (docs/explain.md)
   };
 
   explicit KindRegistry(std::string noun) : noun_(std::move(noun)) {}
 
   /// Registers a kind made as `Kind(params, context)`, where `Kind::Params` declares the parameters,
-  /// `Kind::measures()`, if there is one, what it reports, and `Kind::Params::estimate(params, memory)`, if there is one,
+  /// `Kind::measures()`, if there is one, what it reports, `Kind::traits()` words that tools go by, and `Kind::Params::estimate(params, memory)`, if there is one,
   /// what the parameters take of the machine's memory, and `Kind::Params::check(params)`, if there is one, throws
   /// InputError for what only the kind finds wrong with them.
   template <class Kind>
@@ -48,6 +49,7 @@ class KindRegistry {
       return std::make_unique<Kind>(params, context);
     });
     if constexpr (requires { Kind::measures(); }) entries_.back().measures = Kind::measures();
+    if constexpr (requires { Kind::traits(); }) entries_.back().traits = Kind::traits();
     entries_.back().estimate = [](const Value& value, MemoryEstimate& memory) {
       using Params = typename Kind::Params;
       memory.add({}, "a device", 1, sizeof(Kind));

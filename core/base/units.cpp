@@ -195,6 +195,10 @@ Rate Rate::per_time(std::uint64_t units, std::uint64_t picoseconds) {
   return rate;
 }
 
+Rate twice(const Rate& rate) {
+  return rate.unlimited() ? rate : Rate::per_time(2 * rate.denominator(), rate.numerator());
+}
+
 double Rate::per_second() const {
   if (unlimited()) return std::numeric_limits<double>::infinity();
   return static_cast<double>(denominator_) * 1e12 / static_cast<double>(numerator_);

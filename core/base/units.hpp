@@ -126,6 +126,9 @@ class Rate {
 };
 
 /// Bytes per second.
+/// Twice as much; of what has no limit the same.
+Rate twice(const Rate& rate);
+
 struct Bandwidth {
   Rate rate;
   bool operator==(const Bandwidth&) const = default;

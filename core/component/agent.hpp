@@ -12,6 +12,7 @@ namespace cxloom {
 
 class Endpoint;
 class MeasureSink;
+class ResourceSink;
 struct Message;
 
 class Agent : public EventHandler {
@@ -32,6 +33,7 @@ class Agent : public EventHandler {
   virtual void close_window(Time /*now*/) {}
   /// Gives its measures by name, those aside that a role of its gives (roles.hpp).
   virtual void report(MeasureSink& /*sink*/) const {}
+  virtual void resources(ResourceSink& /*sink*/) const {}
   virtual std::string activity() const { return {}; }
 
   // For whoever watches the protocol (protocol_observer.hpp).

@@ -16,6 +16,7 @@ namespace cxloom {
 
 class Kernel;
 class MeasureSink;
+class ResourceSink;
 struct KindSpec;
 
 /// What a component finds around itself when it is made.
@@ -85,6 +86,8 @@ class alignas(64) Component : public EventHandler {
   virtual void close_window(Time /*now*/) {}
   /// Gives its measures by name, those aside that its roles give (roles.hpp).
   virtual void report(MeasureSink&) const {}
+  /// Gives what of it can fill up (resource.hpp).
+  virtual void resources(ResourceSink&) const {}
   /// Somebody begins, or ends, to watch the messages of its agents: `SystemContext::observer`.
   virtual void watch_protocol(bool /*begins*/) {}
   /// One line on what it is doing, for the diagnosis of a run that cannot finish; empty if idle.

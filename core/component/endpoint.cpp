@@ -196,6 +196,10 @@ void Endpoint::report(MeasureSink& sink) const {
   for (const Agent* agent : agents_) agent->report(sink);
 }
 
+void Endpoint::resources(ResourceSink& sink) const {
+  for (const Agent* agent : agents_) agent->resources(sink);
+}
+
 std::string Endpoint::activity() const {
   std::string all;
   if (held_ > 0) all = counted(held_, "message") + " held back for earlier ones";

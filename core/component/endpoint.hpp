@@ -80,6 +80,7 @@ class Endpoint : public Component {
   void open_window(Time at) override;
   void close_window(Time at) override;
   void report(MeasureSink& sink) const override;
+  void resources(ResourceSink& sink) const override;
   std::string activity() const override;
   void watch_protocol(bool begins) final;
 

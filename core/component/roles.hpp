@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -87,6 +88,12 @@ class IoLosses {
   ~IoLosses() = default;
 };
 
+/// Which way the data of CXL.io packets go.
+enum class IoData : std::uint8_t {
+  kOut,   ///< posted writes, which nothing answers
+  kBack,  ///< reads, whose completions bring them
+};
+
 /// Makes CXL.io traffic. The request of a posted write (MWr) comes from `SystemContext::posted`. It is unanswered; the receiver returns
 /// the request to `SystemContext::posted`.
 class IoInitiator {
@@ -101,6 +108,8 @@ class IoInitiator {
   /// counts none.
   virtual EventHandler* credits() { return nullptr; }
   static constexpr std::uint8_t kCredited = 1;
+  /// None: both ways, or it does not say.
+  virtual std::optional<IoData> data() const { return std::nullopt; }
   /// Null: nothing may fail in a system with it.
   virtual IoLosses* losses() { return nullptr; }
   /// Packets under way. Only for a run that stands still: it looks at the target's record besides its own.

@@ -67,14 +67,13 @@ struct SystemContext {
                                            : is_downstream(message.channel);
   }
   /// CXL.io to that node goes upstream: it is, or stands for, a root complex.
+  bool leads_upstream(NodeId node) const { return node.index() < roots_.size() && roots_[node.index()]; }
   void set_root(NodeId node) {
     if (roots_.size() <= node.index()) roots_.resize(node.index() + 1);
     roots_[node.index()] = true;
   }
 
  private:
-  bool leads_upstream(NodeId node) const { return node.index() < roots_.size() && roots_[node.index()]; }
-
   std::vector<bool> roots_;  // by node
   std::vector<const Component*> endpoints_;
 };

@@ -8,6 +8,7 @@
 
 #include "interconnect/link/end.hpp"
 #include "memory/media/media.hpp"
+#include "results/inventory.hpp"
 #include "results/unlimited.hpp"
 #include "system/deadlock/check.hpp"
 #include "system/kinds/registry.hpp"
@@ -83,18 +84,6 @@ Value idle_read_latency(const Registry& registry, Spec spec, const std::string& 
       {"least", least.ns()}, {"mean", sum.ns() / static_cast<double>(with_data)}, {"most", most.ns()}};
 }
 
-// What it does for others, as far as the tools must know.
-Value roles_of(const Roles& roles, NodeId node) {
-  Value::List found;
-  if (roles.requesters.of(node)) found.emplace_back("requester");
-  const MemoryOwner* owner = roles.memories.of(node);
-  if (owner && owner->memory_capacity() > Bytes{}) found.emplace_back("memory");
-  if (roles.homes.of(node)) found.emplace_back("home");
-  if (roles.io_initiators.of(node)) found.emplace_back("io-initiator");
-  if (roles.shared_media.of(node)) found.emplace_back("shared-medium");
-  return found;
-}
-
 Value devices_of(const System& system, const Spec& spec) {
   Value::List devices;
   for (std::size_t i = 0; i < system.components().size(); ++i) {
@@ -102,7 +91,7 @@ Value devices_of(const System& system, const Spec& spec) {
     devices.emplace_back(
         Value::Map{{"name", component.name()},
                    {"kind", spec.devices[i].kinded.kind},
-                   {"roles", roles_of(system.roles(), component.id())},
+                   {"roles", roles_of(system, component)},
                    {"links", number(system.topology().hops(static_cast<std::uint32_t>(i)).size())}});
   }
   return devices;

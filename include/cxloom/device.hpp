@@ -4,6 +4,7 @@
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
 #include "component/endpoint.hpp"
+#include "component/resource.hpp"
 #include "component/roles.hpp"
 #include "cxloom/plugin.hpp"
 #include "device/context/context.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/measure_table.hpp"
+#include "component/resource.hpp"
 #include "cxloom/plugin.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/media/context.hpp"

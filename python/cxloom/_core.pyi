@@ -56,7 +56,49 @@ class GeneratedLinks:
 
 def spec_errors(spec: Any) -> list[InputError]: ...
 def check(spec: Mapping[str, Any], feeds: Mapping[str, Feed] = {}) -> dict[str, Any]: ...
+def inventory(spec: Mapping[str, Any], with_resources: bool = True) -> Inventory: ...
 def load_plugin(path: str) -> None: ...
+
+class InventoryResource(TypedDict):
+    """See core/component/resource.hpp. Measures are paths in a summary."""
+
+    kind: str
+    owner: str
+    stage: str
+    capacity: float | None
+    occupancy: str
+    measures: list[list[str]]
+    wait: str
+    counts: str
+    direction: str
+    twice: dict[str, Any]
+    twice_text: str
+    full_from: float
+    each: list[str] | None
+    remark: list[str] | None
+    remark_text: str
+
+class IoTraffic(TypedDict):
+    target: str
+    data: str | None
+
+class InventoryDevice(TypedDict):
+    name: str
+    kind: str
+    roles: list[str]
+    is_root: bool
+    io: IoTraffic | None
+    resources: list[InventoryResource]
+
+class InventoryLink(TypedDict):
+    name: str
+    entry: int
+    ends: list[str]
+    resources: list[InventoryResource]
+
+class Inventory(TypedDict):
+    devices: list[InventoryDevice]
+    links: list[InventoryLink]
 
 class LossSearch:
     """Leaves out requests of a run as long as it still loses something."""

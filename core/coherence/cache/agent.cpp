@@ -9,6 +9,7 @@
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
 #include "component/request_throttle.hpp"
+#include "component/resource.hpp"
 #include "kernel/payload.hpp"
 #include "protocol/protocol_observer.hpp"
 
@@ -417,6 +418,23 @@ void CacheAgent::close_window(Time now) {
 
 std::vector<MeasureInfo> CacheAgent::measures() {
   return joined(cache_measures(), PrefetchCounts::measures());
+}
+
+void CacheAgent::resources(ResourceSink& sink) const {
+  Resource registers{.name = "the miss registers (MSHRs) of",
+                     .stage = Stage::kCache,
+                     .capacity = mshrs_,
+                     .occupancy = Occupancy::kHeld,
+                     .measures = {"requests"},
+                     .wait = Segment::kMshr,
+                     .counts = Traffic::kLines,
+                     .part = "cache",
+                     .full_from = 0.95};
+  if (mshrs_) {
+    registers.twice = {doubled("mshrs", *mshrs_)};
+    registers.twice_text = std::to_string(2 * std::uint64_t{*mshrs_}) + " registers";
+  }
+  sink.add(std::move(registers));
 }
 
 void CacheAgent::report(MeasureSink& sink) const {

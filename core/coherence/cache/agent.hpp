@@ -57,6 +57,7 @@ class CacheAgent final : public Agent,
   void open_window(Time now) override;
   void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
+  void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 
   /// The state in its array, and what is under way.

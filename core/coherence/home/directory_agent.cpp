@@ -6,6 +6,7 @@
 #include "component/component_time.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
+#include "component/resource.hpp"
 #include "kernel/payload.hpp"
 
 namespace cxloom {
@@ -454,6 +455,22 @@ void DirectoryAgent::open_window(Time now) { counts_.open(now); }
 void DirectoryAgent::close_window(Time now) {
   counts_->filter_entries = filter_->occupied();
   counts_.close(now);
+}
+
+// A line that comes into a full set makes another leave, and the caches that have it lose it.
+void DirectoryAgent::resources(ResourceSink& sink) const {
+  const std::uint32_t entries = filter_params_.entries;
+  sink.add({.name = "the snoop filter of",
+            .stage = Stage::kPlaces,
+            .capacity = 1,
+            .occupancy = Occupancy::kRatio,
+            .measures = {"per_home.*.filter_evictions", "per_home.*.filter_misses"},
+            .wait = Segment::kHomeQueue,
+            .counts = Traffic::kLines,
+            .part = "directory",
+            .twice = {doubled("filter.entries", entries)},
+            .twice_text = std::to_string(2 * std::uint64_t{entries}) + " entries",
+            .remark_text = "of its misses drive a line out of caches"});
 }
 
 std::string DirectoryAgent::activity() const {

@@ -60,6 +60,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time now) override;
   void close_window(Time now) override;
+  void resources(ResourceSink& sink) const override;
   std::string activity() const override;
 
   void memory_answered(Message& message) override;

@@ -51,6 +51,7 @@ class IoEngine final : public Component, public IoInitiator, private IoLosses, p
   }
   void cease() override { ceased_ = true; }
   EventHandler* credits() override { return posts() ? this : nullptr; }
+  std::optional<IoData> data() const override { return posts() ? IoData::kOut : IoData::kBack; }
   IoLosses* losses() override { return this; }
   std::uint64_t outstanding() const override {
     return sent_.count() - ended().ended().count() - lost_.count();

@@ -3,6 +3,7 @@
 #include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
+#include "component/resource.hpp"
 #include "device/memory/atomic_unit.hpp"
 #include "device/memory/dynamic_capacity.hpp"
 #include "kernel/payload.hpp"
@@ -392,6 +393,35 @@ void MemoryController::report_memory(MeasureSink& sink) const {
     measured.load = mean_value(static_cast<double>(measured.loads), static_cast<double>(measured.answers));
   report_all(kControllerMeasures, measured, sink);
   media_->report(sink);
+}
+
+void MemoryController::resources(ResourceSink& sink) const {
+  const auto places = [&](std::string name, std::string parameter, const char* measure, Traffic counts,
+                          std::optional<std::uint32_t> most) {
+    Resource found{.name = std::move(name),
+                   .stage = Stage::kPlaces,
+                   .capacity = most,
+                   .occupancy = Occupancy::kLevel,
+                   .measures = {std::string("per_memory.*.") + measure},
+                   .wait = Segment::kMediaQueue,
+                   .counts = counts,
+                   .part = "memory"};
+    if (most) {
+      found.twice = {doubled(std::move(parameter), *most)};
+      found.twice_text = std::to_string(2 * std::uint64_t{*most}) + " places";
+    }
+    sink.add(std::move(found));
+  };
+  if (writes_) {
+    places("the read buffer of", "read_buffer", "read_places_mean", Traffic::kReads, requests_.limit);
+    places("the write buffer of", "write_buffer", "write_places_mean", Traffic::kWrites, writes_->limit);
+  } else {
+    places("the slots of", "queue", "queue_mean", Traffic::kRequests, requests_.limit);
+  }
+  ResourcesWithin of_media("per_memory.*.", "media.", sink);
+  of_media.of_part("memory");
+  media_->resources(of_media);
+  if (!of_media.any()) of_media.add(waiting_for_media("the media of"));
 }
 
 std::string MemoryController::activity() const {

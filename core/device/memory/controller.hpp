@@ -162,6 +162,7 @@ class alignas(64) MemoryController final : public Agent,
   std::string answers_writes_early() const override;
   bool reports_load() const override { return qos_.has_value(); }
   void report_memory(MeasureSink& sink) const override;
+  void resources(ResourceSink& sink) const override;
 
   void start() override;
   void receive(Message& message) override;

@@ -6,6 +6,7 @@
 #include "base/measure_table.hpp"
 #include "coherence/common/write_pull.hpp"
 #include "component/component_time.hpp"
+#include "component/resource.hpp"
 #include "device/requester/access_check.hpp"
 #include "device/requester/uncached_access.hpp"
 
@@ -475,6 +476,48 @@ void Sequencer::report_requests(MeasureSink& sink) const {
   if (mover_) mover_->report(sink);
   if (cores_) cores_->report(sink);
   if (cache_) cache_->report(sink);
+}
+
+void Sequencer::resources(ResourceSink& sink) const {
+  sink.add({.name = "the queue of",
+            .stage = Stage::kRequester,
+            .capacity = queue_,
+            .occupancy = Occupancy::kLevel,
+            .measures = {"per_requester.*.in_flight_mean"},
+            .wait = Segment::kRequesterQueue,
+            .counts = Traffic::kRequests,
+            .part = "requester",
+            .twice = {doubled("queue", queue_)},
+            .twice_text = std::to_string(2 * std::uint64_t{queue_}) + " in flight"});
+  if (issue_interval_ > Time{}) {
+    sink.add(
+        {.name = "the time between two issues of",
+         .stage = Stage::kRequester,
+         .capacity = 1e9 / issue_interval_.ns(),
+         .occupancy = Occupancy::kRate,
+         .measures = {"per_requester.*.requests"},
+         .wait = Segment::kRequesterQueue,
+         .counts = Traffic::kRequests,
+         .part = "requester",
+         .twice = {{"issue_interval", to_text(Time{std::max<std::int64_t>(issue_interval_.ps() / 2, 1)})}},
+         .twice_text = "half the time"});
+  }
+  if (core_params_) {
+    const std::uint32_t registers = core_params_->mshrs;
+    sink.add({.name = "the miss registers (MSHRs) of the core of",
+              .stage = Stage::kRequester,
+              .capacity = registers,
+              .occupancy = Occupancy::kLevel,
+              .measures = {"per_requester.*.in_flight_mean"},
+              .wait = Segment::kRequesterQueue,
+              .counts = Traffic::kLines,
+              .part = "requester",
+              .twice = {doubled("core.mshrs", registers)},
+              .twice_text = std::to_string(2 * std::uint64_t{registers}) + " registers",
+              .full_from = 0.95,
+              .each = "per_requester.*.core.threads"});
+  }
+  if (cache_) cache_->resources(sink);
 }
 
 std::string Sequencer::activity() const {

@@ -84,6 +84,7 @@ class alignas(64) Sequencer final : public Agent,
   std::string activity() const override;
   /// Gives the measures of its requests by name.
   void report_requests(MeasureSink& sink) const;
+  void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 
   /// Of the requests answered with data in the window.

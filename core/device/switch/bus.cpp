@@ -4,6 +4,7 @@
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
 #include "component/failures.hpp"
+#include "component/resource.hpp"
 
 namespace cxloom {
 
@@ -201,6 +202,33 @@ void Bus::close_window(Time at) {
 
 std::vector<MeasureInfo> Bus::measures() {
   return joined(infos_of(kDownstreamMeasures), joined(infos_of(kUpstreamMeasures), infos_of(kBothMeasures)));
+}
+
+void Bus::resources(ResourceSink& sink) const {
+  const Rate rate = wires_[0].rate();
+  const auto way = [&](std::string direction, std::vector<std::string> measures) {
+    Resource bus{.name = "the bus",
+                 .stage = Stage::kWay,
+                 .capacity = std::nullopt,
+                 .occupancy = Occupancy::kShare,
+                 .measures = std::move(measures),
+                 .wait = Segment::kBusQueue,
+                 .counts = Traffic::kBytes,
+                 .direction = std::move(direction),
+                 .part = "bus",
+                 .twice_text = "twice the bandwidth",
+                 .full_from = 0.95};
+    if (!rate.unlimited()) {
+      bus.capacity = 1;
+      bus.twice = {{"bandwidth", to_text(Bandwidth{twice(rate)})}};
+    }
+    sink.add(std::move(bus));
+  };
+  const std::string down = "per_switch.*.downstream_utilization";
+  const std::string up = "per_switch.*.upstream_utilization";
+  if (shared_) return way("", {down, up});
+  way("downstream", {down});
+  way("upstream", {up});
 }
 
 void Bus::report(MeasureSink& sink) const {

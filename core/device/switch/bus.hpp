@@ -51,6 +51,7 @@ class Bus final : public Component, public SharedMedium {
   void open_window(Time at) override;
   void close_window(Time at) override;
   void report(MeasureSink& sink) const override;
+  void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 
  private:

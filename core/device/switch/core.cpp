@@ -212,6 +212,10 @@ void SwitchCore::close_window(Time at) {
 
 std::string SwitchCore::activity() const { return persists_ ? persists_->activity() : std::string(); }
 
+void SwitchCore::resources(ResourceSink& sink) const {
+  if (persists_) persists_->resources(sink);
+}
+
 void SwitchCore::report(MeasureSink& sink) const {
   SwitchCoreMeasured measured;
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {

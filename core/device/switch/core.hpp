@@ -97,6 +97,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   void close_window(Time at);
   std::string activity() const;
   void report(MeasureSink& sink) const;
+  void resources(ResourceSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
   // For its queues.

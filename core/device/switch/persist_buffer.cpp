@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "component/component_time.hpp"
+#include "component/resource.hpp"
 #include "component/system_context.hpp"
 #include "device/switch/core.hpp"
 #include "kernel/payload.hpp"
@@ -352,6 +353,24 @@ void PersistBuffer::close_window(Time now) {
   counts_->resident = entries_.dirty() + entries_.draining();
   counts_.close(now);
   for (LevelMonitor* level : {&full_level_, &dirty_level_, &drain_level_, &queue_level_}) level->close(now);
+}
+
+void PersistBuffer::resources(ResourceSink& sink) const {
+  const auto places = [&](std::string name, const char* parameter, std::uint32_t count, const char* measure) {
+    sink.add({.name = std::move(name),
+              .stage = Stage::kWay,
+              .capacity = count,
+              .occupancy = Occupancy::kLevel,
+              .measures = {std::string("per_switch.*.persist_buffer.") + measure},
+              .wait = Segment::kPersistQueue,
+              .counts = Traffic::kWrites,
+              .part = "switch",
+              .twice = {doubled(std::string("persist_buffer.") + parameter, count)},
+              .twice_text = std::to_string(2 * std::uint64_t{count}) + " places"});
+  };
+  places("the persist buffer of", "entries", params_.entries, "entries_mean");
+  if (params_.queue)
+    places("the input queue of the persist buffer of", "queue", *params_.queue, "queue_mean");
 }
 
 Value PersistBuffer::report() const {

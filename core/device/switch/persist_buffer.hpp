@@ -21,6 +21,7 @@
 
 namespace cxloom {
 
+class ResourceSink;
 class SwitchCore;
 struct SystemContext;
 class RequestObserver;
@@ -101,6 +102,7 @@ class PersistBuffer : public EventHandler, private Waiter {
   void open_window(Time now);
   void close_window(Time now);
   Value report() const;
+  void resources(ResourceSink& sink) const;
   std::string activity() const;
   const PersistEntries& entries() const { return entries_; }
   /// Recovery: from now on it takes nothing that comes.

@@ -48,6 +48,10 @@ class WithSwitchCore : public Base {
     core_.report(sink);
     Base::report(sink);
   }
+  void resources(ResourceSink& sink) const override {
+    core_.resources(sink);
+    Base::resources(sink);
+  }
   std::string activity() const override {
     const std::string core = core_.activity();
     const std::string others = Base::activity();

@@ -8,6 +8,7 @@
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component.hpp"
+#include "component/resource.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/payload.hpp"
 #include "kernel/wait_list.hpp"
@@ -430,6 +431,28 @@ void CachedMedia::close_window(Time now) {
 }
 
 std::vector<MeasureInfo> CachedMedia::measures() { return infos_of(kCachedMediaMeasures); }
+
+void CachedMedia::resources(ResourceSink& sink) const {
+  sink.add({.name = "the misses at work of the page cache of",
+            .stage = Stage::kPlaces,
+            .capacity = most_misses_,
+            .occupancy = Occupancy::kLevel,
+            .measures = {"misses_mean"},
+            .wait = Segment::kMediaQueue,
+            .counts = Traffic::kRequests,
+            .twice = {doubled("misses", most_misses_)},
+            .twice_text = std::to_string(2 * std::uint64_t{most_misses_}) + " misses"});
+  sink.add(waiting_for_media("the cached media of"));
+  const auto within = [&](const Media& media, const char* measures, const char* parameters,
+                          const char* owner) {
+    ResourcesWithin part(measures, parameters, sink);
+    part.owned_by(owner);
+    part.only_measured();
+    media.resources(part);
+  };
+  within(*cache_, "cache_", "cache.", " the cache of");
+  within(*backing_, "backing_", "backing.", " the backing of");
+}
 
 void CachedMedia::report(MeasureSink& sink) const {
   CachedMediaMeasured measured{counts_.window()};

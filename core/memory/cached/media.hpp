@@ -43,6 +43,7 @@ class CachedMedia final : public Media {
   void open_window(Time now) override;
   void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
+  void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 
   /// What the tables of pages take of the machine's memory.

@@ -6,6 +6,7 @@
 #include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
+#include "component/resource.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/payload.hpp"
 #include "protocol/request.hpp"
@@ -109,6 +110,8 @@ void CurveMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
 }
 
 std::vector<MeasureInfo> CurveMedia::measures() { return infos_of(kCurveMediaMeasures); }
+
+void CurveMedia::resources(ResourceSink& sink) const { sink.add(waiting_for_media("the curve media of")); }
 
 void CurveMedia::report(MeasureSink& sink) const {
   const auto accesses = static_cast<double>(accesses_);

@@ -36,7 +36,9 @@ class CurveMedia final : public Media {
   void open_window(Time /*now*/) override { measuring_ = true; }
   void close_window(Time /*now*/) override { measuring_ = false; }
   void report(MeasureSink& sink) const override;
+  void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
+  static std::vector<std::string> traits() { return {"forgets"}; }
 
  private:
   Kernel& kernel_;

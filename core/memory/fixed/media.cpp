@@ -5,6 +5,7 @@
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component.hpp"
+#include "component/resource.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/payload.hpp"
 
@@ -143,6 +144,33 @@ void FixedMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
 }
 
 std::vector<MeasureInfo> FixedMedia::measures() { return infos_of(kFixedMediaMeasures); }
+
+void FixedMedia::resources(ResourceSink& sink) const {
+  Resource path{.name = "the data path of",
+                .stage = Stage::kMedia,
+                .capacity = std::nullopt,
+                .occupancy = Occupancy::kBandwidth,
+                .measures = {"bandwidth_gb_per_s"},
+                .wait = Segment::kMediaQueue,
+                .counts = Traffic::kBytes,
+                .twice_text = "twice the bandwidth"};
+  if (!data_path_.unlimited()) {
+    path.capacity = data_path_.rate().per_second() / 1e9;
+    path.twice = {{"bandwidth", to_text(Bandwidth{twice(data_path_.rate())})}};
+  }
+  sink.add(std::move(path));
+  if (banks_.empty()) return;
+  sink.add({.name = "the banks of",
+            .stage = Stage::kMedia,
+            .capacity = static_cast<double>(banks_.size()),
+            .occupancy = Occupancy::kHeld,
+            .measures = {"reads", "writes"},
+            .wait = Segment::kMediaQueue,
+            .counts = Traffic::kRequests,
+            .twice = {doubled("banks", banks_.size())},
+            .twice_text = std::to_string(2 * banks_.size()) + " banks",
+            .full_from = 0.9});
+}
 
 void FixedMedia::report(MeasureSink& sink) const {
   if (banks_.empty()) return;

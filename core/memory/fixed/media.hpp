@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/memory_estimate.hpp"
@@ -44,7 +45,9 @@ class FixedMedia final : public Media {
   void open_window(Time now) override { waiting_.open(now); }
   void close_window(Time now) override { waiting_.close(now); }
   void report(MeasureSink& sink) const override;
+  void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
+  static std::vector<std::string> traits() { return {"forgets"}; }
 
  private:
   friend struct FixedMediaParams;  // whose estimate counts banks

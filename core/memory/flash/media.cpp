@@ -8,6 +8,7 @@
 #include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "component/component.hpp"
+#include "component/resource.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/payload.hpp"
 #include "memory/media/registry.hpp"
@@ -410,6 +411,28 @@ void FlashMedia::close_window(Time now) {
 }
 
 std::vector<MeasureInfo> FlashMedia::measures() { return infos_of(kFlashMeasures); }
+
+void FlashMedia::resources(ResourceSink& sink) const {
+  const auto places = [&](std::string name, Stage stage, double count, const char* measure, Traffic counts,
+                          const char* parameter, std::uint32_t value) {
+    sink.add({.name = std::move(name),
+              .stage = stage,
+              .capacity = count,
+              .occupancy = Occupancy::kLevel,
+              .measures = {measure},
+              .wait = Segment::kMediaQueue,
+              .counts = counts,
+              .twice = {doubled(parameter, value)},
+              .twice_text = "twice as many"});
+  };
+  places("the flash dies of", Stage::kMedia, geometry_.all_dies(), "dies_busy_mean", Traffic::kRequests,
+         "dies", params_.dies);
+  if (params_.write_buffer > 0) {
+    places("the flash write buffer of", Stage::kPlaces, params_.write_buffer, "write_buffer_mean",
+           Traffic::kWrites, "write_buffer", params_.write_buffer);
+  }
+  sink.add(waiting_for_media("the flash media of"));
+}
 
 void FlashMedia::report(MeasureSink& sink) const {
   FlashMeasured measured{works_.counts.window()};

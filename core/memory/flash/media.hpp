@@ -40,6 +40,7 @@ class FlashMedia final : public Media, private FlashClient {
   void open_window(Time now) override;
   void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
+  void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 
   const FlashGeometry& geometry() const { return geometry_; }

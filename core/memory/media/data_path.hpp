@@ -12,6 +12,7 @@ class DataPath {
  public:
   explicit DataPath(const Bandwidth& bandwidth) : meter_(bandwidth.rate) {}
 
+  const Rate& rate() const { return meter_.rate(); }
   bool unlimited() const { return meter_.rate().unlimited(); }
 
   /// Takes `bytes` that are ready at `ready`; returns when they start.

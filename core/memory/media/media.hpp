@@ -13,6 +13,7 @@ namespace cxloom {
 class DramMedia;
 class MeasureSink;
 class MediaPast;
+class ResourceSink;
 
 class Media : public EventHandler {
  public:
@@ -45,6 +46,8 @@ class Media : public EventHandler {
   virtual void open_window(Time /*now*/) {}
   virtual void close_window(Time /*now*/) {}
   virtual void report(MeasureSink& /*sink*/) const {}
+  /// Gives what of it can fill up (component/resource.hpp); measures and parameters by their own names.
+  virtual void resources(ResourceSink& /*sink*/) const {}
 };
 
 /// Calls `visit` for a medium and for those that it holds, however deep.

@@ -5,6 +5,7 @@
 #include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "component/component.hpp"
+#include "component/resource.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/payload.hpp"
 #include "protocol/request.hpp"
@@ -412,6 +413,24 @@ void NvmMedia::close_window(Time now) {
 }
 
 std::vector<MeasureInfo> NvmMedia::measures() { return infos_of(kNvmMeasures); }
+
+void NvmMedia::resources(ResourceSink& sink) const {
+  if (params_.write_buffer > 0) {
+    sink.add({.name = "the NVM write buffer of",
+              .stage = Stage::kPlaces,
+              .capacity = params_.write_buffer,
+              .occupancy = Occupancy::kLevel,
+              .measures = {"write_buffer_mean"},
+              .wait = Segment::kMediaQueue,
+              .counts = Traffic::kWrites,
+              .twice = {doubled("write_buffer", params_.write_buffer)},
+              .twice_text = std::to_string(2 * std::uint64_t{params_.write_buffer}) + " blocks"});
+  }
+  Resource banks = waiting_for_media("the NVM banks of");
+  banks.twice = {doubled("banks", params_.banks)};
+  banks.twice_text = std::to_string(2 * std::uint64_t{params_.banks}) + " banks";
+  sink.add(std::move(banks));
+}
 
 void NvmMedia::report(MeasureSink& sink) const {
   NvmMeasured measured{counts_.window()};

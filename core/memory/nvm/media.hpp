@@ -47,6 +47,7 @@ class NvmMedia final : public Media {
   void open_window(Time now) override;
   void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
+  void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 
   /// What a bank takes of the machine's memory.

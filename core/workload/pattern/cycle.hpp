@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct CycleParams : PatternParams {
 class Cycle final : public Pattern {
  public:
   using Params = CycleParams;
+  static std::vector<std::string> traits() { return {"dependent"}; }
   Cycle(const Params& params, const PatternContext& context)
       : Pattern(params, context),
         block_bits_(static_cast<unsigned>(std::countr_zero(CycleParams::kPage / params.size.count()))),

@@ -223,6 +223,7 @@ struct PointerChaseParams : PatternParams {
 class PointerChase final : public Pattern {
  public:
   using Params = PointerChaseParams;
+  static std::vector<std::string> traits() { return {"dependent"}; }
   PointerChase(const Params& params, const PatternContext& context) : Pattern(params, context) {}
 
  private:

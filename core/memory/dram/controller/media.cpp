@@ -7,6 +7,7 @@
 #include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "component/component.hpp"
+#include "component/resource.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/dram/device/energy.hpp"
 #include "protocol/message.hpp"
@@ -259,6 +260,42 @@ void DramMedia::close_window(Time now) {
 }
 
 std::vector<MeasureInfo> DramMedia::measures() { return infos_of(kDramMeasures); }
+
+void DramMedia::resources(ResourceSink& sink) const {
+  const std::uint32_t channels = config_.sub_channels / config_.device.organisation.sub_channels;
+  const std::string more = std::to_string(2 * std::uint64_t{channels}) + " channels";
+  const auto queue = [&](const char* name, const char* measure, const char* parameter, std::uint32_t places,
+                         Traffic counts) {
+    sink.add({.name = name,
+              .stage = Stage::kPlaces,
+              .capacity = places,
+              .occupancy = Occupancy::kLevel,
+              .measures = {measure},
+              .wait = Segment::kMediaQueue,
+              .counts = counts,
+              .twice = {doubled(parameter, places)},
+              .twice_text = std::to_string(2 * std::uint64_t{places}) + " places"});
+  };
+  queue("the DRAM read queues of", "read_queue_mean", "read_queue", config_.read_queue, Traffic::kReads);
+  queue("the DRAM write queues of", "write_queue_mean", "write_queue", config_.write_queue, Traffic::kWrites);
+  // Refreshes and turns of direction take the rest of a data bus.
+  sink.add({.name = "the DRAM data bus of",
+            .stage = Stage::kMedia,
+            .capacity = 1,
+            .occupancy = Occupancy::kShare,
+            .measures = {"data_bus_utilization"},
+            .wait = Segment::kMediaQueue,
+            .counts = Traffic::kBytes,
+            .twice = {doubled("channels", channels)},
+            .twice_text = more,
+            .full_from = 0.85});
+  Resource banks = waiting_for_media("the DRAM banks (rows) of");
+  banks.twice = {doubled("channels", channels)};
+  banks.twice_text = more;
+  banks.remark = "row_hit_rate";
+  banks.remark_text = "hit an open row";
+  sink.add(std::move(banks));
+}
 
 void DramMedia::report(MeasureSink& sink) const {
   DramMeasured measured{counts_.window()};

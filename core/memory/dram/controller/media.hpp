@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "kernel/event_source.hpp"
@@ -33,7 +34,9 @@ class DramMedia final : public Media {
   void open_window(Time now) override;
   void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
+  void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
+  static std::vector<std::string> traits() { return {"forgets"}; }
 
   const DramConfig& config() const { return config_; }
   /// Shows every command from now on to `log`.

@@ -22,7 +22,7 @@ from cxloom.draw import shapes
 from cxloom.draw.graph import Edge, Graph, Node, Role, graph_of, spelt
 from cxloom.draw.layout import Layout, laid_out
 from cxloom.draw.layout_shapes import SIZE
-from cxloom.draw.node_style import KINDS, LOADS, ON_DARK, ON_LIGHT, load_class
+from cxloom.draw.node_style import LOADS, ON_DARK, ON_LIGHT, STYLES, load_class
 from cxloom.draw.picture import Picture, picture
 from cxloom.draw.routes import Way, room_of
 from cxloom.draw.svg import to_svg
@@ -327,9 +327,9 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_kinds_differ_in_shape_and_in_colour() -> None:
-    assert len({style.shape for style in KINDS.values()}) == len(KINDS)
-    assert len({style.colour for style in KINDS.values()}) == len(KINDS)
-    for style in KINDS.values():  # nodes are seen on light and on dark paper
+    assert len({style.shape for style in STYLES.values()}) == len(STYLES)
+    assert len({style.colour for style in STYLES.values()}) == len(STYLES)
+    for style in STYLES.values():  # nodes are seen on light and on dark paper
         assert contrast(style.colour, "#ffffff") > 2
         assert contrast(style.colour, "#14181d") > 3
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.bottleneck.resources import doubled
 from cxloom.explaining.explanation import Explanation
 from cxloom.explaining.picture import picture
 
@@ -280,9 +279,22 @@ def test_what_cannot_be_explained_is_refused(
     assert problem in done.err
 
 
-@pytest.mark.parametrize(
-    ("once", "twice"),
-    [(8, 16), ("35.2GB/s", "70.4GB/s"), ("10M/s", "20M/s"), ({"req": 4, "rwd": 2}, {"req": 8, "rwd": 4})],
-)
-def test_quantities_are_doubled(once: object, twice: object) -> None:
-    assert doubled(once) == twice
+def test_a_persist_buffer_that_is_full_is_named() -> None:
+    """Four entries, each in use until memory has answered, for writes that wait for them."""
+    system = chained(
+        switch={"persist_buffer": {"entries": 4}, "port_bandwidth": "200GB/s"}, work={"reads": 0.0}
+    ).set("address_map", [{"to": "mem", "persistence": "media"}])
+    found = cx.explain(system)
+    assert found.limit is not None
+    assert found.limit.name == "the persist buffer of sw"
+    assert found.limit.wait == "persist_queue"
+    assert found.limit.relief == {"devices.sw.persist_buffer.entries": 8}
+    assert found.what_ifs[0].gain > 0.5
+
+
+def test_of_a_half_duplex_link_both_ways_take_the_one_wire() -> None:
+    found = cx.explain(chained(link={"bandwidth": "20GB/s", "duplex": "half"}, work={"reads": 0.5}))
+    assert found.limit is not None
+    assert found.limit.name == "the wire sw-mem"
+    bound = found.bound(found.limit)
+    assert bound == pytest.approx(found.throughput, rel=0.03)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -81,14 +82,42 @@ def test_what_limits_a_plugins_device_is_what_limits_ours(name: str, library: Pa
     assert not theirs["notes"]
 
 
-def test_of_what_declares_nothing_nothing_is_claimed(library: Path, tmp_path: Path) -> None:
-    """Four slots, which it does not declare, hold its requests: only the places before it can be seen."""
+def test_what_no_parameter_sets_is_seen_all_the_same(library: Path, tmp_path: Path) -> None:
+    """Four slots are full; as no parameter gives more of them, no run tries that."""
     spec = system(True, {"queue": 64}, {}, {})
     spec["devices"]["mem"] = {"kind": "silent"}
     said = explained(spec, tmp_path / "system.yaml", library)
-    [note] = said["notes"]
-    assert note.startswith("devices of kind 'silent' do not say what its memory consists of")
-    assert not any("slots" in each["name"] for each in said["resources"])
+    assert said["limit"] == "the slots of mem"
+    assert not any("slots" in each["twice"] for each in said["what_ifs"])
+    assert not said["notes"]
+
+
+def test_a_device_may_declare_what_of_it_fills_up(library: Path, tmp_path: Path) -> None:
+    spec = system(True, {"queue": 64}, {}, {})
+    spec["devices"]["mem"] = {"kind": "slotted"}
+    said = explained(spec, tmp_path / "system.yaml", library)
+    assert said["limit"] == "the slots of mem"
+    best = said["what_ifs"][0]
+    assert (best["twice"], best["set"]) == ("the slots of mem", [8])
+    assert best["gain"] == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_plugins_devices_are_drawn_as_ours(library: Path, tmp_path: Path) -> None:
+    """Of the same shapes and colours, at the same places."""
+    found = []
+    for ours in (True, False):
+        file, out = tmp_path / "system.yaml", tmp_path / "system.svg"
+        spec = system(ours, {}, {}, {})
+        if ours:
+            spec["devices"]["host"]["kind"] = "accelerator"  # a client is no root complex either
+        file.write_text(json.dumps(spec))
+        done = run("draw", str(file), "--out", str(out), "--plugin", str(library))
+        assert done.returncode == 0, done.stderr
+        found.append(
+            re.findall(r'<g data-tip[^>]*transform="([^"]*)".*?<use ([^>]*)/>', out.read_text(), re.S)
+        )
+    assert len(found[0]) == 3
+    assert found[0] == found[1]
 
 
 def test_measuring_tools_measure_a_plugins_devices(library: Path, tmp_path: Path) -> None:

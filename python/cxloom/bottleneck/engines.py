@@ -10,10 +10,11 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from cxloom import _core
 from cxloom.base.words import direction_name
 from cxloom.bottleneck.engine_links import Ends, between, certain
 from cxloom.bottleneck.resource import Resource
-from cxloom.bottleneck.resources import Spec, link_indices
+from cxloom.bottleneck.resources import Spec
 from cxloom.spec import declared
 from cxloom.spec.parts import Part, part_of, quantity
 
@@ -22,8 +23,6 @@ _SURE = 10
 that up to so many more or fewer passed within the window. Own choice: a bound is then right to a tenth."""
 _DIRECT = ("deterministic", "flow-hash", "random", "adaptive")
 """Strategies of routing without detours: a packet passes nothing that is not on a way between its ends."""
-_TARGETS = ("host", "accelerator", "memory", "dcoh")
-"""Kinds of targets of which it is known whether a bus takes packets to them upstream: to hosts alone."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,8 @@ class _Engine:
 
     name: str
     target: str
-    traffic: str
+    writes: bool
+    """Its packets bring data there; otherwise completions bring them back."""
     packets: float
     payload: float
     """Bytes of a packet."""
@@ -57,36 +57,38 @@ class _Engine:
     @property
     def legs(self) -> tuple[bool, ...]:
         """Of its ways to the target (False) and back (True), those on which it puts something on wires."""
-        return (False,) if self.traffic == "dma-write" else (False, True)
+        return (False,) if self.writes else (False, True)
 
     def bytes_on(self, medium: _Medium | None, legs: Collection[bool] | None) -> float | None:
         """What a packet puts on a wire or a bus that it passes on these legs; None where either is unknown."""
         if legs is None or (legs and medium is None):
             return None
-        data = self.traffic != "dma-write"  # these are on the way back
         return sum(
-            self.payload + medium.size("data_header") if back == data else medium.size("header")
+            self.payload + medium.size("data_header") if back != self.writes else medium.size("header")
             for back in legs
             if medium is not None
         )
 
 
-def beside_engines(spec: Spec, summary: Spec, resources: Iterable[Resource]) -> list[Resource]:
+def beside_engines(
+    spec: Spec, summary: Spec, inventory: _core.Inventory, resources: Iterable[Resource]
+) -> list[Resource]:
     """The same resources, with what I/O engines take of them.
 
     It is known of what all ways between an engine and its target pass, if links have no flits and nothing fails.
     """
     found = list(resources)
     taken = {each.name: _Taken() for each in found if each.kind in ("the wire", "the bus")}
-    for name, mine in summary["per_io"].items():
-        if not mine["packets"] and not mine["in_flight_mean"]:
+    for device in inventory["devices"]:
+        name, mine = device["name"], summary["per_io"].get(device["name"])
+        if mine is None or (not mine["packets"] and not mine["in_flight_mean"]):
             continue  # it did nothing in the window
-        engine = _engine(spec, summary, name)
+        engine = _engine(spec, summary, name, device["io"])
         if engine is None:
             for each in taken.values():
                 each.known = False
             continue
-        for resource, medium, each_packet in _passed(spec, summary, engine):
+        for resource, medium, each_packet in _passed(spec, summary, inventory, engine):
             if resource in taken:
                 taken[resource].add(engine, medium, each_packet)
     return [
@@ -123,35 +125,39 @@ class _Taken:
         return max(0.0, min(1.0, busy) - others / self.medium.most) if others > _SURE * self.doubt else None
 
 
-def _engine(spec: Spec, summary: Spec, name: str) -> _Engine | None:
+def _engine(spec: Spec, summary: Spec, name: str, traffic: _core.IoTraffic | None) -> _Engine | None:
     """None where nothing is known of what its packets pass, or of how many did."""
-    device, mine = spec["devices"][name], summary["per_io"][name]
+    mine = summary["per_io"][name]
     routing = (spec.get("run") or {}).get("routing", "deterministic")
-    if device["kind"] != "io-engine" or not mine["packets"] or spec.get("events") or routing not in _DIRECT:
+    if traffic is None or traffic["data"] is None or not mine["packets"]:
+        return None
+    if spec.get("events") or routing not in _DIRECT:
         return None
     payload = mine["bandwidth_gb_per_s"] * summary["simulated_time_ns"] / mine["packets"]
-    traffic = str(device.get("traffic", "dma-write"))
-    return _Engine(name, device["target"], traffic, mine["packets"], payload, mine["in_flight_mean"])
+    writes = traffic["data"] == "out"
+    return _Engine(name, traffic["target"], writes, mine["packets"], payload, mine["in_flight_mean"])
 
 
-def _passed(spec: Spec, summary: Spec, engine: _Engine) -> Iterator[tuple[str, _Medium | None, float | None]]:
+def _passed(
+    spec: Spec, summary: Spec, inventory: _core.Inventory, engine: _Engine
+) -> Iterator[tuple[str, _Medium | None, float | None]]:
     """The name of each resource that packets may pass, what it is, and their bytes there; None where not known."""
     every = {name: _ends(ways) for name, ways in summary["per_link"].items()}
     possible = between(every, set(summary["per_switch"]), engine.name, engine.target)
     sure = certain(possible, engine.name, engine.target)
-    indices = link_indices(spec)
+    entries = {link["name"]: link["entry"] for link in inventory["links"]}
     for link, ends in possible.items():
         for way in (ends, ends[::-1]):
-            medium = _wire(spec, summary, indices.get(link), link, way)
+            medium = _wire(spec, summary, entries[link], link, way)
             legs = [back for back in engine.legs if (sure[link] != way) == back] if link in sure else None
             yield f"the wire {direction_name(link, '->'.join(way))}", medium, engine.bytes_on(medium, legs)
     passed = {end for ends in sure.values() for end in ends}
-    kind = spec["devices"].get(engine.target, {}).get("kind")
-    upstream = {False: kind == "host", True: engine.traffic == "config-read"}
+    roots = {device["name"] for device in inventory["devices"] if device["is_root"]}
+    upstream = {False: engine.target in roots, True: engine.name in roots}
     for device in {end for ends in possible.values() for end in ends}:
         for named in ("downstream", "upstream"):
             legs = [back for back in engine.legs if upstream[back] == (named == "upstream")]
-            known = kind in _TARGETS and (device in passed or not legs)
+            known = device in passed or not legs
             medium = _bus(spec, summary, device, named)
             yield f"the bus {device}, {named}", medium, engine.bytes_on(medium, legs if known else None)
 
@@ -161,9 +167,9 @@ def _ends(ways: Iterable[str]) -> Ends:
     return start, end
 
 
-def _wire(spec: Spec, summary: Spec, index: int | None, link: str, ends: Ends) -> _Medium | None:
+def _wire(spec: Spec, summary: Spec, index: int, link: str, ends: Ends) -> _Medium | None:
     """None of a link of flits: how many packets share one is not known."""
-    if index is None or spec["links"][index].get("phy"):
+    if spec["links"][index].get("phy"):
         return None
     written = spec["links"][index]
     back = list(ends) != list(written["between"])

@@ -49,6 +49,12 @@ class Resource:
     """`busy` is a share of something that is used up; otherwise it tells of waiting, which grows in no proportion."""
     beside: float | None = 0.0
     """The part of `busy` that does not grow with requests; None where it is not known."""
+    wait: str = ""
+    """The segment that requests are charged with while they wait for it; empty: none is."""
+    counts: str = "requests"
+    """What takes it: requests, reads, writes, lines, messages or bytes."""
+    way: tuple[str, str] | None = None
+    """The link of a wire and its direction, as a summary has them."""
 
     @property
     def name(self) -> str:

@@ -1,48 +1,36 @@
-"""What may limit requests beside what they take themselves: snoop filters that drive lines out, and I/O engines."""
+"""What may limit requests, all of it: what they take themselves, and I/O engines beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
 
+from cxloom import _core
 from cxloom.bottleneck.engines import beside_engines
 from cxloom.bottleneck.resource import Resource, Stage
 from cxloom.bottleneck.resources import Spec, resources_of
-from cxloom.spec.parts import parts_of
 
 
 def all_resources(spec: Spec, summary: Spec) -> list[Resource]:
-    """All that can be seen in a run, in the order of a request's way; the fuller first of each stage."""
-    own = beside_engines(spec, summary, resources_of(spec, summary))
-    found = [*own, *_filters(spec, summary), *_engines(summary)]
+    """All that can be seen in a run, in the order of a request's way; the fuller first of each stage.
+
+    Raises InputError for a system that cannot be built: of a plug-in that is not loaded, with files that are gone.
+    """
+    inventory = _core.inventory(spec)
+    own = [_spread(each, spec, summary) for each in resources_of(spec, summary, inventory)]
+    found = [*beside_engines(spec, summary, inventory, own), *_engines(summary)]
     return sorted(found, key=lambda each: (each.stage, -each.busy))
 
 
-def _filters(spec: Spec, summary: Spec) -> Iterator[Resource]:
-    """A line that comes into a full set makes another leave, and the caches that have it lose it."""
-    for name, mine in summary["per_home"].items():
-        misses = mine["filter_misses"]
-        if not misses:
-            continue
-        driven_out = min(1.0, mine["filter_evictions"] / misses)
-        relief: dict[str, Any] = {}
-        twice = ""
-        for agent in parts_of(spec, name, "directory"):
-            filter_ = agent.below("filter")
-            entries = None if filter_ is None else filter_.count("entries")
-            if filter_ is not None and entries is not None:
-                relief[f"{filter_.at}.entries"] = 2 * entries
-                twice = f"{2 * entries} entries"
-        yield Resource(
-            "the snoop filter of",
-            name,
-            Stage.PLACES,
-            driven_out,
-            f"{100 * driven_out:.0f} % of its misses drive a line out of caches",
-            relief,
-            twice,
-            occupied=False,
-        )
+def _spread(wire: Resource, spec: Spec, summary: Spec) -> Resource:
+    """What carries messages over links that carry nothing beside this one, in place of a faster wire."""
+    if wire.way is None or (spec.get("run") or {}).get("routing", "deterministic") != "flow-hash":
+        return wire
+    _, way = wire.way
+    uses = [ways[way]["messages"] for ways in summary["per_link"].values() if way in ways]
+    if all(uses):
+        return wire
+    return replace(wire, relief={"run.routing": "deterministic"}, twice=f"all {len(uses)} links")
 
 
 def _engines(summary: Spec) -> Iterator[Resource]:
@@ -62,4 +50,5 @@ def _engines(summary: Spec) -> Iterator[Resource]:
             "half of it",
             float("inf"),  # it is in the way of others, and waits for nobody
             occupied=False,
+            counts="bytes",
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from cxloom import _core
 from cxloom.base.errors import InputError
 from cxloom.spec.resolve import Resolved
 
@@ -29,13 +30,17 @@ class Role(Enum):
     OTHER = "other"
 
 
-_ROLES = {
-    "host": Role.REQUESTER,
-    "accelerator": Role.REQUESTER,
-    "memory": Role.MEMORY,
+_PARTS = {
+    "requester": Role.REQUESTER,
     "switch": Role.FABRIC,
-    "bus": Role.FABRIC,
+    "shared-medium": Role.FABRIC,
+    "memory": Role.MEMORY,
+    "io-initiator": Role.OTHER,
+    "home": Role.OTHER,
 }
+"""What the core says that a device does, the first first; what it is for with that."""
+ROOT = "root"
+"""Instead of "requester": one that CXL.io goes upstream to, as to a host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class Node:
     names: tuple[str, ...]
     kind: str
     role: Role
+    does: str = ""
+    """What it does first of all, by the word of the core for it, or `ROOT`; empty: nothing is known."""
 
     @property
     def label(self) -> str:
@@ -91,11 +98,15 @@ def graph_of(resolved: Resolved) -> Graph:
         ends = (first, second) if (second, first) not in links else (second, first)
         links[ends].append((name, *ends))
         neighbours[first][second] = neighbours[second][first] = given
-    roles = {name: _role(name, device, spec, len(neighbours[name])) for name, device in devices.items()}
+    done = _done(spec)
+    roles = {name: _role(name, done.get(name, ""), spec, len(neighbours[name])) for name in devices}
     groups = _alike(devices, neighbours, roles)
     if len(groups) > MOST:
         raise InputError("too large to be drawn", found=f"{len(groups):,} nodes", allowed=f"at most {MOST:,}")
-    nodes = [Node(tuple(names), devices[names[0]]["kind"], roles[names[0]]) for names in groups]
+    nodes = [
+        Node(tuple(names), devices[names[0]]["kind"], roles[names[0]], done.get(names[0], ""))
+        for names in groups
+    ]
     place = {name: index for index, names in enumerate(groups) for name in names}
     joined: dict[tuple[int, int], list[tuple[str, str, str]]] = defaultdict(list)
     for (first, second), between in links.items():
@@ -105,21 +116,34 @@ def graph_of(resolved: Resolved) -> Graph:
 
 def _links(links: Any) -> Iterator[tuple[tuple[str, str], str, Any]]:
     """The ends, the name and the parameters of each link; the second of two parallel ones is called a-b#2."""
-    seen: dict[frozenset[str], int] = defaultdict(int)
+    seen: dict[tuple[str, str], int] = defaultdict(int)
     for given in links:
         first, second = given["between"]
         for _ in range(int(given.get("count", 1))):
-            seen[frozenset((first, second))] += 1
-            number = seen[frozenset((first, second))]
+            seen[first, second] += 1
+            number = seen[first, second]
             suffix = f"#{number}" if number > 1 else ""
             parameters = {key: value for key, value in given.items() if key != "between"}
             yield (first, second), f"{first}-{second}{suffix}", parameters
 
 
-def _role(name: str, device: Any, spec: Mapping[str, Any], neighbours: int) -> Role:
-    """What a device is for; of the kinds of plug-ins by what the spec does with it."""
-    known = _ROLES.get(device["kind"])
-    if known is not None:
+def _done(spec: Mapping[str, Any]) -> dict[str, str]:
+    """What each device does first of all; none if the system cannot be built, as its plug-in is not here."""
+    try:
+        devices = _core.inventory(spec, False)["devices"]
+    except InputError:
+        return {}
+    found = {}
+    for device in devices:
+        first = next((part for part in _PARTS if part in device["roles"]), "")
+        found[device["name"]] = ROOT if first == "requester" and device["is_root"] else first
+    return found
+
+
+def _role(name: str, does: str, spec: Mapping[str, Any], neighbours: int) -> Role:
+    """What a device is for; where that is not known by what the spec does with it."""
+    known = Role.REQUESTER if does == ROOT else _PARTS.get(does, Role.OTHER)
+    if known is not Role.OTHER:
         return known
     if name in spec.get("workload", {}):
         return Role.REQUESTER

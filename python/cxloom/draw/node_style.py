@@ -1,6 +1,6 @@
-"""How kinds of devices look: each has a shape and a colour of its own, so that neither is needed to tell them apart.
+"""How devices look: what they do has a shape and a colour of its own, so that neither is needed to tell them apart.
 
-The colours of kinds are those of `display.style`. Load goes from light to dark on light paper and from dark to light on
+The colours are those of `display.style`. Load goes from light to dark on light paper and from dark to light on
 dark paper, so that it survives a grey print; the colours are from the map "inferno" of N. Smith and S. van der Walt.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from cxloom.draw.graph import Role
+from cxloom.draw.graph import ROOT, Node, Role
 
 Outline = tuple[tuple[float, float], ...]
 """The corners of a shape, the radius of a node being 1."""
@@ -51,15 +51,16 @@ SHAPES: dict[str, Outline] = {
 }
 """A memory looks like a module, a bus like a double arrow."""
 
-KINDS = {
-    "host": NodeStyle("square", "#0072b2"),
-    "accelerator": NodeStyle("hexagon", "#cc79a7"),
+STYLES = {
+    ROOT: NodeStyle("square", "#0072b2"),
+    "requester": NodeStyle("hexagon", "#cc79a7"),
     "switch": NodeStyle("circle", "#e69f00"),
-    "bus": NodeStyle("arrow", "#d55e00"),
+    "shared-medium": NodeStyle("arrow", "#d55e00"),
     "memory": NodeStyle("module", "#009e73"),
-    "io-engine": NodeStyle("diamond", "#56b4e9"),
-    "dcoh": NodeStyle("triangle", "#a89a00"),
+    "io-initiator": NodeStyle("diamond", "#56b4e9"),
+    "home": NodeStyle("triangle", "#a89a00"),
 }
+"""By what a device does first of all: hosts, accelerators, switches, buses, memories, I/O engines, coherency agents."""
 _OTHERS = {
     Role.REQUESTER: NodeStyle("hexagon", "#0072b2"),
     Role.MEMORY: NodeStyle("pentagon", "#009e73"),
@@ -68,9 +69,9 @@ _OTHERS = {
 }
 
 
-def style_of(kind: str, role: Role) -> NodeStyle:
-    """How a device of this kind is drawn; of the kinds of plug-ins by what it is for."""
-    return KINDS.get(kind) or _OTHERS[role]
+def style_of(node: Node) -> NodeStyle:
+    """How a node is drawn: by what it does, or what it is for where that is all that is known."""
+    return STYLES.get(node.does) or _OTHERS[node.role]
 
 
 LOADS = (0.02, 0.25, 0.5, 0.75, 0.9)

@@ -113,7 +113,7 @@ def picture(graph: Graph, load: Load | None = None) -> Picture:
         Mark(
             float(place[0] + shift[0]) * UNIT,
             float(place[1] + shift[1]) * UNIT,
-            style_of(node.kind, node.role),
+            style_of(node),
             node.kind,
             len(node.names),
             _title(node, load),
@@ -139,7 +139,7 @@ def picture(graph: Graph, load: Load | None = None) -> Picture:
         )
         for label in texts
     ]
-    kinds = {node.kind: style_of(node.kind, node.role) for node in sorted(graph.nodes, key=_by_role)}
+    kinds = {node.kind: style_of(node) for node in sorted(graph.nodes, key=_by_role)}
     return Picture(
         (right - left) * UNIT,
         (bottom - top) * UNIT,

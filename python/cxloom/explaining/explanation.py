@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cxloom import _core
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
 from cxloom.bottleneck.resource import Resource
 from cxloom.bottleneck.resources import cause, chain, together
 from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.results.caveats import error_sentence, why_no_length
-from cxloom.spec.parts import part_of, section_default
+from cxloom.spec.parts import section_default
 from cxloom.spec.resolve import Override
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system.system import System
@@ -203,7 +204,7 @@ def explain(
     resources = all_resources(spec, summary)
     tried = _worth_trying(resources)
     # Of those that gain as much the smallest change comes first: a resource before all of its kind.
-    played_all = _played(whole, spec, summary, tried, jobs, watch)
+    played_all = _played(whole, summary, tried, jobs, watch)
     what_ifs = sorted(played_all, key=lambda each: (-round(each.gain, 2), len(each.resource.relief)))
     return Explanation(
         str(spec.get("name", "system")),
@@ -222,12 +223,13 @@ def _notes(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
     said = error_sentence(summary)
     notes = [] if said is None else [f"{said}; this is about the others"]
     notes += summary["notes"]
-    for group, part, what in (
-        ("per_requester", "requester", "how many requests it has in flight at most"),
-        ("per_memory", "memory", "what its memory consists of"),
+    known = {device["name"]: device["resources"] for device in _core.inventory(spec)["devices"]}
+    for group, stages, what in (
+        ("per_requester", ("requester",), "how many requests it has in flight at most"),
+        ("per_memory", ("places", "media"), "what its memory consists of"),
     ):
         for name in summary[group]:
-            if part_of(spec, name, part) is None:
+            if not any(each["stage"] in stages for each in known[name]):
                 kind = spec["devices"][name]["kind"]
                 notes.append(
                     f"devices of kind '{kind}' do not say {what}: that {name} limits is not looked at"
@@ -252,7 +254,6 @@ def _worth_trying(resources: Sequence[Resource]) -> list[Resource]:
 
 def _played(
     whole: System,
-    spec: Mapping[str, Any],
     before: Mapping[str, Any],
     tried: Sequence[Resource],
     jobs: int | None,
@@ -269,7 +270,8 @@ def _played(
         if summary is None or not summary["requests"] or not summary["simulated_time_ns"]:
             continue  # without a window that has a length there is no rate to compare
         gain = _rate(summary) / _rate(before) - 1
-        what_ifs.append(WhatIf(resource, gain, cause(all_resources(_set(spec, resource.relief), summary))))
+        changed = whole.resolve([Override.of(path, value) for path, value in resource.relief.items()])
+        what_ifs.append(WhatIf(resource, gain, cause(all_resources(changed.plain(), summary))))
     return what_ifs
 
 
@@ -284,18 +286,3 @@ def _limit(resources: Sequence[Resource], what_ifs: Sequence[WhatIf]) -> Resourc
 def _rate(summary: Mapping[str, Any]) -> float:
     """Requests per nanosecond."""
     return float(summary["requests"] / summary["simulated_time_ns"])
-
-
-def _set(spec: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The spec with values set by path."""
-    import copy
-    import re
-
-    changed = copy.deepcopy(dict(spec))
-    for path, value in values.items():
-        at: Any = changed
-        *parts, last = re.findall(r"[^.\[\]]+", path)
-        for part in parts:
-            at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
-        at[last] = value
-    return changed

@@ -66,6 +66,11 @@ def tables() -> Mapping[str, Sequence[Measure]]:
     return {f"{name}.parquet": columns for name, columns in found.items()}
 
 
+def segments() -> Mapping[str, Mapping[str, Any]]:
+    """What a latency consists of, along a request's way: what each is, its place, and whether it is waiting."""
+    return {each["name"]: each for each in declarations()["segments"]}
+
+
 def statistics(measures: Iterable[Measure], prefix: str = "") -> Iterator[tuple[str, Measure]]:
     """Declared measures, those within others too, each with its path; ``*`` stands for any name."""
     for measure in measures:

@@ -1,5 +1,6 @@
 // Devices outside the tree of parts that the core has: a requester, a switch, and a memory, whose controller's parameters stand
-// below a key of its own. And a memory that declares nothing of what it consists of.
+// below a key of its own. And two memories that have no parameters of such parts: one whose slots no parameter sets, and one that
+// says itself which of its parameters does.
 #include <cxloom/memory.hpp>
 #include <cxloom/requester.hpp>
 #include <cxloom/switch.hpp>
@@ -92,6 +93,47 @@ class Silent final : public Endpoint {
   MemoryController controller_;
 };
 
+struct SlottedParams {
+  std::uint32_t slots = 4;
+
+  static void describe(Schema<SlottedParams>& schema) {
+    schema.doc("A memory of so many slots.");
+    schema.field("slots", &SlottedParams::slots).min(1).doc("Requests that it works on at the same time.");
+  }
+};
+
+class Slotted final : public Endpoint {
+ public:
+  using Params = SlottedParams;
+  Slotted(const SlottedParams& params, const DeviceContext& context)
+      : Endpoint(context, context.system_context),
+        slots_(params.slots),
+        controller_(inside(params), *this, context) {}
+  std::size_t max_ports() const override { return 1; }
+  static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
+  void resources(ResourceSink& sink) const override {
+    sink.add({.name = "the slots of",
+              .stage = Stage::kPlaces,
+              .capacity = slots_,
+              .occupancy = Occupancy::kLevel,
+              .measures = {"per_memory.*.queue_mean"},
+              .wait = Segment::kMediaQueue,
+              .counts = Traffic::kRequests,
+              .twice = {doubled("slots", slots_)},
+              .twice_text = "twice the slots"});
+  }
+
+ private:
+  static MemoryControllerParams inside(const SlottedParams& params) {
+    MemoryControllerParams made;
+    made.capacity = Bytes{1U << 30U};
+    made.queue = params.slots;
+    return made;
+  }
+  std::uint32_t slots_;
+  MemoryController controller_;
+};
+
 }  // namespace
 
 CXLOOM_PLUGIN(registry) {
@@ -99,4 +141,5 @@ CXLOOM_PLUGIN(registry) {
   registry.devices.add<Crossbar>("crossbar");
   registry.devices.add<Store>("store");
   registry.devices.add<Silent>("silent");
+  registry.devices.add<Slotted>("slotted");
 }

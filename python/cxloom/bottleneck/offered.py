@@ -1,0 +1,40 @@
+"""What the work of a requester lets it ask for: a rate, or one access at a time where each needs the last."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from cxloom.spec import declared
+from cxloom.spec.parts import Part, quantity
+
+Spec = Mapping[str, Any]
+
+_ALONE = 1.5
+"""Of accesses that wait for each other no more are in flight, on average."""
+
+
+def offered_rates(spec: Spec, summary: Spec) -> dict[str, tuple[float, float, str]]:
+    """Of each requester whose work has a rate: requests answered a second, those offered, and twice the rate."""
+    time = summary["simulated_time_ns"]
+    found = {}
+    for name, mine in summary["per_requester"].items():
+        given = _work(spec, name).get("rate")
+        offered = math.inf if given is None else quantity("frequency", given)
+        if offered < math.inf:
+            rate = 1e9 * mine["requests"] / time if time else 0.0
+            found[name] = (rate, offered, f"{2 * offered:.12g}/s")
+    return found
+
+
+def waits_for_itself(spec: Spec, summary: Spec, requester: str) -> bool:
+    """Each access needs the one before it, and does not merely wait for a place."""
+    pattern = declared.kinds("patterns").get(str(_work(spec, requester).get("pattern")), {})
+    in_flight: float = summary["per_requester"][requester]["in_flight_mean"]
+    return "dependent" in pattern.get("traits", ()) and in_flight < _ALONE
+
+
+def _work(spec: Spec, requester: str) -> Part:
+    written = (spec.get("workload") or {}).get(requester, {})
+    return Part(f"workload.{requester}", written, declared.fields(declared.declarations()["workload"]))

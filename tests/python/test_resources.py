@@ -1,0 +1,179 @@
+"""What can fill up is declared by the core, whatever the system: its limit, its measures, what gives more of it."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_explain import KNOWN
+
+import cxloom as cx
+from cxloom import _core
+from cxloom.bottleneck import occupancy
+from cxloom.bottleneck.shared_limits import all_resources
+from cxloom.display import palette
+from cxloom.spec import declared
+from cxloom.spec.resolve import Override
+
+PACKAGE = Path(cx.__file__).parent
+MEMORIES: dict[str, Any] = {
+    "flash": {"kind": "flash"},
+    "nvm": {"kind": "nvm"},
+    "cached": {"kind": "cached", "size": "1MiB", "backing": {"kind": "nvm"}},
+    "DRAM before flash": {
+        "kind": "cached",
+        "size": "1MiB",
+        "cache": {"kind": "dram", "preset": "DDR5-4800"},
+        "backing": {"kind": "flash"},
+    },
+}
+
+
+def before(media: dict[str, Any]) -> cx.System:
+    """A host before these media."""
+    spec = {
+        "devices": {
+            "host": {"kind": "host"},
+            "mem": {"kind": "memory", "capacity": "64MiB", "media": media},
+        },
+        "links": [{"between": ["host", "mem"], "bandwidth": "32GB/s"}],
+        "address_map": [{"to": "mem"}],
+        "workload": {
+            "host": {"pattern": "random", "reads": 0.6, "requests": 800, "footprint": "16MiB"},
+        },
+        "run": {"warmup": 200},
+    }
+    return cx.System.from_yaml(json.dumps(spec))
+
+
+SYSTEMS: dict[str, cx.System] = {name: system for name, (system, _) in KNOWN.items()}
+SYSTEMS |= {name: before(media) for name, media in MEMORIES.items()}
+SYSTEMS |= {name: cx.load(name) for name in ("esf/validation", "dmsim/asic", "dmsim/local")}
+
+
+@pytest.fixture(scope="module", params=SYSTEMS)
+def played(request: pytest.FixtureRequest) -> tuple[cx.System, dict[str, Any], dict[str, Any]]:
+    """A system, its resolved spec, and the summary of its run."""
+    system = SYSTEMS[request.param]
+    return system, system.resolve().plain(), dict(cx.run(system).summary)
+
+
+def resources(inventory: _core.Inventory) -> Iterator[_core.InventoryResource]:
+    for each in [*inventory["devices"], *inventory["links"]]:
+        yield from each["resources"]
+
+
+def test_no_bound_is_below_the_throughput_seen(
+    played: tuple[cx.System, dict[str, Any], dict[str, Any]],
+) -> None:
+    """Nor is more in use than there is, but for what was under way when the window opened or closed."""
+    _, spec, summary = played
+    throughput = summary["bandwidth_gb_per_s"]
+    for each in all_resources(spec, summary):
+        if (bound := each.bound(throughput)) is not None:
+            assert bound >= throughput * (1 - 1e-9), each.name
+            assert each.busy <= 1.02, each.name
+
+
+def test_each_measure_is_in_the_summary_and_each_setting_is_one(
+    played: tuple[cx.System, dict[str, Any], dict[str, Any]],
+) -> None:
+    system, spec, summary = played
+    segments = declared.segments()
+    busy = {
+        name for group in ("per_requester", "per_memory", "per_switch", "per_home") for name in summary[group]
+    }
+    for each in resources(_core.inventory(spec)):
+        assert each["wait"] in segments
+        assert segments[each["wait"]]["waits"]
+        if each["capacity"] is None:
+            assert not each["twice"], each["kind"]
+            continue
+        assert each["twice"] or each["occupancy"] == "waiting", each["kind"]
+        changed = system.resolve([Override.of(path, value) for path, value in each["twice"].items()])
+        assert (changed.plain() != spec) == bool(each["twice"])
+        several = len(each["measures"][0]) == 1 and len(summary["per_requester"]) > 1
+        if each["owner"].partition(",")[0] in busy and not several:
+            used = occupancy.of(each, summary)
+            assert used is not None or each["occupancy"] == "ratio", each["kind"]
+
+
+def test_twice_of_a_resource_is_twice_its_capacity() -> None:
+    """Whatever the unit in which a person wrote it."""
+    system, _ = KNOWN["the data path of media"]
+    once = {
+        each["kind"] + each["owner"]: each for each in resources(_core.inventory(system.resolve().plain()))
+    }
+    for name, each in once.items():
+        if each["occupancy"] not in ("level", "bandwidth", "rate", "held") or each["capacity"] is None:
+            continue
+        changed = system.resolve([Override.of(path, value) for path, value in each["twice"].items()])
+        after = {e["kind"] + e["owner"]: e for e in resources(_core.inventory(changed.plain()))}
+        assert after[name]["capacity"] == pytest.approx(2 * each["capacity"]), name
+
+
+def test_every_segment_looks_like_its_place() -> None:
+    for name, segment in declared.segments().items():
+        assert segment["place"] in palette._PLACES
+        assert palette.segment(name) != palette.segment("no segment") or name == "retry"
+    assert set(palette.SEGMENTS) <= set(declared.segments())
+    assert palette._by_place("home_queue") == (palette._PLACES["coherence"], "//")
+
+
+# --- kinds by name ---------------------------------------------------------------------------------------------------
+
+ALLOWED = {
+    "measure/probe.py": "builds a spec: a bus that joins a core beside a host's",
+}
+
+
+def kinds_by_name(source: str, kinds: set[str]) -> Iterator[int]:
+    """Lines that compare the kind of a device with a name, look one up by it, or make a device of one."""
+
+    def names(node: ast.AST) -> bool:
+        return any(isinstance(each, ast.Constant) and each.value in kinds for each in ast.walk(node))
+
+    def is_kind(node: ast.AST) -> bool:
+        return any(
+            (isinstance(each, ast.Constant) and each.value == "kind")
+            or (isinstance(each, ast.Attribute) and each.attr == "kind")
+            or (isinstance(each, ast.Name) and each.id == "kind")
+            for each in ast.walk(node)
+        )
+
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Compare) and names(node) and is_kind(node):
+            yield node.lineno
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == "kind" and names(value):
+                    yield node.lineno
+        if isinstance(node, ast.Constant) and node.value in ("accelerator", "dcoh", "io-engine"):
+            yield node.lineno  # words for nothing else
+
+
+def test_no_tool_knows_a_kind_of_device_or_media_by_its_name() -> None:
+    kinds = set(declared.kinds("devices")) | set(declared.kinds("media"))
+    found = {
+        str(file.relative_to(PACKAGE))
+        for file in PACKAGE.rglob("*.py")
+        if list(kinds_by_name(file.read_text(encoding="utf-8"), kinds))
+    }
+    assert found <= set(ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'device["kind"] == "host"',
+        'kind in ("dram", "fixed")',
+        'spec = {"kind": "bus"}',
+        'LOOKS = {"dcoh": 1}',
+    ],
+)
+def test_a_kind_by_its_name_is_found(line: str) -> None:
+    assert list(kinds_by_name(line, {"host", "bus", "dram", "dcoh"}))

@@ -17,7 +17,7 @@ import cxloom as cx
 from cxloom import _core
 from cxloom.execution import replay
 from cxloom.execution.result import REGION, ExecutionResult
-from cxloom.report.execution_page import GROUPS, execution_page, groups_of
+from cxloom.report.execution_page import execution_page, groups, groups_of
 from cxloom.report.execution_table import sentence
 from cxloom.trace import write_trace
 
@@ -35,7 +35,7 @@ def result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def test_every_part_of_the_time_is_in_one_group(result: ExecutionResult) -> None:
-    members = [part for group in GROUPS.values() for part in group]
+    members = [part for group in groups().values() for part in group]
     segments = {segment["name"] for segment in _core.declarations()["segments"]}
     assert sorted(members) == sorted({*segments, "busy", "chain", "page walks", "waiting to ask", "idle"})
     near, far = map(groups_of, result.executions)

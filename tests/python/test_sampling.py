@@ -324,9 +324,11 @@ def test_intervals_hold_where_the_end_of_a_window_is_overtaken(program: str, tmp
 
 
 def test_what_keeps_its_state_is_simulated_as_a_whole(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
-    assert not keeps_state({"host": {"kind": "host"}, "mem": {"kind": "memory", "media": {"kind": "dram"}}})
-    assert keeps_state({"host": {"kind": "host", "cache": {"size": "1MiB"}}})
-    assert keeps_state({"mem": {"kind": "memory", "media": {"kind": "flash"}}})
+    host, dram = {"kind": "host"}, {"kind": "memory", "media": {"kind": "dram"}}
+    assert not keeps_state({"devices": {"host": host, "mem": dram}})
+    assert keeps_state({"devices": {"host": {**host, "cache": {"size": "1MiB"}}}})
+    assert keeps_state({"devices": {"mem": {"kind": "memory", "media": {"kind": "flash"}}}})
+    assert keeps_state({"devices": {"host": {**host, "memory": {"media": {"kind": "flash"}}}}})
     cached = spec(tmp_path, "cached", **{"core: {}": "core: {}, cache: {size: 64KiB}"})
     trace = tmp_path / "trace.parquet"
     write_trace(trace, [records(2_000)])

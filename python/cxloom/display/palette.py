@@ -6,6 +6,10 @@ differ in dashes and markers too, neighbouring parts of a bar in lightness or ha
 
 from __future__ import annotations
 
+import functools
+
+from cxloom import _core
+
 BLACK, ORANGE, SKY, GREEN = "#000000", "#e69f00", "#56b4e9", "#009e73"
 YELLOW, BLUE, VERMILION, PURPLE = "#f0e442", "#0072b2", "#d55e00", "#cc79a7"
 
@@ -48,6 +52,16 @@ CORES: dict[str, tuple[str, str]] = {
     "idle": ("#c9cfd6", "//"),
 }
 """The same of what the time of a core goes to besides."""
+_PLACES = {
+    "requester": BLUE,
+    "cache": SKY,
+    "link": ORANGE,
+    "bus": VERMILION,
+    "switch": PURPLE,
+    "persistence": VERMILION,
+    "coherence": "#8c6bb1",
+    "memory": GREEN,
+}
 KINDS = {"read": BLUE, "write": VERMILION, "atomic": GREEN, "flush": PURPLE}
 """Of each kind of request its colour."""
 
@@ -64,4 +78,13 @@ def part(index: int) -> str:
 
 def segment(name: str) -> tuple[str, str]:
     """The colour and the hatching of a segment."""
-    return SEGMENTS.get(name) or CORES.get(name, (BLACK, ""))
+    return SEGMENTS.get(name) or CORES.get(name) or _by_place(name)
+
+
+@functools.cache
+def _by_place(name: str) -> tuple[str, str]:
+    """Of a segment without a colour of its own: that of its place, hatched if it is waiting."""
+    segments = {each["name"]: each for each in _core.declarations()["segments"]}
+    if name not in segments:
+        return BLACK, ""
+    return _PLACES.get(segments[name]["place"], BLACK), "//" if segments[name]["waits"] else ""

@@ -10,6 +10,7 @@ from cxloom.base.errors import InputError
 from cxloom.execution.objects import Rule, placement_by
 from cxloom.execution.processor import Processor
 from cxloom.spec.node import Origin, from_plain
+from cxloom.spec.parts import part_of
 from cxloom.spec.resolve import Override, Resolved
 from cxloom.system.simulation import errors_placed
 from cxloom.system.system import System
@@ -83,22 +84,24 @@ def _prepared(
     processor: Processor | None,
 ) -> PlacedProgram:
     resolved = system.resolve()
-    devices = resolved.plain()["devices"]
-    requesters = [name for name, device in devices.items() if device["kind"] in ("host", "accelerator")]
+    spec = resolved.plain()
+    parts = {name: part_of(spec, name, "requester") for name in spec["devices"]}
+    requesters = {name: part for name, part in parts.items() if part is not None}
     if host is None:
         if len(requesters) != 1:
             raise InputError(
                 "which device runs the program?",
-                found=f"{len(requesters)} hosts and accelerators",
+                found=f"{len(requesters)} devices that make requests",
                 allowed=" or ".join(requesters) or "a system with a host",
                 path="--host",
             )
-        host = requesters[0]
+        (host,) = requesters
     if host not in requesters:
         raise InputError(f"'{host}' makes no requests", allowed=" or ".join(requesters), path="--host")
+    part = requesters[host]
     with errors_placed(resolved):
-        values = devices[host].get("core", {}) if processor is None else processor.values["core"]
-        core = CoreOfTrace(values, f"devices.{host}.core")
+        values = part.written.get("core", {}) if processor is None else processor.values["core"]
+        core = CoreOfTrace(values, f"{part.at}.core")
     work = {"trace": "the program"}
     if core.has_huge_pages:
         work["page"] = HUGE_PAGE
@@ -112,9 +115,9 @@ def _prepared(
         _check_page_tables(values, rules, host)
         overrides.append(_by_option(f"workload.{host}.page_tables", page_tables, "--page-tables"))
     if processor is not None:
-        overrides += [Override.of(f"devices.{host}.{key}", value) for key, value in processor.values.items()]
-    elif "core" not in devices[host]:
-        overrides.append(Override.of(f"devices.{host}.core", {}))
+        overrides += [Override.of(f"{part.at}.{key}", value) for key, value in processor.values.items()]
+    elif "core" not in part.written:
+        overrides.append(Override.of(f"{part.at}.core", {}))
     resolved = system.resolve(overrides)
     name = str(resolved.plain().get("name", "")) or "the system"
     text = ", ".join([*map(str, rules), _text_of(pages)])

@@ -9,6 +9,7 @@ from typing import Any
 from cxloom.base.errors import InputError
 from cxloom.spec import presets
 from cxloom.spec.names import nearest
+from cxloom.spec.parts import part_of
 from cxloom.system.system import System
 
 FOLDER = "server/"
@@ -37,6 +38,6 @@ class Processor:
                 suggestion=nearest(short, names) or "",
                 path="--core",
             )
-        devices = System.load(FOLDER + short).resolve().plain()["devices"]
-        [host] = [each for each in devices.values() if each["kind"] == "host"]
-        return cls(short, {key: host[key] for key in _PARTS if key in host})
+        spec = System.load(FOLDER + short).resolve().plain()
+        [host] = [part for name in spec["devices"] if (part := part_of(spec, name, "requester")) is not None]
+        return cls(short, {key: host.written[key] for key in _PARTS if key in host.written})

@@ -315,7 +315,7 @@ def _walking(
 
 def _sampler(sampling: Sampling | None, placed: Sequence[PlacedProgram]) -> Sampler | None:
     """None if the systems keep what a program leaves in them longer than the warm-up of a window is."""
-    if sampling is None or any(keeps_state(each.resolved.plain()["devices"]) for each in placed):
+    if sampling is None or any(keeps_state(each.resolved.plain()) for each in placed):
         return None
     return Sampler(sampling)
 

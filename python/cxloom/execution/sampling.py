@@ -29,6 +29,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cxloom.spec import declared
+from cxloom.spec.parts import part_of
 from cxloom.sweeping.interval import student_t
 from cxloom.trace.format import ALL_BEFORE, CALL, GO_ON, TraceBatch, joined, reaches_memory
 
@@ -394,12 +396,16 @@ def _around(value: float, half: float) -> Interval:
     return Interval(value, value - half, value + half)
 
 
-_FORGETFUL = ("dram", "fixed", "curve")  # media
+def keeps_state(spec: Mapping[str, Any]) -> bool:
+    """Whether what a program left in a system longer ago than a warm-up is matters to what comes: caches, flash."""
+    return any(_remembers(spec, name) for name in spec["devices"])
 
 
-def keeps_state(devices: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Whether what a program left there longer ago than a warm-up is matters to what comes: caches, flash."""
-    return any(
-        "cache" in device or device.get("media", {}).get("kind", _FORGETFUL[0]) not in _FORGETFUL
-        for device in devices.values()
-    )
+def _remembers(spec: Mapping[str, Any], device: str) -> bool:
+    if part_of(spec, device, "cache") is not None:
+        return True
+    memory = part_of(spec, device, "memory")
+    if memory is None:
+        return False
+    kind, _ = memory.kind("media")
+    return "forgets" not in declared.kinds("media")[kind]["traits"]

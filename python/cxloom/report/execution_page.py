@@ -15,30 +15,18 @@ from cxloom.execution.result import REGION, WALKS, Execution, ExecutionResult
 from cxloom.report import plots
 from cxloom.report.execution_table import margin, names_of, sentence
 from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
+from cxloom.spec import declared
 
-GROUPS = {
-    "instructions": ("busy", "chain"),
-    "page walks": (WALKS,),
-    "waiting to ask": ("waiting to ask", "requester_queue", "throttle"),
-    "host": ("process",),
-    "caches": ("cache", "mshr"),
-    "links": (
-        "link_queue",
-        "credit",
-        "serialization",
-        "port_delay",
-        "propagation",
-        "retry",
-        "bus_queue",
-        "bus",
-    ),
-    "switches": ("switch_queue", "switching", "reorder"),
-    "persistence": ("persist_queue", "persist_buffer"),
-    "coherence": ("filter", "home_queue", "snoop"),
-    "memory": ("controller", "media_queue", "media"),
-    "idle": ("idle",),
+_PLACES = {
+    "cache": "caches",
+    "link": "links",
+    "bus": "links",
+    "switch": "switches",
+    "persistence": "persistence",
+    "coherence": "coherence",
+    "memory": "memory",
 }
-"""What the time of a program goes to, by where that is."""
+"""What people call the places of segments, but for the requester: its waiting and its work are two."""
 _LINE = 64
 _POINTS = 300  # of a curve
 _MOST_THREADS = 200  # in a table
@@ -52,10 +40,20 @@ def execution_page(result: ExecutionResult) -> str:
     return document(title, _lead(result), list(_sections(result)), foot)
 
 
+def groups() -> dict[str, list[str]]:
+    """What the time of a program goes to, by where that is: segments, and what cores do besides."""
+    found = {"instructions": ["busy", "chain"], "page walks": [WALKS], "waiting to ask": ["waiting to ask"]}
+    found |= {name: [] for name in ("host", *dict.fromkeys(_PLACES.values()))}
+    for name, segment in declared.segments().items():
+        own = "waiting to ask" if segment["waits"] else "host"
+        found[_PLACES.get(segment["place"], own)].append(name)
+    return found | {"idle": ["idle"]}
+
+
 def groups_of(execution: Execution) -> dict[str, float]:
-    """Shares of the time of the run, by :data:`GROUPS`; they sum to 1."""
+    """Shares of the time of the run, by `groups`; they sum to 1."""
     parts = execution.parts()
-    return {name: sum(parts.get(part, 0.0) for part in members) for name, members in GROUPS.items()}
+    return {name: sum(parts.get(part, 0.0) for part in members) for name, members in groups().items()}
 
 
 def _lead(result: ExecutionResult) -> str:
@@ -99,7 +97,7 @@ def _breakdown(result: ExecutionResult) -> str:
     names = names_of(result)
     parts = {name: _shown(each) for name, each in zip(names, result.executions, strict=True)}
     keys = dict.fromkeys(
-        key for members in GROUPS.values() for key in members if any(key in each for each in parts.values())
+        key for members in groups().values() for key in members if any(key in each for each in parts.values())
     )
     longest = max(sum(each.values()) for each in parts.values())
     unit = duration(longest).split()[1]
@@ -109,11 +107,11 @@ def _breakdown(result: ExecutionResult) -> str:
         "An instruction that waits for an answer is charged to what the request was on its way through at that time. "
         "Click on a name below the plot to hide it."
     )
-    groups = [groups_of(each) for each in result.executions]
+    shares = [groups_of(each) for each in result.executions]
     rows = [
-        [Cell(name, look="text"), *(Cell(percent(each[name]), each[name]) for each in groups)]
-        for name in GROUPS
-        if any(each[name] for each in groups)
+        [Cell(name, look="text"), *(Cell(percent(each[name]), each[name]) for each in shares)]
+        for name in groups()
+        if any(each[name] for each in shares)
     ]
     return (
         f'<p class="soft">{text}</p>{plot("breakdown", figure, "Time by what it went to")}'

@@ -272,7 +272,10 @@ class Result(Measures):
         from cxloom.bottleneck.resources import cause
         from cxloom.bottleneck.shared_limits import all_resources
 
-        found = cause(all_resources(self.spec.plain(), self.summary)) if self.count else None
+        try:
+            found = cause(all_resources(self.spec.plain(), self.summary)) if self.count else None
+        except InputError:  # a stored result of a plug-in that is not loaded
+            return None
         return None if found is None else found.name
 
     @property

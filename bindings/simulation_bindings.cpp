@@ -126,7 +126,7 @@ class RunningSystem {
     result["events"] = progress.events;
     return result;
   }
-  // Of many links most do nothing: directions with the same measures share one dict.
+  // Most of many links do nothing: directions with equal measures share one dict.
   nb::object summary() const {
     PythonMaker maker;
     nb::object result = maker.make(summarize_without_links(simulation_, collector_));
@@ -209,7 +209,7 @@ class RunningSystem {
     for (const auto& id : simulation_.system().pbr_ids()) ids.append(id ? int{id->value()} : -1);
     return ids;
   }
-  /// Of what is sampled, by the numbers that the series has.
+  /// The names of the probes, by their numbers in the series.
   nb::list probe_names() {
     nb::list names;
     if (const Sampler* sampler = simulation_.recorders().sampler()) {

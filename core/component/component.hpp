@@ -76,7 +76,7 @@ class alignas(64) Component : public EventHandler {
   virtual void take_back(Message& message);
   /// A link of it that had been closed works again.
   virtual void link_repaired() {}
-  /// Of a stream of messages to it (delivery_order.hpp) one is lost: it may have kept others for it.
+  /// A message of a stream to it (delivery_order.hpp) is lost: it may have kept later ones.
   virtual void take_kept(std::uint64_t /*stream*/) {}
 
   // Measuring.

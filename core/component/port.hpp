@@ -57,7 +57,7 @@ class Port {
   virtual std::uint32_t load(Channel which) = 0;
   /// Its wire has no limit of bandwidth.
   virtual bool unlimited() const = 0;
-  /// Of what it sends.
+  /// The monitor of what it sends.
   virtual WireMonitor& monitor() = 0;
   /// To be asked once it is connected.
   virtual PortMemory memory() const { return {}; }

@@ -34,7 +34,7 @@ class Routes {
   static constexpr std::uint16_t kNowhere = 0xfffeU;
   /// Messages of a class from a source to an address never overtake each other.
   virtual bool keeps_order() const { return true; }
-  /// Of a switch: which virtual channels messages take. Null: there are no others than the first ones.
+  /// The virtual channels that messages take at a switch. Null: there are no others than the first ones.
   virtual const VirtualChannelTurns* turns(NodeId /*node*/) const { return nullptr; }
   /// Messages may be sent by another switch first: `Message::via` is in use.
   virtual bool detours() const { return false; }

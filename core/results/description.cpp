@@ -232,7 +232,7 @@ Value media_of(const System& system) {
   return memories;
 }
 
-// Of each node what each requester has of it at the start: bytes in whole pages of 4 KiB, none where it has no way or no extent.
+// The bytes of each node that each requester has at the start, in whole pages; none without a way or extent.
 std::map<NodeMemories, Value::Map> offered_of(const System& system) {
   std::map<NodeMemories, Value::Map> offered;
   const auto distance = [](NodeId /*memory*/) { return Time{}; };

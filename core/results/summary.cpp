@@ -303,7 +303,7 @@ std::string not_stationary(const BatchMeans::Halves& halves) {
          (rising ? ", unless more is asked for than the system can do" : "");
 }
 
-// Of a window that opened and closed at one instant: requests that completed then may have taken time, or not.
+// A window may open and close at one instant; requests that completed then may have taken time, or not.
 std::string without_length(bool took_time) {
   const std::string said = "the measured window has no length, as ";
   const std::string unknown = ": bandwidths and rates are not known";

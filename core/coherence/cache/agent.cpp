@@ -259,7 +259,7 @@ void CacheAgent::receive(Message& message) {
 
 // ---- Answers
 
-// Of the line that is, or comes, in the cache.
+// Notes the version of the line that is, or comes, in the cache.
 void CacheAgent::note_version(const Message& message) {
   LineVersions* const versions = endpoint().system_context().versions.get();
   if (versions && message.persistent && !message.failed) [[unlikely]]

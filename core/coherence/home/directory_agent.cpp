@@ -263,7 +263,7 @@ void DirectoryAgent::send_snoop(Transaction& transaction, LineAddress line, std:
 
 void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
   Transaction& transaction = *snoop.transaction;
-  // Of a line that was asked for first the filter does not follow the cache.
+  // The filter does not follow the cache for a line that was asked for first.
   for (Transaction* line = transaction.asks ? nullptr : &transaction; line; line = line->block) {
     if (snoop.left == LineState::kInvalid) filter_->remove_owner(line->slot, snoop.peer);
     if (snoop.left == LineState::kShared) filter_->set_state(line->slot, FilterState::kShared);

@@ -42,7 +42,7 @@ class IoCompleter final : public Agent, public IoTarget {
     EventSource source;
   };
 
-  /// Of an initiator that sends here.
+  /// An initiator that sends here.
   struct Sender {
     IoRecord posted;
     Kernel* kernel = nullptr;

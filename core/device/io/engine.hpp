@@ -86,7 +86,7 @@ class IoEngine final : public Component, public IoInitiator, private IoLosses, p
   // It makes what a root complex makes: answers to it go upstream.
   bool is_root() const { return params_.traffic == IoTraffic::kConfigRead; }
   bool posts() const { return params_.traffic == IoTraffic::kDmaWrite; }
-  /// Of posted writes the target's record, which is not for use while the simulation runs.
+  /// For posted writes the target's record, which is not for use while the simulation runs.
   const IoRecord& ended() const { return posts() ? *arrived_ : completed_; }
   void offer();
 

@@ -195,7 +195,7 @@ class alignas(64) MemoryController final : public Agent,
   Places& places_of(const Message& message) {
     return writes_ && message.opcode == Opcode::kMemWr ? *writes_ : requests_;
   }
-  // Of its logical devices.
+  // Its logical devices.
   bool has_place() const override { return !requests_.limit || requests_.taken < *requests_.limit; }
   void take(Message& message) override { admit(message, requests_); }
   void refuse(Message& message) override;

@@ -50,7 +50,7 @@ class DynamicCapacity {
 
   void open_window(Time now);
   void close_window(Time now);
-  /// Of the window, by host: bytes of its extents, mean over time.
+  /// The mean bytes of each host's extents over the window.
   std::vector<std::pair<std::string, double>> means() const;
 
  private:

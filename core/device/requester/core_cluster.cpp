@@ -38,7 +38,7 @@ std::uint32_t CoreCluster::core_of(std::uint32_t thread) {
   return place->second;
 }
 
-// Of the calls that were read.
+// The number of the latest call that was read of any core but this one.
 std::uint64_t CoreCluster::latest_but_of(std::uint32_t core) const {
   return latest_call_.core != core ? latest_call_.number : of_another_.number;
 }

@@ -37,7 +37,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
     ~Requester() = default;
   };
 
-  /// Of a workload without instruction gaps each access is an instruction.
+  /// In a workload without instruction gaps each access is an instruction.
   /// `queue`: requests that the requester has in flight at most, and so many write-backs.
   CoreCluster(const CoreParams& params, std::uint32_t queue, Work& work, Endpoint& endpoint,
               Requester& requester);

@@ -11,7 +11,7 @@ namespace cxloom {
 
 namespace {
 
-// Of all threads, of one, or of the critical path: each table has its part of them.
+// Measures of all threads, of one, or of the critical path: each table has its part of them.
 struct CoreMeasured {
   std::uint64_t threads = 0;
   std::uint64_t instructions = 0;

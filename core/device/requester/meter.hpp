@@ -41,9 +41,9 @@ class RequesterMeter {
   void open_window(Time at);
   void close_window(Time at);
 
-  /// Of the requests answered with data.
+  /// The latencies of requests answered with data.
   const LatencyDistribution& latency() const { return latency_; }
-  /// Of those answered without.
+  /// The latencies of requests answered without data.
   const LatencyDistribution& errors() const { return errors_; }
   const BatchMeans& batches() const { return batches_; }
   void report(MeasureSink& sink) const;

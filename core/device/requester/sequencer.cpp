@@ -380,7 +380,7 @@ void Sequencer::prefetched(NodeId target, std::uint16_t bytes) {
   observer_->prefetched(endpoint().id(), target, bytes);
 }
 
-// Of an access of several lines: the last one answered is what it waited for. Their bytes count as each is answered.
+// An access of several lines waited for the last one answered. Bytes count as each line is answered.
 void Sequencer::complete_line(Request& line) {
   Request& request = *line.parent;
   request.failed |= line.failed;

@@ -150,7 +150,7 @@ void Bus::take_back(Message& message) {
   leave(message, now());
 }
 
-// Of a shared medium: sees to it that somebody's turn comes, at the end of this instant or when it is free.
+// Sees to the next turn on a shared medium, at the end of this instant or when it is free.
 void Bus::arrange() {
   if (arranged_) return;
   arranged_ = true;

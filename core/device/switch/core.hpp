@@ -113,12 +113,12 @@ class SwitchCore final : public EventHandler, private BypassSource {
   void release(ClassVc vc, std::uint16_t input, Time at) {
     if (is_port(input)) owner_.port(input).release(vc, at);
   }
-  /// Of a message that has come in by `input`, and by its virtual channel, on its way to `output`.
+  /// The virtual channel by which a message that came in by `input` and its own goes on to `output`.
   std::uint8_t next_virtual_channel(std::uint16_t input, std::uint16_t output, const Message& message) const {
     return turns_ ? turns_->after(input, output, message.virtual_channel, message) : std::uint8_t{0};
   }
-  /// Of a message that came in by `input` and waited for a port which is closed now: the port by which it leaves, or
-  /// Routes::kNowhere.
+  /// The port by which a message leaves that came in by `input` and waited for a port which is closed now;
+  /// Routes::kNowhere if there is none.
   std::uint16_t other_output_of(Message& message, std::uint16_t input);
   /// The port by which a message leaves, or Routes::kNowhere.
   std::uint16_t output_of(Message& message);

@@ -53,7 +53,7 @@ class alignas(64) LinkEnd final : public Port {
   /// The serialisation of a line of data on an idle wire.
   Time line_time() const;
 
-  // Of a link that may fail: as those of its transmitter.
+  // For a link that may fail: its transmitter does the same.
 
   void expect_failures(const std::vector<Time>& at) { may_fail().expect_failures(at); }
   void interrupt() { may_fail().interrupt(); }

@@ -50,7 +50,7 @@ class LinkPath {
   Time flight() const { return port_delays_ + delay_; }
   /// The receiver's, from there until `receive` is called for the message.
   Time pipeline() const { return pipeline_; }
-  /// Of the owner: messages that leave by it come here.
+  /// The owner's port: messages that leave by it come here.
   std::uint16_t owner_port() const { return owner_port_; }
   std::uint64_t message_bytes(std::uint64_t payload) const {
     return payload > 0 ? payload + data_header_ : header_;
@@ -97,9 +97,9 @@ class LinkPath {
   Wire& wire() { return *wire_; }
   const Wire& wire() const { return *wire_; }
   unsigned direction() const { return direction_; }
-  /// Of this end's events.
+  /// The source of this end's events.
   EventSource& source() { return source_; }
-  /// Of the owner's events: an event of it that is scheduled here is ordered as those of the owner are.
+  /// The source of the owner's events: it orders an owner's event that is scheduled here, too.
   EventSource& owner_source() { return owner_.source(); }
   WireMonitor& monitor() { return monitor_; }
   const WireMonitor& monitor() const { return monitor_; }

@@ -352,7 +352,7 @@ void CachedMedia::release(Miss& miss) {
   taken_.change(kernel_.now(), -1);
 }
 
-/// Of an access to several pages the one done last is what it waited for.
+/// An access to several pages waited for the one done last.
 void CachedMedia::finish(Piece& piece) {
   Access& access = *piece.access;
   const Account account = piece.account;

@@ -105,7 +105,7 @@ std::uint64_t Restart::changes() const {
   return sum;
 }
 
-// Of the buffers whose turn it is, all lines of which nothing older is on its way.
+// Drains the buffers whose turn it is: all lines of which nothing older is on its way.
 void Restart::begin_drains() {
   const Item* first = nullptr;
   for (Item& item : items_) {

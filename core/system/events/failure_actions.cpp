@@ -182,7 +182,7 @@ void FailureActions::each_end_at(const FailingPart& part, const std::function<vo
   }
 }
 
-// Of what failed then, what has not been repaired meanwhile.
+// The failure becomes known: only links that have not been repaired meanwhile matter.
 void FailureActions::wake(std::uint8_t /*kind*/, std::uint64_t number) {
   const std::vector<std::size_t> found = failures_.discover(parts_[number], number);
   if (found.empty()) return;

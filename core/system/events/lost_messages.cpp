@@ -21,7 +21,7 @@ void LostMessages::wake(std::uint8_t kind, std::uint64_t payload) {
   }
 }
 
-// Of something that lasts until then.
+// The cost of something that lasts until then.
 EventCost& LostMessages::cost(Time until) {
   cost_->felt_until = std::max(cost_->felt_until, until);
   return *cost_;

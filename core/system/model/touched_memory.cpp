@@ -10,7 +10,7 @@ namespace cxloom {
 
 namespace {
 
-/// Of the bytes that a medium remembers, so many are touched last: what came before them has left, whatever the policy.
+/// So many times what a medium remembers is touched last: earlier bytes have left, whatever the policy.
 constexpr std::uint64_t kTimesOver = 8;
 
 }  // namespace

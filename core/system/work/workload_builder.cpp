@@ -271,7 +271,7 @@ void WorkloadBuilder::check_alike(const Spec::Workload& workload, const Spec::Wo
   }
 }
 
-// Of a node the same for all programs, whatever else there is in the system.
+// All programs have one order of a node, whatever else there is in the system.
 std::shared_ptr<const FrameOrder> WorkloadBuilder::order_of(const Frames& frames) const {
   std::optional<std::uint64_t> key;
   if (layout_ == FrameLayout::kScattered && !frames.empty())

@@ -66,7 +66,7 @@ class Edge:
     a: int
     b: int
     links: tuple[tuple[str, str, str], ...]
-    """Of each link its name, the device at the end of `a` and that at the end of `b`."""
+    """The name of each link, the device at the end of `a`, and the device at the end of `b`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Graph:
     edges: Sequence[Edge]
 
     def neighbours(self) -> list[list[int]]:
-        """Of each node the nodes that it is joined with, in the order of the edges."""
+        """The neighbours of each node, in the order of the edges."""
         found: list[list[int]] = [[] for _ in self.nodes]
         for edge in self.edges:
             found[edge.a].append(edge.b)

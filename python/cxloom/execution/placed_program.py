@@ -17,7 +17,7 @@ from cxloom.system.system import System
 from cxloom.trace.capture import CoreOfTrace
 
 HUGE_PAGE = "2MiB"
-"""Of programs whose pages are all huge."""
+"""The page size of programs whose pages are all huge."""
 PAGE_TABLES = "tables"
 """Their name among the objects of a program."""
 
@@ -64,7 +64,7 @@ def is_persistent(placed: PlacedProgram) -> bool:
 
 
 def core_of(placed: Sequence[PlacedProgram]) -> CoreOfTrace:
-    """Of all of them."""
+    """The core of all programs, which must agree."""
     first = placed[0].core
     if any(each.core.program != first.program for each in placed):
         raise InputError(

@@ -13,7 +13,7 @@ from cxloom.spec.parts import part_of
 from cxloom.system.system import System
 
 FOLDER = "server/"
-"""Of the presets that have one."""
+"""The folder of the presets that have a processor."""
 _PARTS = ("core", "cache", "queue", "process_time")
 
 

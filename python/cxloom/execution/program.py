@@ -36,7 +36,7 @@ from cxloom.trace.translation import Translation
 from cxloom.trace.writer import BatchWriter, trace_writer
 
 SAMPLING = Sampling()
-"""Of a long program, if nothing else is said."""
+"""The sampling of a long program, if nothing else is said."""
 
 
 def execute(
@@ -217,7 +217,7 @@ def replay(
         if recorded is not None
         else ("the trace has no cycles: each instruction takes as many as the next",)
     )
-    # Of a part of it nobody knows.
+    # The counts are of the whole run: of a part of it none are known.
     translation = None if progress.interrupted else Translation.in_metadata(reader.metadata)
     return ExecutionResult(
         _command_in(reader.metadata),
@@ -332,7 +332,7 @@ def _notes_on(sampling: Sampling | None, sampler: Sampler | None) -> tuple[str, 
 
 
 def _notes_of(played: tuple[tuple[Execution, list[float]], ...]) -> tuple[str, ...]:
-    """Of the simulations, with the names of their systems if there are several."""
+    """The notes of the simulations, with the names of their systems if there are several."""
     return tuple(
         f"{each.system}: {note}" if len(played) > 1 else str(note)
         for each, _ in played

@@ -53,7 +53,7 @@ class Sampling:
     """From the start that are simulated as a whole."""
     period: int = 25_000
     window: int = 1_000
-    """Of each period, simulated and measured."""
+    """Records of each period that are simulated and measured."""
     warm_up: int = 2_000
     """In front of each window, simulated."""
     cool_down: int = 1_000
@@ -64,7 +64,7 @@ class Sampling:
     periods: int = 20
     """Below so many behind the head all is simulated."""
     seed: int = 1
-    """Of the places of the windows."""
+    """The seed of the places of the windows."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Piece:
 
     kind: int
     cycles: int
-    """Of all threads, where nothing waits for memory."""
+    """Cycles of all threads in which nothing waits for memory."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Sampler:
         """Records of the periods of which windows were simulated."""
         self.sampled_cycles = 0
         self.cycles = 0
-        """Of all records."""
+        """Cycles of all records."""
         self.side_by_side = 0
         """Records that were simulated as a whole because several threads ran at the same time."""
         self._records_of: Counter[int] = Counter()  # by thread
@@ -157,7 +157,7 @@ class Sampler:
             yield from self._given(_WHOLE, self._continued(chunk))
 
     def weights(self) -> dict[int, float]:
-        """Of each thread how many of its records stand for one of those that were simulated with their times."""
+        """How many records of each thread stand for one that was simulated with its time."""
         return {thread: self._records_of[thread] / count for thread, count in self._timed_of.items()}
 
     def _head(self, stream: _Stream) -> Parts:
@@ -187,7 +187,7 @@ class Sampler:
         return int(random.integers(0, self.sampling.period - self.sampling.window + 1))
 
     def _left_behind(self, place: int) -> int:
-        """Of the records behind a window, those in the next period."""
+        """The records behind a window that are in the next period."""
         return max(0, place + self.sampling.window + self.sampling.cool_down - self.sampling.period)
 
     def _note(self, batch: TraceBatch) -> None:
@@ -346,13 +346,13 @@ class Timing:
 
     def __init__(self, sampler: Sampler, latest_ns: Sequence[float], end_ns: float, cycle_ns: float) -> None:
         """``latest_ns`` has of each piece when its last answer came, ``end_ns`` when the last thread ended."""
-        # Of the periods of which windows were simulated each is of one thread, or nearly so.
+        # Each period with a simulated window is of one thread, or nearly so.
         share = cycle_ns
         self.windows = sampler.sampled / sampler.sampling.window
         """In the periods of which windows were simulated."""
         self.known_ns = share * sampler.sampled_cycles
         self.rest_ns: list[float] = []
-        """Of each simulated window what it took beyond its instructions."""
+        """The time that each simulated window took beyond its instructions."""
         at = 0.0
         for piece, latest in zip(sampler.pieces, latest_ns, strict=True):
             # Where nothing was answered nothing waited for memory.

@@ -120,7 +120,7 @@ def _breakdown(result: ExecutionResult) -> str:
 
 
 def _threads(result: ExecutionResult) -> str:
-    """Of the last of the systems."""
+    """The threads on the last of the systems."""
     execution, name = result.executions[-1], names_of(result)[-1]
     threads = execution.threads(result.threads)
     sampled = " Of a sample: of what was simulated." if execution.sampled is not None else ""

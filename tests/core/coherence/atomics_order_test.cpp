@@ -41,7 +41,7 @@ void fetch_and_add(const std::string& coherence, const std::vector<std::string>&
     const std::string& at = where[static_cast<std::size_t>(i) % where.size()];
     Value::Map params{{"queue", 6}};
     if (bias && i == 0) params.emplace_back("memory", with(memory, "bias", Value::Map{{"flip_after", 2}}));
-    // Of memory with bias one host may hold lines.
+    // One host may hold lines of memory with bias.
     if (at != "none" && (!bias || i < 2)) {
       params.emplace_back("cache", Value::Map{{"size", "128B"}, {"ways", 0}, {"atomic_time", "15ns"}});
       params.emplace_back("atomics", at);

@@ -226,7 +226,7 @@ TEST(Prefetch, WhatDoesNotComeIsCounted) {
   EXPECT_EQ(run.number({"per_memory", "mem", "reads"}), 0);
 }
 
-// ---- Of coherent memory
+// ---- Coherent memory
 
 AtomicOptions ahead_of(const std::string& coherence) {
   return {.coherence = coherence, .cache = {{"prefetch", next_line(1)}}};

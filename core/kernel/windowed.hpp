@@ -44,26 +44,28 @@ Counts difference_of(const Counts& a, const Counts& b) {
 
 /// `counts->reads += 1` counts, whether a window is open or not; `window()` has what was counted in it.
 template <CounterStruct Counts>
-class Windowed : public MeasuredWindow {
+class Windowed {
  public:
   Counts* operator->() { return &all_; }
   Counts& operator*() { return all_; }
 
   void open(Time at) {
-    MeasuredWindow::open(at);
+    measured_.open(at);
     before_ = all_;
   }
   void close(Time at) {
-    MeasuredWindow::close(at);
+    measured_.close(at);
     window_ = difference_of(all_, before_);
   }
+  const MeasuredWindow& measured() const { return measured_; }
   /// What was counted in the window, so far if it is open. Zeros before.
   const Counts& window() const {
-    if (is_open()) window_ = difference_of(all_, before_);
+    if (measured_.is_open()) window_ = difference_of(all_, before_);
     return window_;
   }
 
  private:
+  MeasuredWindow measured_;
   Counts all_{};
   Counts before_{};  // when the window opened
   mutable Counts window_{};

@@ -193,7 +193,7 @@ Value LogicalDevices::report() const {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     const Device& each = devices_[i];
     LogicalDeviceMeasured measured{each.counts.window()};
-    measured.bandwidth = each.counts.per_ns(static_cast<double>(measured.bytes));
+    measured.bandwidth = each.counts.measured().per_ns(static_cast<double>(measured.bytes));
     measured.wait = mean_value(measured.waited.ns(), static_cast<double>(measured.requests));
     measured.queue_mean = each.level.mean();
     measured.queue_max = each.level.maximum();

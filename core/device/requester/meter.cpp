@@ -56,7 +56,7 @@ std::vector<MeasureInfo> RequesterMeter::measures() { return infos_of(kMeterMeas
 void RequesterMeter::report(MeasureSink& sink) const {
   MeterMeasured measured{counts_.window()};
   measured.requests = latency_.count();
-  measured.bandwidth = counts_.per_ns(static_cast<double>(measured.payload));
+  measured.bandwidth = counts_.measured().per_ns(static_cast<double>(measured.payload));
   measured.in_flight = in_flight_.mean();
   measured.fenced = fenced_;
   measured.fence_wait_mean = mean_value(measured.fence_wait.ns(), static_cast<double>(measured.fences));

@@ -25,7 +25,7 @@ class RequesterMeter {
   void issued(Time now) { in_flight_.change(now, +1); }
   void completed(const Request& request, Time now) {
     in_flight_.change(now, -1);
-    if (!counts_.is_open()) return;
+    if (!counts_.measured().is_open()) return;
     if (request.failed) [[unlikely]]
       return errors_.add(now - request.created());
     latency_.add(now - request.created());

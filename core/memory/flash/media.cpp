@@ -450,8 +450,8 @@ void FlashMedia::report(MeasureSink& sink) const {
   }
   measured.queue_mean = works_.waiting.mean();
   measured.queue_max = works_.waiting.maximum();
-  measured.read_rate = works_.counts.per_ns(read);
-  measured.write_rate = works_.counts.per_ns(written);
+  measured.read_rate = works_.counts.measured().per_ns(read);
+  measured.write_rate = works_.counts.measured().per_ns(written);
   measured.read_amplification = mean_value(read, static_cast<double>(measured.read_bytes));
   measured.write_amplification = mean_value(written, static_cast<double>(measured.written_bytes));
   measured.dies_busy = works_.busy.mean();

@@ -437,8 +437,8 @@ void NvmMedia::report(MeasureSink& sink) const {
   const NvmCounts& n = measured;
   measured.queue_mean = waiting_.mean();
   measured.queue_max = waiting_.maximum();
-  measured.read_rate = counts_.per_ns(static_cast<double>(n.media_read_bytes));
-  measured.write_rate = counts_.per_ns(static_cast<double>(n.media_written_bytes));
+  measured.read_rate = counts_.measured().per_ns(static_cast<double>(n.media_read_bytes));
+  measured.write_rate = counts_.measured().per_ns(static_cast<double>(n.media_written_bytes));
   measured.read_amplification =
       mean_value(static_cast<double>(n.media_read_bytes), static_cast<double>(n.read_bytes));
   measured.write_amplification =

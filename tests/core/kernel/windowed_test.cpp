@@ -42,7 +42,7 @@ TEST(Windowed, HasWhatWasCountedInTheWindow) {
   count(counts, Time{11});
   EXPECT_EQ(counts.window(), (Counts{2, Time{5}}));
   EXPECT_EQ(counts->messages, 4U);
-  EXPECT_EQ(counts.per_ns(3.0), 3.0);
+  EXPECT_EQ(counts.measured().per_ns(3.0), 3.0);
 }
 
 TEST(Windowed, CountsAddUpOneByOne) {

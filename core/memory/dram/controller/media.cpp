@@ -300,8 +300,9 @@ void DramMedia::resources(ResourceSink& sink) const {
 void DramMedia::report(MeasureSink& sink) const {
   DramMeasured measured{counts_.window()};
   const DramCounters& n = measured;
-  const double nanoseconds = counts_.length().ns();
-  const Clock clocks = clock_.edge_at(counts_.closed()) - clock_.edge_at(counts_.opened());
+  const double nanoseconds = counts_.measured().length().ns();
+  const Clock clocks =
+      clock_.edge_at(counts_.measured().closed()) - clock_.edge_at(counts_.measured().opened());
   const double lane_clocks = static_cast<double>(clocks) * config_.sub_channels;
   const DramOrganisation& organisation = config_.device.organisation;
   const auto share = [](auto part, double whole) {

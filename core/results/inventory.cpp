@@ -88,7 +88,7 @@ class Parameters {
   /// that is written, or there is no telling which one is meant. An empty part is the device.
   std::optional<std::string> place(std::size_t device, std::string_view part) {
     const KindSpec& kinded = spec_.devices[device].kinded;
-    const std::string own = "devices." + spec_.devices[device].name + ".";
+    std::string own = "devices." + spec_.devices[device].name + ".";
     if (part.empty()) return own;
     std::vector<std::string> found;
     std::vector<std::string> written;

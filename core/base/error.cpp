@@ -9,6 +9,12 @@
 
 namespace cxloom {
 
+InputError::InputError(Detail detail, std::string path)
+    : std::runtime_error(compose(detail, path)), detail_(std::move(detail)), path_(std::move(path)) {}
+InputError::InputError(const InputError& other) = default;
+InputError& InputError::operator=(const InputError& other) = default;
+InputError::~InputError() = default;
+
 InputError InputError::joined(const std::vector<InputError>& errors) {
   InputError first = errors.front();
   for (std::size_t i = 1; i < errors.size(); ++i) {

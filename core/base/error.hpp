@@ -28,8 +28,10 @@ class InputError : public std::runtime_error {
     Kind kind = Kind::kAlone;
   };
 
-  explicit InputError(Detail detail, std::string path = {})
-      : std::runtime_error(compose(detail, path)), detail_(std::move(detail)), path_(std::move(path)) {}
+  explicit InputError(Detail detail, std::string path = {});
+  InputError(const InputError& other);
+  InputError& operator=(const InputError& other);
+  ~InputError() override;
 
   /// Several errors as one: the first of them, with the others behind it. There is at least one.
   static InputError joined(const std::vector<InputError>& errors);

@@ -5,6 +5,13 @@
 
 namespace cxloom {
 
+#define CXLOOM_PARAMETER_TYPE(...)                                                          \
+  template class SchemaField<__VA_ARGS__>;                                                  \
+  template SchemaField<__VA_ARGS__> add_field(SchemaFields&, std::string_view, std::size_t, \
+                                              const __VA_ARGS__&);
+CXLOOM_EACH_PARAMETER_TYPE(CXLOOM_PARAMETER_TYPE)
+#undef CXLOOM_PARAMETER_TYPE
+
 namespace {
 
 [[noreturn]] void wrong_type(const Value& value, const std::string& problem, const std::string& allowed) {

@@ -129,6 +129,11 @@ std::string value_text(const T& value) {
 std::size_t choice_of(const Value& value, const std::vector<std::string>& names);
 
 template <class T>
+concept Ordered = requires(const T& a, const T& b) {
+  { a < b } -> std::convertible_to<bool>;
+};
+
+template <class T>
 struct Held {
   using Type = T;
 };
@@ -137,7 +142,8 @@ struct Held<std::optional<T>> {
   using Type = T;
 };
 
-/// Says the rest about a parameter just declared. T is its type, or what an optional one holds.
+/// Says the rest about a parameter just declared. T is its type, or what an optional one holds. The members that do something are
+/// below, outside: the library has them for the types that parameters mostly are.
 template <class Member, class T = typename Held<Member>::Type>
 class SchemaField {
  public:
@@ -145,55 +151,84 @@ class SchemaField {
 
   SchemaField& doc(std::string_view text) { return set_text(entry_.info.doc, text), *this; }
   SchemaField& source(std::string_view text) { return set_text(entry_.info.source, text), *this; }
-  SchemaField& required() { return entry_.info.required = true, entry_.info.default_text.clear(), *this; }
+  SchemaField& required() { return require(entry_.info), *this; }
   /// Shows `text` where the default depends on something else ("that of the port").
   SchemaField& default_text(std::string_view text) { return set_text(entry_.info.default_text, text), *this; }
   /// Of a KindSpec parameter: the registry that lists the kinds.
   SchemaField& category(std::string_view name) { return set_text(entry_.info.category, name), *this; }
   /// Of a text: the path of a file, which the front end finds relative to the spec's folder and makes absolute.
-  SchemaField& file() { return entry_.info.type = "file", *this; }
+  SchemaField& file() { return set_text(entry_.info.type, "file"), *this; }
   /// Of a real number: it lies in [0, 1] and may be written as a percentage.
-  SchemaField& fraction() {
-    entry_.info.type = "fraction";
-    return min(T{0}).max(T{1});
-  }
+  SchemaField& fraction()
+    requires std::floating_point<T>;
   /// Of a real number: a share that has other bounds within [0, 1].
-  SchemaField& fraction(std::function<bool(const T&)> holds, std::string_view allowed) {
-    entry_.info.type = "fraction";
-    entry_.info.minimum = value_text(T{0});
-    entry_.info.maximum = value_text(T{1});
-    return where(std::move(holds), allowed);
-  }
-  SchemaField& min(T bound) {
-    entry_.info.minimum = value_text(bound);
-    return where([bound](const T& value) { return !(value < bound); }, "at least " + value_text(bound));
-  }
-  SchemaField& max(T bound) {
-    entry_.info.maximum = value_text(bound);
-    return where([bound](const T& value) { return !(bound < value); }, "at most " + value_text(bound));
-  }
+  SchemaField& fraction(std::function<bool(const T&)> holds, std::string_view allowed)
+    requires std::floating_point<T>;
+  SchemaField& min(T bound)
+    requires Ordered<T>;
+  SchemaField& max(T bound)
+    requires Ordered<T>;
   /// Any other condition; `allowed` says what is.
-  SchemaField& where(std::function<bool(const T&)> holds, std::string_view allowed) {
-    entry_.checks.push_back(
-        {[holds = std::move(holds)](const void* member) {
-           const Member& value = *static_cast<const Member*>(member);
-           if constexpr (IsOptional<Member>::value) return !value || holds(*value);
-           else return holds(value);
-         },
-         std::string(allowed),
-         [](const void* member) { return value_text(*static_cast<const Member*>(member)); }});
-    return *this;
-  }
+  SchemaField& where(std::function<bool(const T&)> holds, std::string_view allowed);
 
  private:
   SchemaFields::Entry& entry_;
 };
 
+template <class Member, class T>
+SchemaField<Member, T>& SchemaField<Member, T>::fraction()
+  requires std::floating_point<T>
+{
+  set_text(entry_.info.type, "fraction");
+  return min(T{0}).max(T{1});
+}
+
+template <class Member, class T>
+SchemaField<Member, T>& SchemaField<Member, T>::fraction(std::function<bool(const T&)> holds,
+                                                         std::string_view allowed)
+  requires std::floating_point<T>
+{
+  set_text(entry_.info.type, "fraction");
+  entry_.info.minimum = value_text(T{0});
+  entry_.info.maximum = value_text(T{1});
+  return where(std::move(holds), allowed);
+}
+
+template <class Member, class T>
+SchemaField<Member, T>& SchemaField<Member, T>::min(T bound)
+  requires Ordered<T>
+{
+  entry_.info.minimum = value_text(bound);
+  return where([bound](const T& value) { return !(value < bound); }, "at least " + value_text(bound));
+}
+
+template <class Member, class T>
+SchemaField<Member, T>& SchemaField<Member, T>::max(T bound)
+  requires Ordered<T>
+{
+  entry_.info.maximum = value_text(bound);
+  return where([bound](const T& value) { return !(bound < value); }, "at most " + value_text(bound));
+}
+
+template <class Member, class T>
+SchemaField<Member, T>& SchemaField<Member, T>::where(std::function<bool(const T&)> holds,
+                                                      std::string_view allowed) {
+  add_check(
+      entry_,
+      [holds = std::move(holds)](const void* member) {
+        const Member& value = *static_cast<const Member*>(member);
+        if constexpr (IsOptional<Member>::value) return !value || holds(*value);
+        else return holds(value);
+      },
+      allowed, [](const void* member) { return value_text(*static_cast<const Member*>(member)); });
+  return *this;
+}
+
 /// What is declared of a parameter that is a set itself; null: it is none.
 template <class T>
 std::shared_ptr<const SchemaInfo> nested_info() {
   if constexpr (requires(Schema<T>& schema) { T::describe(schema); }) {
-    return std::make_shared<const SchemaInfo>(Schema<T>().info());
+    return shared_info(Schema<T>().info());
   } else {
     return nullptr;
   }
@@ -252,6 +287,19 @@ SchemaField<Enum> add_choice(SchemaFields& fields, std::string_view name, std::s
   return SchemaField<Enum>(entry);
 }
 
+// What a parameter of one of these types takes of the compiler is in the library (schema.cpp), and not in each file that declares one.
+#define CXLOOM_EACH_PARAMETER_TYPE(apply)                                                              \
+  apply(Time) apply(Bytes) apply(Bandwidth) apply(double) apply(bool) apply(std::uint32_t)             \
+      apply(std::uint64_t) apply(std::string) apply(KindSpec) apply(std::optional<Time>)               \
+          apply(std::optional<Bytes>) apply(std::optional<double>) apply(std::optional<std::uint32_t>) \
+              apply(std::optional<std::uint64_t>) apply(std::optional<KindSpec>)
+#define CXLOOM_PARAMETER_IS_IN_THE_LIBRARY(...)                                                    \
+  extern template class SchemaField<__VA_ARGS__>;                                                  \
+  extern template SchemaField<__VA_ARGS__> add_field(SchemaFields&, std::string_view, std::size_t, \
+                                                     const __VA_ARGS__&);
+CXLOOM_EACH_PARAMETER_TYPE(CXLOOM_PARAMETER_IS_IN_THE_LIBRARY)
+#undef CXLOOM_PARAMETER_IS_IN_THE_LIBRARY
+
 /// The parameters of one component as `Params::describe` declares them: reads, checks and describes them.
 template <class Params>
 class Schema {
@@ -284,14 +332,16 @@ class Schema {
 
   /// A condition between several parameters; `problem` says what is wrong when it does not hold, and `key` with which
   /// of them, if one is to blame.
-  void rule(std::string_view problem, std::function<bool(const Params&)> holds, std::string_view key = {}) {
+  template <std::predicate<const Params&> Holds>
+  void rule(std::string_view problem, Holds holds, std::string_view key = {}) {
     fields_.rule(problem, of_params(std::move(holds)), key);
   }
 
   /// When a parameter that was declared has an effect beside the others; `unless` goes on behind "has no effect": "unless
   /// there are banks: set banks". Where it has none it is refused if somebody wrote it, whatever its value: also that of
   /// its default. Of parameters that were set from C++ those count as written that are not as they are by default.
-  void effective(std::string_view key, std::function<bool(const Params&)> holds, std::string_view unless) {
+  template <std::predicate<const Params&> Holds>
+  void effective(std::string_view key, Holds holds, std::string_view unless) {
     fields_.effective(key, of_params(std::move(holds)), unless);
   }
 
@@ -316,9 +366,9 @@ class Schema {
     return static_cast<std::size_t>(static_cast<const std::byte*>(member) -
                                     reinterpret_cast<const std::byte*>(&initial_));
   }
-  static SchemaFields::Holds of_params(std::function<bool(const Params&)> holds) {
-    return
-        [holds = std::move(holds)](const void* params) { return holds(*static_cast<const Params*>(params)); };
+  template <class Holds>
+  static SchemaFields::Holds of_params(Holds holds) {
+    return [holds](const void* params) { return holds(*static_cast<const Params*>(params)); };
   }
 
   Params initial_{};

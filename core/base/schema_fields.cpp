@@ -70,6 +70,23 @@ InputError without_effect(const std::string& key, const std::string& unless) {
 
 void set_text(std::string& text, std::string_view to) { text = to; }
 
+void require(FieldInfo& info) {
+  info.required = true;
+  info.default_text.clear();
+}
+
+std::shared_ptr<const SchemaInfo> shared_info(const SchemaInfo& info) {
+  return std::make_shared<const SchemaInfo>(info);
+}
+
+void add_check(SchemaFields::Entry& entry, std::function<bool(const void*)> holds, std::string_view allowed,
+               std::function<std::string(const void*)> found) {
+  entry.checks.push_back({std::move(holds), std::string(allowed), std::move(found)});
+}
+
+SchemaFields::SchemaFields() = default;
+SchemaFields::~SchemaFields() = default;
+
 void SchemaFields::doc(std::string_view text) { info_.doc = text; }
 
 void SchemaFields::short_for(std::string_view key) { info_.short_for = key; }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,8 @@ InputError without_effect(const std::string& key, const std::string& unless);
 
 /// Out of line: what describes parameters has hundreds of texts.
 void set_text(std::string& text, std::string_view to);
+void require(FieldInfo& info);
+std::shared_ptr<const SchemaInfo> shared_info(const SchemaInfo& info);
 
 class SchemaFields {
  public:
@@ -37,6 +40,11 @@ class SchemaFields {
     std::vector<Check> checks;
   };
   using Holds = std::function<bool(const void* params)>;
+
+  SchemaFields();
+  SchemaFields(const SchemaFields&) = delete;
+  SchemaFields& operator=(const SchemaFields&) = delete;
+  ~SchemaFields();
 
   void doc(std::string_view text);
   void short_for(std::string_view key);
@@ -75,5 +83,9 @@ class SchemaFields {
   std::vector<Rule> rules_;
   std::vector<Effect> effects_;
 };
+
+/// A condition on the parameter; `allowed` says what is, and `found` what there is.
+void add_check(SchemaFields::Entry& entry, std::function<bool(const void* member)> holds,
+               std::string_view allowed, std::function<std::string(const void* member)> found);
 
 }  // namespace cxloom

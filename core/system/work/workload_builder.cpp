@@ -122,13 +122,14 @@ std::vector<std::vector<bool>> WorkloadBuilder::offered(const Placed& placed) co
   return offered;
 }
 
-std::unique_ptr<PagePlacement> WorkloadBuilder::make_placement_now(const Placed& placed) const {
+PagePlacement& WorkloadBuilder::restarted(const Placed& placed, const std::vector<std::vector<bool>>& offers,
+                                          bool ever) {
   std::vector<bool> has_memory;
-  for (const std::vector<bool>& parts : offered(placed))
-    has_memory.push_back(std::ranges::find(parts, true) != parts.end());
-  auto placement = make_placement(placed);
-  placement->nodes_changed(has_memory);
-  return placement;
+  for (const std::vector<bool>& parts : offers)
+    has_memory.push_back(ever || std::ranges::find(parts, true) != parts.end());
+  placed.placement->nodes_changed(has_memory);
+  placed.placement->restart();
+  return *placed.placement;
 }
 
 void WorkloadBuilder::memory_changed() {
@@ -142,19 +143,11 @@ bool WorkloadBuilder::has_cores(const std::string& device) const {
   return requester && requester->has_cores();
 }
 
-std::unique_ptr<PagePlacement> WorkloadBuilder::make_placement(const Placed& placed) const {
+std::unique_ptr<PagePlacement> WorkloadBuilder::make_placement(const Placed& placed, const char* key,
+                                                               const KindSpec& kinded) const {
   const std::vector<MemoryOfOther> others = memory_of_others(map_, placed.workload->device);
   PlacementContext context{placed.nodes, page_, registry_.placements, others};
-  return with_path("addresses",
-                   [&] { return registry_.placements.make(placed.workload->params.addresses, context); });
-}
-
-std::unique_ptr<PagePlacement> WorkloadBuilder::make_table_placement(const Placed& placed) const {
-  const std::optional<KindSpec>& kinded = placed.workload->params.page_tables;
-  if (!kinded) return nullptr;
-  const std::vector<MemoryOfOther> others = memory_of_others(map_, placed.workload->device);
-  PlacementContext context{placed.nodes, page_, registry_.placements, others};
-  return with_path("page_tables", [&] { return registry_.placements.make(*kinded, context); });
+  return with_path(key, [&] { return registry_.placements.make(kinded, context); });
 }
 
 bool WorkloadBuilder::has_cache(const std::string& device) const {
@@ -178,7 +171,6 @@ void WorkloadBuilder::divide_memory(const Spec& spec) {
   // All nodes of any of them, by the address of their first frame.
   std::vector<Frames> frames;
   std::vector<PlacedProgram> programs;
-  std::vector<std::unique_ptr<PagePlacement>> placements;
   for (Placed* const placed : all) {
     PlacedProgram program;
     const std::vector<std::vector<bool>> offers = offered(*placed);
@@ -194,10 +186,10 @@ void WorkloadBuilder::divide_memory(const Spec& spec) {
       if (known == frames.end()) frames.push_back(node.frames);
     }
     with_path("workload." + placed->workload->device, [&] {
-      placements.push_back(make_placement_now(*placed));
+      placed->placement = make_placement(*placed, "addresses", placed->workload->params.addresses);
       if (all.size() > 1) program.pages = pages_of(*placed->workload);
     });
-    program.placement = placements.back().get();
+    program.placement = &restarted(*placed, offers);
     programs.push_back(std::move(program));
   }
   const auto with_tables = std::ranges::find_if(
@@ -336,8 +328,7 @@ void WorkloadBuilder::check_pages(const Placed& placed, const AddressRange& rang
     program.nodes.push_back(free.size());
     free.push_back(frames);
   }
-  const auto placement = later ? make_placement(placed) : make_placement_now(placed);
-  program.placement = placement.get();
+  program.placement = &restarted(placed, offers, later);
   program.pages = pages;
   const std::vector<std::uint64_t> taken = share_out(free, {&program, 1}).front();
   const std::uint64_t fit = std::accumulate(taken.begin(), taken.end(), std::uint64_t{0});
@@ -448,11 +439,16 @@ Work WorkloadBuilder::make(const Spec::Workload& workload) {
     Placed& placed = placed_.at(workload.device);
     std::vector<std::string> names;
     for (const NumaNode& node : placed.nodes) names.push_back(node.name());
+    const PageRuns touched = touched_before(workload);
+    const std::optional<KindSpec>& tables = workload.params.page_tables;
+    const std::vector<std::vector<bool>> offers = offered(placed);
+    restarted(placed, offers);
     auto stream = std::make_unique<PlacedStream>(
-        std::move(work.stream), make_placement(placed), ProgramMemory(placed.frames, placed.spare, changes_),
-        std::move(names), page_, division_, work.name + ".addresses", make_table_placement(placed));
-    stream->offer(offered(placed));
-    stream->touch(touched_before(workload));
+        std::move(work.stream), std::move(placed.placement),
+        ProgramMemory(placed.frames, placed.spare, changes_), std::move(names), page_, division_,
+        work.name + ".addresses", tables ? make_placement(placed, "page_tables", *tables) : nullptr);
+    stream->offer(offers);
+    stream->touch(touched);
     placed.stream = stream.get();
     touch_memory(system_, *stream);
     work.stream = std::move(stream);

@@ -51,15 +51,16 @@ class WorkloadBuilder {
   struct Placed {
     const Spec::Workload* workload;
     std::vector<NumaNode> nodes;
-    ProgramMemory::Parts frames = {};  ///< its own
-    ProgramMemory::Parts spare = {};   ///< those that its pages can be moved to besides
-    PlacedStream* stream = nullptr;    ///< of its requester
+    std::unique_ptr<PagePlacement> placement = {};  ///< its stream's, once that is made
+    ProgramMemory::Parts frames = {};               ///< its own
+    ProgramMemory::Parts spare = {};                ///< those that its pages can be moved to besides
+    PlacedStream* stream = nullptr;                 ///< of its requester
   };
 
   void divide_memory(const Spec& spec);
-  std::unique_ptr<PagePlacement> make_placement(const Placed& placed) const;
-  /// Of page tables; null: they are placed as other pages are.
-  std::unique_ptr<PagePlacement> make_table_placement(const Placed& placed) const;
+  /// Throws InputError below this key.
+  std::unique_ptr<PagePlacement> make_placement(const Placed& placed, const char* key,
+                                                const KindSpec& kinded) const;
   /// That device has a cache.
   bool has_cache(const std::string& device) const;
   /// Cores make the accesses of that device.
@@ -69,8 +70,9 @@ class WorkloadBuilder {
   Extents extents_ever(const std::string& device) const;
   /// Which parts of its nodes it has now.
   std::vector<std::vector<bool>> offered(const Placed& placed) const;
-  /// A placement that knows which nodes have memory now.
-  std::unique_ptr<PagePlacement> make_placement_now(const Placed& placed) const;
+  /// The placement, which has placed nothing yet, and knows which nodes have memory now; `ever`: all that will have some.
+  static PagePlacement& restarted(const Placed& placed, const std::vector<std::vector<bool>>& offers,
+                                  bool ever = false);
   /// Every program that shares memory with others says the same of `page` and `frames`.
   void check_alike(const Spec::Workload& workload, const Spec::Workload& first) const;
   std::shared_ptr<const FrameOrder> order_of(const Frames& frames) const;

@@ -26,6 +26,7 @@ class InterleavePlacement final : public PagePlacement {
   std::optional<Choice> place(std::uint64_t page, std::uint64_t count,
                               std::span<const std::uint64_t> free) override;
   void nodes_changed(const std::vector<bool>& has_memory) override;
+  void restart() override { touched_ = 0; }
 
  private:
   struct Turn {

@@ -45,6 +45,9 @@ class PagePlacement {
   /// From now on these nodes have memory for the program, by their places, and the others have none: it has no way there, or its
   /// extents were released. All have, unless it is said. What is merely full has memory.
   virtual void nodes_changed(const std::vector<bool>& /*has_memory*/) {}
+  /// As if it had placed nothing yet: memory is divided among programs by what it says, and then the pages are placed. A kind
+  /// whose answers depend on earlier ones forgets these.
+  virtual void restart() {}
 };
 
 /// Those that come with cxloom. `as-is` makes none: addresses are physical, and nothing is placed.

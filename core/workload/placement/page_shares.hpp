@@ -22,7 +22,7 @@ PageRuns pages_in(std::vector<AddressRange> ranges, Bytes page);
 
 /// A program that shares memory with others.
 struct PlacedProgram {
-  PagePlacement* placement = nullptr;  ///< one of its own, which has placed nothing yet
+  PagePlacement* placement = nullptr;  ///< one of its own, which has placed nothing since it was restarted
   std::optional<PageRuns> pages;       ///< that it touches at most; none: not known
   std::vector<std::size_t> nodes;      ///< its nodes, in the order that its placement knows them by
   std::vector<bool> has_memory = {};   ///< those of them that have memory for it; all, if none is said to

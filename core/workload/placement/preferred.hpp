@@ -31,7 +31,8 @@ class PreferredPlacement final : public PagePlacement {
   };
   PreferredPlacement(const Params& params, const PlacementContext& context)
       : others_(nearest_first(context.nodes)),
-        left_(params.limit ? params.limit->count() / context.page.count() : ~std::uint64_t{0}) {
+        limit_(params.limit ? params.limit->count() / context.page.count() : ~std::uint64_t{0}),
+        left_(limit_) {
     if (others_.empty()) return;
     std::vector<std::size_t> wanted{others_.front()};
     if (!params.nodes.empty()) wanted = nodes_named(context.nodes, params.nodes, context.others);
@@ -49,11 +50,13 @@ class PreferredPlacement final : public PagePlacement {
     }
     return first_with_room(others_, count, free);
   }
+  void restart() override { left_ = limit_; }
 
  private:
   std::vector<std::size_t> preferred_;
   std::vector<std::size_t> others_;
-  std::uint64_t left_;  // pages below the limit
+  std::uint64_t limit_;  // pages
+  std::uint64_t left_;   // those below the limit
 };
 
 }  // namespace cxloom

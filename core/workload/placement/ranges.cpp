@@ -77,6 +77,11 @@ void RangesPlacement::nodes_changed(const std::vector<bool>& has_memory) {
   otherwise_->nodes_changed(has_memory);
 }
 
+void RangesPlacement::restart() {
+  for (Pages& range : ranges_) range.placement->restart();
+  otherwise_->restart();
+}
+
 std::optional<PagePlacement::Choice> RangesPlacement::place(std::uint64_t page, std::uint64_t count,
                                                             std::span<const std::uint64_t> free) {
   const auto next = std::ranges::upper_bound(ranges_, page, {}, &Pages::first);

@@ -220,6 +220,10 @@ TEST(PagePlacement, ManyPagesAtOnceGoWhereTheyGoOneByOne) {
       page += choice->pages;
     }
     EXPECT_EQ(sums, each) << kind;
+    // Restarted, it has forgotten all that it placed, also in the middle of a turn or at its limit.
+    placement->restart();
+    Nodes again({10, 12, 9});
+    EXPECT_EQ(counts(again.place(*placement, pages_to(29))), each) << kind;
   }
 }
 

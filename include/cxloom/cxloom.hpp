@@ -15,5 +15,6 @@
 #include "cxloom/requester.hpp"
 #include "cxloom/routing.hpp"
 #include "cxloom/switch.hpp"
+#include "cxloom/tiering.hpp"
 #include "cxloom/topology.hpp"
 #include "cxloom/victim.hpp"

@@ -135,6 +135,7 @@ PARTS = {
     "docs/model/flash.md": [DEVICE],
     "docs/model/placement.md": [TWO_MEMORIES, WITH_MOVES],
     "docs/model/qos.md": [HUB, THROTTLED],
+    "docs/model/tiering.md": [TWO_MEMORIES],
     "docs/model/workload.md": [TRACES],
 }
 """The specs that parts of specs are written into, in the order in which the parts stand in a page."""
@@ -387,6 +388,7 @@ KINDS = {
     "arbitration": "arbitration",
     "patterns": "patterns",
     "placements": "placements of pages",
+    "tiering": "tiering policies",
     "topologies": "topologies",
 }
 """What the page on the command calls each category of kinds."""

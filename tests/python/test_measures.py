@@ -153,7 +153,7 @@ def test_every_key_of_a_summary_is_declared() -> None:
     assert [name for name in names if name not in elsewhere] == [key for key in result if key not in BESIDE]
 
 
-MOVES = ("pages_moved", "pages_not_moved", "page_moves_ns", "page_wait_ns")
+MOVES = ("pages_moved", "pages_not_moved", "page_moves_ns", "page_wait_ns", "tiering")
 
 
 def test_devices_report_what_they_declare() -> None:
@@ -174,7 +174,7 @@ def test_devices_report_what_they_declare() -> None:
             expected = [name for name in expected if name not in memory]
             expected.remove("core")  # fences beside a core are its own
             assert "core" in result["per_requester"]["host1"]
-            expected = [name for name in expected if name not in MOVES]  # test_page_moves.py
+            expected = [name for name in expected if name not in MOVES]  # test_page_moves.py, test_tiering.py
         if kind == "memory":  # what cannot be beside the rest
             for name_of_mem2 in ("logical_devices", "devload_mean"):
                 expected.remove(name_of_mem2)

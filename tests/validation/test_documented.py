@@ -88,6 +88,11 @@ def spec_with(category: str, kind: str, values: Mapping[str, Any]) -> dict[str, 
             spec["address_map"][0]["persistence"] = "media"
     elif category == "placements":
         work["addresses"] = entry
+    elif category == "tiering":
+        spec["devices"]["far"] = {**memory}
+        spec["links"].append({"between": ["sw", "far"]})
+        spec["address_map"].append({"to": ["far"]})
+        work |= {"addresses": "first-touch", "tiering": entry}
     elif category == "topologies":
         return {"topology": entry, "workload": {"host*": work}}
     return spec

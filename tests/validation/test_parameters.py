@@ -8,7 +8,7 @@ from validation.event_rows import event_rows
 from validation.io_rows import io_rows
 from validation.parameter_table import all_rows
 from validation.persist_rows import persist_rows
-from validation.placement_rows import placement_rows
+from validation.placement_rows import placement_rows, tiering_rows
 from validation.prefetch_rows import prefetch_rows
 from validation.trace_rows import trace_rows
 from validation.turns import Turn, declared
@@ -21,6 +21,7 @@ TABLE = [
     *coherence_rows(),
     *prefetch_rows(),
     *placement_rows(),
+    *tiering_rows(),
     *persist_rows(),
 ]
 

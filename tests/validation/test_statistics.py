@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -25,6 +26,9 @@ BOUNDED = {
     "per_requester.*.pages_not_moved",
     "per_requester.*.page_moves_ns",
     "per_requester.*.page_wait_ns",
+    # What becomes of pages: test_tiering.py has it exactly.
+    *(f"per_requester.*.tiering.{what}" for what in ("faults", "interrupted_ns", "protected_pages")),
+    *(f"per_requester.*.tiering.{what}" for what in ("scanned_pages", "demoted_bytes")),
     # What tells of the run rather than of the system.
     *(
         "completed",
@@ -171,6 +175,24 @@ def paged(reads: float, **params: object) -> Spec:
     return spec
 
 
+def tiered(tiering: Spec, **host: Any) -> Spec:
+    """A program whose pages go to the nearer memory as a policy says."""
+    spec = host_bus_memories(memories=2, host=host)
+    spec["links"][0]["delay"] = "1ns"
+    spec["links"][-1]["delay"] = "50ns"
+    spec["address_map"] = [{"to": ["mem0"]}, {"to": ["mem1"]}]
+    work = {"requests": 3000, "footprint": "32KiB", "size": "64B", "pattern": "random"}
+    costs = {"fault": 1000, "protect": 50, "scan": 20, "sample": 250, "interrupt": 500}
+    work |= {"addresses": {"kind": "bind", "nodes": ["mem1"]}, "tiering": tiering}
+    spec["workload"]["host"] |= {**work, "kernel": {name: f"{cost}ns" for name, cost in costs.items()}}
+    spec["run"] |= {"warmup": 0, "seed": 1}
+    return {**spec, "outputs": {"requests": True}}
+
+
+FAULTS = {"kind": "promote-on-fault", "period": "5us", "scan": "8KiB"}
+SAMPLES = {"kind": "hot-pages", "every": 7, "hot": 2, "period": "20us", "keep_free": "4KiB"}
+
+
 def two_at_a_time() -> Spec:
     """A bus at which one at most waits for another."""
     spec = host_bus_memories(bus={"bandwidth": "2GB/s"}, memories=2, host={"queue": 2})
@@ -311,6 +333,7 @@ EXAMPLES = [
     lossy(cache={"size": "4KiB", "access_time": "4ns"}),
     beside_io(),
     *(moved_pages(rate) for rate in ("100MB/s", "10GB/s")),
+    *(tiered(kind, **host) for kind in (FAULTS, SAMPLES) for host in ({}, {"core": {}})),
     *(all_answered(every) for every in (7, 1_000_000)),
     *(rows_in_turn(footprint) for footprint in ("64KiB", "64MiB")),
     cached(),

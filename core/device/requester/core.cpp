@@ -207,6 +207,13 @@ void Core::wait_for(const Bound& bound, Time after) {
   ensure(given == waited.ps(), "a wait of a core that is not accounted for");
 }
 
+// What it waits for meanwhile comes no later for that.
+void Core::interrupt(Time time) {
+  clock_ += time;
+  time_.kernel += time;
+  time_.total += time;
+}
+
 void Core::wake_at(Time now) {
   if (now <= clock_) return;
   time_.idle += now - clock_;

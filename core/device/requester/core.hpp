@@ -33,6 +33,8 @@ class Core {
   void rest();
   /// The thread, which had nothing to do, goes on at `now` or later.
   void wake_at(Time now);
+  /// The kernel takes so much of its time.
+  void interrupt(Time time);
   /// Takes the next access that left the window or the store buffer and is used by them no longer; null if there is none.
   CoreAccess* take_left();
 

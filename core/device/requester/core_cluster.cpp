@@ -5,7 +5,6 @@
 
 #include "component/component_time.hpp"
 #include "component/endpoint.hpp"
-#include "device/requester/core_report.hpp"
 #include "kernel/kernel.hpp"
 #include "protocol/request.hpp"
 
@@ -225,7 +224,7 @@ void CoreCluster::advance_all() {
 }
 
 void CoreCluster::rest_if_idle(Thread& thread) {
-  if (thread.undone > 0 || !thread.coming.empty()) return;
+  if (thread.runs()) return;
   thread.core.rest();
   collect_left(thread.core);
 }
@@ -407,40 +406,22 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
   advance_all();
 }
 
-// ---- Measuring
+// ---- The kernel
 
-std::vector<CoreTime> CoreCluster::times() const {
-  std::vector<CoreTime> times;
-  for (const auto& thread : threads_) times.push_back(thread->core.time());
-  return times;
+std::uint64_t CoreCluster::running() const {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(threads_, [](const auto& thread) { return thread->runs(); }));
 }
 
-void CoreCluster::open_window(bool from_start) {
-  whole_ = from_start;
-  if (!from_start) opened_ = times();
-}
-
-void CoreCluster::close_window() {
-  closed_ = times();
-  if (!whole_ || closed_.empty()) return;
-  const auto longest = std::ranges::max_element(closed_, {}, &CoreTime::total);
-  longest_ = path_.up_to(static_cast<std::uint32_t>(longest - closed_.begin()), *longest);
-}
-
-std::vector<MeasureInfo> CoreCluster::measures() { return core_measures(); }
-
-void CoreCluster::report(MeasureSink& sink) const {
-  CoresInWindow cores{.clock = params_.clock, .has_tlb = params_.tlb.has_value()};
-  const bool several = whole_ && closed_.size() > 1;
-  const std::vector<Time> on_path = several ? path_.stays(longest_) : std::vector<Time>{};
-  for (std::size_t i = 0; i < closed_.size(); ++i) {
-    ThreadInWindow thread{.number = threads_[i]->number, .begun = threads_[i]->begun, .time = closed_[i]};
-    if (i < opened_.size()) thread.time -= opened_[i];
-    if (i < on_path.size()) thread.on_path = on_path[i];
-    cores.threads.push_back(thread);
+// Whoever has nothing to do has the time for it.
+Time CoreCluster::interrupt(std::optional<std::uint32_t> thread, Time time) {
+  Time taken;
+  for (const auto& each : threads_) {
+    if ((thread && each->number != *thread) || !each->runs()) continue;
+    each->core.interrupt(time);
+    taken += time;
   }
-  if (several) cores.path = longest_.time;
-  report_cores(cores, sink);
+  return taken;
 }
 
 }  // namespace cxloom

@@ -54,6 +54,11 @@ class CoreCluster final : public AccessStream, public EventHandler {
 
   /// The outside has more for it, perhaps.
   void resume();
+  /// Threads that have something to do.
+  std::uint64_t running() const;
+  /// The kernel takes so much of the time of a thread, by its number in the workload, or of each that has something to do; gives
+  /// what it takes in all.
+  Time interrupt(std::optional<std::uint32_t> thread, Time time);
   /// For whoever looks at the accesses and does not run them.
   AccessStream& workload() { return *workload_; }
 
@@ -88,7 +93,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
     bool waits = false;        // the last record that was read says so
     bool asleep = false;       // nobody waits for its next record
     bool ran = false;          // it had a record that is no access
-    Time begun;                // when another let it begin
+    bool runs() const { return undone > 0 || !coming.empty(); }
+    Time begun;  // when another let it begin
   };
   /// A system call that others may wait for.
   struct Call {

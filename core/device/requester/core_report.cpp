@@ -25,6 +25,7 @@ struct CoreMeasured {
   double mshr = 0;
   std::optional<double> walk;  // of cores with a TLB
   double idle = 0;
+  std::optional<double> kernel;  // where it took some
   Value memory;
   std::optional<Value> path;
   std::optional<Value> per_thread;
@@ -41,6 +42,8 @@ constexpr MeasureInfo kWalk{"walk_ns", "ns",
                             "time in which the oldest instruction waited for a page walk that went "
                             "beyond the caches of its core, or for a walker. Absent without a tlb"};
 constexpr MeasureInfo kIdle{"idle_ns", "ns", "time in which threads had nothing to do"};
+constexpr MeasureInfo kKernel{"kernel_ns", "ns",
+                              "time that the kernel took for moving the program's pages. Absent if none"};
 constexpr MeasureInfo kMemory{
     "memory_ns", "ns",
     "time in which the oldest instruction waited for an answer, divided among the segments of that "
@@ -59,6 +62,7 @@ constexpr std::array kPathMeasures{
     part<&CoreMeasured::mshr>(kMshr),
     part<&CoreMeasured::walk>(kWalk),
     part<&CoreMeasured::idle>(kIdle),
+    part<&CoreMeasured::kernel>(kKernel),
     part<&CoreMeasured::memory>(kMemory),
 };
 
@@ -72,6 +76,7 @@ constexpr std::array kThreadMeasures{
     part<&CoreMeasured::mshr>(kMshr),
     part<&CoreMeasured::walk>(kWalk),
     part<&CoreMeasured::idle>(kIdle),
+    part<&CoreMeasured::kernel>(kKernel),
     part<&CoreMeasured::memory>(kMemory),
 };
 
@@ -89,6 +94,7 @@ constexpr std::array kCoreMeasures{
     part<&CoreMeasured::mshr>(kMshr),
     part<&CoreMeasured::walk>(kWalk),
     part<&CoreMeasured::idle>(kIdle),
+    part<&CoreMeasured::kernel>(kKernel),
     part<&CoreMeasured::memory>(kMemory),
     measure<&CoreMeasured::path>(
         "critical_path", "",
@@ -118,6 +124,7 @@ CoreMeasured measured_of(const CoreTime& time, bool has_tlb) {
                         .mshr = time.mshr.ns(),
                         .idle = time.idle.ns()};
   if (has_tlb || time.walk > Time{}) measured.walk = time.walk.ns();
+  if (time.kernel > Time{}) measured.kernel = time.kernel.ns();
   Value::Map memory;
   for (std::size_t i = 0; i < kSegmentCount; ++i) {
     if (time.memory[i] != Time{}) memory.emplace_back(kSegments[i].name, time.memory[i].ns());

@@ -17,9 +17,10 @@ struct CoreTime {
   Time busy;  ///< its instructions take so long if nothing waits for memory
   Time
       chain;  ///< computing between the answer to one access and another that needs it, and filling the window again
-  Time mshr;  ///< waiting for others' answers before an access could be made
-  Time walk;  ///< waiting for page walks, or for a walker
-  Time idle;  ///< its thread had nothing to do
+  Time mshr;    ///< waiting for others' answers before an access could be made
+  Time walk;    ///< waiting for page walks, or for a walker
+  Time idle;    ///< its thread had nothing to do
+  Time kernel;  ///< the kernel worked on the program's pages
   std::array<Time, kSegmentCount>
       memory{};  ///< waiting for an answer, as the account of its request divides it
 
@@ -35,6 +36,7 @@ struct CoreTime {
     mshr += other.mshr * sign;
     walk += other.walk * sign;
     idle += other.idle * sign;
+    kernel += other.kernel * sign;
     for (std::size_t i = 0; i < kSegmentCount; ++i) memory[i] += other.memory[i] * sign;
     return *this;
   }

@@ -43,24 +43,32 @@ PageMover::PageMover(Kernel& kernel, EventSource& source, const EventHandler& ow
       list_(kernel, "a page that is being moved", *this) {}
 
 void PageMover::begin(const Order& order) {
-  Work work{order, pages_.pages_in(order.from, order.range)};
+  Work work{.pages = pages_.pages_in(order.from, order.range), .to = order.to, .rate = order.rate};
   work.pages.resize(
       static_cast<std::size_t>(std::floor(order.share * static_cast<double>(work.pages.size()) + 1e-9)));
   if (!order.copy) {
     move_at_once(work);
     return;
   }
-  const bool idle = work_.empty();
+  const bool was_idle = idle();
+  waiting_ += work.pages.size();
   work_.push_back(std::move(work));
-  if (!idle) return;
-  began_ = kernel_.now();
-  next_page();
+  if (was_idle) next_page();
 }
+
+void PageMover::move(std::uint64_t page, std::size_t node, const MoveCosts& costs, bool urgent) {
+  const bool was_idle = idle();
+  ++waiting_;
+  (urgent ? urgent_ : work_).push_back({.pages = {page}, .to = node, .costs = costs});
+  if (was_idle) next_page();
+}
+
+void PageMover::hold(Request& access) { held_.push_back({&access, kernel_.now()}); }
 
 void PageMover::move_at_once(const Work& work) {
   for (const std::uint64_t page : work.pages) {
     // One that is under way goes where it goes.
-    const auto move = move_ && move_->page == page ? std::nullopt : pages_.begin_move(page, work.order.to);
+    const auto move = move_ && move_->page == page ? std::nullopt : pages_.begin_move(page, work.to);
     if (!move) {
       ++pages_left_;
       continue;
@@ -72,30 +80,40 @@ void PageMover::move_at_once(const Work& work) {
 }
 
 void PageMover::next_page() {
-  while (!work_.empty()) {
-    Work& work = work_.front();
+  if (!busy_since_) busy_since_ = kernel_.now();
+  while (!idle()) {
+    std::deque<Work>& first = urgent_.empty() ? work_ : urgent_;
+    Work& work = first.front();
     if (work.next == work.pages.size()) {
-      work_.pop_front();
+      first.pop_front();
       pace_ = RateMeter{};
       continue;
     }
     const std::uint64_t page = work.pages[work.next++];
-    const auto move = requester_.out_of_work() ? std::nullopt : pages_.begin_move(page, work.order.to);
+    --waiting_;
+    const auto move = requester_.out_of_work() ? std::nullopt : pages_.begin_move(page, work.to);
     if (!move) {
       ++pages_left_;
       continue;
     }
-    if (pace_.rate() != work.order.rate) pace_ = RateMeter{work.order.rate};
+    if (pace_.rate() != work.rate) pace_ = RateMeter{work.rate};
     move_ = move;
+    costs_ = work.costs;
     lines_ = left_ = move->bytes / kLineBytes;
     read_ = 0;
     failed_ = false;
     before_ = requester_.issued();
-    draining_ = requester_.in_flight();
-    if (draining_ == 0) copy_lines();
+    draining_ = requester_.under_way();
+    if (draining_ == 0) unmap();
     return;
   }
-  busy_ += kernel_.now() - began_;
+  busy_ += kernel_.now() - *std::exchange(busy_since_, std::nullopt);
+}
+
+void PageMover::unmap() {
+  if (costs_.shoots_down) requester_.shot_down();
+  if (costs_.before == Time{}) return copy_lines();
+  kernel_.schedule(kernel_.now() + costs_.before, source_, *this, kUnmapped);
 }
 
 void PageMover::copy_lines() {
@@ -104,9 +122,10 @@ void PageMover::copy_lines() {
 }
 
 void PageMover::read_next() {
-  while (read_ < lines_) {
+  // Of the lines that were read, those that are not at their new place are under way.
+  while (read_ < lines_ && read_ + left_ - lines_ < costs_.lines) {
     if (next_read_ > kernel_.now()) {
-      if (!std::exchange(waking_, true)) kernel_.schedule(next_read_, source_, *this, 0, 0);
+      if (!std::exchange(waking_, true)) kernel_.schedule(next_read_, source_, *this, kRead);
       return;
     }
     next_read_ += pace_.advance(kLineBytes);
@@ -115,7 +134,8 @@ void PageMover::read_next() {
   }
 }
 
-void PageMover::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
+void PageMover::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
+  if (kind == kUnmapped) return copy_lines();
   waking_ = false;
   read_next();
 }
@@ -130,7 +150,10 @@ void PageMover::answered(std::uint64_t number, AccessKind kind, bool failed) {
 }
 
 void PageMover::line_done() {
-  if (--left_ > 0) return;
+  if (--left_ > 0) {
+    if (costs_.lines < lines_) read_next();
+    return;
+  }
   const PageMove move = *move_;
   const bool moved = !failed_;
   move_.reset();
@@ -142,7 +165,16 @@ void PageMover::line_done() {
     ++pages_left_;
   }
   requester_.page_settled(move, moved);
+  release(move, moved);
   next_page();
+}
+
+void PageMover::release(const PageMove& move, bool moved) {
+  for (const Held& held : std::exchange(held_, {})) {
+    if (moved) held.access->address = move.moved(held.access->address);
+    waited_ += kernel_.now() - held.since;
+    requester_.goes_on(*held.access);
+  }
 }
 
 std::vector<MeasureInfo> PageMover::measures() { return infos_of(kPageMoverMeasures); }

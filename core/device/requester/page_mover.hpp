@@ -1,8 +1,8 @@
 // Moves pages of a requester's program to another memory while the program runs, as an operating system does: docs/model/placement.md.
 //
 // One page after the other. While a page is being moved the program's accesses to it wait. Those under way are answered first;
-// then each line is read at the old place and written at the new one, and only then the page is there. So no access is
-// led astray, and none is lost.
+// then, if the kernel moves it, its translations are shot down; then each line is read at the old place and written at the new
+// one, and only then the page is there. So no access is led astray, and none is lost.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,13 @@
 
 namespace cxloom {
 
+/// What a move of a page takes besides its lines.
+struct MoveCosts {
+  Time before;                              ///< from the last answer to an access under way to the first line
+  std::uint32_t lines = ~std::uint32_t{0};  ///< that are being copied at the same time
+  bool shoots_down = false;                 ///< cores are interrupted
+};
+
 class PageMover final : public EventHandler {
  public:
   /// Pages to be moved.
@@ -35,12 +42,17 @@ class PageMover final : public EventHandler {
   class Requester {
    public:
     virtual std::uint64_t issued() const = 0;
-    virtual std::uint64_t in_flight() const = 0;
+    /// Accesses on their way to memory and back.
+    virtual std::uint64_t under_way() const = 0;
     virtual bool out_of_work() const = 0;
     /// Reads or writes a line; `answered` of the mover is called.
     virtual void copy(Address line, AccessKind kind, std::uint64_t number) = 0;
     /// A page has a new place, or keeps its old one: who waited for it can go on.
     virtual void page_settled(const PageMove& move, bool moved) = 0;
+    /// An access that waited goes to memory, by the address that it has now.
+    virtual void goes_on(Request& access) = 0;
+    /// The translations of a page are being shot down.
+    virtual void shot_down() = 0;
 
    protected:
     ~Requester() = default;
@@ -51,19 +63,28 @@ class PageMover final : public EventHandler {
 
   /// To be called at the time of the move.
   void begin(const Order& order);
+  /// A page goes to a node, behind what was ordered before; `urgent`: before all but what was ordered so.
+  void move(std::uint64_t page, std::size_t node, const MoveCosts& costs, bool urgent);
+  /// Pages that were ordered to move and do not yet.
+  std::uint64_t waiting() const { return waiting_; }
   /// An access to these bytes has to wait.
   bool holds(Address address, std::uint64_t bytes) const {
     if (!move_) return false;
     const std::uint64_t from = move_->from.value();
     return address.value() < from + move_->bytes && address.value() + bytes > from;
   }
+  bool moves(std::uint64_t page) const { return move_ && move_->page == page; }
+  /// An access that is issued already has to.
+  void hold(Request& access);
   WaitList& list() { return list_; }
   void waited(Time time) { waited_ += time; }
   /// An access of the program, by its number, has been answered.
   void completed(std::uint64_t id) {
     if (draining_ == 0 || id >= before_) return;
-    if (--draining_ == 0) copy_lines();
+    if (--draining_ == 0) unmap();
   }
+  /// An access of this number that was not under way is now.
+  void goes_on(std::uint64_t id) { draining_ += draining_ > 0 && id < before_ ? 1 : 0; }
   /// A line that was to be copied has been read or written.
   void answered(std::uint64_t number, AccessKind kind, bool failed);
   /// Lines of the page under way that have not come to their new place.
@@ -76,16 +97,26 @@ class PageMover final : public EventHandler {
 
  private:
   struct Work {
-    Order order;
     std::vector<std::uint64_t> pages;
+    std::size_t to;
+    Rate rate = {};
+    MoveCosts costs = {};
     std::size_t next = 0;
   };
+  struct Held {
+    Request* access;
+    Time since;
+  };
+  enum Wake : std::uint8_t { kRead, kUnmapped };
 
+  bool idle() const { return work_.empty() && urgent_.empty(); }
   void move_at_once(const Work& work);
   void next_page();
+  void unmap();
   void copy_lines();
   void read_next();
   void line_done();
+  void release(const PageMove& move, bool moved);
 
   Kernel& kernel_;
   EventSource& source_;
@@ -94,6 +125,10 @@ class PageMover final : public EventHandler {
   Requester& requester_;
   WaitList list_;
   std::deque<Work> work_;
+  std::deque<Work> urgent_;       // before the others
+  std::vector<Held> held_;        // accesses to the page under way
+  std::uint64_t waiting_ = 0;     // pages of all work that were not taken yet
+  MoveCosts costs_;               // of the page under way
   std::optional<PageMove> move_;  // under way
   std::uint64_t draining_ = 0;    // accesses that were under way when it began
   std::uint64_t before_ = 0;      // they have numbers below
@@ -103,7 +138,7 @@ class PageMover final : public EventHandler {
   bool failed_ = false;
   RateMeter pace_;
   Time next_read_;  // not before
-  Time began_;
+  std::optional<Time> busy_since_;
   bool waking_ = false;
   std::uint64_t pages_moved_ = 0;
   std::uint64_t pages_left_ =

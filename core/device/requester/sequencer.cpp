@@ -79,12 +79,14 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
   observer_ = &observer;
   arrivals_.begin(work_);
   window_.prepare();
+  pages_ = work_.stream->movable_pages();
   if (core_params_) {
     auto cores = std::make_unique<CoreCluster>(*core_params_, queue_, work_, endpoint(),
                                                static_cast<CoreCluster::Requester&>(*this));
     cores_ = cores.get();
     work_.stream = std::move(cores);
   }
+  if (work_.tiering) begin_tiering();
   wants_answers_ = work_.stream->wants_answers();
   // Data that a home pulls go at once, and requests on their way through `process_time` after them.
   if (!cache_ && process_time_ > Time{} && endpoint().system_context().map.has_coherent())
@@ -114,6 +116,7 @@ void Sequencer::start() {
   if (cache_) cache_->start();
   if (throttle_) throttle_->start();
   if (!has_work()) return;
+  if (tiering_) tiering_->start();
   if (!cores_) fetch();
   wake_at(arrivals_.open_loop() ? arrivals_.next() : Time{});
 }
@@ -126,6 +129,8 @@ std::optional<std::uint64_t> Sequencer::expected() const {
 
 void Sequencer::fetch() {
   has_next_ = !has_enough() && work_.stream->next(next_);
+  if (places_ && has_next_) [[unlikely]]
+    next_page_ = pages_->place(next_);
   has_gaps_ |= next_.instruction_gap != 0;
   exhausted_ = !has_next_ && (has_enough() || !work_.stream->open());
   // What cores do in their caches alone takes time, too.
@@ -161,8 +166,10 @@ Sequencer::Obstacle Sequencer::obstacle() const {
   if (cache_ && cache_->victims() >= queue_) return Obstacle::kWriteBack;
   if (!window_.allows(issued_, next_.dependence)) return Obstacle::kDependence;
   if (next_.dependence == kAllBefore && in_flight_ > 0) return Obstacle::kFence;
-  if (mover_ && mover_->holds(next_.address, next_.size)) [[unlikely]]
+  if (mover_ && !places_ && mover_->holds(next_.address, next_.size)) [[unlikely]]
     return Obstacle::kPage;
+  if (stopped_ > 0 && !cores_) [[unlikely]]
+    return Obstacle::kKernel;
   return Obstacle::kNone;
 }
 
@@ -182,6 +189,7 @@ void Sequencer::wait_for(Obstacle obstacle) {
       waiting_in_ = &mover_->list();
       if (page_since_ < Time{}) page_since_ = now();
       break;
+    case Obstacle::kKernel: waiting_in_ = &mover_->list(); break;
     case Obstacle::kFence:
       waiting_in_ = &fence_;
       if (fence_since_ < Time{}) fence_since_ = now();
@@ -196,6 +204,7 @@ void Sequencer::issue_what_can_be_issued() {
     waiting_in_ = nullptr;
   }
   while (has_next_) {
+    earliest_ = std::max(earliest_, kernel_until_);
     if (const Obstacle found = obstacle(); found != Obstacle::kNone) {
       wait_for(found);
       return;
@@ -240,6 +249,12 @@ void Sequencer::issue() {
   last_issue_ = now;
   arrivals_.advance();
   request.lines = next_.lines();
+  if (places_ && stops(request)) [[unlikely]]
+    return;
+  access(request);
+}
+
+void Sequencer::access(Request& request) {
   if (request.lines == 1) {
     access_memory(request);
   } else {
@@ -286,55 +301,6 @@ void Sequencer::access_memory(Request& request) {
   }
 }
 
-// --- pages that are moved ---
-
-MovablePages* Sequencer::expect_moves() {
-  MovablePages* const pages = cores_ ? nullptr : work_.stream->movable_pages();
-  if (pages && !mover_) {
-    mover_ = std::make_unique<PageMover>(endpoint().kernel(), endpoint().source(), endpoint(), *pages,
-                                         static_cast<PageMover::Requester&>(*this));
-  }
-  return pages;
-}
-
-// A line of a page takes the way of the program's accesses, through the cache if there is one; it is none of them.
-void Sequencer::copy(Address line, AccessKind kind, std::uint64_t number) {
-  Request& request = requests_.take();
-  request.id = number;
-  request.lines = Request::kCopy;
-  request.address = line;
-  request.kind = kind;
-  request.size = kLineBytes;
-  request.target = endpoint().id();
-  request.begin(endpoint().id(), now());
-  request.charge(Segment::kProcess, now() + process_time_);
-  access_memory(request);
-}
-
-void Sequencer::copied(Request& line) {
-  const std::uint64_t number = line.id;
-  const AccessKind kind = line.kind;
-  const bool failed = line.failed;
-  if (line.target != endpoint().id() && !failed) {
-    // Bytes that nobody waits for, as those of a prefetch or a write-back.
-    if (kind == AccessKind::kWrite && !cache_) {
-      written_back(line.target, line.message.size);
-    } else {
-      prefetched(line.target, line.message.size);
-    }
-  }
-  requests_.give_back(line);
-  mover_->answered(number, kind, failed);
-}
-
-// The next access was taken from its stream when the page was at its old place.
-void Sequencer::page_settled(const PageMove& move, bool moved) {
-  const std::uint64_t offset = next_.address.value() - move.from.value();
-  if (moved && has_next_ && offset < move.bytes) next_.address = Address{move.to.value() + offset};
-  issue_what_can_be_issued();
-  end_if_out_of_work();
-}
-
 void Sequencer::check_mapped(const Access& access) const {
   with_path(work_.name, [&] { cxloom::check_mapped(*this, work_, issued_, access); });
 }
@@ -343,6 +309,7 @@ void Sequencer::read_through(std::uint64_t most) {
   const std::uint64_t least = work_.requests ? std::min(most, work_.warmup + *work_.requests) : most;
   if (cores_) {
     for (; issued_ < least && !cores_->workload().repeats() && cores_->workload().next(next_); ++issued_) {
+      if (places_ && next_.reaches_memory()) pages_->place(next_);
       has_gaps_ |= next_.instruction_gap != 0;
       if (next_.reaches_memory()) check_mapped(next_);
     }
@@ -413,6 +380,8 @@ void Sequencer::complete(Request& request) {
   observer_->completed(request, now);
   if (mover_) [[unlikely]]
     mover_->completed(request.id);
+  if (tiering_) [[unlikely]]
+    tiering_->completed(request, now);
   if (wants_answers_) work_.stream->answered(request.id, request, now);
   requests_.give_back(request);
   if (counting_) ++completed_since_opening_;
@@ -463,7 +432,7 @@ void Sequencer::close_window(Time at) {
 
 std::vector<MeasureInfo> Sequencer::measures() {
   std::vector<MeasureInfo> all = joined(RequesterMeter::measures(), infos_of(kSequencerMeasures));
-  all = joined(std::move(all), PageMover::measures());
+  all = joined(joined(std::move(all), PageMover::measures()), TieringAgent::measures());
   return joined(joined(std::move(all), CoreCluster::measures()), CacheAgent::measures());
 }
 
@@ -474,6 +443,7 @@ void Sequencer::report_requests(MeasureSink& sink) const {
   if (has_work()) measured.pages = work_.stream->pages_by_node();
   report_all(kSequencerMeasures, measured, sink);
   if (mover_) mover_->report(sink);
+  if (tiering_) tiering_->report(sink);
   if (cores_) cores_->report(sink);
   if (cache_) cache_->report(sink);
 }

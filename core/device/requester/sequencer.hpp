@@ -19,6 +19,7 @@
 #include "device/requester/meter.hpp"
 #include "device/requester/page_mover.hpp"
 #include "device/requester/params.hpp"
+#include "device/requester/tiering_agent.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/request_observer.hpp"
 #include "workload/stream/work.hpp"
@@ -29,6 +30,7 @@ class alignas(64) Sequencer final : public Agent,
                                     private CacheAgent::Client,
                                     private CoreCluster::Requester,
                                     private PageMover::Requester,
+                                    private TieringAgent::Requester,
                                     private Waiter {
  public:
   /// Joins the device, with a cache if there is one, and takes the answers that come to it.
@@ -105,7 +107,7 @@ class alignas(64) Sequencer final : public Agent,
     return counting_ ? issued_before_window_ : std::max(issued_, work_.warmup);
   }
   std::uint64_t completed() const { return completed_; }
-  std::uint64_t in_flight() const override { return in_flight_; }
+  std::uint64_t in_flight() const { return in_flight_; }
   /// Accesses it will make in all, where that is known. It grows while a warm requester waits for the window to open.
   std::optional<std::uint64_t> expected() const;
   /// Accesses without an answer, and lines on their way to and from its cache, or with a page that is being moved.
@@ -118,7 +120,7 @@ class alignas(64) Sequencer final : public Agent,
  private:
   const EventHandler& owner() const override { return endpoint(); }
   // Why the next access cannot be issued now.
-  enum class Obstacle : std::uint8_t { kNone, kTime, kSlot, kDependence, kWriteBack, kFence, kPage };
+  enum class Obstacle : std::uint8_t { kNone, kTime, kSlot, kDependence, kWriteBack, kFence, kPage, kKernel };
 
   void answered(Request& request) override { complete(request); }
   void written_back(NodeId target, std::uint16_t bytes) override;
@@ -127,9 +129,18 @@ class alignas(64) Sequencer final : public Agent,
   void take_made() override;
   void copy(Address line, AccessKind kind, std::uint64_t number) override;
   void page_settled(const PageMove& move, bool moved) override;
+  std::uint64_t under_way() const override { return in_flight_ - stopped_; }
+  void goes_on(Request& access) override;
+  void shot_down() override;
+  void fault_over(Request& access) override { goes_on(access); }
+  std::uint64_t running() const override;
+  Time interrupt(std::optional<std::uint32_t> thread, Time time) override;
   void copied(Request& line);
+  bool stops(Request& access);
+  void place_later();
+  void begin_tiering();
 
-  inline Time now() const;
+  Time now() const;
   inline void wake_at(Time at);
   std::uint64_t prefetches() const { return cache_ ? cache_->prefetches() : 0; }
   void fetch();  // the next access from the stream
@@ -139,6 +150,7 @@ class alignas(64) Sequencer final : public Agent,
   void wait_for(Obstacle obstacle);
   void issue();
   void pass_fence();
+  void access(Request& request);
   void access_lines(Request& request);
   void access_memory(Request& request);
   void end_if_out_of_work();
@@ -164,6 +176,7 @@ class alignas(64) Sequencer final : public Agent,
   std::unique_ptr<CacheAgent> cache_;
   std::unique_ptr<RequestThrottle> throttle_;  // none: requests leave as they come
   std::unique_ptr<PageMover> mover_;           // none: pages stay where they are
+  std::unique_ptr<TieringAgent> tiering_;      // none: but for events
   RequestObserver* observer_ = nullptr;
   std::uint64_t issued_ = 0;
   std::uint64_t completed_ = 0;
@@ -177,7 +190,12 @@ class alignas(64) Sequencer final : public Agent,
   Time fence_since_{-1};   // nothing but a fence has held the next access up since then
   WaitList* waiting_in_ = nullptr;
   WaitList slots_;
-  Access next_;  // to be issued next
+  MovablePages* pages_ = nullptr;  // of its program; null: they stay where they are
+  bool places_ = false;            // the stream leaves it to place them
+  std::uint64_t next_page_ = 0;    // of the next access, if so
+  std::uint64_t stopped_ = 0;      // requests that wait for a fault or a page that moves
+  Time kernel_until_;              // the kernel has taken the time up to then, where there are no cores
+  Access next_;                    // to be issued next
   AccessWindow window_;
   Pool<Request> requests_;
   RequesterMeter meter_;

@@ -26,6 +26,7 @@
 #include "tags/victim_policy.hpp"
 #include "workload/pattern/pattern.hpp"
 #include "workload/placement/page_placement.hpp"
+#include "workload/tiering/tiering_policy.hpp"
 
 namespace cxloom {
 
@@ -54,6 +55,7 @@ Registry builtin_registry() {
   register_arbitration(registry.arbitration);
   register_patterns(registry.patterns);
   register_placements(registry.placements);
+  register_tiering(registry.tiering);
   register_topologies(registry.topologies);
   return registry;
 }

@@ -17,6 +17,7 @@ class GeneratedTopology;
 class PagePlacement;
 class Prefetcher;
 class RoutingStrategy;
+class TieringPolicy;
 class VictimPolicy;
 struct ArbitrationContext;
 struct DeviceContext;
@@ -24,6 +25,7 @@ struct PatternContext;
 struct PlacementContext;
 struct PrefetcherContext;
 struct RoutingContext;
+struct TieringContext;
 struct TopologyContext;
 struct VictimContext;
 
@@ -36,6 +38,7 @@ struct Registry {
   KindRegistry<Arbiter, ArbitrationContext> arbitration{"arbitration"};
   KindRegistry<AccessStream, PatternContext> patterns{"pattern"};
   KindRegistry<PagePlacement, PlacementContext> placements{"placement"};
+  KindRegistry<TieringPolicy, TieringContext> tiering{"tiering"};
   KindRegistry<GeneratedTopology, TopologyContext> topologies{"topology"};
   std::vector<const void*> plugins;  ///< the libraries that it points into
 
@@ -65,6 +68,7 @@ struct Registry {
     visit("arbitration", "Arbitration among the inputs of a switch", self.arbitration);
     visit("patterns", "Access patterns of a workload", self.patterns);
     visit("placements", "Placement of a workload's pages", self.placements);
+    visit("tiering", "Tiering of a workload's pages", self.tiering);
     visit("topologies", "Topologies", self.topologies);
   }
 };

@@ -198,6 +198,17 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
   schema.effective(
       "page_tables", [](const WorkloadParams& work) { return work.trace && work.places_pages(); },
       "without a trace, or while addresses are as-is: pages are not placed");
+  schema.field("tiering", &WorkloadParams::tiering)
+      .category("tiering")
+      .default_text("none: pages stay where they are placed")
+      .doc("Which pages the kernel moves to another memory while the program runs, and when.");
+  schema.effective(
+      "tiering", [](const WorkloadParams& work) { return work.places_pages(); },
+      "while addresses are as-is: pages are not placed");
+  schema.field("kernel", &WorkloadParams::kernel).doc("What the kernel's work on pages costs the program.");
+  schema.effective(
+      "kernel", [](const WorkloadParams& work) { return work.tiering.has_value(); },
+      "without tiering: the kernel moves no pages");
   schema.field("phases", &WorkloadParams::phases)
       .default_text("")
       .doc("Patterns that follow each other, each for its own `requests`, over and over.");

@@ -18,6 +18,7 @@
 #include "workload/placement/frame_order.hpp"
 #include "workload/stream/rounds.hpp"
 #include "workload/stream/work.hpp"
+#include "workload/tiering/kernel_costs.hpp"
 
 namespace cxloom {
 
@@ -84,6 +85,8 @@ struct WorkloadParams {
   FrameLayout frames = FrameLayout::kScattered;
   Touched touched = Touched::kBefore;
   std::optional<KindSpec> page_tables;
+  std::optional<KindSpec> tiering;
+  KernelCosts kernel;
   std::vector<Value> phases;
 
   /// Its pages are placed: its addresses are not those of memory.

@@ -6,9 +6,7 @@
 
 #include "base/random.hpp"
 #include "device/requester/sequencer.hpp"
-#include "interconnect/routing/route_table.hpp"
 #include "system/kinds/registry.hpp"
-#include "system/model/offered_memory.hpp"
 #include "system/model/system.hpp"
 #include "system/model/touched_memory.hpp"
 #include "workload/pattern/pattern.hpp"
@@ -44,42 +42,6 @@ std::vector<AddressMap::Extent> without_borders(std::vector<AddressMap::Extent> 
   return merged;
 }
 
-/// The same addresses, cut wherever one of these begins or ends: none overlap.
-std::vector<AddressMap::Extent> pieces_of(const std::vector<AddressMap::Extent>& extents) {
-  std::vector<std::uint64_t> borders;
-  for (const AddressMap::Extent& each : extents) {
-    borders.push_back(each.base.value());
-    borders.push_back(each.base.value() + each.bytes);
-  }
-  std::ranges::sort(borders);
-  std::vector<AddressMap::Extent> pieces;
-  for (std::size_t i = 1; i < borders.size(); ++i) {
-    const std::uint64_t base = borders[i - 1];
-    const auto within = [&](const AddressMap::Extent& each) {
-      return each.base.value() <= base && base < each.base.value() + each.bytes;
-    };
-    if (base < borders[i] && std::ranges::any_of(extents, within))
-      pieces.push_back({Address{base}, borders[i] - base});
-  }
-  return pieces;
-}
-
-/// What a line of data takes from one device to another, unloaded, by the first of the ways that there are.
-Time time_between(const System& system, NodeId from, NodeId to) {
-  const Topology& topology = system.topology();
-  Time sum;
-  for (std::uint32_t at = from.index(), hops = 0; at != to.index() && hops < topology.size(); ++hops) {
-    const auto ports = ports_towards(system, at, to.index());
-    if (ports.empty()) return Time::max();
-    const auto all = topology.hops(at);
-    const auto hop = std::ranges::find(all, ports.front(), &Topology::Hop::port);
-    sum += hop->crossing.latency + hop->crossing.serialization;
-    at = hop->to;
-    if (at != to.index()) sum += topology.node(at).transit;
-  }
-  return sum;
-}
-
 }  // namespace
 
 WorkloadBuilder::WorkloadBuilder(const Registry& registry, const Spec& spec, const System& system,
@@ -92,34 +54,6 @@ WorkloadBuilder::WorkloadBuilder(const Registry& registry, const Spec& spec, con
       events_(spec.events),
       changes_(std::ranges::any_of(spec.events, [](const EventParams& event) { return !event.move_pages; })) {
   divide_memory(spec);
-}
-
-std::vector<NumaNode> WorkloadBuilder::nodes_of(const std::string& device) const {
-  const NodeId from = system_.component(device).id();
-  return numa_nodes(
-      map_, device, page_, [&](NodeId memory) { return time_between(system_, from, memory); },
-      extents_ever(device));
-}
-
-Extents WorkloadBuilder::extents_ever(const std::string& device) const {
-  const NodeId node = system_.component(device).id();
-  return [this, device, now = extents_now(system_, node)](NodeId memory) {
-    auto ever = now(memory);
-    if (!ever) return ever;
-    for (const EventParams& event : events_) {
-      if (event.add_extent && event.add_extent->host == device &&
-          system_.components()[memory.index()]->name() == event.add_extent->device)
-        ever->push_back({event.add_extent->base, event.add_extent->size.count()});
-    }
-    return std::optional(pieces_of(*ever));
-  };
-}
-
-std::vector<std::vector<bool>> WorkloadBuilder::offered(const Placed& placed) const {
-  const NodeId device = system_.component(placed.workload->device).id();
-  std::vector<std::vector<bool>> offered;
-  for (const NumaNode& node : placed.nodes) offered.push_back(offered_parts(system_, device, node, page_));
-  return offered;
 }
 
 PagePlacement& WorkloadBuilder::restarted(const Placed& placed, const std::vector<std::vector<bool>>& offers,
@@ -450,6 +384,7 @@ Work WorkloadBuilder::make(const Spec::Workload& workload) {
     stream->offer(offers);
     stream->touch(touched);
     placed.stream = stream.get();
+    if (workload.params.tiering) work.tiering = make_tiering(placed);
     touch_memory(system_, *stream);
     work.stream = std::move(stream);
   }

@@ -38,10 +38,12 @@ FrameOrder::FrameOrder(Frames frames, Bytes page, std::optional<std::uint64_t> k
   if (key) shuffle_.emplace(count_, *key);
 }
 
-bool FrameOrder::holds(Address address) const {
-  return std::ranges::any_of(frames_, [&](const FrameRun& run) {
-    return address >= run.base && (address.value() - run.base.value()) / page_ < run.count;
-  });
+std::optional<Address> FrameOrder::frame_at(Address address) const {
+  for (const FrameRun& run : frames_) {
+    const std::uint64_t frame = (address.value() - run.base.value()) / page_;
+    if (address >= run.base && frame < run.count) return Address{run.base.value() + frame * page_};
+  }
+  return std::nullopt;
 }
 
 FrameOrder::Frame FrameOrder::at(std::uint64_t place, std::uint64_t end) const {

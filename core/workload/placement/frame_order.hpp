@@ -51,7 +51,9 @@ class FrameOrder {
   FrameOrder(Frames frames, Bytes page, std::optional<std::uint64_t> key = std::nullopt);
 
   std::uint64_t count() const { return count_; }
-  bool holds(Address address) const;
+  bool holds(Address address) const { return frame_at(address).has_value(); }
+  /// The base of the frame that an address is in; nothing: it is in none.
+  std::optional<Address> frame_at(Address address) const;
   /// The frame of that place in the order. Who has all places up to `end` may go on in the frame behind it, as far as there is one.
   Frame at(std::uint64_t place, std::uint64_t end) const;
 

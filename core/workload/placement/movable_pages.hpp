@@ -18,8 +18,15 @@ struct PageMove {
   Address from;
   Address to;
   std::uint64_t bytes = 0;
-  std::size_t node = 0;    ///< where `to` is
-  std::uint64_t room = 0;  ///< bytes from `to` on that are the program's
+  std::size_t node = 0;       ///< where `to` is
+  std::size_t from_node = 0;  ///< where `from` is
+  std::uint64_t room = 0;     ///< bytes from `to` on that are the program's
+
+  /// Where the byte of an address is behind the move.
+  Address moved(Address address) const {
+    const std::uint64_t offset = address.value() - from.value();
+    return offset < bytes ? Address{to.value() + offset} : address;
+  }
 };
 
 class MovablePages {
@@ -38,6 +45,27 @@ class MovablePages {
   virtual void end_move(const PageMove& move) = 0;
   /// It stays where it is, and what it was to have is free.
   virtual void give_up_move(const PageMove& move) = 0;
+
+  // For whoever sees each access when it is made.
+
+  /// From now on the stream gives the program's own addresses, and pages are placed by `place`. To be called before the first access.
+  virtual void place_later() = 0;
+  /// Puts the address in memory in place of the program's, and gives the page's number; a new page gets a frame. Throws InputError
+  /// if the program needs more memory than it has.
+  virtual std::uint64_t place(Access& access) = 0;
+  /// Pages that were touched before the run get their numbers now, and not with their first use.
+  virtual void number_touched() = 0;
+  /// Pages that have numbers.
+  virtual std::uint64_t count() const = 0;
+  virtual std::size_t node_of(std::uint64_t page) const = 0;
+  /// It belongs to a page table.
+  virtual bool is_table(std::uint64_t page) const = 0;
+  /// Its first address in the program.
+  virtual Address program_address(std::uint64_t page) const = 0;
+  /// The page at an address in memory; nothing: none of the program.
+  virtual std::optional<std::uint64_t> page_at(Address address) const = 0;
+  /// Frames of a node that pages can be moved to.
+  virtual std::uint64_t free_frames(std::size_t node) const = 0;
 };
 
 }  // namespace cxloom

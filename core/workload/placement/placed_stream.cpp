@@ -65,6 +65,21 @@ std::optional<ProgramMemory::Frame> ProgramMemory::take_spare(std::size_t node) 
   return spare->take();
 }
 
+std::optional<Address> ProgramMemory::frame_at(Address address) const {
+  for (const std::vector<Store>& stores : nodes_) {
+    for (const Store& store : stores) {
+      if (const auto base = store.slice.order->frame_at(address)) return base;
+    }
+  }
+  return std::nullopt;
+}
+
+std::uint64_t ProgramMemory::left_for_moves(std::size_t node) const {
+  std::uint64_t left = 0;
+  for (const Store& store : nodes_[node]) left += store.left();
+  return left;
+}
+
 // To the first store that has been given it, which is where it is taken from next.
 void ProgramMemory::give_back(std::size_t node, const Frame& frame) {
   const auto of = std::ranges::find_if(
@@ -140,29 +155,32 @@ bool PlacedStream::find_touched(std::uint64_t page) {
   return true;
 }
 
-const ProgramMemory::Frame& PlacedStream::frame_of(const Access& access) {
+std::uint64_t PlacedStream::number_of(const Access& access) {
   const std::uint64_t page = access.address.value() >> page_bits_;
   const std::uint64_t number = pages_.frame_of(page);
   if (number == placed_.size() && !find_touched(page))
-    take_frame(page, tables_ && access.is_page_walk() ? *tables_ : *placement_);
-  return placed_[number].frame;
+    take_frame(page, tables_ && access.is_page_walk() ? *tables_ : *placement_, access.is_page_walk());
+  return number;
 }
 
 // An access across the end of its page goes on in the frame behind, so that it stays one access. Where the frame behind is
 // not the program's, it ends with the last byte that is.
-Address PlacedStream::placed(const Access& access) {
-  const ProgramMemory::Frame& frame = frame_of(access);
+std::uint64_t PlacedStream::place(Access& access) {
+  const std::uint64_t number = number_of(access);
+  const ProgramMemory::Frame& frame = placed_[number].frame;
   if (access.size > frame.room) refuse_length(access, frame.room);
   const std::uint64_t within = access.address.value() & ((std::uint64_t{1} << page_bits_) - 1);
-  return Address{frame.base.value() + std::min(within, frame.room - access.size)};
+  access.address = Address{frame.base.value() + std::min(within, frame.room - access.size)};
+  return number;
 }
 
-void PlacedStream::take_frame(std::uint64_t page, PagePlacement& placement) {
+void PlacedStream::take_frame(std::uint64_t page, PagePlacement& placement, bool table) {
   const auto choice = placement.place(page, 1, memory_.free());
   if (!choice) refuse_page(placed_.size(), path_);
   ensure(choice->pages == 1 && memory_.free()[choice->node] > 0, "a page placed where no frame is left");
   ++taken_[choice->node];
-  placed_.push_back({memory_.take(choice->node), page, choice->node});
+  placed_.push_back({memory_.take(choice->node), page, choice->node, table});
+  if (by_frame_) (*by_frame_)[placed_.back().frame.base.value()] = placed_.size() - 1;
 }
 
 void PlacedStream::refuse_page(std::uint64_t had, const std::string& path) const {
@@ -210,14 +228,30 @@ std::optional<std::size_t> PlacedStream::node_of_memory(const std::string& memor
   return only;
 }
 
-std::vector<std::uint64_t> PlacedStream::pages_in(std::size_t node,
-                                                  const std::optional<AddressRange>& range) {
-  // Those that nobody has used yet are there, too.
+void PlacedStream::find_all_touched() {
   for (const Touched& run : touched_) {
     for (std::uint64_t page = run.first; page < run.first + run.frames.count; ++page) {
       if (pages_.frame_of(page) == placed_.size()) find_touched(page);
     }
   }
+}
+
+void PlacedStream::number_touched() {
+  find_all_touched();
+  by_frame_.emplace();
+  for (std::uint64_t number = 0; number < placed_.size(); ++number)
+    (*by_frame_)[placed_[number].frame.base.value()] = number;
+}
+
+std::optional<std::uint64_t> PlacedStream::page_at(Address address) const {
+  const auto base = memory_.frame_at(address);
+  const auto found = base ? by_frame_->find(base->value()) : by_frame_->end();
+  return found == by_frame_->end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<std::uint64_t> PlacedStream::pages_in(std::size_t node,
+                                                  const std::optional<AddressRange>& range) {
+  find_all_touched();  // pages that nobody has used yet are there, too
   std::vector<std::uint64_t> found;
   for (std::uint64_t number = 0; number < placed_.size(); ++number) {
     const Placed& placed = placed_[number];
@@ -236,7 +270,7 @@ std::optional<PageMove> PlacedStream::begin_move(std::uint64_t page, std::size_t
   const auto frame = memory_.take_spare(node);
   if (!frame) return std::nullopt;
   const std::uint64_t bytes = std::uint64_t{1} << page_bits_;
-  return PageMove{page, placed_[page].frame.base, frame->base, bytes, node, frame->room};
+  return PageMove{page, placed_[page].frame.base, frame->base, bytes, node, placed_[page].node, frame->room};
 }
 
 void PlacedStream::end_move(const PageMove& move) {
@@ -247,6 +281,9 @@ void PlacedStream::end_move(const PageMove& move) {
   ++taken_[move.node];
   placed.frame = {move.to, move.room};
   placed.node = move.node;
+  if (!by_frame_) return;
+  by_frame_->erase(move.from.value());
+  (*by_frame_)[move.to.value()] = move.page;
 }
 
 void PlacedStream::give_up_move(const PageMove& move) { memory_.give_back(move.node, {move.to, move.room}); }

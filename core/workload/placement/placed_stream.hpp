@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,10 @@ class ProgramMemory {
   }
   /// The same of a spare one, or of those if there is none; nothing: none is left.
   std::optional<Frame> take_spare(std::size_t node);
+  /// How many of these are left.
+  std::uint64_t left_for_moves(std::size_t node) const;
+  /// The base of the frame that an address is in; nothing: it is in none of these nodes.
+  std::optional<Address> frame_at(Address address) const;
   /// A frame that was taken is free again, and the next to be given.
   void give_back(std::size_t node, const Frame& frame);
 
@@ -113,7 +118,7 @@ class PlacedStream final : public AccessStream, private MovablePages {
   /// Throws InputError if the program needs more memory than it has.
   bool next(Access& access) override {
     if (!stream_->next(access)) return false;
-    if (access.reaches_memory()) access.address = placed(access);
+    if (!later_ && access.reaches_memory()) static_cast<void>(place(access));
     return true;
   }
   bool wants_answers() const override { return stream_->wants_answers(); }
@@ -133,12 +138,24 @@ class PlacedStream final : public AccessStream, private MovablePages {
   std::optional<PageMove> begin_move(std::uint64_t page, std::size_t node) override;
   void end_move(const PageMove& move) override;
   void give_up_move(const PageMove& move) override;
+  void place_later() override { later_ = true; }
+  std::uint64_t place(Access& access) override;
+  void number_touched() override;
+  std::uint64_t count() const override { return placed_.size(); }
+  std::size_t node_of(std::uint64_t page) const override { return placed_[page].node; }
+  bool is_table(std::uint64_t page) const override { return placed_[page].table; }
+  Address program_address(std::uint64_t page) const override {
+    return Address{placed_[page].page << page_bits_};
+  }
+  std::optional<std::uint64_t> page_at(Address address) const override;
+  std::uint64_t free_frames(std::size_t node) const override { return memory_.left_for_moves(node); }
 
-  Address placed(const Access& access);
-  const ProgramMemory::Frame& frame_of(const Access& access);
+  /// The page's number.
+  std::uint64_t number_of(const Access& access);
   /// Gives it the frame that it was to have since before the run; not if it had none.
   bool find_touched(std::uint64_t page);
-  void take_frame(std::uint64_t page, PagePlacement& placement);
+  void find_all_touched();
+  void take_frame(std::uint64_t page, PagePlacement& placement, bool table);
   [[noreturn]] void refuse_page(std::uint64_t had, const std::string& path) const;
   [[noreturn]] void refuse_length(const Access& access, std::uint64_t room) const;
   std::string share() const;
@@ -157,6 +174,7 @@ class PlacedStream final : public AccessStream, private MovablePages {
     ProgramMemory::Frame frame;
     std::uint64_t page;
     std::size_t node;
+    bool table = false;
   };
   /// Pages that follow each other, and were touched before: their frames have numbers that follow each other.
   struct Touched {
@@ -167,6 +185,9 @@ class PlacedStream final : public AccessStream, private MovablePages {
   std::vector<Touched> touched_;      // by page: what is in `placed_` only once it is used
   std::vector<Placed> placed_;        // in the order of the pages' first use
   std::vector<std::uint64_t> taken_;  // by node
+  bool later_ = false;                // pages are placed when their accesses are made
+  /// Numbers of pages by the addresses of their frames; kept once `number_touched` was called.
+  std::optional<std::unordered_map<std::uint64_t, std::uint64_t>> by_frame_;
 };
 
 }  // namespace cxloom

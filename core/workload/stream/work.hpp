@@ -13,10 +13,13 @@ namespace cxloom {
 
 enum class Arrivals : std::uint8_t { kFixed, kPoisson };
 
+struct Tiering;
+
 struct Work {
   std::unique_ptr<AccessStream> stream;
-  std::uint64_t warmup = 0;               ///< accesses before the measured ones, at least
-  std::optional<std::uint64_t> requests;  ///< measured accesses; none: to the end of the stream
+  std::shared_ptr<const Tiering> tiering;  ///< none: its pages stay where they are placed, but for events
+  std::uint64_t warmup = 0;                ///< accesses before the measured ones, at least
+  std::optional<std::uint64_t> requests;   ///< measured accesses; none: to the end of the stream
   Rate rate;  ///< open loop: accesses become ready at this rate, whatever the answers do
   Arrivals arrivals = Arrivals::kFixed;
   std::optional<std::uint64_t> in_all;  ///< accesses, warm-up included, where that is known beforehand

@@ -113,6 +113,8 @@ class Execution:
         times = {name: float(path[key]) for name, key in _PARTS.items()} | dict(path["memory_ns"])
         if "walk_ns" in path:
             times[WALKS] = float(path["walk_ns"])
+        if "kernel_ns" in path:
+            times["kernel"] = float(path["kernel_ns"])
         if self.sampled is not None:
             times = self._of_the_whole(times, self.sampled)
         walks = min(times["busy"], self.walk_cycles * self._share_of_path("busy_ns") * self.cycle_ns)

@@ -47,7 +47,7 @@ def groups() -> dict[str, list[str]]:
     for name, segment in declared.segments().items():
         own = "waiting to ask" if segment["waits"] else "host"
         found[_PLACES.get(segment["place"], own)].append(name)
-    return found | {"idle": ["idle"]}
+    return found | {"kernel": ["kernel"], "idle": ["idle"]}
 
 
 def groups_of(execution: Execution) -> dict[str, float]:

@@ -33,6 +33,18 @@ class ComponentThrottle(TypedDict, total=False):
     rate_max_gb_per_s: Any
 
 
+class ComponentTiering(TypedDict, total=False):
+    faults: Any
+    fault_ns: Any
+    protected_pages: Any
+    scanned_pages: Any
+    samples: Any
+    shootdowns: Any
+    interrupted_ns: Any
+    promoted_bytes: Any
+    demoted_bytes: Any
+
+
 class ComponentCoreCriticalPath(TypedDict, total=False):
     instructions: Any
     time_ns: Any
@@ -41,6 +53,7 @@ class ComponentCoreCriticalPath(TypedDict, total=False):
     mshr_ns: Any
     walk_ns: Any
     idle_ns: Any
+    kernel_ns: Any
     memory_ns: Any
 
 
@@ -54,6 +67,7 @@ class ComponentCorePerThread(TypedDict, total=False):
     mshr_ns: Any
     walk_ns: Any
     idle_ns: Any
+    kernel_ns: Any
     memory_ns: Any
 
 
@@ -68,6 +82,7 @@ class ComponentCore(TypedDict, total=False):
     mshr_ns: Any
     walk_ns: Any
     idle_ns: Any
+    kernel_ns: Any
     memory_ns: Any
     critical_path: ComponentCoreCriticalPath
     per_thread: Mapping[str, ComponentCorePerThread]
@@ -136,6 +151,7 @@ class Component(TypedDict, total=False):
     pages_not_moved: Any
     page_moves_ns: Any
     page_wait_ns: Any
+    tiering: ComponentTiering
     core: ComponentCore
     cache_hit_rate: Any
     cache_levels: Any

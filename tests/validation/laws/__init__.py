@@ -76,6 +76,7 @@ for name in (
     "prefetch",
     "qos",
     "requests",
+    "tiering",
     "wires",
 ):
     import_module(f"validation.laws.{name}")  # which registers its laws

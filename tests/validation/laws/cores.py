@@ -39,8 +39,9 @@ def instructions(look: Look, value: int, name: str) -> None:
 @law("per_requester.*.core.time_ns")
 def time(look: Look, value: float, name: str) -> None:
     parts = core(look, name)
-    look.equal(value, sum(parts[part] for part in PARTS) + sum(parts["memory_ns"].values()), abs=1e-6)
-    if look.whole:  # to the last answer
+    sums = sum(parts[part] for part in PARTS) + parts.get("kernel_ns", 0.0)
+    look.equal(value, sums + sum(parts["memory_ns"].values()), abs=1e-6)
+    if look.whole and "kernel_ns" not in parts:  # to the last answer
         look.equal(value, look.all_rows["completed_ps"].max() / 1000)
 
 
@@ -85,6 +86,15 @@ def memory(look: Look, value: float, name: str, segment: str) -> None:
     assert segment in SEGMENTS
     if look.whole:
         look.within(value, 0, float(look.all_rows[f"{segment}_ps"].sum()) / 1000)
+
+
+@law("per_requester.*.core.kernel_ns")
+def kernel(look: Look, value: float, name: str) -> None:
+    """What the kernel took of its one thread in the whole run."""
+    taken = look.summary["per_requester"][name]["tiering"]["interrupted_ns"]
+    if look.whole:
+        look.equal(value, taken, abs=1e-3)
+    look.within(value, 0, taken + 1e-3)
 
 
 @law("per_requester.*.core.walk_ns")

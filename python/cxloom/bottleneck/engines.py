@@ -56,7 +56,7 @@ class _Engine:
 
     @property
     def legs(self) -> tuple[bool, ...]:
-        """Of its ways to the target (False) and back (True), those on which it puts something on wires."""
+        """Its ways to the target (False) and back (True) on which it puts something on wires."""
         return (False,) if self.writes else (False, True)
 
     def bytes_on(self, medium: _Medium | None, legs: Collection[bool] | None) -> float | None:

@@ -10,7 +10,7 @@ from cxloom.bottleneck.resource import FULL
 from cxloom.spec import declared
 
 _WAITING = 0.3
-"""Of the time of a request somewhere: from this share of waiting on what it waits for is full. Own choice."""
+"""The share of waiting in a request's time somewhere from which what it waits for is full. Own choice."""
 
 
 class Use(NamedTuple):

@@ -12,11 +12,11 @@ from cxloom.spec.parts import Part, quantity
 Spec = Mapping[str, Any]
 
 _ALONE = 1.5
-"""Of accesses that wait for each other no more are in flight, on average."""
+"""The mean number in flight, at most, of accesses that wait for each other."""
 
 
 def offered_rates(spec: Spec, summary: Spec) -> dict[str, tuple[float, float, str]]:
-    """Of each requester whose work has a rate: requests answered a second, those offered, and twice the rate."""
+    """The requests of each requester whose work has a rate: answered a second, offered, and twice the rate."""
     time = summary["simulated_time_ns"]
     found = {}
     for name, mine in summary["per_requester"].items():

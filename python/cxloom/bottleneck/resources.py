@@ -43,7 +43,7 @@ def resources_of(spec: Spec, summary: Spec, inventory: _core.Inventory) -> list[
 def cause(resources: list[Resource]) -> Resource | None:
     """The last full resource on the way, the fullest of its stage; None if none is full."""
     full = [each for each in resources if each.full]
-    # Of wires that are as busy the one that is nearer to the memory: a slow one keeps a fast one behind it busy, too.
+    # The nearer to the memory of equally busy wires: a slow one keeps a fast one behind it busy, too.
     return max(full, key=lambda each: (each.stage, round(each.busy, 2), each.place), default=None)
 
 

@@ -43,7 +43,7 @@ SEGMENTS: dict[str, tuple[str, str]] = {
     "media_queue": (GREEN, "//"),
     "media": (GREEN, ""),
 }
-"""Of each segment of a latency its colour, and its hatching in the letters of Matplotlib."""
+"""The colour of each segment of a latency, and its hatching in the letters of Matplotlib."""
 CORES: dict[str, tuple[str, str]] = {
     "busy": ("#9aa3ad", ""),
     "chain": ("#c9cfd6", ""),
@@ -63,7 +63,7 @@ _PLACES = {
     "memory": GREEN,
 }
 KINDS = {"read": BLUE, "write": VERMILION, "atomic": GREEN, "flush": PURPLE}
-"""Of each kind of request its colour."""
+"""The colour of each kind of request."""
 
 
 def line(index: int) -> str:
@@ -83,7 +83,7 @@ def segment(name: str) -> tuple[str, str]:
 
 @functools.cache
 def _by_place(name: str) -> tuple[str, str]:
-    """Of a segment without a colour of its own: that of its place, hatched if it is waiting."""
+    """The colour of a segment that has none of its own: its place's, hatched if it is waiting."""
     segments = {each["name"]: each for each in _core.declarations()["segments"]}
     if name not in segments:
         return BLACK, ""

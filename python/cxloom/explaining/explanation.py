@@ -203,7 +203,7 @@ def explain(
         raise SimulationError(f"there is nothing to explain, as {why}{more}")
     resources = all_resources(spec, summary)
     tried = _worth_trying(resources)
-    # Of those that gain as much the smallest change comes first: a resource before all of its kind.
+    # The smallest of equally good changes comes first: a resource before all of its kind.
     played_all = _played(whole, summary, tried, jobs, watch)
     what_ifs = sorted(played_all, key=lambda each: (-round(each.gain, 2), len(each.resource.relief)))
     return Explanation(

@@ -52,6 +52,87 @@ def include_graph(root: Path, folders: Iterable[str]) -> dict[str, list[str]]:
     return graph
 
 
+DEFINITION = re.compile(
+    r"^(?:template <.*>\n)?(?:class|struct) (?:alignas\(\d+\) )?(\w+)(?: final)?(?:\s*:[^;{]*)?\s*\{", re.M
+)
+FORWARD = re.compile(r"^(?:class|struct) (\w+);", re.M)
+# What a floor hands on without a look into it, with a reason; nothing else is named from below.
+OPAQUE = {("core/kernel/event_handler.hpp", "Message"): "the kernel hands it over"}
+# To be emptied: each role goes to the floor that has its words.
+ROLES = [
+    "Media",
+    "Sequencer",
+    "WireMonitor",
+    "DynamicCapacity",
+    "PersistBuffer",
+    "VirtualSwitches",
+    "CoherenceCounts",
+]
+OPAQUE |= {("core/component/roles.hpp", name): "a role gives it" for name in ROLES}
+OPAQUE |= {
+    ("core/component/port.hpp", name): "a port gives it" for name in ("VirtualChannels", "WireMonitor")
+}
+
+
+def named_graph(root: Path, folders: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """Which classes each source declares that headers elsewhere define, with each of these headers."""
+    texts = {
+        str(file.relative_to(root)): file.read_text(encoding="utf-8")
+        for folder in folders
+        for file in sorted((root / folder).rglob("*"))
+        if file.suffix in SOURCES
+    }
+    defined: dict[str, list[str]] = {}
+    for file, text in texts.items():
+        if file.endswith(".hpp"):
+            for name in DEFINITION.findall(text):
+                defined.setdefault(name, []).append(file)
+    return {
+        file: [
+            (name, other)
+            for name in FORWARD.findall(text)
+            for other in defined.get(name, ())
+            if file not in defined[name]
+        ]
+        for file, text in texts.items()
+    }
+
+
+def names_from_above(named: Mapping[str, Iterable[tuple[str, str]]], floors: Floors) -> Iterator[str]:
+    """Forward declarations of classes that no floor below, and no file of the same folder, defines."""
+    for file, declared in named.items():
+        folder = folder_of(file, floors)
+        places: dict[str, set[str]] = {}
+        for name, other in declared:
+            places.setdefault(name, set()).add(str(folder_of(other, floors)))
+        for name, targets in places.items():
+            if (file, name) in OPAQUE or folder is None or folder in targets:
+                continue
+            if all(floors.get(target, 0) >= floors[folder] for target in targets):
+                yield f"{file} names {name}, which {' and '.join(sorted(targets))} defines"
+
+
+def orders_of(page: str) -> dict[str, list[str]]:
+    """The folders of each room from the ground up, by the table of the page."""
+    rows = re.findall(r"^\| `(core/\w+)/` \| ((?:`[^`]+` ?)+)\|", page, re.M)
+    return {room: re.findall(r"`([^`]+)`", folders) for room, folders in rows}
+
+
+def arrows_against_the_order(graph: Graph, orders: Mapping[str, list[str]]) -> Iterator[str]:
+    for file, included in graph.items():
+        room = "/".join(file.split("/")[:2])
+        if room not in orders:
+            continue
+        here = str(Path(file).parent.relative_to(room))
+        if here not in orders[room]:
+            yield f"{file} is in no folder of the table"
+            continue
+        for other in included:
+            there = str(Path(other).parent.relative_to(room)) if other.startswith(room + "/") else here
+            if there in orders[room] and orders[room].index(there) > orders[room].index(here):
+                yield f"{file} includes {other}, of a folder behind its own"
+
+
 def folder_of(file: str, floors: Floors) -> str | None:
     return next((folder for folder in floors if file.startswith(folder + "/")), None)
 
@@ -88,6 +169,26 @@ def test_includes_point_down(floors: Floors) -> None:
     graph = include_graph(ROOT, ["core", "include", "bindings"])
     assert len(graph) > 200, "the sources are elsewhere"
     assert list(arrows_that_do_not_point_down(graph, floors)) == []
+
+
+def test_no_name_comes_from_above(floors: Floors) -> None:
+    named = named_graph(ROOT, ["core", "include", "bindings"])
+    assert sum(map(len, named.values())) > 100, "the sources are elsewhere"
+    assert list(names_from_above(named, floors)) == []
+    for file, name in OPAQUE:
+        assert name in [each for each, _ in named[file]], "an exception that is none any more"
+
+
+def test_folders_of_a_room_have_an_order() -> None:
+    orders = orders_of(PAGE.read_text(encoding="utf-8"))
+    assert {room for room in (ROOT / "core").iterdir() if any(map(Path.is_dir, room.iterdir()))} == {
+        ROOT / room for room in orders
+    }
+    graph = include_graph(ROOT, ["core"])
+    for room, folders in orders.items():
+        there = {str(Path(file).parent.relative_to(room)) for file in graph if file.startswith(room + "/")}
+        assert set(folders) == there, room
+    assert list(arrows_against_the_order(graph, orders)) == []
 
 
 def test_no_circle_of_includes() -> None:
@@ -152,6 +253,60 @@ def test_an_arrow_that_does_not_point_down_is_found(tmp_path: Path, file: str, l
     }
     assert list(arrows_that_do_not_point_down(planted(tmp_path, others), HOUSE)) == []
     (found,) = arrows_that_do_not_point_down(planted(tmp_path, {file: line + "\n"}), HOUSE)
+    assert said in found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("class Bank;\n", ["core/base/a.hpp names Bank, which core/memory defines"]),
+        ("struct Row;\n", ["core/base/a.hpp names Row, which core/memory defines"]),
+        ("class Twice;\n", []),  # one of them stands below
+        ("class Unit;\n", []),
+        ("class Stranger;\n", []),
+        ("class Bank {};\n", []),
+    ],
+)
+def test_a_name_from_above_is_found(tmp_path: Path, text: str, found: list[str]) -> None:
+    files = {
+        "core/memory/m.hpp": "class alignas(64) Bank final : public Unit {\n};\nstruct Row {};\nclass Twice {};\n",
+        "core/base/u.hpp": "class Unit {\n};\n",
+        "core/base/t.hpp": "class Twice {\n};\n",
+        "core/base/a.hpp": text,
+    }
+    planted(tmp_path, files)
+    assert list(names_from_above(named_graph(tmp_path, ["core"]), HOUSE)) == found
+
+
+def test_rooms_of_one_floor_do_not_name_each_other(tmp_path: Path) -> None:
+    planted(tmp_path, {"core/memory/m.hpp": "class Bank {\n};\n", "core/workload/w.hpp": "class Bank;\n"})
+    (found,) = names_from_above(named_graph(tmp_path, ["core"]), HOUSE)
+    assert found == "core/workload/w.hpp names Bank, which core/memory defines"
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "said"),
+    [
+        ("core/memory/low/a.hpp", '#include "memory/high/h.hpp"', "of a folder behind its own"),
+        ("core/memory/low/a.hpp", '#include "memory/r.hpp"', "of a folder behind its own"),
+        ("core/memory/r.cpp", '#include "high/h.hpp"', "of a folder behind its own"),
+        ("core/memory/new/a.hpp", "", "is in no folder of the table"),
+    ],
+)
+def test_an_arrow_against_the_order_of_folders_is_found(
+    tmp_path: Path, file: str, line: str, said: str
+) -> None:
+    orders = orders_of("| `core/memory/` | `low` `.` `high` |\n")
+    assert orders == {"core/memory": ["low", ".", "high"]}
+    others = {
+        "core/memory/low/l.hpp": "",
+        "core/memory/r.hpp": '#include "memory/low/l.hpp"\n',
+        "core/memory/high/h.hpp": '#include "memory/r.hpp"\n#include "base/u.hpp"\n',
+        "core/base/u.hpp": "",
+    }
+    assert list(arrows_against_the_order(planted(tmp_path, others), orders)) == []
+    (found,) = arrows_against_the_order(planted(tmp_path, {file: line + "\n"}), orders)
+    assert found.startswith(file)
     assert said in found
 
 

@@ -154,14 +154,14 @@ class SchemaField {
   SchemaField& required() { return require(entry_.info), *this; }
   /// Shows `text` where the default depends on something else ("that of the port").
   SchemaField& default_text(std::string_view text) { return set_text(entry_.info.default_text, text), *this; }
-  /// Of a KindSpec parameter: the registry that lists the kinds.
+  /// The registry that lists the kinds of a KindSpec parameter.
   SchemaField& category(std::string_view name) { return set_text(entry_.info.category, name), *this; }
-  /// Of a text: the path of a file, which the front end finds relative to the spec's folder and makes absolute.
+  /// A text is the path of a file, which the front end finds from the spec's folder and makes absolute.
   SchemaField& file() { return set_text(entry_.info.type, "file"), *this; }
-  /// Of a real number: it lies in [0, 1] and may be written as a percentage.
+  /// A real number lies in [0, 1] and may be written as a percentage.
   SchemaField& fraction()
     requires std::floating_point<T>;
-  /// Of a real number: a share that has other bounds within [0, 1].
+  /// A real number is a share that has other bounds within [0, 1].
   SchemaField& fraction(std::function<bool(const T&)> holds, std::string_view allowed)
     requires std::floating_point<T>;
   SchemaField& min(T bound)

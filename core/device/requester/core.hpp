@@ -38,7 +38,7 @@ class Core {
   /// Takes the next access that left the window or the store buffer and is used by them no longer; null if there is none.
   CoreAccess* take_left();
 
-  /// What so many cycles take.
+  /// The time of so many cycles.
   Time cycles(std::uint64_t count) const;
   /// The time up to the last dispatch, or later if it rests.
   const CoreTime& time() const { return time_; }
@@ -46,7 +46,7 @@ class Core {
   Time clock() const { return clock_; }
 
  private:
-  /// Who was waited for.
+  /// The thread that was waited for.
   struct Blame {
     Time ready;
     Time created;
@@ -76,7 +76,7 @@ class Core {
   CoreParams params_;
   std::uint64_t milli_cycles_an_instruction_;
   std::uint64_t position_ = 0;  // instructions so far
-  std::uint64_t paced_ = 0;     // of these, those without cycles of their own
+  std::uint64_t paced_ = 0;     // of these, ones without cycles of their own
   std::uint64_t given_ = 0;     // cycles of the others
   bool timed_ = false;          // accesses have cycles
   const CoreAccess* holder_ = nullptr;
@@ -86,7 +86,7 @@ class Core {
   Ring<CoreAccess*> left_;
   Bound
       retirement_;  // of the time at which the first instruction would have retired, had it waited for whom those before waited for
-  Bound stores_done_;  // those that left the store buffer
+  Bound stores_done_;  // stores that left the store buffer
   Bound answers_;      // to all that left the window or the store buffer
   Time clock_;
   CoreTime time_;

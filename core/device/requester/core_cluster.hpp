@@ -59,7 +59,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   /// The kernel takes so much of the time of a thread, by its number in the workload, or of each that has something to do; gives
   /// what it takes in all.
   Time interrupt(std::optional<std::uint32_t> thread, Time time);
-  /// For whoever looks at the accesses and does not run them.
+  /// For a reader that looks at the accesses and does not run them.
   AccessStream& workload() { return *workload_; }
 
   /// `from_start`: nothing has been made yet, and what was before the first access counts.
@@ -76,7 +76,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   static constexpr std::uint64_t bytes() { return ProducerTable::bytes(); }
 
  private:
-  /// What is known of a thread besides its core.
+  /// The state of a thread besides its core.
   struct Thread {
     Thread(const CoreParams& params, std::uint32_t its_number) : core(params), number(its_number) {}
 
@@ -162,8 +162,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
   std::unordered_map<std::uint32_t, std::uint32_t> places_;  // in threads_, by the workload's number
   bool short_of_room_ = false;                               // a thread sleeps for want of it
   std::vector<Woken> woken_;                                 // threads that go on
-  ProducerTable producers_;                                  // those that others may need
-  std::unordered_map<std::uint64_t, Call> calls_;  // by number, those of the workload that were read
+  ProducerTable producers_;                                  // accesses that others may need
+  std::unordered_map<std::uint64_t, Call> calls_;  // by number, calls of the workload that were read
   std::deque<std::uint64_t> calls_in_order_;
   std::deque<std::uint64_t> paths_in_order_;  // the calls to which the path is kept
   LatestCall latest_call_;
@@ -172,7 +172,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   Pool<CoreAccess> accesses_;
   std::priority_queue<CoreAccess*, std::vector<CoreAccess*>, Later> later_;
   std::deque<CoreAccess*> made_;       // and not given
-  std::deque<CoreAccess*> unwritten_;  // write-backs that wait for room among those that are made
+  std::deque<CoreAccess*> unwritten_;  // write-backs that wait for room
   std::uint32_t write_backs_ = 0;      // made, and without an answer
   std::uint32_t most_write_backs_;
   std::deque<CoreAccess*> given_;    // and not answered; null: answered

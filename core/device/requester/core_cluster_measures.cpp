@@ -1,4 +1,4 @@
-// What is measured of the cores of a requester.
+// The measures of the cores of a requester.
 #include <algorithm>
 
 #include "device/requester/core_cluster.hpp"

@@ -122,7 +122,7 @@ void PageMover::copy_lines() {
 }
 
 void PageMover::read_next() {
-  // Of the lines that were read, those that are not at their new place are under way.
+  // Lines that were read and are not at their new place are under way.
   while (read_ < lines_ && read_ + left_ - lines_ < costs_.lines) {
     if (next_read_ > kernel_.now()) {
       if (!std::exchange(waking_, true)) kernel_.schedule(next_read_, source_, *this, kRead);

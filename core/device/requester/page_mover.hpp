@@ -20,7 +20,7 @@
 
 namespace cxloom {
 
-/// What a move of a page takes besides its lines.
+/// The costs of a page's move besides its lines.
 struct MoveCosts {
   Time before;                              ///< from the last answer to an access under way to the first line
   std::uint32_t lines = ~std::uint32_t{0};  ///< that are being copied at the same time
@@ -33,12 +33,12 @@ class PageMover final : public EventHandler {
   struct Order {
     std::size_t from = 0;
     std::size_t to = 0;
-    double share = 1.0;  ///< of the program's pages there, those it touched first
+    double share = 1.0;  ///< of the program's pages there, the ones it touched first
     std::optional<AddressRange> range;
     Rate rate;         ///< of the bytes that are read
     bool copy = true;  ///< otherwise the pages are there at once, and nothing moves
   };
-  /// Whose program it is.
+  /// The requester of the program.
   class Requester {
    public:
     virtual std::uint64_t issued() const = 0;
@@ -133,8 +133,8 @@ class PageMover final : public EventHandler {
   std::uint64_t draining_ = 0;    // accesses that were under way when it began
   std::uint64_t before_ = 0;      // they have numbers below
   std::uint64_t lines_ = 0;       // of the page
-  std::uint64_t read_ = 0;        // of them, those that were asked for
-  std::uint64_t left_ = 0;        // those that are not at their new place
+  std::uint64_t read_ = 0;        // lines that were asked for
+  std::uint64_t left_ = 0;        // lines that are not at their new place
   bool failed_ = false;
   RateMeter pace_;
   Time next_read_;  // not before

@@ -24,7 +24,7 @@ class Kernel;
 
 class TieringAgent final : public EventHandler, private TieredPages {
  public:
-  /// Whose program it is.
+  /// The requester of the program.
   class Requester {
    public:
     /// An access that faulted goes on.

@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-// Who makes one of a kind, or adds one, includes the header of its interface. Nobody else needs it.
+// A source that makes or adds a kind includes the header of its interface. No other needs it.
 class AccessStream;
 class Arbiter;
 class Component;
@@ -73,7 +73,7 @@ struct Registry {
   }
 };
 
-/// What comes with cxloom.
+/// All that comes with cxloom.
 Registry builtin_registry();
 
 }  // namespace cxloom

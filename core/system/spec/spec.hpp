@@ -31,7 +31,7 @@ struct UntilParams {
   static void describe(Schema<UntilParams>& schema);
 };
 
-/// Ways that messages to some devices take from a node, instead of those that are found.
+/// Ways that messages to some devices take from a node, instead of the ones found.
 struct RouteParams {
   std::string at;
   std::vector<std::string> to;
@@ -68,7 +68,7 @@ enum class Touched : std::uint8_t { kBefore, kDuring };
 
 enum class Replay : std::uint8_t { kClosed, kTimestamps };
 
-/// What a workload says besides its pattern.
+/// The settings of a workload besides its pattern.
 struct WorkloadParams {
   std::optional<std::string> pattern;
   std::optional<std::string> trace;

@@ -51,7 +51,7 @@ CORES: dict[str, tuple[str, str]] = {
     "waiting to ask": (BLUE, "xx"),
     "idle": ("#c9cfd6", "//"),
 }
-"""The same of what the time of a core goes to besides."""
+"""The colour and hatching of the other parts of a core's time."""
 _PLACES = {
     "requester": BLUE,
     "cache": SKY,

@@ -1,0 +1,105 @@
+"""Comments begin with what they are about: none begins with "Of ", so that nobody must read a sentence twice."""
+
+import io
+import re
+import subprocess
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PLACES = ("bindings", "core", "include", "integrations", "python", "tests/core")
+ENDINGS = (".c", ".cpp", ".h", ".hpp", ".py")
+LEFT = (
+    "Of the packets that ended in the window.",
+    "Of the requests answered with data in the window.",
+    "Of those answered without.",
+    "Of these, dirty lines on their way to memory.",
+)
+"""Comments that begin so yet: no other may, and each of these is to get its subject."""
+HANGING = re.compile(r"\W*Of ")
+
+_CPP = re.compile(
+    r"""//[^\n]* | /\*.*?\*/                           # a comment
+    | R"(?P<end>[^()\s\\]*)\(.*?\)(?P=end)" | "(?:\\.|[^"\\\n])*"  # a text, in which // begins nothing
+    | (?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'              # a character, no separator of digits""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def of_cpp(text: str) -> Iterator[tuple[int, str]]:
+    """The comments of a source in C++, each line of a run of them with its number."""
+    for found in _CPP.finditer(text):
+        if found[0].startswith(("//", "/*")):
+            first = text.count("\n", 0, found.start()) + 1
+            yield from enumerate(found[0].split("\n"), first)
+
+
+def of_python(text: str) -> Iterator[tuple[int, str]]:
+    """The comments of a source in Python, and the texts that are statements: docstrings."""
+    before = tokenize.NEWLINE
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT or (
+            token.type == tokenize.STRING
+            and before in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+            and token.string.startswith('"""')
+        ):
+            yield token.start[0], token.string
+        if token.type not in (tokenize.NL, tokenize.COMMENT):
+            before = token.type
+
+
+def hanging(name: str, text: str) -> list[str]:
+    """The comments that begin with "Of " where a sentence begins, as file and line."""
+    comments = list((of_python if name.endswith(".py") else of_cpp)(text))
+    at = dict(comments)
+    return [
+        f"{name}:{line}: {comment.strip()}"
+        for line, comment in comments
+        if HANGING.match(comment) and not _goes_on(at.get(line - 1, "")) and not comment.endswith(LEFT)
+    ]
+
+
+def _goes_on(line: str) -> bool:
+    """Whether a sentence goes on behind this line of a comment."""
+    return bool(line.strip(" /*#<")) and not line.rstrip().endswith((".", ":", "*/", '"""'))
+
+
+def test_no_comment_begins_with_of() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", *PLACES], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    names = [name for name in listed.stdout.splitlines() if name.endswith(ENDINGS)]
+    assert len(names) > 1000
+    found = [line for name in names for line in hanging(name, (ROOT / name).read_text())]
+    assert not found, "comments that do not begin with their subject:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.hpp", "int a;  ///< Of the planes in turn the first.\n"),
+        ("a.cpp", "  // Of equals the shortest.\nint a = 1'000;\n"),
+        ("a.h", "/* Of a link. */\n"),
+        ("a.hpp", "/// The first.\n/// Of the others, the last.\n"),
+        ("a.py", 'A = 1\n"""Of a system."""\n'),
+        ("a.py", 'def a() -> None:\n    """Of a system."""\n'),
+        ("a.py", "a = 1  # Of a number\n"),
+    ],
+)
+def test_a_comment_that_begins_with_of_is_found(name: str, text: str) -> None:
+    assert len(hanging(name, text)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.hpp", "int a;  ///< of a write: its data\n"),
+        ("a.cpp", 'const char* a = "// Of a text";\nauto b = R"(\n// Of a text\n)";\n'),
+        ("a.py", 'a = """Of a text"""\nb = "# Of a text"\n'),
+    ],
+)
+def test_a_text_is_no_comment(name: str, text: str) -> None:
+    assert not hanging(name, text)

@@ -83,9 +83,9 @@ struct FlashMedia::Access {
 struct FlashMedia::Piece {
   Piece* next = nullptr;
   Access* access = nullptr;
-  std::uint64_t page = 0;
-  std::uint64_t sectors = 0;  // a bit each
-  Time work;                  // how long something has worked on it
+  std::uint64_t block = 0;
+  std::uint64_t parts = 0;  // a bit each
+  Time work;                // how long something has worked on it
 };
 
 struct FlashMedia::Reading : FlashJob {
@@ -98,21 +98,10 @@ struct FlashMedia::Reading : FlashJob {
 struct FlashMedia::Entry : FlashJob {
   Entry* next = nullptr;  // of those held
   Entry* previous = nullptr;
-  std::uint64_t page = 0;
-  std::uint64_t sectors = 0;
+  std::uint64_t block = 0;
+  std::uint64_t parts = 0;
   IntrusiveQueue<Piece> pieces;  // that are done with it
   bool held = false;
-};
-
-/// The writes that wait for room in the write buffer.
-struct FlashMedia::Writers final : public Waiter {
-  Writers(Kernel& kernel, const Component& device)
-      : component(device), turn(kernel, "the write buffer of the flash", device) {}
-  const EventHandler& owner() const override { return component; }
-
-  const Component& component;
-  WaitList turn;
-  IntrusiveQueue<Piece> queue;
 };
 
 FlashMedia::FlashMedia(const FlashParams& params, const MediaContext& context)
@@ -135,7 +124,8 @@ FlashMedia::FlashMedia(const FlashParams& params, const MediaContext& context)
       past_(planes_, geometry_.logical, params.overwritten,
             RandomStream(context.seed, context.owner.name(), context.path + "flash past")),
       programming_(geometry_.all_planes()),
-      writers_(std::make_unique<Writers>(context.kernel, context.owner)) {
+      buffer_(*this, context.kernel, context.owner, "the write buffer of the flash",
+              {params.write_buffer, params.hold, whole_}, works_.waiting) {
   GcContext around{params.pages,
                    RandomStream(context.seed, context.owner.name(), context.path + "flash collection")};
   collector_ =
@@ -195,8 +185,8 @@ void FlashMedia::arrive(Access& access) {
     const std::uint64_t count = (next - 1) % page / sector_ - first + 1;
     Piece& piece = pieces_.take();
     piece.access = &access;
-    piece.page = at / page;
-    piece.sectors = (~std::uint64_t{0} >> (64 - count)) << first;
+    piece.block = at / page;
+    piece.parts = (~std::uint64_t{0} >> (64 - count)) << first;
     at = next;
     writes ? write(piece) : read(piece);
   }
@@ -221,41 +211,39 @@ void FlashMedia::read(Piece& piece) {
     finish_in_buffer(piece);
     return;
   }
-  OfPage<Reading>& same = reading_.place(piece.page + 1);
-  if (same.job != nullptr) {
+  if (Reading* const same = reading_.find(piece.block)) {
     ++works_.counts->joined;
-    same.job->sectors |= piece.sectors;
-    same.job->pieces.push(piece);
+    same->sectors |= piece.parts;
+    same->pieces.push(piece);
     return;
   }
   Reading& reading = readings_.take();
-  same = {piece.page + 1, &reading};
-  reading.page = piece.page;
-  place(reading, piece.page);
+  reading.page = piece.block;
+  place(reading, piece.block);
   if (planes_[reading.plane]->place(reading.logical) == FlashPlane::kNowhere) {
-    reading_.erase(piece.page + 1);
     readings_.give_back(reading);
     finish_in_buffer(piece);  // there is nothing to be read
     return;
   }
-  reading.sectors = piece.sectors;
+  reading_.put(piece.block, reading);
+  reading.sectors = piece.parts;
   reading.pieces.push(piece);
   send(reading);
 }
 
 bool FlashMedia::forwards(const Piece& piece) {
-  if (used_ == 0) return false;
-  std::uint64_t there = 0;
-  if (const auto* found = buffer_.find(piece.page + 1)) there = found->job->sectors;
-  if (const Entry* entry = programming_[geometry_.plane_of(piece.page)]; entry && entry->page == piece.page)
-    there |= entry->sectors;
-  return (piece.sectors & ~there) == 0;
+  if (buffer_.empty()) return false;
+  std::uint64_t there = buffer_.parts_of(piece.block);
+  if (const Entry* entry = programming_[geometry_.plane_of(piece.block)];
+      entry && entry->block == piece.block)
+    there |= entry->parts;
+  return (piece.parts & ~there) == 0;
 }
 
 // Until then a read of the page joins, and what all of them want passes the bus once.
 void FlashMedia::data_leave(FlashJob& job) {
   auto& reading = static_cast<Reading&>(job);
-  reading_.erase(reading.page + 1);
+  reading_.erase(reading.page);
   reading.bytes = bytes_of(reading.sectors);
 }
 
@@ -267,75 +255,36 @@ void FlashMedia::read_done(FlashJob& job) {
 
 // --- the write buffer --------------------------------------------------------------------------------------
 
-void FlashMedia::write(Piece& piece) {
-  if (merge(piece)) return;
-  if (params_.write_buffer == 0 || (used_ < params_.write_buffer && writers_->queue.empty())) {
-    admit(piece);
-    return;
-  }
-  if (writers_->queue.empty()) writers_->turn.join(*writers_, kernel_.now());
-  writers_->queue.push(piece);
-  works_.waiting.change(kernel_.now(), +1);
-}
+void FlashMedia::write(Piece& piece) { buffer_.write(piece); }
 
-bool FlashMedia::merge(Piece& piece) {
-  const auto* found = buffer_.find(piece.page + 1);
-  if (found == nullptr) return false;
-  Entry& entry = *found->job;
-  entry.sectors |= piece.sectors;
-  ++works_.counts->merged;
-  if (params_.write_buffer == 0) {
-    entry.pieces.push(piece);
-    return true;
-  }
-  finish_in_buffer(piece);
-  if (entry.sectors == whole_ && entry.held) drain(entry);
-  return true;
-}
-
-void FlashMedia::admit(Piece& piece) {
+FlashMedia::Entry& FlashMedia::new_entry(std::uint64_t page) {
   Entry& entry = entries_.take();
-  entry.page = piece.page;
-  entry.sectors = piece.sectors;
   entry.writes = true;
-  place(entry, entry.page);
-  buffer_.place(entry.page + 1) = {entry.page + 1, &entry};
-  ++used_;
-  occupied_.change(kernel_.now(), +1);
+  place(entry, page);
+  return entry;
+}
+
+/// Without a buffer a write is done once its page is.
+void FlashMedia::buffered(Piece& piece, Entry& entry, bool merged) {
+  if (merged) ++works_.counts->merged;
   if (params_.write_buffer == 0) {
     entry.pieces.push(piece);
   } else {
     finish_in_buffer(piece);
   }
-  hold(entry);
-  if (entry.sectors == whole_) drain(entry);
-  while (held_.size() > params_.hold) drain(held_.front());
-}
-
-void FlashMedia::hold(Entry& entry) {
-  entry.held = true;
-  held_.push_back(entry);
-}
-
-void FlashMedia::release(Entry& entry) {
-  entry.held = false;
-  held_.remove(entry);
 }
 
 /// Sends a page on its way to its die; until that begins to program it, it still takes more sectors.
-void FlashMedia::drain(Entry& entry) {
-  release(entry);
-  send(entry);
-}
+void FlashMedia::drain(Entry& entry) { send(entry); }
 
 std::uint32_t FlashMedia::missing(const FlashJob& job) const {
-  const std::uint64_t left = whole_ & ~static_cast<const Entry&>(job).sectors;
+  const std::uint64_t left = whole_ & ~static_cast<const Entry&>(job).parts;
   return bytes_of(left);
 }
 
 void FlashMedia::write_begins(FlashJob& job) {
   auto& entry = static_cast<Entry&>(job);
-  buffer_.erase(entry.page + 1);
+  buffer_.begin(entry);
   programming_[entry.plane] = &entry;
 }
 
@@ -344,18 +293,11 @@ void FlashMedia::write_done(FlashJob& job) {
   programming_[entry.plane] = nullptr;
   finish_all(entry.pieces, entry.work);
   entries_.give_back(entry);
-  --used_;
-  occupied_.change(kernel_.now(), -1);
-  while (!writers_->queue.empty() && used_ < params_.write_buffer) {
-    Piece& piece = writers_->queue.pop();
-    works_.waiting.change(kernel_.now(), -1);
-    if (!merge(piece)) admit(piece);
-    if (writers_->queue.empty()) writers_->turn.leave(*writers_);
-  }
+  buffer_.written();
 }
 
 bool FlashMedia::writes_are_waited_for() const {
-  return !writers_->queue.empty() || params_.write_buffer == 0;
+  return buffer_.keeps_waiting() || params_.write_buffer == 0;
 }
 
 // --- the end of an access ----------------------------------------------------------------------------------
@@ -400,14 +342,14 @@ void FlashMedia::open_window(Time now) {
   works_.counts.open(now);
   works_.waiting.open(now);
   works_.busy.open(now);
-  occupied_.open(now);
+  buffer_.occupied().open(now);
 }
 
 void FlashMedia::close_window(Time now) {
   works_.counts.close(now);
   works_.waiting.close(now);
   works_.busy.close(now);
-  occupied_.close(now);
+  buffer_.occupied().close(now);
 }
 
 std::vector<MeasureInfo> FlashMedia::measures() { return infos_of(kFlashMeasures); }
@@ -455,8 +397,8 @@ void FlashMedia::report(MeasureSink& sink) const {
   measured.read_amplification = mean_value(read, static_cast<double>(measured.read_bytes));
   measured.write_amplification = mean_value(written, static_cast<double>(measured.written_bytes));
   measured.dies_busy = works_.busy.mean();
-  measured.buffer_mean = occupied_.mean();
-  measured.buffer_max = occupied_.maximum();
+  measured.buffer_mean = buffer_.occupied().mean();
+  measured.buffer_max = buffer_.occupied().maximum();
   measured.erases_mean = all / static_cast<double>(blocks);
   report_all(kFlashMeasures, measured, sink);
 }

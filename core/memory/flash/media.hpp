@@ -16,6 +16,8 @@
 #include "memory/flash/geometry.hpp"
 #include "memory/flash/params.hpp"
 #include "memory/flash/past.hpp"
+#include "memory/media/block_table.hpp"
+#include "memory/media/coalescing_buffer.hpp"
 #include "memory/media/context.hpp"
 #include "memory/media/media.hpp"
 
@@ -57,25 +59,15 @@ class FlashMedia final : public Media, private FlashClient {
   struct Piece;    // what an access wants of one page
   struct Reading;  // a page on its way out of its die
   struct Entry;    // a page in the write buffer
-  struct Writers;
-  /// What is going on with a page, as a cell of a table.
-  template <class Job>
-  struct OfPage {
-    std::uint64_t page_plus_one = 0;
-    Job* job = nullptr;
-
-    std::uint64_t key() const { return page_plus_one; }
-  };
   enum Wake : std::uint8_t { kArrived, kFinished };
 
   void arrive(Access& access);
   void read(Piece& piece);
   bool forwards(const Piece& piece);
   void write(Piece& piece);
-  bool merge(Piece& piece);
-  void admit(Piece& piece);
-  void hold(Entry& entry);
-  void release(Entry& entry);
+  friend CoalescingBuffer<FlashMedia, Piece, Entry>;
+  Entry& new_entry(std::uint64_t page);
+  void buffered(Piece& piece, Entry& entry, bool merged);
   void drain(Entry& entry);
   void finish_in_buffer(Piece& piece);
   void finish(Piece& piece);
@@ -108,19 +100,15 @@ class FlashMedia final : public Media, private FlashClient {
 
   FlashPast past_;
 
-  FlatTable<OfPage<Reading>> reading_;  // those that others may join
-  FlatTable<OfPage<Entry>> buffer_;     // those that take more sectors
-  std::vector<Entry*> programming_;     // by plane
-  IntrusiveList<Entry> held_;
-  std::uint32_t used_ = 0;  // pages of the write buffer
-  std::unique_ptr<Writers> writers_;
+  BlockTable<Reading> reading_;      // those that others may join
+  std::vector<Entry*> programming_;  // by plane
 
   Pool<Access> accesses_;
   Pool<Piece> pieces_;
   Pool<Reading> readings_;
   Pool<Entry> entries_;
 
-  LevelMonitor occupied_;
+  CoalescingBuffer<FlashMedia, Piece, Entry> buffer_;
 };
 
 }  // namespace cxloom

@@ -74,7 +74,7 @@ struct NvmMedia::Piece {
   Piece* next = nullptr;
   Access* access = nullptr;
   std::uint64_t block = 0;
-  std::uint64_t lines = 0;  // a bit each
+  std::uint64_t parts = 0;  // a bit each
   Time start;               // from here on something works on it
 };
 
@@ -82,7 +82,7 @@ struct NvmMedia::Entry {
   Entry* next = nullptr;
   Entry* previous = nullptr;
   std::uint64_t block = 0;
-  std::uint64_t lines = 0;
+  std::uint64_t parts = 0;
   bool held = false;
 };
 
@@ -113,17 +113,6 @@ struct NvmMedia::Bank final : public Waiter {
   bool drained = false;  // the last operation was a drain
 };
 
-/// The writes that wait for room in the write buffer.
-struct NvmMedia::Writers final : public Waiter {
-  Writers(Kernel& kernel, const Component& device)
-      : component(device), turn(kernel, "the write buffer of the media", device) {}
-  const EventHandler& owner() const override { return component; }
-
-  const Component& component;
-  WaitList turn;
-  IntrusiveQueue<Piece> queue;
-};
-
 NvmMedia::NvmMedia(const NvmMediaParams& params, const MediaContext& context)
     : params_(params),
       kernel_(context.kernel),
@@ -135,7 +124,8 @@ NvmMedia::NvmMedia(const NvmMediaParams& params, const MediaContext& context)
       write_path_(params.write_bandwidth),
       wear_(params.wear_region.value_or(params.block), params.block, params.endurance),
       read_buffer_(params.read_buffer),
-      writers_(std::make_unique<Writers>(context.kernel, context.owner)) {
+      buffer_(*this, context.kernel, context.owner, "the write buffer of the media",
+              {params.write_buffer, params.hold, whole_}, waiting_) {
   for (std::uint32_t i = 0; i < params.banks; ++i) {
     banks_.push_back(std::make_unique<Bank>(context.kernel, context.owner));
   }
@@ -173,7 +163,7 @@ void NvmMedia::arrive(Access& access) {
     Piece& piece = pieces_.take();
     piece.access = &access;
     piece.block = line / block_lines_;
-    piece.lines = (~std::uint64_t{0} >> (63 - (end - line))) << (line % block_lines_);
+    piece.parts = (~std::uint64_t{0} >> (63 - (end - line))) << (line % block_lines_);
     piece.start = kernel_.now();
     line = end + 1;
     is_write ? write(piece) : read(piece);
@@ -195,28 +185,27 @@ void NvmMedia::read(Piece& piece) {
   }
   if (params_.read_buffer > 0) {
     // Where there is a place for the block, reads of it wait for one and the same operation.
-    if (const auto found = reads_.find(piece.block); found != reads_.end()) {
-      found->second->pieces.push(piece);
-      if (!found->second->begun) waiting_.change(kernel_.now(), +1);
+    if (Operation* const found = reads_.find(piece.block)) {
+      found->pieces.push(piece);
+      if (!found->begun) waiting_.change(kernel_.now(), +1);
       return;
     }
   }
   Operation& operation = operations_.take();
   operation.block = piece.block;
   operation.pieces.push(piece);
-  if (params_.read_buffer > 0) reads_.emplace(piece.block, &operation);
+  if (params_.read_buffer > 0) reads_.put(piece.block, operation);
   request(operation);
 }
 
 /// Whether the write buffer has all lines of `piece`, those on their way into the media included.
 bool NvmMedia::forwards(const Piece& piece) {
-  std::uint64_t there = 0;
-  if (const auto found = buffer_.find(piece.block); found != buffer_.end()) there = found->second->lines;
+  std::uint64_t there = buffer_.parts_of(piece.block);
   if (const Operation* current = bank_of(piece.block).current;
       current && current->entry && current->block == piece.block) {
     there |= current->lines;
   }
-  return (piece.lines & ~there) == 0;
+  return (piece.parts & ~there) == 0;
 }
 
 // --- the write buffer ------------------------------------------------------------------------------------
@@ -226,57 +215,24 @@ void NvmMedia::write(Piece& piece) {
     Operation& operation = operations_.take();
     operation.kind = Operation::Kind::kWrite;
     operation.block = piece.block;
-    operation.lines = piece.lines;
+    operation.lines = piece.parts;
     operation.pieces.push(piece);
     request(operation);
-  } else if (merge(piece)) {
-    return;
-  } else if (used_ < params_.write_buffer && writers_->queue.empty()) {
-    admit(piece);
   } else {
-    if (writers_->queue.empty()) writers_->turn.join(*writers_, kernel_.now());
-    writers_->queue.push(piece);
-    waiting_.change(kernel_.now(), +1);
+    buffer_.write(piece);
   }
 }
 
-bool NvmMedia::merge(Piece& piece) {
-  const auto found = buffer_.find(piece.block);
-  if (found == buffer_.end()) return false;
-  Entry& entry = *found->second;
-  entry.lines |= piece.lines;
-  ++counts_->merged;
+NvmMedia::Entry& NvmMedia::new_entry(std::uint64_t /*block*/) { return entries_.take(); }
+
+void NvmMedia::buffered(Piece& piece, Entry& /*entry*/, bool merged) {
+  if (merged) ++counts_->merged;
+  piece.start = kernel_.now();
   finish_after(piece, params_.buffer_write_latency);
-  if (entry.lines == whole_ && entry.held) drain(entry);
-  return true;
-}
-
-void NvmMedia::admit(Piece& piece) {
-  Entry& entry = entries_.take();
-  entry.block = piece.block;
-  entry.lines = piece.lines;
-  buffer_.emplace(piece.block, &entry);
-  ++used_;
-  occupied_.change(kernel_.now(), +1);
-  finish_after(piece, params_.buffer_write_latency);
-  hold(entry);
-  if (entry.lines == whole_) drain(entry);
-  while (held_.size() > params_.hold) drain(held_.front());
-}
-
-void NvmMedia::hold(Entry& entry) {
-  entry.held = true;
-  held_.push_back(entry);
-}
-
-void NvmMedia::release(Entry& entry) {
-  entry.held = false;
-  held_.remove(entry);
 }
 
 /// Sends a block on its way into the media; until its bank begins it still takes more lines.
 void NvmMedia::drain(Entry& entry) {
-  release(entry);
   Operation& operation = operations_.take();
   operation.kind = Operation::Kind::kDrain;
   operation.entry = &entry;
@@ -299,7 +255,7 @@ void NvmMedia::request(Operation& operation) {
 /// Accesses go before drains; while writes wait for the write buffer, the two take turns.
 void NvmMedia::start(Bank& bank) {
   if (bank.current || (bank.accesses.empty() && bank.drains.empty())) return;
-  const bool urgent = !writers_->queue.empty() && !bank.drained;
+  const bool urgent = buffer_.keeps_waiting() && !bank.drained;
   const bool is_drain = bank.accesses.empty() || (urgent && !bank.drains.empty());
   bank.drained = is_drain;
   if (is_drain) {
@@ -317,8 +273,8 @@ void NvmMedia::begin(Bank& bank, Operation& operation) {
   bank.current = &operation;
   operation.begun = true;
   if (operation.entry) {
-    operation.lines = operation.entry->lines;
-    buffer_.erase(operation.block);
+    operation.lines = operation.entry->parts;
+    buffer_.begin(*operation.entry);
   }
   const bool is_read = operation.kind == Operation::Kind::kRead;
   if (!is_read && (operation.lines == whole_ || read_buffer_.use(operation.block))) {
@@ -355,18 +311,11 @@ void NvmMedia::block_written(Bank& bank) {
   bank.current = nullptr;
   wear_.write(operation.block);
   counts_->media_written_bytes += params_.block.count();
-  if (operation.entry) {
-    entries_.give_back(*operation.entry);
-    --used_;
-    occupied_.change(kernel_.now(), -1);
-  }
+  Entry* const entry = operation.entry;
   finish_all(operation);
-  while (!writers_->queue.empty() && used_ < params_.write_buffer) {
-    Piece& piece = writers_->queue.pop();
-    waiting_.change(kernel_.now(), -1);
-    piece.start = kernel_.now();
-    if (!merge(piece)) admit(piece);
-    if (writers_->queue.empty()) writers_->turn.leave(*writers_);
+  if (entry) {
+    entries_.give_back(*entry);
+    buffer_.written();
   }
   start(bank);
 }
@@ -403,13 +352,13 @@ void NvmMedia::finish(Piece& piece) {
 void NvmMedia::open_window(Time now) {
   counts_.open(now);
   waiting_.open(now);
-  occupied_.open(now);
+  buffer_.occupied().open(now);
 }
 
 void NvmMedia::close_window(Time now) {
   counts_.close(now);
   waiting_.close(now);
-  occupied_.close(now);
+  buffer_.occupied().close(now);
 }
 
 std::vector<MeasureInfo> NvmMedia::measures() { return infos_of(kNvmMeasures); }
@@ -443,8 +392,8 @@ void NvmMedia::report(MeasureSink& sink) const {
       mean_value(static_cast<double>(n.media_read_bytes), static_cast<double>(n.read_bytes));
   measured.write_amplification =
       mean_value(static_cast<double>(n.media_written_bytes), static_cast<double>(n.written_bytes));
-  measured.buffer_mean = occupied_.mean();
-  measured.buffer_max = occupied_.maximum();
+  measured.buffer_mean = buffer_.occupied().mean();
+  measured.buffer_max = buffer_.occupied().maximum();
   measured.wear_max = wear_.maximum();
   if (wear_.written_lines() > 0) measured.wear_mean = wear_.mean();
   measured.written = wear_.written_lines();

@@ -14,6 +14,8 @@
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
 #include "kernel/windowed.hpp"
+#include "memory/media/block_table.hpp"
+#include "memory/media/coalescing_buffer.hpp"
 #include "memory/media/context.hpp"
 #include "memory/media/data_path.hpp"
 #include "memory/media/media.hpp"
@@ -59,7 +61,6 @@ class NvmMedia final : public Media {
   struct Entry;      // a block in the write buffer
   struct Operation;  // what a bank does for reads of a block, or a write of it
   struct Bank;
-  struct Writers;
   enum Wake : std::uint8_t { kArrived, kFinished, kBlockRead, kBlockWritten };
 
   Bank& bank_of(std::uint64_t block) { return *banks_[block % banks_.size()]; }
@@ -67,10 +68,9 @@ class NvmMedia final : public Media {
   void read(Piece& piece);
   bool forwards(const Piece& piece);
   void write(Piece& piece);
-  void admit(Piece& piece);
-  bool merge(Piece& piece);
-  void hold(Entry& entry);
-  void release(Entry& entry);
+  friend CoalescingBuffer<NvmMedia, Piece, Entry>;
+  Entry& new_entry(std::uint64_t block);
+  void buffered(Piece& piece, Entry& entry, bool merged);
   void drain(Entry& entry);
   void request(Operation& operation);
   void start(Bank& bank);
@@ -94,12 +94,7 @@ class NvmMedia final : public Media {
   NvmWear wear_;
   RecentBlocks read_buffer_;
 
-  std::pmr::unsynchronized_pool_resource nodes_;  // of the maps: in the long run nothing is allocated
-  std::pmr::unordered_map<std::uint64_t, Operation*> reads_{&nodes_};  // by block, with a read buffer
-  std::pmr::unordered_map<std::uint64_t, Entry*> buffer_{&nodes_};     // by block: those that take more lines
-  IntrusiveList<Entry> held_;
-  std::uint32_t used_ = 0;  // blocks of the write buffer
-  std::unique_ptr<Writers> writers_;
+  BlockTable<Operation> reads_;  // with a read buffer
 
   Pool<Access> accesses_;
   Pool<Piece> pieces_;
@@ -108,7 +103,7 @@ class NvmMedia final : public Media {
 
   Windowed<NvmCounts> counts_;
   LevelMonitor waiting_;
-  LevelMonitor occupied_;
+  CoalescingBuffer<NvmMedia, Piece, Entry> buffer_;
 };
 
 }  // namespace cxloom

@@ -52,10 +52,11 @@ class Endpoint : public Component {
     if (returns_credits_ && message.port != kInside) port(message.port).release(message, at);
   }
 
-  /// Gives a message that has come in to another agent of the device, for which it is.
+  /// Gives a message that has come in to another agent of the device, for which it is. That one releases its buffer.
   void deliver(Message& message, Agent& to);
-  /// Hands a message to another agent of the device, as if it had come in without a port.
-  static void hand_over(Message& message, Agent& to) {
+  /// Sends a message that an agent has made itself to another agent of the device. One that has come in would keep its buffer for
+  /// ever: it is delivered.
+  static void send_within(Message& message, Agent& to) {
     message.port = kInside;
     to.receive(message);
   }

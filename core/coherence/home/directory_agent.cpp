@@ -341,7 +341,7 @@ void DirectoryAgent::send_to_memory(Access& access, Opcode opcode, Address addre
   message.age = cause.age;
   message.tag = access.index;
   if (place->target == endpoint().id()) {
-    Endpoint::hand_over(message, *memory_);
+    Endpoint::send_within(message, *memory_);
   } else {
     transmit(message, now());
   }

@@ -27,8 +27,9 @@ class Account {
   static Pair pair_at(const Time* segments) { return Pair{segments[0].ps(), segments[1].ps()}; }
 
   static constexpr std::size_t kCommon = kCommonSegments.size();
-  static constexpr std::size_t kRare = kSegmentCount - kCommon;
-  static_assert(kCommon % 2 == 0 && kRare % 2 == 0, "segments are added in pairs");
+  static_assert(kCommon % 2 == 0, "segments are added in pairs");
+  /// Places of rare segments: if they are odd in number, one stays zero.
+  static constexpr std::size_t kRare = (kSegmentCount - kCommon + 1) / 2 * 2;
   /// Bytes before the mark, which the segments of hops follow: in a request all these are one cache line.
   static constexpr std::size_t kMarkOffset = kRare * sizeof(Time);
 
@@ -100,7 +101,7 @@ class Account {
     return places;
   }();
 
-  std::array<Time, kSegmentCount + 1> times_{};  // the rare segments, the mark, the common segments
+  std::array<Time, kRare + 1 + kCommon> times_{};  // the rare segments, the mark, the common segments
 };
 
 }  // namespace cxloom

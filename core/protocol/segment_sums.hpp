@@ -61,15 +61,17 @@ class SegmentSums {
     return added;
   }
   void empty() {
-    for (std::size_t i = 0; i < kSegmentCount; ++i) sums_[i] += static_cast<std::uint64_t>(gathered_[i]);
+    for (std::size_t i = 0; i < gathered_.size(); ++i) sums_[i] += static_cast<std::uint64_t>(gathered_[i]);
     gathered_ = {};
     count_ = 0;
   }
 
+  static constexpr std::size_t kPlaces = Account::kCommon + Account::kRare;
+
   // The common segments, then the rare ones, in the order of the accounts.
   std::uint32_t count_ = 0;
-  std::array<std::int64_t, kSegmentCount> gathered_{};
-  Sums sums_{};
+  std::array<std::int64_t, kPlaces> gathered_{};
+  std::array<Wide, kPlaces> sums_{};
 };
 
 }  // namespace cxloom

@@ -13,7 +13,7 @@ SHELL := /bin/bash
   fuzz same-bytes package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
-# A new tree compiles sources of one folder together, in half the time. One in which C++ is changed compiles less again without:
+# A new tree compiles sources of one room together, in half the time. One in which C++ is changed compiles less again without:
 # make build COMPILE_TOGETHER=OFF. A tree stays as it was made until it is asked for in the other form, which compiles it anew.
 AS_MADE := $(if $(wildcard build/CMakeCache.txt),$(or $(shell sed -n 's/^CXLOOM_COMPILE_TOGETHER:BOOL=//p' build/CMakeCache.txt),OFF))
 COMPILE_TOGETHER ?= $(or $(AS_MADE),ON)
@@ -29,9 +29,10 @@ CTEST = { $(BIN)/ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure --
 UNSANITIZED := -PrefetchExplorer.*:AtomicsExplorer.*:*.FingerprintsSayEnough:DramDepth.*
 # And what continuous integration leaves out of its sanitized tests: explorers, the faults that they must find, and long statistics.
 UNSANITIZED_IN_CI := $(UNSANITIZED):*Explorer.*:*AgentFaults.*:CoherenceFaults.*:Litmus.*:DeadlockCheck.*:WeightedArbiter.*
-# Tests in sixteen processes instead of one each: under the sanitizers a process takes longer to start than most tests.
-SHARDS = seq 0 15 | xargs -P $(JOBS) -I{} \
-  env GTEST_TOTAL_SHARDS=16 GTEST_SHARD_INDEX={} GTEST_BRIEF=1 GTEST_FILTER='$(2)' $(1) >build/sanitize/tests.log 2>&1 || \
+# Each test program in two processes, instead of a process for each test: under the sanitizers one takes longer to start than most
+# tests. The programs in the build tree $(2), with the environment $(1) and those tests that $(3) leaves.
+SHARDS = for test in $(2)/tests/bin/*; do echo "$$test 0"; echo "$$test 1"; done | xargs -P $(JOBS) -L 1 sh -c \
+  'exec env $(1) GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$$1 GTEST_BRIEF=1 GTEST_FILTER="$(3)" $$0' >build/sanitize/tests.log 2>&1 || \
   { cat build/sanitize/tests.log; exit 1; } && \
   awk '/PASSED/ { passed += $$4 } END { print passed " tests passed under the sanitizers" }' build/sanitize/tests.log
 
@@ -120,7 +121,7 @@ cxx-tests: build build/.configured-tests
 	@$(CMAKE) --build build
 	@$(call CTEST,build)
 
-# Continuous integration compiles sources of a folder together, where one may live on what another includes.
+# Continuous integration compiles sources of a room together, where one may live on what another includes.
 alone-check: .venv/.installed
 	@scripts/bootstrap.sh gtest qemu
 	@$(CMAKE) -S . -B build/alone -G Ninja --log-level=NOTICE \
@@ -131,15 +132,15 @@ alone-check: .venv/.installed
 # Tests of every run of the tests, longer: a hundred million commands of random traffic over random configurations, and the
 # bandwidth of every preset and pattern at twelve depths and six distances: three minutes of a core.
 dram-check: build build/.configured-tests
-	@$(CMAKE) --build build --target cxloom_tests
-	CXLOOM_DRAM_COMMANDS=100000000 CXLOOM_DRAM_DEPTHS=all build/tests/cxloom_tests \
+	@$(CMAKE) --build build --target test_memory
+	CXLOOM_DRAM_COMMANDS=100000000 CXLOOM_DRAM_DEPTHS=all build/tests/bin/memory \
 	  --gtest_filter='DramConstraints.Hold*:DramDepth.*:DramStarvation.*'
 
 # Random fabrics of switches, with failures and without: what is proven free of deadlocks ends. Four minutes of a core.
 FABRICS ?= 10000
 fabric-check: build build/.configured-tests
-	@$(CMAKE) --build build --target cxloom_tests
-	CXLOOM_FABRICS=$(FABRICS) build/tests/cxloom_tests --gtest_filter='DeadlockCheck.*'
+	@$(CMAKE) --build build --target test_system
+	CXLOOM_FABRICS=$(FABRICS) build/tests/bin/system --gtest_filter='DeadlockCheck.*'
 
 # Power that fails in large systems of persistent switches, and again during recovery.
 CRASH_INSTANTS ?= 100000
@@ -150,9 +151,9 @@ crash-check: build .venv/.installed-dev
 COHERENCE_ACCESSES ?= 10000000
 COHERENCE_SEED ?= 1
 coherence-check: build build/.configured-tests
-	@$(CMAKE) --build build --target cxloom_tests
+	@$(CMAKE) --build build --target test_coherence
 	CXLOOM_COHERENCE_LARGE=1 CXLOOM_COHERENCE_ACCESSES=$(COHERENCE_ACCESSES) CXLOOM_COHERENCE_SEED=$(COHERENCE_SEED) \
-	  build/tests/cxloom_tests --gtest_filter='Coherence*:Litmus.*'
+	  build/tests/bin/coherence --gtest_filter='Coherence*:Litmus.*'
 
 # How often intervals cover the true mean, and steady windows are flagged: hundreds of runs with known means.
 window-check: build .venv/.installed-dev
@@ -175,7 +176,7 @@ simplessd-check: build .venv/.installed-dev
 
 sanitize: build/sanitize/.configured
 	@$(CMAKE) --build build/sanitize
-	@export UBSAN_OPTIONS=print_stacktrace=1; $(call SHARDS,build/sanitize/tests/cxloom_tests,$(UNSANITIZED))
+	@export UBSAN_OPTIONS=print_stacktrace=1; $(call SHARDS,,build/sanitize,$(UNSANITIZED))
 
 # The tests of `cxx-tests` are compiled already. They find the sanitized library loaded and take it for theirs: what the library
 # does wrong is found, at half the cost of compiling; what only a test or a header in it does wrong, `sanitize` finds.
@@ -183,7 +184,8 @@ sanitize-library: build build/.configured-tests build/sanitize/.configured
 	@$(CMAKE) --build build --target cxloom_tests
 	@$(CMAKE) --build build/sanitize --target cxloom
 	@export UBSAN_OPTIONS=print_stacktrace=1; runtime=$$($${CXX:-c++} -print-file-name=libasan.so); \
-	$(call SHARDS,LD_PRELOAD="$$runtime $(CURDIR)/build/sanitize/package/cxloom/libcxloom.so" build/tests/cxloom_tests,$(UNSANITIZED_IN_CI))
+	export runtime; \
+	$(call SHARDS,LD_PRELOAD="$$runtime $(CURDIR)/build/sanitize/package/cxloom/libcxloom.so",build,$(UNSANITIZED_IN_CI))
 
 # Under the sanitizers, so that a wrong index is found where it is used.
 FUZZ_SECONDS ?= 60

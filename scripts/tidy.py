@@ -2,9 +2,9 @@
 
 usage: tidy.py BUILD_DIR [--jobs N]
 
-Nine tenths of the time to check a file goes into reading what it includes. Files of one folder are therefore checked
-together, by a source that includes them all; what clang-tidy finds it reports where it stands. Names in unnamed
-namespaces must be unique in a folder for that, as the sanitized build asks, too.
+Nine tenths of the time to check a file goes into reading what it includes. Files of one room (core/memory with its
+folders) are therefore checked together, by a source that includes them all; what clang-tidy finds it reports where it
+stands. Names in unnamed namespaces must be unique in a room for that, as the sanitized build asks, too.
 
 A file's verdict depends on the tool, its configuration, the compile command and the contents of the file and of every
 project header it includes. The digest of all these names a stamp in BUILD_DIR/tidy; a file whose stamp exists is
@@ -87,6 +87,12 @@ def source(build: Path, path: Path, entry: dict[str, str], included: list[Path],
     return Source(path, options, stamp, bool(included) and stamp.exists())
 
 
+def room_of(path: Path) -> Path:
+    """core/memory for all of its folders; bindings."""
+    parts = path.relative_to(ROOT).parts
+    return Path(*parts[: 2 if parts[0] == "core" else 1])
+
+
 def check(build: Path, sources: Sequence[Source]) -> str | None:
     """None if the files pass, otherwise what clang-tidy says about them."""
     names = "".join(
@@ -123,7 +129,7 @@ def main() -> int:
     for path, entry in sorted(files, key=lambda file: file[0]):
         one = source(build, path, entry, included.get(build / entry["output"], []), common)
         if not one.passed:
-            alike.setdefault((one.path.parent, one.options), []).append(one)
+            alike.setdefault((room_of(one.path), one.options), []).append(one)
     together = [group[at : at + AT_ONCE] for group in alike.values() for at in range(0, len(group), AT_ONCE)]
     # Much text first, so that no core is left with it at the end.
     together.sort(key=lambda sources: -sum(source.path.stat().st_size for source in sources))

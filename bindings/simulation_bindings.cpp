@@ -17,6 +17,7 @@
 
 #include "core_bindings.hpp"
 #include "crash_bindings.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "generated_links.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
@@ -172,7 +173,7 @@ class RunningSystem {
     // While it runs, others may still complete at the instant at hand, and belong before some of its rows.
     const bool running = simulation_.state() == Simulation::State::kRunning;
     RequestTable table = collector_.take_requests(running ? simulation_.now() : Time::max());
-    return columns_of(std::move(table), !simulation_.system().roles().persist_buffers.empty());
+    return columns_of(std::move(table), !simulation_.system().roles().all<PersistDomain>().empty());
   }
 
   nb::dict take_series() {

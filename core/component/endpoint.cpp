@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "component/component_time.hpp"
+#include "component/delivery_order.hpp"
 #include "component/failures.hpp"
+#include "component/line_versions.hpp"
 #include "kernel/payload.hpp"
 #include "protocol/protocol_observer.hpp"
 

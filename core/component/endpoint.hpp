@@ -11,12 +11,12 @@
 #include "base/error.hpp"
 #include "component/agent.hpp"
 #include "component/component.hpp"
-#include "component/delivery_order.hpp"
 #include "component/system_context.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom {
 
+class DeliveryOrder;
 class RequestThrottle;
 
 class Endpoint : public Component {

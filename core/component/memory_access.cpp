@@ -1,5 +1,7 @@
 #include "component/memory_access.hpp"
 
+#include "component/delivery_order.hpp"
+#include "component/line_versions.hpp"
 #include "component/request_throttle.hpp"
 
 namespace cxloom {

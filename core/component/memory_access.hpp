@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "component/endpoint.hpp"
+#include "component/line_versions.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/request.hpp"
 

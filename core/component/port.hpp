@@ -9,7 +9,6 @@
 
 namespace cxloom {
 
-class VirtualChannels;
 class WireMonitor;
 
 /// Where the state of a port lies that a message touches: to be fetched ahead of its events.
@@ -34,6 +33,12 @@ struct PortMemory {
   }
 };
 
+/// The queues before a port's wire. Who has queues of its own knows what they are: interconnect/channel/virtual_channels.hpp.
+class PortQueues {
+ protected:
+  ~PortQueues() = default;
+};
+
 class Port {
  public:
   Port() = default;
@@ -51,7 +56,7 @@ class Port {
   virtual void share() = 0;
 
   /// Where a component with queues of its own asks for the wire; null: this port has no turns to give.
-  virtual VirtualChannels* channels() const { return nullptr; }
+  virtual PortQueues* queues() const { return nullptr; }
   /// The load now, in messages: those that wait for the wire, the one on it, and those whose credit of the class has not come
   /// back from the far end.
   virtual std::uint32_t load(Channel which) = 0;

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "component/delivery_order.hpp"
-#include "component/line_versions.hpp"
 #include "component/roles.hpp"
 #include "kernel/pool.hpp"
 #include "protocol/address_map.hpp"
@@ -17,7 +15,9 @@
 
 namespace cxloom {
 
+class DeliveryOrder;
 class Failures;
+class LineVersions;
 class ProtocolObserver;
 class VirtualChannelTurns;
 
@@ -42,6 +42,9 @@ class Routes {
 
 /// Map and routes are complete when `Component::start` is called.
 struct SystemContext {
+  SystemContext();
+  ~SystemContext();
+
   AddressMap map;
   std::unique_ptr<Routes> routes;
   std::unique_ptr<DeliveryOrder> order;    ///< of messages under way, where routes do not keep it; else none

@@ -6,8 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "coherence/home/coherence_home.hpp"
+#include "component/io_roles.hpp"
+#include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
+#include "interconnect/wire/shared_medium.hpp"
 #include "memory/media/media.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "results/inventory.hpp"
 #include "results/unlimited.hpp"
 #include "system/deadlock/check.hpp"
@@ -51,7 +56,8 @@ Value idle_read_latency(const Registry& registry, Spec spec, const std::string& 
   }
   Nobody nobody;
   Simulation simulation(registry, std::move(spec), {}, nobody);
-  for (const auto& [component, initiator] : simulation.system().roles().io_initiators) initiator->cease();
+  for (const auto& [component, initiator] : simulation.system().roles().all<IoInitiator>())
+    initiator->cease();
   simulation.leave_past_out();  // the latency of a read is the same behind any of them
   simulation.drive(requester);
   const std::vector<Address> addresses = simulation.system().address_map().first_addresses();
@@ -128,7 +134,7 @@ struct Route {
 std::vector<Route> routes_of(const System& system) {
   std::vector<Route> routes;
   const auto targets = system.address_map().targets();
-  for (const auto& [requester, role] : system.roles().requesters) {
+  for (const auto& [requester, role] : system.roles().all<Requester>()) {
     if (targets.empty()) break;
     std::uint64_t sum = 0;
     std::uint32_t nearest = RouteTable::kUnreachable;
@@ -202,7 +208,7 @@ Value unmapped_of(const System& system, const Spec& spec) {
   const auto targets = system.address_map().targets();
   for (const NodeId target : targets) {
     const Component& memory = *system.components()[target.index()];
-    const Bytes capacity = system.roles().memories.of(target)->memory_capacity();
+    const Bytes capacity = system.roles().of<MemoryOwner>(target)->memory_capacity();
     const Bytes mapped{system.address_map().mapped_bytes(target)};
     if (mapped >= capacity) continue;
     const bool shared =
@@ -221,7 +227,7 @@ Value unmapped_of(const System& system, const Spec& spec) {
 // Memories whose media are more than what was written of them.
 Value media_of(const System& system) {
   Value::List memories;
-  for (const auto& [component, owner] : system.roles().memories) {
+  for (const auto& [component, owner] : system.roles().all<MemoryOwner>()) {
     const Media* media = owner->media();
     const std::string described = media ? media->described() : std::string();
     if (described.empty()) continue;
@@ -236,7 +242,7 @@ Value media_of(const System& system) {
 std::map<NodeMemories, Value::Map> offered_of(const System& system) {
   std::map<NodeMemories, Value::Map> offered;
   const auto distance = [](NodeId /*memory*/) { return Time{}; };
-  for (const auto& [component, requester] : system.roles().requesters) {
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
     for (const NumaNode& node : numa_nodes(system.address_map(), component->name(), Bytes{kPageBytes},
                                            distance, extents_now(system, component->id()))) {
       const std::vector<bool> parts = offered_parts(system, component->id(), node, Bytes{kPageBytes});

@@ -10,10 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "coherence/home/coherence_home.hpp"
+#include "component/io_roles.hpp"
 #include "component/resource.hpp"
 #include "device/kinds/parts.hpp"
+#include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
+#include "interconnect/wire/shared_medium.hpp"
 #include "kernel/kernel.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/model/way_name.hpp"
 
@@ -256,12 +261,12 @@ Value roles_of(const System& system, const Component& device) {
   const Roles& roles = system.roles();
   const NodeId node = device.id();
   Value::List found;
-  if (roles.requesters.of(node)) found.emplace_back("requester");
-  const MemoryOwner* owner = roles.memories.of(node);
+  if (roles.of<Requester>(node)) found.emplace_back("requester");
+  const MemoryOwner* owner = roles.of<MemoryOwner>(node);
   if (owner && owner->memory_capacity() > Bytes{}) found.emplace_back("memory");
-  if (roles.homes.of(node)) found.emplace_back("home");
-  if (roles.io_initiators.of(node)) found.emplace_back("io-initiator");
-  if (roles.shared_media.of(node)) found.emplace_back("shared-medium");
+  if (roles.of<CoherenceHome>(node)) found.emplace_back("home");
+  if (roles.of<IoInitiator>(node)) found.emplace_back("io-initiator");
+  if (roles.of<SharedMedium>(node)) found.emplace_back("shared-medium");
   if (device.is_switch()) found.emplace_back("switch");
   return found;
 }
@@ -273,7 +278,7 @@ Value inventory_of(const Registry& registry, const Spec& spec, bool with_resourc
   Value::List devices;
   for (std::size_t index = 0; index < system.components().size(); ++index) {
     const Component& device = *system.components()[index];
-    const IoInitiator* const initiator = system.roles().io_initiators.of(device.id());
+    const IoInitiator* const initiator = system.roles().of<IoInitiator>(device.id());
     Value::Map entry{{"name", device.name()},
                      {"kind", spec.devices[index].kinded.kind},
                      {"roles", roles_of(system, device)},

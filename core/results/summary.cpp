@@ -5,10 +5,18 @@
 #include <utility>
 
 #include "base/measure_table.hpp"
+#include "coherence/cache/agent.hpp"
 #include "coherence/home/coherence_counts.hpp"
-#include "device/requester/sequencer.hpp"
+#include "coherence/home/coherence_home.hpp"
+#include "component/delivery_order.hpp"
+#include "component/io_roles.hpp"
+#include "component/line_versions.hpp"
+#include "device/requester/requester.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "interconnect/link/end.hpp"
 #include "interconnect/link/measures.hpp"
+#include "interconnect/wire/shared_medium.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "results/idle_links.hpp"
 #include "results/request_measures.hpp"
 #include "results/unlimited.hpp"
@@ -263,19 +271,19 @@ double io_in_flight(const IoInitiator& initiator) {
 // Who got nothing with data has no latency, and whoever reads the result is told why.
 void add_notes_on_nothing(const Simulation& simulation, const Collector& collector, Value::List& notes) {
   if (!simulation.window().has_opened()) return;
-  for (const auto& [component, requester] : simulation.system().roles().requesters) {
+  for (const auto& [component, requester] : simulation.system().roles().all<Requester>()) {
     if (!requester->has_work() || requester->latency().count() > 0) continue;
     const std::uint64_t errors = requester->errors().count();
     notes.emplace_back("'" + component->name() + "' got no data in the measured window: " +
                        (errors > 0 ? counted(errors, "request") + " answered with an error"
                                    : "no request of it was answered"));
   }
-  for (const auto& [component, initiator] : simulation.system().roles().io_initiators) {
+  for (const auto& [component, initiator] : simulation.system().roles().all<IoInitiator>()) {
     if (initiator->latency().count() == 0 && io_in_flight(*initiator) > 0)
       notes.emplace_back("'" + component->name() +
                          "' got nothing through in the measured window: none of its CXL.io packets ended");
   }
-  for (const auto& [component, owner] : simulation.system().roles().memories) {
+  for (const auto& [component, owner] : simulation.system().roles().all<MemoryOwner>()) {
     const MemoryStatistics& served = collector.of_memory(component->id());
     if (served.errors.count() > 0 && served.latency.count() == 0)
       notes.emplace_back("the memory '" + component->name() +
@@ -349,7 +357,7 @@ struct Groups {
 
 /// Those of requests: of persist buffers where there are some.
 std::size_t segments_with(const Roles& roles) {
-  return roles.persist_buffers.empty() ? kSegmentCount - kPersistSegments : kSegmentCount;
+  return roles.all<PersistDomain>().empty() ? kSegmentCount - kPersistSegments : kSegmentCount;
 }
 
 void add_io(const Component& component, const IoInitiator& initiator, std::size_t segments, Groups& groups) {
@@ -362,7 +370,7 @@ void add_io(const Component& component, const IoInitiator& initiator, std::size_
   groups.engines.emplace_back(component.name(), own.take());
 }
 
-void add_requester(const Component& component, const Sequencer& requester, Groups& groups) {
+void add_requester(const Component& component, const Requester& requester, Groups& groups) {
   MapSink own;
   requester.report_requests(own);
   report_all(kRequesterMeasures,
@@ -382,7 +390,7 @@ void add_memory(const Component& component, const MemoryOwner& owner, const Memo
 
 Value homes_of(const System& system) {
   Value::Map homes;
-  for (const auto& [component, home] : system.roles().homes) {
+  for (const auto& [component, home] : system.roles().all<CoherenceHome>()) {
     MapSink own;
     report_all(kCoherenceMeasures, CoherenceMeasured(home->coherence_counts()), own);
     homes.emplace_back(component->name(), own.take());
@@ -391,13 +399,13 @@ Value homes_of(const System& system) {
 }
 
 Value coherence_of(const System& system) {
-  if (system.roles().homes.empty()) return Value::Map{};
+  if (system.roles().all<CoherenceHome>().empty()) return Value::Map{};
   CoherenceCounts counts;
-  for (const auto& [component, home] : system.roles().homes)
+  for (const auto& [component, home] : system.roles().all<CoherenceHome>())
     counts = sum_of(counts, home->coherence_counts());
   CoherenceMeasured all(counts);
   std::uint64_t live = 0;
-  for (const auto& [component, requester] : system.roles().requesters)
+  for (const auto& [component, requester] : system.roles().all<Requester>())
     live += requester->cache() ? requester->cache()->lines_lost() : 0;
   all.lines_invalidated_live = live;
   MapSink own;
@@ -409,14 +417,14 @@ Value coherence_of(const System& system) {
 void add_component(const Component& component, const Roles& roles, const Collector& collector, double length,
                    Groups& groups) {
   const NodeId node = component.id();
-  const Sequencer* requester = roles.requesters.of(node);
-  const MemoryOwner* owner = roles.memories.of(node);
-  const IoInitiator* initiator = roles.io_initiators.of(node);
+  const Requester* requester = roles.of<Requester>(node);
+  const MemoryOwner* owner = roles.of<MemoryOwner>(node);
+  const IoInitiator* initiator = roles.of<IoInitiator>(node);
   if (requester && requester->has_work()) add_requester(component, *requester, groups);
   if (owner && owner->memory_capacity() > Bytes{})
     add_memory(component, *owner, collector.of_memory(node), length, segments_with(roles), groups);
   if (initiator) add_io(component, *initiator, segments_with(roles), groups);
-  const bool is_switch = component.is_switch() || roles.shared_media.of(node);
+  const bool is_switch = component.is_switch() || roles.of<SharedMedium>(node);
   MapSink own;
   component.report(own);
   if (is_switch) {
@@ -512,9 +520,9 @@ Value measures_of(const System& system) {
   for (const auto& component : system.components()) {
     MapSink own;
     const NodeId node = component->id();
-    if (const auto* requester = system.roles().requesters.of(node)) requester->report_requests(own);
-    if (const auto* owner = system.roles().memories.of(node)) owner->report_memory(own);
-    if (const auto* initiator = system.roles().io_initiators.of(node)) initiator->report_io(own);
+    if (const auto* requester = system.roles().of<Requester>(node)) requester->report_requests(own);
+    if (const auto* owner = system.roles().of<MemoryOwner>(node)) owner->report_memory(own);
+    if (const auto* initiator = system.roles().of<IoInitiator>(node)) initiator->report_io(own);
     component->report(own);
     all.emplace_back(component->name(), own.take());
   }

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "interconnect/link/end.hpp"
+#include "interconnect/wire/shared_medium.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "system/model/way_name.hpp"
 
 namespace cxloom {
@@ -47,8 +49,8 @@ Unlimited find_unlimited(const System& system, const Collector* collector) {
     }
   }
   for (const auto& component : system.components()) {
-    const SharedMedium* medium = system.roles().shared_media.of(component->id());
-    const MemoryOwner* owner = system.roles().memories.of(component->id());
+    const SharedMedium* medium = system.roles().of<SharedMedium>(component->id());
+    const MemoryOwner* owner = system.roles().of<MemoryOwner>(component->id());
     if (medium && medium->unlimited() && (!collector || sent[component->id().index()]))
       found.buses.push_back(component->name());
     const bool served = collector && collector->of_memory(component->id()).accesses() > 0;

@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "component/component.hpp"
-#include "device/requester/sequencer.hpp"
+#include "device/requester/requester.hpp"
 #include "device/switch/persist_buffer.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "system/kinds/registry.hpp"
@@ -52,10 +53,11 @@ DividedRun::DividedRun(const Registry& registry, const Spec& spec, const TraceOp
         "events");
   }
   for (const Spec::Workload& workload : spec.workloads) {
-    auto* requester = system_.roles().requesters.of(system_.component(workload.device).id());
+    auto* requester = system_.roles().of<Requester>(system_.component(workload.device).id());
     if (requester) requester->assign(work_maker_.make(workload), *this);
   }
-  for (const auto& [component, buffer] : system_.roles().persist_buffers) buffer->report_drains_to(*this);
+  for (const auto& [component, buffer] : system_.roles().all<PersistDomain>())
+    buffer->report_drains_to(*this);
   check_whole(system_, spec_);
   move_window(Time{});
   for (const auto& each : system_.components()) each->start();
@@ -64,7 +66,7 @@ DividedRun::DividedRun(const Registry& registry, const Spec& spec, const TraceOp
 DividedRun::~DividedRun() = default;
 
 bool DividedRun::finished() const {
-  return std::ranges::all_of(system_.roles().requesters, [](const auto& each) {
+  return std::ranges::all_of(system_.roles().all<Requester>(), [](const auto& each) {
     return !each.role->has_work() || each.role->finished();
   });
 }
@@ -128,7 +130,7 @@ void DividedRun::look_for_livelock() {
 }
 
 void DividedRun::move_window(Time now) {
-  const auto& requesters = system_.roles().requesters;
+  const auto& requesters = system_.roles().all<Requester>();
   const auto has_work = [](const auto& each) { return each.role->has_work(); };
   if (!window_.has_opened()) {
     const bool due = spec_.run.warmup_time ? now >= *spec_.run.warmup_time

@@ -58,20 +58,6 @@ DEFINITION = re.compile(
 FORWARD = re.compile(r"^(?:class|struct) (\w+);", re.M)
 # What a floor hands on without a look into it, with a reason; nothing else is named from below.
 OPAQUE = {("core/kernel/event_handler.hpp", "Message"): "the kernel hands it over"}
-# To be emptied: each role goes to the floor that has its words.
-ROLES = [
-    "Media",
-    "Sequencer",
-    "WireMonitor",
-    "DynamicCapacity",
-    "PersistBuffer",
-    "VirtualSwitches",
-    "CoherenceCounts",
-]
-OPAQUE |= {("core/component/roles.hpp", name): "a role gives it" for name in ROLES}
-OPAQUE |= {
-    ("core/component/port.hpp", name): "a port gives it" for name in ("VirtualChannels", "WireMonitor")
-}
 
 
 def named_graph(root: Path, folders: Iterable[str]) -> dict[str, list[tuple[str, str]]]:

@@ -6,6 +6,7 @@
 #include "base/kind_registry.hpp"
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
+#include "component/line_versions.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
 #include "component/request_throttle.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "coherence/home/coherence_home.hpp"
 #include "component/component_time.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
@@ -24,7 +25,7 @@ DirectoryAgent::DirectoryAgent(const DirectoryParams& params, const SnoopFilterP
       memory_(memory),
       places_(context.kernel, "a transaction of the coherency agent", endpoint) {
   endpoint.add(*this);
-  endpoint.system_context().roles.homes.declare(endpoint, endpoint.id(), *this);
+  endpoint.system_context().roles.declare<CoherenceHome>(endpoint, endpoint.id(), *this);
 }
 
 // Now all caches are known.

@@ -14,6 +14,7 @@
 #include "coherence/common/line_table.hpp"
 #include "coherence/common/snoop_for.hpp"
 #include "coherence/home/coherence_counts.hpp"
+#include "coherence/home/coherence_home.hpp"
 #include "coherence/home/directory_params.hpp"
 #include "coherence/home/snoop_filter.hpp"
 #include "component/endpoint.hpp"

@@ -4,6 +4,7 @@
 
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
+#include "component/io_roles.hpp"
 #include "kernel/payload.hpp"
 
 namespace cxloom {
@@ -19,7 +20,7 @@ const IoRecord& IoCompleter::expect_io(NodeId initiator) {
   if (senders_.size() <= initiator.index()) senders_.resize(initiator.index() + 1);
   std::unique_ptr<Sender>& sender = senders_[initiator.index()];
   sender = std::make_unique<Sender>();
-  for (const auto& [component, role] : endpoint().system_context().roles.io_initiators) {
+  for (const auto& [component, role] : endpoint().system_context().roles.all<IoInitiator>()) {
     if (component->id() != initiator) continue;
     sender->kernel = &component->kernel();
     sender->credits = role->credits();

@@ -7,6 +7,7 @@
 
 #include "base/parameters.hpp"
 #include "component/endpoint.hpp"
+#include "component/io_roles.hpp"
 
 namespace cxloom {
 
@@ -26,7 +27,7 @@ void describe_io_time(Schema<Params>& schema, Time Base::* io_time) {
 class IoCompleter final : public Agent, public IoTarget {
  public:
   IoCompleter(Time io_time, Endpoint& endpoint) : Agent(endpoint), io_time_(io_time) {
-    endpoint.system_context().roles.io_targets.declare(endpoint, endpoint.id(), *this);
+    endpoint.system_context().roles.declare<IoTarget>(endpoint, endpoint.id(), *this);
   }
 
   const IoRecord& expect_io(NodeId initiator) override;

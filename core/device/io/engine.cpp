@@ -6,6 +6,7 @@
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
 #include "component/failures.hpp"
+#include "component/io_roles.hpp"
 #include "protocol/protocol_observer.hpp"
 
 namespace cxloom {
@@ -113,13 +114,13 @@ IoEngine::IoEngine(const IoEngineParams& params, const DeviceContext& context)
       pace_(params.rate.rate),
       due_(params.start),
       system_context_(context.system_context) {
-  context.system_context.roles.io_initiators.declare(*this, id(), *this);
+  context.system_context.roles.declare<IoInitiator>(*this, id(), *this);
   if (is_root()) context.system_context.set_root(id());
 }
 
 void IoEngine::start() {
   const Port& end = port(0);
-  wire_ = end.channels();
+  wire_ = VirtualChannels::of(end);
   ensure(wire_ != nullptr, "an I/O engine needs a port that takes messages when it can");
   if (params_.traffic == IoTraffic::kDmaWrite && pace_.rate().unlimited() && end.unlimited()) {
     throw InputError({"nothing limits these writes", {}, "a rate, or a link with a bandwidth", {}},

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/measure.hpp"
 #include "base/memory_estimate.hpp"
 #include "base/parameters.hpp"
+#include "component/io_roles.hpp"
 #include "device/context/context.hpp"
 #include "device/io/completer.hpp"
 #include "interconnect/channel/virtual_channels.hpp"

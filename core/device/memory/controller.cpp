@@ -3,11 +3,13 @@
 #include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
+#include "component/line_versions.hpp"
 #include "component/resource.hpp"
 #include "device/memory/atomic_unit.hpp"
 #include "device/memory/dynamic_capacity.hpp"
 #include "kernel/payload.hpp"
 #include "memory/media/media.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "memory/media/registry.hpp"
 #include "protocol/error_answer.hpp"
 
@@ -91,7 +93,7 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
   media_ = with_path("media", [&] { return context.media.make(params.media, around); });
   capacity_ = capacity.value_or(media_->capacity().value_or(MemoryControllerParams::kCapacity));
   endpoint.add(*this);
-  endpoint.system_context().roles.memories.declare(endpoint, endpoint.id(), *this);
+  endpoint.system_context().roles.declare<MemoryOwner>(endpoint, endpoint.id(), *this);
   if (takes_requests) {
     for (const Channel requests : {Channel::kM2SReq, Channel::kM2SRwD}) endpoint.bind(requests, *this);
   }
@@ -101,7 +103,7 @@ MemoryController::~MemoryController() = default;
 
 void MemoryController::give_in_extents(std::unique_ptr<DynamicCapacity> extents) {
   extents_ = std::move(extents);
-  endpoint().system_context().roles.dynamic_memories.declare(endpoint(), endpoint().id(), *this);
+  endpoint().system_context().roles.declare<DynamicMemory>(endpoint(), endpoint().id(), *this);
 }
 
 // Neither its places nor the media bound what it serves at once.

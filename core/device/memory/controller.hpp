@@ -13,18 +13,19 @@
 #include "component/memory_front.hpp"
 #include "device/context/buffered_writes.hpp"
 #include "device/context/context.hpp"
+#include "device/memory/dynamic_capacity.hpp"
 #include "device/memory/logical_devices.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
 #include "kernel/windowed.hpp"
 #include "memory/media/context.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
 
 class AtomicUnit;
-class DynamicCapacity;
 class LineVersions;
 class Media;
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "component/roles.hpp"
 #include "device/memory/extent_schema.hpp"
+#include "memory/media/memory_owner.hpp"
 
 namespace cxloom {
 

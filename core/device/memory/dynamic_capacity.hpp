@@ -9,6 +9,7 @@
 
 #include "base/parameters.hpp"
 #include "base/units.hpp"
+#include "component/roles.hpp"
 #include "kernel/measured_window.hpp"
 
 namespace cxloom {
@@ -77,6 +78,17 @@ class DynamicCapacity {
   std::vector<Extent> extents_;         // by base
   std::vector<Host> hosts_;
   MeasuredWindow measured_;
+};
+
+/// Has memory of dynamic capacity.
+class DynamicMemory {
+ public:
+  static constexpr RoleKind kRole = RoleKind::kDynamicMemory;
+
+  virtual DynamicCapacity& dynamic_capacity() = 0;
+
+ protected:
+  ~DynamicMemory() = default;
 };
 
 }  // namespace cxloom

@@ -14,12 +14,12 @@
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component.hpp"
-#include "component/roles.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
 #include "kernel/wait_list.hpp"
 #include "kernel/windowed.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {

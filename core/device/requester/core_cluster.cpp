@@ -5,6 +5,7 @@
 
 #include "component/component_time.hpp"
 #include "component/endpoint.hpp"
+#include "component/line_versions.hpp"
 #include "kernel/kernel.hpp"
 #include "protocol/request.hpp"
 

@@ -6,6 +6,7 @@
 #include "base/measure_table.hpp"
 #include "coherence/common/write_pull.hpp"
 #include "component/component_time.hpp"
+#include "component/line_versions.hpp"
 #include "component/resource.hpp"
 #include "device/requester/access_check.hpp"
 #include "device/requester/uncached_access.hpp"
@@ -53,7 +54,7 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       completion_timeout_(params.completion_timeout),
       core_params_(params.core) {
   endpoint.add(*this);
-  endpoint.system_context().roles.requesters.declare(endpoint, endpoint.id(), *this);
+  endpoint.system_context().roles.declare<cxloom::Requester>(endpoint, endpoint.id(), *this);
   Agent* taker = this;
   if (params.cache) {
     cache_ = with_path("cache", [&] {
@@ -119,6 +120,29 @@ void Sequencer::start() {
   if (tiering_) tiering_->start();
   if (!cores_) fetch();
   wake_at(arrivals_.open_loop() ? arrivals_.next() : Time{});
+}
+
+cxloom::Requester::Traits Sequencer::traits() const {
+  return {.has_cores = core_params_.has_value(),
+          .times_instructions = instruction_time_ > Time{},
+          .throttles = throttle_ != nullptr,
+          .sets_completion_timeout = completion_timeout_.has_value(),
+          .completion_timeout = completion_timeout_.value_or(kCompletionTimeout)};
+}
+
+cxloom::Requester::Progress Sequencer::progress() const {
+  const bool outside = has_work() && work_.stream->from_outside();
+  return {.trace_ended = exhausted_ && !has_enough() && !outside,
+          .waits_for_outside = outside && work_.stream->open() && !has_next_ && outstanding() == 0,
+          .open_loop = arrivals_.open_loop(),
+          .has_instruction_gaps = has_gaps_,
+          .warmup = work_.warmup,
+          .issued = issued_,
+          .issued_before_window = issued_before_window(),
+          .expected = expected(),
+          .write_backs = write_backs(),
+          .live_requests = requests_.live(),
+          .volatile_flushes = volatile_flushes_};
 }
 
 std::optional<std::uint64_t> Sequencer::expected() const {

@@ -19,6 +19,7 @@
 #include "device/requester/meter.hpp"
 #include "device/requester/page_mover.hpp"
 #include "device/requester/params.hpp"
+#include "device/requester/requester.hpp"
 #include "device/requester/tiering_agent.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/request_observer.hpp"
@@ -27,6 +28,7 @@
 namespace cxloom {
 
 class alignas(64) Sequencer final : public Agent,
+                                    public cxloom::Requester,
                                     private CacheAgent::Client,
                                     private CoreCluster::Requester,
                                     private PageMover::Requester,
@@ -36,47 +38,22 @@ class alignas(64) Sequencer final : public Agent,
   /// Joins the device, with a cache if there is one, and takes the answers that come to it.
   Sequencer(const RequesterParams& params, Endpoint& endpoint, const DeviceContext& context);
 
-  /// Gives it something to do; to be called before the simulation starts.
-  void assign(Work work, RequestObserver& observer);
-  /// Reads its accesses up to those that it will make at least, but no more than `most`, and nothing else: the simulation cannot be
-  /// run after that. Throws InputError for what a run would refuse.
-  void read_through(std::uint64_t most);
-  /// Throws InputError unless some device holds each of its lines, in persistent memory if they are flushed.
-  void check_mapped(const Access& access) const;
-  /// Lines that were flushed and are not durable for that.
-  std::uint64_t volatile_flushes() const { return volatile_flushes_; }
-  /// Null: it has none.
-  const CacheAgent* cache() const { return cache_.get(); }
-  bool has_work() const { return work_.stream != nullptr; }
-  /// So long after it was issued a request ends with an error if a message of it is lost.
-  Time completion_timeout() const { return completion_timeout_.value_or(kCompletionTimeout); }
-  /// It goes by the load that memories report.
-  bool throttles() const { return throttle_ != nullptr; }
-  bool sets_completion_timeout() const { return completion_timeout_.has_value(); }
-  /// Cores make its accesses.
-  bool has_cores() const { return core_params_.has_value(); }
-  /// Its accesses are spaced by their instruction gaps, if they have any.
-  bool times_instructions() const { return instruction_time_ > Time{}; }
-  bool has_instruction_gaps() const { return has_gaps_; }
-  /// Accesses become ready at times of their own, whatever lies between them.
-  bool open_loop() const { return arrivals_.open_loop(); }
-  bool finished() const { return exhausted_ && outstanding() == 0; }
-  /// Requests handed out and not given back, those of the lines of an access included.
-  std::uint64_t live_requests() const { return requests_.live(); }
-  /// It has nothing to do until the outside gives it more.
-  bool waits_for_outside() const {
-    return has_work() && work_.stream->from_outside() && work_.stream->open() && !has_next_ &&
-           outstanding() == 0;
+  Traits traits() const override;
+  Progress progress() const override;
+  bool has_work() const override { return work_.stream != nullptr; }
+  bool warm() const override { return issued_ >= work_.warmup; }
+  bool out_of_work() const override { return exhausted_; }
+  std::uint64_t outstanding() const override {
+    return in_flight_ + write_backs() + prefetches() + (mover_ ? mover_->outstanding() : 0);
   }
-  /// Its program's pages, if they can be put elsewhere while it runs; to be called before the simulation starts if they
-  /// will be.
-  MovablePages* expect_moves();
-  /// Its program's pages go to another memory from now on.
-  void move_pages(const PageMover::Order& order) { mover_->begin(order); }
-  /// It makes no more requests; those under way go on to their end. Not if they come from outside.
-  void cease();
-  /// The outside has changed its stream: goes on with what can be issued.
-  void resume();
+  const CacheAgent* cache() const override { return cache_.get(); }
+  void assign(Work work, RequestObserver& observer) override;
+  void read_through(std::uint64_t most) override;
+  void check_mapped(const Access& access) const override;
+  MovablePages* expect_moves() override;
+  void move_pages(const PageMover::Order& order) override { mover_->begin(order); }
+  void cease() override;
+  void resume() override;
 
   void start() override;
   void receive(Message& message) override;
@@ -84,40 +61,21 @@ class alignas(64) Sequencer final : public Agent,
   void open_window(Time at) override;
   void close_window(Time at) override;
   std::string activity() const override;
-  /// Gives the measures of its requests by name.
-  void report_requests(MeasureSink& sink) const;
+  void report_requests(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 
-  /// Of the requests answered with data in the window.
-  const LatencyDistribution& latency() const { return meter_.latency(); }
-  /// Of those answered without.
-  const LatencyDistribution& errors() const { return meter_.errors(); }
-  const BatchMeans& batches() const { return meter_.batches(); }
+  const LatencyDistribution& latency() const override { return meter_.latency(); }
+  const LatencyDistribution& errors() const override { return meter_.errors(); }
+  const BatchMeans& batches() const override { return meter_.batches(); }
+
+ private:
   std::uint64_t issued() const override { return issued_; }
-  /// It has made its warm-up requests. While others have not, it goes on.
-  bool warm() const { return issued_ >= work_.warmup; }
-  std::uint64_t warmup() const { return work_.warmup; }
-  /// It has nothing more to issue.
-  bool out_of_work() const override { return exhausted_; }
-  /// It has made all requests of its trace, be they as many as it was to make or not.
-  bool trace_ended() const { return exhausted_ && !has_enough() && !work_.stream->from_outside(); }
-  /// Requests issued before the window opened: its warm-up, and what it made until the others were warm.
   std::uint64_t issued_before_window() const {
     return counting_ ? issued_before_window_ : std::max(issued_, work_.warmup);
   }
-  std::uint64_t completed() const { return completed_; }
-  std::uint64_t in_flight() const { return in_flight_; }
-  /// Accesses it will make in all, where that is known. It grows while a warm requester waits for the window to open.
   std::optional<std::uint64_t> expected() const;
-  /// Accesses without an answer, and lines on their way to and from its cache, or with a page that is being moved.
-  std::uint64_t outstanding() const {
-    return in_flight_ + write_backs() + prefetches() + (mover_ ? mover_->outstanding() : 0);
-  }
-  /// Of these, dirty lines on their way to memory.
   std::uint64_t write_backs() const { return cache_ ? cache_->evictions() : 0; }
-
- private:
   const EventHandler& owner() const override { return endpoint(); }
   // Why the next access cannot be issued now.
   enum class Obstacle : std::uint8_t { kNone, kTime, kSlot, kDependence, kWriteBack, kFence, kPage, kKernel };

@@ -5,6 +5,7 @@
 #include "component/component_time.hpp"
 #include "component/failures.hpp"
 #include "component/resource.hpp"
+#include "interconnect/wire/shared_medium.hpp"
 
 namespace cxloom {
 
@@ -90,7 +91,7 @@ Bus::Bus(const BusParams& params, const DeviceContext& context)
       shared_(params.duplex == Duplex::kHalf),
       wires_{Wire(params.bandwidth.rate, params.turnaround), Wire(params.bandwidth.rate, params.turnaround)},
       media_{&wires_[0], &wires_[shared_ ? 0 : 1]} {
-  system_context_.roles.shared_media.declare(*this, id(), *this);
+  system_context_.roles.declare<SharedMedium>(*this, id(), *this);
 }
 
 // Takes the message over the medium, as soon as that is free after `ready`.

@@ -4,10 +4,12 @@
 
 #include <array>
 
+#include "base/measure.hpp"
 #include "base/parameters.hpp"
+#include "component/wire_monitor.hpp"
 #include "device/context/context.hpp"
 #include "interconnect/wire/link_params.hpp"
-#include "interconnect/wire/monitor.hpp"
+#include "interconnect/wire/shared_medium.hpp"
 #include "interconnect/wire/wire.hpp"
 #include "kernel/measured_window.hpp"
 #include "protocol/message_queue.hpp"

@@ -5,6 +5,7 @@
 #include "base/measure_table.hpp"
 #include "component/failures.hpp"
 #include "device/switch/persist_buffer.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "protocol/error_answer.hpp"
 #include "protocol/protocol_observer.hpp"
 
@@ -51,7 +52,7 @@ SwitchCore::SwitchCore(const SwitchParams& params, Component& owner, SystemConte
 }
 
 void SwitchCore::persist_in(std::unique_ptr<PersistBuffer> buffer) {
-  system_context_.roles.persist_buffers.declare(owner_, owner_.id(), *buffer);
+  system_context_.roles.declare<PersistDomain>(owner_, owner_.id(), *buffer);
   persists_ = std::move(buffer);
 }
 
@@ -66,7 +67,7 @@ void SwitchCore::start() {
   passes_at_once_ = !arbitrates() && !releases_ && !persists_;
   if (!arbitrates()) return;
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
-    outputs_.push_back(owner_.port(i).channels());
+    outputs_.push_back(VirtualChannels::of(owner_.port(i)));
     ensure(outputs_.back() != nullptr, "a switch with queues at its inputs needs ports with arbitration");
   }
 }

@@ -12,11 +12,11 @@
 #include "component/component_time.hpp"
 #include "component/system_context.hpp"
 #include "component/virtual_channel_turns.hpp"
+#include "component/wire_monitor.hpp"
 #include "device/switch/input_queue.hpp"
 #include "device/switch/pair_table.hpp"
 #include "device/switch/params.hpp"
 #include "interconnect/channel/virtual_channels.hpp"
-#include "interconnect/wire/monitor.hpp"
 #include "kernel/measured_window.hpp"
 #include "kernel/payload.hpp"
 

@@ -11,6 +11,7 @@
 #include "base/measure_table.hpp"
 #include "base/value.hpp"
 #include "component/component.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "device/switch/persist_entries.hpp"
 #include "device/switch/persist_params.hpp"
 #include "kernel/distribution.hpp"
@@ -79,7 +80,7 @@ inline constexpr std::array kPersistMeasures{
     measure<PersistMeasured, &PersistMeasured::queue_max>("queue_max", "", "the same, largest number"),
 };
 
-class PersistBuffer : public EventHandler, private Waiter {
+class PersistBuffer : public EventHandler, public PersistDomain, private Waiter {
  public:
   /// What leaves it passes the pipeline of its switch, which takes `switching_time`, and the core's queues.
   PersistBuffer(const PersistBufferParams& params, Time switching_time, SwitchCore& core, Component& owner,
@@ -95,8 +96,7 @@ class PersistBuffer : public EventHandler, private Waiter {
   }
   /// It is one of the buffer's own.
   bool owns(const Message& message) const { return entries_.owns(message); }
-  /// Hears of what has been drained.
-  void report_drains_to(RequestObserver& observer) { observer_ = &observer; }
+  void report_drains_to(RequestObserver& observer) override { observer_ = &observer; }
 
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time now);
@@ -104,11 +104,9 @@ class PersistBuffer : public EventHandler, private Waiter {
   Value report() const;
   void resources(ResourceSink& sink) const;
   std::string activity() const;
-  const PersistEntries& entries() const { return entries_; }
-  /// Recovery: from now on it takes nothing that comes.
-  void begin_recovery() { recovering_ = true; }
-  /// Drains this line. It has an Empty entry, and none of the line.
-  void recover(const KeptLine& kept);
+  const PersistEntries& entries() const override { return entries_; }
+  void begin_recovery() override { recovering_ = true; }
+  void recover(const KeptLine& kept) override;
 
  protected:
   // Rules without which a buffer loses data or gives old ones: docs/model/persist.md says why. Each has a function.

@@ -1,6 +1,7 @@
 #include "device/switch/switch.hpp"
 
 #include "base/measure_table.hpp"
+#include "device/switch/virtual_switches.hpp"
 #include "protocol/error_answer.hpp"
 
 namespace cxloom {
@@ -25,7 +26,7 @@ constexpr std::array kSwitchMeasures{
 Switch::Switch(const SwitchParams& params, const DeviceContext& context) : SwitchingDevice(params, context) {
   if (params.vcs.empty()) return;
   virtual_ = std::make_unique<VirtualSwitches>(params.vcs);
-  context.system_context.roles.virtual_switches.declare(*this, id(), *this);
+  context.system_context.roles.declare<VirtualSwitching>(*this, id(), *this);
   core().guard_by(*this);
 }
 

@@ -5,9 +5,11 @@
 #include <memory>
 #include <vector>
 
+#include "base/measure.hpp"
 #include "component/component_time.hpp"
 #include "device/context/context.hpp"
 #include "device/switch/core.hpp"
+#include "device/switch/virtual_switches.hpp"
 #include "kernel/windowed.hpp"
 
 namespace cxloom {

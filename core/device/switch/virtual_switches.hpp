@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/parameters.hpp"
+#include "component/roles.hpp"
 
 namespace cxloom {
 
@@ -102,6 +103,17 @@ class VirtualSwitches {
   // By port and LD-ID: its virtual switch. One for all LD-IDs, but where logical devices are bound apart.
   std::vector<std::array<std::uint32_t, kLds>> owner_;
   std::vector<std::vector<LdSet>> gone_;  // by port and virtual switch: removed by surprise
+};
+
+/// Has virtual CXL switches.
+class VirtualSwitching {
+ public:
+  static constexpr RoleKind kRole = RoleKind::kVirtualSwitching;
+
+  virtual VirtualSwitches& virtual_switches() = 0;
+
+ protected:
+  ~VirtualSwitching() = default;
 };
 
 }  // namespace cxloom

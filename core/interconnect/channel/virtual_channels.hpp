@@ -13,6 +13,7 @@
 
 #include "base/arena.hpp"
 #include "base/prefetch.hpp"
+#include "component/port.hpp"
 #include "interconnect/arbitration/arbitration.hpp"
 #include "interconnect/channel/send_queue.hpp"
 #include "interconnect/wire/class_credits.hpp"
@@ -44,7 +45,7 @@ struct VirtualChannelsSetup {
   std::optional<FlitMode> flits = {};  ///< none: messages have the wire one after the other
 };
 
-class alignas(64) VirtualChannels final : public EventHandler {
+class alignas(64) VirtualChannels final : public EventHandler, public PortQueues {
  public:
   using Setup = VirtualChannelsSetup;
 
@@ -53,6 +54,9 @@ class alignas(64) VirtualChannels final : public EventHandler {
   std::string name() const override { return path_.name(); }
   /// Whose link end it is.
   const Component& sender() const { return path_.owner(); }
+
+  /// Those of a port; null: it has no turns to give.
+  static VirtualChannels* of(const Port& port) { return static_cast<VirtualChannels*>(port.queues()); }
 
   // Who has something to send.
 

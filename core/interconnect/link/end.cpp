@@ -8,6 +8,8 @@
 
 namespace cxloom {
 
+PortQueues* LinkEnd::queues() const { return channels(); }
+
 void LinkEnd::set_transmitter(InArena<Transmitter> transmitter) {
   transmitter_ = std::move(transmitter);
   queues_ = transmitter_->flits() ? nullptr : transmitter_->channels();

@@ -39,7 +39,8 @@ class alignas(64) LinkEnd final : public Port {
   LinkPath& path() { return path_; }
   /// None: departures are known on arrival.
   Transmitter* transmitter() { return transmitter_.get(); }
-  VirtualChannels* channels() const override { return transmitter_ ? transmitter_->channels() : nullptr; }
+  PortQueues* queues() const override;
+  VirtualChannels* channels() const { return transmitter_ ? transmitter_->channels() : nullptr; }
 
   std::string name() const { return path_.name(); }
   const Component& owner() const { return path_.owner(); }

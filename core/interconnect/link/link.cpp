@@ -118,7 +118,7 @@ void make_arbiters(Component& owner, const ArbitrationRegistry& kinds, std::uint
   const KindSpec* const kind = owner.arbitration();
   if (!kind) return;
   for (std::size_t i = 0; i < owner.port_count(); ++i) {
-    VirtualChannels* const channels = owner.port(i).channels();
+    VirtualChannels* const channels = VirtualChannels::of(owner.port(i));
     if (!channels) continue;
     const std::string name = owner.name() + ":" + std::to_string(i);
     ArbitrationContext context{

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "device/requester/sequencer.hpp"
+#include "device/requester/requester.hpp"
 #include "interconnect/routing/routing.hpp"
 #include "interconnect/wire/link_params.hpp"
 #include "system/model/system.hpp"
@@ -72,7 +72,7 @@ void check_coherence(const System& system) {
     return;
   for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
     for (const NodeId home : system.address_map().homes(coherence)) {
-      for (const auto& [component, requester] : system.roles().requesters) {
+      for (const auto& [component, requester] : system.roles().all<Requester>()) {
         if (!requester->cache() || component->id() == home) continue;
         check_ways(system, coherence == Coherence::kHdmDb, component->id(), home);
         check_ways(system, coherence == Coherence::kHdmDb, home, component->id());

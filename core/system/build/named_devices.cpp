@@ -7,8 +7,11 @@
 
 #include "base/error.hpp"
 #include "component/component.hpp"
+#include "component/io_roles.hpp"
 #include "component/system_context.hpp"
 #include "device/memory/dynamic_capacity.hpp"
+#include "device/requester/requester.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "system/model/devices.hpp"
 #include "system/spec/spec.hpp"
 
@@ -16,9 +19,9 @@ namespace cxloom {
 
 NodeId find_requester(const std::string& name, const Devices& devices, const Roles& roles) {
   const NodeId found = devices.find(name);
-  const bool initiates = std::ranges::any_of(roles.io_initiators,
+  const bool initiates = std::ranges::any_of(roles.all<IoInitiator>(),
                                              [&](const auto& each) { return each.component->id() == found; });
-  if (roles.requesters.of(found) || initiates) return found;
+  if (roles.of<Requester>(found) || initiates) return found;
   throw InputError(
       {"a device that makes no requests", "'" + name + "'", "hosts, accelerators and I/O engines", {}});
 }
@@ -27,7 +30,7 @@ namespace {
 
 void aim(const Component& from, IoInitiator& initiator, const Devices& devices, const Roles& roles) {
   const NodeId target = devices.find(initiator.target());
-  IoTarget* const answering = roles.io_targets.of(target);
+  IoTarget* const answering = roles.of<IoTarget>(target);
   if (!answering) {
     throw InputError(
         {target == from.id() ? "an I/O engine that sends to itself" : "a device that answers no CXL.io",
@@ -41,7 +44,7 @@ void aim(const Component& from, IoInitiator& initiator, const Devices& devices, 
 }  // namespace
 
 void aim_io_initiators(const Devices& devices, const Roles& roles) {
-  for (const auto& [component, initiator] : roles.io_initiators) {
+  for (const auto& [component, initiator] : roles.all<IoInitiator>()) {
     with_path("devices", [&] {
       with_path(component->name(),
                 [&] { with_path("target", [&] { aim(*component, *initiator, devices, roles); }); });
@@ -50,7 +53,7 @@ void aim_io_initiators(const Devices& devices, const Roles& roles) {
 }
 
 void give_logical_devices(const Devices& devices, const Roles& roles) {
-  for (const auto& [component, memory] : roles.memories) {
+  for (const auto& [component, memory] : roles.all<MemoryOwner>()) {
     const std::span<const LogicalDeviceExtent> all = memory->logical_devices();
     for (std::size_t ld = 0; ld < all.size(); ++ld) {
       if (!all[ld].host) continue;
@@ -66,12 +69,12 @@ void give_logical_devices(const Devices& devices, const Roles& roles) {
 
 void begin_extents(const SystemContext& context) {
   std::vector<std::pair<std::string, NodeId>> requesters;
-  for (const auto& [component, requester] : context.roles.requesters)
+  for (const auto& [component, requester] : context.roles.all<Requester>())
     requesters.emplace_back(component->name(), component->id());
-  for (const auto& [component, memory] : context.roles.dynamic_memories) {
+  for (const auto& [component, memory] : context.roles.all<DynamicMemory>()) {
     const NodeId node = component->id();
     const auto begin = [&] {
-      const MemoryOwner& owner = *context.roles.memories.of(node);
+      const MemoryOwner& owner = *context.roles.of<MemoryOwner>(node);
       memory->dynamic_capacity().begin(owner.memory_capacity(), owner.logical_devices(), requesters);
       for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
         for (const NodeId home : context.map.homes(coherence)) {

@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "device/requester/sequencer.hpp"
-#include "device/switch/persist_buffer.hpp"
+#include "device/requester/requester.hpp"
+#include "device/switch/persist_domain.hpp"
+#include "device/switch/virtual_switches.hpp"
 #include "interconnect/routing/routing.hpp"
 #include "interconnect/wire/link_params.hpp"
 #include "system/model/system.hpp"
@@ -55,7 +56,7 @@ class BufferedWays {
         }
         first = false;
       }
-      if (system_.roles().persist_buffers.of(NodeId{node})) {
+      if (system_.roles().of<PersistDomain>(NodeId{node})) {
         passed.some.insert(node);
         passed.all.insert(node);
       }
@@ -88,7 +89,7 @@ Buffers check_ways_to(const System& system, NodeId memory) {
   BufferedWays ways(system, memory.index());
   std::optional<Buffers> common;
   std::uint32_t first = 0;
-  for (const auto& [component, requester] : system.roles().requesters) {
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
     const std::uint32_t from = component->id().index();
     if (system.routes().distance(from, memory.index()) == RouteTable::kUnreachable || from == memory.index())
       continue;
@@ -140,7 +141,7 @@ void check_messages(const System& system, const Component& buffered) {
                       {}},
                      path);
   }
-  if (!system.roles().virtual_switches.empty()) {
+  if (!system.roles().all<VirtualSwitching>().empty()) {
     throw InputError({"a persist buffer beside virtual switches, which answer requests with errors",
                       {},
                       "switches without vcs",
@@ -152,7 +153,7 @@ void check_messages(const System& system, const Component& buffered) {
 }  // namespace
 
 void check_persist_buffers(const System& system, const std::vector<EventParams>& events) {
-  const auto& buffers = system.roles().persist_buffers;
+  const auto& buffers = system.roles().all<PersistDomain>();
   if (buffers.empty()) return;
   check_events(events);
   Buffers used;

@@ -4,7 +4,8 @@
 
 #include "base/error.hpp"
 #include "component/component.hpp"
-#include "device/requester/sequencer.hpp"
+#include "component/io_roles.hpp"
+#include "device/requester/requester.hpp"
 #include "interconnect/routing/route_table.hpp"
 #include "system/model/system.hpp"
 
@@ -47,19 +48,19 @@ void check_reachability(const System& system) {
                      "links");
   };
   const std::vector<NodeId> targets = map.targets();
-  for (const auto& [component, requester] : system.roles().requesters) {
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
     if (!requester->has_work()) continue;
     for (const NodeId target : targets) check(*component, target);
   }
   for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
     for (const NodeId home : map.homes(coherence)) {
-      for (const auto& [component, requester] : system.roles().requesters) {
+      for (const auto& [component, requester] : system.roles().all<Requester>()) {
         if (requester->has_work()) check(*component, home);
       }
       for (const NodeId target : map.targets_of(home)) check(*components[home.index()], target);
     }
   }
-  for (const auto& [component, initiator] : system.roles().io_initiators)
+  for (const auto& [component, initiator] : system.roles().all<IoInitiator>())
     check(*component, system.component(initiator->target()).id());
 }
 

@@ -10,6 +10,8 @@
 
 #include "base/error.hpp"
 #include "component/component.hpp"
+#include "component/delivery_order.hpp"
+#include "component/line_versions.hpp"
 #include "device/context/context.hpp"
 #include "interconnect/arbitration/arbitration.hpp"
 #include "interconnect/link/end.hpp"

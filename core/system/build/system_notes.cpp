@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
-#include "device/requester/sequencer.hpp"
+#include "device/requester/requester.hpp"
 #include "device/switch/virtual_switches.hpp"
 #include "interconnect/link/end.hpp"
 #include "interconnect/routing/routing.hpp"
 #include "memory/media/media.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
@@ -14,7 +15,7 @@ namespace cxloom {
 namespace {
 
 void note_unused_media(const System& system, std::vector<std::string>& notes) {
-  for (const auto& [component, owner] : system.roles().memories) {
+  for (const auto& [component, owner] : system.roles().all<MemoryOwner>()) {
     const Media* media = owner->media();
     const auto held = media ? media->capacity() : std::nullopt;
     if (!held || *held <= owner->memory_capacity()) continue;
@@ -33,9 +34,9 @@ void note_unused_virtual_channels(const System& system, std::vector<std::string>
 }
 
 void note_hosts_outside_virtual_switches(const System& system, std::vector<std::string>& notes) {
-  for (const auto& [component, switching] : system.roles().virtual_switches) {
+  for (const auto& [component, switching] : system.roles().all<VirtualSwitching>()) {
     for (const Topology::Hop& hop : system.topology().hops(component->id().index())) {
-      const Sequencer* const requester = system.roles().requesters.of(NodeId{hop.to});
+      const Requester* const requester = system.roles().of<Requester>(NodeId{hop.to});
       if (!requester || !requester->has_work() || switching->virtual_switches().owned(hop.port)) continue;
       notes.push_back(system.components()[hop.to]->name() + " is upstream of no virtual switch of " +
                       component->name() + ": its requests over it are answered with errors");
@@ -45,11 +46,11 @@ void note_hosts_outside_virtual_switches(const System& system, std::vector<std::
 
 // The rate stays what it is.
 void note_throttles_without_loads(const System& system, std::vector<std::string>& notes) {
-  for (const auto& [component, memory] : system.roles().memories) {
+  for (const auto& [component, memory] : system.roles().all<MemoryOwner>()) {
     if (memory->reports_load()) return;
   }
-  for (const auto& [component, requester] : system.roles().requesters) {
-    if (!requester->throttles()) continue;
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
+    if (!requester->traits().throttles) continue;
     notes.push_back(component->name() +
                     " has a throttle, and no memory reports its load (qos): its rate never changes");
   }

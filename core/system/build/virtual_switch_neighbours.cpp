@@ -6,8 +6,11 @@
 
 #include "base/error.hpp"
 #include "component/component.hpp"
+#include "component/io_roles.hpp"
+#include "device/requester/requester.hpp"
 #include "device/switch/virtual_switches.hpp"
 #include "interconnect/routing/routing.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "system/model/head_bindings.hpp"
 #include "system/model/system.hpp"
 #include "system/spec/spec.hpp"
@@ -15,13 +18,13 @@
 namespace cxloom {
 
 void connect_virtual_switches(const System& system, const Spec& spec) {
-  for (const auto& [component, virtual_switching] : system.roles().virtual_switches) {
+  for (const auto& [component, virtual_switching] : system.roles().all<VirtualSwitching>()) {
     std::vector<VirtualSwitches::Neighbour> neighbours;
     for (const Topology::Hop& hop : system.topology().hops(component->id().index())) {
       const Component& there = *system.components()[hop.to];
       const bool forwards = system.topology().node(hop.to).forwards;
-      const MemoryOwner* const memory = system.roles().memories.of(there.id());
-      neighbours.push_back({there.name(), forwards || system.roles().requesters.of(there.id()) != nullptr,
+      const MemoryOwner* const memory = system.roles().of<MemoryOwner>(there.id());
+      neighbours.push_back({there.name(), forwards || system.roles().of<Requester>(there.id()) != nullptr,
                             forwards || memory, memory ? memory->logical_devices().size() : 0});
     }
     with_path("devices", [&] {
@@ -35,9 +38,9 @@ void connect_virtual_switches(const System& system, const Spec& spec) {
                {}},
               "vcs");
         }
-        const char* const reason = system.address_map().has_coherent()     ? "coherent regions"
-                                   : !system.roles().io_initiators.empty() ? "I/O engines"
-                                                                           : nullptr;
+        const char* const reason = system.address_map().has_coherent()          ? "coherent regions"
+                                   : !system.roles().all<IoInitiator>().empty() ? "I/O engines"
+                                                                                : nullptr;
         if (!reason) return;
         throw InputError({std::string("no virtual switches in a system with ") + reason,
                           {},

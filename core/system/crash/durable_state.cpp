@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "component/component.hpp"
 #include "component/line_versions.hpp"
-#include "device/switch/persist_buffer.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "interconnect/routing/route_table.hpp"
 #include "system/model/system.hpp"
 
@@ -48,7 +48,7 @@ DurableState durable_state(const System& system, const RecoveryOrder& order, std
   const LineVersions* const versions = system.versions();
   ensure(versions != nullptr, "power loss in a system without versions of lines");
   DurableState state;
-  for (const auto& [component, buffer] : system.roles().persist_buffers) {
+  for (const auto& [component, buffer] : system.roles().all<PersistDomain>()) {
     const NodeId node = component->id();
     if (node == lost) continue;
     buffer->entries().each([&](const PersistEntry& entry) {

@@ -1,7 +1,7 @@
 #include "system/crash/history_recorder.hpp"
 
 #include "component/component.hpp"
-#include "device/switch/persist_buffer.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "system/model/system.hpp"
 #include "system/run/simulation.hpp"
 
@@ -27,7 +27,7 @@ std::string_view to_text(HistoryStep::What what) {
 }
 
 HistoryRecorder::HistoryRecorder(const Simulation& simulation) : simulation_(simulation) {
-  for (const auto& [component, buffer] : simulation.system().roles().persist_buffers) {
+  for (const auto& [component, buffer] : simulation.system().roles().all<PersistDomain>()) {
     const PersistEntries& entries = buffer->entries();
     buffers_.push_back({component->id(), &entries, entries.changes(), std::vector<Seen>(entries.count())});
   }

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "component/component.hpp"
-#include "device/requester/sequencer.hpp"
-#include "device/switch/persist_buffer.hpp"
+#include "device/requester/requester.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "kernel/kernel.hpp"
 #include "system/model/system.hpp"
 #include "system/run/simulation.hpp"
@@ -91,7 +91,8 @@ Spec spec_with(const Spec& spec, const std::map<std::size_t, std::vector<Access>
 
 std::uint64_t changes_in(const System& system) {
   std::uint64_t sum = system.versions()->changes();
-  for (const auto& [component, buffer] : system.roles().persist_buffers) sum += buffer->entries().changes();
+  for (const auto& [component, buffer] : system.roles().all<PersistDomain>())
+    sum += buffer->entries().changes();
   return sum;
 }
 
@@ -101,7 +102,7 @@ std::vector<std::uint64_t> requests_issued(const Simulation& simulation, const S
   const System& system = simulation.system();
   std::vector<std::uint64_t> counts;
   for (const Spec::Workload& workload : spec.workloads)
-    counts.push_back(system.roles().requesters.of(system.component(workload.device).id())->issued());
+    counts.push_back(system.roles().of<Requester>(system.component(workload.device).id())->progress().issued);
   return counts;
 }
 

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "component/component.hpp"
 #include "component/line_versions.hpp"
-#include "device/switch/persist_buffer.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
@@ -47,9 +47,9 @@ std::vector<LostLine> lost_at_power_loss(const System& system, const RecoveryOrd
 
 NodeId switch_with_buffer(const System& system, const std::string& name) {
   const NodeId node = system.component(name).id();
-  if (system.roles().persist_buffers.of(node)) return node;
+  if (system.roles().of<PersistDomain>(node)) return node;
   std::string allowed;
-  for (const auto& [component, buffer] : system.roles().persist_buffers)
+  for (const auto& [component, buffer] : system.roles().all<PersistDomain>())
     allowed += (allowed.empty() ? "" : ", ") + component->name();
   throw InputError({"'" + name + "' has no persist buffer that could be lost",
                     {},

@@ -7,10 +7,12 @@
 
 #include "base/error.hpp"
 #include "component/component.hpp"
+#include "component/io_roles.hpp"
 #include "component/line_versions.hpp"
-#include "device/switch/persist_buffer.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/media/media.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "memory/media/past.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/system.hpp"
@@ -33,8 +35,8 @@ class Restart {
     Stage stage = Stage::kWaits;
   };
 
-  PersistBuffer& buffer_of(const Item& item) const {
-    return *system_.roles().persist_buffers.of(item.entry.buffer);
+  PersistDomain& buffer_of(const Item& item) const {
+    return *system_.roles().of<PersistDomain>(item.entry.buffer);
   }
   std::uint64_t changes() const;
   void begin_drains();
@@ -55,9 +57,9 @@ Restart::Restart(const Registry& registry, const Spec& spec, const DurableState&
   system_.system_context().versions = std::make_unique<LineVersions>();
   versions_ = system_.system_context().versions.get();
   for (const auto& [line, version] : lines_) versions_->begin_with(LineAddress{line}, version);
-  for (const auto& [component, initiator] : system_.roles().io_initiators) initiator->cease();
+  for (const auto& [component, initiator] : system_.roles().all<IoInitiator>()) initiator->cease();
   for (const auto& each : system_.components()) each->start();
-  for (const auto& [component, buffer] : system_.roles().persist_buffers) buffer->begin_recovery();
+  for (const auto& [component, buffer] : system_.roles().all<PersistDomain>()) buffer->begin_recovery();
   for (const DurableState::Entry& entry : left.entries) items_.push_back({entry});
 }
 
@@ -83,7 +85,7 @@ Time Restart::play(const RecoveryOrder& order, const std::function<void(const Du
 
 // Its memories are as worn as those that lost their power.
 void Restart::play_past(const Look& look) {
-  for (const auto& [component, memory] : system_.roles().memories) {
+  for (const auto& [component, memory] : system_.roles().all<MemoryOwner>()) {
     if (!memory->media()) continue;
     each_medium(*memory->media(), [&](Media& medium) {
       MediaPast* const past = medium.past();
@@ -101,7 +103,8 @@ bool Restart::drained() const {
 
 std::uint64_t Restart::changes() const {
   std::uint64_t sum = versions_->changes();
-  for (const auto& [component, buffer] : system_.roles().persist_buffers) sum += buffer->entries().changes();
+  for (const auto& [component, buffer] : system_.roles().all<PersistDomain>())
+    sum += buffer->entries().changes();
   return sum;
 }
 

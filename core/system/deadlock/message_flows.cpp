@@ -4,7 +4,10 @@
 #include <set>
 #include <utility>
 
-#include "device/requester/sequencer.hpp"
+#include "component/io_roles.hpp"
+#include "device/requester/requester.hpp"
+#include "device/switch/persist_domain.hpp"
+#include "device/switch/virtual_switches.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
@@ -75,7 +78,7 @@ class Collector {
 
 void MessageFlows::add_to(RouteWalk& walk, const System& system) const {
   std::vector<std::uint32_t> refusing;
-  for (const auto& [component, virtual_switching] : system.roles().virtual_switches)
+  for (const auto& [component, virtual_switching] : system.roles().all<VirtualSwitching>())
     refusing.push_back(component->id().index());
   walk.refuse_at(refusing);
   if (system.router().detours()) {
@@ -119,13 +122,13 @@ MessageFlows message_flows(const System& system, bool all_requesters) {
   Collector collector(flows);
   const AddressMap& map = system.address_map();
   const auto with_work = [&](auto&& take) {
-    for (const auto& [component, requester] : system.roles().requesters) {
+    for (const auto& [component, requester] : system.roles().all<Requester>()) {
       if (all_requesters || requester->has_work()) take(component->id());
     }
   };
   for (const NodeId target : map.targets())
     with_work([&](NodeId requester) { collector.talk(requester, target, kPlain); });
-  for (const auto& [component, buffer] : system.roles().persist_buffers) {
+  for (const auto& [component, buffer] : system.roles().all<PersistDomain>()) {
     for (const NodeId target : map.targets()) collector.talk(component->id(), target, kPlain);
     with_work([&, node = component->id()](NodeId requester) { collector.talk(requester, node, kPlain); });
   }
@@ -148,7 +151,7 @@ MessageFlows message_flows(const System& system, bool all_requesters) {
       flows.homes.push_back(std::move(held));
     }
   }
-  for (const auto& [component, initiator] : system.roles().io_initiators) {
+  for (const auto& [component, initiator] : system.roles().all<IoInitiator>()) {
     const ClassSet io = cxloom::set_of(Channel::kIo);
     collector.talk(component->id(), system.component(initiator->target()).id(), {io, io});
   }

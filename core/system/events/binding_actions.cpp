@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "component/component.hpp"
+#include "device/switch/virtual_switches.hpp"
 #include "system/events/refusal.hpp"
 #include "system/model/head_bindings.hpp"
 #include "system/model/system.hpp"
@@ -11,7 +12,7 @@ namespace cxloom {
 
 VirtualSwitches& BindingActions::virtual_switches_at(const std::string& name) const {
   return with_path("switch", [&]() -> std::reference_wrapper<VirtualSwitches> {
-    VirtualSwitching* const found = system_.roles().virtual_switches.of(system_.component(name).id());
+    VirtualSwitching* const found = system_.roles().of<VirtualSwitching>(system_.component(name).id());
     if (!found) refuse_event("a device without virtual switches", "'" + name + "'", "a switch with vcs");
     return found->virtual_switches();
   });

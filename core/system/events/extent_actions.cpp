@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "component/component.hpp"
+#include "device/memory/dynamic_capacity.hpp"
 #include "kernel/kernel.hpp"
 #include "system/events/refusal.hpp"
 #include "system/model/system.hpp"
@@ -11,7 +12,7 @@ namespace cxloom {
 
 DynamicCapacity& ExtentActions::capacity_of(const std::string& name) const {
   return with_path("device", [&]() -> std::reference_wrapper<DynamicCapacity> {
-    DynamicMemory* const found = system_.roles().dynamic_memories.of(system_.component(name).id());
+    DynamicMemory* const found = system_.roles().of<DynamicMemory>(system_.component(name).id());
     if (!found)
       refuse_event("a device without dynamic capacity", "'" + name + "'", "a memory with dynamic_capacity");
     return found->dynamic_capacity();

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "component/component.hpp"
-#include "device/requester/sequencer.hpp"
+#include "component/io_roles.hpp"
+#include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "system/deadlock/virtual_channel_plan.hpp"
@@ -35,8 +36,8 @@ std::vector<std::pair<std::size_t, std::size_t>> ends_of_links(const System& sys
 }  // namespace
 
 void check_no_timeouts(const System& system) {
-  for (const auto& [component, requester] : system.roles().requesters) {
-    if (!requester->sets_completion_timeout()) continue;
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
+    if (!requester->traits().sets_completion_timeout) continue;
     throw InputError({"completion_timeout has no effect: nothing fails in this system",
                       {},
                       "events: [{at: ..., fail: {...}}], or no completion_timeout",
@@ -134,7 +135,7 @@ void FailureActions::check_links(const FailingPart& part) const {
         "nothing fails in a system with coherent regions", {},
         "regions without coherence: a snoop or an answer that is lost would leave its home waiting for ever");
   }
-  for (const auto& [component, initiator] : system_.roles().io_initiators) {
+  for (const auto& [component, initiator] : system_.roles().all<IoInitiator>()) {
     if (initiator->losses()) continue;
     refuse_event("nothing fails beside '" + component->name() + "', which cannot lose packets of CXL.io", {},
                  "a system without it, or an initiator that has IoInitiator::losses()");

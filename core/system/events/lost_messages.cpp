@@ -3,7 +3,8 @@
 #include "component/component.hpp"
 #include "component/delivery_order.hpp"
 #include "component/endpoint.hpp"
-#include "device/requester/sequencer.hpp"
+#include "component/io_roles.hpp"
+#include "device/requester/requester.hpp"
 #include "interconnect/wire/interrupted_wait.hpp"
 #include "kernel/event_source.hpp"
 #include "kernel/kernel.hpp"
@@ -55,19 +56,19 @@ bool LostMessages::answers(Message& message, NodeId node, Time now) {
 // The clock of a completion timeout starts when the request is issued.
 void LostMessages::lose(Message& message, Time now) {
   if (message.channel == Channel::kIo) return lose_packet(message, now);
-  Sequencer* const requester = system_.roles().requesters.of(message.requester);
+  Requester* const requester = system_.roles().of<Requester>(message.requester);
   ensure(requester != nullptr, "a message that nobody asked for is lost");
   forget(message);
   Time issued = now;
   if (const Account* account = message.account) issued = message.age + account->of(Segment::kRequesterQueue);
-  const Time end = std::max(now, issued + requester->completion_timeout());
+  const Time end = std::max(now, issued + requester->traits().completion_timeout);
   ++cost(end).lost;
   kernel_.schedule(end, source_, *this, kTimeout, reinterpret_cast<std::uintptr_t>(&message));
 }
 
 IoLosses& LostMessages::sender_of(const Message& packet) const {
   const NodeId sender = packet.opcode == Opcode::kCplD ? packet.destination : packet.source;
-  IoInitiator* const initiator = system_.roles().io_initiators.of(sender);
+  IoInitiator* const initiator = system_.roles().of<IoInitiator>(sender);
   ensure(initiator != nullptr && initiator->losses() != nullptr,
          "a packet of CXL.io that nobody may lose is lost");
   return *initiator->losses();

@@ -3,16 +3,16 @@
 #include <functional>
 
 #include "component/component.hpp"
-#include "device/requester/sequencer.hpp"
+#include "device/requester/requester.hpp"
 #include "system/events/refusal.hpp"
 #include "system/model/system.hpp"
 #include "workload/placement/numa_nodes.hpp"
 
 namespace cxloom {
 
-Sequencer& PageMoveActions::mover_of(const MovePagesParams& move) const {
-  return with_path("requester", [&]() -> std::reference_wrapper<Sequencer> {
-    Sequencer* const found = system_.roles().requesters.of(system_.component(move.requester).id());
+Requester& PageMoveActions::mover_of(const MovePagesParams& move) const {
+  return with_path("requester", [&]() -> std::reference_wrapper<Requester> {
+    Requester* const found = system_.roles().of<Requester>(system_.component(move.requester).id());
     if (!found || !found->has_work())
       refuse_event("it has no workload", "'" + move.requester + "'",
                    "a host or an accelerator with a workload");
@@ -58,7 +58,7 @@ PageMover::Order PageMoveActions::order_of(const MovePagesParams& move, MovableP
 }
 
 void PageMoveActions::act(std::size_t /*number*/, const EventParams& event) {
-  Sequencer& requester = mover_of(*event.move_pages);
+  Requester& requester = mover_of(*event.move_pages);
   requester.move_pages(order_of(*event.move_pages, *requester.expect_moves()));
 }
 

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "device/requester/page_mover.hpp"
+#include "device/requester/requester.hpp"
 #include "system/events/actions.hpp"
 
 namespace cxloom {
 
-class Sequencer;
+class Requester;
 class System;
 
 class PageMoveActions final : public EventActions {
@@ -20,7 +21,7 @@ class PageMoveActions final : public EventActions {
   void act(std::size_t number, const EventParams& event) override;
 
  private:
-  Sequencer& mover_of(const MovePagesParams& move) const;
+  Requester& mover_of(const MovePagesParams& move) const;
   PageMover::Order order_of(const MovePagesParams& move, MovablePages& pages) const;
 
   System& system_;

@@ -8,6 +8,8 @@
 
 #include "base/error.hpp"
 #include "component/component.hpp"
+#include "device/switch/virtual_switches.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
@@ -15,7 +17,7 @@ namespace cxloom {
 namespace {
 
 bool is_divided(const System& system, NodeId node) {
-  const MemoryOwner* const memory = system.roles().memories.of(node);
+  const MemoryOwner* const memory = system.roles().of<MemoryOwner>(node);
   return memory && !memory->logical_devices().empty();
 }
 
@@ -50,7 +52,7 @@ void check_bound_once(const System& system, const Component& where, const BoundP
                       const VirtualSwitchesOf& others) {
   refuse_divided_behind(system, where, bound);
   if (!is_divided(system, system.component(bound.to).id())) return;
-  for (const auto& [component, switching] : system.roles().virtual_switches) {
+  for (const auto& [component, switching] : system.roles().all<VirtualSwitching>()) {
     const VirtualSwitches* const there = component == &where ? nullptr : others(*component);
     const VirtualSwitches::LdSet both =
         there ? there->bound_of(bound.to) & VirtualSwitches::lds_of(bound) : VirtualSwitches::LdSet{0};
@@ -67,10 +69,10 @@ void check_bound_once(const System& system, const Component& where, const BoundP
 
 void check_bound_once(const System& system) {
   std::vector<const Component*> before;
-  for (const auto& [component, switching] : system.roles().virtual_switches) {
+  for (const auto& [component, switching] : system.roles().all<VirtualSwitching>()) {
     const auto earlier = [&](const Component& other) -> const VirtualSwitches* {
       if (std::ranges::find(before, &other) == before.end()) return nullptr;
-      return &system.roles().virtual_switches.of(other.id())->virtual_switches();
+      return &system.roles().of<VirtualSwitching>(other.id())->virtual_switches();
     };
     const std::vector<VcsParams>& all = switching->virtual_switches().params();
     for (std::size_t vcs = 0; vcs < all.size(); ++vcs) {

@@ -35,7 +35,7 @@ bool has_way(const System& system, NodeId from, const MemoryTargetInfo& memory) 
     if (at.node == to) return true;
     if (!seen.insert(at).second) continue;
     VirtualSwitching* const guard =
-        at.input ? system.roles().virtual_switches.of(system.components()[at.node]->id()) : nullptr;
+        at.input ? system.roles().of<VirtualSwitching>(system.components()[at.node]->id()) : nullptr;
     for (const std::uint16_t port : ports_towards(system, at.node, to)) {
       if (guard && !guard->virtual_switches().joined(*at.input, port, memory.ld)) continue;
       const Topology::Hop& hop = system.topology().hops(at.node)[port];
@@ -47,7 +47,7 @@ bool has_way(const System& system, NodeId from, const MemoryTargetInfo& memory) 
 
 Extents extents_now(const System& system, NodeId device) {
   return [&system, device](NodeId memory) -> std::optional<std::vector<AddressMap::Extent>> {
-    DynamicMemory* const dynamic = system.roles().dynamic_memories.of(memory);
+    DynamicMemory* const dynamic = system.roles().of<DynamicMemory>(memory);
     if (!dynamic) return std::nullopt;
     std::vector<AddressMap::Extent> extents;
     for (const auto& [base, size] : dynamic->dynamic_capacity().extents_of(device))

@@ -7,8 +7,11 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "coherence/home/coherence_home.hpp"
 #include "component/component.hpp"
 #include "component/system_context.hpp"
+#include "device/memory/dynamic_capacity.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "system/model/devices.hpp"
 
 namespace cxloom {
@@ -44,7 +47,7 @@ std::optional<NodeId> home_of(const Devices& devices, const Roles& roles, const 
                      "to");
   }
   const auto home_at = [&](NodeId node) -> const CoherenceHome* {
-    const CoherenceHome* const home = roles.homes.of(node);
+    const CoherenceHome* const home = roles.of<CoherenceHome>(node);
     return home && home->coherence() == region.coherence ? home : nullptr;
   };
   if (region.home) {
@@ -138,15 +141,14 @@ void add_regions(const std::vector<RegionParams>& regions, const Devices& device
       for (std::size_t t = 0; t < region.to.size(); ++t) {
         with_path(indexed("to", t), [&] {
           const Component& target = devices.component(region.to[t]);
-          const MemoryOwner* owner = context.roles.memories.of(target.id());
+          const MemoryOwner* owner = context.roles.of<MemoryOwner>(target.id());
           if (!owner || owner->memory_capacity() == Bytes{}) {
             throw InputError({"a device without memory",
                               "'" + target.name() + "'",
                               "memories, and hosts and accelerators with memory",
                               {}});
           }
-          check_persistence(region, target, *owner,
-                            context.roles.dynamic_memories.of(target.id()) != nullptr);
+          check_persistence(region, target, *owner, context.roles.of<DynamicMemory>(target.id()) != nullptr);
           targets.push_back(target_of(region, target, *owner));
         });
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "memory/media/media.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "system/model/system.hpp"
 #include "workload/placement/placed_stream.hpp"
 
@@ -17,7 +18,7 @@ constexpr std::uint64_t kTimesOver = 8;
 
 void touch_memory(const System& system, const PlacedStream& program) {
   std::uint64_t remembered = 0;
-  for (const auto& [component, memory] : system.roles().memories) {
+  for (const auto& [component, memory] : system.roles().all<MemoryOwner>()) {
     if (const Media* const media = memory->media()) remembered += media->remembers();
   }
   if (remembered == 0) return;
@@ -29,7 +30,7 @@ void touch_memory(const System& system, const PlacedStream& program) {
       if (!region) return;
       const std::uint64_t part = std::min(bytes - done, AddressMap::together(*region, at));
       const AddressMap::Place place = AddressMap::place_in(*region, at);
-      Media* const media = system.roles().memories.of(place.target)->media();
+      Media* const media = system.roles().of<MemoryOwner>(place.target)->media();
       if (media && media->remembers() > 0) media->touched_before(place.device_address, part);
       done += part;
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "memory/media/media.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "system/model/system.hpp"
 #include "system/record/command_recorder.hpp"
 #include "system/record/protocol_recorder.hpp"
@@ -20,7 +21,7 @@ void RunRecorders::sample(Kernel& kernel, System& system, Time interval) {
 
 void RunRecorders::record_commands(const System& system) {
   commands_ = std::make_unique<CommandRecorder>();
-  for (const auto& [component, owner] : system.roles().memories) {
+  for (const auto& [component, owner] : system.roles().all<MemoryOwner>()) {
     if (!owner->media()) continue;
     each_medium(*owner->media(), [&, id = component->id()](Media& media) {
       if (DramMedia* dram = media.dram()) commands_->add(id, *dram);
@@ -48,7 +49,7 @@ ProtocolRecorder& RunRecorders::log_protocol(System& system, const std::vector<A
     lines.push_back(LineAddress::of(address));
   }
   std::vector<NodeId> divided;
-  for (const auto& [component, memory] : system.roles().memories) {
+  for (const auto& [component, memory] : system.roles().all<MemoryOwner>()) {
     if (!memory->logical_devices().empty()) divided.push_back(component->id());
   }
   protocol_ = std::make_unique<ProtocolRecorder>(system.address_map(), std::move(lines), std::move(divided));

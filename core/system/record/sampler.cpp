@@ -6,7 +6,9 @@
 
 #include "component/component.hpp"
 #include "interconnect/link/end.hpp"
+#include "interconnect/wire/shared_medium.hpp"
 #include "kernel/kernel.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "system/model/system.hpp"
 #include "system/model/way_name.hpp"
 
@@ -70,11 +72,11 @@ Sampler::Sampler(Kernel& kernel, const System& system, Time interval)
       probes_.push_back(std::make_unique<LinkProbe>(link, *end));
   }
   for (const auto& component : system.components()) {
-    if (SharedMedium* medium = system.roles().shared_media.of(component->id())) {
+    if (SharedMedium* medium = system.roles().of<SharedMedium>(component->id())) {
       for (const auto direction : {SharedMedium::kDownstream, SharedMedium::kUpstream})
         probes_.push_back(std::make_unique<BusProbe>(*component, *medium, direction));
     }
-    MemoryOwner* const owner = system.roles().memories.of(component->id());
+    MemoryOwner* const owner = system.roles().of<MemoryOwner>(component->id());
     if (owner && owner->memory_capacity() > Bytes{})
       probes_.push_back(std::make_unique<MemoryProbe>(*component, *owner));
   }

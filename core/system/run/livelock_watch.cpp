@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "component/roles.hpp"
-#include "device/requester/sequencer.hpp"
+#include "component/io_roles.hpp"
+#include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "system/model/system.hpp"
@@ -17,7 +17,7 @@ LivelockWatch::LivelockWatch(const System& system, const RunParams& run)
     : system_(system), run_(run), warmup_(run.warmup), warming_up_(run.warmup > 0) {}
 
 bool LivelockWatch::somebody_waits() const {
-  return std::ranges::any_of(system_.roles().requesters, [&](const auto& each) {
+  return std::ranges::any_of(system_.roles().all<Requester>(), [&](const auto& each) {
     return each.role->outstanding() > 0 && !(warming_up_ && each.role->warm());
   });
 }
@@ -39,7 +39,7 @@ std::string LivelockWatch::no_answer() const {
 
 std::string LivelockWatch::look(Time next) {
   if (warming_up_) {
-    warming_up_ = std::ranges::any_of(system_.roles().requesters, [](const auto& each) {
+    warming_up_ = std::ranges::any_of(system_.roles().all<Requester>(), [](const auto& each) {
       return each.role->has_work() && !each.role->warm();
     });
   }
@@ -69,7 +69,7 @@ std::string LivelockWatch::look(Time next) {
 
 // CXL.io goes on whatever happens, also beside a deadlock. Without it nothing is left to happen there.
 std::string LivelockWatch::verdict(const std::string& why, const std::function<Time()>& play) {
-  const auto& initiators = system_.roles().io_initiators;
+  const auto& initiators = system_.roles().all<IoInitiator>();
   if (initiators.empty()) return "livelock: " + why;
   for (const auto& [component, initiator] : initiators) initiator->cease();
   counting_ = false;

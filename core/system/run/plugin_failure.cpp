@@ -4,6 +4,7 @@
 
 #include "component/component.hpp"
 #include "memory/media/media.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "system/kinds/registry.hpp"
 
 namespace cxloom {
@@ -70,7 +71,7 @@ std::vector<Part> parts_of_plugins(const Registry& registry, const Spec& spec) {
 /// The device that an event woke up, or whose media it did; empty if it was something else, such as the end of a link.
 std::string device_at_work(const System& system, const EventHandler* handler) {
   for (const auto& component : system.components()) {
-    MemoryOwner* const owner = system.roles().memories.of(component->id());
+    MemoryOwner* const owner = system.roles().of<MemoryOwner>(component->id());
     bool at_work = handler && handler->name() == component->name();
     if (owner && owner->media())
       each_medium(*owner->media(), [&](const Media& media) { at_work = at_work || &media == handler; });

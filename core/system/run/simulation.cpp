@@ -5,12 +5,15 @@
 #include <exception>
 #include <utility>
 
-#include "device/requester/sequencer.hpp"
-#include "device/switch/persist_buffer.hpp"
+#include "component/io_roles.hpp"
+#include "component/line_versions.hpp"
+#include "device/requester/requester.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/media/media.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "memory/media/past.hpp"
 #include "system/build/system_notes.hpp"
 #include "system/events/player.hpp"
@@ -112,7 +115,7 @@ namespace {
 
 template <class Visit>
 void each_past(const System& system, Visit visit) {
-  for (const auto& [component, memory] : system.roles().memories) {
+  for (const auto& [component, memory] : system.roles().all<MemoryOwner>()) {
     if (!memory->media()) continue;
     each_medium(*memory->media(), [&](Media& medium) {
       if (MediaPast* const past = medium.past()) visit(*past);
@@ -136,22 +139,23 @@ void Simulation::give_work() {
   for (const Spec::Workload& workload : spec_.workloads) {
     with_path("workload", [&] {
       with_path(workload.device, [&] {
-        Sequencer& requester = requester_at(workload.device);
+        Requester& requester = requester_at(workload.device);
         if (system_.address_map().empty())
           throw InputError({"there is no memory to access", {}, "address_map: a region or more", {}});
         requester.assign(work_maker_.make(workload), *this);
         if (spec_.run.warmup > 0) cold_.push_back(&requester);
       });
     });
-    const Sequencer& requester = requester_at(workload.device);
+    const Requester& requester = requester_at(workload.device);
     check_instruction_time(workload, requester);
     check_closed_loop(workload, requester);
   }
-  for (const auto& [component, buffer] : system_.roles().persist_buffers) buffer->report_drains_to(*this);
+  for (const auto& [component, buffer] : system_.roles().all<PersistDomain>())
+    buffer->report_drains_to(*this);
 }
 
-Sequencer& Simulation::requester_at(const std::string& device) const {
-  if (Sequencer* requester = system_.roles().requesters.of(system_.component(device).id())) return *requester;
+Requester& Simulation::requester_at(const std::string& device) const {
+  if (Requester* requester = system_.roles().of<Requester>(system_.component(device).id())) return *requester;
   throw InputError({"'" + device + "' makes no requests", {}, "a host or an accelerator", {}});
 }
 
@@ -159,7 +163,7 @@ void Simulation::read_work() {
   for (const Spec::Workload& workload : spec_.workloads) {
     requester_at(workload.device).read_through(workload.params.trace ? ~std::uint64_t{0} : kMostOfPattern);
   }
-  for (const auto& [component, requester] : system_.roles().requesters) {
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) {
     check_instruction_gaps(component->name(), *requester);
     if (drops_instruction_gaps(*requester)) notes_.push_back(note_on_dropped_gaps(component->name()));
   }
@@ -173,7 +177,7 @@ void Simulation::check_running() const {
 
 ExternalFeed& Simulation::drive(const std::string& device) {
   check_running();
-  Sequencer& requester = requester_at(device);
+  Requester& requester = requester_at(device);
   if (requester.has_work()) throw InputError({"'" + device + "' has a workload already", {}, {}, {}});
   auto feed = std::make_unique<ExternalFeed>();
   ExternalFeed& driven = *feed;
@@ -229,7 +233,7 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
 
 bool Simulation::advance_events(Time limit, std::uint64_t max_events) {
   if (state_ != State::kRunning) return true;
-  if (std::ranges::none_of(system_.roles().requesters,
+  if (std::ranges::none_of(system_.roles().all<Requester>(),
                            [](const auto& each) { return each.role->has_work(); })) {
     throw InputError({"nobody makes requests", {}, "an entry for a host or an accelerator", {}}, "workload");
   }
@@ -241,8 +245,8 @@ bool Simulation::advance_events(Time limit, std::uint64_t max_events) {
     look_for_livelock(ran);
     if (!kernel_->idle() && (max_events == 0 || kernel_->next_event_time() > limit)) return false;
   } while (!kernel_->idle());
-  if (std::ranges::any_of(system_.roles().requesters,
-                          [](const auto& each) { return each.role->waits_for_outside(); })) {
+  if (std::ranges::any_of(system_.roles().all<Requester>(),
+                          [](const auto& each) { return each.role->progress().waits_for_outside; })) {
     return false;
   }
   finish();
@@ -308,16 +312,16 @@ void Simulation::look_for_livelock(std::uint64_t events) {
 }
 
 void Simulation::finish() {
-  for (const auto& [component, requester] : system_.roles().requesters) {
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) {
     if (requester->has_work() && !requester->finished()) {
       throw SimulationError(
           diagnosis("deadlock: nothing is left to happen, and requests wait for an answer", kernel_->now()));
     }
   }
-  for (const auto& [component, requester] : system_.roles().requesters)
-    ensure(requester->live_requests() == 0, "a request was lost");
+  for (const auto& [component, requester] : system_.roles().all<Requester>())
+    ensure(requester->progress().live_requests == 0, "a request was lost");
   if (system_.system_context().posted.live() > 0 ||
-      std::ranges::any_of(system_.roles().io_initiators,
+      std::ranges::any_of(system_.roles().all<IoInitiator>(),
                           [](const auto& each) { return each.role->outstanding() > 0; })) {
     throw SimulationError(diagnosis(
         "deadlock: nothing is left to happen, and packets of CXL.io are under way", kernel_->now()));
@@ -375,8 +379,8 @@ void Simulation::stop(const std::string& reason) {
 
 Simulation::Progress Simulation::progress() const {
   Progress progress{completed_, 0, kernel_->now(), kernel_->events()};
-  for (const auto& [component, requester] : system_.roles().requesters) {
-    const auto expected = requester->expected();
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) {
+    const auto expected = requester->progress().expected;
     if (!expected) progress.expected.reset();
     if (progress.expected) *progress.expected += *expected;
   }
@@ -393,7 +397,7 @@ void Simulation::measuring_begins(Time now) {
 
 // What is left when all have run out of work is the drain, and not to be measured.
 void Simulation::open_at_given_time() {
-  const bool at_work = std::ranges::any_of(system_.roles().requesters, [](const auto& each) {
+  const bool at_work = std::ranges::any_of(system_.roles().all<Requester>(), [](const auto& each) {
     return each.role->has_work() && !each.role->out_of_work();
   });
   if (!window_.has_opened() && at_work) open_window(kernel_->now());
@@ -443,23 +447,23 @@ void Simulation::conclude_if_known() {
   if (!error || *error > *spec_.run.until.ci) return;
   known_ = true;
   close_window(kernel_->now());
-  for (const auto& [component, requester] : system_.roles().requesters) requester->cease();
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) requester->cease();
 }
 
 void Simulation::rests() { end_io_with_work(); }
 
 // CXL.io is the background of the work: it ends with the last answer, and what is under way then is let through.
 void Simulation::end_io_with_work() {
-  if (system_.roles().io_initiators.empty()) [[likely]]
+  if (system_.roles().all<IoInitiator>().empty()) [[likely]]
     return;
-  if (std::ranges::all_of(system_.roles().requesters,
+  if (std::ranges::all_of(system_.roles().all<Requester>(),
                           [](const auto& each) { return !each.role->has_work() || each.role->finished(); })) {
     cease_io();
   }
 }
 
 void Simulation::cease_io() {
-  for (const auto& [component, initiator] : system_.roles().io_initiators) initiator->cease();
+  for (const auto& [component, initiator] : system_.roles().all<IoInitiator>()) initiator->cease();
 }
 
 void Simulation::open_window(Time now) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "device/requester/requester.hpp"
 #include "kernel/measured_window.hpp"
 #include "memory/media/byte_store.hpp"
 #include "protocol/request_observer.hpp"
@@ -108,7 +109,7 @@ class Simulation final : private RequestObserver {
  private:
   void keep_versions();
   void give_work();
-  Sequencer& requester_at(const std::string& device) const;
+  Requester& requester_at(const std::string& device) const;
   void open_at_given_time();
   void end_unmeasured();
   bool all_warm();
@@ -146,7 +147,7 @@ class Simulation final : private RequestObserver {
   System system_;
   WorkloadBuilder work_maker_;
   ByteStore bytes_;
-  std::map<std::string, std::pair<Sequencer*, ExternalFeed*>> driven_;
+  std::map<std::string, std::pair<Requester*, ExternalFeed*>> driven_;
   bool advancing_ = false;
   RunRecorders recorders_;
 
@@ -156,7 +157,7 @@ class Simulation final : private RequestObserver {
   class Opener;
   std::unique_ptr<Opener> opener_;  // none: the window opens when all are warm
   MeasuredWindow window_;
-  std::vector<const Sequencer*> cold_;  // the last of them is; others may be warm meanwhile
+  std::vector<const Requester*> cold_;  // the last of them is; others may be warm meanwhile
   std::uint64_t completed_ = 0;
   std::uint64_t measured_ = 0;   // of these, in the window
   std::uint64_t next_look_ = 0;  // at how well the mean is known: when so many are measured; 0: never

@@ -1,7 +1,7 @@
 #include "system/run/standstill.hpp"
 
 #include "component/component.hpp"
-#include "device/requester/sequencer.hpp"
+#include "device/requester/requester.hpp"
 #include "kernel/wait_list.hpp"
 #include "system/model/system.hpp"
 
@@ -12,9 +12,9 @@ std::string describe_standstill(const std::string& problem, Time now, const Syst
   constexpr std::size_t kMaxLines = 40;
   std::uint64_t outstanding = 0;
   std::uint64_t write_backs = 0;
-  for (const auto& [component, requester] : system.roles().requesters) {
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
     outstanding += requester->outstanding();
-    write_backs += requester->write_backs();
+    write_backs += requester->progress().write_backs;
   }
   std::string text =
       problem + " (at " + to_text(now) + ", " + counted(outstanding, "request") + " under way" +

@@ -2,9 +2,9 @@
 
 namespace cxloom {
 
-void check_closed_loop(const Spec::Workload& workload, const Sequencer& requester) {
+void check_closed_loop(const Spec::Workload& workload, const Requester& requester) {
   const bool timed = workload.params.replay == Replay::kTimestamps;
-  if (!requester.has_cores() || !(workload.params.rate || timed)) return;
+  if (!requester.traits().has_cores || !(workload.params.rate || timed)) return;
   throw InputError({timed ? "replay: timestamps beside a core" : "a rate beside a core",
                     {},
                     "one of the two: a core makes accesses as soon as it can",
@@ -13,8 +13,8 @@ void check_closed_loop(const Spec::Workload& workload, const Sequencer& requeste
 }
 
 // Only traces, and accesses from outside, have instruction gaps; who has a workload gets none from outside.
-void check_instruction_time(const Spec::Workload& workload, const Sequencer& requester) {
-  if (workload.params.trace || !requester.times_instructions()) return;
+void check_instruction_time(const Spec::Workload& workload, const Requester& requester) {
+  if (workload.params.trace || !requester.traits().times_instructions) return;
   throw InputError({"instruction_time has no effect unless the workload is a trace, with instruction gaps",
                     {},
                     "issue_interval to space the accesses of a pattern",
@@ -23,13 +23,17 @@ void check_instruction_time(const Spec::Workload& workload, const Sequencer& req
                    "devices." + workload.device + ".instruction_time");
 }
 
-bool ignores_instruction_time(const Sequencer& requester) {
-  return requester.has_work() && requester.times_instructions() && !requester.has_instruction_gaps();
+bool ignores_instruction_time(const Requester& requester) {
+  return requester.has_work() && requester.traits().times_instructions &&
+         !requester.progress().has_instruction_gaps;
 }
 
-bool drops_instruction_gaps(const Sequencer& requester) {
-  return requester.has_work() && requester.has_instruction_gaps() && !requester.times_instructions() &&
-         !requester.has_cores() && !requester.open_loop();
+bool drops_instruction_gaps(const Requester& requester) {
+  if (!requester.has_work()) return false;
+  const auto traits = requester.traits();
+  const auto progress = requester.progress();
+  return progress.has_instruction_gaps && !traits.times_instructions && !traits.has_cores &&
+         !progress.open_loop;
 }
 
 std::string note_on_dropped_gaps(const std::string& device) {
@@ -37,7 +41,7 @@ std::string note_on_dropped_gaps(const std::string& device) {
          device + ".core, or .instruction_time, to play the instruction gaps of its trace";
 }
 
-void check_instruction_gaps(const std::string& device, const Sequencer& requester) {
+void check_instruction_gaps(const std::string& device, const Requester& requester) {
   if (!ignores_instruction_time(requester)) return;
   throw InputError({"instruction_time has no effect: the accesses of this trace have no instruction gaps",
                     {},

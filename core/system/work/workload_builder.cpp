@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/random.hpp"
-#include "device/requester/sequencer.hpp"
+#include "device/requester/requester.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/system.hpp"
 #include "system/model/touched_memory.hpp"
@@ -73,8 +73,8 @@ void WorkloadBuilder::memory_changed() {
 }
 
 bool WorkloadBuilder::has_cores(const std::string& device) const {
-  const Sequencer* const requester = system_.roles().requesters.of(system_.component(device).id());
-  return requester && requester->has_cores();
+  const Requester* const requester = system_.roles().of<Requester>(system_.component(device).id());
+  return requester && requester->traits().has_cores;
 }
 
 std::unique_ptr<PagePlacement> WorkloadBuilder::make_placement(const Placed& placed, const char* key,
@@ -85,7 +85,7 @@ std::unique_ptr<PagePlacement> WorkloadBuilder::make_placement(const Placed& pla
 }
 
 bool WorkloadBuilder::has_cache(const std::string& device) const {
-  const Sequencer* const requester = system_.roles().requesters.of(system_.component(device).id());
+  const Requester* const requester = system_.roles().of<Requester>(system_.component(device).id());
   return requester && requester->cache();
 }
 

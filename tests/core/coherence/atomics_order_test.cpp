@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "coherence/home/coherence_home.hpp"
 #include "core/support/coherence_oracle.hpp"
 #include "core/support/system.hpp"
+#include "device/requester/requester.hpp"
 #include "device/requester/sequencer.hpp"
 
 namespace cxloom::test {
@@ -62,10 +64,10 @@ void fetch_and_add(const std::string& coherence, const std::vector<std::string>&
   CoherenceOracle oracle(built.address_map());
   for (int i = 0; i < kRequesters; ++i) {
     const NodeId node = built.component("h" + std::to_string(i)).id();
-    if (const CacheAgent* const cache = built.roles().requesters.of(node)->cache())
+    if (const CacheAgent* const cache = built.roles().of<Requester>(node)->cache())
       oracle.add(node, *cache, CleanEvictions::kSilent);
   }
-  for (const auto& [component, agent] : built.roles().homes)
+  for (const auto& [component, agent] : built.roles().all<CoherenceHome>())
     oracle.add(component->id(), static_cast<const DirectoryAgent&>(*agent));
   run.simulation().watch(&oracle);
   run.to_end();

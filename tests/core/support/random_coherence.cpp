@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "coherence/home/coherence_home.hpp"
 #include "component/component.hpp"
 #include "core/support/coherence_oracle.hpp"
 #include "core/support/plain_oracle.hpp"
+#include "device/requester/requester.hpp"
 #include "device/requester/sequencer.hpp"
 #include "kernel/kernel.hpp"
 
@@ -213,11 +215,11 @@ std::string play(const RandomCase& made, const Lengths& lengths, bool log, const
   for (const RandomRequester& requester : made.requesters) {
     if (!requester.cache) continue;
     const NodeId node = run.node(requester.name);
-    const CacheAgent& cache = *system.roles().requesters.of(node)->cache();
+    const CacheAgent& cache = *system.roles().of<Requester>(node)->cache();
     oracle.add(node, cache, *requester.cache);
     audience.plain.add(node, cache);
   }
-  for (const auto& [component, home] : system.roles().homes)
+  for (const auto& [component, home] : system.roles().all<CoherenceHome>())
     oracle.add(component->id(), static_cast<const DirectoryAgent&>(*home));
   BetweenEvents between(oracle);
   run.simulation().watch(&audience);

@@ -25,7 +25,7 @@ class Reader final : public Agent, public IoInitiator {
   Reader(const NicParams& params, Endpoint& endpoint) : Agent(endpoint), target_(params.target) {
     endpoint.add(*this);
     endpoint.bind(channel_of(Opcode::kCplD), *this);
-    endpoint.system_context().roles.io_initiators.declare(endpoint, endpoint.id(), *this);
+    endpoint.system_context().roles.declare<IoInitiator>(endpoint, endpoint.id(), *this);
   }
 
   const std::string& target() const override { return target_; }

@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "core/support/atomic_systems.hpp"
 #include "core/support/coherence_flows.hpp"
+#include "device/requester/requester.hpp"
 #include "device/requester/sequencer.hpp"
 
 namespace cxloom::test {
@@ -53,7 +54,7 @@ class Replay {
 
 const CacheAgent& cache_of(Replay& run) {
   const cxloom::System& system = run.running().simulation().system();
-  return *system.roles().requesters.of(run.running().node("host"))->cache();
+  return *system.roles().of<Requester>(run.running().node("host"))->cache();
 }
 
 std::vector<Access> reads_of(const std::vector<std::uint64_t>& lines) {

@@ -7,6 +7,7 @@
 
 #include "core/support/coherence_flows.hpp"
 #include "core/support/system.hpp"
+#include "memory/media/memory_owner.hpp"
 
 namespace cxloom::test {
 namespace {
@@ -96,7 +97,7 @@ struct HomeRun {
   /// Time of all accesses to the coherent memory, in controller and media: it tells reads from writes.
   Time memory_time() const {
     const cxloom::System& system = run->simulation().system();
-    MemoryOwner& memory = *system.roles().memories.of(run->node(outside ? "mem" : "host"));
+    MemoryOwner& memory = *system.roles().of<MemoryOwner>(run->node(outside ? "mem" : "host"));
     return Time{static_cast<std::int64_t>(memory.memory_queue_integral(run->simulation().now()))};
   }
   double of_agent(std::string_view measure) const { return run->number({"per_home", "host", measure}); }

@@ -1,4 +1,5 @@
 #include "device/io/engine.hpp"
+#include "component/io_roles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -202,7 +203,7 @@ TEST(IoEngine, TheRunEndsWithTheWorkAndNothingIsLost) {
     Running run(beside_a_host(engine, "sw", {{"bandwidth", "10GB/s"}}));
     run.to_end();
     EXPECT_EQ(run.simulation().state(), Simulation::State::kFinished);
-    for (const auto& each : run.simulation().system().roles().io_initiators)
+    for (const auto& each : run.simulation().system().roles().all<IoInitiator>())
       EXPECT_EQ(each.role->outstanding(), 0U);
     EXPECT_EQ(run.number({"requests"}), 1000.0);
     // What was under way is let through: at most all tags of it, 0.41 us each.

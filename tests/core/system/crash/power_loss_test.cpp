@@ -11,6 +11,7 @@
 #include "core/support/crash_systems.hpp"
 #include "core/support/errors.hpp"
 #include "device/switch/persist_buffer.hpp"
+#include "device/switch/persist_domain.hpp"
 
 namespace cxloom::test {
 namespace {
@@ -228,7 +229,7 @@ TEST(PowerLoss, OfAChainALineIsLostWithTheOnlySwitchThatHasIt) {
     const NodeId second = running.node("sw2");
     const auto has = [&](NodeId node, LineAddress line) {
       bool found = false;
-      system.roles().persist_buffers.of(node)->entries().each([&](const PersistEntry& entry) {
+      system.roles().of<PersistDomain>(node)->entries().each([&](const PersistEntry& entry) {
         found |= entry.state != PersistEntry::State::kEmpty && entry.line == line;
       });
       return found;

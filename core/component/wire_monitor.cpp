@@ -1,4 +1,4 @@
-#include "interconnect/wire/monitor.hpp"
+#include "component/wire_monitor.hpp"
 
 #include <algorithm>
 

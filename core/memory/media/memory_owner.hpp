@@ -1,0 +1,52 @@
+// The role of what serves memory.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/measure.hpp"
+#include "base/units.hpp"
+#include "component/roles.hpp"
+
+namespace cxloom {
+
+class Media;
+
+/// A logical device: a part of a memory that belongs to one host, or to any.
+struct LogicalDeviceExtent {
+  Bytes base;
+  Bytes capacity;
+  std::optional<std::string> host;
+};
+
+/// Serves memory: the address map may lead to it.
+class MemoryOwner {
+ public:
+  static constexpr RoleKind kRole = RoleKind::kMemoryOwner;
+
+  /// Zero: it could have memory, and has none.
+  virtual Bytes memory_capacity() const = 0;
+  /// It has memory that serves any number of accesses at once, as far as is known.
+  virtual bool memory_unlimited() const = 0;
+  /// Gives the measures of its memory by name.
+  virtual void report_memory(MeasureSink& sink) const = 0;
+  /// Requests in it, over the time since the window opened: their number times picoseconds.
+  virtual double memory_queue_integral(Time now) = 0;
+  /// What stores its bytes; null if it has no memory, or does not show what it consists of.
+  virtual Media* media() = 0;
+  /// The part of it that answers writes before its media have them; empty: none does.
+  virtual std::string answers_writes_early() const { return {}; }
+  /// Its answers say how loaded it is (DevLoad).
+  virtual bool reports_load() const { return false; }
+  /// By LD-ID; none: it is one whole.
+  virtual std::span<const LogicalDeviceExtent> logical_devices() const { return {}; }
+  /// One of them belongs to that host. To be called before the simulation starts.
+  virtual void set_host(std::size_t /*ld*/, NodeId /*host*/) {}
+
+ protected:
+  ~MemoryOwner() = default;
+};
+
+}  // namespace cxloom

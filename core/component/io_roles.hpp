@@ -60,7 +60,7 @@ class IoInitiator {
   /// Gives the measures of its traffic by name.
   virtual void report_io(MeasureSink& sink) const = 0;
 
-  // Of the packets that ended in the window.
+  // The packets that ended in the window.
   virtual const LatencyDistribution& latency() const = 0;
   virtual SegmentSums::Sums segment_sums_ps() const = 0;
 

@@ -87,7 +87,7 @@ NAMED = {
         "python/cxloom/measure/bench.py": "measurements have a warm-up and an end of their own",
         "python/cxloom/bottleneck/engines.py": "whether packets go by one way",
         "python/cxloom/explaining/explanation.py": "the seed of the runs",
-        "python/cxloom/bottleneck/resources.py": "the routing, which spreads messages over parallel links",
+        "python/cxloom/bottleneck/shared_limits.py": "the routing, which spreads messages over parallel links",
         "python/cxloom/system/simulation.py": "until: what else ends a run",
         "python/cxloom/__init__.py": "the function `run`",
         "python/cxloom/cli/app.py": "the command `cxloom run`",

@@ -12,13 +12,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PLACES = ("bindings", "core", "include", "integrations", "python", "tests/core")
 ENDINGS = (".c", ".cpp", ".h", ".hpp", ".py")
-LEFT = (
-    "Of the packets that ended in the window.",
-    "Of the requests answered with data in the window.",
-    "Of those answered without.",
-    "Of these, dirty lines on their way to memory.",
-)
-"""Comments that begin so yet: no other may, and each of these is to get its subject."""
 HANGING = re.compile(r"\W*Of ")
 
 _CPP = re.compile(
@@ -58,7 +51,7 @@ def hanging(name: str, text: str) -> list[str]:
     return [
         f"{name}:{line}: {comment.strip()}"
         for line, comment in comments
-        if HANGING.match(comment) and not _goes_on(at.get(line - 1, "")) and not comment.endswith(LEFT)
+        if HANGING.match(comment) and not _goes_on(at.get(line - 1, ""))
     ]
 
 

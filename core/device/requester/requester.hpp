@@ -81,9 +81,9 @@ class Requester {
 
   /// Gives the measures of its requests by name.
   virtual void report_requests(MeasureSink& sink) const = 0;
-  /// Of the requests answered with data in the window.
+  /// The requests answered with data in the window.
   virtual const LatencyDistribution& latency() const = 0;
-  /// Of those answered without.
+  /// The requests answered without data.
   virtual const LatencyDistribution& errors() const = 0;
   virtual const BatchMeans& batches() const = 0;
 

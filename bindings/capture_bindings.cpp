@@ -221,8 +221,7 @@ void bind_capture(nb::module_& m) {
           },
           "most"_a, "wanted"_a = 0,
           "The records of the next words, of about so many if there are as many; those of the thread "
-          "`wanted` alone as "
-          "long as it has any.")
+          "`wanted` alone as long as it has any.")
       .def(
           "finish",
           [](ProgramSession& self) {
@@ -275,8 +274,7 @@ void bind_capture(nb::module_& m) {
           },
           "first"_a,
           "Of the pages that have the frames from this one on: an address in each, with the number of the "
-          "process in the upper 16 "
-          "bits, and the number of its origin.")
+          "process in the upper 16 bits, and the number of its origin.")
       .def(
           "origins_from",
           [](ProgramSession& self, std::size_t first) {
@@ -325,9 +323,7 @@ void bind_capture(nb::module_& m) {
             return counts;
           },
           "While recording: misses of the TLB's first level, walks of the page table, the entries that they "
-          "read, and the cycles "
-          "without "
-          "memory in which a thread waited for walks. None without a TLB.")
+          "read, and the cycles without memory in which a thread waited for walks. None without a TLB.")
       .def_prop_ro(
           "regions", [](const ProgramSession& self) { return self.capture.regions(); },
           "Regions of interest that have begun.");

@@ -106,8 +106,7 @@ void bind_crash(nb::module_& m) {
           },
           "look"_a,
           "One more run; True once no request can be left out any more. `look` is called now and then, and "
-          "may "
-          "raise to end it.")
+          "may raise to end it.")
       .def_prop_ro("left", [](const LossSearch& search) { return search.left().size(); })
       .def("history", &history_of, "The loss that the requests which are left come to.");
 }

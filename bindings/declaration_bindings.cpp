@@ -242,8 +242,7 @@ void bind_declarations(nb::module_& m) {
         "Checks one quantity and gives its canonical text; raises InputError naming what is allowed.");
   m.def("quantity", &quantity, "type"_a, "text"_a,
         "A quantity as a number: of time nanoseconds, of bytes bytes, of rates so many a second, inf without "
-        "limit. "
-        "Raises InputError naming what is allowed.");
+        "limit. Raises InputError naming what is allowed.");
   m.def("expand_topology", &expand_topology, "topology"_a,
         "The devices, links and address map that `topology: {kind: ...}` stands for.");
   m.def(

@@ -313,21 +313,18 @@ class RunningSystem {
 void bind_simulation(nb::module_& m) {
   nb::class_<RunningSystem>(
       m, "Simulation",
-      "A system at work; see the package's documentation of the spec. A feed gives the "
-      "next columns of a trace, or None "
-      "at its end. Or a tuple of that, the length of the trace where it is known, "
-      "and what makes another feed of the same trace. A method `want` of a feed is called with "
-      "the thread whose records are waited for.")
+      "A system at work; see the package's documentation of the spec. A feed gives the next columns of a "
+      "trace, or None at its end. Or a tuple of that, the length of the trace where it is known, and what "
+      "makes another feed of the same trace. A method `want` of a feed is called with the thread whose "
+      "records are waited for.")
       .def(nb::init<nb::handle, nb::dict, bool>(), "spec"_a, "feeds"_a, "timed"_a = false)
       .def(
           "batch_times", &RunningSystem::batch_times, "device"_a,
           "With `timed`: of each part that the feed of that device has given, when the last answer to one of "
-          "its "
-          "reads came, in ns; zero if none has.")
+          "its reads came, in ns; zero if none has.")
       .def("advance", &RunningSystem::advance, "max_events"_a, "until_ns"_a = nb::none(),
            "Runs at most so many events, up to and including a simulated time; True when the run is over. "
-           "Raises "
-           "SimulationError if it cannot finish.")
+           "Raises SimulationError if it cannot finish.")
       .def("run_until", &RunningSystem::run_until, "time_ns"_a,
            "Runs everything up to and including a simulated time; True when the run is over.")
       .def("stop", &RunningSystem::stop, "reason"_a, "Ends the run now; the summary is labelled truncated.")

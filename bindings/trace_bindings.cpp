@@ -114,8 +114,8 @@ nb::bytes text_of(const nb::dict& columns) {
   return nb::bytes(text.data(), text.size());
 }
 
-// TraceError becomes cxloom.base.errors.InputError with its line; tried before the translator of InputError, as the one
-// registered last is.
+// TraceError becomes cxloom.base.errors.InputError with its line; tried before the translator of InputError,
+// as the one registered last is.
 void translate_trace_error(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);

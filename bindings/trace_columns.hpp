@@ -35,8 +35,8 @@ ColumnOf<T> column_of(const std::vector<Record>& accesses, Field&& field, std::s
   return ColumnOf<T>(data, {count}, owner);
 }
 
-/// The columns in the order of the format: address, kind, size, thread, instruction_gap, dependence, timestamp, role, cycles,
-/// dependence_cycles.
+/// The columns in the order of the format: address, kind, size, thread, instruction_gap, dependence,
+/// timestamp, role, cycles, dependence_cycles.
 inline nanobind::tuple columns_of(const std::vector<Access>& accesses) {
   return nanobind::make_tuple(
       column_of<std::uint64_t>(accesses, [](const Access& access) { return access.address.value(); }),
@@ -61,9 +61,9 @@ struct AccessBatch {
 /// Appends the accesses of a batch: a dict with one array for each column, by the column's name.
 void append_columns(const nanobind::dict& columns, std::vector<Access>& accesses);
 
-/// Feeds a TraceStream from a Python callable that gives the next batch, as columns or as an AccessBatch, or None at the
-/// end. Takes the GIL for as long as the callable runs, so that the simulation may run without it; what it raises comes out of
-/// TraceStream::next.
+/// Feeds a TraceStream from a Python callable that gives the next batch, as columns or as an AccessBatch, or
+/// None at the end. Takes the GIL for as long as the callable runs, so that the simulation may run without
+/// it; what it raises comes out of TraceStream::next.
 TraceStream::Refill refill_from(nanobind::object feed);
 /// A callable that makes another feed of the same trace, from its beginning; called with the GIL or without.
 TraceStream::Again again_from(nanobind::object reopen);

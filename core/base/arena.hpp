@@ -1,5 +1,5 @@
-// Memory for what events touch all the time, side by side: in huge pages once it is much, so that the addresses of a large
-// system's state fit in the tables of the processor.
+// Memory for what events touch all the time, side by side: in huge pages once it is much, so that the
+// addresses of a large system's state fit in the tables of the processor.
 #pragma once
 
 #include <cstddef>

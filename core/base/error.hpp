@@ -10,8 +10,8 @@
 
 namespace cxloom {
 
-/// What a person wrote is wrong. Carries where (a path such as "devices.host.queue", grown from the inside out),
-/// what was found and what is allowed; the front end adds file and line.
+/// What a person wrote is wrong. Carries where (a path such as "devices.host.queue", grown from the inside
+/// out), what was found and what is allowed; the front end adds file and line.
 class InputError : public std::runtime_error {
  public:
   /// What a mistake has to do with other keys than its own.

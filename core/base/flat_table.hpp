@@ -12,8 +12,8 @@
 
 namespace cxloom {
 
-/// A cell has `std::uint64_t key() const`, which is zero exactly in empty cells. Cells move with every change of
-/// the table.
+/// A cell has `std::uint64_t key() const`, which is zero exactly in empty cells. Cells move with every change
+/// of the table.
 template <class Cell, class Cells = std::vector<Cell>>
 class FlatTable {
  public:

@@ -1,5 +1,5 @@
-// A list of objects that are linked through their own members `next` and `previous`, any of which may leave: it takes no memory
-// for them.
+// A list of objects that are linked through their own members `next` and `previous`, any of which may leave:
+// it takes no memory for them.
 #pragma once
 
 #include <cstdint>

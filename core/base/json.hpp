@@ -1,5 +1,5 @@
-// JSON to plain values and back: what programs without Python exchange with the simulator. The core depends on no library,
-// so that a program that embeds it needs none either.
+// JSON to plain values and back: what programs without Python exchange with the simulator. The core depends
+// on no library, so that a program that embeds it needs none either.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace cxloom {
 
-/// Reads one JSON text (RFC 8259), at most 100 levels deep. Whole numbers must fit 64 bits, keys of an object differ. Throws
-/// InputError with the line of the error.
+/// Reads one JSON text (RFC 8259), at most 100 levels deep. Whole numbers must fit 64 bits, keys of an object
+/// differ. Throws InputError with the line of the error.
 Value parse_json(std::string_view text);
 
 /// Writes it in one line, numbers so that they are read back as they were. Numbers that JSON does not have are null.

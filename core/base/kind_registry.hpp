@@ -19,10 +19,10 @@ class KindRegistry : public KindList {
  public:
   using KindList::KindList;
 
-  /// Registers a kind made as `Kind(params, context)`, where `Kind::Params` declares the parameters. A kind may have besides:
-  /// `Kind::measures()`, what it reports; `Kind::traits()`, words that tools go by; `Kind::Params::estimate(params, memory)`, what the
-  /// parameters take of the machine's memory; and `Kind::Params::check(params)`, which throws InputError for what only the kind finds
-  /// wrong with them.
+  /// Registers a kind made as `Kind(params, context)`, where `Kind::Params` declares the parameters. A kind
+  /// may have besides: `Kind::measures()`, what it reports; `Kind::traits()`, words that tools go by;
+  /// `Kind::Params::estimate(params, memory)`, what the parameters take of the machine's memory; and
+  /// `Kind::Params::check(params)`, which throws InputError for what only the kind finds wrong with them.
   template <class Kind>
   void add(const std::string& kind) {
     using Params = typename Kind::Params;

@@ -10,8 +10,8 @@
 //       measure<&Measured::hit_rate>("hit_rate", "", "hits / look-ups"),
 //   };
 //
-// A counter of a component stands in its struct of counts (kernel/windowed.hpp) and in a row. `Measured` derives from that
-// struct, adds what is worked out of counts and levels, and is named beside the member:
+// A counter of a component stands in its struct of counts (kernel/windowed.hpp) and in a row. `Measured`
+// derives from that struct, adds what is worked out of counts and levels, and is named beside the member:
 //
 //   struct Measured : Counts { double queue_mean = 0; };
 //   measure<Measured, &Measured::messages>("messages", "", "messages that left in the window")

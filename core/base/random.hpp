@@ -1,5 +1,5 @@
-// Random streams keyed by (seed, component, purpose): adding a device does not reshuffle the others, and the same key
-// gives the same numbers on every machine.
+// Random streams keyed by (seed, component, purpose): adding a device does not reshuffle the others, and the
+// same key gives the same numbers on every machine.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ class RandomStream {
   std::uint64_t state_[4];
 };
 
-// Logarithm, exponential and power built from +, -, *, / alone, so that their last bit does not depend on the C
-// library. Relative error below 1e-14 over the ranges that simulations use.
+// Logarithm, exponential and power built from +, -, *, / alone, so that their last bit does not depend on the
+// C library. Relative error below 1e-14 over the ranges that simulations use.
 double natural_log(double value);               ///< value > 0
 double exponential_of(double value);            ///< e^value, |value| < 700
 double power_of(double base, double exponent);  ///< base > 0

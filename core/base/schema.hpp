@@ -142,8 +142,8 @@ struct Held<std::optional<T>> {
   using Type = T;
 };
 
-/// Says the rest about a parameter just declared. T is its type, or what an optional one holds. The members that do something are
-/// below, outside: the library has them for the types that parameters mostly are.
+/// Says the rest about a parameter just declared. T is its type, or what an optional one holds. The members
+/// that do something are below, outside: the library has them for the types that parameters mostly are.
 template <class Member, class T = typename Held<Member>::Type>
 class SchemaField {
  public:
@@ -330,8 +330,8 @@ class Schema {
     return add_choice(fields_, name, place_of(&initial), initial, std::move(choices));
   }
 
-  /// A condition between several parameters; `problem` says what is wrong when it does not hold, and `key` with which
-  /// of them, if one is to blame.
+  /// A condition between several parameters; `problem` says what is wrong when it does not hold, and `key`
+  /// with which of them, if one is to blame.
   template <std::predicate<const Params&> Holds>
   void rule(std::string_view problem, Holds holds, std::string_view key = {}) {
     fields_.rule(problem, of_params(std::move(holds)), key);
@@ -350,8 +350,8 @@ class Schema {
   /// Throws InputError for all that is wrong: keys, values and bounds, or else the rules between them.
   Params read(const Value& value) const { return read(value, value); }
 
-  /// As `read`, where a person wrote no more than the keys of `written`; others have their values from elsewhere, such as a
-  /// preset among the parameters.
+  /// As `read`, where a person wrote no more than the keys of `written`; others have their values from
+  /// elsewhere, such as a preset among the parameters.
   Params read(const Value& value, const Value& written) const {
     Params params{};
     fields_.read(value, written, &params);

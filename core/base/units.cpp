@@ -160,8 +160,8 @@ std::string exact_text(std::uint64_t value, std::span<const Unit> units) {
   return std::to_string(value / best->scale) + std::string(best->suffix);
 }
 
-// Units per second as a decimal, with the largest power of 1000 that keeps it at or above one: exact if the decimal ends,
-// as that of every rate that was read does, else cut after nine places.
+// Units per second as a decimal, with the largest power of 1000 that keeps it at or above one: exact if the
+// decimal ends, as that of every rate that was read does, else cut after nine places.
 std::string rate_text(const Rate& rate, std::span<const std::string_view> suffixes) {
   if (rate.unlimited()) return "unlimited";
   constexpr std::size_t kMostPlaces = 40;

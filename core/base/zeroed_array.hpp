@@ -8,13 +8,13 @@
 
 namespace cxloom {
 
-/// Memory that is all zeros, in huge pages if it is large, but not so large that a part of it should not cost as much as the
-/// whole. Throws std::bad_alloc.
+/// Memory that is all zeros, in huge pages if it is large, but not so large that a part of it should not cost
+/// as much as the whole. Throws std::bad_alloc.
 void* take_zeroed(std::size_t bytes);
 void give_back_zeroed(void* memory, std::size_t bytes);
 
-/// An array of fixed size in which every element is all zeros until it is written. To make one takes no time, whatever its
-/// size, and a page of a large one no memory before something is written there.
+/// An array of fixed size in which every element is all zeros until it is written. To make one takes no time,
+/// whatever its size, and a page of a large one no memory before something is written there.
 template <class T>
   requires std::is_trivially_copyable_v<T>
 class ZeroedArray {

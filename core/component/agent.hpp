@@ -1,5 +1,5 @@
-// An agent: one function of a device, such as a sequencer, a cache or a memory controller. Its endpoint hands it the
-// messages of the classes that it takes, and sends for it.
+// An agent: one function of a device, such as a sequencer, a cache or a memory controller. Its endpoint hands
+// it the messages of the classes that it takes, and sends for it.
 #pragma once
 
 #include <cstdint>

@@ -40,20 +40,20 @@ class alignas(64) Component : public EventHandler {
   virtual bool forwards() const { return false; }
   /// It is a switch: its ports to other things than switches are edge ports, with PBR identities.
   virtual bool is_switch() const { return false; }
-  /// Its ports take messages from its queues when they can (a switch with virtual output queues), instead of being
-  /// handed them.
+  /// Its ports take messages from its queues when they can (a switch with virtual output queues), instead of
+  /// being handed them.
   virtual bool arbitrates() const { return false; }
   /// The kind of arbitration among the queues that want a port; null: they take turns.
   virtual const KindSpec* arbitration() const { return nullptr; }
   /// It works on a message as soon as its head is in (cut-through), instead of waiting for the last byte.
   virtual bool takes_heads() const { return false; }
-  /// Time from a message's arrival until `receive` is called for it (a pipeline that delays but never blocks); the
-  /// component charges it.
+  /// Time from a message's arrival until `receive` is called for it (a pipeline that delays but never
+  /// blocks); the component charges it.
   virtual Time pipeline() const { return Time{}; }
   /// What a message spends here on its way through when nobody else is about: for routes by latency.
   virtual Time transit_time() const { return Time{}; }
-  /// What a line of data takes, from its head to its last byte, on a medium that the component has besides its links:
-  /// for routes by latency.
+  /// What a line of data takes, from its head to its last byte, on a medium that the component has besides
+  /// its links: for routes by latency.
   virtual Time line_time() const { return Time{}; }
   /// Properties of its ports, for links that do not say otherwise.
   virtual Time port_delay() const { return Time{}; }

@@ -44,8 +44,8 @@ class DeliveryOrder {
     message.order = first_number(name);
   }
 
-  /// What must be in order with a message. 18 bits for each end and four for the class. Nobody numbers what it sends to itself, so
-  /// that no name is kEmpty or kListed.
+  /// What must be in order with a message. 18 bits for each end and four for the class. Nobody numbers what
+  /// it sends to itself, so that no name is kEmpty or kListed.
   static std::uint64_t stream_of(const Message& message) {
     const std::uint64_t line = LineAddress::of(message.address).number() * kMultiplier >> 40U;
     const std::uint64_t ends = std::uint64_t{message.source.index()} << 18U | message.destination.index();

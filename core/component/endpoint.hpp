@@ -35,27 +35,27 @@ class Endpoint : public Component {
   const SystemContext& system_context() const { return system_context_; }
   /// Joins the device: windows, reports and the like reach the agents in the order in which they joined.
   void add(Agent& agent) { agents_.push_back(&agent); }
-  /// Messages of this class to the device go to `agent`, be they from outside or its own. It may send: most of what is taken
-  /// is answered.
+  /// Messages of this class to the device go to `agent`, be they from outside or its own. It may send: most
+  /// of what is taken is answered.
   void bind(Channel channel, Agent& agent);
-  /// Messages of this class go to `agent` from now on, which passes on to the agent returned what is not its own. Null: nobody
-  /// took them before.
+  /// Messages of this class go to `agent` from now on, which passes on to the agent returned what is not its
+  /// own. Null: nobody took them before.
   Agent* put_before(Channel channel, Agent& agent);
   /// `agent` may send, though it takes no messages. To be said before the simulation starts.
   void add_sender(Agent& agent);
   /// An agent of its hands messages over in another order than they are ready in: they leave in the latter, which takes an
   /// event more for each where a departure would be known at once. To be said before the simulation starts.
   void send_as_ready() { as_ready_ = true; }
-  /// The receive buffer that a message took when it came in is free from `at` on. Agents call it once for every message
-  /// that they get.
+  /// The receive buffer that a message took when it came in is free from `at` on. Agents call it once for
+  /// every message that they get.
   void release(const Message& message, Time at) {
     if (returns_credits_ && message.port != kInside) port(message.port).release(message, at);
   }
 
   /// Gives a message that has come in to another agent of the device, for which it is. That one releases its buffer.
   void deliver(Message& message, Agent& to);
-  /// Sends a message that an agent has made itself to another agent of the device. One that has come in would keep its buffer for
-  /// ever: it is delivered.
+  /// Sends a message that an agent has made itself to another agent of the device. One that has come in would
+  /// keep its buffer for ever: it is delivered.
   static void send_within(Message& message, Agent& to) {
     message.port = kInside;
     to.receive(message);

@@ -13,8 +13,8 @@
 
 namespace cxloom {
 
-/// Counts what happens one after the other. The mean number of what has begun and not ended follows from two counts, which may
-/// be kept at two places.
+/// Counts what happens one after the other. The mean number of what has begun and not ended follows from two
+/// counts, which may be kept at two places.
 class MomentCount {
  public:
   void add(Time now) {

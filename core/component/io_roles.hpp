@@ -34,8 +34,8 @@ enum class IoData : std::uint8_t {
   kBack,  ///< reads, whose completions bring them
 };
 
-/// Makes CXL.io traffic. The request of a posted write (MWr) comes from `SystemContext::posted`. It is unanswered; the receiver returns
-/// the request to `SystemContext::posted`.
+/// Makes CXL.io traffic. The request of a posted write (MWr) comes from `SystemContext::posted`. It is
+/// unanswered; the receiver returns the request to `SystemContext::posted`.
 class IoInitiator {
  public:
   static constexpr RoleKind kRole = RoleKind::kIoInitiator;
@@ -46,8 +46,8 @@ class IoInitiator {
   virtual void aim(NodeId target, const IoRecord& arrived) = 0;
   /// Makes no more packets; those under way go on to their end.
   virtual void cease() = 0;
-  /// Is woken, by an event of kind kCredited, for each posted write that its target has taken, when the credit for it is back. Null: it
-  /// counts none.
+  /// Is woken, by an event of kind kCredited, for each posted write that its target has taken, when the
+  /// credit for it is back. Null: it counts none.
   virtual EventHandler* credits() { return nullptr; }
   static constexpr std::uint8_t kCredited = 1;
   /// None: both ways, or it does not say.

@@ -24,8 +24,7 @@ inline constexpr std::array kVersionMeasures{
     measure<&VersionsMeasured::stale_reads>(
         "stale_reads", "",
         "reads that got, from memory, a buffer or a cache, a version which another had followed for certain "
-        "when the read was made: a write that "
-        "was answered, or a version that a read had brought"),
+        "when the read was made: a write that was answered, or a version that a read had brought"),
     measure<&VersionsMeasured::lost_updates>(
         "lost_updates", "",
         "writes to memory over a version that was written after this one had been answered"),

@@ -40,8 +40,8 @@ inline void address_to(const AddressMap::Place& place, const Agent& sender, Mess
     sender.endpoint().system_context().versions->leaves(message);
 }
 
-/// Sends the message that a request waits for to its place, at its account's mark. `tag` is the sender's own name for what
-/// it waits for.
+/// Sends the message that a request waits for to its place, at its account's mark. `tag` is the sender's own
+/// name for what it waits for.
 inline void send_request(Agent& sender, Request& request, const AddressMap::Place& place, Opcode opcode,
                          Address address, std::uint16_t size, std::uint32_t tag) {
   Message& message = request.message;

@@ -46,19 +46,19 @@ class Port {
   Port& operator=(const Port&) = delete;
   virtual ~Port() = default;
 
-  /// Takes a message for transmission and always succeeds: the port queues what the wire cannot take yet.
-  /// The head is ready at `ready`, the last byte `message.tail` later. `ready` is not before now, and never decreases from
-  /// one call to the next unless the port is shared.
+  /// Takes a message for transmission and always succeeds: the port queues what the wire cannot take yet. The
+  /// head is ready at `ready`, the last byte `message.tail` later. `ready` is not before now, and never
+  /// decreases from one call to the next unless the port is shared.
   virtual void send(Message& message, Time ready) = 0;
 
-  /// Several parts of the component send here, each ahead of time: from now on messages leave in the order in which they are
-  /// ready, whatever the order of the calls. To be said before the first message.
+  /// Several parts of the component send here, each ahead of time: from now on messages leave in the order in
+  /// which they are ready, whatever the order of the calls. To be said before the first message.
   virtual void share() = 0;
 
   /// Where a component with queues of its own asks for the wire; null: this port has no turns to give.
   virtual PortQueues* queues() const { return nullptr; }
-  /// The load now, in messages: those that wait for the wire, the one on it, and those whose credit of the class has not come
-  /// back from the far end.
+  /// The load now, in messages: those that wait for the wire, the one on it, and those whose credit of the
+  /// class has not come back from the far end.
   virtual std::uint32_t load(Channel which) = 0;
   /// Its wire has no limit of bandwidth.
   virtual bool unlimited() const = 0;
@@ -69,8 +69,8 @@ class Port {
 
   /// Somebody counts the messages that come in here: `release` does something.
   bool returns_credits() const { return returns_credits_; }
-  /// Says that the receive buffer which `message` took when it came in through this port is free from time `at` on.
-  /// Receivers call it once for every message; without flow control it costs nothing.
+  /// Says that the receive buffer which `message` took when it came in through this port is free from time
+  /// `at` on. Receivers call it once for every message; without flow control it costs nothing.
   void release(const Message& message, Time at) { release(vc_of(message.channel), at); }
   /// The same where messages come in by several virtual channels of a class.
   void release(ClassVc vc, Time at) {

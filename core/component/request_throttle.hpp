@@ -1,5 +1,5 @@
-// Paces the requests of a device to each memory by what the memory says of its load (DevLoad), after the reference model of the
-// specification: the highest load of a window moves the rate up or down.
+// Paces the requests of a device to each memory by what the memory says of its load (DevLoad), after the
+// reference model of the specification: the highest load of a window moves the rate up or down.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// What can fill up, so that requests wait for it: queue slots, miss registers, banks, buses. Whatever has it declares it beside the
-// parameter that bounds it. Tools that say what limits a system go by that alone, in devices of plug-ins as in ours
-// (docs/explain.md).
+// What can fill up, so that requests wait for it: queue slots, miss registers, banks, buses. Whatever has it
+// declares it beside the parameter that bounds it. Tools that say what limits a system go by that alone, in
+// devices of plug-ins as in ours (docs/explain.md).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The roles that a component may play besides taking messages: what the builder, the run and the results must know of it. A
-// component declares its roles when it is made, so that nobody asks what class it is.
+// The roles that a component may play besides taking messages: what the builder, the run and the results must
+// know of it. A component declares its roles when it is made, so that nobody asks what class it is.
 //
 // A role is an interface on the floor that has its words, with a number from here:
 //

@@ -31,8 +31,8 @@ class VirtualChannelTurns {
         turns_(channels_.size() * channels_.size(), Turn::kStay) {}
 
   void set(std::uint16_t in, std::uint16_t out, Turn turn) { turns_[in * channels_.size() + out] = turn; }
-  /// At which level a message that has come in by the port `in` goes on by `out`. What comes in by no port begins at the first one,
-  /// and where a link has too few virtual channels it stays on the last.
+  /// At which level a message that has come in by the port `in` goes on by `out`. What comes in by no port
+  /// begins at the first one, and where a link has too few virtual channels it stays on the last.
   std::uint8_t level_after(std::uint16_t in, std::uint16_t out, std::uint8_t level) const {
     if (in >= channels_.size()) return 0;
     const Turn turn = turns_[in * channels_.size() + out];
@@ -58,8 +58,8 @@ class VirtualChannelTurns {
   unsigned groups(std::uint16_t out, std::uint8_t level) const {
     return (channels_[out] - level + levels_ - 1U) / levels_;
   }
-  // With one group more, each of the others has fewer pairs and none that it did not have: more virtual channels never let more
-  // messages wait behind each other.
+  // With one group more, each of the others has fewer pairs and none that it did not have: more virtual
+  // channels never let more messages wait behind each other.
   static unsigned group_of(const Message& message, unsigned groups) {
     const std::uint64_t pair = (std::uint64_t{message.source.index()} << 32U) | message.destination.index();
     unsigned group = 0;

@@ -84,8 +84,8 @@ class WireMonitor {
   LevelMonitor& queue() { return queue_; }
 
  private:
-  /// Member by member, from where they were worked out: a copy in wider words waits until the parts that it is made of are out
-  /// of the store buffer.
+  /// Member by member, from where they were worked out: a copy in wider words waits until the parts that it
+  /// is made of are out of the store buffer.
   static void write(Passage& place, const Passage& passage) {
     place.ready = passage.ready;
     place.start = passage.start;
@@ -117,23 +117,23 @@ class WireMonitor {
 
   static constexpr Time kNone{-1};
 
-  // A message touches what comes first and, where it waits, its place in the ring; where it does not wait, the half of a line
-  // each of `last_` and `totals_`.
+  // A message touches what comes first and, where it waits, its place in the ring; where it does not wait,
+  // the half of a line each of `last_` and `totals_`.
   //
-  // Passages are booked ahead of time and worked off many at a time, which costs less than one by one. [ended_, tail_) are
-  // kept; of these [joined_, tail_) have not joined the queue yet at the time up to which the account goes, and
-  // [started_, tail_) have not started. The numbers wrap around.
+  // Passages are booked ahead of time and worked off many at a time, which costs less than one by one.
+  // [ended_, tail_) are kept; of these [joined_, tail_) have not joined the queue yet at the time up to which
+  // the account goes, and [started_, tail_) have not started. The numbers wrap around.
   std::uint32_t ended_ = 0;
   std::uint32_t tail_ = 0;
   std::uint32_t room_ = 0;  // in the ring: a power of two
   std::uint32_t started_ = 0;
   Passage* places_ = nullptr;  // of the ring
   std::uint32_t joined_ = 0;
-  // Most often a passage that starts when it is ready finds that the last one has ended. The last one is kept here then, and
-  // nothing in the ring.
+  // Most often a passage that starts when it is ready finds that the last one has ended. The last one is kept
+  // here then, and nothing in the ring.
   Passage last_{kNone, kNone, kNone};
-  // Since the window opened: what a passage under way then had of the wire before is taken off. Goes on after the close, when
-  // nobody looks.
+  // Since the window opened: what a passage under way then had of the wire before is taken off. Goes on after
+  // the close, when nobody looks.
   WireTotals totals_;
   std::pmr::vector<Passage> ring_;
   LevelMonitor queue_;

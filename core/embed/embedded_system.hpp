@@ -22,8 +22,8 @@ class EmbeddedSystem {
   /// Told of the answer to one access, with the request's account and the time.
   using Answered = std::function<void(const Request& request, Time now)>;
 
-  /// `json` is a resolved spec, as `cxloom resolve` prints it; `plugins` are libraries with kinds that it names. Throws
-  /// InputError with the path of what is wrong.
+  /// `json` is a resolved spec, as `cxloom resolve` prints it; `plugins` are libraries with kinds that it
+  /// names. Throws InputError with the path of what is wrong.
   explicit EmbeddedSystem(std::string_view json, const std::vector<std::string>& plugins = {});
   EmbeddedSystem(const EmbeddedSystem&) = delete;
   EmbeddedSystem& operator=(const EmbeddedSystem&) = delete;
@@ -36,8 +36,8 @@ class EmbeddedSystem {
   /// No more accesses will come from outside, but for those of answers to others.
   void close_feeds();
 
-  /// Runs everything that happens up to and including `limit`; true when the simulation is over. Throws SimulationError with a
-  /// diagnosis if it cannot finish.
+  /// Runs everything that happens up to and including `limit`; true when the simulation is over. Throws
+  /// SimulationError with a diagnosis if it cannot finish.
   bool run_until(Time limit);
   Time next_event_time() const;
   Time now() const;

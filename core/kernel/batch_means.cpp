@@ -8,8 +8,8 @@ namespace cxloom {
 
 namespace {
 
-// Batches count as independent if a one-sided test of their correlation at 20 % says so (as in A. Tafazzoli et al., Skart,
-// INFORMS J. Comput. 23, 2011): the normal quantile of 80 %.
+// Batches count as independent if a one-sided test of their correlation at 20 % says so (as in A. Tafazzoli
+// et al., Skart, INFORMS J. Comput. 23, 2011): the normal quantile of 80 %.
 constexpr double kAcceptable = 0.8416;
 constexpr double kMostCorrelated = 0.95;
 constexpr double kFewestDegrees = 3.0;
@@ -82,8 +82,8 @@ Estimate estimate(const Scatter& scatter, std::size_t batches, std::size_t group
 
 }  // namespace
 
-// Cornish and Fisher's expansion (Abramowitz and Stegun, 26.7.5): within 1 % from three degrees of freedom on, by
-// arithmetic that gives the same bits everywhere.
+// Cornish and Fisher's expansion (Abramowitz and Stegun, 26.7.5): within 1 % from three degrees of freedom
+// on, by arithmetic that gives the same bits everywhere.
 double student_t(Confidence confidence, double degrees) {
   const double z = confidence == Confidence::k95 ? 1.959963984540054 : 2.575829303548901;
   const double z2 = z * z;

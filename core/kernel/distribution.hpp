@@ -10,8 +10,8 @@
 
 namespace cxloom {
 
-/// Counts of time values in logarithmic buckets, each cut into 2^precision parts: a percentile is right to one part in
-/// 2^precision, count, sum, minimum and maximum are exact. Buckets come into being when used.
+/// Counts of time values in logarithmic buckets, each cut into 2^precision parts: a percentile is right to
+/// one part in 2^precision, count, sum, minimum and maximum are exact. Buckets come into being when used.
 class LatencyDistribution {
  public:
   explicit LatencyDistribution(unsigned precision = 7) : precision_(precision) {}
@@ -42,8 +42,8 @@ class LatencyDistribution {
   double quantile_ns(double fraction) const;
 
  private:
-  /// In `counts_`; beyond its end, if it has no room for the value yet. Above octave 0 the shifted value keeps its leading bit,
-  /// 2^precision, which adds the octave that the shift lacks.
+  /// In `counts_`; beyond its end, if it has no room for the value yet. Above octave 0 the shifted value
+  /// keeps its leading bit, 2^precision, which adds the octave that the shift lacks.
   std::uint64_t place_of(std::uint64_t value) const {
     const auto magnitude = static_cast<unsigned>(std::bit_width(value | 1U));
     const unsigned shift = magnitude > precision_ ? magnitude - precision_ - 1 : 0;

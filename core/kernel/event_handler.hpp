@@ -26,8 +26,8 @@ class EventHandler {
   virtual void wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
     throw InternalError("a wake-up for something that asked for none");
   }
-  /// An event of it comes soon, the kind of which is `Event::kArrival` for a message: a hint to fetch what the event will touch.
-  /// It changes nothing, and is given where events crowd an instant.
+  /// An event of it comes soon, the kind of which is `Event::kArrival` for a message: a hint to fetch what
+  /// the event will touch. It changes nothing, and is given where events crowd an instant.
   virtual void foresee(std::uint8_t /*kind*/, std::uint64_t /*payload*/) const {}
   /// A hint before `settle`: first early, then once more, when what was asked for first is there.
   virtual void foresee_settle(bool /*early*/) const {}

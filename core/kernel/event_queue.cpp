@@ -136,8 +136,8 @@ bool EventQueue::open_next_bucket() {
   return true;
 }
 
-// Most often a bucket holds but one event, or two of one instant. What is done otherwise is apart, so that here no registers
-// are saved for it.
+// Most often a bucket holds but one event, or two of one instant. What is done otherwise is apart, so that
+// here no registers are saved for it.
 void EventQueue::open_next_instant() {
   if (filled_instants_ == 0 && open_next_bucket()) return;
   lay_out_instant();
@@ -170,8 +170,8 @@ void EventQueue::open_next_instant() {
   return nullptr;
 }
 
-// In large systems many events share an instant. A sort spends most of its time on mispredicted branches; here the place of
-// each is the number of events that go behind it, which compilers count several at a time.
+// In large systems many events share an instant. A sort spends most of its time on mispredicted branches;
+// here the place of each is the number of events that go behind it, which compilers count several at a time.
 void EventQueue::order_instant() {
   constexpr std::size_t kFewest = 6;
   constexpr std::size_t kMost = 64;

@@ -68,8 +68,8 @@ class EventQueue {
     return events_[at_instant_[left_ - 1]];
   }
 
-  /// Removes what `top` gave. Where events crowd an instant, returns one that comes after a few others: its handler and its
-  /// message have been fetched. Else null.
+  /// Removes what `top` gave. Where events crowd an instant, returns one that comes after a few others: its
+  /// handler and its message have been fetched. Else null.
   const Event* pop() {
     --size_;
     give_node(at_instant_[--left_]);
@@ -97,10 +97,10 @@ class EventQueue {
   static constexpr std::uint32_t kFineMask = (1U << kFineBits) - 1;
   static constexpr std::int64_t kBuckets = 32768;  // a horizon of 2.1 us
   static constexpr std::uint32_t kNone = 0xffffffffU;
-  // So many events ahead in a crowded instant, memory is asked for what an event touches, and its handler for the rest: some
-  // hundred nanoseconds each, which is what memory takes to answer.
-  // Fewer events than kCrowded share an instant where what they touch fits in the second level of a cache: there, asking for it
-  // costs more than it brings.
+  // So many events ahead in a crowded instant, memory is asked for what an event touches, and its handler for
+  // the rest: some hundred nanoseconds each, which is what memory takes to answer. Fewer events than kCrowded
+  // share an instant where what they touch fits in the second level of a cache: there, asking for it costs
+  // more than it brings.
   static constexpr std::size_t kCrowded = 40;
   static constexpr std::size_t kFetchedAhead = 16;
   static constexpr std::size_t kForeseen = 8;
@@ -109,8 +109,8 @@ class EventQueue {
   static std::int64_t bucket_of(Time time) { return time.ps() >> kFineBits; }
   static std::uint32_t fine_of(Time time) { return static_cast<std::uint32_t>(time.ps()) & kFineMask; }
 
-  // Lists of a bucket hold each node with the picosecond of its event within the bucket, so that spreading them over the
-  // instants does not touch the events.
+  // Lists of a bucket hold each node with the picosecond of its event within the bucket, so that spreading
+  // them over the instants does not touch the events.
   void link_in_bucket(std::uint32_t node, Time time) {
     const auto slot = static_cast<std::size_t>(bucket_of(time) & (kBuckets - 1));
     next_[node] = buckets_[slot];
@@ -173,8 +173,8 @@ class EventQueue {
   std::size_t size_ = 0;
   Time instant_{-1};        // of the events in `at_instant_`, or of the last one that was
   std::int64_t open_ = -1;  // number of the open bucket
-  // The next events, last first; room for all nodes. They are of `instant_`, but for those before it that were pushed after a
-  // look ahead had opened it.
+  // The next events, last first; room for all nodes. They are of `instant_`, but for those before it that
+  // were pushed after a look ahead had opened it.
   Nodes at_instant_;
   std::size_t left_ = 0;                                         // of these
   bool crowded_ = false;                                         // there were many of these

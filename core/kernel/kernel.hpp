@@ -14,8 +14,8 @@
 
 namespace cxloom {
 
-/// Sees every event before it happens: for logs and tests. A message that leaves a link end of flits in the event with
-/// which it arrives is not seen as an arrival of its own.
+/// Sees every event before it happens: for logs and tests. A message that leaves a link end of flits in the
+/// event with which it arrives is not seen as an arrival of its own.
 class EventWatcher {
  public:
   virtual ~EventWatcher() = default;
@@ -33,8 +33,8 @@ struct KernelGroup {
 
 class Kernel {
  public:
-  /// So many events happen at most before the events are counted anew. A source's count has 32 bits: it stays far below, since
-  /// what it counts has happened or is pending.
+  /// So many events happen at most before the events are counted anew. A source's count has 32 bits: it stays
+  /// far below, since what it counts has happened or is pending.
   static constexpr std::uint64_t kCountedTogether = std::uint64_t{1} << 31U;
 
   explicit Kernel(std::uint64_t counted_together = kCountedTogether)
@@ -82,12 +82,12 @@ class Kernel {
   /// As `schedule`, for what goes on by itself (refresh, samplers): it keeps no simulation alive.
   void schedule_background(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
                            std::uint64_t payload = 0);
-  /// Calls `handler.settle()` once everything that happens at this instant has happened. The caller asks at most
-  /// once per instant.
+  /// Calls `handler.settle()` once everything that happens at this instant has happened. The caller asks at
+  /// most once per instant.
   void at_end_of_instant(EventHandler& handler) { settling_.push_back(&handler); }
 
-  /// Runs all events up to and including `limit`, at most `max_events`. Returns how many it ran. If it is not idle behind those
-  /// up to and including `stop`, it returns with time where it is.
+  /// Runs all events up to and including `limit`, at most `max_events`. Returns how many it ran. If it is not
+  /// idle behind those up to and including `stop`, it returns with time where it is.
   std::uint64_t run(Time limit, std::uint64_t max_events, Time stop = Time::max());
   /// The handler that was at work when `run` threw; null if it did not.
   const EventHandler* failed() const { return failed_; }
@@ -95,8 +95,8 @@ class Kernel {
   bool idle() const { return queue_.size() == background_ && settling_.empty(); }
   /// Time of the next event, Time::max() if there is none.
   Time next_event_time();
-  /// Whether more may come from outside: then background events go on happening up to the limit of `run`, if it has one,
-  /// when nothing else is left.
+  /// Whether more may come from outside: then background events go on happening up to the limit of `run`, if
+  /// it has one, when nothing else is left.
   void stay_awake(bool awake) { awake_ = awake; }
   /// Ends `run` after the event at hand.
   void pause() { paused_ = true; }

@@ -10,9 +10,9 @@
 
 namespace cxloom {
 
-/// T has a member `T* next`, which the pool uses while the object is free. If it has a member `std::uint32_t index`, too, the
-/// object finds there its place in the pool, the same through all its lives. If it has a function `renew`, that makes it as if new:
-/// it may leave alone what it knows to be so.
+/// T has a member `T* next`, which the pool uses while the object is free. If it has a member `std::uint32_t
+/// index`, too, the object finds there its place in the pool, the same through all its lives. If it has a
+/// function `renew`, that makes it as if new: it may leave alone what it knows to be so.
 template <class T>
 class Pool {
  public:
@@ -61,8 +61,8 @@ class Pool {
   static constexpr bool kIndexed = requires(T object) { object.index; };
   static constexpr bool kRenewed = requires(T object) { object.renew(); };
 
-  /// A cache line apart: at a stride of a power of two the hot lines of all objects would share a part of the cache's sets,
-  /// and thousands of them would push each other out.
+  /// A cache line apart: at a stride of a power of two the hot lines of all objects would share a part of the
+  /// cache's sets, and thousands of them would push each other out.
   struct Slot {
     T object;
     std::array<std::byte, 64> apart;

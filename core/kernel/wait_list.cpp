@@ -17,8 +17,8 @@ namespace {
 
 using Names = std::vector<const EventHandler*>;
 
-// Follows the holders from `at`, depth first, whatever number of things each waits for. True once `path` ends in a
-// handler that it holds already. `done` are those from which no circle was found.
+// Follows the holders from `at`, depth first, whatever number of things each waits for. True once `path` ends
+// in a handler that it holds already. `done` are those from which no circle was found.
 bool walk_into_circle(const EventHandler* at, const std::map<const EventHandler*, Names>& holders,
                       Names& path, std::set<const EventHandler*>& done) {
   if (done.contains(at)) return false;

@@ -44,8 +44,8 @@ inline constexpr std::array<std::uint8_t, kInstructionClasses> kLatencies = [] {
   return cycles;
 }();
 
-/// Instructions are dispatched in order, `width` per cycle, each when the one `window` places before it has retired; they are executed
-/// when their operands are there, whatever the order, and retire in order.
+/// Instructions are dispatched in order, `width` per cycle, each when the one `window` places before it has
+/// retired; they are executed when their operands are there, whatever the order, and retire in order.
 class CorePipeline {
  public:
   explicit CorePipeline(const CorePipelineParams& params = {})
@@ -78,8 +78,8 @@ class CorePipeline {
     now_ = cycle;
     in_cycle_ = 0;
   }
-  /// What a load takes that finds its line in that level of the caches. A line in no level takes as long as one in the first: whoever
-  /// makes the access adds the time of the memory.
+  /// What a load takes that finds its line in that level of the caches. A line in no level takes as long as
+  /// one in the first: whoever makes the access adds the time of the memory.
   std::uint32_t load_cycles(std::size_t level) const {
     return load_cycles_[level < load_cycles_.size() ? level : 0];
   }

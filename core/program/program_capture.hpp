@@ -38,10 +38,10 @@ struct CaptureParts {
 
 /// Gives the filter each access of a program, with the record of the trace that it waits for.
 ///
-/// With caches a record is the read of a line or its write-back. What a load delivers waits for the record of its line, also if
-/// a neighbour of it was what missed; the read of a line waits for what its address is made of. Without caches a
-/// store also waits for what it stores. An access to a page whose place is not known waits for a walk of the page table, each of whose
-/// loads waits for the one before.
+/// With caches a record is the read of a line or its write-back. What a load delivers waits for the record of
+/// its line, also if a neighbour of it was what missed; the read of a line waits for what its address is made
+/// of. Without caches a store also waits for what it stores. An access to a page whose place is not known
+/// waits for a walk of the page table, each of whose loads waits for the one before.
 ///
 /// A flush of a line waits for what its address is made of, and for the line if it is coming. The next fence or atomic operation of its
 /// thread waits for all before it; of a thread that has flushed nothing it has its cycles alone.
@@ -116,8 +116,8 @@ class ProgramCapture : public ProgramSink {
     return make_state(thread);
   }
   State& make_state(std::uint32_t thread);
-  // `begun` are the instructions that the filter was not told of yet, `walked` the cycles of what is needed that are of page walks. Gives
-  // what its result is made of.
+  // `begun` are the instructions that the filter was not told of yet, `walked` the cycles of what is needed
+  // that are of page walks. Gives what its result is made of.
   Dependence run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
                  std::span<const ProgramAccess> accesses, std::uint64_t& begun);
   CaptureFilter::Delivery give(State& state, const ProgramThread& thread, const ProgramAccess& access,

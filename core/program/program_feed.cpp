@@ -113,8 +113,8 @@ std::uint64_t ProgramFeed::read_wanted(std::uint32_t wanted, ProgramSink& sink) 
     silence_.begin_anew();
     return count;
   }
-  // What holds it is settled by what others tell. If it sleeps outside of calls that may wait, it does so within the emulator, until
-  // another goes on.
+  // What holds it is settled by what others tell. If it sleeps outside of calls that may wait, it does so
+  // within the emulator, until another goes on.
   if ((*found)->is_held() || (*found)->place.is_asleep((*found)->head(), (*found)->at)) return read_all(sink);
   return silence_.ends(wanted) ? read_all(sink) : 0;
 }

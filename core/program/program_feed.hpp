@@ -95,8 +95,8 @@ class ProgramFeed {
 
   // A thread that was killed between taking its number in the order of calls and telling the call holds up the others so long.
   static constexpr std::chrono::seconds kLongestHold{2};
-  // A thread that tells nothing and does not sleep may have to wait for a processor of this machine. After so long it is taken to wait
-  // within the emulator for another, whose ring is full.
+  // A thread that tells nothing and does not sleep may have to wait for a processor of this machine. After so
+  // long it is taken to wait within the emulator for another, whose ring is full.
   static constexpr std::chrono::milliseconds kLongestSilence{250};
 
   FeedDirectory folder_;

@@ -13,8 +13,8 @@ class StallTimer {
 
   explicit StallTimer(Clock::duration longest) : longest_(longest) {}
 
-  /// Nothing came of what has that number, which is not zero. True if it has been waited for too long; waiting begins anew
-  /// with another number.
+  /// Nothing came of what has that number, which is not zero. True if it has been waited for too long;
+  /// waiting begins anew with another number.
   bool ends(std::uint32_t number = 1, Clock::time_point now = Clock::now()) {
     if (number != number_) since_ = now;
     number_ = number;

@@ -7,8 +7,8 @@
 
 namespace cxloom {
 
-/// The latest calls of all threads. Of a thread that waited for nobody who is known, somebody else's latest call is taken to have let it
-/// go on: who let it has been told before.
+/// The latest calls of all threads. Of a thread that waited for nobody who is known, somebody else's latest
+/// call is taken to have let it go on: who let it has been told before.
 class LatestCalls {
  public:
   void add(std::uint32_t thread, const SystemCall& call) {

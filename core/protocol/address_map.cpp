@@ -91,8 +91,7 @@ void RegionParams::describe(Schema<RegionParams>& schema) {
                {"capacity", InterleavePolicy::kCapacity}})
       .doc(
           "cxl: an HDM decoder's ways and granularities. weighted: any number of targets, by weight. "
-          "capacity: weights "
-          "in proportion to the capacities.");
+          "capacity: weights in proportion to the capacities.");
   schema.rule("the base must be a multiple of the interleave", [](const RegionParams& region) {
     return !region.base || region.base->value() % region.interleave.count() == 0;
   });
@@ -113,18 +112,15 @@ void RegionParams::describe(Schema<RegionParams>& schema) {
                {"hdm-d", Coherence::kHdmD}})
       .doc(
           "Who keeps caches coherent that hold its lines. none: nobody; each line is taken to be used by one "
-          "requester. "
-          "hdm-db: the device, by a snoop filter and back-invalidate snoops. hdm-h: a host, by snoops of "
-          "CXL.cache; its own memory, or a device's. hdm-d: the device, by bias: it asks who may hold lines "
-          "by "
-          "CXL.cache.")
+          "requester. hdm-db: the device, by a snoop filter and back-invalidate snoops. hdm-h: a host, by "
+          "snoops of CXL.cache; its own memory, or a device's. hdm-d: the device, by bias: it asks who may "
+          "hold lines by CXL.cache.")
       .source("CXL 3.x, HDM-DB, HDM-H and HDM-D");
   schema.field("home", &RegionParams::home)
       .default_text("each target, by a dcoh, bias or home_agent of its own")
       .doc(
           "The device that manages the coherence of the range: one with a dcoh (hdm-db) or bias (hdm-d), or "
-          "a host "
-          "with a home_agent (hdm-h).");
+          "a host with a home_agent (hdm-h).");
   schema
       .choice("persistence", &RegionParams::persistence,
               {{"volatile", Persistence::kVolatile},

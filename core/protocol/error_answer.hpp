@@ -6,8 +6,8 @@
 
 namespace cxloom {
 
-/// Makes a request of CXL.mem, or an answer to one, into an error answer of the device at `node`: MemData-NXM, or Cmp to a
-/// write. It goes to the sender of the request.
+/// Makes a request of CXL.mem, or an answer to one, into an error answer of the device at `node`:
+/// MemData-NXM, or Cmp to a write. It goes to the sender of the request.
 inline void make_error_answer(Message& message, NodeId node) {
   const bool request = message.opcode == Opcode::kMemRd || message.opcode == Opcode::kMemWr ||
                        message.opcode == Opcode::kMemAtomic;

@@ -31,8 +31,8 @@ inline constexpr std::array<std::string_view, kChannelCount> kChannelNames{
     "M2S Req", "M2S RwD",  "M2S BIRsp", "S2M NDR", "S2M DRS",  "S2M BISnp", "D2H Req",
     "D2H Rsp", "D2H Data", "H2D Req",   "H2D Rsp", "H2D Data", "IO"};
 
-/// Opcodes in use: of CXL.mem and CXL.cache (CXL 3.x specification, chapter 3), and of CXL.io, which are packets of PCIe (PCI Express
-/// Base Specification, section 2.2).
+/// Opcodes in use: of CXL.mem and CXL.cache (CXL 3.x specification, chapter 3), and of CXL.io, which are
+/// packets of PCIe (PCI Express Base Specification, section 2.2).
 enum class Opcode : std::uint8_t {
   kMemRd,       ///< M2S Req: read a line
   kMemWr,       ///< M2S RwD: write a line
@@ -50,8 +50,8 @@ enum class Opcode : std::uint8_t {
   // Memory whose coherence the device manages by bias (HDM-D).
   kMemRdFwd,  ///< M2S Req: the answer to a device that asked for a line of its own memory: the host keeps MetaValue of it
 
-  // Back-invalidation: a device asks the host about a line (Blk: two or four lines of an aligned 256 B) before it
-  // changes its state.
+  // Back-invalidation: a device asks the host about a line (Blk: two or four lines of an aligned 256 B)
+  // before it changes its state.
   kBISnpCur,      ///< S2M BISnp: for the current value, any state may stay
   kBISnpData,     ///< S2M BISnp: for a shared or exclusive copy
   kBISnpInv,      ///< S2M BISnp: for an exclusive copy, the host's becomes invalid
@@ -248,8 +248,8 @@ constexpr Channel channel_of(Opcode opcode) {
   return Channel::kIo;
 }
 
-/// Host to device or peer to peer (M2S, H2D), as opposed to the way back. Of CXL.io the class does not say: see
-/// SystemContext::goes_downstream.
+/// Host to device or peer to peer (M2S, H2D), as opposed to the way back. Of CXL.io the class does not say:
+/// see SystemContext::goes_downstream.
 constexpr bool is_downstream(Channel channel) {
   switch (channel) {
     case Channel::kM2SReq:

@@ -1,5 +1,5 @@
-// The parts of a request's latency. A request is charged for what it waits on at each instant, so that its segments
-// sum to its latency exactly; there is no "other".
+// The parts of a request's latency. A request is charged for what it waits on at each instant, so that its
+// segments sum to its latency exactly; there is no "other".
 #pragma once
 
 #include <array>
@@ -89,8 +89,7 @@ inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
     {"media", SegmentPlace::kMemory, false, "the access in the media"},
     {"retry", SegmentPlace::kLink, false,
      "lost to faults: flits sent again after an error on the wire, waiting for a link that has failed, for a "
-     "way "
-     "around it, or for the timeout of a message that is gone"},
+     "way around it, or for the timeout of a message that is gone"},
     {"filter", SegmentPlace::kHome, false, "looking up the snoop filter, and waiting for its turn there"},
     {"home_queue", SegmentPlace::kHome, true,
      "waiting at the coherency agent: for an earlier request to the line, or for a free entry of the filter"},

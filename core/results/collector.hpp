@@ -1,5 +1,5 @@
-// Takes in every request completed in the measured window: distributions, the mean of each segment, and on request a row
-// for each.
+// Takes in every request completed in the measured window: distributions, the mean of each segment, and on
+// request a row for each.
 #pragma once
 
 #include <array>

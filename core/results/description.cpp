@@ -36,8 +36,8 @@ class Nobody final : public RequestObserver {
   void prefetched(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
 };
 
-// One read of each memory, and of each logical device, or of this many of them, by one requester, one after the other in an idle system. Those that are
-// answered with an error say nothing; null: all are.
+// One read of each memory, and of each logical device, or of this many of them, by one requester, one after
+// the other in an idle system. Those that are answered with an error say nothing; null: all are.
 Value idle_read_latency(const Registry& registry, Spec spec, const std::string& requester) {
   constexpr std::size_t kMost = 64;
   constexpr Time kRest{1'000'000};

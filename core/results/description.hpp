@@ -1,5 +1,5 @@
-// What a spec describes, without its work being run: devices, links, routes, how long a read takes when nothing else is
-// about.
+// What a spec describes, without its work being run: devices, links, routes, how long a read takes when
+// nothing else is about.
 #pragma once
 
 #include "base/value.hpp"
@@ -7,8 +7,8 @@
 
 namespace cxloom {
 
-/// Devices, links with bounds, the way from requesters to memories, memory without addresses, PBR identities. Reads the
-/// traces of the workloads. Throws InputError for what a run would refuse.
+/// Devices, links with bounds, the way from requesters to memories, memory without addresses, PBR identities.
+/// Reads the traces of the workloads. Throws InputError for what a run would refuse.
 Value describe_system(const Registry& registry, const Spec& spec, const TraceOpener& open_trace);
 
 }  // namespace cxloom

@@ -1,5 +1,5 @@
-// What a system consists of, for tools that must not know kinds by their names: what each device does for others, what of devices
-// and links can fill up, and which parameters give more of it.
+// What a system consists of, for tools that must not know kinds by their names: what each device does for
+// others, what of devices and links can fill up, and which parameters give more of it.
 #pragma once
 
 #include "base/value.hpp"
@@ -10,8 +10,8 @@
 
 namespace cxloom {
 
-/// What a device does for others: requester, root (CXL.io to it goes upstream), memory, home, io-initiator, shared-medium,
-/// switch.
+/// What a device does for others: requester, root (CXL.io to it goes upstream), memory, home, io-initiator,
+/// shared-medium, switch.
 Value roles_of(const System& system, const Component& device);
 
 /// The devices with their roles, and the links with their names. `with_resources`: with what of them can fill up.

@@ -163,8 +163,7 @@ struct ServedMeasured {
 inline constexpr std::array kServedMeasures{
     measure<&ServedMeasured::requests>("requests", "",
                                        "requests that it served with data: not hits of a cache, misses that "
-                                       "waited for the line of another, and "
-                                       "what was answered without data"),
+                                       "waited for the line of another, and what was answered without data"),
     measure<&ServedMeasured::write_backs>("write_backs", "", "dirty lines written back to it"),
     measure<&ServedMeasured::prefetches>(
         "prefetches", "",

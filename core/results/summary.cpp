@@ -88,8 +88,7 @@ struct Summary {
 constexpr std::array kSummaryMeasures{
     measure<&Summary::requests>(
         "requests", "",
-        "requests answered with data in the measured window, cache hits and completed "
-        "writes included"),
+        "requests answered with data in the measured window, cache hits and completed writes included"),
     measure<&Summary::reads>("reads", "", "of these, reads"),
     measure<&Summary::writes>("writes", "", "of these, writes"),
     measure<&Summary::atomics>("atomics", "", "of these, atomic operations. Absent where there were none"),
@@ -123,9 +122,8 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::latency>(
         "latency_ns", "ns",
         "latency of the requests answered with data in the window. The clock starts when the request exists: "
-        "at its "
-        "scheduled time in an open loop, when it takes its queue slot in a closed loop; it stops when the "
-        "answer is with the requester",
+        "at its scheduled time in an open loop, when it takes its queue slot in a closed loop; it stops when "
+        "the answer is with the requester",
         parts_of<kLatencyMeasures>()),
     measure<&Summary::breakdown>("breakdown_ns", "ns",
                                  "mean of each segment of the latency; they sum to latency_ns.mean",
@@ -171,9 +169,8 @@ constexpr std::array kSummaryMeasures{
                                  parts_of<kCoherenceTotals>()),
     measure<&Summary::events>(
         "events", "",
-        "what failed and was repaired, in the whole run, by time and action, the second "
-        "equal one with (2) behind; counts go from an event to the next. "
-        "Absent where the spec has no such events",
+        "what failed and was repaired, in the whole run, by time and action, the second equal one with (2) "
+        "behind; counts go from an event to the next. Absent where the spec has no such events",
         parts_of<kEventMeasures>(true)),
     measure<&Summary::unlimited>(
         "unlimited", "",
@@ -336,8 +333,7 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
   } else if (latency.count() > 1 && length < kShort * latency.mean_ns()) {
     notes.emplace_back(
         "the measured window is shorter than three mean latencies: its bandwidth says how requests came and "
-        "went, not "
-        "what the system sustains; measure more requests");
+        "went, not what the system sustains; measure more requests");
   }
   if (const auto halves = all.batches.halves(latency.count()); halves && halves->differ) {
     notes.emplace_back(not_stationary(*halves));

@@ -1,5 +1,5 @@
-// What has no bandwidth of its own: messages pass it side by side and never wait, so that a bandwidth measured behind it
-// is that of something else, or of nothing.
+// What has no bandwidth of its own: messages pass it side by side and never wait, so that a bandwidth
+// measured behind it is that of something else, or of nothing.
 #pragma once
 
 #include <array>

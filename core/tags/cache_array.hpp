@@ -1,5 +1,5 @@
-// The array of a set-associative cache: which lines it holds, in which state, and which one leaves when another comes. It
-// has no data and no timing; caches and cache filters are built around it.
+// The array of a set-associative cache: which lines it holds, in which state, and which one leaves when
+// another comes. It has no data and no timing; caches and cache filters are built around it.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ class CacheArray : private TagArray {
     bool evicted_dirty() const { return victim_state == LineState::kDirty; }
   };
 
-  /// Throws InputError if the parameters are out of bounds, or what they name is no kind. `random` is for a policy that
-  /// draws.
+  /// Throws InputError if the parameters are out of bounds, or what they name is no kind. `random` is for a
+  /// policy that draws.
   CacheArray(const CacheParams& params, const VictimRegistry& policies, RandomStream random);
 
   /// What one takes of memory; `ways` as in its parameters.

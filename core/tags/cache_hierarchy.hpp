@@ -23,14 +23,14 @@ class CacheHierarchy {
     std::uint64_t write_backs = 0;  ///< dirty victims sent on to the next level or to memory
   };
 
-  /// At least one level. Throws InputError, with the path "[i]", if the parameters of a level are out of bounds.
-  /// Random victims are keyed by (seed, component).
+  /// At least one level. Throws InputError, with the path "[i]", if the parameters of a level are out of
+  /// bounds. Random victims are keyed by (seed, component).
   CacheHierarchy(const std::vector<CacheParams>& levels, const VictimRegistry& policies,
                  std::uint64_t seed = 0, std::string_view component = "caches");
 
-  /// Reads or writes `size` bytes, line by line. Calls `emit(LineAddress, AccessKind)` for each line that memory must
-  /// read (kRead: a miss in every level, whether the access reads or writes) and each line written back to it (kWrite);
-  /// the read of a line comes before the write-backs that make room for it.
+  /// Reads or writes `size` bytes, line by line. Calls `emit(LineAddress, AccessKind)` for each line that
+  /// memory must read (kRead: a miss in every level, whether the access reads or writes) and each line
+  /// written back to it (kWrite); the read of a line comes before the write-backs that make room for it.
   template <class Emit>
   void access(Address address, AccessKind kind, std::uint32_t size, Emit&& emit) {
     const LineAddress first = LineAddress::of(address);
@@ -64,8 +64,8 @@ class CacheHierarchy {
     return found;
   }
 
-  /// What `access_line` does with a line that is still in the slot of the first level where it was; false, and nothing done, if it is
-  /// not.
+  /// What `access_line` does with a line that is still in the slot of the first level where it was; false,
+  /// and nothing done, if it is not.
   bool access_again(LineAddress line, AccessKind kind, Slot slot) {
     CacheArray& nearest = arrays_.front();
     if (!nearest.holds(slot, line)) return false;

@@ -25,8 +25,8 @@ struct LineBlock {
   std::uint32_t lines;
 };
 
-/// The longest block around `line` of lines that `has` says yes to, as it would to that one. Where several are equally long it is
-/// the one that reaches down furthest.
+/// The longest block around `line` of lines that `has` says yes to, as it would to that one. Where several
+/// are equally long it is the one that reaches down furthest.
 template <class Has>
 LineBlock block_around(const BlockRule& rule, LineAddress line, Has&& has) {
   const std::uint64_t number = line.number();

@@ -21,8 +21,7 @@ bool is_tried(std::uint64_t offset) {
 void BestOffsetPrefetcher::Params::describe(Schema<Params>& schema) {
   schema.doc(
       "The line at the one offset that would have been asked for in time most often, learnt as the work goes "
-      "on "
-      "(Michaud's best-offset prefetcher).");
+      "on (Michaud's best-offset prefetcher).");
   describe_prefetcher(schema);
   schema.field("max_offset", &Params::max_offset)
       .min(1)

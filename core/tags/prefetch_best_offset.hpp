@@ -1,6 +1,6 @@
-// The line at the offset that would have been in time most often: best-offset prefetching (Michaud, "Best-Offset Hardware
-// Prefetching", HPCA 2016). An offset is good if, when a line is wanted, the line that far before it had already come: then a
-// prefetch made when that one was asked for would have been in time.
+// The line at the offset that would have been in time most often: best-offset prefetching (Michaud,
+// "Best-Offset Hardware Prefetching", HPCA 2016). An offset is good if, when a line is wanted, the line that
+// far before it had already come: then a prefetch made when that one was asked for would have been in time.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,7 @@ namespace cxloom {
 void LeapPrefetcher::Params::describe(Schema<Params>& schema) {
   schema.doc(
       "The stride that the majority of the latest accesses of a thread have, in a window that grows with "
-      "what it was "
-      "worth (Leap). Made for caches of pages.");
+      "what it was worth (Leap). Made for caches of pages.");
   describe_prefetcher(schema);
   schema.field("history", &Params::history)
       .min(2)

@@ -1,6 +1,6 @@
-// Streams of equal strides: what follows an access that is as far from the one before it as that one was from its own
-// predecessor (Baer and Chen, "An effective on-chip preloading scheme to reduce data access penalty", Supercomputing 1991). Accesses have no
-// program counter, so a stream is what one thread does in one page.
+// Streams of equal strides: what follows an access that is as far from the one before it as that one was from
+// its own predecessor (Baer and Chen, "An effective on-chip preloading scheme to reduce data access penalty",
+// Supercomputing 1991). Accesses have no program counter, so a stream is what one thread does in one page.
 #pragma once
 
 #include <cstdint>

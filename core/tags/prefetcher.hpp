@@ -1,5 +1,5 @@
-// Which lines a cache asks for ahead of their use: the interface of a prefetcher. A kind is a file of its own and a line in
-// `register_prefetchers`, or in the `CXLOOM_PLUGIN` of a plug-in.
+// Which lines a cache asks for ahead of their use: the interface of a prefetcher. A kind is a file of its own
+// and a line in `register_prefetchers`, or in the `CXLOOM_PLUGIN` of a plug-in.
 //
 // A prefetcher only predicts: the owner of the cache leaves out lines that are there
 // already, that no region holds, or that there is no register for, and asks for the rest.

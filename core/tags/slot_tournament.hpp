@@ -13,9 +13,9 @@
 
 namespace cxloom {
 
-/// A tournament over the slots of a set: a tree in which eight neighbours meet at each node, and the best of them goes on. The
-/// highest rank wins, among equal ranks the highest turn. A change goes up the tree as far as it changes the winner there: log8 of
-/// the ways at most. Slots take part once they enter.
+/// A tournament over the slots of a set: a tree in which eight neighbours meet at each node, and the best of
+/// them goes on. The highest rank wins, among equal ranks the highest turn. A change goes up the tree as far
+/// as it changes the winner there: log8 of the ways at most. Slots take part once they enter.
 class SlotTournament {
  public:
   /// The highest rank and turn: counts stop there.

@@ -71,8 +71,8 @@ class TagArray {
 
   /// Whether the set of `line` has a free slot.
   bool has_room(LineAddress line) { return free(order_.first(set_of(line))); }
-  /// The slot whose line would have to leave for `line`: kNoSlot if there is room, or if every slot of the set is pinned. A policy
-  /// that draws does so with each call.
+  /// The slot whose line would have to leave for `line`: kNoSlot if there is room, or if every slot of the
+  /// set is pinned. A policy that draws does so with each call.
   Slot victim_for(LineAddress line) { return victim_in(set_of(line)); }
   /// Puts in a line that is absent: in the place of `victim`, or in a free slot, which there must be, if that is kNoSlot.
   Slot place(LineAddress line, Slot victim) { return place_in(set_of(line), line, victim); }

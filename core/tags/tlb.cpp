@@ -49,16 +49,14 @@ void describe_entries(Schema<TlbParams>& schema, std::string_view entries,
 
 constexpr std::string_view kGoldenCove =
     "Intel 64 and IA-32 Architectures Optimization Reference Manual: Golden Cove; ways of the second level: "
-    "its "
-    "CPUID; those of the first: estimates";
+    "its CPUID; those of the first: estimates";
 
 }  // namespace
 
 void TlbParams::describe(Schema<TlbParams>& schema) {
   schema.doc(
       "Of programs that run: what each core knows of where pages are. For a page that is in neither level it "
-      "walks the "
-      "page table, of x86-64 and in memory, with loads that go through its caches.");
+      "walks the page table, of x86-64 and in memory, with loads that go through its caches.");
   schema.field("page", &TlbParams::page)
       .where([](const Bytes& page) { return page == kSmallPage || page == kHugePage; }, "4KiB or 2MiB")
       .doc("Bytes of a page, of all pages of the program. With 2MiB they have frames of this size.")
@@ -81,18 +79,15 @@ void TlbParams::describe(Schema<TlbParams>& schema) {
       .doc("From a miss of the first level to what the second one says.")
       .source(
           "an estimate: Intel 64 and IA-32 Architectures Optimization Reference Manual has 7 for cores "
-          "before "
-          "Golden Cove");
+          "before Golden Cove");
   schema.field("walk_cache", &TlbParams::walk_cache)
       .max(1U << 20U)
       .doc(
           "Entries of each upper level of the page table that a core keeps beside its caches, so that a walk "
-          "begins "
-          "below them; 0: each walk begins at the root.")
+          "begins below them; 0: each walk begins at the root.")
       .source(
           "an estimate: makers do not publish theirs; Barr, Cox, Rixner, Translation Caching: Skip, Don't "
-          "Walk (the "
-          "Page Table), ISCA 2010, study 16 to 32");
+          "Walk (the Page Table), ISCA 2010, study 16 to 32");
   schema.field("walkers", &TlbParams::walkers)
       .min(1)
       .max(1U << 20U)

@@ -35,8 +35,8 @@ struct TlbParams {
 /// The page table of an address space of 48 bits, as x86-64 has it: four levels, of which 1 is the nearest to the page.
 inline constexpr unsigned kPageTableLevels = 4;
 
-/// Where the entry of a level for an address is: in the upper half of the space, which no program has. Entries of a level lie in the order
-/// of what they are for, 512 in a page of the table.
+/// Where the entry of a level for an address is: in the upper half of the space, which no program has.
+/// Entries of a level lie in the order of what they are for, 512 in a page of the table.
 constexpr std::uint64_t page_table_entry(std::uint64_t address, unsigned level) {
   constexpr unsigned kSpaceBits = 48;
   constexpr unsigned kLevelShift = 44;
@@ -45,8 +45,8 @@ constexpr std::uint64_t page_table_entry(std::uint64_t address, unsigned level) 
   return std::uint64_t{1} << (kSpaceBits - 1) | std::uint64_t{level} << kLevelShift | number * 8;
 }
 
-/// What a core knows of where pages are. It has no time: order is all that counts. Each part forgets what was used the longest time ago.
-/// An address in a look-up has the number of its address space above its 48 bits.
+/// What a core knows of where pages are. It has no time: order is all that counts. Each part forgets what was
+/// used the longest time ago. An address in a look-up has the number of its address space above its 48 bits.
 class Tlb {
  public:
   Tlb(const TlbParams& params, const VictimRegistry& policies);

@@ -1,5 +1,5 @@
-// A hand goes round the set and gives lines that were used a second chance: CLOCK (Corbato, "A Paging Experiment with the Multics
-// System", 1968), which approximates LRU with a bit for each line.
+// A hand goes round the set and gives lines that were used a second chance: CLOCK (Corbato, "A Paging
+// Experiment with the Multics System", 1968), which approximates LRU with a bit for each line.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,15 @@
 
 namespace cxloom {
 
-/// The bit of a line is set when it is used again. The hand clears bits until it comes to a line whose bit is not set: that leaves.
-/// Pinned lines are passed over.
+/// The bit of a line is set when it is used again. The hand clears bits until it comes to a line whose bit is
+/// not set: that leaves. Pinned lines are passed over.
 class ClockVictims final : public VictimPolicy {
  public:
   struct Params {
     static void describe(Schema<Params>& schema) {
       schema.doc(
           "A hand goes round the set: a line that was used since it came by last has a second chance, the "
-          "first "
-          "one that was not leaves.");
+          "first one that was not leaves.");
     }
   };
   ClockVictims(const Params& /*params*/, const VictimContext& context)

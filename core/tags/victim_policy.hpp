@@ -1,9 +1,9 @@
 // Which line leaves a full set: the interface of a victim policy. A kind is a file of its own and a line in
 // `register_victims`, or in the `CXLOOM_PLUGIN` of a plug-in.
 //
-// The tag array keeps the lines of each set in the order of their insertion, or of their last use, whichever the policy wants,
-// and asks it for a victim only of a set without a free slot. A policy that goes by that order need not hear of anything
-// else; one that keeps something of its own hears what happens.
+// The tag array keeps the lines of each set in the order of their insertion, or of their last use, whichever
+// the policy wants, and asks it for a victim only of a set without a free slot. A policy that goes by that
+// order need not hear of anything else; one that keeps something of its own hears what happens.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ class VictimPolicy {
  public:
   virtual ~VictimPolicy() = default;
 
-  /// The slot to empty in a full set, one of the set's own, from `set * ways` to `set * ways + ways - 1`, that is not pinned; there
-  /// is such a one. It may be asked again before that has happened.
+  /// The slot to empty in a full set, one of the set's own, from `set * ways` to `set * ways + ways - 1`,
+  /// that is not pinned; there is such a one. It may be asked again before that has happened.
   virtual Slot victim(std::uint32_t set, const SlotOrder& order, const SlotPins& pins) = 0;
 
   /// Whether the order is that of the last uses instead of the insertions.

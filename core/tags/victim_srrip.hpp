@@ -1,5 +1,5 @@
-// Static re-reference interval prediction (SRRIP, Jaleel et al., ISCA 2010): lines that were used again stay, and a scan
-// of lines that nobody wants again does not push them out.
+// Static re-reference interval prediction (SRRIP, Jaleel et al., ISCA 2010): lines that were used again stay,
+// and a scan of lines that nobody wants again does not push them out.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace cxloom {
 
-/// Each line has a predicted interval until its next use: long for one that has come in, near-immediate for one that was used
-/// (hit priority). The first line of the set with a distant interval leaves; while there is none, all intervals grow. Pinned lines age with the
-/// others, and do not leave.
+/// Each line has a predicted interval until its next use: long for one that has come in, near-immediate for
+/// one that was used (hit priority). The first line of the set with a distant interval leaves; while there is
+/// none, all intervals grow. Pinned lines age with the others, and do not leave.
 class SrripVictims final : public VictimPolicy {
  public:
   struct Params {
@@ -21,8 +21,7 @@ class SrripVictims final : public VictimPolicy {
     static void describe(Schema<Params>& schema) {
       schema.doc(
           "Static re-reference interval prediction: a line that comes in is taken to be wanted late, one "
-          "that was used again "
-          "soon; the one wanted last leaves.");
+          "that was used again soon; the one wanted last leaves.");
       schema.field("bits", &Params::bits)
           .min(1)
           .max(8)

@@ -9,16 +9,15 @@
 
 namespace cxloom {
 
-/// A set has a binary tree over its ways; each inner node has a bit that points away from the half that was used last. The
-/// victim is where the bits lead; a half of pinned lines alone is passed by.
+/// A set has a binary tree over its ways; each inner node has a bit that points away from the half that was
+/// used last. The victim is where the bits lead; a half of pinned lines alone is passed by.
 class TreePlruVictims final : public VictimPolicy {
  public:
   struct Params {
     static void describe(Schema<Params>& schema) {
       schema.doc(
           "Pseudo-LRU: a binary tree of bits over the ways, each pointing away from the half used last, "
-          "leads to the "
-          "line that leaves. The number of ways must be a power of two.");
+          "leads to the line that leaves. The number of ways must be a power of two.");
     }
   };
   TreePlruVictims(const Params& /*params*/, const VictimContext& context)

@@ -1,13 +1,13 @@
-// What a plug-in of any kind needs: declared parameters, the lists of kinds, and the entry. The header of its kind brings it along.
-// Everything is in namespace cxloom.
+// What a plug-in of any kind needs: declared parameters, the lists of kinds, and the entry. The header of its
+// kind brings it along. Everything is in namespace cxloom.
 //
 // A plug-in is a shared library with one entry, which also says for which cxloom it was built:
 //
 //   #include <cxloom/device.hpp>
 //   CXLOOM_PLUGIN(registry) { registry.devices.add<MyDevice>("my-device"); }
 //
-// Compile it with -std=c++20 -shared -fPIC and the include directory that `cxloom.include_dir()` gives in Python, and use
-// it as `cxloom run SPEC --plugin libmine.so`. examples/plugin/ has one.
+// Compile it with -std=c++20 -shared -fPIC and the include directory that `cxloom.include_dir()` gives in
+// Python, and use it as `cxloom run SPEC --plugin libmine.so`. examples/plugin/ has one.
 #pragma once
 
 #include "base/kind_registry.hpp"     // where a kind is added

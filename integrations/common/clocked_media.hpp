@@ -1,5 +1,5 @@
-// A cycle-level memory simulator as media: what is common to the adapters. The library has a clock of its own and is
-// told of each cycle; here it is told only when it matters.
+// A cycle-level memory simulator as media: what is common to the adapters. The library has a clock of its own
+// and is told of each cycle; here it is told only when it matters.
 //
 // Library is what an adapter makes of it:
 //   static constexpr const char* kName;         what messages call it

@@ -23,8 +23,8 @@ struct Dramsim3Params : ClockedParams {
   }
 };
 
-/// What the configuration says that the adapter must know, and that it will not end the process: the library calls exit()
-/// for most mistakes in it.
+/// What the configuration says that the adapter must know, and that it will not end the process: the library
+/// calls exit() for most mistakes in it.
 class Dramsim3Config {
  public:
   explicit Dramsim3Config(const std::string& path) : ini_(path) {
@@ -111,8 +111,8 @@ class Dramsim3Config {
     period_ = {digits * 1000, scale};
   }
 
-  /// When idle, every refresh closes rows: after one round of them the library is where it was a round ago. Not so with
-  /// self-refresh, which waits for idle time.
+  /// When idle, every refresh closes rows: after one round of them the library is where it was a round ago.
+  /// Not so with self-refresh, which waits for idle time.
   void read_refresh(std::uint64_t ranks, std::uint64_t banks) {
     const std::string policy =
         ini_.choice("system.refresh_policy", "RANK_LEVEL_STAGGERED",

@@ -8,8 +8,8 @@ namespace cxloom::qemu {
 
 namespace {
 
-// Bits of a RegisterSet: 16 of general purpose, the flags, 32 vectors, the stack of the x87 as one, 8 of MMX. The masks of
-// AVX-512, which QEMU does not have, share the bit of the x87's.
+// Bits of a RegisterSet: 16 of general purpose, the flags, 32 vectors, the stack of the x87 as one, 8 of MMX.
+// The masks of AVX-512, which QEMU does not have, share the bit of the x87's.
 constexpr unsigned kFlags = 16;
 constexpr unsigned kVectors = 17;
 constexpr unsigned kX87 = 49;

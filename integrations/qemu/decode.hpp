@@ -9,8 +9,8 @@
 
 namespace cxloom::qemu {
 
-/// The instruction of `size` bytes at `data`. What Zydis does not know is of the class `kOther`, touches no registers and
-/// may access a byte of memory.
+/// The instruction of `size` bytes at `data`. What Zydis does not know is of the class `kOther`, touches no
+/// registers and may access a byte of memory.
 BlockInstruction decode(const void* data, std::size_t size);
 
 /// The parts of an address: base + index * scale + displacement. Registers have their numbers in instructions
@@ -27,8 +27,8 @@ struct AddressForm {
   bool operator==(const AddressForm&) const = default;
 };
 
-/// The form of the address of the only operand in memory that an instruction names; nothing if it names none, or makes its address in
-/// another way (segments, addresses of 32 bits).
+/// The form of the address of the only operand in memory that an instruction names; nothing if it names none,
+/// or makes its address in another way (segments, addresses of 32 bits).
 std::optional<AddressForm> address_form(const void* data, std::size_t size);
 
 /// By how much an instruction moves a register on, if that is what it does (add, sub, inc, dec, lea).

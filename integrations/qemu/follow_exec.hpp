@@ -17,8 +17,8 @@ enum class Exec : std::uint8_t {
   kEscapes  ///< it is no program for this emulator: it will run by itself
 };
 
-/// Does what the program's execve(path, arguments, environment) would do, under the emulator. The three are addresses of
-/// the program; `offset` leads from those to ours. Returns if that cannot be.
+/// Does what the program's execve(path, arguments, environment) would do, under the emulator. The three are
+/// addresses of the program; `offset` leads from those to ours. Returns if that cannot be.
 Exec follow_exec(const Emulator& emulator, std::uint64_t offset, std::uint64_t path, std::uint64_t arguments,
                  std::uint64_t environment);
 

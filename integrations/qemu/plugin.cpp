@@ -136,8 +136,8 @@ inline void put(unsigned thread, std::uint64_t record) {
   writer.put(record);
 }
 
-// Words of which the second is the next number in the order of calls. It is taken when nothing but writing is left to do: until
-// it is written, all that comes after it is held.
+// Words of which the second is the next number in the order of calls. It is taken when nothing but writing is
+// left to do: until it is written, all that comes after it is held.
 template <std::size_t count>
 std::uint64_t put_in_order(unsigned thread, const std::uint64_t (&words)[count]) {
   FeedWriter& writer = threads[thread].writer;
@@ -309,8 +309,8 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     BlockInstruction& what = decoded[i] =
         decode(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
     flushes |= what.has(BlockInstruction::kFlush);
-    // Not for all: what the kernel does for a system call, such as signal frames, QEMU would tell as accesses of the
-    // instruction that was left for it.
+    // Not for all: what the kernel does for a system call, such as signal frames, QEMU would tell as accesses
+    // of the instruction that was left for it.
     if (what.operand_bytes != 0) {
       qemu_plugin_register_vcpu_mem_cb(instruction, on, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                        reinterpret_cast<void*>(feed::access_of(i)));

@@ -14,8 +14,8 @@ struct CodeMapping {
 
 class RegionFunction {
  public:
-  /// `DISTANCE` in bytes from where the first code of the program is, or `DEVICE:INODE:PLACE` in the file of a library. False if it
-  /// is neither.
+  /// `DISTANCE` in bytes from where the first code of the program is, or `DEVICE:INODE:PLACE` in the file of
+  /// a library. False if it is neither.
   bool parse(const char* text);
 
   /// Where it begins; 0: nowhere yet. `start` is where the first code of the program is.

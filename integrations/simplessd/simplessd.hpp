@@ -1,5 +1,5 @@
-// SimpleSSD as a library: its device from the interface layer of the host down (firmware, cache, translation, flash), and the
-// clock that it asks for. One tick of it is a picosecond.
+// SimpleSSD as a library: its device from the interface layer of the host down (firmware, cache, translation,
+// flash), and the clock that it asks for. One tick of it is a picosecond.
 #pragma once
 
 #include <hil/hil.hh>

@@ -1,5 +1,5 @@
-// What must hold of SimpleSSD's configuration before the library sees it: it ends the process for most mistakes in it, and
-// draws from the machine's entropy for some policies.
+// What must hold of SimpleSSD's configuration before the library sees it: it ends the process for most
+// mistakes in it, and draws from the machine's entropy for some policies.
 #pragma once
 
 #include <cmath>

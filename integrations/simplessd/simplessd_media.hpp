@@ -1,5 +1,5 @@
-// `kind: simplessd`: media simulated by an installed SimpleSSD. The library knows events and times, not cycles: it is called
-// when it has something to do, and when an access comes.
+// `kind: simplessd`: media simulated by an installed SimpleSSD. The library knows events and times, not
+// cycles: it is called when it has something to do, and when an access comes.
 #pragma once
 
 #include <cxloom/media.hpp>

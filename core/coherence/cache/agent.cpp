@@ -335,8 +335,8 @@ void CacheAgent::serve_waiting(Transaction& transaction, bool failed) {
   }
 }
 
-// The end of what was under way: now a snoop that waited is answered, and those go on that wait for more. An atomic operation
-// keeps the line to its own end.
+// The end of what was under way: now a snoop that waited is answered, and those go on that wait for more. An
+// atomic operation keeps the line to its own end.
 void CacheAgent::conclude(Transaction& transaction) {
   if (transaction.doing == Doing::kOperate) return;
   transaction.doing = Doing::kNothing;

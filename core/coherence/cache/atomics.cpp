@@ -42,8 +42,8 @@ void CacheAtomics::end(CacheTransaction& transaction) {
   cache_.conclude(transaction);
 }
 
-// Its own copy goes first. A clean one leaves without a notice: the request says that there is none. The way of a modified one is
-// charged to the request, which is launched again when it is complete.
+// Its own copy goes first. A clean one leaves without a notice: the request says that there is none. The way
+// of a modified one is charged to the request, which is launched again when it is complete.
 void CacheAtomics::ask_home(CacheTransaction& transaction, Request& request, LineState held) {
   if (held != LineState::kInvalid) {
     lines_.set_state(transaction.line, LineState::kInvalid);

@@ -38,8 +38,7 @@ constexpr std::array kCacheMeasures{
         "lines_lost", "", "lines that snoops took away while the cache held them"),
     measure<CacheMeasured, &CacheMeasured::conflicts, &CacheMeasured::coherent>(
         "conflicts", "",
-        "snooped lines with a request under way, so that the home was asked which came "
-        "first (BIConflict)"),
+        "snooped lines with a request under way, so that the home was asked which came first (BIConflict)"),
     measure<CacheMeasured, &CacheMeasured::atomics, &CacheMeasured::atomics>(
         "cache_atomics", "",
         "atomic operations that were made in the cache: those that began in the "

@@ -27,8 +27,8 @@ void CxlBiasProtocol::asked(Message& message) {
   }
 }
 
-// The device asks while it serves nobody else's request to the line, and what it answered before has come: a request without an
-// answer is behind.
+// The device asks while it serves nobody else's request to the line, and what it answered before has come: a
+// request without an answer is behind.
 bool CxlBiasProtocol::defers(CacheTransaction& transaction, const CacheSnoop& /*snoop*/) {
   return transaction.doing == Doing::kWriteBack || transaction.granted != LineState::kInvalid;
 }

@@ -1,5 +1,5 @@
-// A cache of a host that speaks CXL.mem with a device that keeps its memory coherent by bias (HDM-D): the device asks for lines by
-// requests of CXL.cache, and is answered by MemRdFwd.
+// A cache of a host that speaks CXL.mem with a device that keeps its memory coherent by bias (HDM-D): the
+// device asks for lines by requests of CXL.cache, and is answered by MemRdFwd.
 #pragma once
 
 #include "coherence/cache/cxl_mem_protocol.hpp"

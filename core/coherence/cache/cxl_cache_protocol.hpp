@@ -1,5 +1,5 @@
-// A cache that speaks CXL.cache with the homes of its lines, which are agents of hosts: requests of D2H, and the answers to
-// snoops of H2D.
+// A cache that speaks CXL.cache with the homes of its lines, which are agents of hosts: requests of D2H, and
+// the answers to snoops of H2D.
 #pragma once
 
 #include "coherence/cache/home_protocol.hpp"

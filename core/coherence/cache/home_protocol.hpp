@@ -1,5 +1,5 @@
-// How a cache speaks with the home of a line: by CXL.mem with the agent of a device (HDM-DB) or plain memory, by CXL.cache
-// with the agent of a host (HDM-H).
+// How a cache speaks with the home of a line: by CXL.mem with the agent of a device (HDM-DB) or plain memory,
+// by CXL.cache with the agent of a host (HDM-H).
 #pragma once
 
 #include <cstdint>

@@ -25,8 +25,8 @@ class CacheLines {
  public:
   using Transaction = CacheTransaction;
 
-  /// `agent` sends what is written back. `process_time` is what requests take to come to the cache: what leaves passes the same
-  /// pipeline.
+  /// `agent` sends what is written back. `process_time` is what requests take to come to the cache: what
+  /// leaves passes the same pipeline.
   CacheLines(const CacheAgentParams& params, Time process_time, const CacheKinds& kinds, std::uint64_t seed,
              Agent& agent, HomeProtocols& protocols, Windowed<CacheCounts>& counts);
 

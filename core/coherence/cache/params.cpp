@@ -37,15 +37,13 @@ void CacheAgentParams::describe(Schema<CacheAgentParams>& schema) {
       .default_text("none")
       .doc(
           "Further levels behind this one, nearest first. A lookup goes through them one after the other and "
-          "takes their "
-          "access times; a line that is found comes into all nearer ones.");
+          "takes their access times; a line that is found comes into all nearer ones.");
   schema.field("fill_time", &CacheAgentParams::fill_time)
       .doc("Time that the cache is busy with taking in a line: accesses that come meanwhile wait.");
   schema.field("clear_time", &CacheAgentParams::clear_time)
       .doc(
           "Time that the cache is busy with clearing a line that a snoop takes away: accesses that come "
-          "meanwhile "
-          "wait, and the snoop is answered after it.")
+          "meanwhile wait, and the snoop is answered after it.")
       .source("ESF, section V-C: clearing several lines takes time of the requester's cache");
   schema.field("mshrs", &CacheAgentParams::mshrs)
       .min(1)
@@ -59,22 +57,19 @@ void CacheAgentParams::describe(Schema<CacheAgentParams>& schema) {
               {{"silent", CleanEvictions::kSilent}, {"notified", CleanEvictions::kNotified}})
       .doc(
           "Whether the home of a coherent line hears of a clean line that leaves the cache. If not, its "
-          "snoop filter "
-          "keeps the line, and may snoop for it in vain.")
+          "snoop filter keeps the line, and may snoop for it in vain.")
       .source("CXL 3.x: MemClnEvct; CleanEvict of CXL.cache");
   schema
       .choice("read_state", &CacheAgentParams::read_state,
               {{"any", ReadState::kAny}, {"shared", ReadState::kShared}})
       .doc(
           "What a read asks for of a coherent line that nobody else holds. any: to have it alone, so that a "
-          "later write "
-          "needs no message. shared: a shared copy.")
+          "later write needs no message. shared: a shared copy.")
       .source("CXL 3.x: MemRdData, MemRd with SnpData; RdAny and RdShared of CXL.cache");
   schema.field("atomic_time", &CacheAgentParams::atomic_time)
       .doc(
           "Time of an atomic operation in the cache, behind the lookup: the line stays until its end, and "
-          "who "
-          "else wants it waits.")
+          "who else wants it waits.")
       .source("own choice: some 20 clocks at 4 GHz");
   schema.field("prefetch", &CacheAgentParams::prefetch)
       .category("prefetchers")

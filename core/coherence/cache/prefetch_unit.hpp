@@ -1,5 +1,5 @@
-// Asks for lines ahead of their use: what a prefetcher wants of them, through registers of its own, and follows each until it is
-// used for the first time or leaves. docs/model/prefetch.md has its rules.
+// Asks for lines ahead of their use: what a prefetcher wants of them, through registers of its own, and
+// follows each until it is used for the first time or leaves. docs/model/prefetch.md has its rules.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The snoops of homes at a cache: each is looked up, its lines give up what they must, and its answer waits for the line that is
-// answered last.
+// The snoops of homes at a cache: each is looked up, its lines give up what they must, and its answer waits
+// for the line that is answered last.
 #pragma once
 
 #include "coherence/cache/client.hpp"

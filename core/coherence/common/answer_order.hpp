@@ -10,8 +10,8 @@
 
 namespace cxloom {
 
-/// A home numbers the answers that it sends to a cache (`Message::pushes`). Those to different lines may overtake each other where
-/// there are several ways.
+/// A home numbers the answers that it sends to a cache (`Message::pushes`). Those to different lines may
+/// overtake each other where there are several ways.
 class AnswerOrder {
  public:
   struct Answers {

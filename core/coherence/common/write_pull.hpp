@@ -11,8 +11,8 @@ constexpr Opcode write_past_caches(std::uint16_t size) {
   return size == kLineBytes ? Opcode::kItoMWr : Opcode::kWrInv;
 }
 
-/// Sends the data that an answer asks for. WritePull is a message of the home, and goes back to it as the data; GO_WritePull
-/// brings such a message along, beside being the answer to the request.
+/// Sends the data that an answer asks for. WritePull is a message of the home, and goes back to it as the
+/// data; GO_WritePull brings such a message along, beside being the answer to the request.
 inline void send_pulled_data(Agent& sender, Message& answer, Time ready) {
   Message& data = answer.opcode == Opcode::kWritePull ? answer : *answer.completion;
   const NodeId home = answer.source;

@@ -11,8 +11,8 @@ namespace cxloom {
 
 class HomeAgent final : public DirectoryAgent {
  public:
-  /// To be made when the agents of the device that make requests are there: it stands before them and passes on what is
-  /// theirs. `memory`: the agent of the host's own memory; null: it has none.
+  /// To be made when the agents of the device that make requests are there: it stands before them and passes
+  /// on what is theirs. `memory`: the agent of the host's own memory; null: it has none.
   HomeAgent(const HomeAgentParams& params, Endpoint& endpoint, const ComponentContext& context,
             const VictimRegistry& victims, Agent* memory);
 

@@ -1,5 +1,5 @@
-// Keeps memory of a device coherent by bias (HDM-D): each page is biased to the host, which then may hold its lines, or to the
-// device, which then uses them without asking anybody. docs/model/bias.md has what it does.
+// Keeps memory of a device coherent by bias (HDM-D): each page is biased to the host, which then may hold its
+// lines, or to the device, which then uses them without asking anybody. docs/model/bias.md has what it does.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace cxloom {
 
-/// A coherency agent whose snoop filter has the lines in the device's own cache only. The host's are not followed line by line: a
-/// page that is biased to the host stands for them.
+/// A coherency agent whose snoop filter has the lines in the device's own cache only. The host's are not
+/// followed line by line: a page that is biased to the host stands for them.
 class BiasAgent final : public Dcoh {
  public:
   struct Page {

@@ -60,9 +60,8 @@ inline constexpr std::array kCoherenceMeasures{
                                                                "of these, back-invalidate snoops"),
     measure<CoherenceMeasured, &CoherenceMeasured::lines_invalidated>(
         "lines_invalidated", "",
-        "lines for which snoops were sent that take them from "
-        "caches, as the filter knows "
-        "their owners: a cache may have dropped its copy"),
+        "lines for which snoops were sent that take them from caches, as the filter knows their owners: a "
+        "cache may have dropped its copy"),
     measure<CoherenceMeasured, &CoherenceMeasured::invalidation_wait_mean>(
         "invalidation_wait_ns", "ns",
         "from the snoops that invalidate a line, or the lines of a block, to the last answer, mean"),

@@ -1,5 +1,5 @@
-// A coherency agent of a device (DCOH): keeps the caches coherent that hold lines of its memory, its own or that of other
-// devices (HDM-DB), by back-invalidate snoops.
+// A coherency agent of a device (DCOH): keeps the caches coherent that hold lines of its memory, its own or
+// that of other devices (HDM-DB), by back-invalidate snoops.
 #pragma once
 
 #include "coherence/home/dcoh_params.hpp"

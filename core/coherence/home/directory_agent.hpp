@@ -1,7 +1,7 @@
-// The home of coherent lines: knows from an inclusive snoop filter who holds a line, takes the requests to a line one after the
-// other, and snoops the caches that hold what a request needs, or whose entries must go. What it says to caches is up to the
-// protocol: back-invalidate snoops (dcoh.hpp) or CXL.cache (home_agent.hpp). docs/model/coherence.md has the tables of what it
-// does.
+// The home of coherent lines: knows from an inclusive snoop filter who holds a line, takes the requests to a
+// line one after the other, and snoops the caches that hold what a request needs, or whose entries must go.
+// What it says to caches is up to the protocol: back-invalidate snoops (dcoh.hpp) or CXL.cache
+// (home_agent.hpp). docs/model/coherence.md has the tables of what it does.
 #pragma once
 
 #include <cstdint>
@@ -116,8 +116,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
     bool current = false;    ///< that the others keep what they have
   };
 
-  /// Joins the device as the home of lines. `memory` is the agent of the device's own memory, which gives its answers to
-  /// `memory_answered`; null: the device has none, and the memory is that of other devices.
+  /// Joins the device as the home of lines. `memory` is the agent of the device's own memory, which gives its
+  /// answers to `memory_answered`; null: the device has none, and the memory is that of other devices.
   DirectoryAgent(const DirectoryParams& params, const SnoopFilterParams& filter, Endpoint& endpoint,
                  const ComponentContext& context, const VictimRegistry& victims, Agent* memory);
 
@@ -128,8 +128,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   virtual Wish wish_of(const Message& request) const = 0;
   /// It is the turn of a request that says that a line leaves a cache. False: it says something else.
   virtual bool take_notice(Transaction& transaction) = 0;
-  /// It is the turn of a request. True: what it needs first has been asked for, by `send_snoop` with `asks` set, or it waits for
-  /// something else, and `go_on` is to be called.
+  /// It is the turn of a request. True: what it needs first has been asked for, by `send_snoop` with `asks`
+  /// set, or it waits for something else, and `go_on` is to be called.
   virtual bool ask_first(Transaction& /*transaction*/) { return false; }
   /// All that `ask_first` asked for is there.
   virtual void asked(Transaction& transaction) { go_on(transaction); }

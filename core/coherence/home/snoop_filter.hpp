@@ -55,8 +55,8 @@ class SnoopFilter {
     std::uint32_t size_ = 0;
   };
 
-  /// For caches of `peers` owners, numbered from zero. Throws InputError if the parameters are out of bounds, or name what is no
-  /// policy. `random` is for a policy that draws.
+  /// For caches of `peers` owners, numbered from zero. Throws InputError if the parameters are out of bounds,
+  /// or name what is no policy. `random` is for a policy that draws.
   SnoopFilter(const SnoopFilterParams& params, std::uint32_t peers, const VictimRegistry& policies,
               RandomStream random);
 
@@ -86,8 +86,8 @@ class SnoopFilter {
   /// room, or if all entries of the set are pinned. A policy that draws does so with each call.
   Victims victims_for(LineAddress line);
 
-  /// An entry that is pinned does not leave for another: it is busy with a transaction. One that is not pinned can be pinned, and the
-  /// other way round.
+  /// An entry that is pinned does not leave for another: it is busy with a transaction. One that is not
+  /// pinned can be pinned, and the other way round.
   void pin(Slot slot) { tags_.pin(slot); }
   void unpin(Slot slot) { tags_.unpin(slot); }
   bool pinned(Slot slot) const { return tags_.pinned(slot); }

@@ -28,8 +28,8 @@ const IoRecord& IoCompleter::expect_io(NodeId initiator) {
   return sender->posted;
 }
 
-// No message goes back to the initiator. A credit goes back, by the receivers that the packet has passed: that takes the
-// flight of the packet. Nobody records what comes from one that is no `IoInitiator`.
+// No message goes back to the initiator. A credit goes back, by the receivers that the packet has passed:
+// that takes the flight of the packet. Nobody records what comes from one that is no `IoInitiator`.
 void IoCompleter::take_posted(Message& message) {
   Pool<Request>& posted = endpoint().system_context().posted;
   Request* const packet = posted.find(message.tag);

@@ -19,8 +19,7 @@ void describe_io_time(Schema<Params>& schema, Time Base::* io_time) {
   schema.field("io_time", io_time)
       .doc(
           "Time from the arrival of a read or configuration read of CXL.io until its completion may leave, "
-          "in a "
-          "pipeline.")
+          "in a pipeline.")
       .source("assumed: about that of a memory access");
 }
 

@@ -63,8 +63,7 @@ void IoEngineParams::describe(Schema<IoEngineParams>& schema) {
                {"config-read", IoTraffic::kConfigRead}})
       .doc(
           "dma-write: posted memory writes, which nothing answers. dma-read: memory reads, completed with "
-          "their "
-          "data. config-read: configuration reads of 4 bytes.");
+          "their data. config-read: configuration reads of 4 bytes.");
   schema.field("rate", &IoEngineParams::rate)
       .doc(
           "Payload bytes per second, in packets at equal intervals; what the wire delays is made up for. "
@@ -83,14 +82,10 @@ void IoEngineParams::describe(Schema<IoEngineParams>& schema) {
                     std::to_string(kDefaultPosted) + " (dma-write)")
       .doc(
           "Of reads: tags, that is, reads without a completion at the same time. Of writes: credits, that "
-          "is, "
-          "posted writes "
-          "that the target has not taken, or whose credit is on its way back.")
+          "is, posted writes that the target has not taken, or whose credit is on its way back.")
       .source(
           "PCI Express Base Specification: tags of 5 bits, extended ones of up to 14; a receiver announces "
-          "at "
-          "most 127 "
-          "credits for headers of posted requests, without scaled flow control (2.6.1)");
+          "at most 127 credits for headers of posted requests, without scaled flow control (2.6.1)");
   schema.field("start", &IoEngineParams::start).doc("Simulated time of the first packet.");
   schema.field("stop", &IoEngineParams::stop)
       .default_text("never")

@@ -39,8 +39,8 @@ struct IoEngineParams {
   static void estimate(const IoEngineParams& /*params*/, MemoryEstimate& memory) { memory.queue_at_ports(); }
 };
 
-/// Hands packets to its link one at a time, each when it is due and the one before has left: what the wire cannot take
-/// is never made, so that an engine faster than its wire costs no memory.
+/// Hands packets to its link one at a time, each when it is due and the one before has left: what the wire
+/// cannot take is never made, so that an engine faster than its wire costs no memory.
 class IoEngine final : public Component, public IoInitiator, private IoLosses, private Feeder {
  public:
   using Params = IoEngineParams;

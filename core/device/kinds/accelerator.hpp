@@ -1,5 +1,5 @@
-// An accelerator: makes requests like a host and may serve memory of its own, to itself and to others (then a Type 2 device,
-// otherwise a Type 1 device).
+// An accelerator: makes requests like a host and may serve memory of its own, to itself and to others (then a
+// Type 2 device, otherwise a Type 1 device).
 #pragma once
 
 #include <memory>

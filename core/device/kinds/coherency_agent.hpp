@@ -13,8 +13,7 @@ struct CoherencyAgentParams : DcohParams {
   static void describe(Schema<CoherencyAgentParams>& schema) {
     schema.doc(
         "A coherency agent (DCOH) apart from the memory that it serves, one device or several: the home of a "
-        "region "
-        "with coherence: hdm-db.");
+        "region with coherence: hdm-db.");
     DcohParams::describe_in(schema);
     describe_io_time(schema, &CoherencyAgentParams::io_time);
   }

@@ -31,8 +31,7 @@ struct CoherentMemoryParams : MemoryControllerParams {
         .default_text("none")
         .doc(
             "A coherency agent for this memory: regions of it may have coherence: hdm-db, and the caches "
-            "that hold "
-            "their lines are kept coherent by back-invalidate snoops.");
+            "that hold their lines are kept coherent by back-invalidate snoops.");
   }
 };
 

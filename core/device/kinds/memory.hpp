@@ -23,8 +23,7 @@ struct MemoryParams : CoherentMemoryParams {
         .default_text("none: all of it is everybody's")
         .doc(
             "Its capacity is given to hosts in extents, which come and go. An access outside the extents of "
-            "its requester "
-            "is answered with an error.");
+            "its requester is answered with an error.");
     schema.rule(
         "memory of dynamic capacity is not kept coherent: leave out dcoh",
         [](const MemoryParams& memory) { return !memory.dynamic_capacity || !memory.dcoh; },
@@ -34,15 +33,12 @@ struct MemoryParams : CoherentMemoryParams {
         .max(64)
         .doc(
             "Ports: a multi-headed device has a link for each of several hosts, or several to one. Answers "
-            "leave by the port "
-            "that leads to the requester.");
+            "leave by the port that leads to the requester.");
     schema.field("logical_devices", &MemoryParams::logical_devices)
         .doc(
             "Parts of the memory, at most 16, each of which belongs to one host or to any, with a queue of "
-            "its own in "
-            "front of the "
-            "controller. A region of the address map lies within one of them (`ld`). The device is a "
-            "multi-logical device (MLD).")
+            "its own in front of the controller. A region of the address map lies within one of them (`ld`). "
+            "The device is a multi-logical device (MLD).")
         .source("CXL 3.x: LD-IDs of 4 bits");
     schema.field("qos", &MemoryParams::qos)
         .default_text("none")

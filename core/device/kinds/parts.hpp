@@ -1,6 +1,6 @@
-// Where the parameters of a device's parts stand among its own: those of a host's requests at the top, those of its memory below
-// `memory`. A device that declares all parameters of a part has that part, whatever its kind, so that tools know devices of
-// plug-ins as they know ours.
+// Where the parameters of a device's parts stand among its own: those of a host's requests at the top, those
+// of its memory below `memory`. A device that declares all parameters of a part has that part, whatever its
+// kind, so that tools know devices of plug-ins as they know ours.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Makes atomic operations in a memory: reads their bytes from the media, takes its time, and writes them back, while other
-// accesses to the line wait.
+// Makes atomic operations in a memory: reads their bytes from the media, takes its time, and writes them
+// back, while other accesses to the line wait.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace cxloom {
 
 class Media;
 
-/// Stands between a controller and its media once an atomic operation has come: all accesses of the controller pass it, so that
-/// it knows what is under way for a line.
+/// Stands between a controller and its media once an atomic operation has come: all accesses of the
+/// controller pass it, so that it knows what is under way for a line.
 class AtomicUnit final : public EventHandler {
  public:
   AtomicUnit(Time atomic_time, Kernel& kernel, EventSource& source, const Component& owner, Media& media,
@@ -31,8 +31,8 @@ class AtomicUnit final : public EventHandler {
         media_(media),
         controller_(controller) {}
 
-  /// So many accesses are in the media that have not passed here, and others are until then. They may be to any line: no operation begins before they have
-  /// ended. To be called once, before all else.
+  /// So many accesses are in the media that have not passed here, and others are until then. They may be to
+  /// any line: no operation begins before they have ended. To be called once, before all else.
   void wait_for(std::uint32_t accesses, Time until);
   /// An access to `address` of the media. The controller hears when it is done: at that time, and not before.
   void access(Message& message, Address address, Time ready);

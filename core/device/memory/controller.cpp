@@ -126,8 +126,7 @@ void DeviceLoadParams::describe(Schema<DeviceLoadParams>& schema) {
       .min(1)
       .doc(
           "Requests from which on the load is optimal, and no longer light: those that wait or are served "
-          "when the answer leaves, "
-          "of the memory or of the answer's logical device.")
+          "when the answer leaves, of the memory or of the answer's logical device.")
       .source(kSource);
   schema.field("moderate", &DeviceLoadParams::moderate)
       .required()
@@ -166,8 +165,8 @@ std::span<const LogicalDeviceExtent> MemoryController::logical_devices() const {
   return logical_->extents();
 }
 
-// It takes the controller's time, and no place. Nothing is moved. It leaves at its own instant, as all answers of logical devices
-// do: promised ahead, it would hold up those that are ready before it.
+// It takes the controller's time, and no place. Nothing is moved. It leaves at its own instant, as all
+// answers of logical devices do: promised ahead, it would hold up those that are ready before it.
 void MemoryController::refuse(Message& message) {
   const Time now = kernel_.now();
   --present_;

@@ -86,16 +86,14 @@ struct MemoryControllerParams {
         .default_text("unlimited")
         .doc(
             "Requests in the controller and the media at the same time; more wait in the port's receive "
-            "buffer and "
-            "hold their credits.");
+            "buffer and hold their credits.");
     schema.field("read_buffer", &Params::read_buffer)
         .min(1)
         .max(kLargestBuffer)
         .default_text("unlimited")
         .doc(
             "Reads in the controller and the media at the same time, apart from writes (`queue` counts "
-            "both); more "
-            "wait in the port's receive buffer and hold their credits.");
+            "both); more wait in the port's receive buffer and hold their credits.");
     schema.field("write_buffer", &Params::write_buffer)
         .min(1)
         .max(kLargestBuffer)
@@ -104,8 +102,7 @@ struct MemoryControllerParams {
     schema.field("posted_writes", &Params::posted_writes)
         .doc(
             "Whether a write is answered once the controller has it in `write_buffer`, and not only when the "
-            "media "
-            "say that it is done. A read of what is in the buffer is answered from there.");
+            "media say that it is done. A read of what is in the buffer is answered from there.");
     schema.rule(
         "queue counts reads and writes together, read_buffer and write_buffer apart: one or the other",
         [](const Params& params) { return !params.queue || !params.apart(); }, "queue");
@@ -117,14 +114,12 @@ struct MemoryControllerParams {
                 {{"drain", CreditRelease::kDrain}, {"completion", CreditRelease::kCompletion}})
         .doc(
             "When a request's receive buffer is free and its link credit goes back: when the controller "
-            "takes the "
-            "request, or only when it is answered.")
+            "takes the request, or only when it is answered.")
         .source("CXL 3.x leaves it to the device; a 48-entry device of the second kind stays near 31 GB/s");
     schema.field("atomic_time", &Params::atomic_time)
         .doc(
             "Time of an atomic operation in the controller, between the read of its bytes and the write. "
-            "Other "
-            "accesses to the line wait from the read on until the write is done.")
+            "Other accesses to the line wait from the read on until the write is done.")
         .source("own choice: that of a cache");
     schema.field("media", &Params::media).category("media").doc("What stores the bytes.");
   }

@@ -18,8 +18,7 @@ void LogicalDeviceParams::describe(Schema<LogicalDeviceParams>& schema) {
       .max(256)
       .doc(
           "The LD's weight where several have requests waiting for a place in the controller, in fractions "
-          "of 256. What one "
-          "leaves, the others share.")
+          "of 256. What one leaves, the others share.")
       .source("CXL 3.x, QoS Allocated BW of an LD, recalled");
   schema.field("bandwidth_limit", &LogicalDeviceParams::bandwidth_limit)
       .doc(
@@ -31,8 +30,7 @@ void LogicalDeviceParams::describe(Schema<LogicalDeviceParams>& schema) {
       .default_text("unlimited")
       .doc(
           "Requests that wait in the LD's own queue; more wait in the port's receive buffer, hold their "
-          "credits and stand in the "
-          "way of other LDs.");
+          "credits and stand in the way of other LDs.");
   schema.field("host", &LogicalDeviceParams::host)
       .default_text("any")
       .doc("The device that the LD belongs to; accesses of others are answered with an error.");

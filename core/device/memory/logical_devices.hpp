@@ -1,5 +1,5 @@
-// The logical devices (LDs) of a memory: parts of its capacity, each with a queue of its own in front of the controller, a share of
-// its service by weight, and a limit of bandwidth.
+// The logical devices (LDs) of a memory: parts of its capacity, each with a queue of its own in front of the
+// controller, a share of its service by weight, and a limit of bandwidth.
 #pragma once
 
 #include <array>

@@ -24,8 +24,8 @@ class AccessWindow {
   bool outstanding(std::uint64_t id) const { return ((bits_[(id & mask_) >> 6U] >> (id & 63U)) & 1U) != 0; }
   /// The access is made, or answered.
   void flip(std::uint64_t id) { bits_[(id & mask_) >> 6U] ^= 1ULL << (id & 63U); }
-  /// The access of number `id` may be made now, as one that needs the access `distance` places before it (0: none). What
-  /// is older than a window has been answered.
+  /// The access of number `id` may be made now, as one that needs the access `distance` places before it (0:
+  /// none). What is older than a window has been answered.
   bool allows(std::uint64_t id, std::uint64_t distance) const {
     if (outstanding(id)) return false;
     return distance == 0 || distance > mask_ || distance > id || !outstanding(id - distance);

@@ -126,8 +126,8 @@ const CoreAccess* Core::in_window(std::uint64_t number) const {
   return nullptr;
 }
 
-// The branch has the times of the access that it needs, which may itself have waited for older ones. The core waits for each of
-// those as long as it is the oldest without an answer, so that the stall is charged to it.
+// The branch has the times of the access that it needs, which may itself have waited for older ones. The core
+// waits for each of those as long as it is the oldest without an answer, so that the stall is charged to it.
 void Core::wait_for_branch(const CoreAccess& branch) {
   if (!branch.answered()) return;
   for (std::size_t i = 0; i < window_.size(); ++i) {

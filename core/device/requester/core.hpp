@@ -17,14 +17,14 @@ namespace cxloom {
 /// - the access is behind a fence, and an access before it is not answered;
 /// - the access is behind a branch that was predicted wrongly, and what the branch needs is not there.
 ///
-/// It schedules no events. Whoever uses it reports what has been answered; it says when the next access comes into the window, be that
-/// now, before or later.
+/// It schedules no events. Whoever uses it reports what has been answered; it says when the next access comes
+/// into the window, be that now, before or later.
 class Core {
  public:
   explicit Core(const CoreParams& params);
 
-  /// Lets the next access of the thread, `gap` instructions after the one before, into the window, and gives true; or false, if that
-  /// goes by the answer to `holder()`, which is not there yet.
+  /// Lets the next access of the thread, `gap` instructions after the one before, into the window, and gives
+  /// true; or false, if that goes by the answer to `holder()`, which is not there yet.
   bool dispatch(CoreAccess& access, std::uint32_t gap);
   const CoreAccess* holder() const { return holder_; }
   /// The access of that number, if it is still in the window; null if not.

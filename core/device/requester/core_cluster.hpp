@@ -23,8 +23,8 @@ namespace cxloom {
 class Endpoint;
 class Kernel;
 
-/// Takes the accesses of a workload in its order, and gives each when its core makes it: once it is in the window, its address is
-/// known, and the core waits for fewer than `mshrs` lines.
+/// Takes the accesses of a workload in its order, and gives each when its core makes it: once it is in the
+/// window, its address is known, and the core waits for fewer than `mshrs` lines.
 class CoreCluster final : public AccessStream, public EventHandler {
  public:
   /// Whom it gives its accesses.
@@ -56,8 +56,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
   void resume();
   /// Threads that have something to do.
   std::uint64_t running() const;
-  /// The kernel takes so much of the time of a thread, by its number in the workload, or of each that has something to do; gives
-  /// what it takes in all.
+  /// The kernel takes so much of the time of a thread, by its number in the workload, or of each that has
+  /// something to do; gives what it takes in all.
   Time interrupt(std::optional<std::uint32_t> thread, Time time);
   /// For a reader that looks at the accesses and does not run them.
   AccessStream& workload() { return *workload_; }

@@ -19,8 +19,7 @@ void CoreCacheParams::describe(Schema<CoreCacheParams>& schema) {
 void CoreParams::describe(Schema<CoreParams>& schema) {
   schema.doc(
       "Out-of-order cores, one for each thread of the workload: accesses are made as far ahead as the "
-      "reorder "
-      "window reaches.");
+      "reorder window reaches.");
   schema.field("clock", &CoreParams::clock)
       .where([](const Frequency& value) { return !value.rate.unlimited(); }, "a frequency")
       .doc("Cycles per second.")
@@ -35,8 +34,7 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
       .max(1000.0)
       .doc(
           "Cycles an instruction takes while nothing waits for memory, of accesses for which the trace does "
-          "not "
-          "say how many cycles lie before them. Not less than 1 / `width`.")
+          "not say how many cycles lie before them. Not less than 1 / `width`.")
       .source("own choice; a trace recorded with a core has the cycles");
   schema.rule(
       "fewer cycles than instructions that retire take",
@@ -53,8 +51,7 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
       .doc("Lines that a core waits for at the same time at most; write-backs take none.")
       .source(
           "Intel 64 and IA-32 Architectures Optimization Reference Manual: the second level of Golden Cove "
-          "has "
-          "48");
+          "has 48");
   schema.field("store_buffer", &CoreParams::store_buffer)
       .min(1)
       .max(1U << 20U)
@@ -65,8 +62,7 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
       .max(1U << 16U)
       .doc(
           "Of programs that run: cores with caches of their own. Each thread has one; threads that are more "
-          "share "
-          "the caches of a core, and have a window each.")
+          "share the caches of a core, and have a window each.")
       .source("own choice");
   schema.field("branch_penalty", &CoreParams::branch_penalty)
       .max(1000)
@@ -82,21 +78,18 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
       .where([](const std::uint32_t& value) { return std::has_single_bit(value); }, "a power of two")
       .doc(
           "Of programs that run: entries of each table that predicts branches: five for directions by longer "
-          "and "
-          "longer histories (TAGE), one for targets of indirect branches.")
+          "and longer histories (TAGE), one for targets of indirect branches.")
       .source("own choice: makers do not publish theirs");
   schema.field("caches", &CoreParams::caches)
       .default_text("48KiB in 12 ways, 5 cycles; 2MiB in 16 ways, 15 cycles")
       .doc(
           "Of programs that run: the caches that each core has for itself, the nearest first. What misses "
-          "them goes "
-          "to the host.")
+          "them goes to the host.")
       .source("Intel 64 and IA-32 Architectures Optimization Reference Manual: those of Golden Cove");
   schema.field("tlb", &CoreParams::tlb)
       .doc(
           "Of programs that run: the translation of addresses. Without it the place of each page is known at "
-          "once; "
-          "{} has that of Golden Cove.");
+          "once; {} has that of Golden Cove.");
 }
 
 }  // namespace cxloom

@@ -16,8 +16,8 @@ struct PathUpTo {
   std::uint32_t stay = 0;    ///< of CriticalPath: how the path came to it
 };
 
-/// Follows the path to each of the threads as they go on: what one did before it waited is not on its path any more. It holds
-/// sixteen bytes for each time that a thread waited for another.
+/// Follows the path to each of the threads as they go on: what one did before it waited is not on its path
+/// any more. It holds sixteen bytes for each time that a thread waited for another.
 class CriticalPath {
  public:
   /// The path up to the moment at which the thread's own time is `own`.

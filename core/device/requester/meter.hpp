@@ -1,5 +1,5 @@
-// What a requester's requests did in the window: how many, how long they took, the bytes they moved, how many were in flight,
-// and what its fences cost.
+// What a requester's requests did in the window: how many, how long they took, the bytes they moved, how many
+// were in flight, and what its fences cost.
 #pragma once
 
 #include <cstdint>

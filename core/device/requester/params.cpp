@@ -12,8 +12,8 @@ namespace cxloom {
 
 namespace {
 
-// A request in flight, its places in the queues and the event that it waits for. The tables of all of these grow to twice
-// their size when they are full.
+// A request in flight, its places in the queues and the event that it waits for. The tables of all of these
+// grow to twice their size when they are full.
 constexpr std::uint64_t kBytesInFlight = 2 * (sizeof(Request) + 128);
 
 }  // namespace

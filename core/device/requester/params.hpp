@@ -42,8 +42,7 @@ struct RequesterParams {
         .max(Time{1'000'000})
         .doc(
             "Time an instruction takes: a trace's instruction gaps times this pass between its accesses. "
-            "Only "
-            "with a trace.");
+            "Only with a trace.");
     schema.field("core", &Params::core)
         .default_text("none")
         .doc(
@@ -57,21 +56,18 @@ struct RequesterParams {
         .default_text(to_text(kCompletionTimeout))
         .doc(
             "Time from the issue of a request until it ends with an error, if it or its answer was lost "
-            "where a "
-            "link or a switch failed. Only beside events that make something fail.")
+            "where a link or a switch failed. Only beside events that make something fail.")
         .source("PCI Express Base Specification, section 2.8: 50 us to 50 ms by default; the lower end");
     schema.field("cache", &Params::cache)
         .default_text("none")
         .doc(
             "A write-back, write-allocate cache in front of the memory: hits end there, misses fetch a line, "
-            "dirty "
-            "victims are written back.");
+            "dirty victims are written back.");
     schema.field("throttle", &Params::throttle)
         .default_text("none")
         .doc(
             "Holds requests back to memories that say that they are loaded (`qos` of a memory): each has a "
-            "rate of its own. "
-            "Requests for lines that somebody keeps coherent are not held back.");
+            "rate of its own. Requests for lines that somebody keeps coherent are not held back.");
     schema
         .choice("atomics", &Params::atomics,
                 {{"cache", AtomicsAt::kCache},
@@ -79,10 +75,8 @@ struct RequesterParams {
                  {"cache-or-home", AtomicsAt::kCacheOrHome}})
         .doc(
             "Where the atomic operations are made. cache: there, on a line that it has alone. home: by the "
-            "memory, "
-            "which its home asks; the requester gives its own copy up. cache-or-home: in the cache if that "
-            "has "
-            "the line alone, otherwise by the memory. Without a cache the memory makes them.")
+            "memory, which its home asks; the requester gives its own copy up. cache-or-home: in the cache "
+            "if that has the line alone, otherwise by the memory. Without a cache the memory makes them.")
         .source("own choice of the default: processors do so with memory that they cache");
     schema.effective(
         "atomics", [](const Params& params) { return params.cache.has_value(); },

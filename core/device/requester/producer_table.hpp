@@ -10,8 +10,8 @@
 
 namespace cxloom {
 
-/// By number, in the order in which they were read: a word per access, which is its address in memory until it is answered, then the
-/// time of its answer. Memory grows with the accesses read, up to `kSize` words.
+/// By number, in the order in which they were read: a word per access, which is its address in memory until
+/// it is answered, then the time of its answer. Memory grows with the accesses read, up to `kSize` words.
 class ProducerTable {
  public:
   /// Accesses known: one further back has been answered.

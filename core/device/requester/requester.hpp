@@ -1,5 +1,5 @@
-// The role of what makes the requests of a workload: what the builder, the run and the results ask of it. Within its device, and for
-// each request, nobody goes this way.
+// The role of what makes the requests of a workload: what the builder, the run and the results ask of it.
+// Within its device, and for each request, nobody goes this way.
 #pragma once
 
 #include <cstdint>
@@ -64,13 +64,13 @@ class Requester {
 
   /// Gives it something to do; to be called before the simulation starts.
   virtual void assign(Work work, RequestObserver& observer) = 0;
-  /// Reads its accesses up to those that it will make at least, but no more than `most`, and nothing else: the simulation cannot be
-  /// run after that. Throws InputError for what a run would refuse.
+  /// Reads its accesses up to those that it will make at least, but no more than `most`, and nothing else:
+  /// the simulation cannot be run after that. Throws InputError for what a run would refuse.
   virtual void read_through(std::uint64_t most) = 0;
   /// Throws InputError unless some device holds each of its lines, in persistent memory if they are flushed.
   virtual void check_mapped(const Access& access) const = 0;
-  /// Its program's pages, if they can be put elsewhere while it runs; to be called before the simulation starts if they
-  /// will be.
+  /// Its program's pages, if they can be put elsewhere while it runs; to be called before the simulation
+  /// starts if they will be.
   virtual MovablePages* expect_moves() = 0;
   /// Its program's pages go to another memory from now on.
   virtual void move_pages(const PageMover::Order& order) = 0;

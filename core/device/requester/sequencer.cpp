@@ -27,9 +27,8 @@ constexpr std::array kSequencerMeasures{
         parts_of<kThrottleMeasures>(true)),
     measure<&SequencerMeasured::pages>(
         "pages", "",
-        "its pages in each memory at the end of the run, by the memory's name. Absent "
-        "where its addresses are "
-        "physical"),
+        "its pages in each memory at the end of the run, by the memory's name. Absent where its addresses "
+        "are physical"),
 };
 
 }  // namespace
@@ -412,8 +411,8 @@ void Sequencer::complete(Request& request) {
   end_if_out_of_work();
 }
 
-// As many requests have been answered since the window opened as were issued: what is still on its way has the place of
-// what was on its way then.
+// As many requests have been answered since the window opened as were issued: what is still on its way has
+// the place of what was on its way then.
 void Sequencer::end_if_out_of_work() {
   if (!exhausted_ || ended_ || !counting_ || completed_since_opening_ < issued_ - issued_before_window_)
     return;

@@ -1,5 +1,5 @@
-// The agent that makes requests: takes accesses from its stream, one after the other, passes them through its queue and
-// cache to the devices that serve them, and accounts for the answers.
+// The agent that makes requests: takes accesses from its stream, one after the other, passes them through its
+// queue and cache to the devices that serve them, and accounts for the answers.
 #pragma once
 
 #include <algorithm>

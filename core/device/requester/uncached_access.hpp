@@ -6,8 +6,8 @@
 
 namespace cxloom {
 
-/// Sends it to the memory of its address. The requester keeps no copy: of coherent memory a read wants the current value, and
-/// others that nobody keeps another. Throws InputError if no region holds the address.
+/// Sends it to the memory of its address. The requester keeps no copy: of coherent memory a read wants the
+/// current value, and others that nobody keeps another. Throws InputError if no region holds the address.
 void send_uncached(Agent& requester, Request& request);
 
 }  // namespace cxloom

@@ -15,8 +15,7 @@ void describe_bound(Schema<Params>& schema) {
       .default_text("the whole device")
       .doc(
           "Of a memory with logical_devices: which of them alone is bound, from 0 (the LD-ID). The others "
-          "may "
-          "be bound to other vPPBs, of any virtual switch.");
+          "may be bound to other vPPBs, of any virtual switch.");
 }
 
 }  // namespace cxloom

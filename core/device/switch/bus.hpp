@@ -1,5 +1,5 @@
-// A bus: a shared medium between an upstream side and many endpoints. Requests use its downstream direction, responses
-// its upstream direction; CXL.io goes by where it leads.
+// A bus: a shared medium between an upstream side and many endpoints. Requests use its downstream direction,
+// responses its upstream direction; CXL.io goes by where it leads.
 #pragma once
 
 #include <array>

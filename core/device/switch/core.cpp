@@ -143,8 +143,8 @@ void SwitchCore::forward_by(std::uint16_t output, Message& message) {
 inline void SwitchCore::queue_for(std::uint16_t output, Message& message) {
   if (output == Routes::kNowhere) [[unlikely]]
     return nowhere(message);
-  // In a FIFO one message leaves at a time: its output may be idle while the one before still leaves by another.
-  // Where there are several virtual channels, the queue knows by which one a message has come in.
+  // In a FIFO one message leaves at a time: its output may be idle while the one before still leaves by
+  // another. Where there are several virtual channels, the queue knows by which one a message has come in.
   if (in_order() || turns_ || !outputs_[output]->bypass(message, *this)) queue(message, output);
 }
 

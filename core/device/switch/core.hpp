@@ -1,5 +1,5 @@
-// What makes a device a switch: queues at its inputs, and the way of each message to a port. A switch is little else; a
-// device that is a switch and more has one beside what it does itself.
+// What makes a device a switch: queues at its inputs, and the way of each message to a port. A switch is
+// little else; a device that is a switch and more has one beside what it does itself.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ class SwitchCore final : public EventHandler, private BypassSource {
   /// Its ports take messages from its queues when they can.
   bool arbitrates() const { return queueing_ != Queueing::kOutput; }
 
-  /// Messages leave by ports that `guard` admits, and no others: the owner asks for each that comes in, the core where links fail. To
-  /// be called before the run.
+  /// Messages leave by ports that `guard` admits, and no others: the owner asks for each that comes in, the
+  /// core where links fail. To be called before the run.
   void guard_by(PortGuard& guard) {
     guard_ = &guard;
     guarded_ = true;

@@ -1,5 +1,5 @@
-// A queue at an input of a switch, of the messages of a virtual channel. With virtual output queues all of them leave by one port;
-// otherwise each by its own, and the head decides which port the queue asks.
+// A queue at an input of a switch, of the messages of a virtual channel. With virtual output queues all of
+// them leave by one port; otherwise each by its own, and the head decides which port the queue asks.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace cxloom {
 
-/// Pointers to T by input, output and class; open addressing, so that a switch of thousands of ports takes memory for the
-/// pairs that have a pointer and not for all that there could be.
+/// Pointers to T by input, output and class; open addressing, so that a switch of thousands of ports takes
+/// memory for the pairs that have a pointer and not for all that there could be.
 template <class T>
 class PairTable {
  public:

@@ -45,8 +45,7 @@ struct SwitchParams {
         .default_text("none: all ports belong together")
         .doc(
             "Virtual CXL switches: each joins its upstream port and the devices that are bound to it. A "
-            "request to any "
-            "other device is answered with an error.");
+            "request to any other device is answered with an error.");
     schema.rule(
         "virtual switches and a persist buffer: a message that the buffer answers is not looked at by the "
         "others",
@@ -58,8 +57,7 @@ struct SwitchParams {
     schema.field("port_bandwidth", &Params::port_bandwidth)
         .doc(
             "Bytes per second that a port moves in each direction; a link runs at the slowest of its own "
-            "bandwidth and "
-            "those of its ports.");
+            "bandwidth and those of its ports.");
     schema.field("port_delay", &Params::port_delay)
         .doc("Time to cross a port, where the link does not say.")
         .source("ESF, Table III: PCIe port delay");
@@ -76,8 +74,7 @@ struct SwitchParams {
                 {{"output", Queueing::kOutput}, {"voq", Queueing::kVirtualOutput}, {"fifo", Queueing::kFifo}})
         .doc(
             "output: ideal queues at the outputs, without limit. voq: virtual output queues at the inputs, "
-            "which hold "
-            "the link's credits. fifo: one queue at each input, whose head blocks the others.");
+            "which hold the link's credits. fifo: one queue at each input, whose head blocks the others.");
     schema.field("arbitration", &Params::arbitration)
         .category("arbitration")
         .doc("Which input a port serves next.");
@@ -85,8 +82,7 @@ struct SwitchParams {
         .default_text("none")
         .doc(
             "A durable buffer, which answers writes to persistent memory (persistence of a region) on their "
-            "way. "
-            "All ways to a line must pass the same buffers.")
+            "way. All ways to a line must pass the same buffers.")
         .source("Hadi et al., The Case for Persistent CXL switches, arXiv:2503.04991");
     schema.rule(
         "arbitration other than round-robin needs queues at the inputs: set queueing: voq or fifo",

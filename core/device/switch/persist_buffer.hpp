@@ -1,5 +1,5 @@
-// A persist buffer: the part of a switch that makes writes to persistent memory durable on their way, answers them, and writes
-// memory in the background. docs/model/persist.md says what it does with which message.
+// A persist buffer: the part of a switch that makes writes to persistent memory durable on their way, answers
+// them, and writes memory in the background. docs/model/persist.md says what it does with which message.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,7 @@ namespace cxloom {
 void PersistBufferParams::describe(Schema<PersistBufferParams>& schema) {
   constexpr const char* kTable = "Hadi et al., arXiv:2503.04991, Table I";
   schema.doc(
-      "A durable buffer of a switch, which answers writes to persistent memory and writes them there in "
-      "the "
+      "A durable buffer of a switch, which answers writes to persistent memory and writes them there in the "
       "background.");
   schema.field("entries", &PersistBufferParams::entries)
       .min(1)
@@ -43,8 +42,7 @@ void PersistBufferParams::describe(Schema<PersistBufferParams>& schema) {
       .min(1)
       .default_text("unlimited")
       .doc(
-          "Messages that wait for its controller at the same time; more wait in the receive buffers of "
-          "their "
+          "Messages that wait for its controller at the same time; more wait in the receive buffers of their "
           "ports and hold their credits.");
   for (const char* const key : {"drain_from", "drain_to"}) {
     schema.effective(

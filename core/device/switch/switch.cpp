@@ -11,14 +11,12 @@ namespace {
 constexpr std::array kSwitchMeasures{
     measure<&VirtualSwitchCounts::isolation_errors>(
         "isolation_errors", "",
-        "requests that it answered with an error in the window, because "
-        "their device was not bound to the virtual "
-        "switch that they came to. Absent without virtual switches"),
+        "requests that it answered with an error in the window, because their device was not bound to the "
+        "virtual switch that they came to. Absent without virtual switches"),
     measure<&VirtualSwitchCounts::removal_errors>(
         "removal_errors", "",
-        "answers that it made errors in the window, because the device had "
-        "been removed by surprise. Absent without "
-        "virtual switches"),
+        "answers that it made errors in the window, because the device had been removed by surprise. Absent "
+        "without virtual switches"),
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A switch that is an endpoint too: messages to the device itself go to its agents, all others through the core, and what
-// the agents send as well.
+// A switch that is an endpoint too: messages to the device itself go to its agents, all others through the
+// core, and what the agents send as well.
 #pragma once
 
 #include "component/component_time.hpp"

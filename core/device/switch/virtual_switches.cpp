@@ -30,8 +30,7 @@ void VcsParams::describe(Schema<VcsParams>& schema) {
       .default_text("none")
       .doc(
           "What is bound from the beginning, to vPPB 0, 1, ...: a device linked to the switch, mem0, or a "
-          "logical "
-          "device, {to: mem0, ld: 2}.");
+          "logical device, {to: mem0, ld: 2}.");
   schema.rule(
       "more devices than vPPBs", [](const VcsParams& vcs) { return vcs.bind.size() <= vcs.vppbs; }, "bind");
 }

@@ -54,8 +54,8 @@ class VirtualSwitches {
   void connect(std::vector<Neighbour> neighbours);
   /// Puts what is not bound into a free place. Throws InputError for the key of the event that is wrong.
   void bind(const Vppb& place, const BoundParams& bound);
-  /// Takes out what is in a place. With `surprise`, what it answers to this virtual switch is an error from now on, until it is
-  /// bound there again.
+  /// Takes out what is in a place. With `surprise`, what it answers to this virtual switch is an error from
+  /// now on, until it is bound there again.
   void unbind(const Vppb& place, bool surprise);
 
   // A bit for each LD-ID.

@@ -11,13 +11,11 @@ void WeightedArbiter::Params::describe(Schema<Params>& schema) {
   schema.choice("by", &Params::by, {{"requester", By::kRequester}, {"input", By::kInput}})
       .doc(
           "Whose weight counts for a message. requester: of the device for which it is, there and back. "
-          "input: of the "
-          "device at the other end of the link by which it came.");
+          "input: of the device at the other end of the link by which it came.");
   schema.field("weights", &Params::weights)
       .doc(
           "Weights of devices by name, whole numbers up to 65535, such as {host0: 3, \"host[1-3]\": 1}. A "
-          "glob gives "
-          "way to a name or a range.");
+          "glob gives way to a name or a range.");
   schema.field("default", &Params::others)
       .min(1)
       .max(DeviceWeights::kMost)

@@ -1,6 +1,6 @@
-// Where messages wait for the wire of a link: a virtual channel or several for each message class, with credits for the receiver's
-// buffers, and turns among the queues whose head wants the wire. Switches bring queues of their own; other components push
-// into those of the channels.
+// Where messages wait for the wire of a link: a virtual channel or several for each message class, with
+// credits for the receiver's buffers, and turns among the queues whose head wants the wire. Switches bring
+// queues of their own; other components push into those of the channels.
 #pragma once
 
 #include <array>
@@ -63,8 +63,8 @@ class alignas(64) VirtualChannels final : public EventHandler, public PortQueues
   /// Takes a message, ready now, that would find its queue and the wire idle, so that it need not be queued: it leaves at
   /// the end of this instant, unless another comes by then. False, and the message not taken, where somebody waits.
   bool bypass(Message& message, BypassSource& source);
-  /// Starts the account of a message's wait for the wire. `counted`: it is among those that wait, as the monitor has it,
-  /// already.
+  /// Starts the account of a message's wait for the wire. `counted`: it is among those that wait, as the
+  /// monitor has it, already.
   void stamp(Message& message, bool counted = false);
   /// A message that is to leave by this port waits, though another blocks its way there.
   void count_waiting();
@@ -141,8 +141,8 @@ class alignas(64) VirtualChannels final : public EventHandler, public PortQueues
 
   /// By virtual channel, through which the far end gives them back; null if no class is limited.
   CreditLine* credit_lines() { return credit_lines_.size() == 0 ? nullptr : credit_lines_.data(); }
-  /// Buffers of a class at the far end that are taken, as far as is known here, in all of its virtual channels; zero without a
-  /// limit.
+  /// Buffers of a class at the far end that are taken, as far as is known here, in all of its virtual
+  /// channels; zero without a limit.
   std::uint32_t credits_in_use(Channel which) {
     return credit_lines_.size() == 0 ? 0 : count_credits_in_use(which);
   }

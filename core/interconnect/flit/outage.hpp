@@ -1,5 +1,5 @@
-// The times in which a link of flits is down. An outage of its own keeps what it is about to send, as retraining does. A failure by
-// an event loses that, and the link begins afresh when it is repaired.
+// The times in which a link of flits is down. An outage of its own keeps what it is about to send, as
+// retraining does. A failure by an event loses that, and the link begins afresh when it is repaired.
 #pragma once
 
 #include <cstddef>

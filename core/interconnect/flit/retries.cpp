@@ -8,9 +8,9 @@ namespace cxloom {
 
 namespace {
 
-/// Flits of link control that ask for a retry, and that announce it. 68B (link layer retry): five RETRY.Frame flits
-/// before RETRY.Req and before RETRY.Ack. 256B (physical layer replay): a Nak, and the flits come again at once.
-/// CXL 3.x, sections 4.2.8 and 6.2, recalled.
+/// Flits of link control that ask for a retry, and that announce it. 68B (link layer retry): five RETRY.Frame
+/// flits before RETRY.Req and before RETRY.Ack. 256B (physical layer replay): a Nak, and the flits come again
+/// at once. CXL 3.x, sections 4.2.8 and 6.2, recalled.
 constexpr unsigned asking_flits(FlitMode mode) { return mode == FlitMode::k68B ? 6 : 1; }
 constexpr unsigned answering_flits(FlitMode mode) { return mode == FlitMode::k68B ? 6 : 0; }
 

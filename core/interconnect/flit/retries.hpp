@@ -32,8 +32,8 @@ class FlitRetries final : public EventHandler {
 
   /// Whether the next new flit is corrupted.
   bool corrupts() { return errors_.possible() && errors_.corrupts(); }
-  /// Sends a corrupted flit until it arrives whole. What would start during an outage starts when that is over; what would when the link
-  /// has failed never does, and until then nothing else has the wire.
+  /// Sends a corrupted flit until it arrives whole. What would start during an outage starts when that is
+  /// over; what would when the link has failed never does, and until then nothing else has the wire.
   void send_again(FlitPassage& passed);
   /// The link has failed: nobody asks for anything any more.
   void forget() { control_due_ = 0; }

@@ -52,8 +52,8 @@ class FlitSender {
   bool starts_afresh() const { return packer_.fresh() && !io_went_last_ && !protocol_waits() && !io_waits(); }
   /// Sends a flit with staged messages, or one without messages where credits are due.
   Turn take_turn(Time now, bool credits_due);
-  /// The link has failed: the receiver drops what it has a part of, and nothing that went before matters any more. Messages that have
-  /// not arrived whole are staged again.
+  /// The link has failed: the receiver drops what it has a part of, and nothing that went before matters any
+  /// more. Messages that have not arrived whole are staged again.
   void recall(Time now);
 
  private:

@@ -1,6 +1,6 @@
-// One end of a link: it transmits in one direction, and returns credits for what comes in from the other end. It is composed
-// of the path to the far end, and a transmitter that says who takes the wire when; without a transmitter messages leave in
-// the order in which they come, and the far end never runs out of room.
+// One end of a link: it transmits in one direction, and returns credits for what comes in from the other end.
+// It is composed of the path to the far end, and a transmitter that says who takes the wire when; without a
+// transmitter messages leave in the order in which they come, and the far end never runs out of room.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class CreditLine;
 class alignas(64) LinkEnd final : public Port {
  public:
   LinkEnd(Kernel& kernel, const LinkPath::Setup& setup) : path_(kernel, setup) {}
-  /// To be called before it is connected: its messages are put on the wire by `transmitter`, which has been made for this
-  /// path.
+  /// To be called before it is connected: its messages are put on the wire by `transmitter`, which has been
+  /// made for this path.
   void set_transmitter(InArena<Transmitter> transmitter);
   /// Ends that return credits to each other are connected, in both directions.
   void connect(LinkEnd& opposite);

@@ -13,8 +13,7 @@ class AdaptiveRouting final : public RoutingStrategy {
     static void describe(Schema<Params>& schema) {
       schema.doc(
           "At every node the least busy of the equally short ways: fewest messages waiting, on the wire and "
-          "in "
-          "buffers of the far end. Among equally busy ones by a draw for each message.");
+          "in buffers of the far end. Among equally busy ones by a draw for each message.");
     }
   };
   AdaptiveRouting(const Params& /*params*/, const RoutingContext& context) : draw_(context.seed) {}

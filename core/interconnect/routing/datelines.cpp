@@ -16,8 +16,8 @@ std::vector<std::uint32_t> places(const std::vector<std::uint32_t>& sorted) {
   return place;
 }
 
-// First all links towards the root, the farthest first, then all links away from it, the nearest first: turns from away to
-// towards are datelines.
+// First all links towards the root, the farthest first, then all links away from it, the nearest first: turns
+// from away to towards are datelines.
 std::vector<std::uint32_t> up_then_down(const LinkRanks& ranks) {
   std::vector<std::uint32_t> links(ranks.size());
   std::iota(links.begin(), links.end(), 0U);
@@ -30,8 +30,8 @@ std::vector<std::uint32_t> up_then_down(const LinkRanks& ranks) {
   return places(links);
 }
 
-// Depth first from one link, with a stack of its own, then from all that it does not reach: what comes back to a link that is being
-// looked at goes back in the order.
+// Depth first from one link, with a stack of its own, then from all that it does not reach: what comes back
+// to a link that is being looked at goes back in the order.
 std::vector<std::uint32_t> depth_first(const Digraph& graph, std::uint32_t start) {
   std::vector<std::uint32_t> finished;
   std::vector<bool> seen(graph.size(), false);

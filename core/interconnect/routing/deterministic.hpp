@@ -16,8 +16,7 @@ class DeterministicRouting final : public RoutingStrategy {
     static void describe(Schema<Params>& schema) {
       schema.doc(
           "Among equally short ways by the destination's rank, each level by another digit of it: d-mod-k. "
-          "Among parallel links to "
-          "the same neighbour by a hash of the line address, there and back.");
+          "Among parallel links to the same neighbour by a hash of the line address, there and back.");
     }
   };
   DeterministicRouting(const Params& /*params*/, RoutingContext& context)

@@ -1,5 +1,5 @@
-// The divisor of a destination's rank at each node, before the rank chooses among ways: so the levels of a tree choose by
-// different digits of the rank.
+// The divisor of a destination's rank at each node, before the rank chooses among ways: so the levels of a
+// tree choose by different digits of the rank.
 #pragma once
 
 #include <cstdint>

@@ -71,8 +71,8 @@ Rest before(const Topology::Node& node, const Rest& rest) {
 
 }  // namespace
 
-/// Destinations that hang on the same node share its routes; by latency only if their own links make the same difference
-/// to the ways there, which they do by their serialisation.
+/// Destinations that hang on the same node share its routes; by latency only if their own links make the same
+/// difference to the ways there, which they do by their serialisation.
 std::vector<RouteTable::Group> RouteTable::group_by_routes(const Topology& topology, RouteMetric metric,
                                                            std::span<const GivenRoute> given,
                                                            std::vector<Target>& targets) {
@@ -125,8 +125,8 @@ RouteTable::RouteTable(const Topology& topology, RouteMetric metric, std::span<c
   }
 }
 
-// Breadth first. A node knows all of its ways once all nodes that are one link nearer have been looked at, so that the
-// search ends as soon as the nearer ones have reached everybody: at once where all are neighbours.
+// Breadth first. A node knows all of its ways once all nodes that are one link nearer have been looked at, so
+// that the search ends as soon as the nearer ones have reached everybody: at once where all are neighbours.
 void RouteTable::search_hops(const Topology& topology, std::uint32_t target, Search& search) const {
   search.clear();
   search.reach(target, 0);
@@ -144,10 +144,10 @@ void RouteTable::search_hops(const Topology& topology, std::uint32_t target, Sea
   }
 }
 
-// Dijkstra from the target outwards, by the time until the last byte is there and, as a step may cost nothing, then by
-// links. Only forwarding nodes pass the search on; what a message spends inside one is paid when it goes through, not
-// where it ends. A way never gets shorter by a step, so that all the ways that count for a node are known when its turn
-// comes, and with them what it adds to those of its neighbours.
+// Dijkstra from the target outwards, by the time until the last byte is there and, as a step may cost
+// nothing, then by links. Only forwarding nodes pass the search on; what a message spends inside one is paid
+// when it goes through, not where it ends. A way never gets shorter by a step, so that all the ways that
+// count for a node are known when its turn comes, and with them what it adds to those of its neighbours.
 void RouteTable::search_latency(const Topology& topology, const Group& group, Search& search) const {
   using Item = std::tuple<Time, std::uint32_t, std::uint32_t>;  // time, links, node
   std::priority_queue<Item, std::vector<Item>, std::greater<>> frontier;
@@ -189,8 +189,8 @@ void RouteTable::search_latency(const Topology& topology, const Group& group, Se
   }
 }
 
-// A message that has gone down has a way down before it at every node, and keeps to such ways. So none ever turns from down
-// to up, and no links can wait for each other in a circle.
+// A message that has gone down has a way down before it at every node, and keeps to such ways. So none ever
+// turns from down to up, and no links can wait for each other in a circle.
 void RouteTable::search_up_down(const Topology& topology, std::uint32_t target,
                                 const std::vector<std::uint32_t>& order, Search& search) const {
   const auto passes = [&](std::uint32_t node) { return node == target || search.forwards[node] != 0; };
@@ -259,8 +259,8 @@ void RouteTable::Search::keep_what_leads_on(const Topology& topology) {
   }
 }
 
-// From the destination outwards: a node's turn comes when all of its ways are known. Where none comes any more, those that
-// are left lead in a circle.
+// From the destination outwards: a node's turn comes when all of its ways are known. Where none comes any
+// more, those that are left lead in a circle.
 void RouteTable::take_given(const Topology& topology, const Group& group, std::span<const GivenRoute> given,
                             Search& search) const {
   const auto reached = [&](std::uint32_t node) { return search.links[node] != Search::kUnseen; };

@@ -26,8 +26,8 @@ struct GivenRoute {
 /// For each node and destination, the ports of all shortest ways.
 class RouteTable {
  public:
-  /// Throws InputError if the given routes and those that are found lead in a circle where nothing is down. Where something is,
-  /// given ways that do not lead on are left out, and there may be none.
+  /// Throws InputError if the given routes and those that are found lead in a circle where nothing is down.
+  /// Where something is, given ways that do not lead on are left out, and there may be none.
   RouteTable(const Topology& topology, RouteMetric metric, std::span<const GivenRoute> given = {});
   /// The memory of a topology's table, with the tables that switches make of it.
   static std::uint64_t bytes(const Topology& topology, RouteMetric metric,

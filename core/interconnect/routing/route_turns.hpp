@@ -11,8 +11,8 @@ namespace cxloom {
 
 class RouteTurns final : public RouteWalk {
  public:
-  /// The virtual channels, a bit each, by which a message that comes in by a link and virtual channel goes on by the port `out`, by a
-  /// table.
+  /// The virtual channels, a bit each, by which a message that comes in by a link and virtual channel goes on
+  /// by the port `out`, by a table.
   using Plan = std::function<unsigned(std::size_t table, std::uint32_t link, std::uint16_t out,
                                       std::uint8_t virtual_channel)>;
 

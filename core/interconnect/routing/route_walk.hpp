@@ -20,8 +20,8 @@ constexpr ClassSet set_of(Channel channel) { return 1U << static_cast<unsigned>(
 /// Routes that follow each other while messages are under way: what has come by the ways of one goes on by those of the next.
 using RouteTables = std::vector<const RouteTable*>;
 
-/// A derived class keeps a state for each link, and sees the turns of all messages to one destination, by one table after the
-/// other: a turn into a link comes before every turn out of it.
+/// A derived class keeps a state for each link, and sees the turns of all messages to one destination, by one
+/// table after the other: a turn into a link comes before every turn out of it.
 class RouteWalk {
  public:
   struct Sender {
@@ -29,8 +29,8 @@ class RouteWalk {
     ClassSet classes;       ///< that it sends
     std::size_t since = 0;  ///< the first table during which it does
   };
-  /// Messages to a destination come to a node that may answer them itself: no way leads there any more, by a table other than the
-  /// first; or it is one that refuses some.
+  /// Messages to a destination come to a node that may answer them itself: no way leads there any more, by a
+  /// table other than the first; or it is one that refuses some.
   struct DeadEnd {
     std::uint32_t destination;
     std::uint32_t node;
@@ -43,8 +43,8 @@ class RouteWalk {
   void add(std::uint32_t destination, std::span<const Sender> senders);
   /// Messages go from these nodes to that one, never on detours.
   void add_straight(std::uint32_t destination, std::span<const Sender> senders);
-  /// Messages may go from these nodes first to one of `switches`, and from there on, or from where no way leads there any more. To be
-  /// said before `add`.
+  /// Messages may go from these nodes first to one of `switches`, and from there on, or from where no way
+  /// leads there any more. To be said before `add`.
   void add_detours(std::span<const std::uint32_t> switches, std::span<const Sender> senders);
   /// The dead ends of all that has been added.
   const std::vector<DeadEnd>& dead_ends() const { return dead_ends_; }

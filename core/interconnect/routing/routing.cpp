@@ -52,8 +52,8 @@ std::vector<std::uint16_t> Router::bundle(std::uint32_t node, std::span<const st
   return ports;
 }
 
-// A message may be sent on a detour by the first switch that it meets, once. It gives the detour up where no way leads to its end: it
-// has failed, or what leads there.
+// A message may be sent on a detour by the first switch that it meets, once. It gives the detour up where no
+// way leads to its end: it has failed, or what leads there.
 std::uint32_t Router::next_target(Message& message, std::uint32_t node) {
   const std::uint32_t destination = message.destination.index();
   if (message.via == kViaUndecided) {

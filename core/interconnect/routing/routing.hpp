@@ -41,8 +41,8 @@ class Router final : public Routes {
   void plan(VirtualChannelPlan plan) { plan_ = std::move(plan); }
   const VirtualChannelPlan& plan() const { return plan_; }
 
-  /// The ports by which messages with this source and destination may leave `node`, if these were the shortest ways; empty: none leads
-  /// there. Detours aside. They last as long as the router.
+  /// The ports by which messages with this source and destination may leave `node`, if these were the
+  /// shortest ways; empty: none leads there. Detours aside. They last as long as the router.
   std::span<const std::uint16_t> ways(const RouteTable& table, std::uint32_t node, const Message& message);
   /// These may differ for different sources.
   bool goes_by_source() const { return strategy_->decided_by() == DecidedBy::kPair; }

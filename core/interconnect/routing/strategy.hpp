@@ -1,5 +1,5 @@
-// Which of several equally good ways a message takes: the interface of a routing strategy. A kind is a file of its own and a
-// line in `register_routing`, or in the `CXLOOM_PLUGIN` of a plug-in.
+// Which of several equally good ways a message takes: the interface of a routing strategy. A kind is a file
+// of its own and a line in `register_routing`, or in the `CXLOOM_PLUGIN` of a plug-in.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ class RoutingStrategy {
   virtual ~RoutingStrategy() = default;
   /// A way below `here.ways()`, of which there are at least two.
   virtual std::size_t choose(const Message& message, const Junction& here) = 0;
-  /// At one node, what decides, and always in the same way. It may be asked before the run, with messages of which nothing
-  /// else is known.
+  /// At one node, what decides, and always in the same way. It may be asked before the run, with messages of
+  /// which nothing else is known.
   virtual DecidedBy decided_by() const { return DecidedBy::kMessage; }
   /// Messages of a class from a source to an address never overtake each other.
   virtual bool keeps_order() const { return true; }

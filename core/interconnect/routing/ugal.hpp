@@ -19,14 +19,12 @@ class UgalRouting final : public RoutingStrategy {
     static void describe(Schema<Params>& schema) {
       schema.doc(
           "At the first switch either the shortest way or one by a switch that is drawn: the detour if load "
-          "times links "
-          "of the shortest way is larger. On the way the least busy of equally short ways.");
+          "times links of the shortest way is larger. On the way the least busy of equally short ways.");
       schema.field("threshold", &Params::threshold)
           .max(1'000'000)
           .doc(
               "By how many messages times links the shortest way must be the busier one before a detour is "
-              "taken. "
-              "Larger: fewer detours.")
+              "taken. Larger: fewer detours.")
           .source("UGAL has none; later variants of it do, to keep to short ways where loads are alike");
     }
   };

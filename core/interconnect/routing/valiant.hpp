@@ -16,8 +16,7 @@ class ValiantRouting final : public RoutingStrategy {
     static void describe(Schema<Params>& schema) {
       schema.doc(
           "First to a switch that is drawn for each line address, then to the destination: no pattern of "
-          "traffic is "
-          "worse than any other, at up to twice the length.");
+          "traffic is worse than any other, at up to twice the length.");
     }
   };
   ValiantRouting(const Params& /*params*/, RoutingContext& context)

@@ -1,5 +1,5 @@
-// Dragonflies: groups of switches that are all linked to each other, and groups that are all linked to each other. Kim, Dally, Scott and Abts,
-// "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
+// Dragonflies: groups of switches that are all linked to each other, and groups that are all linked to each
+// other. Kim, Dally, Scott and Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,8 +26,7 @@ struct DragonflyParams : TopologyParams {
   static void describe(Schema<DragonflyParams>& schema) {
     schema.doc(
         "Groups of switches. The switches of a group are all linked to each other, and so are the groups, "
-        "through links that are spread over "
-        "their switches.");
+        "through links that are spread over their switches.");
     schema.field("switches_per_group", &DragonflyParams::switches_per_group)
         .required()
         .min(1)

@@ -1,6 +1,6 @@
-// Fat trees of equal switches (folded Clos networks): as many ports up as down, so that each level has the bandwidth of the devices. Al-Fares,
-// Loukissas and Vahdat, "A scalable, commodity data center network architecture", SIGCOMM 2008 (three levels); Petrini and Vanneschi, "k-ary
-// n-trees", IPPS 1997 (any number).
+// Fat trees of equal switches (folded Clos networks): as many ports up as down, so that each level has the
+// bandwidth of the devices. Al-Fares, Loukissas and Vahdat, "A scalable, commodity data center network
+// architecture", SIGCOMM 2008 (three levels); Petrini and Vanneschi, "k-ary n-trees", IPPS 1997 (any number).
 #include <cstdint>
 #include <memory>
 #include <utility>

@@ -98,8 +98,8 @@ struct TreeParams : TopologyParams {
   }
 };
 
-// Level by level from the leaves up, in groups as even as can be, so that each half of the leaves has half of the root's
-// children.
+// Level by level from the leaves up, in groups as even as can be, so that each half of the leaves has half of
+// the root's children.
 std::unique_ptr<GeneratedTopology> make_tree(const TreeParams& params, TopologyContext&) {
   GeneratedTopology::Plan plan;
   plan.switches = numbered("sw", params.leaves);

@@ -37,8 +37,7 @@ struct TopologyParams {
                 {{"split", Placement::kSplit}, {"paired", Placement::kPaired}})
         .doc(
             "split: requesters on the first half of the edge switches, memories on the second. paired: both "
-            "on every "
-            "edge switch.");
+            "on every edge switch.");
     schema.field("requester", &Params::requester)
         .category("devices")
         .doc("What makes requests: host0, host1, ...");

@@ -6,8 +6,8 @@
 
 namespace cxloom {
 
-/// When a message is ready whose head is at `ready`: data are packed into flits once they are here, so that the tail which
-/// is still to come delays it.
+/// When a message is ready whose head is at `ready`: data are packed into flits once they are here, so that
+/// the tail which is still to come delays it.
 inline Time ready_with_tail(Message& message, Time ready) {
   if (message.tail == Time{}) return ready;
   ready += message.tail;

@@ -1,5 +1,5 @@
-// Credits of a message class on their way back to the end of a link that uses them. The line is all that the two ends
-// share: one gives credits, the other takes arrived ones, and neither looks at the other.
+// Credits of a message class on their way back to the end of a link that uses them. The line is all that the
+// two ends share: one gives credits, the other takes arrived ones, and neither looks at the other.
 #pragma once
 
 #include <bit>
@@ -23,14 +23,14 @@ struct CreditUser {
   EventSource source;
 };
 
-/// A credit that arrives is an event of the line, the giver's. It is left out where nobody waits for it: a credit is kept with
-/// the time at which it arrives, and counted when the others are used up.
+/// A credit that arrives is an event of the line, the giver's. It is left out where nobody waits for it: a
+/// credit is kept with the time at which it arrives, and counted when the others are used up.
 ///
 /// One cache line. The giver writes the cache line of a credit without reading it, so that it waits for this one alone.
 class alignas(64) CreditLine {
  public:
-  /// A credit arrives `delay` after it was given. There are so many `credits`, with the user, under way and held by those at
-  /// the other end; none: credits of this class are not counted.
+  /// A credit arrives `delay` after it was given. There are so many `credits`, with the user, under way and
+  /// held by those at the other end; none: credits of this class are not counted.
   CreditLine(const CreditUser& user, Time delay, ClassVc vc, std::optional<std::uint32_t> credits);
   /// The memory that a line of so many credits takes of the arena.
   static constexpr std::uint64_t arena_bytes(std::uint32_t credits) {

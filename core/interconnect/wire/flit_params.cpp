@@ -10,8 +10,7 @@ void LinkErrorParams::describe(Schema<LinkErrorParams>& schema) {
       .where([](double rate) { return rate >= 0.0 && rate < 1.0; }, "at least 0, below 1")
       .doc(
           "Probability that a bit arrives wrong, each for itself. 256 B flits correct a wrong byte in each "
-          "of "
-          "three interleaved groups (FEC); what is left makes a retry.")
+          "of three interleaved groups (FEC); what is left makes a retry.")
       .source("PCIe: below 1e-12 up to 32 GT/s, 1e-6 before correction from 64 GT/s on");
   schema.field("every", &LinkErrorParams::every)
       .min(1)

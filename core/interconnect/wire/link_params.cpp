@@ -118,8 +118,7 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
   schema.field("sync_header_bypass", &LinkParams::sync_header_bypass)
       .doc(
           "Of a physical link up to 32 GT/s: its ends leave out the sync headers of 128b/130b encoding, 2 "
-          "bits of "
-          "130.")
+          "bits of 130.")
       .source(
           "CXL 3.x, chapter 6: applies at 8, 16 and 32 GT/s, whatever the flits; 64 GT/s has no sync "
           "headers");

@@ -56,11 +56,11 @@ class LinkPath {
     return payload > 0 ? payload + data_header_ : header_;
   }
 
-  /// Puts the message on the wire, whose head has been ready since `ready` and may start now or later; charges the
-  /// time until it is with the receiver.
+  /// Puts the message on the wire, whose head has been ready since `ready` and may start now or later;
+  /// charges the time until it is with the receiver.
   void depart(Message& message, Time ready);
-  /// For a wire of flits: the last part of the message that the receiver needs is sent at `sent`. Charges what is left
-  /// until it is with the receiver, and returns when that is.
+  /// For a wire of flits: the last part of the message that the receiver needs is sent at `sent`. Charges
+  /// what is left until it is with the receiver, and returns when that is.
   Time account_arrival(Message& message, Time sent) {
     message.tail = Time{};
     const Time arrival = sent + port_delays_ + delay_;

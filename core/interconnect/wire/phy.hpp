@@ -18,8 +18,8 @@ struct Phy {
 
   /// 10^9 transfers per second of each lane: 8, 16, 32, 64, 128.
   unsigned gigatransfers() const { return 1U << generation; }
-  /// Whether 128b/130b encoding puts a sync header of 2 bits before each 128, as it does up to 32 GT/s, with 256 B flits
-  /// too. From 64 GT/s on there is none (PCIe 6.0: 1b/1b).
+  /// Whether 128b/130b encoding puts a sync header of 2 bits before each 128, as it does up to 32 GT/s, with
+  /// 256 B flits too. From 64 GT/s on there is none (PCIe 6.0: 1b/1b).
   bool has_sync_headers() const { return generation <= 5; }
   /// Bytes per second in each direction. With `sync_header_bypass`, the ends leave the sync headers out.
   Rate rate(bool sync_header_bypass = false) const;

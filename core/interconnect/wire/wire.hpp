@@ -32,8 +32,8 @@ class Wire {
   void want_no_more(unsigned direction) { wanted_[direction] = false; }
   bool wanted(unsigned direction) const { return wanted_[direction]; }
 
-  /// Carries `bytes` as soon as the wire is free after `ready`; the last byte is there to be sent at `tail_ready`, and
-  /// holds the wire until then (cut-through from a slower link).
+  /// Carries `bytes` as soon as the wire is free after `ready`; the last byte is there to be sent at
+  /// `tail_ready`, and holds the wire until then (cut-through from a slower link).
   Use carry(std::uint64_t bytes, Time ready, Time tail_ready, unsigned direction) {
     const Time free = free_for(direction);
     const Time start = std::max(ready, free);

@@ -1,5 +1,5 @@
-// A cache of pages before other media: DRAM in front of flash or NVM, as devices have that store more than they can reach
-// quickly. Both the cache and what is behind it are media of their own.
+// A cache of pages before other media: DRAM in front of flash or NVM, as devices have that store more than
+// they can reach quickly. Both the cache and what is behind it are media of their own.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ namespace cxloom {
 
 struct MeasureInfo;
 
-/// Write-back and write-allocate. A page that misses is fetched from behind while a dirty victim is read out of the cache;
-/// then it is filled in, whoever waited for it is done, and the victim goes back behind in the background. A prefetcher may ask for
-/// pages that nobody waits for.
+/// Write-back and write-allocate. A page that misses is fetched from behind while a dirty victim is read out
+/// of the cache; then it is filled in, whoever waited for it is done, and the victim goes back behind in the
+/// background. A prefetcher may ask for pages that nobody waits for.
 class CachedMedia final : public Media {
  public:
   using Params = CachedMediaParams;

@@ -17,8 +17,7 @@ constexpr Bytes kLargestPage{32'768};  // the size of an access has 16 bits
 void CachedMediaParams::describe(Schema<CachedMediaParams>& schema) {
   schema.doc(
       "A write-back cache of pages before other media. What these measure follows, with cache_ and backing_ "
-      "before the "
-      "names.");
+      "before the names.");
   schema.field("size", &CachedMediaParams::size)
       .doc(
           "Bytes that the cache holds; a multiple of ways x page, and the number of sets need not be a power "
@@ -37,8 +36,7 @@ void CachedMediaParams::describe(Schema<CachedMediaParams>& schema) {
       .category("prefetchers")
       .doc(
           "Which pages are asked for ahead of their use. A line of its parameters is a page here: its `page` "
-          "of 4 KiB "
-          "is a region of 64 pages.");
+          "of 4 KiB is a region of 64 pages.");
   schema.field("lookup_time", &CachedMediaParams::lookup_time)
       .doc("Time to look a page up, hit or miss, in a pipeline.")
       .source("a choice: a table in SRAM");
@@ -47,8 +45,7 @@ void CachedMediaParams::describe(Schema<CachedMediaParams>& schema) {
       .max(65'536)
       .doc(
           "Pages on their way at the same time; a page counts until it is in the cache and its victim back "
-          "behind. More "
-          "wait, in order.")
+          "behind. More wait, in order.")
       .source("a choice");
   schema.field("cache", &CachedMediaParams::cache).category("media").doc("What the cache is made of.");
   schema.field("backing", &CachedMediaParams::backing)

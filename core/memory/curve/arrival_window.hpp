@@ -10,8 +10,8 @@
 
 namespace cxloom {
 
-/// Over the last n accesses: their bytes / the time in which they came. It is exact for a constant rate, forgets an idle time
-/// once n accesses have followed it, and depends on nothing but the arrivals.
+/// Over the last n accesses: their bytes / the time in which they came. It is exact for a constant rate,
+/// forgets an idle time once n accesses have followed it, and depends on nothing but the arrivals.
 class ArrivalWindow {
  public:
   explicit ArrivalWindow(std::size_t accesses) : ring_(accesses) {}

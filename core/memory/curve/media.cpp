@@ -53,8 +53,7 @@ void CurveMediaParams::describe(Schema<CurveMediaParams>& schema) {
   schema.field("elsewhere", &CurveMediaParams::elsewhere)
       .doc(
           "The part of the measured latencies that the rest of the system adds here, such as the way from "
-          "the core "
-          "to the memory: it is taken off.");
+          "the core to the memory: it is taken off.");
   schema.field("window", &CurveMediaParams::window)
       .min(1)
       .max(1U << 20U)
@@ -81,9 +80,9 @@ CurveMedia::CurveMedia(const CurveMediaParams& params, const MediaContext& conte
   }
 }
 
-// The largest bandwidth bounds when accesses start, one after the other. A measured latency has the waiting in it that goes
-// with its load: so the wait for a start counts only as far as it is longer than that, and the least latency comes after
-// the start in any case.
+// The largest bandwidth bounds when accesses start, one after the other. A measured latency has the waiting
+// in it that goes with its load: so the wait for a start counts only as far as it is longer than that, and
+// the least latency comes after the start in any case.
 void CurveMedia::access(Message& message, Address /*address*/, Time ready) {
   arrivals_.add(ready, message.size, message.opcode != Opcode::kMemWr);
   const double reads = arrivals_.reads();

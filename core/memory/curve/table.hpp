@@ -19,15 +19,15 @@ struct CurvePoint {
   static void describe(Schema<CurvePoint>& schema);
 };
 
-/// For each read share a curve: points of rising bandwidth, straight lines between them. Between two shares their curves
-/// are mixed, each at the same fraction of its largest bandwidth; beyond the lowest and the highest share they hold as
-/// they are.
+/// For each read share a curve: points of rising bandwidth, straight lines between them. Between two shares
+/// their curves are mixed, each at the same fraction of its largest bandwidth; beyond the lowest and the
+/// highest share they hold as they are.
 class CurveTable {
  public:
   /// Throws InputError at `points[i]`.
   explicit CurveTable(const std::vector<CurvePoint>& points);
-  /// Reads a table (CSV or TSV, by its header: reads, bandwidth_gb_per_s, latency_ns; # begins a comment). Throws
-  /// InputError at `file` with the line of the error.
+  /// Reads a table (CSV or TSV, by its header: reads, bandwidth_gb_per_s, latency_ns; # begins a comment).
+  /// Throws InputError at `file` with the line of the error.
   static CurveTable from_file(const std::string& path);
 
   /// The largest bandwidth at a read share, in bytes per nanosecond.

@@ -17,8 +17,8 @@ namespace cxloom {
 /// One operation at a time; operations of one kind on several planes
 /// may be one. Planes that work independently are dies by themselves.
 ///
-/// Reads go first. While somebody waits for writes, reads take turns with the rest. Of the rest, writes and collection take
-/// turns in a plane, as long as there is room for writes. The planes of a die come round.
+/// Reads go first. While somebody waits for writes, reads take turns with the rest. Of the rest, writes and
+/// collection take turns in a plane, as long as there is room for writes. The planes of a die come round.
 class FlashDie final : public EventHandler, public Waiter, private FlashBusUser {
  public:
   struct Member {

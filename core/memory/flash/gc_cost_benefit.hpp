@@ -16,8 +16,7 @@ class CostBenefitCollector final : public GcPolicy {
     static void describe(Schema<Params>& schema) {
       schema.doc(
           "The block with the highest age x (1 - u) / 2u, where u is the share of its pages that are "
-          "current: "
-          "what is seldom written is collected before it has many free pages.");
+          "current: what is seldom written is collected before it has many free pages.");
     }
   };
   CostBenefitCollector(const Params& /*params*/, const GcContext& context) : pages_(context.pages) {}

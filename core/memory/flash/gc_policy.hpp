@@ -1,5 +1,5 @@
-// The interface of garbage collection in flash: which block is freed next. A kind is a file of its own and a line in
-// `register_collectors`, or in the `CXLOOM_PLUGIN` of a plug-in.
+// The interface of garbage collection in flash: which block is freed next. A kind is a file of its own and a
+// line in `register_collectors`, or in the `CXLOOM_PLUGIN` of a plug-in.
 //
 // A collector only ranks the blocks of a plane. The plane moves the victim's current pages, and erases it.
 #pragma once
@@ -34,8 +34,8 @@ class GcPolicy {
  public:
   virtual ~GcPolicy() = default;
 
-  /// How much a full block deserves to be collected at `now`. That of the highest score is; of equals the least
-  /// worn one, if wear is levelled, or the first.
+  /// How much a full block deserves to be collected at `now`. That of the highest score is; of equals the
+  /// least worn one, if wear is levelled, or the first.
   virtual double score(const FlashBlock& block, std::uint64_t now) = 0;
 };
 

@@ -19,11 +19,11 @@ const Value::Map& values_of(FlashPreset preset) {
   //     Time", ISSCC 2018: Samsung Z-NAND.
   // [O] ONFI 4.0: NV-DDR3 of 800 MT/s, a byte wide.
   //
-  // The command time is that of NV-DDR2 in ONFI as MQSim has it (Tavakkol et al., FAST 2018): tCS + 6 tWC + tWB + tRR =
-  // 20 + 6 x 25 + 100 + 20 ns.
+  // The command time is that of NV-DDR2 in ONFI as MQSim has it (Tavakkol et al., FAST 2018): tCS + 6 tWC +
+  // tWB + tRR = 20 + 6 x 25 + 100 + 20 ns.
 
-  // Three bits per cell. [H]: 75 us, 900 us (to 1350), 4.5 ms, 1000 cycles. 16 KiB pages and two planes of 1152-page blocks are a
-  // choice, those of dies of 512 Gb.
+  // Three bits per cell. [H]: 75 us, 900 us (to 1350), 4.5 ms, 1000 cycles. 16 KiB pages and two planes of
+  // 1152-page blocks are a choice, those of dies of 512 Gb.
   static const Value::Map kTlc;  // the members' own values
 
   // One bit per cell, 2008. [A]: 25 us, 200 us, 1.5 ms; 100 us for 4 KiB on the bus; 4 planes of 2048 blocks of 64 pages of 4 KiB; two
@@ -87,8 +87,7 @@ void describe_geometry(Schema<FlashParams>& schema) {
       .where(is_power_of_two, "a power of two")
       .doc(
           "Bytes that pass the bus at least: a codeword; a page has one to 64. A write that leaves out "
-          "sectors of "
-          "its page reads them before.")
+          "sectors of its page reads them before.")
       .source("a choice: 4 KiB, as SSDs address");
   schema.rule("a page must have one to 64 sectors", [](const FlashParams& params) {
     return params.sector <= params.page && params.page.count() / params.sector.count() <= 64;
@@ -118,9 +117,8 @@ void describe_timing(Schema<FlashParams>& schema) {
                {"independent", FlashPlaneWork::kIndependent}})
       .doc(
           "What the planes of a die do at the same time. one: one of them works. multi-plane: those that "
-          "want "
-          "the same, a read, a program or an erase, when the die begins, do it together. independent: each "
-          "begins when it wants.")
+          "want the same, a read, a program or an erase, when the die begins, do it together. independent: "
+          "each begins when it wants.")
       .source("ONFI multi-plane operations; independent plane reads are those of newer dies");
 }
 
@@ -171,8 +169,7 @@ void describe_translation(Schema<FlashParams>& schema) {
 void FlashParams::describe(Schema<FlashParams>& schema) {
   schema.doc(
       "NAND flash: channels, packages, dies and planes that work at the same time, a page-mapping "
-      "translation "
-      "layer with garbage collection and wear levelling, and a write buffer.");
+      "translation layer with garbage collection and wear levelling, and a write buffer.");
   schema
       .choice("preset", &FlashParams::preset,
               {{"tlc", FlashPreset::kTlc}, {"slc", FlashPreset::kSlc}, {"z-nand", FlashPreset::kZNand}})
@@ -190,8 +187,7 @@ void FlashParams::describe(Schema<FlashParams>& schema) {
   schema.field("hold", &FlashParams::hold)
       .doc(
           "Pages that stay in the write buffer, to be merged with later writes to them; the oldest beyond, "
-          "and "
-          "pages that are complete, are programmed.");
+          "and pages that are complete, are programmed.");
   schema.rule("`hold` must leave a page of the write buffer free", [](const FlashParams& params) {
     return params.hold == 0 || params.hold < params.write_buffer;
   });

@@ -55,8 +55,8 @@ struct FlashParams {
   static void describe(Schema<FlashParams>& schema);
   static void estimate(const FlashParams& params, MemoryEstimate& memory);
 
-  /// How it is built for a memory of this capacity, as written. Throws InputError if it is too small for that, or has not
-  /// enough blocks to free one.
+  /// How it is built for a memory of this capacity, as written. Throws InputError if it is too small for
+  /// that, or has not enough blocks to free one.
   FlashGeometry geometry(std::optional<Bytes> capacity) const;
 };
 

@@ -1,5 +1,5 @@
-// The translation layer of one plane of flash: where its logical pages lie, which blocks are free, which one is collected. It has no
-// data and no timing.
+// The translation layer of one plane of flash: where its logical pages lie, which blocks are free, which one
+// is collected. It has no data and no timing.
 //
 // A page of flash is programmed once and then only erased with its whole block. So a write
 // goes to the next page of the open block, and what was there before is no longer current.

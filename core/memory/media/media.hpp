@@ -17,8 +17,8 @@ class ResourceSink;
 
 class Media : public EventHandler {
  public:
-  /// Takes an access to `address` of the medium, which is ready at `ready`, now or later; calls come in the order of
-  /// `ready`. Charges the message for waiting (media_queue) and access (media).
+  /// Takes an access to `address` of the medium, which is ready at `ready`, now or later; calls come in the
+  /// order of `ready`. Charges the message for waiting (media_queue) and access (media).
   virtual void access(Message& message, Address address, Time ready) = 0;
 
   /// It is known to serve any number of accesses at once.

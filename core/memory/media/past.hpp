@@ -5,8 +5,8 @@
 
 namespace cxloom {
 
-/// It takes no simulated time, but may take long to play, so that it is played in parts. Whatever is left when the medium is first
-/// accessed is played then.
+/// It takes no simulated time, but may take long to play, so that it is played in parts. Whatever is left
+/// when the medium is first accessed is played then.
 class MediaPast {
  public:
   virtual ~MediaPast() = default;

@@ -60,8 +60,7 @@ void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
               {{"nvm-100-200", NvmPreset::kNvm100}, {"optane-dcpmm", NvmPreset::kOptane}})
       .doc(
           "A published device: the values of what is not written here. nvm-100-200: 100 ns to read, 200 ns "
-          "to "
-          "write. optane-dcpmm: one DIMM of Intel Optane DC Persistent Memory.")
+          "to write. optane-dcpmm: one DIMM of Intel Optane DC Persistent Memory.")
       .source(
           "gem5, NVMInterface.py; Izraelevitz et al., arXiv:1903.05714; Yang et al., FAST 2020; Wang et al., "
           "MICRO 2020");
@@ -83,8 +82,7 @@ void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
   schema.field("hold", &NvmMediaParams::hold)
       .doc(
           "Blocks that stay in the write buffer, to be merged with later writes to them; the oldest beyond, "
-          "and "
-          "blocks that are complete, are written to the media.");
+          "and blocks that are complete, are written to the media.");
   schema.field("read_buffer", &NvmMediaParams::read_buffer)
       .max(1U << 20U)
       .doc("Blocks read last that the media keep, and answer reads of their other lines from.");

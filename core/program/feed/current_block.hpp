@@ -32,8 +32,8 @@ class CurrentBlock {
     accesses_.clear();
     block_ = nullptr;
   }
-  /// An access, as its record tells it. False if it belongs to no instruction, so that it is dropped. Throws SimulationError if the
-  /// record cannot be.
+  /// An access, as its record tells it. False if it belongs to no instruction, so that it is dropped. Throws
+  /// SimulationError if the record cannot be.
   bool access(std::uint64_t record);
 
  private:

@@ -34,8 +34,8 @@ class FeedDirectory {
   std::string failure() const;
   std::string lacking() const;
 
-  /// The rings that have come since this was asked last; of each the process, or that one's parent, came before it. Throws
-  /// SimulationError if one is of no writer of this version.
+  /// The rings that have come since this was asked last; of each the process, or that one's parent, came
+  /// before it. Throws SimulationError if one is of no writer of this version.
   std::vector<Ring> open_rings();
   /// Every ring that was announced is open.
   bool has_all() const {

@@ -40,8 +40,8 @@ struct ProgramAccess {
 class ProgramSink {
  public:
   virtual ~ProgramSink() = default;
-  /// A thread went through a block, and accessed memory in this order. `continued`: its first instruction is a repeated one
-  /// that goes on, and not another instruction.
+  /// A thread went through a block, and accessed memory in this order. `continued`: its first instruction is
+  /// a repeated one that goes on, and not another instruction.
   virtual void block(const ProgramThread& thread, const ProgramBlock& block,
                      std::span<const ProgramAccess> accesses, bool continued) = 0;
   /// `by` is the call that began it (clone, fork, execve); of nobody for the first program.

@@ -21,8 +21,8 @@ class DataTransfers {
     waiting_ += slots;
   }
 
-  /// Puts them into the slots from `slot` up to `end`, which are data slots already. Returns the slot behind the last one
-  /// used.
+  /// Puts them into the slots from `slot` up to `end`, which are data slots already. Returns the slot behind
+  /// the last one used.
   unsigned place(Flit& flit, unsigned slot, unsigned end);
 
  private:

@@ -1,5 +1,5 @@
-// What the packers of both families of formats share: one flit while it is being filled with messages of an offer and with
-// the data under way.
+// What the packers of both families of formats share: one flit while it is being filled with messages of an
+// offer and with the data under way.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,9 @@ struct FlitFilling {
   ClassNibbles placed = 0;    ///< messages placed; a user with rolling counts sets it back
   bool data_headers = false;  ///< placed in this flit
 
-  /// The format for a slot, of messages of the classes in `allowed`: with the leading class, the one that carries most; of
-  /// two that carry as many, that with more of the leading class if a queue of it waits: in 68B, completions then go by
-  /// twos, which cost less (Packer68).
+  /// The format for a slot, of messages of the classes in `allowed`: with the leading class, the one that
+  /// carries most; of two that carry as many, that with more of the leading class if a queue of it waits: in
+  /// 68B, completions then go by twos, which cost less (Packer68).
   Choice choose(SlotType type, ClassNibbles allowed);
   /// Fills a slot with these messages, or leaves it empty if there are none.
   void place(unsigned slot, SlotType type, const Choice& choice);

@@ -1,5 +1,5 @@
-// The four flit formats, and where their slots lie. Every number of slots in the sources comes from here; docs/model/flit.md
-// names the source of each.
+// The four flit formats, and where their slots lie. Every number of slots in the sources comes from here;
+// docs/model/flit.md names the source of each.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ inline constexpr unsigned kChunkBytes = 16;
 inline constexpr std::size_t kMostSlots = 15;
 
 struct FlitGeometry {
-  /// Slots that make 64 B, whose messages count together: two groups in a row of a 256 B flit share a largest count, and
-  /// a flit of 68 B is one.
+  /// Slots that make 64 B, whose messages count together: two groups in a row of a 256 B flit share a largest
+  /// count, and a flit of 68 B is one.
   static constexpr unsigned kSlotsOfGroup = 64 / kChunkBytes;
 
   unsigned bytes = 0;       ///< on the wire

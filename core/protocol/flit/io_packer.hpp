@@ -14,8 +14,8 @@ namespace cxloom {
 /// words, configuration requests and completions three. Throws InternalError for other protocols than CXL.io.
 std::uint32_t io_header_bytes(Opcode opcode);
 
-/// Bytes of a TLP on the wire: header and payload, rounded up to 4 B; with 68B flits, which carry PCIe's non-flit
-/// framing, also the 4 B framing token with the sequence number and the 4 B link CRC.
+/// Bytes of a TLP on the wire: header and payload, rounded up to 4 B; with 68B flits, which carry PCIe's
+/// non-flit framing, also the 4 B framing token with the sequence number and the 4 B link CRC.
 std::uint32_t io_packet_bytes(FlitMode mode, Opcode opcode, std::uint32_t payload_bytes);
 /// The bytes of a TLP before its payload.
 std::uint32_t io_bytes_before_payload(FlitMode mode, Opcode opcode);

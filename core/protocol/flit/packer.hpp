@@ -1,8 +1,8 @@
 // Packs the messages of the twelve CXL.cache and CXL.mem classes into flits, by the rules of
 // docs/model/flit.md.
 //
-// The packer knows counts, not messages. Whoever drives it keeps a queue of messages per class, and one of the
-// messages whose data is under way:
+// The packer knows counts, not messages. Whoever drives it keeps a queue of messages per class, and one of
+// the messages whose data is under way:
 //
 //   offer.set(channel, queue.size());       for each class that may go now (credits!)
 //   packer.pack(offer, flit);

@@ -23,10 +23,10 @@ inline bool Packer256::ends_in_last_group(Channel channel, unsigned slot, unsign
   return slot < flit_.slots && FlitGeometry::group_of(slot) + 1 == flit_.groups();
 }
 
-/// Whether the H-slot of a standard flit should take one data header fewer. Their data fill the flit, or end before
-/// it does; the next headers then go into the generic slot behind. In the last group one header fewer ends the data a group
-/// earlier, and that slot and the next H-slot can be full. Only if more of the class are waiting, so that no message is kept
-/// back for nothing.
+/// Whether the H-slot of a standard flit should take one data header fewer. Their data fill the flit, or end
+/// before it does; the next headers then go into the generic slot behind. In the last group one header fewer
+/// ends the data a group earlier, and that slot and the next H-slot can be full. Only if more of the class
+/// are waiting, so that no message is kept back for nothing.
 inline bool Packer256::keeps_one_back(Channel channel, unsigned count) const {
   return nibble_at(filling_.left, channel) > count &&
          ends_in_last_group(channel, 1 + filling_.state.data.waiting(), count);

@@ -9,8 +9,8 @@ namespace cxloom {
 
 class Packer256 {
  public:
-  /// `last`: the messages of each class in the last group of slots of the flit before, with which those of the first group
-  /// share a largest count.
+  /// `last`: the messages of each class in the last group of slots of the flit before, with which those of
+  /// the first group share a largest count.
   Packer256(FlitFilling& filling, const FlitGeometry& flit, ClassNibbles last)
       : filling_(filling), flit_(flit), last_(last) {
     filling_.room -= last_;

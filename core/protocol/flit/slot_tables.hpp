@@ -57,8 +57,8 @@ struct SlotTables {
     std::array<Format, kMostFormatsOfSlot> formats{};  ///< in the order of slot_formats()
     ClassNibbles classes = 0;                          ///< that it carries at all
     ClassNibbles most = 0;                             ///< messages of each class in the format with most
-    /// So many of a class must wait that it takes the slot before others: those without data that go by twos and more
-    /// keep two back, for slots in which the largest counts leave no room for data headers.
+    /// So many of a class must wait that it takes the slot before others: those without data that go by twos
+    /// and more keep two back, for slots in which the largest counts leave no room for data headers.
     ClassNibbles enough = 0;
     std::array<std::array<std::uint8_t, kMostFormats>, kChannelCount> of_class{};  ///< places in `formats`
     std::array<std::uint8_t, kChannelCount> format_count{};

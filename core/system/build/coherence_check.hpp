@@ -5,8 +5,8 @@ namespace cxloom {
 
 class System;
 
-/// Throws InputError for a link between a cache and the home of coherent lines that cannot carry back-invalidate snoops, or loses
-/// messages.
+/// Throws InputError for a link between a cache and the home of coherent lines that cannot carry
+/// back-invalidate snoops, or loses messages.
 void check_coherence(const System& system);
 
 }  // namespace cxloom

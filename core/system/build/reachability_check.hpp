@@ -7,8 +7,8 @@ class Devices;
 class System;
 class Topology;
 
-/// Links lead from each device to each other. Before there are routes, whose number is the square of that of the devices.
-/// Throws InputError.
+/// Links lead from each device to each other. Before there are routes, whose number is the square of that of
+/// the devices. Throws InputError.
 void check_connected(const Devices& devices, const Topology& topology);
 
 /// Throws InputError unless each requester with work can reach all memories that have addresses, and the

@@ -45,13 +45,13 @@ struct LossShown {
 /// Delta debugging (Zeller and Hildebrandt 2002) over the requests of a run. Each step is a run, which is the same each time.
 class LossSearch {
  public:
-  /// Begins with the first `issued` requests of each workload of `spec`, in its order: those that a run had made when the loss was
-  /// seen. `open_trace` gives each trace from its beginning.
+  /// Begins with the first `issued` requests of each workload of `spec`, in its order: those that a run had
+  /// made when the loss was seen. `open_trace` gives each trace from its beginning.
   LossSearch(const Registry& registry, const Spec& spec, const TraceOpener& open_trace,
              const std::vector<std::uint64_t>& issued, LossKind kind);
 
-  /// One more run; true once no request can be left out any more, or if the requests do not show a loss at all. What `look` throws
-  /// ends the run as if it had not begun.
+  /// One more run; true once no request can be left out any more, or if the requests do not show a loss at
+  /// all. What `look` throws ends the run as if it had not begun.
   bool step(const Look& look = [] {});
   /// Null: none of the runs has lost anything.
   const LossShown* shown() const { return shown_ ? &*shown_ : nullptr; }
@@ -60,8 +60,8 @@ class LossSearch {
   std::uint64_t runs() const { return runs_; }
   const Spec& spec() const { return spec_; }
 
-  /// What these of the requests come to alone, by their numbers; none: nothing is lost. A fence before a request that is left out stays
-  /// where it is; who depends on it alone depends on nothing.
+  /// What these of the requests come to alone, by their numbers; none: nothing is lost. A fence before a
+  /// request that is left out stays where it is; who depends on it alone depends on nothing.
   std::optional<LossShown> play(const std::vector<std::size_t>& left, const Look& look = [] {}) const;
   /// The numbers of the requests left.
   const std::vector<std::size_t>& left() const { return left_; }

@@ -20,9 +20,9 @@ struct LostLine {
   BrokenRule rule = BrokenRule::kNone;
 };
 
-/// Lines that are lost if the power fails now, by what the order of recovery comes to: no recovery is played. `system` keeps
-/// versions of lines (outputs.versions). In the order of their addresses. `lost`: the power holds, and that switch is lost with
-/// its buffer.
+/// Lines that are lost if the power fails now, by what the order of recovery comes to: no recovery is played.
+/// `system` keeps versions of lines (outputs.versions). In the order of their addresses. `lost`: the power
+/// holds, and that switch is lost with its buffer.
 std::vector<LostLine> lost_at_power_loss(const System& system, const RecoveryOrder& order = kRecoveryOrder,
                                          std::optional<NodeId> lost = {});
 

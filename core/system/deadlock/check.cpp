@@ -43,8 +43,8 @@ class Epochs {
   std::vector<ChannelGraph::Phase> phases_;
 };
 
-// The first epoch in which a circle can close, if it is not the first of all, and whether its routes alone have one. `all`: the graph of
-// all epochs, which has one. To make one takes seconds in a large system.
+// The first epoch in which a circle can close, if it is not the first of all, and whether its routes alone
+// have one. `all`: the graph of all epochs, which has one. To make one takes seconds in a large system.
 void find_epoch(const Epochs& epochs, const System& system, std::unique_ptr<ChannelGraph> all,
                 DeadlockCheck& check) {
   std::size_t last = 0;

@@ -12,13 +12,13 @@ namespace cxloom {
 
 class System;
 
-/// A channel is a direction of a link and a message class whose buffers at the receiver are limited. One depends on another if
-/// what is in its buffers may have to wait for one of the other's: at a switch with queues at its inputs, by the routes in use;
-/// at a home, which may keep requests until its own messages are answered. Without a circle no routes can deadlock (Dally and
-/// Seitz, 1987).
+/// A channel is a direction of a link and a message class whose buffers at the receiver are limited. One
+/// depends on another if what is in its buffers may have to wait for one of the other's: at a switch with
+/// queues at its inputs, by the routes in use; at a home, which may keep requests until its own messages are
+/// answered. Without a circle no routes can deadlock (Dally and Seitz, 1987).
 ///
-/// Where parts of the system fail and are repaired, the routes of all epochs follow each other: what has come by the routes of one goes
-/// on by those of the next.
+/// Where parts of the system fail and are repaired, the routes of all epochs follow each other: what has come
+/// by the routes of one goes on by those of the next.
 struct DeadlockCheck {
   /// Since when the routes are what they are.
   struct Epoch {

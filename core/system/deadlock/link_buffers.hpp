@@ -29,8 +29,8 @@ class LinkBuffers {
   }
   /// The classes whose buffers at the end of a directed link are limited.
   ClassSet limited(std::uint32_t link) const { return limited_[link]; }
-  /// Switches with queues at their inputs keep the buffer until the message leaves. All others make room at once, I/O engines
-  /// among them, though they take turns for their port.
+  /// Switches with queues at their inputs keep the buffer until the message leaves. All others make room at
+  /// once, I/O engines among them, though they take turns for their port.
   bool keeps(std::uint32_t node) const {
     const Component& component = *system_.components()[node];
     return component.forwards() && component.arbitrates();

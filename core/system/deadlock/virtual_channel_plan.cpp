@@ -37,8 +37,8 @@ class Planner {
     flows_.homes.clear();  // virtual channels do not help against what they keep
   }
 
-  // The fewest levels with which some candidate closes no circle. A message that would go higher than the last level stays there,
-  // which may be enough.
+  // The fewest levels with which some candidate closes no circle. A message that would go higher than the
+  // last level stays there, which may be enough.
   VirtualChannelPlan plan(const RouteTable& routes) const {
     const std::vector<Datelines> candidates = candidate_datelines(dependences({&routes}), ranks());
     DatelineLevels levels(topology_, buffers_.links(), system_.router(), routes, candidates,

@@ -208,8 +208,8 @@ void FailureActions::repair(std::size_t number) {
   }
 }
 
-// A switch that fails closes its ends at once. Where a link stays down that its neighbours still send over, so does the
-// repaired switch: what is closed must not be on a route.
+// A switch that fails closes its ends at once. Where a link stays down that its neighbours still send over,
+// so does the repaired switch: what is closed must not be on a route.
 void FailureActions::wait_for_discovery(const FailingPart& repaired) {
   FailingPart undiscovered{{}, repaired.device};
   for (const std::size_t link : repaired.links) {

@@ -1,5 +1,5 @@
-// Every kind of thing that a system can be made of. A new component is a line in `builtin_registry`, or in the
-// `CXLOOM_PLUGIN` of a plug-in.
+// Every kind of thing that a system can be made of. A new component is a line in `builtin_registry`, or in
+// the `CXLOOM_PLUGIN` of a plug-in.
 #pragma once
 
 #include <vector>

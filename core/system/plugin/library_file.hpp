@@ -1,5 +1,5 @@
-// A shared library as a file, read without loading it: mapping a file that is cut off, or running the initialisers of one
-// that does not fit, ends the program.
+// A shared library as a file, read without loading it: mapping a file that is cut off, or running the
+// initialisers of one that does not fit, ends the program.
 #pragma once
 
 #include <cstddef>

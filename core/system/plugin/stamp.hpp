@@ -1,5 +1,5 @@
-// What a plug-in and the program that loads it must have in common, written into the plug-in as plain data, so that it can
-// be compared before any code of the plug-in runs.
+// What a plug-in and the program that loads it must have in common, written into the plug-in as plain data,
+// so that it can be compared before any code of the plug-in runs.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Keeps the commands of all DRAM of a system, from the beginning of the run to its end, in rows that leave memory as they
-// come.
+// Keeps the commands of all DRAM of a system, from the beginning of the run to its end, in rows that leave
+// memory as they come.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace cxloom {
 
 class DramMedia;
 
-/// Columns of the commands since they were last taken. All have the same length; a coordinate that a command does not have
-/// is -1.
+/// Columns of the commands since they were last taken. All have the same length; a coordinate that a command
+/// does not have is -1.
 struct CommandTable {
   std::vector<std::int64_t> time_ps;
   std::vector<std::int64_t> clock;

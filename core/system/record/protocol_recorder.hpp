@@ -1,5 +1,5 @@
-// Keeps the messages of the protocol as devices act on them, from the beginning of the run to its end, in rows that leave
-// memory as they come.
+// Keeps the messages of the protocol as devices act on them, from the beginning of the run to its end, in
+// rows that leave memory as they come.
 #pragma once
 
 #include <array>

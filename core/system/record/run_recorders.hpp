@@ -25,8 +25,8 @@ class RunRecorders {
   void sample(Kernel& kernel, System& system, Time interval);
   /// Records the commands of all its DRAM from now on. Throws InputError if it has none.
   void record_commands(const System& system);
-  /// Records the messages of the protocol, once somebody shows them to it; those of these addresses' lines alone if there are
-  /// any. Throws InputError for an address that no region holds.
+  /// Records the messages of the protocol, once somebody shows them to it; those of these addresses' lines
+  /// alone if there are any. Throws InputError for an address that no region holds.
   ProtocolRecorder& log_protocol(System& system, const std::vector<Address>& addresses);
 
   void open_window(Time now);

@@ -1,5 +1,5 @@
-// Utilisation and queue occupancy over time, of every direction of links and buses and of every memory, sampled at equal
-// intervals inside the measured window.
+// Utilisation and queue occupancy over time, of every direction of links and buses and of every memory,
+// sampled at equal intervals inside the measured window.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@ namespace cxloom {
 
 class System;
 
-/// In the order of time. `parts`: what each event makes fail or repairs, if it does either. The first epoch is the beginning of the
-/// run. No epoch has a plan yet: `plan_virtual_channels` makes them.
+/// In the order of time. `parts`: what each event makes fail or repairs, if it does either. The first epoch
+/// is the beginning of the run. No epoch has a plan yet: `plan_virtual_channels` makes them.
 std::vector<RouteEpoch> route_epochs(const std::vector<EventParams>& events,
                                      const std::vector<FailingPart>& parts, LinkFailures failures);
 

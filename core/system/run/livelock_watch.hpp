@@ -1,5 +1,5 @@
-// Whether a run gets anywhere: it counts what links deliver while no request is answered. It looks at the ends of epochs, at
-// what does not depend on how many events that took.
+// Whether a run gets anywhere: it counts what links deliver while no request is answered. It looks at the
+// ends of epochs, at what does not depend on how many events that took.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ class Kernel;
 class System;
 struct RunParams;
 
-/// Epochs are of simulated time, so that the verdict is the same however the events of a run are divided or cut into slices.
-/// Epochs in which nothing happens are passed over. A run is given up
+/// Epochs are of simulated time, so that the verdict is the same however the events of a run are divided or
+/// cut into slices. Epochs in which nothing happens are passed over. A run is given up
 /// - at the end of an epoch, if somebody waits for an answer, none has come for whole epochs in a row, and in these, the first
 ///   aside, links have delivered `run.livelock_deliveries` messages,
 /// - if in `kMostSilent` of these in a row something has happened, but nothing was delivered,
@@ -31,19 +31,19 @@ class LivelockWatch {
   /// Both outlive it.
   LivelockWatch(const System& system, const RunParams& run);
 
-  /// A request was answered, or one of its lines. Until all are warm the others may go on for ever: it is warm-up requests
-  /// that bring the window nearer.
+  /// A request was answered, or one of its lines. Until all are warm the others may go on for ever: it is
+  /// warm-up requests that bring the window nearer.
   void answered(const Request& request) {
     if (!warming_up_ || request.id < warmup_) ++answers_;
   }
 
   /// The end of the epoch, at which it looks next.
   Time next_look() const { return next_look_; }
-  /// All that lies before `next_look` has happened, and what happens next does at `next`. Returns why the run is to be given
-  /// up; empty if it is not.
+  /// All that lies before `next_look` has happened, and what happens next does at `next`. Returns why the run
+  /// is to be given up; empty if it is not.
   std::string look(Time next);
-  /// What to call that, once `look` has given it up. `play` goes on with the run up to the next look, and returns when
-  /// something happens next, Time::max() if nothing does any more.
+  /// What to call that, once `look` has given it up. `play` goes on with the run up to the next look, and
+  /// returns when something happens next, Time::max() if nothing does any more.
   std::string verdict(const std::string& why, const std::function<Time()>& play);
 
   /// A kernel has run `events`. Returns why the run is to be given up, as `look` does.

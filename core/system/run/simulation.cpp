@@ -31,8 +31,8 @@ namespace {
 // Simulated time ends here (53 days): what a parameter adds still fits into 64 bits of picoseconds.
 constexpr Time kLatest{Time::max().ps() / 2};
 
-// Measured requests at which a run looks for the first time whether the mean is known well enough: fewer say too little of
-// how they depend on each other.
+// Measured requests at which a run looks for the first time whether the mean is known well enough: fewer say
+// too little of how they depend on each other.
 constexpr std::uint64_t kFirstLook = 4096;
 
 // Accesses of a pattern that a check looks at: what is wrong with one is wrong with many, and each takes some ten nanoseconds.
@@ -439,8 +439,8 @@ void Simulation::drained(NodeId buffer, NodeId target, std::uint64_t bytes) {
   if (window_.is_open()) observer_.drained(buffer, target, bytes);
 }
 
-// At points of the run that depend on nothing but the run, each an eighth of the way further than the one before: who looks
-// too often finds an interval that is narrow by chance.
+// At points of the run that depend on nothing but the run, each an eighth of the way further than the one
+// before: who looks too often finds an interval that is narrow by chance.
 void Simulation::conclude_if_known() {
   next_look_ += next_look_ / 8;
   const auto error = observer_.relative_error();

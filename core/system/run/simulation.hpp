@@ -1,5 +1,5 @@
-// A running system: what is built, its work and its window, driven from outside in slices. It is an object like any other;
-// a thousand can live in one process.
+// A running system: what is built, its work and its window, driven from outside in slices. It is an object
+// like any other; a thousand can live in one process.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +37,13 @@ class Simulation final : private RequestObserver {
   };
   enum class State : std::uint8_t { kRunning, kFinished, kStopped };
 
-  /// Builds the system and checks it. Throws InputError with the path of what is wrong. `observer` hears of the
-  /// requests that complete inside the measured window.
+  /// Builds the system and checks it. Throws InputError with the path of what is wrong. `observer` hears of
+  /// the requests that complete inside the measured window.
   Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace, RequestObserver& observer);
   ~Simulation() override;
 
-  /// Steps that are left of what media have been through before the run (`MediaPast`). They are played when the media are first
-  /// accessed, if nobody has played them before; who shows progress does, in parts.
+  /// Steps that are left of what media have been through before the run (`MediaPast`). They are played when
+  /// the media are first accessed, if nobody has played them before; who shows progress does, in parts.
   std::uint64_t past_left() const;
   /// Plays so many of them at most.
   void play_past(std::uint64_t steps);
@@ -58,8 +58,8 @@ class Simulation final : private RequestObserver {
   Time next_event_time();
   Time now() const;
 
-  /// Lets the outside give accesses to a host or accelerator that has no workload; to be called before it runs. Throws
-  /// InputError if there is no such device or it has work already.
+  /// Lets the outside give accesses to a host or accelerator that has no workload; to be called before it
+  /// runs. Throws InputError if there is no such device or it has work already.
   ExternalFeed& drive(const std::string& device);
   /// Gives one access to a device that is driven from outside, now; `answered` is called at its completion. Throws
   /// InputError, with everything as it was, for an access that nobody can serve, and for one after the end.
@@ -71,8 +71,8 @@ class Simulation final : private RequestObserver {
   /// Reads or writes bytes at once, without time passing: for those who need values.
   ByteStore& bytes() { return bytes_; }
 
-  /// Reads the traces of the workloads, as far as a run is sure to read them, and the beginning of what patterns make; to be called
-  /// instead of running it. Throws InputError for what a run would refuse.
+  /// Reads the traces of the workloads, as far as a run is sure to read them, and the beginning of what
+  /// patterns make; to be called instead of running it. Throws InputError for what a run would refuse.
   void read_work();
 
   /// Ends it now; `reason` completes "stopped: ...". Closes the window with what there is.
@@ -90,8 +90,8 @@ class Simulation final : private RequestObserver {
   void watch(ProtocolObserver* observer);
   /// Shows to `watcher` from now on what becomes of versions of lines, which are kept; null ends it.
   void watch(VersionWatcher* watcher);
-  /// Records from now on the messages of the protocol; of these addresses' lines alone if there are any. Throws InputError
-  /// for an address that no region holds.
+  /// Records from now on the messages of the protocol; of these addresses' lines alone if there are any.
+  /// Throws InputError for an address that no region holds.
   void log_protocol(const std::vector<Address>& addresses);
 
   // What there is to look at.

@@ -9,8 +9,8 @@
 
 namespace cxloom {
 
-/// Once an entry is wrong, the other devices, links and entries are checked too if there are at most so many: for more nobody would
-/// want to wait.
+/// Once an entry is wrong, the other devices, links and entries are checked too if there are at most so many:
+/// for more nobody would want to wait.
 inline constexpr std::size_t kEntriesLookedAt = 10'000;
 
 /// Looks at every entry of a spec by itself, whatever is wrong with the others: keys, kinds, values, bounds and the

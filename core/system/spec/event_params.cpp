@@ -48,8 +48,7 @@ void FailParams::describe(Schema<FailParams>& schema) {
   schema.field("reroute_time", &FailParams::reroute_time)
       .doc(
           "Time from the failure until routes lead around it. Until then what wants to cross it waits; then "
-          "it "
-          "leaves by another way, or is answered with an error where there is none.")
+          "it leaves by another way, or is answered with an error where there is none.")
       .source(
           "own choice: hardware that reports a link down; a fabric manager in software takes milliseconds");
 }
@@ -86,8 +85,7 @@ void UnbindParams::describe(Schema<UnbindParams>& schema) {
   schema.field("surprise", &UnbindParams::surprise)
       .doc(
           "Whether the requests under way fail, too. Otherwise they are answered as if nothing had happened "
-          "(managed "
-          "removal).");
+          "(managed removal).");
 }
 
 void ExtentEventParams::describe(Schema<ExtentEventParams>& schema) {
@@ -109,8 +107,7 @@ void MovePagesParams::describe(Schema<MovePagesParams>& schema) {
       .fraction()
       .doc(
           "Which share of the pages that are in `from` at that time goes: those that were touched first; "
-          "parts of a "
-          "page are left out.");
+          "parts of a page are left out.");
   schema.field("base", &MovePagesParams::base)
       .default_text("all")
       .doc("First of the program's own addresses whose pages go; with size.");
@@ -124,9 +121,7 @@ void MovePagesParams::describe(Schema<MovePagesParams>& schema) {
   schema.field("copy", &MovePagesParams::copy)
       .doc(
           "Whether the pages' lines are read and written. Otherwise the pages are at their new place at "
-          "once: "
-          "what "
-          "moved them is elsewhere, or takes no time.");
+          "once: what moved them is elsewhere, or takes no time.");
   schema.rule("base and size are given together", [](const MovePagesParams& params) {
     return params.base.has_value() == params.size.has_value();
   });

@@ -16,8 +16,7 @@ void UntilParams::describe(Schema<UntilParams>& schema) {
       .default_text("never")
       .doc(
           "As soon as the mean latency is known to this share of itself: half of its 95 % interval / the "
-          "mean. "
-          "`requests` are the most that are made.");
+          "mean. `requests` are the most that are made.");
 }
 
 void RouteParams::describe(Schema<RouteParams>& schema) {
@@ -40,8 +39,7 @@ void RunParams::describe(Schema<RunParams>& schema) {
   schema.field("warmup", &RunParams::warmup)
       .doc(
           "Requests of each requester before the measured ones; they come first and are extra. Who has made "
-          "them "
-          "goes on until the others have.");
+          "them goes on until the others have.");
   schema.field("warmup_time", &RunParams::warmup_time)
       .default_text("when all have made their warm-up requests")
       .doc("Simulated time at which the measured window opens, instead of a number of warm-up requests.");
@@ -59,14 +57,12 @@ void RunParams::describe(Schema<RunParams>& schema) {
                {"up-down", RouteMetric::kUpDown}})
       .doc(
           "Which ways are taken: those of fewest links, those of least unloaded latency of a line of data, "
-          "or those "
-          "that lead up towards a root and then down, which no messages can block in a circle.");
+          "or those that lead up towards a root and then down, which no messages can block in a circle.");
   schema.field("routes", &RunParams::routes)
       .default_text("none: all routes are found")
       .doc(
           "Entries of a routing table of your own; the others are found. Refused if they lead in a circle, "
-          "or if "
-          "messages may block each other for ever.");
+          "or if messages may block each other for ever.");
   schema.field("until", &RunParams::until)
       .default_text("the end of the work")
       .doc("When the run ends before its work does.");
@@ -90,8 +86,7 @@ void OutputParams::describe(Schema<OutputParams>& schema) {
   schema.field("commands", &OutputParams::commands)
       .doc(
           "A row for every command of the DRAM of all memories, from the beginning of the run: "
-          "commands.parquet. At "
-          "least one memory must have media of kind dram.");
+          "commands.parquet. At least one memory must have media of kind dram.");
   schema.field("mix_windows", &OutputParams::mix_windows)
       .doc(
           "Requests of a window in which the mix of reads and writes is set against the bandwidth, in "
@@ -99,8 +94,7 @@ void OutputParams::describe(Schema<OutputParams>& schema) {
   schema.field("versions", &OutputParams::versions)
       .doc(
           "Whether hosts, persist buffers and memories carry versions of the lines of persistent memory, so "
-          "that "
-          "old data are seen: versions of the summary.");
+          "that old data are seen: versions of the summary.");
 }
 
 void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
@@ -120,8 +114,7 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
       .default_text("closed loop")
       .doc(
           "Open loop: requests become ready at this rate, whether or not earlier ones are answered. Without "
-          "it a request "
-          "is issued when the queue has room.");
+          "it a request is issued when the queue has room.");
   schema
       .choice("arrivals", &WorkloadParams::arrivals,
               {{"fixed", Arrivals::kFixed}, {"poisson", Arrivals::kPoisson}})
@@ -139,23 +132,19 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
       .default_text("")
       .doc(
           "Of a trace of Ramulator 2 with coordinates: how many channels, ranks, bank groups, banks, rows "
-          "and columns of "
-          "64 B there are, such as [1, 2, 8, 4, 65536, 128].");
+          "and columns of 64 B there are, such as [1, 2, 8, 4, 65536, 128].");
   schema.field("format", &WorkloadParams::format)
       .default_text("what the content says")
       .doc("The form of the trace, where its content could be of several: see trace-format.md.");
   schema.field("repeat", &WorkloadParams::repeat)
       .doc(
           "How often the trace is played, one after the other: a number, or forever, where `requests`, "
-          "run.until "
-          "or a "
-          "time limit ends the run. Times go on from the last one.");
+          "run.until or a time limit ends the run. Times go on from the last one.");
   schema.field("addresses", &WorkloadParams::addresses)
       .category("placements")
       .doc(
           "as-is: addresses are physical. Otherwise they are the program's own, and where its pages go: each "
-          "gets a "
-          "frame of memory when it is first touched.");
+          "gets a frame of memory when it is first touched.");
   schema.field("page", &WorkloadParams::page)
       .min(Bytes{kLineBytes})
       .where([](const Bytes& value) { return std::has_single_bit(value.count()); }, "a power of two")
@@ -190,8 +179,7 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
       .where([](const KindSpec& value) { return value.kind != "as-is"; }, "a placement of pages")
       .doc(
           "Of a trace of a program that was recorded for a core with a tlb: where the pages of its page "
-          "tables "
-          "go.")
+          "tables go.")
       .source(
           "Linux takes them by the policy of the task, as data (pte_alloc_one in "
           "include/asm-generic/pgalloc.h)");

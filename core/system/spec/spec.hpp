@@ -126,8 +126,8 @@ struct Spec {
 /// "links[3]".
 std::string indexed(const std::string& key, std::size_t index);
 
-/// Reads the entries of `links`. Parameters are read once for all links in a row that are written alike: there may be very
-/// many.
+/// Reads the entries of `links`. Parameters are read once for all links in a row that are written alike:
+/// there may be very many.
 class LinkReader {
  public:
   /// Throws InputError for what is no link.

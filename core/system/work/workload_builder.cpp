@@ -210,8 +210,8 @@ PageRuns WorkloadBuilder::touched_before(const Spec::Workload& workload) const {
   return footprint_of(make_phases(workload), page_).value_or(PageRuns{});
 }
 
-// Without a warm-up nobody makes more than its requests: the window opens at the first request of all. With one, whoever is
-// warm goes on until the others are, which may be for any time.
+// Without a warm-up nobody makes more than its requests: the window opens at the first request of all. With
+// one, whoever is warm goes on until the others are, which may be for any time.
 std::optional<PageRuns> WorkloadBuilder::pages_of(const Spec::Workload& workload) const {
   const bool warms_up = run_.warmup > 0 || run_.warmup_time;
   Work work;

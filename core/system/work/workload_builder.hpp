@@ -36,8 +36,8 @@ class System;
 
 class WorkloadBuilder {
  public:
-  /// Makes the work of the requesters of the system that `spec` describes; it all outlives this. Where several place their
-  /// pages, their accesses are looked at once to see how much memory each needs.
+  /// Makes the work of the requesters of the system that `spec` describes; it all outlives this. Where
+  /// several place their pages, their accesses are looked at once to see how much memory each needs.
   WorkloadBuilder(const Registry& registry, const Spec& spec, const System& system,
                   const TraceOpener& open_trace);
 

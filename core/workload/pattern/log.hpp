@@ -19,10 +19,8 @@ struct LogAppendParams {
   static void describe(Schema<LogAppendParams>& schema) {
     schema.doc(
         "Appends to a log: a record is written and flushed, and behind a fence the end of the log, which is "
-        "the "
-        "first line of the footprint. Behind another fence the next record follows, from the start again at "
-        "the "
-        "end of the footprint.");
+        "the first line of the footprint. Behind another fence the next record follows, from the start again "
+        "at the end of the footprint.");
     schema.field("footprint", &LogAppendParams::footprint).doc("Bytes of the log, its first line included.");
     schema.field("base", &LogAppendParams::base)
         .where([](const Address& base) { return base.value() % kLineBytes == 0; }, "a multiple of 64")

@@ -48,8 +48,7 @@ void InterleavePlacement::Params::describe(Schema<Params>& schema) {
   schema.choice("by", &Params::by, {{"touch", By::kTouch}, {"address", By::kAddress}})
       .doc(
           "What a page's turn goes by: the order in which pages are touched, as that of a task's policy does "
-          "(numactl), or "
-          "the page's number, as that of a mapping's does (mbind).");
+          "(numactl), or the page's number, as that of a mapping's does (mbind).");
 }
 
 InterleavePlacement::InterleavePlacement(const Params& params, const PlacementContext& context)

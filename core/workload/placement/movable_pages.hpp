@@ -50,8 +50,8 @@ class MovablePages {
 
   /// From now on the stream gives the program's own addresses, and pages are placed by `place`. To be called before the first access.
   virtual void place_later() = 0;
-  /// Puts the address in memory in place of the program's, and gives the page's number; a new page gets a frame. Throws InputError
-  /// if the program needs more memory than it has.
+  /// Puts the address in memory in place of the program's, and gives the page's number; a new page gets a
+  /// frame. Throws InputError if the program needs more memory than it has.
   virtual std::uint64_t place(Access& access) = 0;
   /// Pages that were touched before the run get their numbers now, and not with their first use.
   virtual void number_touched() = 0;

@@ -1,5 +1,5 @@
-// NUMA nodes: memory as an operating system sees it, in frames of pages. A node is what one memory holds of the address map,
-// or what memories that are interleaved hold together.
+// NUMA nodes: memory as an operating system sees it, in frames of pages. A node is what one memory holds of
+// the address map, or what memories that are interleaved hold together.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ using Distance = std::function<Time(NodeId memory)>;
 /// What a device may use of a memory that is given in extents, none of which overlap; nothing: it is no such memory.
 using Extents = std::function<std::optional<std::vector<AddressMap::Extent>>(NodeId memory)>;
 
-/// The nodes of a device, in the order of the address map: regions with the same memories are one. Memory that belongs to
-/// another device is in none.
+/// The nodes of a device, in the order of the address map: regions with the same memories are one. Memory
+/// that belongs to another device is in none.
 std::vector<NumaNode> numa_nodes(const AddressMap& map, const std::string& device, Bytes page,
                                  const Distance& distance, const Extents& extents = {});
 /// The addresses of a part of the map, by its number, whose bytes lie in extents of all of its memories that have some.

@@ -1,6 +1,6 @@
-// Which memory a page of a program is put into when it is first touched: the interface of a placement, as NUMA policies of an
-// operating system are. A kind is a file of its own and a line in `register_placements`, or in the `CXLOOM_PLUGIN` of a
-// plug-in.
+// Which memory a page of a program is put into when it is first touched: the interface of a placement, as
+// NUMA policies of an operating system are. A kind is a file of its own and a line in `register_placements`,
+// or in the `CXLOOM_PLUGIN` of a plug-in.
 #pragma once
 
 #include <cstdint>
@@ -37,16 +37,16 @@ class PagePlacement {
     std::size_t node;
     std::uint64_t pages;
   };
-  /// Where `page` goes, which is touched for the first time, and how many of the `count` pages from it on go there with it:
-  /// all that it would say the same of if they were touched one by one. `free` are the frames that each node has left; no
-  /// more are to be taken of it. Nothing: no node that the page may use has one.
+  /// Where `page` goes, which is touched for the first time, and how many of the `count` pages from it on go
+  /// there with it: all that it would say the same of if they were touched one by one. `free` are the frames
+  /// that each node has left; no more are to be taken of it. Nothing: no node that the page may use has one.
   virtual std::optional<Choice> place(std::uint64_t page, std::uint64_t count,
                                       std::span<const std::uint64_t> free) = 0;
-  /// From now on these nodes have memory for the program, by their places, and the others have none: it has no way there, or its
-  /// extents were released. All have, unless it is said. What is merely full has memory.
+  /// From now on these nodes have memory for the program, by their places, and the others have none: it has
+  /// no way there, or its extents were released. All have, unless it is said. What is merely full has memory.
   virtual void nodes_changed(const std::vector<bool>& /*has_memory*/) {}
-  /// As if it had placed nothing yet: memory is divided among programs by what it says, and then the pages are placed. A kind
-  /// whose answers depend on earlier ones forgets these.
+  /// As if it had placed nothing yet: memory is divided among programs by what it says, and then the pages
+  /// are placed. A kind whose answers depend on earlier ones forgets these.
   virtual void restart() {}
 };
 

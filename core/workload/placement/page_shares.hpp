@@ -1,5 +1,5 @@
-// Divides memory among programs whose pages are placed, so that what one of them gets does not depend on when the others
-// touch theirs.
+// Divides memory among programs whose pages are placed, so that what one of them gets does not depend on when
+// the others touch theirs.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace cxloom {
 
-/// The pages that the next `accesses` of a stream touch, or those to its end if they are fewer, in the order of first touch;
-/// takes them.
+/// The pages that the next `accesses` of a stream touch, or those to its end if they are fewer, in the order
+/// of first touch; takes them.
 PageRuns pages_touched(AccessStream& stream, std::uint64_t accesses, Bytes page);
 /// The pages that these addresses are in, in their order.
 PageRuns pages_in(std::vector<AddressRange> ranges, Bytes page);

@@ -163,8 +163,8 @@ std::uint64_t PlacedStream::number_of(const Access& access) {
   return number;
 }
 
-// An access across the end of its page goes on in the frame behind, so that it stays one access. Where the frame behind is
-// not the program's, it ends with the last byte that is.
+// An access across the end of its page goes on in the frame behind, so that it stays one access. Where the
+// frame behind is not the program's, it ends with the last byte that is.
 std::uint64_t PlacedStream::place(Access& access) {
   const std::uint64_t number = number_of(access);
   const ProgramMemory::Frame& frame = placed_[number].frame;

@@ -1,5 +1,5 @@
-// A stream whose pages are placed: each gets a frame of memory when it is first touched, out of frames that are the
-// program's own.
+// A stream whose pages are placed: each gets a frame of memory when it is first touched, out of frames that
+// are the program's own.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ class ProgramMemory {
   /// By node, then by part.
   using Parts = std::vector<std::vector<FrameSlice>>;
 
-  /// Those that pages are placed in, and spare ones that pages can only be moved to (or none). If the memory that programs
-  /// find `changes`, pages are placed in spare ones as well, once the others are taken.
+  /// Those that pages are placed in, and spare ones that pages can only be moved to (or none). If the memory
+  /// that programs find `changes`, pages are placed in spare ones as well, once the others are taken.
   explicit ProgramMemory(const Parts& frames, const Parts& spare = {}, bool changes = false);
 
   /// How many are left of each node, of those that it has now.
@@ -99,23 +99,23 @@ struct Division {
 
 class PlacedStream final : public AccessStream, private MovablePages {
  public:
-  /// `nodes` name what `memory` is of; `path` is where the user asked for the placement. Those pages that are first touched by page
-  /// walks go where `tables` says, if there is any.
+  /// `nodes` name what `memory` is of; `path` is where the user asked for the placement. Those pages that are
+  /// first touched by page walks go where `tables` says, if there is any.
   PlacedStream(std::unique_ptr<AccessStream> stream, std::unique_ptr<PagePlacement> placement,
                ProgramMemory memory, std::vector<std::string> nodes, Bytes page, Division division,
                std::string path, std::unique_ptr<PagePlacement> tables = nullptr);
 
   /// Which parts of each node the program has from now on. At first it has all of them.
   void offer(const std::vector<std::vector<bool>>& parts);
-  /// These pages are touched before the run: they have frames from the beginning. All others get theirs when they are first
-  /// touched. To be called once. Throws InputError below the workload if there are too few.
+  /// These pages are touched before the run: they have frames from the beginning. All others get theirs when
+  /// they are first touched. To be called once. Throws InputError below the workload if there are too few.
   void touch(const PageRuns& pages);
 
   /// Calls `visit` for the frames of pages touched before the run, in the order of touch: so many bytes of them, the last.
   void touched_last(std::uint64_t bytes,
                     const std::function<void(Address base, std::uint64_t bytes)>& visit) const;
-  /// The address that an access has in memory is found here, once: its request keeps it, whatever becomes of the page.
-  /// Throws InputError if the program needs more memory than it has.
+  /// The address that an access has in memory is found here, once: its request keeps it, whatever becomes of
+  /// the page. Throws InputError if the program needs more memory than it has.
   bool next(Access& access) override {
     if (!stream_->next(access)) return false;
     if (!later_ && access.reaches_memory()) static_cast<void>(place(access));

@@ -69,8 +69,8 @@ struct Access {
   bool enters_kernel() const { return is_call() || role == AccessRole::kGoOn; }
 };
 
-/// Kinds of accesses in a trace: those of AccessKind in their order, a flush that keeps its line, and both flushes with the line's
-/// data.
+/// Kinds of accesses in a trace: those of AccessKind in their order, a flush that keeps its line, and both
+/// flushes with the line's data.
 inline constexpr std::uint8_t kTraceKinds = 7;
 constexpr void set_trace_kind(Access& access, std::uint8_t kind) {
   constexpr auto kFlush = static_cast<std::uint8_t>(AccessKind::kFlush);

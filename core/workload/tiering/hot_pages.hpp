@@ -1,5 +1,5 @@
-// Hot pages: samples find pages that are accessed often, which go to the nearest node; pages of that node that were not accessed for a
-// period make room for them.
+// Hot pages: samples find pages that are accessed often, which go to the nearest node; pages of that node
+// that were not accessed for a period make room for them.
 #pragma once
 
 #include <cstdint>

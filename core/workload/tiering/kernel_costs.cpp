@@ -30,8 +30,7 @@ void KernelCosts::describe(Schema<KernelCosts>& schema) {
   schema.field("shootdown", &KernelCosts::shootdown)
       .doc(
           "From the interrupts to the cores that may hold a translation until all have answered: before a "
-          "page "
-          "is copied, and behind pages that were protected.")
+          "page is copied, and behind pages that were protected.")
       .source("own choice: a few microseconds on two sockets, Kumar et al., LATR, ASPLOS 2018");
   schema.field("interrupt", &KernelCosts::interrupt)
       .doc("What a shoot-down takes of each core that the program runs on.")

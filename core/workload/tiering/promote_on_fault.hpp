@@ -1,5 +1,5 @@
-// Promote on fault: a scan makes pages of farther nodes inaccessible, some each period, and a page that is accessed then goes to
-// the nearest node with a free frame. Nothing is demoted.
+// Promote on fault: a scan makes pages of farther nodes inaccessible, some each period, and a page that is
+// accessed then goes to the nearest node with a free frame. Nothing is demoted.
 #pragma once
 
 #include <algorithm>

@@ -66,8 +66,8 @@ class TieredPages {
   virtual void protect(std::uint64_t page) = 0;
   /// Whether the page was accessed since this was asked before.
   virtual bool accessed(std::uint64_t page) = 0;
-  /// The page goes to a node, behind the moves that were asked for before; those of a fault come before all others. It stays
-  /// where it is if the node has no free frame when its turn comes.
+  /// The page goes to a node, behind the moves that were asked for before; those of a fault come before all
+  /// others. It stays where it is if the node has no free frame when its turn comes.
   virtual void move(std::uint64_t page, std::size_t node) = 0;
 
  protected:
@@ -80,8 +80,8 @@ class TieringPolicy {
 
   /// Asked once, before the run.
   virtual TieringSources sources() const = 0;
-  /// A protected page was accessed, and is accessible again. The access goes on behind this; if the page is being moved then,
-  /// behind the move.
+  /// A protected page was accessed, and is accessible again. The access goes on behind this; if the page is
+  /// being moved then, behind the move.
   virtual void faulted(const PageAccess& /*access*/, TieredPages& /*pages*/) {}
   virtual void sampled(const PageAccess& /*access*/, TieredPages& /*pages*/) {}
   /// A period is over, and so is what it did in the last one.

@@ -12,8 +12,8 @@ constexpr std::uint64_t kSector = 512;
 constexpr std::uint64_t kMostSectors = AccessQueue::kMostBytes / kSector;
 constexpr std::uint64_t kMostSector = TraceWords::kLargest / kSector - kMostSectors;
 
-/// What all of them share: a clock that starts with the first request and, as recorders put requests together that several
-/// processors made, does not go back where the file does.
+/// What all of them share: a clock that starts with the first request and, as recorders put requests together
+/// that several processors made, does not go back where the file does.
 class BlockReader : public FormatReader {
  public:
   std::string remark() const override {

@@ -126,8 +126,8 @@ CacheHierarchy::Found CaptureFilter::access_line(Core& core, LineAddress line, c
   });
 }
 
-/// What a line that is dirty elsewhere holds goes to where all can read it; a store leaves it nowhere else. Whether the core had the line
-/// itself, and others lost it.
+/// What a line that is dirty elsewhere holds goes to where all can read it; a store leaves it nowhere else.
+/// Whether the core had the line itself, and others lost it.
 bool CaptureFilter::take_from_others(Core& core, LineAddress line, const Access& access,
                                      std::vector<Access>& records) {
   const LineState own = core.caches_->state(line);

@@ -12,9 +12,9 @@
 
 namespace cxloom {
 
-/// Fed the accesses of a program, gives the records of a trace: the accesses themselves if there are no caches, otherwise the
-/// misses (reads of a line) and write-backs (writes of a line) of the last level. The instruction gap of a record counts
-/// from the record of the same thread before it.
+/// Fed the accesses of a program, gives the records of a trace: the accesses themselves if there are no
+/// caches, otherwise the misses (reads of a line) and write-backs (writes of a line) of the last level. The
+/// instruction gap of a record counts from the record of the same thread before it.
 class CaptureFilter {
  public:
   /// With `first_touch` addresses are physical, pages getting frames in the order of their first touch, frames of `page`; else they are
@@ -42,24 +42,24 @@ class CaptureFilter {
 
   /// What an access found.
   struct Delivery {
-    /// The number of the record with which its data comes: its own, or that of the line that it finds in the caches; 0 if that is
-    /// not in the trace, or long ago.
+    /// The number of the record with which its data comes: its own, or that of the line that it finds in the
+    /// caches; 0 if that is not in the trace, or long ago.
     std::uint64_t record = 0;
     std::size_t level = 0;      ///< of the caches, in which its line was; `levels()` if in none
     std::uint64_t arrives = 0;  ///< what `arrives` said of its line
   };
 
-  /// Appends the records of an access, whose instruction gap counts as instructions that begin. `producer` is the number of the
-  /// record, from 1, that it waits for; 0: none.
+  /// Appends the records of an access, whose instruction gap counts as instructions that begin. `producer` is
+  /// the number of the record, from 1, that it waits for; 0: none.
   Delivery access(Core& core, const Access& access, std::uint64_t producer, std::vector<Access>& records);
   Delivery access(const Access& access, std::uint64_t producer, std::vector<Access>& records) {
     return this->access(core_of(access.thread), access, producer, records);
   }
-  /// Appends the flush of a line, from the caches of all cores: `access` is one of its bytes, and `producer` makes its address. It waits
-  /// for the line to come, too, and takes its data along if they were dirty.
+  /// Appends the flush of a line, from the caches of all cores: `access` is one of its bytes, and `producer`
+  /// makes its address. It waits for the line to come, too, and takes its data along if they were dirty.
   void flush(Core& core, const Access& access, std::uint64_t producer, std::vector<Access>& records);
-  /// The line of what was accessed last is in the first cache from that cycle of its thread on. Later accesses hear of it, as long as the
-  /// line is remembered.
+  /// The line of what was accessed last is in the first cache from that cycle of its thread on. Later
+  /// accesses hear of it, as long as the line is remembered.
   void arrives(Core& core, Address address, std::uint64_t cycle);
 
   /// Appends a record that is no access, in its place among the others of its thread. Its dependence is kept if it is a fence.
@@ -68,8 +68,8 @@ class CaptureFilter {
     give(record, producer, records);
   }
 
-  /// What `access` does with one that finds its line in the first cache, where it was when it was accessed lately: most do, and
-  /// need neither page nor set. False, and nothing done, if it takes more than that.
+  /// What `access` does with one that finds its line in the first cache, where it was when it was accessed
+  /// lately: most do, and need neither page nor set. False, and nothing done, if it takes more than that.
   bool hits(Core& core, Address address, std::uint32_t size, AccessKind kind, Delivery& delivery);
 
   /// While false, the caches fill but nothing is recorded or skipped.

@@ -10,8 +10,8 @@ namespace cxloom {
 
 namespace {
 
-// What lies where in a record, little endian: the instruction's address first, then whether it is a branch and whether that was
-// taken, registers, and the addresses that it writes and reads.
+// What lies where in a record, little endian: the instruction's address first, then whether it is a branch
+// and whether that was taken, registers, and the addresses that it writes and reads.
 struct ChampsimRecord {
   std::size_t bytes;
   std::size_t written;  // offset of the addresses that it writes

@@ -13,8 +13,8 @@
 
 namespace cxloom {
 
-/// Fed blocks of bytes, gives the accesses in them; memory use does not depend on the length of the trace, nor on the size of an
-/// access. Empty lines are ignored.
+/// Fed blocks of bytes, gives the accesses in them; memory use does not depend on the length of the trace,
+/// nor on the size of an access. Empty lines are ignored.
 class ForeignTraceParser {
  public:
   /// Throws InputError if the options do not fit the form.

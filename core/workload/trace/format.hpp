@@ -61,8 +61,8 @@ std::span<const TraceFormat> trace_formats();
 /// Null: there is none of that name.
 const TraceFormat* trace_format(std::string_view name);
 
-/// The forms that a text can be of: those that its first line fits and, as long as any is left, the lines behind it. Forms that
-/// mean the same by what is there count as one. `whole`: the last line is not cut off.
+/// The forms that a text can be of: those that its first line fits and, as long as any is left, the lines
+/// behind it. Forms that mean the same by what is there count as one. `whole`: the last line is not cut off.
 std::vector<const TraceFormat*> formats_of_text(std::string_view head, bool whole);
 /// The forms that bytes can be of, each record of them; if of several, and they are `whole`, those of which they are whole records.
 std::vector<const TraceFormat*> formats_of_records(std::string_view head, bool whole);

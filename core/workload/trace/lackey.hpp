@@ -20,9 +20,9 @@ namespace cxloom {
 ///     ==4711== ...         valgrind's own words, ignored
 ///     --4711--   SCHED[2]:  acquired lock ...     with --trace-sched=yes: thread 2 goes on from here
 ///
-/// The instruction gap of an access counts the instructions that its thread began since that thread's access before it,
-/// the one that makes the access included. Threads have valgrind's numbers, from 1; without --trace-sched=yes all is
-/// thread 1.
+/// The instruction gap of an access counts the instructions that its thread began since that thread's access
+/// before it, the one that makes the access included. Threads have valgrind's numbers, from 1; without
+/// --trace-sched=yes all is thread 1.
 class LackeyParser {
  public:
   /// Appends the accesses of the lines that the block completes. Throws TraceError.

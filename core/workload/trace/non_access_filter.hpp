@@ -13,9 +13,9 @@
 
 namespace cxloom {
 
-/// Looks at the records of a trace batch by batch. Calls, and what goes on behind them, are for cores. Without those they are taken
-/// out: what lies before them counts to the next access of their thread, a fence among them stands before it, and dependences are
-/// distances between accesses.
+/// Looks at the records of a trace batch by batch. Calls, and what goes on behind them, are for cores.
+/// Without those they are taken out: what lies before them counts to the next access of their thread, a fence
+/// among them stands before it, and dependences are distances between accesses.
 class NonAccessFilter {
  public:
   explicit NonAccessFilter(bool keep) : keep_(keep) {}

@@ -26,9 +26,9 @@ class TraceStream final : public AccessStream {
   /// What gives the trace from its beginning.
   using Again = std::function<Refill()>;
 
-  /// `length` is the number of records where it is known beforehand. With `cores` calls and what goes on behind them are given
-  /// as well, without it accesses alone. `times`, if there are any, hear of batches and of answers to reads and atomic
-  /// operations. Reads the first batch.
+  /// `length` is the number of records where it is known beforehand. With `cores` calls and what goes on
+  /// behind them are given as well, without it accesses alone. `times`, if there are any, hear of batches and
+  /// of answers to reads and atomic operations. Reads the first batch.
   explicit TraceStream(Refill refill, std::optional<std::uint64_t> length = std::nullopt, bool cores = false,
                        std::shared_ptr<BatchTimes> times = nullptr, Want want = {});
   /// A trace played so often. The times of a round go on from the last one of the round before.

@@ -37,8 +37,8 @@ inline constexpr std::array<std::string_view, kTraceColumns> kTraceColumnNames =
     "address",         "kind",       "timestamp", "size",   "thread",
     "instruction_gap", "dependence", "role",      "cycles", "dependence_cycles"};
 
-/// Fed blocks of bytes, gives the accesses in them; memory use does not depend on the length of the trace, nor on the size of an
-/// access: what is larger than an Access can be becomes its lines.
+/// Fed blocks of bytes, gives the accesses in them; memory use does not depend on the length of the trace,
+/// nor on the size of an access: what is larger than an Access can be becomes its lines.
 ///
 /// Without a header a line is `0xADDRESS R|W|A|F|K TICK`; a header in the first line names the columns,
 /// `# cxloom-trace 2: address kind size thread`. Other lines that begin with '#' and empty ones are ignored.

@@ -1,5 +1,5 @@
-// Rows of a table of measures: members of the struct itself and of its counts, some only where another member says so; and the
-// columns of a table of rows.
+// Rows of a table of measures: members of the struct itself and of its counts, some only where another member
+// says so; and the columns of a table of rows.
 #include "base/measure_table.hpp"
 
 #include <gtest/gtest.h>

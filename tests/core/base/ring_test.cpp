@@ -102,8 +102,8 @@ TEST(Ring, ThatHasItsRoomFromTheStartTakesNoMore) {
   }
 }
 
-// The numbers of items have 32 bits. To come to their end by pushing and popping takes seconds, so that a test sets them: an
-// explicit instantiation may name private members.
+// The numbers of items have 32 bits. To come to their end by pushing and popping takes seconds, so that a
+// test sets them: an explicit instantiation may name private members.
 void set_numbers(Ring<int>& empty, std::uint32_t number);
 template <auto Head, auto Tail>
 struct Numbers {

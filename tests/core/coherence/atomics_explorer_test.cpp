@@ -1,5 +1,5 @@
-// Every state that small systems can reach whose requesters make atomic operations, in the caches and at the home. What is checked
-// is that of explorer_test.cpp.
+// Every state that small systems can reach whose requesters make atomic operations, in the caches and at the
+// home. What is checked is that of explorer_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Requesters that fetch and add on few words, all at once: the values that they get back are those of some order, one after the
-// other, wherever the operations are made.
+// Requesters that fetch and add on few words, all at once: the values that they get back are those of some
+// order, one after the other, wherever the operations are made.
 #include <gtest/gtest.h>
 
 #include <algorithm>

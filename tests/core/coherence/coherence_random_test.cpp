@@ -1,6 +1,6 @@
-// Random systems of hosts, caches and coherency agents under random accesses to few lines: what each access sees is checked
-// against a memory without caches, and every state against one writer or many readers (support/coherence_oracle.hpp). One kind of
-// home in each; mixed_random_test.cpp has several.
+// Random systems of hosts, caches and coherency agents under random accesses to few lines: what each access
+// sees is checked against a memory without caches, and every state against one writer or many readers
+// (support/coherence_oracle.hpp). One kind of home in each; mixed_random_test.cpp has several.
 #include <gtest/gtest.h>
 
 #include <string>

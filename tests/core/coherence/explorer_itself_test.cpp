@@ -79,8 +79,8 @@ Explorer explorer_of(const Counters::Setup& setup) {
   return Explorer([setup] { return std::make_unique<Counters>(setup); });
 }
 
-// A counter has 2 m + 1 states in a row. Of three of them there are (2 m + 1)^3, and 3 (2 m) (2 m + 1)^2 transitions. Nothing
-// is under way in (m + 1)^3, and the last state is 3 (2 m) choices from the first.
+// A counter has 2 m + 1 states in a row. Of three of them there are (2 m + 1)^3, and 3 (2 m) (2 m + 1)^2
+// transitions. Nothing is under way in (m + 1)^3, and the last state is 3 (2 m) choices from the first.
 TEST(Explorer, CountsStates) {
   for (const std::size_t m : {1U, 2U, 4U}) {
     Explorer explorer = explorer_of({.counters = 3, .most = m});

@@ -1,5 +1,5 @@
-// Store buffering: two hosts write a line each and then read the other's. Without fences both may read what was there before
-// either write; with a fence between write and read at least one sees the other's write.
+// Store buffering: two hosts write a line each and then read the other's. Without fences both may read what
+// was there before either write; with a fence between write and read at least one sees the other's write.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -166,8 +166,8 @@ class Mixed {
 
   // ---- Where it is
 
-  // An agent that reaches its memory over links that carry requests to agents, too, may wait for itself if buffers are finite
-  // (docs/model/coherence.md, "What is not modelled"): it and its memories stand together.
+  // An agent that reaches its memory over links that carry requests to agents, too, may wait for itself if
+  // buffers are finite (docs/model/coherence.md, "What is not modelled"): it and its memories stand together.
   void place_devices() {
     bus_ = draw_.chance(6);
     credits_ = !bus_ && draw_.chance(2);

@@ -1,5 +1,5 @@
-// Every state that small systems can reach whose caches ask for lines ahead of their use, for each kind of home. What is checked
-// is that of explorer_test.cpp.
+// Every state that small systems can reach whose caches ask for lines ahead of their use, for each kind of
+// home. What is checked is that of explorer_test.cpp.
 #include <gtest/gtest.h>
 
 #include <memory>

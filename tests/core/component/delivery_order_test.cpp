@@ -83,8 +83,8 @@ TEST(DeliveryOrder, CxlIoHasOnePathAndNoNumbers) {
   EXPECT_TRUE(DeliveryOrder::covers(Channel::kM2SReq));
 }
 
-// Messages of few lines between few devices arrive in any order: each stream is taken in the order in which it was sent, and all
-// are taken.
+// Messages of few lines between few devices arrive in any order: each stream is taken in the order in which
+// it was sent, and all are taken.
 TEST(DeliveryOrder, RandomArrivalsAreTakenInTheOrderOfEachStream) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomStream random(seed, "order", "test");
@@ -140,8 +140,8 @@ TEST(DeliveryOrder, NothingWaitsForWhatIsForgotten) {
   EXPECT_TRUE(order.in_turn(sent[0], stream)) << "the stream begins anew";
 }
 
-// Thousands of streams at once: more than the table begins with, so that they share cells, which it moves and clears. Each line has up to
-// three messages under way, of which those that come too early are kept.
+// Thousands of streams at once: more than the table begins with, so that they share cells, which it moves and
+// clears. Each line has up to three messages under way, of which those that come too early are kept.
 TEST(DeliveryOrder, ManyStreamsShareCellsAndStayApart) {
   RandomStream random(1, "order", "cells");
   DeliveryOrder order;

@@ -92,8 +92,8 @@ Band band_of(const Loaded& loaded) {
   return {steps * step, (steps + 1) * step, loaded.moderate + worth * steps * (steps + 1) / 2};
 }
 
-// From a standing start the rate has fallen to what the memory serves, and the queue has come and gone, after some 3 / delta
-// windows.
+// From a standing start the rate has fallen to what the memory serves, and the queue has come and gone, after
+// some 3 / delta windows.
 TEST(RequestThrottle, SettlesInTheStatedBand) {
   int round = 0;
   for (const double delta : {1.0 / 64, 1.0 / 32, 1.0 / 16}) {

@@ -22,8 +22,8 @@ struct Operation {
   std::uint64_t ended;  // kNever: under way when the power failed
 };
 
-/// Some order of the operations, each between its begin and its end, in which every read brings the write before it; what is under way may
-/// have taken effect or not. By trying all.
+/// Some order of the operations, each between its begin and its end, in which every read brings the write
+/// before it; what is under way may have taken effect or not. By trying all.
 bool takes_effect_in_some_order(const std::vector<Operation>& operations, std::vector<bool>& done,
                                 std::uint32_t current) {
   bool all = true;

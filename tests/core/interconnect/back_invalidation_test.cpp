@@ -1,5 +1,5 @@
-// Back-invalidation as far as links are concerned: the order that a conflict rests on, independent progress of its classes,
-// and what a snoop takes at the pins.
+// Back-invalidation as far as links are concerned: the order that a conflict rests on, independent progress
+// of its classes, and what a snoop takes at the pins.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -150,8 +150,8 @@ TEST(BatchMeans, WhatNeverChangesIsKnownExactly) {
   EXPECT_FALSE(means.halves(5000)->differ);
 }
 
-// The interval at 95 % must cover the truth in 90 to 98 of a hundred runs, and one in a hundred steady runs may be
-// flagged. 400 seeds tell a rate of 95 % to 1.1 % (one standard deviation), and one of 1 % to 0.5 %.
+// The interval at 95 % must cover the truth in 90 to 98 of a hundred runs, and one in a hundred steady runs
+// may be flagged. 400 seeds tell a rate of 95 % to 1.1 % (one standard deviation), and one of 1 % to 0.5 %.
 TEST(BatchMeans, IntervalsCoverAndSteadySeriesAreSteady) {
   struct Case {
     std::string name;

@@ -7,8 +7,8 @@
 namespace cxloom {
 namespace {
 
-/// Runs instructions that take so long, each of which needs the one before if they are a chain; gives the cycle at which the last is
-/// dispatched.
+/// Runs instructions that take so long, each of which needs the one before if they are a chain; gives the
+/// cycle at which the last is dispatched.
 std::uint64_t run(CorePipeline& pace, int count, bool chain, std::uint64_t latency) {
   static std::uint64_t known;
   if (!chain) known = 0;

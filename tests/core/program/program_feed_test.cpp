@@ -171,8 +171,8 @@ TEST_F(ProgramFeedTest, AThreadInACallSleepsIfTheKernelSaysSo) {
   process();
   FeedWriter writer = thread(last_process_);
   std::atomic<int> stage{0};
-  // Runs within its call until the stage is 1, sleeps there until it is 2; a call that does not wait, in which it sleeps; at the end it waits
-  // again, and its end is there.
+  // Runs within its call until the stage is 1, sleeps there until it is 2; a call that does not wait, in
+  // which it sleeps; at the end it waits again, and its end is there.
   std::thread one([&] {
     writer.note_thread();
     call(writer, 0, order());

@@ -19,8 +19,8 @@ struct AtomicOptions {
   bool cached = true;
 };
 
-/// `hosts` requesters h0, h1, ... and a memory, whose home is a DCOH, a host, an accelerator with bias, or nobody. With bias the
-/// device makes accesses, too: it is h1.
+/// `hosts` requesters h0, h1, ... and a memory, whose home is a DCOH, a host, an accelerator with bias, or
+/// nobody. With bias the device makes accesses, too: it is h1.
 class AtomicRun {
  public:
   AtomicRun(int hosts, const std::vector<TimedStep>& steps, const AtomicOptions& options = {}) {

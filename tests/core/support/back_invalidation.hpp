@@ -1,5 +1,5 @@
-// A host and a device at the two ends of a link, as far as back-invalidation goes: they send and answer what the flow of
-// a snoop and of its conflict needs. They keep no data and no states of lines.
+// A host and a device at the two ends of a link, as far as back-invalidation goes: they send and answer what
+// the flow of a snoop and of its conflict needs. They keep no data and no states of lines.
 #pragma once
 
 #include <algorithm>
@@ -75,8 +75,8 @@ class BackInvalidationMock : public Component {
   std::uint32_t hoarded_ = 0;
 };
 
-/// Answers a BISnp with BIRspI. Where a write of its own to the line is not complete, it first asks with BIConflict whether
-/// the device has served it, and learns that from the order of Cmp and BI-ConflictAck.
+/// Answers a BISnp with BIRspI. Where a write of its own to the line is not complete, it first asks with
+/// BIConflict whether the device has served it, and learns that from the order of Cmp and BI-ConflictAck.
 class SnoopedHost final : public BackInvalidationMock {
  public:
   using BackInvalidationMock::BackInvalidationMock;

@@ -120,8 +120,8 @@ const Exploration& Explorer::explore() {
   return found_;
 }
 
-// Takes away states from which no delivery leads on, again and again. If some are left, deliveries lead from one to the next for
-// ever.
+// Takes away states from which no delivery leads on, again and again. If some are left, deliveries lead from
+// one to the next for ever.
 void Explorer::find_livelock() {
   std::vector<std::vector<std::uint32_t>> before(states_.size());
   std::vector<std::uint32_t> left(states_.size());

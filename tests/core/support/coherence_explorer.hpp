@@ -1,5 +1,5 @@
-// Visits every state that a system can reach: by every order in which its messages may arrive, and in which its requests may be
-// made. It knows nothing of caches: docs/model/coherence.md says what it is used for.
+// Visits every state that a system can reach: by every order in which its messages may arrive, and in which
+// its requests may be made. It knows nothing of caches: docs/model/coherence.md says what it is used for.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ class Explorable {
  public:
   virtual ~Explorable() = default;
 
-  /// What may happen next, numbered from zero: first the deliveries of messages, then the requests that may be made. Two systems
-  /// with one fingerprint have the same choices.
+  /// What may happen next, numbered from zero: first the deliveries of messages, then the requests that may
+  /// be made. Two systems with one fingerprint have the same choices.
   virtual std::size_t choices() const = 0;
   /// How many of the choices are deliveries.
   virtual std::size_t deliveries() const = 0;

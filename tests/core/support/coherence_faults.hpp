@@ -1,5 +1,5 @@
-// Deliberate faults of a network or an agent, for tests that show that checks of coherence can fail. Each changes messages on a
-// bench, always in the same way.
+// Deliberate faults of a network or an agent, for tests that show that checks of coherence can fail. Each
+// changes messages on a bench, always in the same way.
 #pragma once
 
 #include <string>

@@ -17,8 +17,8 @@ class DirectoryAgent;
 
 namespace test {
 
-/// A text of a state. Versions of data are written by their rank among those of the line that are written, so that states that
-/// differ in how often lines were written before are the same.
+/// A text of a state. Versions of data are written by their rank among those of the line that are written, so
+/// that states that differ in how often lines were written before are the same.
 class StateText {
  public:
   /// The state of a system with these lines.

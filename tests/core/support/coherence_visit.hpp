@@ -23,8 +23,8 @@ CoherenceSetup hdm_h(CoherenceSetup setup);
 /// The setup with lines of the first device, which its cache and that of a host hold.
 CoherenceSetup hdm_d(CoherenceSetup setup);
 
-/// Visits all its states, which are more than `least`, and expects that nothing is violated. Each of `opcodes` is sent in one
-/// of them.
+/// Visits all its states, which are more than `least`, and expects that nothing is violated. Each of
+/// `opcodes` is sent in one of them.
 void visit_all(const CoherenceSetup& setup, std::size_t least, const std::vector<std::string>& opcodes = {});
 
 /// The rule that is violated with a fault, and how the explorer came to it.

@@ -11,8 +11,8 @@
 
 namespace cxloom::test {
 
-/// Few lines, written again and again, some of them read. Without fences all are written before the first is answered, and none is
-/// older than another.
+/// Few lines, written again and again, some of them read. Without fences all are written before the first is
+/// answered, and none is older than another.
 inline std::vector<Access> busy_lines(std::uint64_t seed, bool fences, int count = 60) {
   std::vector<Access> accesses;
   for (int i = 0; i < count; ++i) {

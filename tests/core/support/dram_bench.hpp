@@ -1,5 +1,5 @@
-// DRAM media behind a controller that only writes down when each access is done, and the patterns of accesses with which
-// they are measured.
+// DRAM media behind a controller that only writes down when each access is done, and the patterns of accesses
+// with which they are measured.
 #pragma once
 
 #include <gtest/gtest.h>

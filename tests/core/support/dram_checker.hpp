@@ -1,6 +1,6 @@
-// Checks a trace of DRAM commands against the constraints of the standard, from the table of timings alone: it shares
-// nothing with the controller. For every pair of commands that the standard separates there is one rule: not sooner than
-// so many clocks after the last such command to the same bank, bank group or rank.
+// Checks a trace of DRAM commands against the constraints of the standard, from the table of timings alone:
+// it shares nothing with the controller. For every pair of commands that the standard separates there is one
+// rule: not sooner than so many clocks after the last such command to the same bank, bank group or rank.
 #pragma once
 
 #include <algorithm>

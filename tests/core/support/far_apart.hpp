@@ -20,8 +20,8 @@ struct TimedStep {
 
 inline constexpr Time kApart{10'000'000};
 
-/// What each requester replays, in the order of the steps, and a last access of each to `elsewhere`, so that the window stays
-/// open for the steps of all.
+/// What each requester replays, in the order of the steps, and a last access of each to `elsewhere`, so that
+/// the window stays open for the steps of all.
 inline void replay_apart(System& system, const std::vector<std::string>& requesters,
                          const std::vector<TimedStep>& steps, std::uint64_t elsewhere) {
   for (std::size_t r = 0; r < requesters.size(); ++r) {

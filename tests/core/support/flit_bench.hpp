@@ -10,8 +10,8 @@
 
 namespace cxloom::test {
 
-/// What a link of flits between `a` and `b` is like. The wire takes 10 ps per byte, so that every flit, and every half of
-/// one, is a whole number of picoseconds: 680 ps (68B), 2560 ps (256B).
+/// What a link of flits between `a` and `b` is like. The wire takes 10 ps per byte, so that every flit, and
+/// every half of one, is a whole number of picoseconds: 680 ps (68B), 2560 ps (256B).
 struct FlitLinkOf {
   FlitMode mode = FlitMode::k256B;
   Rate rate = Rate::per_time(1, 10);

@@ -1,5 +1,5 @@
-// Persist buffers and recoveries that go by the published rules in one respect, which lose data or give old ones there:
-// docs/model/persist.md says why.
+// Persist buffers and recoveries that go by the published rules in one respect, which lose data or give old
+// ones there: docs/model/persist.md says why.
 #pragma once
 
 #include "system/crash/durable_state.hpp"

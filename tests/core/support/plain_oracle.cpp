@@ -46,8 +46,8 @@ void PlainOracle::handling(const Message& message, NodeId node, Time /*now*/, co
   carried_.erase(found);
 }
 
-// What its user asks for must find the write-back in memory. Others have no part in the line: one that asks for it ahead of a use
-// that never comes may find anything.
+// What its user asks for must find the write-back in memory. Others have no part in the line: one that asks
+// for it ahead of a use that never comes may find anything.
 void PlainOracle::comes_behind_write_back(const Line& line, const Message& message) {
   if (line.leaving && line.user == message.source)
     fail(LineAddress::of(message.address), "what asks for a line overtakes its write-back");

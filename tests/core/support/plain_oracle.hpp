@@ -1,5 +1,5 @@
-// Follows the values of lines that nobody keeps coherent, as coherence_oracle.hpp does of those that somebody does. Each of them is
-// used by one requester.
+// Follows the values of lines that nobody keeps coherent, as coherence_oracle.hpp does of those that somebody
+// does. Each of them is used by one requester.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ class PlainOracle final : public ProtocolObserver {
   struct Line {
     Version latest = 0;
     Version memory = 0;
-    /// What caches have of it, by node, whether they still hold the line or not: others than its user may have asked for it
-    /// ahead of a use that never comes.
+    /// What caches have of it, by node, whether they still hold the line or not: others than its user may
+    /// have asked for it ahead of a use that never comes.
     std::unordered_map<std::uint32_t, Version> copies;
     bool leaving = false;  // written back, and not in memory yet
     NodeId user;

@@ -22,8 +22,8 @@
 
 namespace cxloom::test {
 
-// What the sink was told, as short lines: "1/0 B1000+3 r100:8@1" is thread 1 of process 0 in a block of three instructions, the
-// second of which reads 8 bytes.
+// What the sink was told, as short lines: "1/0 B1000+3 r100:8@1" is thread 1 of process 0 in a block of three
+// instructions, the second of which reads 8 bytes.
 struct Telling : ProgramSink {
   std::vector<std::string> lines;
   std::uint64_t instructions = 0;

@@ -1,5 +1,5 @@
-// What tests of coherence in random systems share: draws, the parts that such systems are made of, and playing them with an oracle
-// (coherence_oracle.hpp) that looks on.
+// What tests of coherence in random systems share: draws, the parts that such systems are made of, and
+// playing them with an oracle (coherence_oracle.hpp) that looks on.
 //
 // CXLOOM_COHERENCE_ACCESSES says how many accesses to make in all (default: a slice that takes seconds), CXLOOM_COHERENCE_SEED
 // where to begin. A failure names its seed, makes the system play fewer accesses as long as it fails, and prints the log of the last.

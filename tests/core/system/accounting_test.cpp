@@ -208,8 +208,8 @@ class Rebuilt {
   std::map<ClassVc, std::vector<std::unique_ptr<Hop>>> vcs_;
 };
 
-/// Runs a system and compares all its requests. Gives the sums of what was charged, for tests to see that the case at
-/// hand has come up.
+/// Runs a system and compares all its requests. Gives the sums of what was charged, for tests to see that the
+/// case at hand has come up.
 Segments compare(const System& system, const Parameters& parameters) {
   Running run(system);
   Log log;

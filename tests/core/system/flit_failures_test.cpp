@@ -18,8 +18,8 @@ namespace {
 
 using namespace literals;
 
-/// A link of flits, a kind of switch, and what every message takes alone from when its first flit starts until it is with the receiver, the
-/// flight of 50 ns aside.
+/// A link of flits, a kind of switch, and what every message takes alone from when its first flit starts
+/// until it is with the receiver, the flight of 50 ns aside.
 struct FlitKind {
   const char* name;
   Value::Map link;
@@ -159,8 +159,8 @@ TEST_P(FlitFailures, LetMessagesLeaveByAnotherWay) {
 
 // --- What is under way in flits ---
 
-/// A write over links of 68 B flits: header and three quarters of its line in one flit, the last quarter in another. It leaves the switch at
-/// 10 + 4.25 + 50 + 20 ns.
+/// A write over links of 68 B flits: header and three quarters of its line in one flit, the last quarter in
+/// another. It leaves the switch at 10 + 4.25 + 50 + 20 ns.
 const Value::Map k68B = flits({{"phy", "pcie5-x8"}, {"sync_header_bypass", true}});
 constexpr Time kWriteLeaves{84'250};
 

@@ -13,8 +13,8 @@ namespace {
 
 using namespace literals;
 
-/// Hosts that make one request at a time, around a switch with one memory; a read takes 95 ns and the time that its host
-/// works on it.
+/// Hosts that make one request at a time, around a switch with one memory; a read takes 95 ns and the time
+/// that its host works on it.
 System hosts(const std::vector<std::pair<std::string, const char*>>& process_times) {
   System system;
   system.device("sw", "switch", {{"switching_time", "0ns"}, {"port_delay", "0ns"}})
@@ -44,8 +44,8 @@ bool has_note(Running& run, const std::string& part) {
 }
 
 TEST(Window, OpensWhenTheLastIsWarm) {
-  // 100 ns and 1003 ns per request: the slow one is warm at 10.03 us, when the fast one has issued 101. Twenty more of it are
-  // issued up to 12 us, and twenty are answered since then.
+  // 100 ns and 1003 ns per request: the slow one is warm at 10.03 us, when the fast one has issued 101.
+  // Twenty more of it are issued up to 12 us, and twenty are answered since then.
   System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
   system.work("fast", patterned(20)).work("slow", patterned(20)).run_with({{"warmup", 10}});
   Running run(system);
@@ -266,8 +266,8 @@ TEST(Window, WhatNeverChangesIsKnownAtTheFirstLook) {
 }
 
 TEST(Window, ADeadlockInTheWarmUpIsFoundThoughOthersGoOn) {
-  // Five switches in a ring, each with an accelerator that writes to the memory two on, with one buffer a link: a deadlock.
-  // A host beside them has a memory of its own and would go on for ever.
+  // Five switches in a ring, each with an accelerator that writes to the memory two on, with one buffer a
+  // link: a deadlock. A host beside them has a memory of its own and would go on for ever.
   System system;
   const auto name = [](const char* kind, int i) { return kind + std::to_string(i % 5); };
   const Value::Map narrow{{"bandwidth", "32GB/s"}, {"credits", 1}};

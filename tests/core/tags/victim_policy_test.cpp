@@ -162,8 +162,8 @@ TEST(VictimPolicy, SrripAgesWhoWasWantedOnce) {
 }
 
 TEST(VictimPolicy, SrripKeepsAPinnedLineAndLetsItAgeWithTheOthers) {
-  // abc 222; a pinned; d: 333 and b leaves, 323; a is still pinned, c: hit, 320; e: a pinned, d's 2 is the longest: 331 after growth,
-  // e takes d's place, 321. Unpinned, a is distant and leaves next.
+  // abc 222; a pinned; d: 333 and b leaves, 323; a is still pinned, c: hit, 320; e: a pinned, d's 2 is the
+  // longest: 331 after growth, e takes d's place, 321. Unpinned, a is distant and leaves next.
   CacheArray unpinned = one_set(3, kind("srrip"));
   EXPECT_EQ(play(unpinned, "abcdcef"), "---a.bd");
   TagArray tags(kind("srrip"), test::victims(), VictimContext{1, 3, RandomStream(1, "cache", "victim")});

@@ -1,6 +1,6 @@
-// A sub-channel of DRAM: its time, and the order of what happens in it. It admits bursts into its queues, sends the commands
-// that they need, and says when each is done. Which burst a bank serves next is for its scheduler to say; when rows close and
-// what a refresh is, for its policies.
+// A sub-channel of DRAM: its time, and the order of what happens in it. It admits bursts into its queues,
+// sends the commands that they need, and says when each is done. Which burst a bank serves next is for its
+// scheduler to say; when rows close and what a refresh is, for its policies.
 //
 // It has no events of its own. It is a simulation by itself that is caught up with when somebody needs to know: each
 // command goes out at the first clock at which it may, given everything that had arrived by then, and between two
@@ -57,15 +57,15 @@ class DramChannel {
   }
   /// Whether the burst that was given there makes a turn of reads or writes shorter or longer: what is before it happens first.
   bool next_changes_turns() const { return requesters_.new_among(alone_.entry.burst); }
-  /// The burst that was given there arrives at `ready`, which is not before `now`; calls come in the order of `ready`. Returns a
-  /// clock before which it is not done, and nothing else sooner than was foreseen.
+  /// The burst that was given there arrives at `ready`, which is not before `now`; calls come in the order of
+  /// `ready`. Returns a clock before which it is not done, and nothing else sooner than was foreseen.
   Clock arrive(Clock ready, Clock now);
   /// Everything before `limit` happens. Nothing may arrive before it any more.
   void advance(Clock limit);
   /// Everything that waits happens; nothing may arrive any more. False if the scheduler picks nothing for `patience`.
   bool drain(Clock patience);
-  /// As of the last `advance`: nothing is done before this clock, unless something new arrives, so that until then
-  /// there is no need to advance.
+  /// As of the last `advance`: nothing is done before this clock, unless something new arrives, so that until
+  /// then there is no need to advance.
   Clock next_done_bound() const {
     const Clock under_way = done_.empty() ? kNeverClock : done_.front().at;
     if (under_way <= floor_) return floor_;

@@ -1,5 +1,5 @@
-// Clocks before which no waiting burst is done, unless something new arrives. Until then nobody needs to catch up with the
-// sub-channel. A forecast may be early, but never late.
+// Clocks before which no waiting burst is done, unless something new arrives. Until then nobody needs to
+// catch up with the sub-channel. A forecast may be early, but never late.
 #pragma once
 
 #include "memory/dram/controller/candidates.hpp"

@@ -43,8 +43,8 @@ class DramMedia final : public Media {
   void watch(DramCommandLog* log);
   /// All commands before `now` are shown, where otherwise they are worked out when somebody waits for what they do.
   void catch_up(Time now);
-  /// So are those of everything that still waits; nothing may arrive any more. Throws SimulationError if the scheduler lets
-  /// none of it go.
+  /// So are those of everything that still waits; nothing may arrive any more. Throws SimulationError if the
+  /// scheduler lets none of it go.
   void drain();
 
  private:

@@ -57,8 +57,7 @@ void set_ranks(DramConfig& config, const DramParams& params, std::optional<Bytes
 
 void DramParams::describe(Schema<DramParams>& schema) {
   schema.doc(
-      "DRAM and its controller: banks, rows, refresh and the constraints between commands, and a "
-      "scheduler.");
+      "DRAM and its controller: banks, rows, refresh and the constraints between commands, and a scheduler.");
   std::vector<std::string> names;
   for (const DramDevice& device : dram_presets()) names.emplace_back(device.name);
   schema.field("preset", &DramParams::preset)
@@ -81,8 +80,7 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .default_text("that of the preset")
       .doc(
           "Data pins of a device: how many devices a rank has, their bank groups, and the size of a page "
-          "with its "
-          "tRRD and tFAW.")
+          "with its tRRD and tFAW.")
       .source("JESD79-4, JESD79-5");
   schema
       .choice("density", &DramParams::density,
@@ -100,33 +98,28 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.field("ecc_width", &DramParams::ecc_width)
       .doc(
           "ECC bits of a sub-channel beside its data (8 of a 72-bit or 80-bit module): more devices that "
-          "take energy "
-          "for the same bytes.");
+          "take energy for the same bytes.");
   schema.field("burst_length", &DramParams::burst_length)
       .min(16)
       .max(32)
       .default_text("that of the preset")
       .doc(
           "Of a preset of LPDDR5 alone: beats of a read or write. 16 are 32 bytes, so that a line takes two "
-          "commands; 32 are a "
-          "line in one (RD32, "
-          "WR32), whose halves have a gap for those of another bank group.")
+          "commands; 32 are a line in one (RD32, WR32), whose halves have a gap for those of another bank "
+          "group.")
       .source("JESD209-5, bank-group mode; gem5's configurations of LPDDR5 (BL32)");
   schema.field("mapping", &DramParams::mapping)
       .default_text("rorabacobgch, lines of 64 bytes kept together")
       .doc(
           "Fields of an address from the top: ro (row), ch (channel), ra (rank), ba (bank), bg (bank group), "
-          "co "
-          "(column), each once, or in parts with a number of bits (co3).");
+          "co (column), each once, or in parts with a number of bits (co3).");
   schema
       .choice("bank_hash", &DramParams::bank_hash,
               {{"none", BankHash::kNone}, {"xor", BankHash::kXor}, {"fold", BankHash::kFold}})
       .default_text("fold, or none where `mapping` is written")
       .doc(
           "What bank group and bank are XORed with: nothing, the lowest bits of the row, or all of them, so "
-          "that "
-          "streams "
-          "a power of two apart do not meet in one bank.")
+          "that streams a power of two apart do not meet in one bank.")
       .source("Zhang et al., MICRO-33 (xor); AddrHashBank of AMD's memory controllers (fold)");
   schema
       .choice("channel_hash", &DramParams::channel_hash,
@@ -137,8 +130,7 @@ void DramParams::describe(Schema<DramParams>& schema) {
           "power of two go to all of them. Of an odd factor of their number the remainder stays as it is.")
       .source(
           "hashed interleave of AMD's sockets, of twelve channels too (Linux, drivers/ras/amd/atl: address "
-          "bits from 64 KiB, 2 "
-          "MiB and 1 GiB on); the bits are our own choice");
+          "bits from 64 KiB, 2 MiB and 1 GiB on); the bits are our own choice");
   schema.field("row_policy", &DramParams::row_policy)
       .category("row_policies")
       .doc("When a row is closed that no other has to make room for.");
@@ -167,12 +159,10 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .default_text("that of the preset: 128 lines of 64 bytes")
       .doc(
           "Bursts that a sub-channel reads, or writes, before it turns to the other direction, while a "
-          "requester waits that has "
-          "accesses in the other direction alone.")
+          "requester waits that has accesses in the other direction alone.")
       .source(
           "own choice: two queues of 64, so that a drain is not cut short; the uMCTL2 controller lets a "
-          "queue "
-          "starve for 64 bursts of DDR4 (w_max_starve: 127 of its clocks at half the DRAM's rate, AMD "
+          "queue starve for 64 bursts of DDR4 (w_max_starve: 127 of its clocks at half the DRAM's rate, AMD "
           "UG1087)");
   schema.field("lull", &DramParams::lull)
       .min(1)
@@ -213,10 +203,8 @@ void DramParams::describe(Schema<DramParams>& schema) {
                {"all", TwoCycleCommands::kAll}})
       .doc(
           "Commands that take two clocks of the command bus: activates (activate; split-activate: other "
-          "commands may go "
-          "between their halves), or with them reads and writes (all). Usual is all for DDR5, split-activate "
-          "for LPDDR5, "
-          "activate for HBM, none for DDR4.");
+          "commands may go between their halves), or with them reads and writes (all). Usual is all for "
+          "DDR5, split-activate for LPDDR5, activate for HBM, none for DDR4.");
   schema.field("timing", &DramParams::timing).doc("Timings that differ from the preset's.");
   schema.field("currents", &DramParams::currents).doc("Currents that differ from the preset's.");
   schema.rule("write_low must be below write_high",

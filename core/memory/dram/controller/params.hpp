@@ -47,9 +47,9 @@ struct DramParams {
   static void estimate(const DramParams& params, MemoryEstimate& memory);
 };
 
-/// `capacity` is that of the memory, if somebody wrote it: where nobody says how many ranks there are, there are enough
-/// for it. Throws InputError if the preset is unknown, there are no such devices, timings contradict each other, the
-/// mapping does not fit, or the memory is larger than the organisation.
+/// `capacity` is that of the memory, if somebody wrote it: where nobody says how many ranks there are, there
+/// are enough for it. Throws InputError if the preset is unknown, there are no such devices, timings
+/// contradict each other, the mapping does not fit, or the memory is larger than the organisation.
 DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity);
 
 }  // namespace cxloom

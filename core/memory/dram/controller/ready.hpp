@@ -1,5 +1,5 @@
-// What the banks of a rank need next in one direction, sorted by kind of command and, within it, by priority and age. So
-// the choice among many that could go out at the same clock ends at the first.
+// What the banks of a rank need next in one direction, sorted by kind of command and, within it, by priority
+// and age. So the choice among many that could go out at the same clock ends at the first.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@ namespace cxloom {
 
 namespace {
 
-/// What a value must be there for: others would be taken without a word, and change nothing. Where refresh is off, as it may be
-/// for a comparison, or of a plug-in, values of either scope are left alone.
+/// What a value must be there for: others would be taken without a word, and change nothing. Where refresh is
+/// off, as it may be for a comparison, or of a plug-in, values of either scope are left alone.
 enum class Use : std::uint8_t { kAlways, kAllBank, kSameBank, kRanks, kPowerDown, kStack };
 
 bool in_use(Use use, const DramConfig& config) {
@@ -133,8 +133,7 @@ constexpr std::array kCurrents{
 void DramTimingParams::describe(Schema<DramTimingParams>& schema) {
   schema.doc(
       "Timings that differ from the preset's, in whole clocks of the command clock (a data sheet's time / "
-      "tCK, "
-      "rounded up).");
+      "tCK, rounded up).");
   schema.field("tCK", &DramTimingParams::tCK)
       .min(Time{100})
       .default_text("that of the preset")

@@ -1,5 +1,5 @@
-// The command clock: points in time as whole clocks and as picoseconds, by an exact ratio, so that a cycle of 416.67 ps
-// does not drift however long the run.
+// The command clock: points in time as whole clocks and as picoseconds, by an exact ratio, so that a cycle of
+// 416.67 ps does not drift however long the run.
 #pragma once
 
 #include "base/divider.hpp"

@@ -39,8 +39,8 @@ struct DramCommandRecord {
   std::uint32_t column = 0;  ///< in bursts
 };
 
-/// Sees every command of a sub-channel. Those of a rank come in the order of time. Power-down, which needs no command
-/// bus, is reported when it is over.
+/// Sees every command of a sub-channel. Those of a rank come in the order of time. Power-down, which needs no
+/// command bus, is reported when it is over.
 class DramCommandLog {
  public:
   virtual ~DramCommandLog() = default;

@@ -25,8 +25,8 @@ struct DramConfig {
   std::uint32_t write_queue = 0;
   std::uint32_t write_high = 0;  ///< writes waiting at which a drain begins
   std::uint32_t write_low = 0;   ///< and ends, if reads wait
-  /// Bursts that go in one direction while somebody waits who has accesses in the other alone; or anybody, since the last
-  /// came, or in all.
+  /// Bursts that go in one direction while somebody waits who has accesses in the other alone; or anybody,
+  /// since the last came, or in all.
   std::uint32_t turn = 0;
   std::uint32_t lull = 0;
   std::uint32_t longest_turn = 0;

@@ -1,5 +1,5 @@
-// What a DRAM is: its organisation, the constraints between its commands, and its currents. Plain data; presets are
-// filled in from standards and data sheets (dram_presets.hpp).
+// What a DRAM is: its organisation, the constraints between its commands, and its currents. Plain data;
+// presets are filled in from standards and data sheets (dram_presets.hpp).
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace cxloom {
 
-/// How a channel is built of devices. A channel has one or more independent sub-channels (DDR5: two of a DIMM; HBM: two
-/// pseudo channels), each with data and command bus of its own.
+/// How a channel is built of devices. A channel has one or more independent sub-channels (DDR5: two of a
+/// DIMM; HBM: two pseudo channels), each with data and command bus of its own.
 struct DramOrganisation {
   std::uint32_t sub_channels = 1;
   std::uint32_t width = 64;        ///< data bits of a sub-channel

@@ -76,8 +76,7 @@ DramMapping::DramMapping(const std::string& fields, const DramOrganisation& orga
   if (divisor_ != 0 && (rests[kChannel] != 1 || given[kChannel] != 0)) {
     throw wrong(std::to_string(channels) +
                     " channels (sub-channels counted) are no field of bits, as they are no power of two or "
-                    "hashed: 'ch' "
-                    "stands there once, without a number of bits",
+                    "hashed: 'ch' stands there once, without a number of bits",
                 fields);
   }
   for (std::size_t f = 0; f < kFields; ++f) {
@@ -90,8 +89,8 @@ DramMapping::DramMapping(const std::string& fields, const DramOrganisation& orga
                   fields);
     }
   }
-  // Rows may be three quarters of what their bits reach: the addresses that there are end before the last quarter, if
-  // those bits are the highest.
+  // Rows may be three quarters of what their bits reach: the addresses that there are end before the last
+  // quarter, if those bits are the highest.
   if (!std::has_single_bit(organisation.rows)) {
     const unsigned below = static_cast<unsigned>(std::countr_zero(organisation.rows));
     const auto bits = [&](const Written& part) {

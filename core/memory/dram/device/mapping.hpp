@@ -35,9 +35,9 @@ struct DramPlace {
 
 class DramMapping {
  public:
-  /// `channels` counts sub-channels. Throws InputError unless the fields cover exactly the address bits of the
-  /// organisation. Where they are no power of two, or hashed, what the address is from `ch` upwards is divided by their number:
-  /// the remainder is the channel, and the quotient goes on in its place.
+  /// `channels` counts sub-channels. Throws InputError unless the fields cover exactly the address bits of
+  /// the organisation. Where they are no power of two, or hashed, what the address is from `ch` upwards is
+  /// divided by their number: the remainder is the channel, and the quotient goes on in its place.
   DramMapping(const std::string& fields, const DramOrganisation& organisation, std::uint32_t channels,
               BankHash hash, ChannelHash channel_hash = ChannelHash::kNone);
 

@@ -21,8 +21,7 @@ constexpr DramOrganisation kDdr3x8{.sub_channels = 1,
 
 constexpr std::string_view kDdr3Source =
     "JESD79-3 (speed bins; timing by speed bin; refresh by density; addressing of 4 Gb x8), recalled, "
-    "checked against "
-    "DRAMsim3 (DDR3_4Gb_x8) and Ramulator 2";
+    "checked against DRAMsim3 (DDR3_4Gb_x8) and Ramulator 2";
 constexpr std::string_view kDdr3Currents =
     "4 Gb DDR3L x8 (1.35 V) as in DRAMsim3's configurations, which follow a Micron data sheet";
 

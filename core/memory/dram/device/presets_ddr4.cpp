@@ -21,8 +21,7 @@ constexpr DramOrganisation kDdr4x8{.sub_channels = 1,
 
 constexpr std::string_view kDdr4Source =
     "JESD79-4 (speed bins; timing by speed bin; refresh by density; addressing of 8 Gb x8), recalled, "
-    "checked "
-    "against Ramulator 2 and DRAMsim3 (DDR4_8Gb_x8)";
+    "checked against Ramulator 2 and DRAMsim3 (DDR4_8Gb_x8)";
 constexpr std::string_view kDdr4Currents =
     "8 Gb DDR4 x8 as in DRAMsim3's configurations, which follow a Micron data sheet";
 

@@ -21,8 +21,7 @@ constexpr DramOrganisation kDdr5x8{.sub_channels = 2,
 
 constexpr std::string_view kDdr5Source =
     "JESD79-5 (speed bin B; core timings; refresh parameters of 16 Gb; addressing of 16 Gb x8), recalled, "
-    "checked "
-    "against Ramulator 2 and gem5";
+    "checked against Ramulator 2 and gem5";
 constexpr std::string_view kDdr5Currents =
     "Micron 16Gb DDR5 SDRAM die revision A, DDR5-4800, as quoted by gem5 (DDR5_4400_4x8)";
 constexpr DramCurrents kDdr5CurrentsX8{.VDD = 1.1,
@@ -122,8 +121,7 @@ std::span<const DramDevice> test_presets() {
   static const std::array kPresets{
       DramDevice{.name = "test-D5",
                  .source = "a test configuration for closed forms and comparison with other simulators, not "
-                           "a product: one "
-                           "sub-channel of 16 Gb x8, all-bank refresh",
+                           "a product: one sub-channel of 16 Gb x8, all-bank refresh",
                  .clock = Rate::per_time(1, 416),
                  .organisation = {.sub_channels = 1,
                                   .width = 32,

@@ -37,8 +37,7 @@ std::span<const DramDevice> hbm_presets() {
       DramDevice{.name = "HBM2-2000",
                  // One channel of 128 bits as two pseudo channels of 8 Gb together, page of 1 KiB, BL4.
                  .source = "JESD235, recalled; latencies and tCCD as in Ramulator 2 (HBM2_2000Mbps), refresh "
-                           "of 8 Gb as in "
-                           "Ramulator 2 and DRAMsim3",
+                           "of 8 Gb as in Ramulator 2 and DRAMsim3",
                  .clock = megahertz(1000),
                  .organisation = kHbm2,
                  .timing = {.CL = 14,

@@ -52,10 +52,10 @@ constexpr std::array kDdr3Densities{Density{4, 8, 260}};
 constexpr std::array kDdr4Widths{Width{4, 4, 1U << 10U}, Width{8, 4, 1U << 10U}, Width{16, 2, 1U << 10U}};
 constexpr std::array kDdr4Densities{Density{8, 4, 350, 0, 120}, Density{16, 4, 550, 0, 190}};
 
-// JESD79-5, addressing and refresh parameters by density, recalled; addressing and tRFC1 of 8, 16 and 32 Gb as in
-// Ramulator 2, tRFCsb of 8 and 16 Gb as in a configuration that quotes JESD79-5 (Table 282). 24 Gb uses three quarters of
-// the rows that its address bits reach. Refreshes of different dies are a third of tRFC apart (JESD79-5B, 4.13.5: tRFC_dlr
-// about tRFC_slr / 3).
+// JESD79-5, addressing and refresh parameters by density, recalled; addressing and tRFC1 of 8, 16 and 32 Gb
+// as in Ramulator 2, tRFCsb of 8 and 16 Gb as in a configuration that quotes JESD79-5 (Table 282). 24 Gb uses
+// three quarters of the rows that its address bits reach. Refreshes of different dies are a third of tRFC
+// apart (JESD79-5B, 4.13.5: tRFC_dlr about tRFC_slr / 3).
 constexpr std::array kDdr5Widths{Width{4, 8, 1U << 11U}, Width{8, 8, 1U << 10U}, Width{16, 4, 1U << 10U}};
 constexpr std::array kDdr5Densities{Density{8, 2, 195, 115, 65, 39}, Density{16, 4, 295, 130, 99, 44},
                                     Density{24, 4, 410, 190, 137, 64}, Density{32, 4, 410, 190, 137, 64}};
@@ -73,8 +73,8 @@ constexpr std::array kStandards{
     Standard{DramStandard::kLpddr5, "LPDDR5", kLpddr5Widths, kLpddr5Densities, 1, 0},
 };
 
-/// What else the width decides: activates, limited by the page (512 B of DDR4 x4, 2 KiB of x16, otherwise 1 KiB), and
-/// currents. Widths that a preset has by itself are not here.
+/// What else the width decides: activates, limited by the page (512 B of DDR4 x4, 2 KiB of x16, otherwise 1
+/// KiB), and currents. Widths that a preset has by itself are not here.
 struct WideStandard {
   std::string_view preset;
   std::uint32_t bits;
@@ -84,10 +84,10 @@ struct WideStandard {
   DramCurrents currents = {};
 };
 
-// DDR4: JESD79-4, timing by speed bin, recalled (2400: 3.3, 4.9, 13 ns of 512 B; 5.3, 6.4, 30 ns of 2 KiB; 3200: 2.5, 4.9,
-// 10 ns and the same); timings and currents as in DRAMsim3 (DDR4_8Gb_x4 and x16), timings also as in Ramulator 2.
-// DDR5: JESD79-5, recalled (Table 318 as quoted elsewhere: tFAW of 2 KiB at least 40 clocks, of 1 KiB 32). Currents of x4
-// and x16 are not at hand.
+// DDR4: JESD79-4, timing by speed bin, recalled (2400: 3.3, 4.9, 13 ns of 512 B; 5.3, 6.4, 30 ns of 2 KiB;
+// 3200: 2.5, 4.9, 10 ns and the same); timings and currents as in DRAMsim3 (DDR4_8Gb_x4 and x16), timings
+// also as in Ramulator 2. DDR5: JESD79-5, recalled (Table 318 as quoted elsewhere: tFAW of 2 KiB at least 40
+// clocks, of 1 KiB 32). Currents of x4 and x16 are not at hand.
 constexpr std::array kWide{
     WideStandard{"DDR4-2400", 4, 4, 6, 16, {1.2, 43, 34, 25, 38, 32, 110, 103, 250, 0}},
     WideStandard{"DDR4-2400", 16, 7, 8, 36, {1.2, 80, 34, 25, 47, 41, 243, 228, 280, 0}},

@@ -16,9 +16,9 @@ struct DramDevices {
   std::uint32_t ecc_width = 0;           ///< bits of a sub-channel beside its data
 };
 
-/// Makes a preset one of these devices: banks, rows and columns, tRRD and tFAW by the size of the page, refresh by
-/// density, the constraints between dies, and currents. Throws InputError if the standard of the preset has no such
-/// device.
+/// Makes a preset one of these devices: banks, rows and columns, tRRD and tFAW by the size of the page,
+/// refresh by density, the constraints between dies, and currents. Throws InputError if the standard of the
+/// preset has no such device.
 void choose_devices(DramDevice& preset, const DramDevices& devices);
 /// Beats of a read or write, where the standard lets one choose. Throws InputError where it does not.
 void choose_burst(DramDevice& preset, std::uint32_t beats);

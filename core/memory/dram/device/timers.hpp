@@ -1,5 +1,5 @@
-// From when on each command may go to each bank: the constraints between commands, kept as next-ready times that every
-// command pushes forward. Nothing here chooses; it only knows the allowed times.
+// From when on each command may go to each bank: the constraints between commands, kept as next-ready times
+// that every command pushes forward. Nothing here chooses; it only knows the allowed times.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ class DramTimers {
   const Bank& bank(std::uint32_t index) const { return banks_[index]; }
   std::uint32_t open_banks(std::uint32_t rank) const { return ranks_[rank].open; }
 
-  // The first clock at which a command may go out, the command bus aside: what the bank and its group allow, and what
-  // the rank allows.
+  // The first clock at which a command may go out, the command bus aside: what the bank and its group allow,
+  // and what the rank allows.
 
   Clock activate_at(const Bank& bank) const { return std::max(bank.activate, groups_[bank.group].activate); }
   Clock precharge_at(const Bank& bank) const { return bank.precharge; }

@@ -1,5 +1,5 @@
-// Bursts of one direction that wait for room in the queue, in a list for each requester. Admits the oldest burst of the requester
-// with the fewest entries in the queue, so that one requester cannot fill it.
+// Bursts of one direction that wait for room in the queue, in a list for each requester. Admits the oldest
+// burst of the requester with the fewest entries in the queue, so that one requester cannot fill it.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class DramBacklog {
 
   bool empty() const { return waiting_ == 0; }
   void push(const DramArrival& arrival);
-  /// The next burst to be admitted, which counts as queued at once. Among requesters with equally few entries the one that
-  /// has had so few for longest is next.
+  /// The next burst to be admitted, which counts as queued at once. Among requesters with equally few entries
+  /// the one that has had so few for longest is next.
   DramArrival pop();
 
   /// A burst came into the queue.

@@ -1,5 +1,5 @@
-// The command bus of a sub-channel: when it is free again, for commands that take one clock of it or two. Whoever watches
-// commands sees them here.
+// The command bus of a sub-channel: when it is free again, for commands that take one clock of it or two.
+// Whoever watches commands sees them here.
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ class DramCommandBus {
   /// An ACT-1 waits for the ACT-2 before it, which goes in the first clock that no other command takes.
   Clock free_for_activate() const { return free_[0] + static_cast<Clock>(second_half_by_ != kNeverClock); }
 
-  /// `bank` counts in the sub-channel; of a command to a rank or a set of banks it is the first. `burst`: whose row or column
-  /// it is.
+  /// `bank` counts in the sub-channel; of a command to a rank or a set of banks it is the first. `burst`:
+  /// whose row or column it is.
   void send(DramCommand command, std::uint32_t bank, Clock now, const DramBurst* burst = nullptr) {
     hold(command, now);
     if (log_) show(command, bank / banks_in_rank_, bank % banks_in_rank_, now, burst);

@@ -1,5 +1,5 @@
-// Rows that were opened and not used yet. Each is used once, in the direction for which it was opened, before another takes
-// its place.
+// Rows that were opened and not used yet. Each is used once, in the direction for which it was opened, before
+// another takes its place.
 #pragma once
 
 #include <cstdint>

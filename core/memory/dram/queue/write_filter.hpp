@@ -1,5 +1,5 @@
-// Whether there may be a write to a burst among those that arrive or wait: a counting filter, so that most accesses need not
-// search the queue.
+// Whether there may be a write to a burst among those that arrive or wait: a counting filter, so that most
+// accesses need not search the queue.
 #pragma once
 
 #include <array>

@@ -35,9 +35,9 @@ class DramRefreshPolicy {
   /// Clocks between two refreshes of a rank, on average; kNeverClock: it is never refreshed. Constant.
   virtual Clock interval() const = 0;
 
-  /// Which set of a rank is refreshed next, of those that are `left` in this round, in ascending order. Set i consists of the
-  /// banks i, i + n, ... of the rank, where it has n sets. While nothing else happens in any rank it is not asked:
-  /// the first goes.
+  /// Which set of a rank is refreshed next, of those that are `left` in this round, in ascending order. Set i
+  /// consists of the banks i, i + n, ... of the rank, where it has n sets. While nothing else happens in any
+  /// rank it is not asked: the first goes.
   virtual std::uint32_t next_set(std::uint32_t /*rank*/, std::span<const std::uint32_t> left) {
     return left.front();
   }

@@ -1,5 +1,5 @@
-// When refreshes of each rank are due and how many are owed, and the banks that are being closed for one. No row is opened
-// in these any more.
+// When refreshes of each rank are due and how many are owed, and the banks that are being closed for one. No
+// row is opened in these any more.
 #pragma once
 
 #include <cstdint>

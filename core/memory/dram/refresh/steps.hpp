@@ -21,8 +21,8 @@ class DramRefreshSteps {
   DramRefreshSteps(DramTimers& timers, DramCommandBus& bus, DramUnusedRows& unused)
       : timers_(timers), bus_(bus), unused_(unused) {}
 
-  /// When the next command for a refresh may go, one that closes rows or the refresh, the command bus aside. kNeverClock:
-  /// rows that were opened for the direction that goes (`writing`) are used first.
+  /// When the next command for a refresh may go, one that closes rows or the refresh, the command bus aside.
+  /// kNeverClock: rows that were opened for the direction that goes (`writing`) are used first.
   Clock next_at(DramRefreshScope scope, const DramRefreshSet& set, bool writing) const {
     return scope == DramRefreshScope::kRank ? rank_at(set, writing) : set_at(set, writing);
   }

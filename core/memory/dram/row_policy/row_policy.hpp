@@ -1,5 +1,5 @@
-// The interface of row policies: when a row is closed that nobody has asked to close. A kind is a file of its own and a line in
-// `register_row_policies`, or in the `CXLOOM_PLUGIN` of a plug-in.
+// The interface of row policies: when a row is closed that nobody has asked to close. A kind is a file of its
+// own and a line in `register_row_policies`, or in the `CXLOOM_PLUGIN` of a plug-in.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class DramRowPolicy {
 
   /// A row is opened.
   virtual void opened(std::uint32_t /*bank*/, std::uint32_t /*row*/) {}
-  /// The open row is used; `again`: not for the first time since it was opened. Returns whether it is closed with this access
-  /// (automatic precharge), if no other waits for it.
+  /// The open row is used; `again`: not for the first time since it was opened. Returns whether it is closed
+  /// with this access (automatic precharge), if no other waits for it.
   virtual bool used(std::uint32_t bank, bool again, Clock now) = 0;
 
   /// Rows close some time after nobody wants them any more, at `close_at`.

@@ -1,5 +1,5 @@
-// How long others have passed the oldest burst of each bank. Its wait for other reasons does not count: that grows with the
-// queue in front of it.
+// How long others have passed the oldest burst of each bank. Its wait for other reasons does not count: that
+// grows with the queue in front of it.
 #pragma once
 
 #include <cstddef>

@@ -10,8 +10,7 @@ namespace cxloom {
 void BlissParams::describe(Schema<BlissParams>& schema) {
   schema.doc(
       "The blacklisting scheduler: accesses of a requester that was served several times in a row go behind "
-      "those of others for a "
-      "while. Among equals FR-FCFS.");
+      "those of others for a while. Among equals FR-FCFS.");
   schema.field("threshold", &BlissParams::threshold)
       .min(1)
       .doc("A requester is blacklisted when so many accesses of its were served in a row.")
@@ -23,8 +22,7 @@ void BlissParams::describe(Schema<BlissParams>& schema) {
   schema.field("age_cap", &BlissParams::age_cap)
       .doc(
           "For so long others go before the oldest access of a bank, be it for their row or its requester, "
-          "counted "
-          "from the first that did. 0: never.");
+          "counted from the first that did. 0: never.");
 }
 
 DramPick Bliss::pick(DramQueue::Slot oldest, std::int64_t row, Clock now) {

@@ -1,5 +1,5 @@
-// The blacklisting scheduler (BLISS, Subramanian et al., ICCD 2014): a requester of which several accesses in a row were served is
-// blacklisted for a while, and the others go first. Among equals it is FR-FCFS.
+// The blacklisting scheduler (BLISS, Subramanian et al., ICCD 2014): a requester of which several accesses in
+// a row were served is blacklisted for a while, and the others go first. Among equals it is FR-FCFS.
 #pragma once
 
 #include <vector>

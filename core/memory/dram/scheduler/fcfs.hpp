@@ -1,5 +1,5 @@
-// First come, first served: commands go out for the oldest access alone, of reads and of writes ("in-order" of Rixner et al.,
-// ISCA 2000). No bank is prepared for the next one meanwhile.
+// First come, first served: commands go out for the oldest access alone, of reads and of writes ("in-order"
+// of Rixner et al., ISCA 2000). No bank is prepared for the next one meanwhile.
 #pragma once
 
 #include <array>

@@ -76,8 +76,8 @@ TEST(CacheAtomics, OfAPageOfTheHostTheDeviceAsksFirst) {
   EXPECT_EQ(run.latency(3), kThere + from_device + kWay + kCacheOperation);
 }
 
-// The loser's snoop comes with the winner's line, and waits for the end of the operation; the lookup of the snoop goes on
-// meanwhile.
+// The loser's snoop comes with the winner's line, and waits for the end of the operation; the lookup of the
+// snoop goes on meanwhile.
 TEST(CacheAtomics, TwoContendersSendTheLineToAndFro) {
   for (const char* const coherence : {"hdm-db", "hdm-h"}) {
     for (const Time operation : {5_ns, 30_ns}) {
@@ -111,8 +111,8 @@ TEST(CacheAtomics, OnOneLineOneAfterTheOther) {
   }
 }
 
-// A cache of one line: another line comes in while the operation is made, and the first one leaves behind it, to be asked for
-// again when memory has it.
+// A cache of one line: another line comes in while the operation is made, and the first one leaves behind it,
+// to be asked for again when memory has it.
 TEST(CacheAtomics, AVictimLeavesAtTheEnd) {
   for (const char* const coherence : {"none", "hdm-db", "hdm-h"}) {
     AtomicOptions options = in_cache(coherence, "400ns");
@@ -135,8 +135,8 @@ TEST(CacheAtomics, AVictimThatIsSnoopedMeanwhile) {
     const AtomicRun run(2, {{"h0", 0, R}, {"h0", 0, A}, {"h0", 64, R, true}, {"h1", 0, R, true}}, options);
     const Time operated = kProcess + kCache + 400_ns;
     EXPECT_EQ(run.latency(1), operated);
-    // DCOH: the victim passes the pipeline of requests, and is in memory before the snoop is answered. CXL.cache: its data answer
-    // the snoop at once.
+    // DCOH: the victim passes the pipeline of requests, and is in memory before the snoop is answered.
+    // CXL.cache: its data answer the snoop at once.
     const Time answered =
         coherence == std::string("hdm-h") ? kWay : kProcess + kCache + kWriteBack + kWay + kMemoryRead;
     EXPECT_EQ(run.latency(3), operated + answered + kWay) << coherence;

@@ -1,5 +1,5 @@
-// Which share of the lookups each level of a cache ends: closed forms for independent draws, for one fixed cycle through all
-// lines, and for its first lap. With W lines that are used, f is the lines of a level / W.
+// Which share of the lookups each level of a cache ends: closed forms for independent draws, for one fixed
+// cycle through all lines, and for its first lap. With W lines that are used, f is the lines of a level / W.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -124,8 +124,8 @@ double root(double low, double high, const std::function<double(double)>& rest) 
 
 // ---- Independent draws
 
-// A draw knows nothing of what is held: it hits with the share of the lines that is held, whatever the policy. Levels that
-// include the nearer ones hold what they have room for, and nothing else is held.
+// A draw knows nothing of what is held: it hits with the share of the lines that is held, whatever the
+// policy. Levels that include the nearer ones hold what they have room for, and nothing else is held.
 TEST(CacheHitRate, IndependentDrawsHitWithTheShareThatIsHeld) {
   const std::vector<double> f{1.0 / 16, 1.0 / 4, 5.0 / 8};
   for (const auto& [policy, ways] : std::vector<std::pair<const char*, int>>{
@@ -142,9 +142,9 @@ TEST(CacheHitRate, IndependentDrawsHitWithTheShareThatIsHeld) {
   }
 }
 
-// A level that does not include the nearer one holds other lines besides. Random replacement makes a Markov chain of a line: it is
-// drawn with rate 1, then it is in all levels up to the first that had it, or in all; it leaves level i with the rate at which
-// lines come there / f.
+// A level that does not include the nearer one holds other lines besides. Random replacement makes a Markov
+// chain of a line: it is drawn with rate 1, then it is in all levels up to the first that had it, or in all;
+// it leaves level i with the rate at which lines come there / f.
 std::vector<double> random_levels(const std::vector<double>& f) {
   const std::size_t states = std::size_t{1} << f.size();  // a bit for each level that holds it
   const auto first_of = [&](std::size_t state) {
@@ -199,10 +199,10 @@ TEST(CacheHitRate, RandomLevelsThatDoNotIncludeEachOtherHoldMore) {
   }
 }
 
-// Under LRU a line is in the first level if it was drawn within T1 (e^-T1 = 1 - f1), and in the second if it missed the first
-// within T2: its hits there do not refresh it. G(s), the chance that of a line that missed nothing missed for s, is 1 up to T1, and
-// then G' = -e^-T1 G(s - T1). T2 is where the lines that missed within it fill the second level; a miss of the first finds
-// nothing there if the last one is older.
+// Under LRU a line is in the first level if it was drawn within T1 (e^-T1 = 1 - f1), and in the second if it
+// missed the first within T2: its hits there do not refresh it. G(s), the chance that of a line that missed
+// nothing missed for s, is 1 up to T1, and then G' = -e^-T1 G(s - T1). T2 is where the lines that missed
+// within it fill the second level; a miss of the first finds nothing there if the last one is older.
 TEST(CacheHitRate, UnderLruTheSecondLevelHearsOfMissesOnly) {
   for (const auto& [f1, f2] :
        std::vector<std::pair<double, double>>{{0.25, 0.5}, {0.125, 0.25}, {0.5, 0.75}}) {

@@ -73,8 +73,8 @@ Value next_line(std::int64_t degree, Value::Map more = {}) {
 }
 
 TEST(Prefetch, OneLineAheadHalvesAChain) {
-  // Line k + 1 is asked for when line k is used: a hit, if that had to be waited for; then that use comes early, and the wait is
-  // the whole way.
+  // Line k + 1 is asked for when line k is used: a hit, if that had to be waited for; then that use comes
+  // early, and the wait is the whole way.
   const Replay run(sweep(64), next_line(1));
   EXPECT_EQ(run.latency(0), kMiss);
   for (std::size_t k = 1; k < 64; ++k) EXPECT_EQ(run.latency(k), k % 2 == 1 ? kHit : kRoundTrip) << k;

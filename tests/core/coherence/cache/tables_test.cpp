@@ -1,5 +1,5 @@
-// The tables of what a cache asks for and how it answers snoops, in docs/model/coherence.md and docs/model/cxl_cache.md, against the
-// cache of the simulator. The test plays the home.
+// The tables of what a cache asks for and how it answers snoops, in docs/model/coherence.md and
+// docs/model/cxl_cache.md, against the cache of the simulator. The test plays the home.
 #include <gtest/gtest.h>
 
 #include <algorithm>

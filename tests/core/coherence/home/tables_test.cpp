@@ -1,5 +1,5 @@
-// The tables of what a home does for a request, in docs/model/coherence.md and docs/model/cxl_cache.md, against the agents of the
-// simulator. The test plays the caches.
+// The tables of what a home does for a request, in docs/model/coherence.md and docs/model/cxl_cache.md,
+// against the agents of the simulator. The test plays the caches.
 #include <gtest/gtest.h>
 
 #include <algorithm>

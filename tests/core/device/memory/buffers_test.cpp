@@ -87,8 +87,8 @@ TEST(MemoryBuffers, PostedOrNotWritesSaturateAlike) {
 }
 
 TEST(MemoryBuffers, SaturatedLatencyIsTheBuffersOverTheServiceRate) {
-  // 8 GB/s: a line each 8 ns. What is in the buffer and in the receive buffers, one place a credit, takes its turn; the
-  // rest of the 64 has no credit and waits at the host.
+  // 8 GB/s: a line each 8 ns. What is in the buffer and in the receive buffers, one place a credit, takes its
+  // turn; the rest of the 64 has no credit and waits at the host.
   for (const std::int64_t buffer : {16, 24, 40}) {
     for (const std::int64_t credits : {1, 5}) {
       System system = host_and({{"read_buffer", buffer}}, {{"bandwidth", "8GB/s"}}, {{"credits", credits}});

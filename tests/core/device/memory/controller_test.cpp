@@ -46,8 +46,8 @@ TEST(MemoryController, AQueueLimitSetsTheRateToSlotsPerServiceTime) {
 }
 
 TEST(MemoryController, WhatWaitsOutsideHoldsItsCredits) {
-  // One slot in the memory, two buffers before it: the third waits outside, the fourth has no credit and waits at the
-  // host. The link takes no time, so a credit is back as soon as its message is admitted.
+  // One slot in the memory, two buffers before it: the third waits outside, the fourth has no credit and
+  // waits at the host. The link takes no time, so a credit is back as soon as its message is admitted.
   System system;
   system.device("host", "host", {{"process_time", "0ns"}});
   system.device("mem", "memory", {{"queue", 1}});

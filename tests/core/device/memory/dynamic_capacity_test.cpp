@@ -77,8 +77,8 @@ TEST(DynamicCapacity, ComesAndGoesDuringTheRun) {
                   .event(event("120ns", "add_extent", extent("0x0", "4KiB", "host")))
                   .event(event("200ns", "release_extent", extent("0x0", "4KiB", "host"))));
   run.to_end();
-  // At the memory at 10 and 60 ns: too early. At 110 it is refused, too. At 160 data, until 245: what is under way at the release
-  // is answered. At 255 the extent is gone.
+  // At the memory at 10 and 60 ns: too early. At 110 it is refused, too. At 160 data, until 245: what is
+  // under way at the release is answered. At 255 the extent is gone.
   for (const std::size_t row : {0U, 1U, 2U, 4U, 5U, 9U}) EXPECT_EQ(run.latency(row), 50_ns) << row;
   EXPECT_EQ(run.latency(3), 95_ns);
   // 4 KiB for 80 of 9 x 50 + 95 ns.

@@ -20,8 +20,8 @@ using test::System;
 constexpr const char* kEach = "64MiB";  // of each logical device
 constexpr std::uint64_t kEachBytes = 64ULL << 20U;
 
-/// Hosts on a switch, each with a logical device of its own in one memory that serves 640 MB/s: one access after the other, 100 ns
-/// each.
+/// Hosts on a switch, each with a logical device of its own in one memory that serves 640 MB/s: one access
+/// after the other, 100 ns each.
 struct Split {
   struct Host {
     int weight = 1;

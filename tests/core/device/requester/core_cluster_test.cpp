@@ -427,8 +427,8 @@ TEST(CoreCluster, OneThreadHasNoPath) {
 }
 
 TEST(CoreCluster, AThreadThatSleepsIsNotOnThePathOfThoseThatRun) {
-  // Thread 2 begins with the call at 10 ns, runs for 5 ns, and waits for good. Thread 1 runs for 100 ns, then thread 3, which has
-  // waited for that from the start, for 20 ns.
+  // Thread 2 begins with the call at 10 ns, runs for 5 ns, and waits for good. Thread 1 runs for 100 ns, then
+  // thread 3, which has waited for that from the start, for 20 ns.
   std::vector<Access> accesses;
   const auto run_for = [&](std::uint32_t thread, std::uint32_t ns) {
     accesses.push_back(call(thread, AccessRole::kProgress, 0));
@@ -512,8 +512,8 @@ TEST(CoreCluster, ThePathIsThatWhichLeadsBackFromTheEnd) {
 }
 
 TEST(CoreCluster, AThreadGoesOnBehindTheCallThatItWaitsFor) {
-  // Thread 1 reads for 100 ns, and calls; thread 2, which has read for as long, goes on with another read then. So does thread 3,
-  // which waits for a call that nobody made, at once.
+  // Thread 1 reads for 100 ns, and calls; thread 2, which has read for as long, goes on with another read
+  // then. So does thread 3, which waits for a call that nobody made, at once.
   std::vector<Access> accesses = reads_apart(5, 400);  // 25 ns each
   accesses[0].thread = accesses[1].thread = 1;
   accesses[2].thread = accesses[3].thread = 2;

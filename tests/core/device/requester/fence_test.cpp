@@ -58,8 +58,8 @@ TEST(Fence, EveryNAccessesTakeAsLongAsTheirRounds) {
   }
 }
 
-// One after the other, whatever the reason: the same accesses at the same times. With a cache of reads alone: a queue of one has
-// room for one write-back, too.
+// One after the other, whatever the reason: the same accesses at the same times. With a cache of reads alone:
+// a queue of one has room for one write-back, too.
 TEST(Fence, AfterEachAccessItIsAQueueOfOne) {
   for (const bool cached : {false, true}) {
     const auto play = [&](std::int64_t queue, bool fenced) {

@@ -47,8 +47,8 @@ TEST(Bus, TheTwoDirectionsOfAFullDuplexBusAreIndependent) {
 }
 
 TEST(Bus, AHalfDuplexBusSharesAndTurns) {
-  // Two reads at once. 160 down, 160 down; the first answer is ready at 160 + 1000 (crossing; its tail comes with it):
-  // turn 500, 800 up, 800 up.
+  // Two reads at once. 160 down, 160 down; the first answer is ready at 160 + 1000 (crossing; its tail comes
+  // with it): turn 500, 800 up, 800 up.
   Running run(
       one_bus({{"duplex", "half"}, {"turnaround", "500ps"}}).replay("host", {access_to(0), access_to(0)}));
   run.to_end();

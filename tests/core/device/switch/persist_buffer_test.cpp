@@ -160,8 +160,8 @@ TEST(PersistBuffer, AWriteToADirtyLineOverwritesIt) {
   expect_conserved(running);
 }
 
-// What comes for a line whose entry is reused meanwhile goes on behind a look-up. One entry: A is in Drain, B is stalled, and the read
-// of A waits behind B.
+// What comes for a line whose entry is reused meanwhile goes on behind a look-up. One entry: A is in Drain, B
+// is stalled, and the read of A waits behind B.
 TEST(PersistBuffer, AReadOfALineThatIsGoneTakesADetour) {
   PersistChain chain;
   chain.buffers = {{1, buffer({{"entries", 1}})}};

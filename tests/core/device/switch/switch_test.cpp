@@ -15,8 +15,8 @@ using test::access_to;
 using test::Running;
 using test::System;
 
-// Everything but the switch and its links takes no time, and reads are the only messages with a wire time on the way
-// back: header 0 B, data 64 B at 10 ps per byte.
+// Everything but the switch and its links takes no time, and reads are the only messages with a wire time on
+// the way back: header 0 B, data 64 B at 10 ps per byte.
 const Value::Map kIdealHost{{"process_time", "0ns"}};
 const Value::Map kIdealMemory{{"controller_time", "0ns"},
                               {"media", Value::Map{{"kind", "fixed"}, {"latency", "0ns"}}}};
@@ -56,8 +56,8 @@ TEST(Switch, CutThroughAndStoreAndForwardLatencyOfAChain) {
   }
 }
 
-/// Two hosts write through one switch to two memories; a message occupies an output for 800 ps, all else takes no time.
-/// `first` and `second` are what each host writes, in order, at once: 'A' or 'B'.
+/// Two hosts write through one switch to two memories; a message occupies an output for 800 ps, all else
+/// takes no time. `first` and `second` are what each host writes, in order, at once: 'A' or 'B'.
 System two_by_two(const char* queueing, const std::string& first, const std::string& second) {
   System system;
   system.device("h0", "host", kIdealHost).device("h1", "host", kIdealHost);
@@ -103,8 +103,8 @@ std::vector<std::vector<std::int64_t>> completions(const System& system) {
 using Picoseconds = std::vector<std::int64_t>;
 
 TEST(Switch, TheHeadOfAFifoBlocksWhatIsBehindIt) {
-  // h0: A A, h1: A B. The As go one after the other; fifo holds h1's B behind its A, which goes second: B starts at
-  // 1600 ps. A virtual output queue lets B go at once.
+  // h0: A A, h1: A B. The As go one after the other; fifo holds h1's B behind its A, which goes second: B
+  // starts at 1600 ps. A virtual output queue lets B go at once.
   const auto fifo = completions(two_by_two("fifo", "AA", "AB"));
   EXPECT_EQ(fifo[0], (Picoseconds{800, 2400}));
   EXPECT_EQ(fifo[1], (Picoseconds{1600, 2400}));
@@ -192,8 +192,8 @@ TEST(Switch, VirtualOutputQueuesHaveNoHeadOfLineBlocking) {
 }
 
 TEST(Switch, AgeServesTheOldestRequestFirst) {
-  // h0's requests exist from the start, h1's come 1 ns later; when both wait for A, all of h0's go first with age, and
-  // in turns with round robin.
+  // h0's requests exist from the start, h1's come 1 ns later; when both wait for A, all of h0's go first with
+  // age, and in turns with round robin.
   for (const bool age : {false, true}) {
     System system;
     system.device("h0", "host", {{"process_time", "5ns"}}).device("h1", "host", {{"process_time", "4ns"}});
@@ -280,8 +280,8 @@ std::string order_at_a(const char* queueing, const char* arbitration) {
 }
 
 TEST(Switch, AWriteBackIsAsOldAsItsWait) {
-  // It has no request: its age is 62 ns, when it came to the switch. Of h1's requests only the first was made before that; the
-  // write-back goes behind that, though it came to the switch sooner than all of them.
+  // It has no request: its age is 62 ns, when it came to the switch. Of h1's requests only the first was made
+  // before that; the write-back goes behind that, though it came to the switch sooner than all of them.
   EXPECT_EQ(order_at_a("voq", "age"), "221w11");
   EXPECT_EQ(order_at_a("voq", "round-robin"), "22w111");
 }

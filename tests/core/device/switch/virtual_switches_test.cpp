@@ -27,8 +27,8 @@ Value::Map vcs(const char* upstream, const Value::List& bound = {}) {
   return {{"upstream", upstream}, {"vppbs", 2}, {"bind", bound}};
 }
 
-/// Two hosts, each with a virtual switch of its own, and two memories; one access at a time, 341 ns each (event_player_test.cpp).
-/// Only host0 has work: `accesses` reads in a row of mem0.
+/// Two hosts, each with a virtual switch of its own, and two memories; one access at a time, 341 ns each
+/// (event_player_test.cpp). Only host0 has work: `accesses` reads in a row of mem0.
 System two_hosts(std::size_t accesses, const Value::List& virtual_switches, Value::Map sw = {}) {
   System system;
   for (const char* host : {"host0", "host1"}) system.device(host, "host", {{"queue", 1}});
@@ -194,15 +194,15 @@ TEST_P(VirtualSwitching, LetsLogicalDevicesShareTheLinkOfTheirMemory) {
                                       {vcs("host0", {ld_of("mld", 0)}), vcs("host1", {ld_of("mld", 1)})},
                                       {{"queueing", GetParam()}}));
   run.to_end();
-  // Both are at the port at once. The second one's 16 B follow 1 ns later, so that its 80 B of data find the wire taken for 4 ns
-  // of the 5 that the first one's take.
+  // Both are at the port at once. The second one's 16 B follow 1 ns later, so that its 80 B of data find the
+  // wire taken for 4 ns of the 5 that the first one's take.
   EXPECT_EQ(run.latency(0), 341_ns);
   EXPECT_EQ(run.latency(1), 346_ns);
 }
 
 TEST_P(VirtualSwitching, RebindsALogicalDeviceDuringTraffic) {
-  // It is host1's up to 100 ns, and host0's from 300 ns on. Host1's first read is beyond the switch at 80 ns and ends as ever, the
-  // other ones come later. Host0's third one comes at 262 + 80 ns.
+  // It is host1's up to 100 ns, and host0's from 300 ns on. Host1's first read is beyond the switch at 80 ns
+  // and ends as ever, the other ones come later. Host0's third one comes at 262 + 80 ns.
   Running run(two_hosts_of_one_memory(reads(5, kSecondLd), reads(9, kSecondLd),
                                       {vcs("host0", {ld_of("mld", 0)}), vcs("host1", {ld_of("mld", 1)})},
                                       {{"queueing", GetParam()}})

@@ -135,8 +135,8 @@ TEST(WeightedArbiter, BytesOfTheWireAreShared) {
   }
 }
 
-// Reads and writes are of different classes and share flits. A read takes a slot, and a write five. The other direction, where
-// a read takes five and a write half of one, must not be the bottleneck.
+// Reads and writes are of different classes and share flits. A read takes a slot, and a write five. The other
+// direction, where a read takes five and a write half of one, must not be the bottleneck.
 TEST(WeightedArbiter, SlotsAreSharedAcrossClassesInFlits) {
   for (const char* flit : {"68B", "256B"}) {
     for (const int weight : {10, 15}) {
@@ -171,8 +171,8 @@ TEST(WeightedArbiter, WhatAnIdleHostLeavesIsSharedInProportion) {
   EXPECT_NEAR(had[1] + had[2], 4.0 * 64 / 80, 0.01);
 }
 
-// 4 GB/s take 50 million writes of 80 B per second. A host with a tenth of the weights asks for 4 million, less than the 5
-// million that are its due, and has them all; what is left the others share by their weights.
+// 4 GB/s take 50 million writes of 80 B per second. A host with a tenth of the weights asks for 4 million,
+// less than the 5 million that are its due, and has them all; what is left the others share by their weights.
 TEST(WeightedArbiter, WhoAsksForLessThanItsShareHasItAll) {
   Shared shared{.hosts = weighing({1, 6, 3})};
   shared.hosts[0].work = {{"rate", "4M/s"}};
@@ -206,8 +206,8 @@ TEST(WeightedArbiter, MoreWeightNeverGivesLess) {
   }
 }
 
-// A host's own link bounds it whatever its weight: 1 GB/s of 4. The other one has the rest, if no message holds the wire to the
-// memory for as long as it takes on a slower one before.
+// A host's own link bounds it whatever its weight: 1 GB/s of 4. The other one has the rest, if no message
+// holds the wire to the memory for as long as it takes on a slower one before.
 TEST(WeightedArbiter, AHostsOwnLinkBoundsIt) {
   Shared shared{.hosts = weighing({3, 1}), .forwarding = "store-and-forward"};
   shared.hosts[0].link = {{"bandwidth", "1GB/s"}};

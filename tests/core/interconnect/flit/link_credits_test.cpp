@@ -44,8 +44,8 @@ TEST(FlitLinkCredits, AClassSendsItsCreditsOncePerLoop) {
       kernel.run(Time::max(), kAllEvents);
       link.close(kernel.now());
       ASSERT_EQ(b.arrivals.size(), sent.size());
-      // In a latency-optimised flit, requests of the second half are there half a flit later, and so are their credits:
-      // what comes back with the first half's goes first.
+      // In a latency-optimised flit, requests of the second half are there half a flit later, and so are
+      // their credits: what comes back with the first half's goes first.
       if (mode == FlitMode::k256BLo && credits > 4) continue;
       const Time in = mode == FlitMode::k256BLo ? of.half() : of.flit();
       const Time loop = in + 57_ns + kHeld + of.flit() + 57_ns;
@@ -121,8 +121,8 @@ TEST(FlitLinkCredits, WhatFillsAFlitExactlyLeavesNothingBehind) {
 }
 
 TEST(FlitLinkCredits, TheyRideOnFlitsOfABusyDirectionAtTheEncodedCounts) {
-  // Seven requests go in one flit and are drained at once. The other direction is full of data: its next flit returns
-  // four of seven credits, the following ones one each (the field says 0, 1, 4, 8, 12 or 16).
+  // Seven requests go in one flit and are drained at once. The other direction is full of data: its next flit
+  // returns four of seven credits, the following ones one each (the field says 0, 1, 4, 8, 12 or 16).
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");

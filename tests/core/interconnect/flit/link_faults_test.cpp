@@ -249,8 +249,8 @@ TEST(FlitLinkOutage, WhatWaitsGoesOnWhenTheLinkIsUpAgain) {
 }
 
 TEST(FlitLinkOutage, ARetryWaitsForItsEnd) {
-  // Each second flit is corrupted. The outage begins when the retry has not been asked for, when it has been, and in 68B
-  // between the flits that announce it and the flit itself.
+  // Each second flit is corrupted. The outage begins when the retry has not been asked for, when it has been,
+  // and in 68B between the flits that announce it and the flit itself.
   struct Case {
     FlitMode mode;
     Time begins;

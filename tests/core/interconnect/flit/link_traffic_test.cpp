@@ -1,5 +1,5 @@
-// Random traffic over links of flits, both directions and all classes: nothing is lost, duplicated or reordered, every
-// picosecond is accounted for, and working off turns in batches changes nothing.
+// Random traffic over links of flits, both directions and all classes: nothing is lost, duplicated or
+// reordered, every picosecond is accounted for, and working off turns in batches changes nothing.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -188,8 +188,8 @@ TEST(FlitLinkTraffic, NothingIsLostDuplicatedOrReordered) {
 }
 
 TEST(FlitLinkTraffic, ABatchEndsBeforeTheInstantInWhichItIsWorkedOff) {
-  // With this flight the batch of the first turn is worked off when the third begins: between two messages that come at
-  // that instant and share its flit.
+  // With this flight the batch of the first turn is worked off when the third begins: between two messages
+  // that come at that instant and share its flit.
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");

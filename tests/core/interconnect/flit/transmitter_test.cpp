@@ -22,8 +22,8 @@ using test::Probe;
 class EveryFormat : public testing::TestWithParam<FlitMode> {};
 INSTANTIATE_TEST_SUITE_P(FlitTransmitter, EveryFormat, testing::ValuesIn(test::kFlitModes));
 
-/// Until the last part of an isolated message of a line is sent: its flit, or the half that it ends in; in 68B a line and its
-/// header are five slots, and so two flits.
+/// Until the last part of an isolated message of a line is sent: its flit, or the half that it ends in; in
+/// 68B a line and its header are five slots, and so two flits.
 Time isolated(FlitMode mode, Opcode opcode) {
   switch (mode) {
     case FlitMode::k68B: return carries_data(opcode) ? 1360_ps : 680_ps;

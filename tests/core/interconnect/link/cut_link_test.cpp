@@ -23,8 +23,8 @@ LinkParams link_of(bool flits, bool credits) {
   return params;
 }
 
-// When the messages of a burst, and one that goes alone, are with the receiver. The sender's queue is played to its end before
-// the receiver's begins, unless both have the same.
+// When the messages of a burst, and one that goes alone, are with the receiver. The sender's queue is played
+// to its end before the receiver's begins, unless both have the same.
 std::vector<Time> arrivals_of(const LinkParams& params, bool cut) {
   KernelGroup group;
   Kernel near(group);
@@ -77,8 +77,8 @@ TEST(CutLink, NothingIsSentSoonerThanTheFlightBeforeItArrives) {
 }
 
 TEST(CutLink, CreditsComeBackAsEventsOfTheUsersQueue) {
-  // One credit: the second message waits for the first one's. The receiver frees it when it comes, in its own queue; the event
-  // goes to the sender's, no sooner than the flight after.
+  // One credit: the second message waits for the first one's. The receiver frees it when it comes, in its own
+  // queue; the event goes to the sender's, no sooner than the flight after.
   KernelGroup group;
   Kernel near(group);
   Kernel far(group);

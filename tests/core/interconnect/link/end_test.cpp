@@ -129,8 +129,8 @@ TEST(LinkEnd, ATakerOfHeadsGetsTheHeadAndTheTailFollows) {
             0_ps);  // paid once, where the tail is waited for
 }
 
-// The tail behind a second wire of `second` ps per byte, which starts `late` after the head's arrival, when the first
-// takes `first` ps per byte. The last byte leaves at max(own end, when it has come in).
+// The tail behind a second wire of `second` ps per byte, which starts `late` after the head's arrival, when
+// the first takes `first` ps per byte. The last byte leaves at max(own end, when it has come in).
 Time tail_after(std::int64_t first, std::int64_t second, Time late) {
   Kernel kernel;
   Probe a(kernel, "a");

@@ -47,8 +47,8 @@ TEST(MessageTransmitter, WithoutContentionItIsAsFastAsAPlainOne) {
 }
 
 TEST(MessageTransmitter, CreditsLimitTheRateToCreditsPerLoop) {
-  // A credit is away from the departure to its return: wire (800 ps), there (57 ns), held (20 ns), back (57 ns).
-  // With c credits and a loop longer than c wires, message k leaves at (k / c) loops + (k % c) wires.
+  // A credit is away from the departure to its return: wire (800 ps), there (57 ns), held (20 ns), back (57
+  // ns). With c credits and a loop longer than c wires, message k leaves at (k / c) loops + (k % c) wires.
   constexpr Time kLoop = 800_ps + 57_ns + 20_ns + 57_ns;
   for (const std::uint32_t credits : {1U, 2U, 5U, 16U}) {
     Kernel kernel;
@@ -71,8 +71,8 @@ TEST(MessageTransmitter, CreditsLimitTheRateToCreditsPerLoop) {
           kLoop * static_cast<std::int64_t>(k / credits) + 800_ps * static_cast<std::int64_t>(k % credits);
       ASSERT_EQ(b.arrivals[k].message, sent[k]);
       ASSERT_EQ(b.arrivals[k].time, leaves + 57_ns + 800_ps) << credits << " credits, message " << k;
-      // Out of credits from the departure of the last of the first round on: each credit that comes back is used at
-      // once. Only the wait for the wire before that is the queue's.
+      // Out of credits from the departure of the last of the first round on: each credit that comes back is
+      // used at once. Only the wait for the wire before that is the queue's.
       const Time queued = std::min(leaves, 800_ps * static_cast<std::int64_t>(credits - 1));
       ASSERT_EQ(Messages::segment(*sent[k], Segment::kLinkQueue), queued);
       ASSERT_EQ(Messages::segment(*sent[k], Segment::kCredit), leaves - queued);

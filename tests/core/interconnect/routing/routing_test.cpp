@@ -32,8 +32,8 @@ std::unique_ptr<RoutingStrategy> strategy_of(const char* kind, std::uint64_t see
 
 using namespace literals;
 
-/// A random connected graph of switches with devices on them; some devices have two links. Wires and switches of every
-/// kind, buses among them.
+/// A random connected graph of switches with devices on them; some devices have two links. Wires and switches
+/// of every kind, buses among them.
 Topology random_graph(std::uint64_t seed, bool free_links, std::uint64_t most_switches = 12) {
   RandomStream random(seed, "routing", "graph");
   Topology topology;
@@ -156,8 +156,8 @@ TEST(RouteTable, ByHopsGivesAllShortestWaysAndNoOthers) {
 }
 
 TEST(RouteTable, ByLatencyTheWorstWayByAPortThatIsGivenBeatsThatByEveryOther) {
-  // By exhaustion: after each port, every way that the tables then leave open is walked with a line of data. The ports
-  // given are those whose worst walk is the shortest; ways back through the same node never are.
+  // By exhaustion: after each port, every way that the tables then leave open is walked with a line of data.
+  // The ports given are those whose worst walk is the shortest; ways back through the same node never are.
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Topology topology = random_graph(seed, false, 7);
     const RouteTable routes(topology, RouteMetric::kLatency);
@@ -279,8 +279,8 @@ TEST(RouteTable, ByLatencyTheLastLinkOfALeafCounts) {
 }
 
 TEST(RouteTable, EveryChoiceOfNextHopsArrives) {
-  // Whatever the strategy picks at each node, the way ends, also where links and switches cost nothing at all: two
-  // nodes never send a message back and forth.
+  // Whatever the strategy picks at each node, the way ends, also where links and switches cost nothing at
+  // all: two nodes never send a message back and forth.
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Topology topology = random_graph(seed, true);
     const RouteTable routes(topology, RouteMetric::kLatency);
@@ -604,8 +604,8 @@ class Fixed final : public RoutingStrategy {
   std::size_t index_;
 };
 
-// Numbers of messages are hashes of their streams. Draws by them are even, and those at one place say nothing of those at another:
-// each pair of ways is drawn as often as any other, within five standard deviations.
+// Numbers of messages are hashes of their streams. Draws by them are even, and those at one place say nothing
+// of those at another: each pair of ways is drawn as often as any other, within five standard deviations.
 TEST(RoutingDraw, OfNumbersIsEvenAndAnotherOneAtEachPlace) {
   constexpr std::uint64_t kLines = 64'000;
   for (const std::uint64_t stride : {1U, 4U, 64U}) {

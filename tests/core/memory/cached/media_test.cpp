@@ -84,8 +84,8 @@ TEST(CachedMedia, AWriteOfAWholePageFetchesNothing) {
 }
 
 TEST(CachedMedia, ADirtyVictimIsReadOutBeforeTheFillAndWrittenBackBehindIt) {
-  // The victim is out of the cache in 40 ns, long before the page is there: the miss is as fast as any, and the register is free
-  // again once the write behind is done: 3 + 40 + 2000 after the access.
+  // The victim is out of the cache in 40 ns, long before the page is there: the miss is as fast as any, and
+  // the register is free again once the write behind is done: 3 + 40 + 2000 after the access.
   CachedMediaParams params = cached_media();
   params.misses = 1;
   CachedBench bench(params);

@@ -30,8 +30,8 @@ struct Trace {
   std::vector<Time> done;
 };
 
-/// Accesses `gap_ps` apart at most, now and then two at once, some said a while before they arrive, when the channel
-/// may be looked at; the same for the same seed.
+/// Accesses `gap_ps` apart at most, now and then two at once, some said a while before they arrive, when the
+/// channel may be looked at; the same for the same seed.
 Trace trace_of(const DramParams& params, std::uint64_t seed, std::uint64_t gap_ps) {
   DramBench bench(params);
   Trace trace;

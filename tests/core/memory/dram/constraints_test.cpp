@@ -103,8 +103,8 @@ TEST(DramConstraints, HoldForRandomTrafficOverRandomConfigurations) {
   }
 }
 
-// The other way round: each constraint binds somewhere, so that a checker that wants one clock more finds violations.
-// This shows that the checker sees, and that the controller wastes no clock.
+// The other way round: each constraint binds somewhere, so that a checker that wants one clock more finds
+// violations. This shows that the checker sees, and that the controller wastes no clock.
 TEST(DramConstraints, BindToTheClock) {
   struct Bound {
     const char* name;

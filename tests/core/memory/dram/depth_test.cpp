@@ -32,8 +32,8 @@ bool everything() {
   return wanted && std::string(wanted) == "all";
 }
 
-/// What each of several requesters does: it goes through arrays side by side, one access of each by turns, or goes
-/// anywhere.
+/// What each of several requesters does: it goes through arrays side by side, one access of each by turns, or
+/// goes anywhere.
 struct Pattern {
   const char* name;
   std::uint64_t hosts;
@@ -88,8 +88,8 @@ std::uint64_t round_of(const DramDevice& device, std::uint32_t ranks) {
   const DramOrganisation& o = device.organisation;
   return std::uint64_t{o.sub_channels} * o.bank_groups * o.banks * ranks * o.columns * (o.width / 8);
 }
-/// So many distances that cover it evenly. As a round is a power of two, an odd number of them has as many phases in a row of
-/// one bank.
+/// So many distances that cover it evenly. As a round is a power of two, an odd number of them has as many
+/// phases in a row of one bank.
 std::vector<std::uint64_t> evenly(std::uint64_t round, std::uint64_t count) {
   std::vector<std::uint64_t> distances;
   for (std::uint64_t i = 0; i < count; ++i) distances.push_back(round * i / count / 256 * 256);

@@ -1,6 +1,6 @@
-// Nobody starves: a probe with one access on its way beside neighbours that want more than there is. Each wait is below what follows
-// from the rules alone, whatever the preset, the scheduler, and the depths of the queues.
-// A slice in every run of the tests; all of it with CXLOOM_DRAM_DEPTHS=all (make dram-check).
+// Nobody starves: a probe with one access on its way beside neighbours that want more than there is. Each
+// wait is below what follows from the rules alone, whatever the preset, the scheduler, and the depths of the
+// queues. A slice in every run of the tests; all of it with CXLOOM_DRAM_DEPTHS=all (make dram-check).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -117,8 +117,8 @@ Clock longest_wait_of_own(const DramConfig& config, std::uint64_t before, bool o
   return longest_wait(config, 0, write) + bursts * own + (one_bank ? bursts : 8) * cap;
 }
 
-/// The table: a probe that reads, or writes, beside what a neighbour reads, or writes. `visit` gets each case, or each so-and-so-many
-/// of the slice.
+/// The table: a probe that reads, or writes, beside what a neighbour reads, or writes. `visit` gets each
+/// case, or each so-and-so-many of the slice.
 template <class Visit>
 void each_case(std::size_t stride, Visit visit) {
   std::size_t n = 0;

@@ -18,8 +18,8 @@ using FlashBench = test::MediaBench<FlashMedia>;
 
 constexpr std::uint64_t kSmallPage = 512;
 
-/// Follows the data by what the dies do alone. The writes of a page have numbers; what a page of flash holds is known up to the
-/// writes that were on their way when it was programmed.
+/// Follows the data by what the dies do alone. The writes of a page have numbers; what a page of flash holds
+/// is known up to the writes that were on their way when it was programmed.
 class WrittenPages final : public FlashObserver {
  public:
   explicit WrittenPages(FlashBench& bench) : bench_(bench), geometry_(bench.media().geometry()) {

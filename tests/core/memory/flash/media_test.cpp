@@ -102,8 +102,8 @@ TEST(FlashMedia, AWriteOfPartOfAPageReadsTheRestBefore) {
 // --- reads of one page -------------------------------------------------------------------------------------
 
 TEST(FlashMedia, LinesOfAPageInFlightAreReadOnce) {
-  // 64 lines of a page at the same time: one command, one array time, and the page passes the bus once, c + R + x. Each by itself would
-  // take 64 times as long on the one die.
+  // 64 lines of a page at the same time: one command, one array time, and the page passes the bus once, c + R
+  // + x. Each by itself would take 64 times as long on the one die.
   FlashParams params = one_plane();
   params.sector = Bytes{64};
   FlashBench bench(params, Bytes{kFlashPage});

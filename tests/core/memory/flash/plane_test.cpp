@@ -171,8 +171,8 @@ struct Aged {
 };
 
 TEST(FlashPast, ALongPastLeavesThePlaneAsIfAllOfItHadBeenPlayed) {
-  // 100 times, of which eight are played, against the same played to its end. Of the pages a share of e^-8 has not moved since: where they
-  // lie is the same within that; what is left is chance.
+  // 100 times, of which eight are played, against the same played to its end. Of the pages a share of e^-8
+  // has not moved since: where they lie is the same within that; what is left is chance.
   const std::uint32_t logical = 1638;  // 80 %
   for (const char* kind : {"greedy", "fifo", "cost-benefit"}) {
     for (const auto levelling : {FlashWearLevelling::kDynamic, FlashWearLevelling::kStatic}) {
@@ -210,9 +210,9 @@ TEST(FlashPast, IsTheSameInParts) {
   EXPECT_EQ(ours.mean_erases(), whole.mean_erases());
 }
 
-/// The share of a block that is still current when it is collected, if blocks are collected in the order in which they were filled, or
-/// if they are large and collected greedily: u = exp(-(1 - u) a), where a is what there is over what is used. In terms of Lambert's W it
-/// is -W(-a exp(-a)) / a.
+/// The share of a block that is still current when it is collected, if blocks are collected in the order in
+/// which they were filled, or if they are large and collected greedily: u = exp(-(1 - u) a), where a is what
+/// there is over what is used. In terms of Lambert's W it is -W(-a exp(-a)) / a.
 double current_when_collected(double a) {
   double u = 0.5;
   for (int i = 0; i < 10'000; ++i) u = std::exp(-(1.0 - u) * a);
@@ -223,14 +223,14 @@ double current_when_collected(double a) {
 double in_use(std::uint32_t blocks) { return blocks - 2.5; }
 
 TEST(FlashPlane, AnImprovedAnalyticalExpressionIsWhatItsPaperSays) {
-  // Xiang and Kurkoski, "An Improved Analytical Expression for Write Amplification in NAND Flash", arXiv:1110.4245: an
-  // over-provisioning of 0.3 gives 2.36.
+  // Xiang and Kurkoski, "An Improved Analytical Expression for Write Amplification in NAND Flash",
+  // arXiv:1110.4245: an over-provisioning of 0.3 gives 2.36.
   EXPECT_NEAR(1.0 / (1.0 - current_when_collected(1.3)), 2.36, 0.005);
 }
 
-/// Greedy collection of blocks of `n` pages: Desnoyers, "Analytic Models of SSD Write Performance", ACM Transactions on Storage 2014:
-/// his simulator counts what it gives (docs/model/flash.md).
-/// A = n / (n - (x - 1)) with x = 1/2 - (n / a) W(-b exp(-b)), b = (1 + 1 / 2n) a.
+/// Greedy collection of blocks of `n` pages: Desnoyers, "Analytic Models of SSD Write Performance", ACM
+/// Transactions on Storage 2014: his simulator counts what it gives (docs/model/flash.md). A = n / (n - (x -
+/// 1)) with x = 1/2 - (n / a) W(-b exp(-b)), b = (1 + 1 / 2n) a.
 double greedy_amplification(double a, double n) {
   const double b = (1.0 + 0.5 / n) * a;
   double w = -0.5;  // W(-b exp(-b)) > -1, the solution of w exp(w) = -b exp(-b)
@@ -275,9 +275,9 @@ std::vector<std::uint32_t> erases(FlashWearLevelling levelling, std::uint32_t ga
 }
 
 TEST(FlashPlane, WearIsSpreadOverTheFreeBlocksOrOverAll) {
-  // 20,000 writes in blocks of 8 are 2,500 erases, and hardly anything is moved. The last block freed is the next: two blocks
-  // and those of the hot pages bear all. Dynamic levelling spreads it over the 12 blocks that are not full of cold data; static
-  // levelling over all 32, within the gap.
+  // 20,000 writes in blocks of 8 are 2,500 erases, and hardly anything is moved. The last block freed is the
+  // next: two blocks and those of the hot pages bear all. Dynamic levelling spreads it over the 12 blocks
+  // that are not full of cold data; static levelling over all 32, within the gap.
   const auto none = erases(FlashWearLevelling::kNone, 0);
   const auto dynamic = erases(FlashWearLevelling::kDynamic, 0);
   const auto all = erases(FlashWearLevelling::kStatic, 10);

@@ -188,8 +188,8 @@ TEST(NvmMedia, SequentialWritesFillBlocksAndRandomOnesAmplify) {
   EXPECT_EQ(measured["merged_writes"], 3000);
   EXPECT_EQ(measured["media_read_gb_per_s"], 0.0) << "whole blocks need not be read";
 
-  // Each write to a block of its own: four times the bytes are written, and as many read to complete the blocks, but
-  // for the four blocks that stay in the buffer.
+  // Each write to a block of its own: four times the bytes are written, and as many read to complete the
+  // blocks, but for the four blocks that stay in the buffer.
   NvmBench random(params);
   random.open();
   for (std::uint64_t i = 0; i < 4000; ++i) {

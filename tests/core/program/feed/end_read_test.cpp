@@ -13,8 +13,8 @@ namespace {
 using test::ProgramFeedTest;
 using test::Telling;
 
-// A thread that reads whether another has ended, and does work of its own before its next call. The other one has so much to tell that it
-// takes several turns.
+// A thread that reads whether another has ended, and does work of its own before its next call. The other one
+// has so much to tell that it takes several turns.
 class EndReadTest : public ProgramFeedTest {
  protected:
   static constexpr int kWork = 400;

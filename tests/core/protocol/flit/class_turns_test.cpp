@@ -175,8 +175,8 @@ double wait_of_completions(FlitMode mode, double share) {
 }
 
 TEST(ClassTurns, CompletionsAmongDataWaitForCompanyButNotForLong) {
-  // 256B: docs/model/flit.md has 13 / 12 + 1 / 2 flits where twice as many come as may go alone, which is at 94 % reads, and less
-  // elsewhere. The others have slots in which no data header may go.
+  // 256B: docs/model/flit.md has 13 / 12 + 1 / 2 flits where twice as many come as may go alone, which is at
+  // 94 % reads, and less elsewhere. The others have slots in which no data header may go.
   for (const double share : {0.3, 0.2, 0.16, 0.12, 0.1, 0.08, 0.06, 0.04, 0.02, 0.01}) {
     EXPECT_LE(wait_of_completions(FlitMode::k256B, share), 1.8) << "writes " << share;
     EXPECT_LE(wait_of_completions(FlitMode::k256BLo, share), 2.1) << "writes " << share;

@@ -70,8 +70,8 @@ TEST_P(GivenRoutes, LeaveOutOfSeveralNeighboursThoseWhoseLinksHaveFailed) {
 TEST_P(GivenRoutes, LeadNobodyInACircle) {
   Running run(with_table(2, {"sw2"}, GetParam()).event(fail_link("100ns", "sw2", "sw1", "200ns")));
   run.to_end();
-  // From sw2 the memory is reached by sw0 alone, from which the table leads to sw2. The first request waits in sw2 from 150 to 300 ns; its
-  // error leaves sw0 at 370.
+  // From sw2 the memory is reached by sw0 alone, from which the table leads to sw2. The first request waits
+  // in sw2 from 150 to 300 ns; its error leaves sw0 at 370.
   EXPECT_EQ(run.latency(0), 300_ns + 70_ns + 51_ns);
   EXPECT_EQ(run.segment(0, Segment::kRetry), 150_ns);
   // The second one is answered where it is known that no way leads on.

@@ -66,8 +66,8 @@ TEST(PowerLoss, OfTwoEntriesOfALineTheOlderIsFirst) {
   EXPECT_GT(lost_at_every_event(running, naive), 0U);
 }
 
-// The rules as published lose what was answered: the answer to an old drain frees new data, and an entry that is Empty once it is sent
-// is gone with the message.
+// The rules as published lose what was answered: the answer to an old drain frees new data, and an entry that
+// is Empty once it is sent is gone with the message.
 TEST(PowerLoss, ThePublishedRulesLoseLines) {
   for (const bool overwrites : {true, false}) {
     PersistRules naive;
@@ -83,8 +83,8 @@ TEST(PowerLoss, ThePublishedRulesLoseLines) {
   }
 }
 
-// A takes the only entry, and B waits in the input queue, which is lost with the power. Another host reads B, and depends on it in what it
-// persists in another memory.
+// A takes the only entry, and B waits in the input queue, which is lost with the power. Another host reads B,
+// and depends on it in what it persists in another memory.
 System reader_beside_the_queue() {
   System system;
   system.device("writer", "host")
@@ -211,8 +211,8 @@ TEST(PowerLoss, ALostSwitchTakesItsLinesAlong) {
   EXPECT_EQ(lost[0].needed, 1U);
 }
 
-// A line is lost with a switch exactly while that one alone has it: the buffer before keeps what it has not been answered for, and the one
-// behind has it when it has answered.
+// A line is lost with a switch exactly while that one alone has it: the buffer before keeps what it has not
+// been answered for, and the one behind has it when it has answered.
 TEST(PowerLoss, OfAChainALineIsLostWithTheOnlySwitchThatHasIt) {
   for (const std::string policy : {"drain", "forward"}) {
     Value::Map buffer{{"entries", 2}, {"policy", policy}};

@@ -86,8 +86,8 @@ Explored explore(Running& running, std::uint32_t depth, const RecoveryOrder& rul
 
 constexpr std::uint32_t kAnyDepth = ~std::uint32_t{0};
 
-// At every event of the run, and at every event of the recovery, and of the recovery after that, and so on for ever: a recovery depends
-// on what is left alone, and there are few such states.
+// At every event of the run, and at every event of the recovery, and of the recovery after that, and so on
+// for ever: a recovery depends on what is left alone, and there are few such states.
 TEST(Recovery, ComesToTheSameEndHoweverOftenItIsCut) {
   for (const CrashShape& shape : crash_shapes()) {
     Running running(powered(shape, 2, 16));
@@ -125,8 +125,8 @@ TEST(Recovery, CutsAreDrawnInLargeSystems) {
   EXPECT_GT(recoveries, instants);
 }
 
-// There is memory before the second buffer and behind it: both buffers are next to one. Which of them drains a line first is by the memory
-// of that line.
+// There is memory before the second buffer and behind it: both buffers are next to one. Which of them drains
+// a line first is by the memory of that line.
 TEST(Recovery, OfTheBuffersOnTheWayToALineTheOneNextToItsMemoryIsFirst) {
   System system;
   system.device("host", "host")

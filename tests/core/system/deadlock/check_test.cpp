@@ -121,8 +121,8 @@ test::System square(const Value::Map& of_v) {
   return system.work("host", {{"pattern", "random"}, {"requests", number(std::uint64_t{1})}});
 }
 
-// Requests and writes have a turn at each of three switches, and so have the two sorts of answers. What v refuses comes back by a, which no
-// other answer does.
+// Requests and writes have a turn at each of three switches, and so have the two sorts of answers. What v
+// refuses comes back by a, which no other answer does.
 TEST(DeadlockCheck, CountsTheErrorAnswersOfVirtualSwitches) {
   EXPECT_EQ(check(square({})).dependences, 12U);
   const Value::Map vcs{{"upstream", "a"}, {"bind", Value::List{"c"}}};
@@ -247,8 +247,8 @@ void add_failures(RandomStream& random, const std::vector<std::pair<std::uint64_
   }
 }
 
-/// A connected graph of switches, mostly with queues at their inputs, hosts and memories on them, few buffers, and more work
-/// than passes.
+/// A connected graph of switches, mostly with queues at their inputs, hosts and memories on them, few
+/// buffers, and more work than passes.
 test::System random_fabric(std::uint64_t seed, const char* route_by, std::span<const char* const> strategies,
                            bool fails = false) {
   RandomStream random(seed, "deadlock", "fabric");

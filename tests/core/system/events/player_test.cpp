@@ -196,8 +196,8 @@ System two_ways(std::uint64_t seed, const char* queueing) {
   return system.replay("host", {access_to(64), access_to(64)});
 }
 
-// The first read leaves s0 at 80 ns, the second, which finds that wire busy, by the other one: at 81, and from a FIFO when the first is out
-// of it.
+// The first read leaves s0 at 80 ns, the second, which finds that wire busy, by the other one: at 81, and
+// from a FIFO when the first is out of it.
 TEST(EventPlayer, WhatIsKeptForAMessageGoesOnWhenThatIsLost) {
   for (const char* queueing : {"output", "voq", "fifo"}) {
     const Time second = std::string(queueing) == "fifo" ? 96_ns : 81_ns;
@@ -228,8 +228,8 @@ TEST(EventPlayer, WhatIsKeptForAMessageGoesOnWhenThatIsLost) {
   }
 }
 
-// No way leads to the memory any more: what waits for the link is answered by s1 in the order in which it came, by messages that are
-// numbered as others are.
+// No way leads to the memory any more: what waits for the link is answered by s1 in the order in which it
+// came, by messages that are numbered as others are.
 TEST(EventPlayer, AnswersOfSwitchesAreInOrderToo) {
   for (const char* routing : {"adaptive", "ugal", "valiant"}) {
     for (const char* queueing : {"output", "voq", "fifo"}) {
@@ -240,8 +240,8 @@ TEST(EventPlayer, AnswersOfSwitchesAreInOrderToo) {
       EXPECT_EQ(run.number({"errors", "requests"}), 2.0) << routing;
       EXPECT_EQ(run.number({"events", "5ns fail link s1-mem", "failed"}), 2.0);
       EXPECT_EQ(run.number({"events", "5ns fail link s1-mem", "lost"}), 0.0);
-      // From s1 at 3005 ns by b, straight: 70 to leave it, 70 s0, 50 and a header of 16 to the host. The other one goes by a: its link
-      // back is as short.
+      // From s1 at 3005 ns by b, straight: 70 to leave it, 70 s0, 50 and a header of 16 to the host. The
+      // other one goes by a: its link back is as short.
       for (const std::size_t row : {0U, 1U}) {
         EXPECT_GE(run.latency(row), 3005_ns + 206_ns);
         EXPECT_LE(run.latency(row), 3005_ns + 206_ns + 16_ns);

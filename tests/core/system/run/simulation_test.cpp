@@ -16,8 +16,8 @@ namespace {
 
 using namespace literals;
 
-/// Five switches in a ring, each with an accelerator that writes to the memory two switches on: all go the same way round,
-/// two links far, so with one buffer a link each can hold what another waits for.
+/// Five switches in a ring, each with an accelerator that writes to the memory two switches on: all go the
+/// same way round, two links far, so with one buffer a link each can hold what another waits for.
 System ring_of_five(const char* queueing, std::int64_t credits) {
   System system;
   std::vector<std::string> names;

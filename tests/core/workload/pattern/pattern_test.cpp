@@ -49,8 +49,8 @@ TEST(Pattern, SequentialGoesRoundTheFootprint) {
   EXPECT_EQ(offset[3].address.value(), 0x1000U);  // three whole blocks fit into 100 B
 }
 
-// Two pages and a half: a lap goes through all 160 blocks once, laps are alike, the first three steps are in three pages and begin
-// them, and after block 0 of a page come 32, 16, 48.
+// Two pages and a half: a lap goes through all 160 blocks once, laps are alike, the first three steps are in
+// three pages and begin them, and after block 0 of a page come 32, 16, 48.
 TEST(Pattern, ACycleGoesThroughAllBlocksInOneOrder) {
   const auto all = blocks("cycle", {{"footprint", "10KiB"}}, 320);
   const std::vector<std::uint64_t> lap(all.begin(), all.begin() + 160);

@@ -32,9 +32,9 @@ TEST(Shuffle, GivesEachNumberOnce) {
   }
 }
 
-// A drawn order of n numbers has n - 1 steps, each of which is +1 with probability 1/n: one is expected, more than ten are seen
-// once in ten million keys. Distances are as even as draws are: steps of at most n/16 either way are 1 - (15/16)^2 of all,
-// 12.1 %, with a standard deviation of 0.13 % of 65536.
+// A drawn order of n numbers has n - 1 steps, each of which is +1 with probability 1/n: one is expected, more
+// than ten are seen once in ten million keys. Distances are as even as draws are: steps of at most n/16
+// either way are 1 - (15/16)^2 of all, 12.1 %, with a standard deviation of 0.13 % of 65536.
 TEST(Shuffle, HasNoPattern) {
   constexpr std::uint64_t kCount = 65'536;
   for (const std::uint64_t key : {1ULL, 2ULL, 3ULL}) {

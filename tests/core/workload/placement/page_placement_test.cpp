@@ -84,8 +84,8 @@ Value numbers(const std::vector<std::int64_t>& all) {
 
 TEST(PagePlacement, AsIsPlacesNothing) { EXPECT_EQ(Nodes({1, 1, 1}).make("as-is"), nullptr); }
 
-// A full node keeps its turns, which fall to the nearest other; a node without memory has none, and the others' shares stay
-// as their weights say.
+// A full node keeps its turns, which fall to the nearest other; a node without memory has none, and the
+// others' shares stay as their weights say.
 TEST(PagePlacement, InterleaveSkipsNodesWithoutMemory) {
   const Value::Map params{{"nodes", names({"local", "cxl", "far"})}, {"weights", numbers({2, 1, 1})}};
   Nodes nodes({100, 0, 100});

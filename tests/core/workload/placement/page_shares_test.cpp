@@ -114,8 +114,8 @@ TEST(ShareOut, TheUnknownShareWhatTheOthersLeave) {
   EXPECT_EQ(shares(100, {std::nullopt, 300, 300}), (Counts{1, 50, 49}));
 }
 
-// Each prefers a node of its own: 100 pages fit into the first one's 100 frames, of the other's 150 pages 50 spill over into what is
-// left of it, which is nothing, and then into the third.
+// Each prefers a node of its own: 100 pages fit into the first one's 100 frames, of the other's 150 pages 50
+// spill over into what is left of it, which is nothing, and then into the third.
 TEST(ShareOut, WhoSpillsOverTakesWhatOthersLeave) {
   std::vector<NumaNode> nodes(3);
   for (std::size_t i = 0; i < 3; ++i) nodes[i].memories = {std::string(1, static_cast<char>('a' + i))};

@@ -169,8 +169,8 @@ TEST(CaptureFilter, CountsSumUpOverAllTimesOfRecording) {
   EXPECT_EQ(records.back().instruction_gap, 10U);  // since the access before, recorded or not
 }
 
-// Two processes may use the same addresses for different memory.
-// The quick way for lines that are still where they were makes no difference: two filters are fed the same, one asks for it first.
+// Two processes may use the same addresses for different memory. The quick way for lines that are still where
+// they were makes no difference: two filters are fed the same, one asks for it first.
 TEST(CaptureFilter, WhatHitsIsTheSameWithAndWithoutTheQuickWay) {
   const std::vector<CacheParams> levels{{.size = Bytes{4096}, .ways = 4}, {.size = Bytes{16384}, .ways = 8}};
   CaptureFilter plain(levels, test::victims(), true, 10, 5000);

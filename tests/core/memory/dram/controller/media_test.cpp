@@ -443,8 +443,8 @@ TEST(DramMedia, WritesInOneBankGroupAreAsFarApartAsTheyMust) {
 
 // --- other simulators ------------------------------------------------------------------------------------------------
 
-/// A row of the comparison: mean read latencies in DRAMsim3 and Ramulator 2, at one access each `gap` clocks, with queues
-/// of 32 as they have by default.
+/// A row of the comparison: mean read latencies in DRAMsim3 and Ramulator 2, at one access each `gap` clocks,
+/// with queues of 32 as they have by default.
 struct Peers {
   const char* pattern;
   int gap;

@@ -90,8 +90,8 @@ TEST(DramBacklog, NeverPassesOverWhoHasFewer) {
   }
 }
 
-/// Nanoseconds that a read of one requester takes to another bank, behind forty of another one which all change the row of a
-/// bank, with a queue of eight.
+/// Nanoseconds that a read of one requester takes to another bank, behind forty of another one which all
+/// change the row of a bank, with a queue of eight.
 double behind_a_crowd(const char* scheduler) {
   DramParams params = DramBench::preset("test-D5");
   params.mapping = "rochrababgco";

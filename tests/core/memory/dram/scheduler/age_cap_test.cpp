@@ -22,8 +22,8 @@ DramParams quiet_with_cap(const DramDevice& device, Clock cap, const char* sched
   return params;
 }
 
-/// Clocks that an access to another row of a bank waits, behind `others` older ones to other rows, when hits to the open
-/// row of the bank come without an end, as fast as one bank can take them.
+/// Clocks that an access to another row of a bank waits, behind `others` older ones to other rows, when hits
+/// to the open row of the bank come without an end, as fast as one bank can take them.
 Clock wait_behind_hits(const DramDevice& device, Clock cap, bool write, int others,
                        const char* scheduler = "fr-fcfs") {
   DramParams params = quiet_with_cap(device, cap, scheduler);
@@ -54,8 +54,8 @@ Clock wait_behind_hits(const DramDevice& device, Clock cap, bool write, int othe
   return clock.edge_at(bench.latency(victim)) - (write ? t.CWL : t.CL) - o.burst_clocks;
 }
 
-// What the oldest access of a bank waits at most: the cap, the hit that was on its way, and the commands that close one row
-// and open the other. Each older one to a row of its own comes before it with the same.
+// What the oldest access of a bank waits at most: the cap, the hit that was on its way, and the commands that
+// close one row and open the other. Each older one to a row of its own comes before it with the same.
 TEST(DramAgeCap, BoundsTheWaitBehindAnEndlessStreamOfHits) {
   for (const DramDevice& device : dram_presets()) {
     const DramTiming& t = device.timing;

@@ -55,8 +55,8 @@ std::vector<Clock> latencies(const KindSpec& scheduler, const std::vector<std::u
 
 // --- FCFS ------------------------------------------------------------------------------------------------------------
 
-// Each row conflict takes a whole turn of the bank, though the third access finds the first one's row if it goes before the
-// second.
+// Each row conflict takes a whole turn of the bank, though the third access finds the first one's row if it
+// goes before the second.
 TEST(Fcfs, ClosesARowForAnOlderAccess) {
   const DramTiming t = DramBench(quiet_with(kind("fcfs"))).config().device.timing;
   const Clock first = t.tRCD + t.CL + 8;
@@ -232,8 +232,8 @@ TEST(Bliss, ServesARandomReaderSoonerBesideAStream) {
 
 // --- nobody starves --------------------------------------------------------------------------------------------------
 
-// Three requesters keep the data bus busy with hits, by turns, so that none of them is blacklisted; a fourth one is, and
-// wants a row of its own.
+// Three requesters keep the data bus busy with hits, by turns, so that none of them is blacklisted; a fourth
+// one is, and wants a row of its own.
 TEST(Bliss, KeepsTheBlacklistedWaitingForAnIntervalAtMost) {
   const auto wait = [](int interval) {
     DramBench bench(quiet_with(kind("bliss", {{"clearing_interval", interval}, {"age_cap", "0ns"}})));

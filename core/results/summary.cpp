@@ -17,7 +17,7 @@
 #include "interconnect/link/measures.hpp"
 #include "interconnect/wire/shared_medium.hpp"
 #include "memory/media/memory_owner.hpp"
-#include "results/idle_links.hpp"
+#include "results/notes.hpp"
 #include "results/request_measures.hpp"
 #include "results/unlimited.hpp"
 #include "system/events/player.hpp"
@@ -188,31 +188,6 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::seed>("seed", "", "of all random streams"),
 };
 
-// Links that were not what they usually are, in the part of the run that has been played.
-void add_link_notes(const Simulation& simulation, Value::List& notes) {
-  const Time now = simulation.now();
-  for (const System::LinkView& view : simulation.system().links()) {
-    const LinkParams& link = *view.params;
-    const std::string name = "the link " + view.name;
-    if (link.outage.at && *link.outage.at <= now) {
-      notes.emplace_back(
-          name + " was down for " + to_text(link.outage.length) + " from " + to_text(*link.outage.at) +
-          " on: " +
-          (link.outage.fail ? "requests that came meanwhile failed" : "what came meanwhile waited"));
-    }
-    if (link.outage.at && *link.outage.at > now) {
-      notes.emplace_back(name + " was never down: the run ended before " + to_text(*link.outage.at));
-    }
-    if (link.degraded.at && *link.degraded.at > now) {
-      notes.emplace_back(name + " was never degraded: the run ended before " + to_text(*link.degraded.at));
-    }
-    if (link.degraded.at && *link.degraded.at <= now) {
-      notes.emplace_back(name + " was degraded to " + to_text(*link.degraded.phy) + " from " +
-                         to_text(*link.degraded.at) + " on");
-    }
-  }
-}
-
 std::optional<Value> events_of(const Simulation& simulation) {
   const auto& entries = simulation.events().entries();
   const auto fails = [](const EventPlayer::Entry& entry) {
@@ -229,13 +204,6 @@ std::optional<Value> events_of(const Simulation& simulation) {
                                                             .lasted = lasted.ns()}));
   }
   return events;
-}
-
-void add_event_notes(const Simulation& simulation, Value::List& notes) {
-  for (const EventPlayer::Entry& event : simulation.events().entries()) {
-    if (!event.happened)
-      notes.emplace_back("the event '" + event.name + "' did not happen: the run ended before");
-  }
 }
 
 bool has_persistent(const AddressMap& map) {
@@ -255,91 +223,10 @@ Value all_errors(const System& system, const RequestStatistics& all, const Colle
   return map_of(kAllErrorsMeasures, measured);
 }
 
-/// Packets of CXL.io under way, mean over the window; of an initiator that does not measure them 0.
-double io_in_flight(const IoInitiator& initiator) {
-  MapSink own;
-  initiator.report_io(own);
-  const Value measured = own.take();
-  const Value* const mean = measured.find("in_flight_mean");
-  const double* const value = mean ? mean->as_real() : nullptr;
-  return value ? *value : 0.0;
-}
-
-// Who got nothing with data has no latency, and whoever reads the result is told why.
-void add_notes_on_nothing(const Simulation& simulation, const Collector& collector, Value::List& notes) {
-  if (!simulation.window().has_opened()) return;
-  for (const auto& [component, requester] : simulation.system().roles().all<Requester>()) {
-    if (!requester->has_work() || requester->latency().count() > 0) continue;
-    const std::uint64_t errors = requester->errors().count();
-    notes.emplace_back("'" + component->name() + "' got no data in the measured window: " +
-                       (errors > 0 ? counted(errors, "request") + " answered with an error"
-                                   : "no request of it was answered"));
-  }
-  for (const auto& [component, initiator] : simulation.system().roles().all<IoInitiator>()) {
-    if (initiator->latency().count() == 0 && io_in_flight(*initiator) > 0)
-      notes.emplace_back("'" + component->name() +
-                         "' got nothing through in the measured window: none of its CXL.io packets ended");
-  }
-  for (const auto& [component, owner] : simulation.system().roles().all<MemoryOwner>()) {
-    const MemoryStatistics& served = collector.of_memory(component->id());
-    if (served.errors.count() > 0 && served.latency.count() == 0)
-      notes.emplace_back("the memory '" + component->name() +
-                         "' gave no data in the measured window: it answered " +
-                         counted(served.errors.count(), "request") + " with an error");
-  }
-}
-
 std::optional<Value> versions_of(const System& system) {
   const LineVersions* const versions = system.versions();
   if (!versions) return std::nullopt;
   return map_of(kVersionMeasures, versions->measured());
-}
-
-std::string not_stationary(const BatchMeans::Halves& halves) {
-  const bool rising = halves.second > halves.first;
-  const double higher = rising ? halves.second : halves.first;
-  const double lower = rising ? halves.first : halves.second;
-  const std::string beside = lower > 0.0
-                                 ? percent_text(higher / lower - 1.0) + " higher than that of the other"
-                                 : "not 0 as that of the other";
-  return "the measured window was not stationary: the mean latency of its " +
-         std::string(rising ? "second half is " : "first half is ") + beside +
-         "; a longer run.warmup may let it settle" +
-         (rising ? ", unless more is asked for than the system can do" : "");
-}
-
-// A window may open and close at one instant; requests that completed then may have taken time, or not.
-std::string without_length(bool took_time) {
-  const std::string said = "the measured window has no length, as ";
-  const std::string unknown = ": bandwidths and rates are not known";
-  if (!took_time) return said + "nothing in it takes time" + unknown;
-  return said + "all its requests completed at the instant at which it opened" + unknown +
-         "; measure more requests";
-}
-
-// What makes the measures less than they seem.
-Value notes_of(const Simulation& simulation, const Collector& collector, const RequestStatistics& all,
-               const Unlimited& unlimited, double length) {
-  constexpr double kShort = 3.0;  // mean latencies
-  Value::List notes;
-  for (const std::string& note : simulation.notes()) notes.emplace_back(note);
-  add_link_notes(simulation, notes);
-  for (std::string& note : notes_on_idle_links(simulation.system())) notes.emplace_back(std::move(note));
-  add_event_notes(simulation, notes);
-  add_notes_on_nothing(simulation, collector, notes);
-  const LatencyDistribution& latency = all.latency;
-  if (latency.count() > 0 && length == 0.0) {
-    notes.emplace_back(without_length(latency.mean_ns() > 0.0));
-  } else if (latency.count() > 1 && length < kShort * latency.mean_ns()) {
-    notes.emplace_back(
-        "the measured window is shorter than three mean latencies: its bandwidth says how requests came and "
-        "went, not what the system sustains; measure more requests");
-  }
-  if (const auto halves = all.batches.halves(latency.count()); halves && halves->differ) {
-    notes.emplace_back(not_stationary(*halves));
-  }
-  if (unlimited.any()) notes.emplace_back(unlimited.note());
-  return notes;
 }
 
 // What components measure, by the groups of a summary.

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import cxloom as cx
-from cxloom.bottleneck import resources as explained
+from cxloom import _core
+from cxloom.bottleneck import occupancy, resource
 from cxloom.explaining import explanation
 from cxloom.measure import loaded_latency, peak
 
@@ -150,13 +152,25 @@ def cli() -> Iterator[str]:
     yield f"Plotly's JavaScript, {size / 1e6:.1f} MB"
 
 
+def _bus_is_full_from() -> float:
+    """The share from which on the data bus of DRAM counts as full, as its medium declares it."""
+    system = cx.System.load(Path(__file__).parents[2] / "examples" / "dram.yaml")
+    inventory = _core.inventory(system.resolve().plain())
+    return next(
+        each["full_from"]
+        for device in inventory["devices"]
+        for each in device["resources"]
+        if each["measures"][0][-1] == "data_bus_utilization"
+    )
+
+
 def explain() -> Iterator[str]:
     """The shares from which on a resource counts as full."""
-    full = f"{explained.FULL:.0%}".replace("%", " %")
+    full = f"{resource.FULL:.0%}".replace("%", " %")
     yield f"| a requester's queue, also under an offered rate | `in_flight_mean` / `queue` | {full} |"
     yield f"| a memory's slots, read buffer, write buffer | mean places taken / all | {full} |"
-    yield f"| `data_bus_utilization` | {100 * explained._DATA_BUS_FULL:.0f} %: refreshes"
-    yield f"waiting, where it is {100 * explained._WAITING:.0f} % of the time at the memory"
+    yield f"| `data_bus_utilization` | {100 * _bus_is_full_from():.0f} %: refreshes"
+    yield f"waiting, where it is {100 * occupancy._WAITING:.0f} % of the time at the memory"
     yield f"if that is at least {100 * explanation.GAIN:.0f} %; otherwise"
     yield "requests made / those that it allows | 97 %, 98 %"
 

@@ -46,7 +46,7 @@ def declared() -> Iterator[str]:
             yield from walk(f"{prefix}.{each['name']}", each["fields"])
 
     for group, info in _core.declarations().items():
-        if group in ("categories", "sections", "measures", "segments"):
+        if group in ("categories", "sections", "measures", "segments", "tables"):
             continue
         if "fields" in info:
             yield from walk(group, info["fields"])

@@ -205,6 +205,28 @@ def test_a_run_is_the_same_each_time() -> None:
     assert of_host(first) == of_host(second)
 
 
+def written(path: Path, columns: str, lines: list[str]) -> str:
+    """A trace with these columns besides the address and the kind."""
+    path.write_text("\n".join([f"# cxloom-trace 2: address kind {columns}", *lines]) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("core", [{}, {"core": {}}])
+def test_an_access_across_a_page_ends_in_the_memory_that_its_page_moved_to(
+    core: dict[str, Any], tmp_path: Path
+) -> None:
+    """The near memory has one frame, and nothing lies behind it."""
+    lines = [f"0x{number % 15 * PAGE + PAGE - 128:x} R 512" for number in range(1000)]
+    trace = written(tmp_path / "across.txt", "size", lines)
+    work = {"trace": trace, "addresses": {"kind": "bind", "nodes": ["far"]}, "frames": "contiguous"}
+    spec = system(work, near="4KiB", host=core).set("address_map", [{"to": "far"}, {"to": "near"}])
+    result = cx.run(spec, requests=True)
+    assert of_host(result)["pages"]["near"] == of_host(result)["pages_moved"] == 1
+    moved = result.requests().filter(pl.col("target") == "near")
+    assert moved.height > 10
+    assert set(moved["address"]) == {(1 << 20) + PAGE - 512}
+
+
 def test_an_event_moves_pages_of_cores_too() -> None:
     moves = [{"at": "20us", "move_pages": {"requester": "host", "from": "far", "to": "near"}}]
     work = {"pattern": "random", "requests": 50_000}

@@ -171,7 +171,7 @@ void PageMover::line_done() {
 
 void PageMover::release(const PageMove& move, bool moved) {
   for (const Held& held : std::exchange(held_, {})) {
-    if (moved) held.access->address = move.moved(held.access->address);
+    if (moved) held.access->address = move.moved(held.access->address, held.access->size);
     waited_ += kernel_.now() - held.since;
     requester_.goes_on(*held.access);
   }

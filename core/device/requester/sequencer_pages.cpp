@@ -59,7 +59,7 @@ void Sequencer::copied(Request& line) {
 
 // The next access was taken from its stream when the page was at its old place.
 void Sequencer::page_settled(const PageMove& move, bool moved) {
-  if (moved && has_next_) next_.address = move.moved(next_.address);
+  if (moved && has_next_) next_.address = move.moved(next_.address, next_.size);
   if (tiering_) tiering_->settled(move, moved);
   issue_what_can_be_issued();
   end_if_out_of_work();

@@ -213,7 +213,7 @@ void TieringAgent::take(std::optional<std::uint32_t> thread, Time time) {
 void TieringAgent::settled(const PageMove& move, bool moved) {
   if (!moved) return;
   for (Fault& fault : faults_) {
-    for (Request* const access : fault.accesses) access->address = move.moved(access->address);
+    for (Request* const access : fault.accesses) access->address = move.moved(access->address, access->size);
   }
   const Time before = tiering_->nodes[move.from_node].distance;
   const Time after = tiering_->nodes[move.node].distance;

@@ -1,6 +1,7 @@
 // The pages of a program as whoever migrates them sees them: which are where, and what it takes to put one elsewhere.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,10 +23,10 @@ struct PageMove {
   std::size_t from_node = 0;  ///< where `from` is
   std::uint64_t room = 0;     ///< bytes from `to` on that are the program's
 
-  /// Where the byte of an address is behind the move.
-  Address moved(Address address) const {
+  /// Where an access of this size is behind the move. One across the end of the page ends with the last byte that is the program's.
+  Address moved(Address address, std::uint64_t size) const {
     const std::uint64_t offset = address.value() - from.value();
-    return offset < bytes ? Address{to.value() + offset} : address;
+    return offset < bytes ? Address{to.value() + std::min(offset, room - std::min(room, size))} : address;
   }
 };
 

@@ -227,6 +227,23 @@ def test_an_access_across_a_page_ends_in_the_memory_that_its_page_moved_to(
     assert set(moved["address"]) == {(1 << 20) + PAGE - 512}
 
 
+def test_pages_of_tables_make_no_room(tmp_path: Path) -> None:
+    """The near memory is full of tables and of pages that nobody uses any more: these leave it, and hot ones come."""
+    table, hot = 0x100000, 0x200000
+    walks = [f"0x{table + number * PAGE:x} R 0 page-walk" for number in range(4)]
+    early = [f"0x{number * PAGE:x} R 0 demand" for number in range(12)]
+    late = [f"0x{hot + number % 2 * PAGE:x} R 0 demand" for number in range(2000)]
+    work = {
+        "trace": written(tmp_path / "walks.txt", "dependence role", [*walks, *early, *late]),
+        "addresses": {"kind": "preferred", "nodes": ["near"]},
+    }
+    policy = {"kind": "hot-pages", "every": 1, "hot": 4, "period": "20us", "keep_free": "8KiB"}
+    found = of_host(cx.run(system(work, policy, near="64KiB", host={"core": {}})))
+    assert found["pages"] == {"near": 14, "far": 4}
+    assert found["tiering"]["promoted_bytes"] == 2 * PAGE
+    assert found["tiering"]["demoted_bytes"] == 4 * PAGE
+
+
 def test_an_event_moves_pages_of_cores_too() -> None:
     moves = [{"at": "20us", "move_pages": {"requester": "host", "from": "far", "to": "near"}}]
     work = {"pattern": "random", "requests": 50_000}

@@ -74,6 +74,7 @@ class TieringAgent final : public EventHandler, private TieredPages {
   Time now() const override;
   std::uint64_t pages() const override { return pages_.count(); }
   std::size_t node_of(std::uint64_t page) const override { return pages_.node_of(page); }
+  bool is_table(std::uint64_t page) const override { return pages_.is_table(page); }
   Address address_of(std::uint64_t page) const override { return pages_.program_address(page); }
   std::uint64_t free(std::size_t node) const override { return pages_.free_frames(node); }
   NodeTraffic traffic(std::size_t node) const override;

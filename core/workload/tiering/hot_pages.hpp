@@ -56,7 +56,8 @@ class HotPages final : public TieringPolicy {
   void look(TieredPages& pages) override {
     std::uint64_t free = pages.free(order_.front());
     for (std::uint64_t page = 0; page < pages.pages(); ++page) {
-      if (pages.node_of(page) != order_.front() || pages.accessed(page) || free >= keep_free_) continue;
+      if (pages.is_table(page) || pages.node_of(page) != order_.front()) continue;
+      if (pages.accessed(page) || free >= keep_free_) continue;
       pages.move(page, order_[1]);
       ++free;
     }

@@ -40,7 +40,7 @@ class PromoteOnFault final : public TieringPolicy {
     std::uint64_t left = scan_;
     for (std::uint64_t seen = 0; seen < all && left > 0; ++seen, ++next_) {
       if (next_ >= all) next_ = 0;
-      if (pages.node_of(next_) == order_.front()) continue;
+      if (pages.is_table(next_) || pages.node_of(next_) == order_.front()) continue;
       pages.protect(next_);
       --left;
     }

@@ -54,6 +54,8 @@ class TieredPages {
   /// Pages that were touched so far.
   virtual std::uint64_t pages() const = 0;
   virtual std::size_t node_of(std::uint64_t page) const = 0;
+  /// It belongs to a page table, and stays where it is.
+  virtual bool is_table(std::uint64_t page) const = 0;
   /// Its first address in the program.
   virtual Address address_of(std::uint64_t page) const = 0;
   /// Frames of a node that pages can be moved to.

@@ -45,7 +45,8 @@ class SampledTiers final : public TieringPolicy {
     std::uint64_t free = pages.free(near());
     for (std::uint64_t page = 0; page < pages.pages(); ++page) {
       const bool idle = !pages.accessed(page);
-      if (pages.node_of(page) != near() || !idle || free >= params_.watermark) continue;
+      if (pages.node_of(page) != near() || pages.is_table(page) || !idle || free >= params_.watermark)
+        continue;
       pages.move(page, far());
       ++free;
     }

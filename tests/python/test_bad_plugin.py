@@ -156,6 +156,38 @@ def test_one_that_throws_at_work_is_named(
 
 
 @pytest.mark.parametrize(
+    ("how", "thrown"),
+    [
+        ("names no page", "a tiering policy that names a page that was never touched"),
+        ("names no node", "a tiering policy that names a node that is not there"),
+        (
+            "declares no source",
+            "a tiering policy that protects pages and does not declare hint faults",
+        ),
+    ],
+)
+def test_a_tiering_policy_that_asks_for_what_is_not_there_is_named(
+    library: Path, tmp_path: Path, how: str, thrown: str
+) -> None:
+    text = WORKING.replace("{kind: WAY}", "{kind: bus}").replace(", media: {kind: MEDIA}", "")
+    text = text.replace("  mem:", "  far:  {kind: memory, capacity: 1GiB}\n  mem:")
+    text = text.replace("[way, mem]}", "[way, mem]}, {between: [way, far]}").replace(
+        "{to: mem}", "{to: mem}, {to: far}"
+    )
+    text = text.replace("footprint: 1MiB", "footprint: 1MiB, addresses: first-touch, tiering: lost")
+    (tmp_path / "spec.yaml").write_text(text)
+    command = [sys.executable, "-m", "cxloom", "run", "spec.yaml", "--plugin", str(library), "--json"]
+    environment = {"BAD_PLUGIN": how}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path, timeout=20
+    )
+    assert done.returncode == 1, done.stderr
+    says = f"the tiering of 'host' (kind 'lost' of the plug-in {library}) threw during the run: {thrown}"
+    assert done.stderr == f"unfinished: {says}\n"
+    assert json.loads(done.stdout)["truncated"]
+
+
+@pytest.mark.parametrize(
     ("how", "thrown"), [("", "no rest"), ("throws a number at the end", "what is no std::exception")]
 )
 def test_one_that_throws_when_the_time_is_over_is_named(

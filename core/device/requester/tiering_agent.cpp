@@ -156,14 +156,24 @@ void TieringAgent::completed(const Request& access, Time now) {
 
 NodeTraffic TieringAgent::traffic(std::size_t node) const {
   ensure(sources_.traffic, "a tiering policy that reads traffic and does not declare it");
-  return traffic_[node];
+  return traffic_[known_node(node)];
 }
 
 // --- What the policy does ---
 
+std::uint64_t TieringAgent::known_page(std::uint64_t page) const {
+  ensure(page < pages_.count(), "a tiering policy that names a page that was never touched");
+  return page;
+}
+
+std::size_t TieringAgent::known_node(std::size_t node) const {
+  ensure(node < traffic_.size(), "a tiering policy that names a node that is not there");
+  return node;
+}
+
 void TieringAgent::protect(std::uint64_t page) {
   ensure(sources_.hint_faults, "a tiering policy that protects pages and does not declare hint faults");
-  PageState& state = state_of(page);
+  PageState& state = state_of(known_page(page));
   if (pages_.is_table(page) || mover_.moves(page) || state.is_protected || state.faulting) return;
   state.is_protected = true;
   ++protected_now_;
@@ -171,7 +181,7 @@ void TieringAgent::protect(std::uint64_t page) {
 
 bool TieringAgent::accessed(std::uint64_t page) {
   ensure(sources_.accessed_bits, "a tiering policy that reads accessed bits and does not declare them");
-  if (pages_.is_table(page)) return false;
+  if (is_table(page)) return false;
   ++scanned_now_;
   PageState& state = state_of(page);
   const bool accessed = state.accessed;
@@ -180,8 +190,8 @@ bool TieringAgent::accessed(std::uint64_t page) {
 }
 
 void TieringAgent::move(std::uint64_t page, std::size_t node) {
-  if (pages_.is_table(page)) return;
-  mover_.move(page, node,
+  if (is_table(page)) return;
+  mover_.move(page, known_node(node),
               {.before = costs_.unmap + costs_.shootdown, .lines = costs_.copy_lines, .shoots_down = true},
               urgent_);
 }

@@ -73,16 +73,19 @@ class TieringAgent final : public EventHandler, private TieredPages {
 
   Time now() const override;
   std::uint64_t pages() const override { return pages_.count(); }
-  std::size_t node_of(std::uint64_t page) const override { return pages_.node_of(page); }
-  bool is_table(std::uint64_t page) const override { return pages_.is_table(page); }
-  Address address_of(std::uint64_t page) const override { return pages_.program_address(page); }
-  std::uint64_t free(std::size_t node) const override { return pages_.free_frames(node); }
+  std::size_t node_of(std::uint64_t page) const override { return pages_.node_of(known_page(page)); }
+  bool is_table(std::uint64_t page) const override { return pages_.is_table(known_page(page)); }
+  Address address_of(std::uint64_t page) const override { return pages_.program_address(known_page(page)); }
+  std::uint64_t free(std::size_t node) const override { return pages_.free_frames(known_node(node)); }
   NodeTraffic traffic(std::size_t node) const override;
   std::uint64_t moves_waiting() const override { return mover_.waiting(); }
   void protect(std::uint64_t page) override;
   bool accessed(std::uint64_t page) override;
   void move(std::uint64_t page, std::size_t node) override;
 
+  // What a policy names has to be there.
+  std::uint64_t known_page(std::uint64_t page) const;
+  std::size_t known_node(std::size_t node) const;
   PageState& state_of(std::uint64_t page);
   void end_fault();
   void look();

@@ -46,6 +46,18 @@ void add_named(const Registry& registry, const std::string& device, const Schema
   }
 }
 
+/// Adds those that decide where the pages of a workload are.
+void add_policies(const Registry& registry, const Spec::Workload& workload, std::vector<Part>& parts) {
+  const auto add_policy = [&](const auto& kinds, const KindSpec& policy) {
+    const auto* const entry =
+        add(kinds, "the " + kinds.noun() + " of", workload.device, Value(policy.kind), parts);
+    if (entry) add_named(registry, workload.device, entry->info, policy.params, parts);
+  };
+  add_policy(registry.placements, workload.params.addresses);
+  if (workload.params.page_tables) add_policy(registry.placements, *workload.params.page_tables);
+  if (workload.params.tiering) add_policy(registry.tiering, *workload.params.tiering);
+}
+
 std::vector<Part> parts_of_plugins(const Registry& registry, const Spec& spec) {
   std::vector<Part> parts;
   for (const Spec::Device& device : spec.devices) {
@@ -57,6 +69,7 @@ std::vector<Part> parts_of_plugins(const Registry& registry, const Spec& spec) {
         {{}, "the routing (kind '" + routing->kind + "' of the plug-in " + routing->plugin + ")"});
   }
   for (const Spec::Workload& workload : spec.workloads) {
+    add_policies(registry, workload, parts);
     const std::string what = "the pattern of";
     if (workload.params.pattern)
       add(registry.patterns, what, workload.device, *workload.params.pattern, parts);

@@ -1,6 +1,7 @@
 // A plug-in that misbehaves as the environment asks.
 #include <cxloom/device.hpp>
 #include <cxloom/media.hpp>
+#include <cxloom/tiering.hpp>
 
 #include <unistd.h>
 
@@ -82,9 +83,24 @@ class Restless final : public Media {
   MediaClient& client_;
 };
 
+class Lost final : public TieringPolicy {
+ public:
+  struct Params {
+    static void describe(Schema<Params>& schema) { schema.doc("Names what is not there."); }
+  };
+  Lost(const Params&, const TieringContext&) {}
+  TieringSources sources() const override { return {.period = Time{1'000}}; }
+  void look(TieredPages& pages) override {
+    if (wanted() == "names no page") pages.move(pages.pages(), 0);
+    if (wanted() == "names no node") pages.move(0, 2);
+    if (wanted() == "declares no source") pages.protect(0);
+  }
+};
+
 }  // namespace
 
 CXLOOM_PLUGIN(registry) {
+  registry.tiering.add<Lost>("lost");
   registry.devices.add<Idle>("idle");
   registry.media.add<Lazy>("lazy");
   registry.media.add<Fatal>("fatal");

@@ -15,7 +15,7 @@ constexpr std::uint64_t kLock = 0x1000, kOther = 0x2000;
 constexpr Release kNobody;
 
 // Threads of process 0, unless another is said, call the kernel one after the other.
-class ThreadOrderTest : public testing::Test {
+class FutexTrackerTest : public testing::Test {
  protected:
   Release call(ProgramThread thread, std::uint32_t number, std::array<std::uint64_t, 6> arguments) {
     ++now_;
@@ -36,7 +36,7 @@ class ThreadOrderTest : public testing::Test {
   std::uint64_t now_ = 0;
 };
 
-TEST_F(ThreadOrderTest, AWakeLetsTheFirstOnesThatWaitGoOn) {
+TEST_F(FutexTrackerTest, AWakeLetsTheFirstOnesThatWaitGoOn) {
   for (std::uint32_t thread = 2; thread <= 4; ++thread) futex(thread, kLock, thread == 3 ? kWaitBits : kWait);
   futex(5, kOther, kWait);
   const Release first = futex(1, kLock, kWake, 2);
@@ -49,7 +49,7 @@ TEST_F(ThreadOrderTest, AWakeLetsTheFirstOnesThatWaitGoOn) {
   EXPECT_EQ(back(5, 0), kNobody);  // it went on for another reason
 }
 
-TEST_F(ThreadOrderTest, WhoWasNotWokenWaitedForNobody) {
+TEST_F(FutexTrackerTest, WhoWasNotWokenWaitedForNobody) {
   futex(2, kLock, kWait);
   futex(1, kLock, kWake, 1);
   EXPECT_EQ(back(2, -110), kNobody);  // its time was over
@@ -57,7 +57,7 @@ TEST_F(ThreadOrderTest, WhoWasNotWokenWaitedForNobody) {
 }
 
 // The value had changed before: the thread that changed it wakes earlier waiters, too.
-TEST_F(ThreadOrderTest, WhoCameTooLateToWaitGoesOnBehindTheLatestWake) {
+TEST_F(FutexTrackerTest, WhoCameTooLateToWaitGoesOnBehindTheLatestWake) {
   futex(2, kOther, kWait);
   EXPECT_EQ(back(2, -11), kNobody);
   futex(1, kLock, kWake, 1);
@@ -73,7 +73,7 @@ TEST_F(ThreadOrderTest, WhoCameTooLateToWaitGoesOnBehindTheLatestWake) {
 }
 
 // The kernel had looked for waiters before this one came, though the call was not back yet.
-TEST_F(ThreadOrderTest, TheResultOfAWakePutsRightWhomItWoke) {
+TEST_F(FutexTrackerTest, TheResultOfAWakePutsRightWhomItWoke) {
   futex(1, kLock, kWake, 1);
   futex(2, kLock, kWait);
   back(1, 0);
@@ -93,7 +93,7 @@ TEST_F(ThreadOrderTest, TheResultOfAWakePutsRightWhomItWoke) {
   EXPECT_EQ(back(2, 0), other);
 }
 
-TEST_F(ThreadOrderTest, ARequeuedThreadWaitsForTheOtherFutex) {
+TEST_F(FutexTrackerTest, ARequeuedThreadWaitsForTheOtherFutex) {
   for (std::uint32_t thread = 2; thread <= 4; ++thread) futex(thread, kLock, kWait);
   const Release first = futex(1, kLock, kCompareRequeue, 1, 1, kOther);
   back(1, 2);
@@ -105,7 +105,7 @@ TEST_F(ThreadOrderTest, ARequeuedThreadWaitsForTheOtherFutex) {
   EXPECT_EQ(back(4, 0), third);
 }
 
-TEST_F(ThreadOrderTest, AnOperationWakesThoseOfTwoFutexes) {
+TEST_F(FutexTrackerTest, AnOperationWakesThoseOfTwoFutexes) {
   futex(2, kLock, kWait);
   futex(3, kOther, kWait);
   const Release both = futex(1, kLock, kWakeOperation, 1, 1, kOther);
@@ -113,7 +113,7 @@ TEST_F(ThreadOrderTest, AnOperationWakesThoseOfTwoFutexes) {
   EXPECT_EQ(back(3, 0), both);
 }
 
-TEST_F(ThreadOrderTest, ALockIsHandedOver) {
+TEST_F(FutexTrackerTest, ALockIsHandedOver) {
   futex(2, kLock, kLockPi);
   futex(3, kLock, kLockPi);
   const Release first = futex(1, kLock, kUnlockPi);
@@ -123,7 +123,7 @@ TEST_F(ThreadOrderTest, ALockIsHandedOver) {
   EXPECT_EQ(back(3, 0), second);
 }
 
-TEST_F(ThreadOrderTest, ProcessesShareFutexesThatAreNotPrivate) {
+TEST_F(FutexTrackerTest, ProcessesShareFutexesThatAreNotPrivate) {
   call({2, 1}, system_call::kFutex, {kLock, kWait, 0, 0, 0, 0});
   futex(1, kLock, kWake, 1);
   back(1, 0);
@@ -134,7 +134,7 @@ TEST_F(ThreadOrderTest, ProcessesShareFutexesThatAreNotPrivate) {
 }
 
 // pthread_join waits for the word that the kernel clears.
-TEST_F(ThreadOrderTest, AThreadThatIsJoinedLetsTheOtherGoOn) {
+TEST_F(FutexTrackerTest, AThreadThatIsJoinedLetsTheOtherGoOn) {
   for (const bool waits_before : {true, false}) {
     const Release made = call({1, 0}, system_call::kClone, {0x20'0000, 0, 0, kLock});
     const ProgramThread child{2, 0};
@@ -153,7 +153,7 @@ TEST_F(ThreadOrderTest, AThreadThatIsJoinedLetsTheOtherGoOn) {
   }
 }
 
-TEST_F(ThreadOrderTest, WhoseEndAReadWouldShowIsKnownWhileItLives) {
+TEST_F(FutexTrackerTest, WhoseEndAReadWouldShowIsKnownWhileItLives) {
   const ProgramThread child{2, 0};
   order_.begins(child, call({1, 0}, system_call::kClone, {0x20'0000, 0, 0, kLock}));
   call({1, 0}, system_call::kSetTidAddress, {kOther});
@@ -173,7 +173,7 @@ TEST_F(ThreadOrderTest, WhoseEndAReadWouldShowIsKnownWhileItLives) {
   EXPECT_FALSE(order_.may_join(kOther));
 }
 
-TEST_F(ThreadOrderTest, AStackThatIsUsedAgainTellsNoEnd) {
+TEST_F(FutexTrackerTest, AStackThatIsUsedAgainTellsNoEnd) {
   const ProgramThread child{2, 0};
   const Release made = call({1, 0}, system_call::kClone, {0x20'0000, 0, 0, kLock});
   order_.begins(child, made);
@@ -186,7 +186,7 @@ TEST_F(ThreadOrderTest, AStackThatIsUsedAgainTellsNoEnd) {
   EXPECT_EQ(back(1, 0), end);
 }
 
-TEST_F(ThreadOrderTest, WhoHasEndedIsNotWoken) {
+TEST_F(FutexTrackerTest, WhoHasEndedIsNotWoken) {
   futex(2, kLock, kWait);
   order_.gone({2, 0});
   futex(3, kLock, kWait);
@@ -194,7 +194,7 @@ TEST_F(ThreadOrderTest, WhoHasEndedIsNotWoken) {
   EXPECT_EQ(back(3, 0), wake);
 }
 
-TEST_F(ThreadOrderTest, AParentWaitsForItsChild) {
+TEST_F(FutexTrackerTest, AParentWaitsForItsChild) {
   call({1, 0}, system_call::kWait4, {});
   const Release exit = call({2, 1}, system_call::kExitGroup, {});
   EXPECT_EQ(back({1, 0}, 101, system_call::kWait4), exit);
@@ -203,7 +203,7 @@ TEST_F(ThreadOrderTest, AParentWaitsForItsChild) {
 }
 
 // The woken thread is known with the call that wakes, before the waiter is back.
-TEST_F(ThreadOrderTest, ATurnIsToldWithTheCallThatGivesIt) {
+TEST_F(FutexTrackerTest, ATurnIsToldWithTheCallThatGivesIt) {
   futex(2, kLock, kWait);
   futex(3, kLock, kWait);
   EXPECT_FALSE(order_.has_turns());

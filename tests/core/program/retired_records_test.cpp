@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kWindow = 10;
 
-class AnsweredRecordsTest : public testing::Test {
+class RetiredRecordsTest : public testing::Test {
  protected:
   void run(std::uint64_t instructions) {
     for (std::uint64_t i = 0; i < instructions; ++i) records_.begin_instruction();
@@ -16,7 +16,7 @@ class AnsweredRecordsTest : public testing::Test {
   RetiredRecords records_{kWindow};
 };
 
-TEST_F(AnsweredRecordsTest, ARecordIsAnsweredWhenItIsFurtherBackThanTheWindow) {
+TEST_F(RetiredRecordsTest, ARecordIsAnsweredWhenItIsFurtherBackThanTheWindow) {
   run(100);
   records_.add(5);
   EXPECT_LT(records_.up_to(), 5U);
@@ -28,7 +28,7 @@ TEST_F(AnsweredRecordsTest, ARecordIsAnsweredWhenItIsFurtherBackThanTheWindow) {
   EXPECT_TRUE(records_.all());
 }
 
-TEST_F(AnsweredRecordsTest, OneThatIsAnsweredIsKnownThoughOthersFollow) {
+TEST_F(RetiredRecordsTest, OneThatIsAnsweredIsKnownThoughOthersFollow) {
   run(100);
   records_.add(5);
   run(6);
@@ -39,7 +39,7 @@ TEST_F(AnsweredRecordsTest, OneThatIsAnsweredIsKnownThoughOthersFollow) {
   EXPECT_FALSE(records_.all());
 }
 
-TEST_F(AnsweredRecordsTest, WhatNobodyAsksForHoldsTheOthersUp) {
+TEST_F(RetiredRecordsTest, WhatNobodyAsksForHoldsTheOthersUp) {
   run(100);
   records_.add();
   EXPECT_FALSE(records_.all());

@@ -5,7 +5,7 @@
 namespace cxloom {
 namespace {
 
-TEST(CallOrderTest, EachNumberHasItsTurnOnce) {
+TEST(SyscallOrderTest, EachNumberHasItsTurnOnce) {
   SyscallOrder order;
   SyscallOrder::Place one, two;
   EXPECT_TRUE(order.is_next(one, 1));
@@ -17,7 +17,7 @@ TEST(CallOrderTest, EachNumberHasItsTurnOnce) {
   EXPECT_FALSE(two.is_held());
 }
 
-TEST(CallOrderTest, WhatIsLostIsNotWaitedFor) {
+TEST(SyscallOrderTest, WhatIsLostIsNotWaitedFor) {
   SyscallOrder order;
   SyscallOrder::Place one, two;
   EXPECT_FALSE(order.is_next(one, 5));

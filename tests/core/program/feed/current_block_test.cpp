@@ -30,7 +30,7 @@ std::uint64_t store_by(std::uint32_t instruction, std::uint64_t address) {
   return feed::access(feed::access_of(instruction), address, 3, 2);
 }
 
-TEST(EnteredBlockTest, CollectsAccessesUntilItIsLeft) {
+TEST(CurrentBlockTest, CollectsAccessesUntilItIsLeft) {
   const ProgramBlock block = block_of(0x100, {8, 8});
   CurrentBlock entered;
   EXPECT_EQ(entered.block(), nullptr);
@@ -47,7 +47,7 @@ TEST(EnteredBlockTest, CollectsAccessesUntilItIsLeft) {
   EXPECT_TRUE(entered.accesses().empty());
 }
 
-TEST(EnteredBlockTest, PiecesAreJoinedUpToTheOperand) {
+TEST(CurrentBlockTest, PiecesAreJoinedUpToTheOperand) {
   const ProgramBlock block = block_of(0x100, {16, 8});
   CurrentBlock entered;
   entered.enter(block, nullptr);
@@ -61,7 +61,7 @@ TEST(EnteredBlockTest, PiecesAreJoinedUpToTheOperand) {
   EXPECT_EQ(entered.accesses().size(), 4U);
 }
 
-TEST(EnteredBlockTest, WhatIsOfNoInstructionIsDropped) {
+TEST(CurrentBlockTest, WhatIsOfNoInstructionIsDropped) {
   const ProgramBlock block = block_of(0x100, {8, 8});
   CurrentBlock entered;
   EXPECT_FALSE(entered.access(load_by(0, 0x5000)));  // in no block
@@ -72,7 +72,7 @@ TEST(EnteredBlockTest, WhatIsOfNoInstructionIsDropped) {
   EXPECT_EQ(entered.accesses().size(), 1U);
 }
 
-TEST(EnteredBlockTest, WhatCannotBeIsRefused) {
+TEST(CurrentBlockTest, WhatCannotBeIsRefused) {
   const ProgramBlock block = block_of(0x100, {8});
   CurrentBlock entered;
   EXPECT_THROW(entered.access(feed::access(feed::access_of(0), 0x5000, 3, 0)), SimulationError);
@@ -84,7 +84,7 @@ TEST(EnteredBlockTest, WhatCannotBeIsRefused) {
   EXPECT_THROW(other.access(load_by(0, 0x5000)), SimulationError);
 }
 
-TEST(EnteredBlockTest, ARepeatedInstructionGoesOnWithItself) {
+TEST(CurrentBlockTest, ARepeatedInstructionGoesOnWithItself) {
   const ProgramBlock first = block_of(0x100, {8, 8});        // its last instruction is at 0x104
   const ProgramBlock again = block_of(0x104, {8, 8}, true);  // begins with that one
   const ProgramBlock plain = block_of(0x104, {8, 8}, false);

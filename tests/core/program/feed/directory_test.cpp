@@ -11,7 +11,7 @@
 namespace cxloom {
 namespace {
 
-class FeedFolderTest : public testing::Test {
+class FeedDirectoryTest : public testing::Test {
  protected:
   FeedWriter process(std::uint32_t number) {
     return bench_.write(folder_.control(), {.kind = FeedRingHead::kProcess,
@@ -35,7 +35,7 @@ class FeedFolderTest : public testing::Test {
 
 using Numbers = std::vector<std::uint32_t>;
 
-TEST_F(FeedFolderTest, OpensEachRingThatWasAnnouncedOnce) {
+TEST_F(FeedDirectoryTest, OpensEachRingThatWasAnnouncedOnce) {
   EXPECT_TRUE(folder_.has_all());
   folder_.control().rings.store(2);
   EXPECT_FALSE(folder_.has_all());
@@ -47,7 +47,7 @@ TEST_F(FeedFolderTest, OpensEachRingThatWasAnnouncedOnce) {
   EXPECT_FALSE(std::filesystem::exists(bench_.path() + "/1"));  // nobody needs its name
 }
 
-TEST_F(FeedFolderTest, AThreadComesBehindItsProcess) {
+TEST_F(FeedDirectoryTest, AThreadComesBehindItsProcess) {
   folder_.control().rings.store(2);
   thread(1, 0);
   EXPECT_EQ(opened(), Numbers{});
@@ -56,14 +56,14 @@ TEST_F(FeedFolderTest, AThreadComesBehindItsProcess) {
   EXPECT_EQ(opened(), (Numbers{0, 1}));
 }
 
-TEST_F(FeedFolderTest, ARingOfAnotherSizeIsRefused) {
+TEST_F(FeedDirectoryTest, ARingOfAnotherSizeIsRefused) {
   folder_.control().rings.store(1);
   folder_.control().process_words *= 2;
   process(0);
   EXPECT_THROW(folder_.open_rings(), SimulationError);
 }
 
-TEST_F(FeedFolderTest, WhatAWriterCouldNotDoIsSaid) {
+TEST_F(FeedDirectoryTest, WhatAWriterCouldNotDoIsSaid) {
   EXPECT_EQ(folder_.failure(), "");
   std::strcpy(folder_.control().failure, "no room");
   EXPECT_EQ(folder_.failure(), "");  // it is not all written yet
@@ -71,7 +71,7 @@ TEST_F(FeedFolderTest, WhatAWriterCouldNotDoIsSaid) {
   EXPECT_EQ(folder_.failure(), "no room");
 }
 
-TEST_F(FeedFolderTest, AFolderHasOneReader) {
+TEST_F(FeedDirectoryTest, AFolderHasOneReader) {
   EXPECT_THROW(FeedDirectory(bench_.path(), {}), InputError);
   EXPECT_THROW(FeedDirectory(bench_.path() + "/none", {}), InputError);
 }

@@ -21,14 +21,16 @@ struct PageMoverMeasured {
 constexpr std::array kPageMoverMeasures{
     measure<&PageMoverMeasured::moved>(
         "pages_moved", "",
-        "its pages that events moved to another memory, in the whole run. This and the next three with "
-        "move_pages"),
+        "its pages that events or tiering moved to another memory, in the whole run. This and the next three "
+        "with move_pages or tiering"),
     measure<&PageMoverMeasured::left>(
         "pages_not_moved", "",
         "those that stayed: no frame was free for them, a line could not be copied, or the work had ended"),
     measure<&PageMoverMeasured::busy>("page_moves_ns", "ns", "time in which pages were being copied"),
-    measure<&PageMoverMeasured::waited>("page_wait_ns", "ns",
-                                        "time in which the next access waited for its page to be copied"),
+    measure<&PageMoverMeasured::waited>(
+        "page_wait_ns", "ns",
+        "time in which the next access, or with cores or tiering each, waited "
+        "for its page to be copied"),
 };
 
 }  // namespace

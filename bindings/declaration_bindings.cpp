@@ -113,9 +113,12 @@ nb::dict tables() {
   result["requests"] = requests;
   result["series"] = measures_of(infos_of(kSeriesColumns));
   result["commands"] = measures_of(infos_of(kCommandColumns));
-  std::vector<MeasureInfo> protocol = infos_of(kProtocolColumns);
-  const auto requester = std::ranges::find(protocol, "requester", &MeasureInfo::name);
-  protocol.insert(requester + 1, kProtocolIdentities.begin(), kProtocolIdentities.end());
+  std::vector<MeasureInfo> protocol;
+  for (const MeasureInfo& column : infos_of(kProtocolColumns)) {
+    protocol.push_back(column);
+    if (column.name != "requester") continue;
+    for (const MeasureInfo& identity : kProtocolIdentities) protocol.push_back(identity);
+  }
   result["protocol"] = measures_of(protocol);
   return result;
 }

@@ -244,6 +244,21 @@ def test_pages_of_tables_make_no_room(tmp_path: Path) -> None:
     assert found["tiering"]["demoted_bytes"] == 4 * PAGE
 
 
+def test_pages_that_wait_to_leave_are_not_asked_for_again() -> None:
+    """Sixteen pages take longer to leave than a period, in each of which other pages are idle."""
+    work = {
+        "pattern": "random",
+        "requests": 20_000,
+        "footprint": "512KiB",
+        "addresses": {"kind": "preferred", "nodes": ["near"]},
+    }
+    policy = {"kind": "hot-pages", "every": 1000, "hot": 1000, "period": "4us", "keep_free": "64KiB"}
+    found = of_host(cx.run(system(work, policy, near="256KiB")))
+    assert found["pages_moved"] == pytest.approx(16, abs=1)
+    assert found["pages"]["near"] == 64 - found["pages_moved"]
+    assert found["pages_not_moved"] <= 1
+
+
 def test_an_event_moves_pages_of_cores_too() -> None:
     moves = [{"at": "20us", "move_pages": {"requester": "host", "from": "far", "to": "near"}}]
     work = {"pattern": "random", "requests": 50_000}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "base/schema.hpp"
@@ -54,10 +55,13 @@ class HotPages final : public TieringPolicy {
       pages.move(access.page, order_.front());
   }
   void look(TieredPages& pages) override {
-    std::uint64_t free = pages.free(order_.front());
+    // Pages of scans before that still wait to leave make room, too.
+    if (pages.moves_waiting() == 0) leaving_.clear();
+    std::erase_if(leaving_, [&](std::uint64_t page) { return pages.node_of(page) != order_.front(); });
+    std::uint64_t free = pages.free(order_.front()) + leaving_.size();
     for (std::uint64_t page = 0; page < pages.pages(); ++page) {
       if (pages.is_table(page) || pages.node_of(page) != order_.front()) continue;
-      if (pages.accessed(page) || free >= keep_free_) continue;
+      if (pages.accessed(page) || free >= keep_free_ || !leaving_.insert(page).second) continue;
       pages.move(page, order_[1]);
       ++free;
     }
@@ -68,7 +72,8 @@ class HotPages final : public TieringPolicy {
   Params params_;
   std::uint64_t keep_free_;  // pages
   std::vector<std::size_t> order_;
-  std::vector<std::uint64_t> samples_;  // by page, in this period
+  std::vector<std::uint64_t> samples_;         // by page, in this period
+  std::unordered_set<std::uint64_t> leaving_;  // idle pages whose moves may still wait
 };
 
 }  // namespace cxloom

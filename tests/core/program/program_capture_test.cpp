@@ -13,7 +13,7 @@ namespace cxloom {
 namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
-constexpr RegisterSet kA = 1, kB = 2, kC = 4, kStack = 8;
+constexpr RegisterSet kA = 1, kB = 2, kC = 4, kStackPointer = 8;
 constexpr ProgramThread kThread{1, 0};
 
 BlockInstruction instruction(InstructionClass kind, RegisterSet address, RegisterSet data, RegisterSet result,
@@ -92,7 +92,7 @@ TEST_F(ProgramCaptureTest, StreamsAreIndependent) {
   start();
   for (std::uint64_t i = 0; i < 3; ++i) {
     // sum += a[i]; sum2 += b[i]; the pointers are counted up.
-    run({load(kC, kA), add(kStack, kC), load(kC, kB), add(kStack, kC), add(kA, 0), add(kB, 0)},
+    run({load(kC, kA), add(kStackPointer, kC), load(kC, kB), add(kStackPointer, kC), add(kA, 0), add(kB, 0)},
         {read(0, 64 * i), read(2, 9999 + 64 * i)});
   }
   EXPECT_EQ(dependences(), (Numbers{0, 0, 0, 0, 0, 0}));
@@ -111,9 +111,9 @@ TEST_F(ProgramCaptureTest, AStoreWaitsForItsDataButItsLineDoesNot) {
 
 TEST_F(ProgramCaptureTest, DependencesPassThroughMemory) {
   start();
-  run({load(kA, kB)}, {read(0, 4096)});       // 1
-  run({store(kA, kStack)}, {write(0, 800)});  // 2, waits for 1
-  run({load(kC, kStack)},
+  run({load(kA, kB)}, {read(0, 4096)});              // 1
+  run({store(kA, kStackPointer)}, {write(0, 800)});  // 2, waits for 1
+  run({load(kC, kStackPointer)},
       {read(0, 800)});  // 3: its address is ready, its data come with 1, or from memory with 3
   run({load(kA, kC)}, {read(0, 8192)});  // 4 waits for what was read
   EXPECT_EQ(dependences(), (Numbers{0, 1, 0, 1}));
@@ -122,11 +122,11 @@ TEST_F(ProgramCaptureTest, DependencesPassThroughMemory) {
 // With caches the stack is not in the trace, and what passed through it still waits for the miss.
 TEST_F(ProgramCaptureTest, HitsPassOnWhatTheyWaitFor) {
   start({}, 4096);
-  run({load(kB, kStack)}, {read(0, 800)});    // record 1: the stack's line
-  run({load(kA, kB)}, {read(0, 40960)});      // record 2
-  run({store(kA, kStack)}, {write(0, 800)});  // hits
-  run({load(kC, kStack)}, {read(0, 800)});    // hits, with the data of record 2
-  run({load(kA, kC)}, {read(0, 81920)});      // record 3
+  run({load(kB, kStackPointer)}, {read(0, 800)});    // record 1: the stack's line
+  run({load(kA, kB)}, {read(0, 40960)});             // record 2
+  run({store(kA, kStackPointer)}, {write(0, 800)});  // hits
+  run({load(kC, kStackPointer)}, {read(0, 800)});    // hits, with the data of record 2
+  run({load(kA, kC)}, {read(0, 81920)});             // record 3
   EXPECT_EQ(dependences(), (Numbers{0, 1, 1}));
 }
 
@@ -141,7 +141,7 @@ TEST_F(ProgramCaptureTest, ANeighbourOnTheLineComesWithTheMiss) {
 
 TEST_F(ProgramCaptureTest, PointersThatMoveOnDoNotWaitForWhatIsRead) {
   start();
-  const BlockInstruction pop = instruction(InstructionClass::kMove, kStack, 0, kA, kStack);
+  const BlockInstruction pop = instruction(InstructionClass::kMove, kStackPointer, 0, kA, kStackPointer);
   for (std::uint64_t i = 0; i < 3; ++i) run({pop}, {read(0, 800 + 8 * i)});
   EXPECT_EQ(dependences(), (Numbers{0, 0, 0}));
 }
@@ -382,7 +382,7 @@ TEST_F(ProgramCaptureTest, WhatIsStoredComesBackNoEarlierThanItIsKnown) {
   // A counter in memory: load, add, store; each load has the store before it to wait for.
   start(timed(), 4096);
   for (int i = 0; i < 1000; ++i)
-    run({load(kC, kStack), add(kC, 0), store(kC, kStack)}, {read(0, 800), write(2, 800)});
+    run({load(kC, kStackPointer), add(kC, 0), store(kC, kStackPointer)}, {read(0, 800), write(2, 800)});
   run({load(kB, kA)}, {read(0, 1'000'000)});
   // Five cycles from what is stored to what is loaded, one for the addition; the last window is still under way.
   EXPECT_NEAR(static_cast<double>(cycles_of(records())), 6.0 * (1000 - 64.0 / 3), 12);
@@ -709,7 +709,7 @@ TEST_F(ProgramCaptureTest, PagesHaveTheOriginThatTheyHadWhenTheyGotAFrame) {
   filter_.emplace(std::vector<CacheParams>{{.size = Bytes{4096}, .ways = 4}}, test::victims(), true, 0,
                   kNoLimit);
   capture_.emplace(*filter_, timed());
-  const BlockInstruction call = instruction(InstructionClass::kCall, kStack, 0, 0);
+  const BlockInstruction call = instruction(InstructionClass::kCall, kStackPointer, 0, 0);
   const auto map = [&](std::uint64_t order, std::uint64_t at) {
     capture_->system_call(kThread, {system_call::kMmap, order, {0, 4096, 3, 0x22, ~std::uint64_t{0}, 0}});
     capture_->system_call_ends(

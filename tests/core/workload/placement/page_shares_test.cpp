@@ -20,7 +20,7 @@
 namespace cxloom {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kSharedPage = 4096;
 using Pages = std::vector<std::optional<std::uint64_t>>;
 using Counts = std::vector<std::uint64_t>;
 
@@ -28,7 +28,7 @@ using Counts = std::vector<std::uint64_t>;
 std::vector<Counts> shares_by_node(const Counts& frames, const Pages& pages) {
   std::vector<NumaNode> nodes(frames.size());
   const PlacementRegistry kinds("placement");
-  PlacementContext context{nodes, Bytes{kPage}, kinds};
+  PlacementContext context{nodes, Bytes{kSharedPage}, kinds};
   std::vector<std::unique_ptr<PagePlacement>> placements;
   std::vector<PlacedProgram> programs;
   for (const auto& each : pages) {
@@ -120,7 +120,7 @@ TEST(ShareOut, WhoSpillsOverTakesWhatOthersLeave) {
   std::vector<NumaNode> nodes(3);
   for (std::size_t i = 0; i < 3; ++i) nodes[i].memories = {std::string(1, static_cast<char>('a' + i))};
   const PlacementRegistry kinds("placement");
-  PlacementContext context{nodes, Bytes{kPage}, kinds};
+  PlacementContext context{nodes, Bytes{kSharedPage}, kinds};
   PreferredPlacement first({.nodes = {"a"}, .limit = {}}, context);
   PreferredPlacement second({.nodes = {"b"}, .limit = {}}, context);
   BindPlacement bound({.nodes = {"c"}}, context);
@@ -165,7 +165,7 @@ class ListedTouches final : public AccessStream {
 };
 
 TEST(PagesTouched, CountsEachPageOnceInTheOrderOfTouch) {
-  const Bytes page{kPage};
+  const Bytes page{kSharedPage};
   EXPECT_EQ(count_of(pages_in({{Address{0}, 4096}, {Address{4095}, 2}, {Address{1U << 20U}, 8192}}, page)),
             4U);
   EXPECT_EQ(count_of(pages_in({{Address{~std::uint64_t{0}}, 64}}, page)), 1U);

@@ -56,7 +56,7 @@ template <class Table, class... Columns>
 nb::dict columns_of(Table&& table, const std::tuple<Columns...>& declared) {
   nb::dict columns;
   each_column(table, declared, [&](const MeasureInfo& info, auto& values) {
-    columns[std::string(info.name).c_str()] = column(std::move(values));
+    columns[nb::str(info.name.data(), info.name.size())] = column(std::move(values));
   });
   return columns;
 }

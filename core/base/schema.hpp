@@ -164,9 +164,9 @@ class SchemaField {
   /// A real number is a share that has other bounds within [0, 1].
   SchemaField& fraction(std::function<bool(const T&)> holds, std::string_view allowed)
     requires std::floating_point<T>;
-  SchemaField& min(T bound)
+  SchemaField& min(const T& bound)
     requires Ordered<T>;
-  SchemaField& max(T bound)
+  SchemaField& max(const T& bound)
     requires Ordered<T>;
   /// Any other condition; `allowed` says what is.
   SchemaField& where(std::function<bool(const T&)> holds, std::string_view allowed);
@@ -195,7 +195,7 @@ SchemaField<Member, T>& SchemaField<Member, T>::fraction(std::function<bool(cons
 }
 
 template <class Member, class T>
-SchemaField<Member, T>& SchemaField<Member, T>::min(T bound)
+SchemaField<Member, T>& SchemaField<Member, T>::min(const T& bound)
   requires Ordered<T>
 {
   entry_.info.minimum = value_text(bound);
@@ -203,7 +203,7 @@ SchemaField<Member, T>& SchemaField<Member, T>::min(T bound)
 }
 
 template <class Member, class T>
-SchemaField<Member, T>& SchemaField<Member, T>::max(T bound)
+SchemaField<Member, T>& SchemaField<Member, T>::max(const T& bound)
   requires Ordered<T>
 {
   entry_.info.maximum = value_text(bound);
@@ -368,7 +368,8 @@ class Schema {
   }
   template <class Holds>
   static SchemaFields::Holds of_params(Holds holds) {
-    return [holds](const void* params) { return holds(*static_cast<const Params*>(params)); };
+    return
+        [holds = std::move(holds)](const void* params) { return holds(*static_cast<const Params*>(params)); };
   }
 
   Params initial_{};

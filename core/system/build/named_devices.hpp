@@ -8,7 +8,7 @@
 namespace cxloom {
 
 class Devices;
-struct Roles;
+class Roles;
 struct SystemContext;
 
 /// Throws InputError if there is no such device, or it makes no requests.

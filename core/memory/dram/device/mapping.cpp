@@ -14,7 +14,7 @@ namespace cxloom {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames{"ro", "ch", "ra", "ba", "bg", "co"};
+constexpr std::array<std::string_view, 6> kBitNames{"ro", "ch", "ra", "ba", "bg", "co"};
 constexpr std::string_view kAllowed =
     "fields from the top of the address: ro (row), ch (channel), ra (rank), ba (bank), bg (bank group), co "
     "(column), each once, or in parts with a number of bits such as co3";
@@ -37,10 +37,10 @@ std::vector<Written> parse(const std::string& text) {
       ++at;
       continue;
     }
-    const auto name = std::find(kNames.begin(), kNames.end(), std::string_view(text).substr(at, 2));
-    if (name == kNames.end()) throw wrong("no field of an address: '" + text.substr(at, 2) + "'", text);
+    const auto name = std::find(kBitNames.begin(), kBitNames.end(), std::string_view(text).substr(at, 2));
+    if (name == kBitNames.end()) throw wrong("no field of an address: '" + text.substr(at, 2) + "'", text);
     Written& part =
-        written.emplace_back(Written{static_cast<std::size_t>(name - kNames.begin()), std::nullopt});
+        written.emplace_back(Written{static_cast<std::size_t>(name - kBitNames.begin()), std::nullopt});
     for (at += 2; at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0; ++at) {
       part.bits = std::min(part.bits.value_or(0) * 10 + static_cast<unsigned>(text[at] - '0'), 64U);
     }
@@ -80,7 +80,7 @@ DramMapping::DramMapping(const std::string& fields, const DramOrganisation& orga
                 fields);
   }
   for (std::size_t f = 0; f < kFields; ++f) {
-    const std::string name(kNames[f]);
+    const std::string name(kBitNames[f]);
     if (rests[f] > 1)
       throw wrong("the field '" + name + "' stands there twice without a number of bits", fields);
     if (given[f] > wanted[f] || (rests[f] == 0 && given[f] != wanted[f])) {

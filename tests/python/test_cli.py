@@ -248,7 +248,7 @@ def test_components_tells_of_parameters_where_they_are_some(cxloom: Call) -> Non
     assert "A trace file to replay" in " ".join(shown.out.split())
     assert "host.cache.size" in cxloom("components", "size").out
     assert "did you mean 'trace'?" in cxloom("components", "traec").err
-    assert "did you mean 'host'?" in cxloom("components", "hots").err
+    assert "did you mean 'host'?" in cxloom("components", "hosst").err
 
 
 def test_components_as_json_are_what_is_declared(cxloom: Call) -> None:

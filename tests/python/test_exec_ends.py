@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from emulated_programs import PROGRAMS, needs_qemu
 from exec_support import spec
-from test_trace_emulator import PROGRAMS, needs_qemu
 
 from cxloom.trace import emulator
 

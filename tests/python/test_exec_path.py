@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulated_programs import PROGRAMS, needs_qemu
 from exec_support import SMALL, build_memory_program, spec
 from test_sampling import SMALL as FEW
 from test_sampling import records
-from test_trace_emulator import PROGRAMS, needs_qemu
 
 import cxloom as cx
 from cxloom.execution import execute, replay

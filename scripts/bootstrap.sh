@@ -24,7 +24,8 @@ compiles() {
   local cxx
   for cxx in ${CXX:-c++ g++ clang++}; do
     command -v "$cxx" >/dev/null || continue
-    printf '#include <%s>\n' "$@" | "$cxx" -std=c++20 -x c++ -fsyntax-only - 2>/dev/null
+    # Not through a pipe: a compiler that ends without reading would end what writes to it, and seem to have failed.
+    "$cxx" -std=c++20 -x c++ -fsyntax-only - 2>/dev/null < <(printf '#include <%s>\n' "$@")
     return
   done
   return 1

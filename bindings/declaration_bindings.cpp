@@ -2,6 +2,7 @@
 #include "core_bindings.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <memory>
@@ -246,6 +247,10 @@ void bind_declarations(nb::module_& m) {
   m.def("quantity", &quantity, "type"_a, "text"_a,
         "A quantity as a number: of time nanoseconds, of bytes bytes, of rates so many a second, inf without "
         "limit. Raises InputError naming what is allowed.");
+  m.def(
+      "nearest_name", &nearest_name, "name"_a, "candidates"_a,
+      "The candidate nearest to a name, of equally near ones the first, else the shortest that it is a part "
+      "of, else an empty text.");
   m.def("expand_topology", &expand_topology, "topology"_a,
         "The devices, links and address map that `topology: {kind: ...}` stands for.");
   m.def(

@@ -249,6 +249,8 @@ def test_components_tells_of_parameters_where_they_are_some(cxloom: Call) -> Non
     assert "host.cache.size" in cxloom("components", "size").out
     assert "did you mean 'trace'?" in cxloom("components", "traec").err
     assert "did you mean 'host'?" in cxloom("components", "hosst").err
+    # As near as the parameter `hot`; kinds come first.
+    assert "did you mean 'host'?" in cxloom("components", "hots").err
 
 
 def test_components_as_json_are_what_is_declared(cxloom: Call) -> None:

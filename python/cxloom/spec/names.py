@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from cxloom import _core
 from cxloom.base import limits
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted
@@ -21,14 +21,19 @@ _COMPARED = 5_000  # names that one is compared with
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:
-    """The candidate nearest to `name`, else the shortest that it is a part of, else an empty text."""
-    if len(name) > limits.NAME:
+    """The candidate nearest to `name`, else the shortest that it is a part of, else an empty text.
+
+    Nearest is what takes the fewest changes of a letter, or of two neighbours, as where the core looks. Of equally near
+    ones it is the first: candidates come in the order in which a user is likely to mean them.
+    """
+    if len(name) > limits.NAME or not _is_text(name):
         return ""
-    known = list(itertools.islice(candidates, _COMPARED))
-    found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    if not found and len(name) >= 3:
-        found = sorted((candidate for candidate in known if name in candidate), key=len)
-    return found[0] if found else ""
+    return _core.nearest_name(name, list(filter(_is_text, itertools.islice(candidates, _COMPARED))))
+
+
+def _is_text(name: str) -> bool:
+    """Whether it has no halves of characters, as names of files may."""
+    return not any("\ud800" <= each <= "\udfff" for each in name)
 
 
 def listed(names: Iterable[str], limit: int = 12, word: str = "or") -> str:

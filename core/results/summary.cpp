@@ -163,7 +163,7 @@ constexpr std::array kSummaryMeasures{
                                   "measures of each device of a plug-in besides these: those of its kind. "
                                   "Absent where there is none"),
     measure<&Summary::per_home>("per_home", "", "measures of each coherency agent",
-                                parts_of<kCoherenceMeasures>(true)),
+                                parts_of<kHomeMeasures>(true)),
     measure<&Summary::coherence>("coherence", "",
                                  "the same of all of them together; empty: no memory is kept coherent",
                                  parts_of<kCoherenceTotals>()),
@@ -274,8 +274,10 @@ void add_memory(const Component& component, const MemoryOwner& owner, const Memo
 Value homes_of(const System& system) {
   Value::Map homes;
   for (const auto& [component, home] : system.roles().all<CoherenceHome>()) {
+    CoherenceMeasured measured(home->coherence_counts());
+    measured.transactions_mean = home->transactions_mean();
     MapSink own;
-    report_all(kCoherenceMeasures, CoherenceMeasured(home->coherence_counts()), own);
+    report_all(kHomeMeasures, measured, own);
     homes.emplace_back(component->name(), own.take());
   }
   return homes;

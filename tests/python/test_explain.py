@@ -71,6 +71,16 @@ def coherent(entries: int) -> cx.System:
     return system.set("run.warmup", 20_000)
 
 
+def misses_at_a_home(transactions: int) -> cx.System:
+    """A host each of whose reads asks the home, which has room for so many at a time and follows all lines."""
+    system = chained(
+        host={"cache": {"size": "4KiB", "ways": 4}, "queue": 16},
+        memory={"dcoh": {"filter": {"entries": 16384}, "transactions": transactions}},
+        work={"footprint": "512KiB"},
+    )
+    return system.set("address_map", [{"to": "mem", "coherence": "hdm-db"}])
+
+
 def beside_io(**engine: Any) -> cx.System:
     """Reads of a host and of an I/O engine, back by one wire."""
     spec = chained(link={"bandwidth": "20GB/s"}, work={"requests": 4000}).resolve().plain()
@@ -82,6 +92,14 @@ def beside_io(**engine: Any) -> cx.System:
 KNOWN: dict[str, tuple[cx.System, str]] = {
     "a snoop filter": (coherent(4096), "the snoop filter of mem"),
     "a snoop filter that holds all": (coherent(16384), "the queue of host"),
+    "transactions of a home": (
+        misses_at_a_home(transactions=2),
+        "the transactions of the coherency agent of mem",
+    ),
+    "more transactions of a home than there are requests": (
+        misses_at_a_home(transactions=64),
+        "the queue of host",
+    ),
     "an I/O engine that takes what it can": (
         beside_io(outstanding=1024),
         "the traffic of the I/O engine nic",
@@ -227,6 +245,18 @@ def test_a_bound_is_of_the_whole_system_where_a_resource_carries_a_part() -> Non
     ways = [bounds["the wire far->sw"], bounds["the wire far->sw#2"]]
     assert ways == pytest.approx([4 * 2 * 3.2] * 2, rel=0.05)
     assert all(bound is None or bound >= found.throughput for bound in bounds.values())
+
+
+def test_transactions_in_use_are_those_of_littles_law() -> None:
+    """One request at a time: the home looks it up (12 ns), the controller takes 20 and the media 50."""
+    system = misses_at_a_home(transactions=4).set("devices.host.queue", 1)
+    summary = cx.run(system.set("run.warmup", 0)).summary
+    home = summary["per_home"]["mem"]
+    asked = home["filter_hits"] + home["filter_misses"]
+    expected = asked * (12 + 20 + 50) / summary["simulated_time_ns"]
+    assert home["transactions_mean"] == pytest.approx(expected, rel=1e-3)
+    without = misses_at_a_home(transactions=4).set("devices.mem.dcoh.transactions", None)
+    assert "transactions_mean" not in cx.run(without).summary["per_home"]["mem"]
 
 
 def test_what_a_run_notes_is_noted_beside_its_explanation() -> None:

@@ -31,6 +31,7 @@ struct CoherenceMeasured : CoherenceCounts {
   std::uint64_t filter_evictions = 0;
   std::optional<std::uint64_t> lines_invalidated_live;
   double invalidation_wait_mean = 0;
+  std::optional<double> transactions_mean;
 
   explicit CoherenceMeasured(const CoherenceCounts& counts)
       : CoherenceCounts(counts),
@@ -72,6 +73,16 @@ inline constexpr std::array kCoherenceMeasures{
     measure<CoherenceMeasured, &CoherenceMeasured::flips_to_host>(
         "bias_flips_to_host", "", "pages of the device that the host came to use (HDM-D)"),
 };
+
+/// Those of one home.
+inline constexpr auto kHomeMeasures = [] {
+  std::array<Measure<CoherenceMeasured>, kCoherenceMeasures.size() + 1> all{};
+  for (std::size_t i = 0; i < kCoherenceMeasures.size(); ++i) all[i] = kCoherenceMeasures[i];
+  all.back() = measure<&CoherenceMeasured::transactions_mean>(
+      "transactions_mean", "",
+      "requests in the agent, from their lookup to their answer, mean. Absent where their number has no limit");
+  return all;
+}();
 
 /// The counts of all homes together, and the caches' own.
 inline constexpr auto kCoherenceTotals = [] {

@@ -1,6 +1,8 @@
 // The role of what manages the coherence of memory.
 #pragma once
 
+#include <optional>
+
 #include "component/roles.hpp"
 #include "protocol/address_map.hpp"
 
@@ -19,6 +21,8 @@ class CoherenceHome {
   virtual bool serves_others() const = 0;
   /// What it counted in the window.
   virtual const CoherenceCounts& coherence_counts() const = 0;
+  /// Requests in it, the mean over the window; none: it takes as many as come.
+  virtual std::optional<double> transactions_mean() const = 0;
 
  protected:
   ~CoherenceHome() = default;

@@ -72,6 +72,7 @@ void DirectoryAgent::admit_request(Message& message) {
 
 void DirectoryAgent::admit(Message& message) {
   ++admitted_;
+  if (limit_) places_taken_.change(now(), +1);
   endpoint().release(message, now());
   look_up(message);
 }
@@ -391,6 +392,7 @@ void DirectoryAgent::complete(Message& message, Opcode opcode) {
   transmit(message, now());
   if (!had_place) return;
   --admitted_;
+  if (limit_) places_taken_.change(now(), -1);
   if (outside_.empty()) return;
   --outside_count_;
   Message& next = outside_.pop();
@@ -451,11 +453,19 @@ std::string DirectoryAgent::line_state(LineAddress line) const {
   return text;
 }
 
-void DirectoryAgent::open_window(Time now) { counts_.open(now); }
+std::optional<double> DirectoryAgent::transactions_mean() const {
+  return limit_ ? std::optional(places_taken_.mean()) : std::nullopt;
+}
+
+void DirectoryAgent::open_window(Time now) {
+  counts_.open(now);
+  places_taken_.open(now);
+}
 
 void DirectoryAgent::close_window(Time now) {
   counts_->filter_entries = filter_->occupied();
   counts_.close(now);
+  places_taken_.close(now);
 }
 
 // A line that comes into a full set makes another leave, and the caches that have it lose it.
@@ -472,6 +482,17 @@ void DirectoryAgent::resources(ResourceSink& sink) const {
             .twice = {doubled("filter.entries", entries)},
             .twice_text = std::to_string(2 * std::uint64_t{entries}) + " entries",
             .remark_text = "of its misses drive a line out of caches"});
+  if (!limit_) return;
+  sink.add({.name = "the transactions of the coherency agent of",
+            .stage = Stage::kPlaces,
+            .capacity = *limit_,
+            .occupancy = Occupancy::kLevel,
+            .measures = {"per_home.*.transactions_mean"},
+            .wait = Segment::kHomeQueue,
+            .counts = Traffic::kRequests,
+            .part = "directory",
+            .twice = {doubled("transactions", *limit_)},
+            .twice_text = std::to_string(2 * std::uint64_t{*limit_}) + " transactions"});
 }
 
 std::string DirectoryAgent::activity() const {

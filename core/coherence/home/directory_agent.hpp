@@ -19,6 +19,7 @@
 #include "coherence/home/snoop_filter.hpp"
 #include "component/endpoint.hpp"
 #include "component/memory_front.hpp"
+#include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
 #include "kernel/windowed.hpp"
@@ -56,6 +57,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   };
 
   const CoherenceCounts& coherence_counts() const override { return counts_.window(); }
+  std::optional<double> transactions_mean() const override;
 
   void start() override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -227,6 +229,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   Pool<Snoop> snoops_;
   Pool<Access> accesses_;
   std::uint32_t admitted_ = 0;  // requests, from their admission to their answer
+  LevelMonitor places_taken_;   // by these, where there is a limit
   MessageQueue outside_;
   std::size_t outside_count_ = 0;
   WaitList places_;

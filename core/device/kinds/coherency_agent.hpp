@@ -28,7 +28,7 @@ class CoherencyAgent final : public Endpoint {
         io_(params.io_time, *this) {}
 
   std::size_t max_ports() const override { return 0; }
-  static std::vector<MeasureInfo> measures() { return infos_of(kCoherenceMeasures); }
+  static std::vector<MeasureInfo> measures() { return infos_of(kHomeMeasures); }
 
  private:
   Dcoh dcoh_;

@@ -142,6 +142,7 @@ class Component(TypedDict, total=False):
     conflicts: Any
     bias_flips_to_device: Any
     bias_flips_to_host: Any
+    transactions_mean: Any
     in_flight_mean: Any
     fences: Any
     fence_wait_ns: Any

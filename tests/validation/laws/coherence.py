@@ -243,3 +243,9 @@ def asked_for(look: LoggedLook, value: int, name: str) -> None:
     if look.whole and not after:
         look.equal(value, len(sent))
     look.within(value, 0, len(sent))
+
+
+@law("per_home.*.transactions_mean", laws=COHERENCE)
+def transactions_mean(look: LoggedLook, value: float, name: str) -> None:
+    """No more than there may be."""
+    look.within(value, 0, look.home(name)["transactions"])

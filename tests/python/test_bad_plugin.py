@@ -159,7 +159,10 @@ def test_one_that_throws_at_work_is_named(
     ("how", "thrown"),
     [
         ("names no page", "a tiering policy that names a page that was never touched"),
-        ("names no node", "a tiering policy that names a node that is not there"),
+        (
+            "names no node",
+            "a tiering policy that names node 2, which is not there; allowed: 0 (mem) or 1 (far)",
+        ),
         (
             "declares no source",
             "a tiering policy that protects pages and does not declare hint faults",

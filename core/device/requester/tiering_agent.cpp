@@ -167,8 +167,12 @@ std::uint64_t TieringAgent::known_page(std::uint64_t page) const {
 }
 
 std::size_t TieringAgent::known_node(std::size_t node) const {
-  ensure(node < traffic_.size(), "a tiering policy that names a node that is not there");
-  return node;
+  if (node < traffic_.size()) return node;
+  std::vector<std::string> names;
+  for (const NumaNode& each : tiering_->nodes)
+    names.push_back(std::to_string(names.size()) + " (" + each.name() + ")");
+  throw InternalError("a tiering policy that names node " + std::to_string(node) +
+                      ", which is not there; allowed: " + list_names(names));
 }
 
 void TieringAgent::protect(std::uint64_t page) {

@@ -190,9 +190,11 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
       .category("tiering")
       .default_text("none: pages stay where they are placed")
       .doc("Which pages the kernel moves to another memory while the program runs, and when.");
-  schema.effective(
-      "tiering", [](const WorkloadParams& work) { return work.places_pages(); },
-      "while addresses are as-is: pages are not placed");
+  // A rule, and no effect, which may be left out where `addresses` is set over it: a run without it is another experiment.
+  schema.rule(
+      "tiering has no effect while addresses are as-is: pages are not placed; set addresses to a placement, or "
+      "tiering to null",
+      [](const WorkloadParams& work) { return !work.tiering || work.places_pages(); }, "tiering");
   schema.field("kernel", &WorkloadParams::kernel).doc("What the kernel's work on pages costs the program.");
   schema.effective(
       "kernel", [](const WorkloadParams& work) { return work.tiering.has_value(); },

@@ -10,6 +10,7 @@
 #include "system/model/system.hpp"
 #include "system/model/touched_memory.hpp"
 #include "workload/pattern/pattern.hpp"
+#include "workload/placement/checked_placement.hpp"
 
 namespace cxloom {
 
@@ -81,7 +82,8 @@ std::unique_ptr<PagePlacement> WorkloadBuilder::make_placement(const Placed& pla
                                                                const KindSpec& kinded) const {
   const std::vector<MemoryOfOther> others = memory_of_others(map_, placed.workload->device);
   PlacementContext context{placed.nodes, page_, registry_.placements, others};
-  return with_path(key, [&] { return registry_.placements.make(kinded, context); });
+  auto made = with_path(key, [&] { return registry_.placements.make(kinded, context); });
+  return std::make_unique<CheckedPlacement>(std::move(made), placed.nodes, key);
 }
 
 bool WorkloadBuilder::has_cache(const std::string& device) const {
@@ -124,6 +126,7 @@ void WorkloadBuilder::divide_memory(const Spec& spec) {
       if (all.size() > 1) program.pages = pages_of(*placed->workload);
     });
     program.placement = &restarted(*placed, offers);
+    program.path = "workload." + placed->workload->device;
     programs.push_back(std::move(program));
   }
   const auto with_tables = std::ranges::find_if(

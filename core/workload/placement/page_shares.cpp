@@ -40,7 +40,10 @@ class Taker {
       for (std::size_t i = 0; i < program_->nodes.size(); ++i)
         seen.push_back(has_memory(i) ? free[program_->nodes[i]] : 0);
       PageRun& run = runs_[at_];
-      const auto choice = program_->placement->place(run.first, std::min(most, run.count), seen);
+      const auto place = [&] {
+        return program_->placement->place(run.first, std::min(most, run.count), seen);
+      };
+      const auto choice = program_->path.empty() ? place() : with_path(program_->path, place);
       if (!choice) {  // it runs out of memory at this page
         at_ = runs_.size();
         return;

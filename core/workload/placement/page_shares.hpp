@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "workload/placement/numa_nodes.hpp"
@@ -26,6 +27,7 @@ struct PlacedProgram {
   std::optional<PageRuns> pages;       ///< that it touches at most; none: not known
   std::vector<std::size_t> nodes;      ///< its nodes, in the order that its placement knows them by
   std::vector<bool> has_memory = {};   ///< those of them that have memory for it; all, if none is said to
+  std::string path = {};               ///< where its mistakes are, if whoever asks does not say it
 };
 
 /// How many frames of each node each program gets: as many as it takes if all programs touch their pages in turn, one page

@@ -175,7 +175,8 @@ std::uint64_t PlacedStream::place(Access& access) {
 }
 
 void PlacedStream::take_frame(std::uint64_t page, PagePlacement& placement, bool table) {
-  const auto choice = placement.place(page, 1, memory_.free());
+  const auto choice =
+      with_path(path_.substr(0, path_.rfind('.')), [&] { return placement.place(page, 1, memory_.free()); });
   if (!choice) refuse_page(placed_.size(), path_);
   ensure(choice->pages == 1 && memory_.free()[choice->node] > 0, "a page placed where no frame is left");
   ++taken_[choice->node];

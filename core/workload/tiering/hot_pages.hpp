@@ -2,7 +2,9 @@
 // that were not accessed for a period make room for them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <unordered_set>
 #include <vector>
 
@@ -43,7 +45,11 @@ class HotPages final : public TieringPolicy {
   HotPages(const Params& params, const TieringContext& context)
       : params_(params),
         keep_free_(params.keep_free.count() / context.page.count()),
-        order_(nearest_first(context.nodes)) {}
+        nodes_(context.nodes),
+        order_(nearest_first(context.nodes)) {
+    refuse_equally_near(context);
+    refuse_above("keep_free", params.keep_free, std::span(context.nodes).subspan(order_.front(), 1), context);
+  }
 
   TieringSources sources() const override {
     return {.accessed_bits = true, .sample_every = params_.every, .period = params_.period};
@@ -51,7 +57,7 @@ class HotPages final : public TieringPolicy {
 
   void sampled(const PageAccess& access, TieredPages& pages) override {
     if (access.page >= samples_.size()) samples_.resize(pages.pages());
-    if (++samples_[access.page] == params_.hot && access.node != order_.front())
+    if (++samples_[access.page] == params_.hot && is_farther(access.node))
       pages.move(access.page, order_.front());
   }
   void look(TieredPages& pages) override {
@@ -59,18 +65,24 @@ class HotPages final : public TieringPolicy {
     if (pages.moves_waiting() == 0) leaving_.clear();
     std::erase_if(leaving_, [&](std::uint64_t page) { return pages.node_of(page) != order_.front(); });
     std::uint64_t free = pages.free(order_.front()) + leaving_.size();
+    const std::size_t next =
+        *std::ranges::find_if(order_, [&](std::size_t node) { return is_farther(node); });
     for (std::uint64_t page = 0; page < pages.pages(); ++page) {
       if (pages.is_table(page) || pages.node_of(page) != order_.front()) continue;
       if (pages.accessed(page) || free >= keep_free_ || !leaving_.insert(page).second) continue;
-      pages.move(page, order_[1]);
+      pages.move(page, next);
       ++free;
     }
     samples_.assign(pages.pages(), 0);
   }
 
  private:
+  /// Than the nearest.
+  bool is_farther(std::size_t node) const { return nodes_[node].distance > nodes_[order_.front()].distance; }
+
   Params params_;
   std::uint64_t keep_free_;  // pages
+  std::span<const NumaNode> nodes_;
   std::vector<std::size_t> order_;
   std::vector<std::uint64_t> samples_;         // by page, in this period
   std::unordered_set<std::uint64_t> leaving_;  // idle pages whose moves may still wait

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/schema.hpp"
@@ -31,7 +32,11 @@ class PromoteOnFault final : public TieringPolicy {
   PromoteOnFault(const Params& params, const TieringContext& context)
       : period_(params.period),
         scan_(std::max<std::uint64_t>(params.scan.count() / context.page.count(), 1)),
-        order_(nearest_first(context.nodes)) {}
+        nodes_(context.nodes),
+        order_(nearest_first(context.nodes)) {
+    refuse_equally_near(context);
+    refuse_above("scan", params.scan, context.nodes, context);
+  }
 
   TieringSources sources() const override { return {.hint_faults = true, .period = period_}; }
 
@@ -40,21 +45,26 @@ class PromoteOnFault final : public TieringPolicy {
     std::uint64_t left = scan_;
     for (std::uint64_t seen = 0; seen < all && left > 0; ++seen, ++next_) {
       if (next_ >= all) next_ = 0;
-      if (pages.is_table(next_) || pages.node_of(next_) == order_.front()) continue;
+      if (pages.is_table(next_) || !is_nearer(order_.front(), pages.node_of(next_))) continue;
       pages.protect(next_);
       --left;
     }
   }
   void faulted(const PageAccess& access, TieredPages& pages) override {
     for (const std::size_t node : order_) {
-      if (node == access.node) return;
+      if (!is_nearer(node, access.node)) return;
       if (pages.free(node) > 0) return pages.move(access.page, node);
     }
   }
 
  private:
+  bool is_nearer(std::size_t node, std::size_t than) const {
+    return nodes_[node].distance < nodes_[than].distance;
+  }
+
   Time period_;
   std::uint64_t scan_;  // pages
+  std::span<const NumaNode> nodes_;
   std::vector<std::size_t> order_;
   std::uint64_t next_ = 0;
 };

@@ -22,6 +22,13 @@ struct TieringContext {
   Bytes page;
 };
 
+/// Throws InputError, with that key, for more bytes than these of the nodes hold in whole pages.
+void refuse_above(const char* key, Bytes bytes, std::span<const NumaNode> nodes,
+                  const TieringContext& context);
+
+/// Throws InputError where all nodes are as near: no page has a nearer one to go to.
+void refuse_equally_near(const TieringContext& context);
+
 /// Where a policy learns of accesses. What it does not declare it does not get, and does not pay for.
 struct TieringSources {
   bool hint_faults = false;        ///< it makes pages inaccessible, and hears of the next access to each

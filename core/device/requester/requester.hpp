@@ -18,6 +18,7 @@ namespace cxloom {
 class CacheAgent;
 class MeasureSink;
 class MovablePages;
+class TieringAgent;
 
 class Requester {
  public:
@@ -72,6 +73,8 @@ class Requester {
   /// Its program's pages, if they can be put elsewhere while it runs; to be called before the simulation
   /// starts if they will be.
   virtual MovablePages* expect_moves() = 0;
+  /// What moves its pages as a policy says; null: nothing does.
+  virtual TieringAgent* tiering() = 0;
   /// Its program's pages go to another memory from now on.
   virtual void move_pages(const PageMover::Order& order) = 0;
   /// It makes no more requests; those under way go on to their end. Not if they come from outside.

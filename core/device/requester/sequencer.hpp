@@ -51,6 +51,7 @@ class alignas(64) Sequencer final : public Agent,
   void read_through(std::uint64_t most) override;
   void check_mapped(const Access& access) const override;
   MovablePages* expect_moves() override;
+  TieringAgent* tiering() override { return tiering_.get(); }
   void move_pages(const PageMover::Order& order) override { mover_->begin(order); }
   void cease() override;
   void resume() override;

@@ -135,7 +135,7 @@ void TieringAgent::look() {
 void TieringAgent::completed(const Request& access, Time now) {
   if (access.failed || access.target == access.requester()) return;
   const bool sampled = sources_.sample_every > 0 && --until_sample_ == 0;
-  if (!sampled && !sources_.traffic) return;
+  if (!sampled && !sources_.traffic && !counts_answers_) return;
   if (sampled) until_sample_ = sources_.sample_every;
   const auto page = pages_.page_at(access.address);
   if (!page) return;
@@ -152,6 +152,12 @@ void TieringAgent::completed(const Request& access, Time now) {
                              .latency = now - access.created()},
                             *this);
   pay();
+}
+
+TieringAgent::Answers TieringAgent::answers() const {
+  Answers answers{.nearest = traffic_[nearest_first(tiering_->nodes).front()].answered};
+  for (const NodeTraffic& node : traffic_) answers.all += node.answered;
+  return answers;
 }
 
 NodeTraffic TieringAgent::traffic(std::size_t node) const {

@@ -52,6 +52,15 @@ class TieringAgent final : public EventHandler, private TieredPages {
   /// A page's translations are being shot down.
   void shot_down();
 
+  /// Answers of memory are counted from now on, by node.
+  void count_answers() { counts_answers_ = true; }
+  /// Those of the nearest node, and of all.
+  struct Answers {
+    std::uint64_t nearest = 0;
+    std::uint64_t all = 0;
+  };
+  Answers answers() const;
+
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
@@ -108,6 +117,7 @@ class TieringAgent final : public EventHandler, private TieredPages {
   std::uint64_t until_sample_ = 0;
   std::uint64_t protected_now_ = 0;  // by this call of the policy
   std::uint64_t scanned_now_ = 0;
+  bool counts_answers_ = false;
   bool urgent_ = false;  // what it orders is because of a fault
 
   // Over the whole run.

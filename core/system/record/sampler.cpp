@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "component/component.hpp"
+#include "device/requester/requester.hpp"
+#include "device/requester/tiering_agent.hpp"
 #include "interconnect/link/end.hpp"
 #include "interconnect/wire/shared_medium.hpp"
 #include "kernel/kernel.hpp"
@@ -63,6 +65,29 @@ class MemoryProbe final : public Sampler::Probe {
   MemoryOwner& owner_;
 };
 
+class NearestNodeProbe final : public Sampler::Probe {
+ public:
+  NearestNodeProbe(const Component& component, TieringAgent& tiering)
+      : component_(component), tiering_(tiering), before_(tiering.answers()) {
+    tiering_.count_answers();
+  }
+  std::string name() const override { return component_.name() + ": nearest node"; }
+  bool has_wire() const override { return false; }
+  bool has_queue() const override { return false; }
+  void open() override { before_ = tiering_.answers(); }
+  Level read(Time /*now*/) override {
+    const TieringAgent::Answers answers = tiering_.answers();
+    return {.part = answers.nearest - before_.nearest, .whole = answers.all - before_.all};
+  }
+
+ private:
+  const Component& component_;
+  TieringAgent& tiering_;
+  TieringAgent::Answers before_;  // when the window opened
+};
+
+constexpr float kNoSample = std::numeric_limits<float>::quiet_NaN();
+
 }  // namespace
 
 Sampler::Sampler(Kernel& kernel, const System& system, Time interval)
@@ -80,6 +105,10 @@ Sampler::Sampler(Kernel& kernel, const System& system, Time interval)
     if (owner && owner->memory_capacity() > Bytes{})
       probes_.push_back(std::make_unique<MemoryProbe>(*component, *owner));
   }
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
+    if (TieringAgent* const tiering = requester->tiering())
+      probes_.push_back(std::make_unique<NearestNodeProbe>(*component, *tiering));
+  }
 }
 
 Sampler::~Sampler() = default;
@@ -88,6 +117,7 @@ void Sampler::open_window(Time now) {
   open_ = true;
   opened_ = now;
   before_.assign(probes_.size(), {});
+  for (const auto& probe : probes_) probe->open();
   kernel_.schedule_background(now + interval_, source_, *this, 0);
 }
 
@@ -98,11 +128,15 @@ void Sampler::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
   for (std::size_t i = 0; i < probes_.size(); ++i) {
     const Probe::Level level = probes_[i]->read(now);
     const auto busy = static_cast<double>((level.busy - before_[i].busy).ps());
+    const auto part = static_cast<double>(level.part - before_[i].part);
+    const std::uint64_t whole = level.whole - before_[i].whole;
     table_.time_ps.push_back((now - opened_).ps());
     table_.probe.push_back(static_cast<std::uint32_t>(i));
     table_.utilization.push_back(probes_[i]->has_wire() ? static_cast<float>(busy / interval)
-                                                        : std::numeric_limits<float>::quiet_NaN());
-    table_.queue.push_back(static_cast<float>((level.queue_integral - before_[i].queue_integral) / interval));
+                                 : whole > 0 ? static_cast<float>(part / static_cast<double>(whole))
+                                             : kNoSample);
+    const double waiting = (level.queue_integral - before_[i].queue_integral) / interval;
+    table_.queue.push_back(probes_[i]->has_queue() ? static_cast<float>(waiting) : kNoSample);
     before_[i] = level;
   }
   kernel_.schedule_background(now + interval_, source_, *this, 0);

@@ -1,5 +1,5 @@
-// Utilisation and queue occupancy over time, of every direction of links and buses and of every memory,
-// sampled at equal intervals inside the measured window.
+// Utilisation and queue occupancy over time, of every direction of links and buses and of every memory, sampled
+// at equal intervals inside the measured window; and the share of a tiered program's accesses that its nearest node answers.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,16 @@ struct SeriesTable {
 
 inline constexpr std::tuple kSeriesColumns{
     column<&SeriesTable::time_ps>("time_ps", "ps", "end of the interval, from the opening of the window"),
-    column<&SeriesTable::probe>("name", "", "direction of a link or bus, or memory, that was sampled"),
-    column<&SeriesTable::utilization>("utilization", "",
-                                      "busy time / length, in the interval; null of a memory"),
+    column<&SeriesTable::probe>(
+        "name", "",
+        "direction of a link or bus, or memory, that was sampled; with tiering `REQUESTER: nearest node`, too"),
+    column<&SeriesTable::utilization>(
+        "utilization", "",
+        "busy time / length, in the interval; null of a memory. Of a nearest node the share of the "
+        "requester's accesses that it answered, of those that memory did; null where none was"),
     column<&SeriesTable::queue>("queue", "",
-                                "messages that wait, in a memory requests in it, mean over the interval"),
+                                "messages that wait, in a memory requests in it, mean over the interval; "
+                                "null of a nearest node"),
 };
 
 class Sampler final : public EventHandler {
@@ -43,11 +48,17 @@ class Sampler final : public EventHandler {
     struct Level {
       Time busy;
       double queue_integral = 0.0;  ///< level times picoseconds
+      std::uint64_t part = 0;       ///< of a whole that is counted
+      std::uint64_t whole = 0;
     };
     virtual ~Probe() = default;
     virtual std::string name() const = 0;
     /// Whether it can be busy, or just holds requests.
     virtual bool has_wire() const { return true; }
+    /// Whether anything waits there; otherwise it has a part of a whole.
+    virtual bool has_queue() const { return true; }
+    /// The window opens.
+    virtual void open() {}
     /// Sums since the window opened, up to `now`.
     virtual Level read(Time now) = 0;
   };

@@ -15,6 +15,7 @@ from cxloom.bottleneck.resource import Resource
 from cxloom.bottleneck.resources import cause, chain, together
 from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.results.caveats import error_sentence, why_no_length
+from cxloom.results.tiering import tiering_sentences
 from cxloom.spec.parts import section_default
 from cxloom.spec.resolve import Override
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
@@ -223,6 +224,7 @@ def _notes(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
     said = error_sentence(summary)
     notes = [] if said is None else [f"{said}; this is about the others"]
     notes += summary["notes"]
+    notes += tiering_sentences(summary)
     known = {device["name"]: device["resources"] for device in _core.inventory(spec)["devices"]}
     for group, stages, what in (
         ("per_requester", ("requester",), "how many requests it has in flight at most"),

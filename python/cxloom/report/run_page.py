@@ -32,6 +32,7 @@ from cxloom.report.utilisation import Direction, directions, load_of
 from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.kinds import by_kind
 from cxloom.results.result import Result
+from cxloom.results.tiering import tierings
 from cxloom.spec.writer import to_yaml
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ def _series(series: Sequence[Series]) -> str:
     figures = []
     for each in series:
         y = plots.titled(each.unit, rangemode="tozero", showgrid=True)
-        if each.key == "busy":
+        if each.key in ("busy", "nearest"):
             y |= {"range": [0, 104]}
         figure = plots.lines(
             each.curves,
@@ -288,6 +289,13 @@ def _tables(summary: Summary) -> Iterator[str]:
             [_home(name, home) for name, home in homes.items()],
             "Homes of coherent lines",
         )
+    tiered = tierings(summary)
+    if tiered:
+        yield _limited(
+            ["requester", *_TIERING.values()],
+            [[name, *(number(found.get(key)) for key in _TIERING)] for name, found in tiered.items()],
+            "What moving pages to nearer memory took, in the whole run",
+        )
     events: Mapping[str, Values] = summary.get("events", {})
     if events:
         yield _limited(
@@ -334,6 +342,19 @@ _EVENT = {
     "failed": "error answers",
     "lost": "lost messages",
     "lasted_ns": "lasted ns",
+}
+
+_TIERING = {
+    "faults": "hint faults",
+    "fault_ns": "their ns",
+    "pages_moved": "pages moved",
+    "pages_not_moved": "stayed",
+    "promoted_bytes": "bytes to nearer nodes",
+    "demoted_bytes": "bytes to farther nodes",
+    "page_moves_ns": "ns of moves",
+    "page_wait_ns": "ns that accesses waited for them",
+    "shootdowns": "shoot-downs",
+    "interrupted_ns": "ns taken of threads",
 }
 
 _HOME = {

@@ -1,4 +1,4 @@
-"""Recordings over time, as curves: the busiest links and the longest queues."""
+"""Recordings over time, as curves: the busiest links, the longest queues, and what the nearest node answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ class Series:
 
 
 def series_of(result: Result) -> list[Series]:
-    """How busy links and buses were, and what waited. Raises InputError for a table that cannot be read."""
+    """How busy links and buses were, what waited, and what nearest nodes answered of tiered programs.
+
+    Raises InputError for a table that cannot be read.
+    """
     if "series" not in result.tables:
         return []
     import polars as pl
@@ -50,11 +53,21 @@ def series_of(result: Result) -> list[Series]:
     longest = float(frame["time_ps"].max() or 0) / 1000  # type: ignore[arg-type]
     unit = duration(longest).split()[1]
     found = []
-    for key, column, title, y, scale in (
-        ("busy", "utilization", "The busiest links and buses", "busy (%)", 100.0),
-        ("queues", "queue", "The longest queues", "waiting, or in a memory", 1.0),
+    # A share has no queue: that of a program's accesses which its nearest node answered.
+    shares = pl.col("queue").is_null().all().over("name")
+    for key, of, column, title, y, scale in (
+        ("busy", ~shares, "utilization", "The busiest links and buses", "busy (%)", 100.0),
+        ("queues", ~shares, "queue", "The longest queues", "waiting, or in a memory", 1.0),
+        (
+            "nearest",
+            shares,
+            "utilization",
+            "Accesses that the nearest node answered",
+            "of memory's (%)",
+            100.0,
+        ),
     ):
-        rows = frame.drop_nulls(column)
+        rows = frame.filter(of).drop_nulls(column)
         order = (
             rows.group_by("name")
             .agg(pl.col(column).mean())

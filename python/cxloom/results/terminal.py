@@ -16,6 +16,7 @@ from cxloom.display.console import output, plain
 from cxloom.display.numbers import duration, narrow, percent, size
 from cxloom.display.tables import shortened
 from cxloom.results.caveats import error_count, error_sentence
+from cxloom.results.tiering import tierings
 
 if TYPE_CHECKING:
     from cxloom.results.summary import Component, Summary, SummaryCoherence
@@ -147,6 +148,8 @@ def _with_rows(summary: Summary, blocks: str, rows: int, width: int) -> Group:
         parts += ["", _devices(title, devices, column, occupancy, rows)]
     if homes:
         parts += ["", *_coherence(homes, summary["coherence"], max(rows, 3))]
+    if tiered := tierings(summary):
+        parts += ["", _tiering(tiered, max(rows, 2))]
     busiest = _busiest(summary, min(rows, _BUSIEST), blocks)
     if busiest is not None:
         parts += ["", busiest]
@@ -258,6 +261,26 @@ def _coherence(homes: Mapping[str, Component], total: SummaryCoherence, limit: i
     given_up = counted(total["lines_invalidated_live"], "line")
     wait = narrow(total["invalidation_wait_ns"], 4)
     return table, Text(f"caches gave up {given_up} that they held; invalidations took {wait} ns", style="dim")
+
+
+def _tiering(tiered: Mapping[str, Values], limit: int) -> Table:
+    """A row for each requester whose pages are tiered, or for those that moved most: what moved, and what it took."""
+    table = _table(
+        "tiering", "faults", "faults took", "to nearer", "to farther", "moves took", "waited", "interrupted"
+    )
+
+    def moved(name: str) -> int:
+        return int(tiered[name]["promoted_bytes"] + tiered[name]["demoted_bytes"])
+
+    most = list(tiered) if len(tiered) <= limit else sorted(tiered, key=moved, reverse=True)[: limit - 1]
+    for name in most:
+        found = tiered[name]
+        bytes_moved = (size(found[key]) for key in ("promoted_bytes", "demoted_bytes"))
+        times = (duration(found[key]) for key in ("page_moves_ns", "page_wait_ns", "interrupted_ns"))
+        table.add_row(Text(name), f"{found['faults']:,}", duration(found["fault_ns"]), *bytes_moved, *times)
+    if len(most) < len(tiered):
+        table.add_row(Text(f"and {len(tiered) - len(most)} more", style="dim"))
+    return table
 
 
 def _events(events: Values, limit: int) -> Table:

@@ -330,11 +330,16 @@ def _requests(columns: _core.Columns) -> Columns:
 
 
 def _series(columns: _core.Columns) -> Columns:
-    """Utilisations of what has none, a memory, as gaps."""
+    """Utilisations of what has none, a memory, as gaps, and so with queues."""
     import numpy as np
 
-    utilization = columns["utilization"]
-    return columns | {"utilization": np.ma.MaskedArray(utilization, mask=np.isnan(utilization))}
+    gaps = {name: np.isnan(columns[name]) for name in ("utilization", "queue")}
+    masked = {
+        name: np.ma.MaskedArray(columns[name], mask=mask)
+        for name, mask in gaps.items()
+        if name == "utilization" or mask.any()
+    }
+    return columns | masked
 
 
 def _commands(columns: _core.Columns) -> Columns:

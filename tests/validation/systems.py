@@ -81,9 +81,9 @@ def run(spec: Spec, feeds: Mapping[str, Any] | None = None, slice_events: int = 
     return finished(_core.Simulation(spec, dict(feeds or {})), spec, slice_events)
 
 
-def logged(spec: Spec) -> Run:
+def logged(spec: Spec, feeds: Mapping[str, Any] | None = None) -> Run:
     """Plays `spec` to its end, with a log of its messages."""
-    simulation = _core.Simulation(spec, {})
+    simulation = _core.Simulation(spec, dict(feeds or {}))
     simulation.log_protocol([])
     return finished(simulation, spec)
 

@@ -7,13 +7,13 @@ from collections import Counter
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from validation.law_examples import EXAMPLES
 from validation.laws import LAWS, Path, flattened, law_of
 from validation.laws.look import Look
 from validation.prefetchers import PREFETCHER
 from validation.random_systems import may_deadlock
 from validation.rich_systems import rich_systems
 from validation.systems import Run, Spec, changed, finished, logged
-from validation.test_statistics import EXAMPLES
 
 from cxloom import _core
 from cxloom.base.errors import SimulationError

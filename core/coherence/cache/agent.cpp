@@ -67,14 +67,16 @@ void CacheAgent::access(Request& request) {
     attempt(request, place);
     return;
   }
-  ++counts_->lookups;
+  // Lines of pages that move are none of the program's accesses, which the shares are of.
+  const bool is_copy = request.is_copy();
+  counts_->lookups += is_copy ? 0 : 1;
   if (LineVersions* const versions = endpoint().system_context().versions.get()) [[unlikely]] {
     if (request.kind == AccessKind::kRead && place.state != LineState::kInvalid && !lines_.under_way(line))
       versions->hit(endpoint().id(), line);
   }
   const bool prefetches = prefetch_ && !goes_past(request, place.state);
   const bool held = place.state != LineState::kInvalid || (prefetches && is_missing(line));
-  if (attempt(request, place)) ++level_counts_[place.level]->hits;
+  if (attempt(request, place) && !is_copy) ++level_counts_[place.level]->hits;
   if (prefetches) prefetch_->accessed(request, held, begins + levels.access_time(levels.count()));
 }
 
@@ -198,9 +200,9 @@ void CacheAgent::answer(Request& request) {
 
 // ---- Prefetches
 
-// It wants no copy, and no line behind its own.
+// It wants no copy, and no line behind its own. Lines of a page that moves say nothing of what the program wants next.
 bool CacheAgent::goes_past(const Request& request, LineState state) const {
-  if (request.kind == AccessKind::kFlush) return true;
+  if (request.kind == AccessKind::kFlush || request.is_copy()) return true;
   if (atomics_.at_home(request)) return !serves(request, state);
   return request.kind == AccessKind::kWrite && !write_allocate_ && state == LineState::kInvalid &&
          !lines_.under_way(LineAddress::of(request.address));

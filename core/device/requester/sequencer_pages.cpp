@@ -46,8 +46,8 @@ void Sequencer::copied(Request& line) {
   const AccessKind kind = line.kind;
   const bool failed = line.failed;
   if (line.target != endpoint().id() && !failed) {
-    // Bytes that nobody waits for, as those of a prefetch or a write-back.
-    if (kind == AccessKind::kWrite && !cache_) {
+    // Bytes that nobody waits for, as those of a prefetch or a write-back. A write through a cache may have read its line.
+    if (kind == AccessKind::kWrite && !carries_data(line.message.opcode)) {
       written_back(line.target, line.message.size);
     } else {
       prefetched(line.target, line.message.size);

@@ -69,6 +69,7 @@ for name in (
     "cached",
     "cores",
     "dram",
+    "failures",
     "io_engines",
     "media",
     "memory",

@@ -150,6 +150,7 @@ def account(look: Look, name: str) -> Account | None:
     plain = not {"levels", "fill_time", "mshrs", "write_allocate"} & cache.keys()
     logged = len(look.outcome.protocol[0]["time_ps"]) > 0
     told = look.whole and look.controllers_take_time and not look.atomics and not look.summary["per_home"]
+    told = told and not look.copied_in_caches and not look.given_up  # which asks for lines besides
     # A throttle holds messages, each for another time, so that none can be told from its time.
     leaves_at_once = "throttle" not in look.device(name)
     return Account(look, name) if plain and logged and told and leaves_at_once and not loses(look) else None
@@ -173,9 +174,11 @@ def came(look: Look, value: int, *names: str) -> None:
         look.equal(value, measures["reads"] - int(own.sum()))
     on_their_way = sum(registers(look, each) for each in look.prefetching)
     asked = look.over("per_requester", "prefetches") + look.copied
-    look.within(value, 0, asked + (0 if look.whole else on_their_way))
+    look.within(
+        value, 0, asked + 2 * look.copied_in_caches + look.given_up + (0 if look.whole else on_their_way)
+    )
     if not names and not loses(look):
-        look.within(value, asked - on_their_way)
+        look.within(value, asked - on_their_way - look.copied_late)
 
 
 # --- What was asked for ---
@@ -188,7 +191,8 @@ def asked_for(look: Look, value: int, name: str) -> None:
         look.equal(value, len(told.ahead))
     if look.whole:
         came = look.summary.get("prefetches", 0)
-        look.within(value, came, float("inf") if loses(look) else came + registers(look, name))
+        least = came - look.copied - 2 * look.copied_in_caches - look.given_up
+        look.within(value, least, float("inf") if loses(look) else came + registers(look, name))
     columns, _ = look.outcome.protocol
     reads = [_core.Simulation.opcode_names().index(opcode) for opcode in READS]
     sent = (columns["source"] == look.outcome.nodes.index(name)) & np.isin(columns["opcode"], reads)

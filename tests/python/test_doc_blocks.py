@@ -89,7 +89,7 @@ devices:
   bus: {kind: bus}
   local: {kind: memory}
   cxl: {kind: memory}
-links: [{between: [host, bus]}, {between: [bus, local]}, {between: [bus, cxl]}]
+links: [{between: [host, bus]}, {between: [bus, local]}, {between: [bus, cxl], delay: 50ns}]
 <>
 """
 WORKLOAD = """\

@@ -1,8 +1,11 @@
 #include "component/request_throttle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "base/mean_value.hpp"
+#include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/endpoint.hpp"
 #include "kernel/kernel.hpp"
@@ -18,6 +21,38 @@ constexpr std::uint32_t kFull = 4096;
 std::uint32_t parts(double share) {
   return std::max(1U, static_cast<std::uint32_t>(std::lround(share * kFull)));
 }
+
+// The measures of the requests to one memory.
+struct ThrottleMeasured {
+  Value load = {};
+  double throttled = 0;
+  double rate = 0;
+  double least = 0;
+  double most = 0;
+};
+
+constexpr std::array kThrottleMeasures{
+    measure<&ThrottleMeasured::load>("devload_mean", "",
+                                     "DevLoad of the memory's answers in the window, mean: 0 light, 1 "
+                                     "optimal, 2 moderate, 3 severe; null if none came"),
+    measure<&ThrottleMeasured::throttled>(
+        "throttled", "", "time in the window at less than the full rate / length of the window"),
+    measure<&ThrottleMeasured::rate>("rate_gb_per_s", "GB/s",
+                                     "bytes per second that may be issued, mean over time"),
+    measure<&ThrottleMeasured::least>("rate_min_gb_per_s", "GB/s", "the same, smallest"),
+    measure<&ThrottleMeasured::most>("rate_max_gb_per_s", "GB/s", "the same, largest"),
+};
+
+struct RequesterThrottleMeasured {
+  Value throttle;
+};
+
+constexpr std::array kRequesterThrottleMeasures{
+    measure<&RequesterThrottleMeasured::throttle>(
+        "throttle", "",
+        "measures of its requests to each memory, by the memory's name. Absent without a throttle",
+        parts_of<kThrottleMeasures>(true)),
+};
 
 }  // namespace
 
@@ -212,7 +247,8 @@ void RequestThrottle::close_window(Time now) {
 
 double RequestThrottle::rate_of(double level) const { return rate_.per_second() / 1e9 * level / kFull; }
 
-Value RequestThrottle::report() const {
+// A map for each memory, by its name.
+Value RequestThrottle::by_memory() const {
   Value::Map all;
   for (std::size_t i = 0; i < vcs_.size(); ++i) {
     if (!vcs_[i] || !vcs_[i]->measured) continue;
@@ -227,6 +263,12 @@ Value RequestThrottle::report() const {
                      map_of(kThrottleMeasures, measured));
   }
   return all;
+}
+
+std::vector<MeasureInfo> RequestThrottle::measures() { return infos_of(kRequesterThrottleMeasures); }
+
+void RequestThrottle::report(MeasureSink& sink) const {
+  report_all(kRequesterThrottleMeasures, {by_memory()}, sink);
 }
 
 }  // namespace cxloom

@@ -2,14 +2,12 @@
 // reference model of the specification: the highest load of a window moves the rate up or down.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/mean_value.hpp"
-#include "base/measure_table.hpp"
+#include "base/measure.hpp"
 #include "base/parameters.hpp"
 #include "base/units.hpp"
 #include "kernel/distribution.hpp"
@@ -34,26 +32,6 @@ struct ThrottleParams {
   static void describe(Schema<ThrottleParams>& schema);
 };
 
-/// The measures of the requests to one memory.
-struct ThrottleMeasured {
-  Value load = {};
-  double throttled = 0;
-  double rate = 0;
-  double least = 0;
-  double most = 0;
-};
-inline constexpr std::array kThrottleMeasures{
-    measure<&ThrottleMeasured::load>("devload_mean", "",
-                                     "DevLoad of the memory's answers in the window, mean: 0 light, 1 "
-                                     "optimal, 2 moderate, 3 severe; null if none came"),
-    measure<&ThrottleMeasured::throttled>(
-        "throttled", "", "time in the window at less than the full rate / length of the window"),
-    measure<&ThrottleMeasured::rate>("rate_gb_per_s", "GB/s",
-                                     "bytes per second that may be issued, mean over time"),
-    measure<&ThrottleMeasured::least>("rate_min_gb_per_s", "GB/s", "the same, smallest"),
-    measure<&ThrottleMeasured::most>("rate_max_gb_per_s", "GB/s", "the same, largest"),
-};
-
 class RequestThrottle final : public EventHandler {
  public:
   /// `sender`: the agent that sends requests to memory: a cache, or a requester without one.
@@ -71,8 +49,8 @@ class RequestThrottle final : public EventHandler {
 
   void open_window(Time now);
   void close_window(Time now);
-  /// A map for each memory, by its name.
-  Value report() const;
+  void report(MeasureSink& sink) const;
+  static std::vector<MeasureInfo> measures();
 
  private:
   enum Wake : std::uint8_t { kReady, kTurn };
@@ -85,6 +63,7 @@ class RequestThrottle final : public EventHandler {
   void adapt(ClassVc& vc, Time now);
   void set_level(ClassVc& vc, std::uint32_t level, Time now);
   double rate_of(double level) const;
+  Value by_memory() const;
 
   Kernel& kernel_;
   EventSource source_;

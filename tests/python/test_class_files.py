@@ -22,7 +22,6 @@ INLINE = {
 # Sources with a part of a class whose own source is full. Each is to become a class: no other may.
 PARTS = {
     "core/device/requester/core_cluster_measures.cpp": "CoreCluster",
-    "core/device/requester/sequencer_pages.cpp": "Sequencer",
     "core/system/work/workload_nodes.cpp": "WorkloadBuilder",
 }
 

@@ -1,8 +1,10 @@
 #include "device/requester/core_params.hpp"
 
 #include <bit>
+#include <string>
 
 #include "base/schema.hpp"
+#include "component/resource.hpp"
 #include "tags/cache_schema.hpp"
 
 namespace cxloom {
@@ -90,6 +92,21 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
       .doc(
           "Of programs that run: the translation of addresses. Without it the place of each page is known at "
           "once; {} has that of Golden Cove.");
+}
+
+void CoreParams::resources(ResourceSink& sink) const {
+  sink.add({.name = "the miss registers (MSHRs) of the core of",
+            .stage = Stage::kRequester,
+            .capacity = mshrs,
+            .occupancy = Occupancy::kLevel,
+            .measures = {"per_requester.*.in_flight_mean"},
+            .wait = Segment::kRequesterQueue,
+            .counts = Traffic::kLines,
+            .part = "requester",
+            .twice = {doubled("core.mshrs", mshrs)},
+            .twice_text = std::to_string(2 * std::uint64_t{mshrs}) + " registers",
+            .full_from = 0.95,
+            .each = "per_requester.*.core.threads"});
 }
 
 }  // namespace cxloom

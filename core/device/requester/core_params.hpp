@@ -11,6 +11,8 @@
 
 namespace cxloom {
 
+class ResourceSink;
+
 /// A cache that a core has for itself.
 struct CoreCacheParams {
   Bytes size{48 * 1024};
@@ -38,6 +40,7 @@ struct CoreParams {
   std::optional<TlbParams> tlb;
 
   static void describe(Schema<CoreParams>& schema);
+  void resources(ResourceSink& sink) const;
 };
 
 }  // namespace cxloom

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/measure_table.hpp"
 #include "coherence/common/write_pull.hpp"
 #include "component/component_time.hpp"
 #include "component/line_versions.hpp"
@@ -13,26 +12,6 @@
 
 namespace cxloom {
 
-namespace {
-
-struct SequencerMeasured {
-  std::optional<Value> throttle;
-  std::optional<Value> pages;
-};
-
-constexpr std::array kSequencerMeasures{
-    measure<&SequencerMeasured::throttle>(
-        "throttle", "",
-        "measures of its requests to each memory, by the memory's name. Absent without a throttle",
-        parts_of<kThrottleMeasures>(true)),
-    measure<&SequencerMeasured::pages>(
-        "pages", "",
-        "its pages in each memory at the end of the run, by the memory's name. Absent where its addresses "
-        "are physical"),
-};
-
-}  // namespace
-
 Time Sequencer::now() const { return endpoint().now(); }
 
 void Sequencer::wake_at(Time at) { endpoint().kernel().schedule(at, endpoint().source(), *this, 0, 0); }
@@ -41,12 +20,10 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
     : Agent(endpoint),
       process_time_(params.process_time),
       queue_(params.queue),
-      issue_interval_(params.issue_interval),
-      instruction_time_(params.instruction_time),
       slots_(context.kernel, "a queue slot", endpoint),
       window_(params.queue),
       requests_(context.kernel.arena().memory()),
-      arrivals_(context.seed, context.name),
+      source_(params, context),
       dependences_(context.kernel, "the answer to an access that it depends on", endpoint),
       write_back_buffer_(context.kernel, "room in the write-back buffer", endpoint),
       fence_(context.kernel, "the answers to all accesses before a fence", endpoint),
@@ -75,22 +52,34 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
 }
 
 void Sequencer::assign(Work work, RequestObserver& observer) {
-  work_ = std::move(work);
   observer_ = &observer;
-  arrivals_.begin(work_);
   window_.prepare();
-  pages_ = work_.stream->movable_pages();
+  count_.begin(work);
+  std::shared_ptr<const Tiering> tiering = std::move(work.tiering);
   if (core_params_) {
-    auto cores = std::make_unique<CoreCluster>(*core_params_, queue_, work_, endpoint(),
+    auto cores = std::make_unique<CoreCluster>(*core_params_, queue_, work, endpoint(),
                                                static_cast<CoreCluster::Requester&>(*this));
     cores_ = cores.get();
-    work_.stream = std::move(cores);
+    work.stream = std::move(cores);
   }
-  if (work_.tiering) begin_tiering();
-  wants_answers_ = work_.stream->wants_answers();
+  source_.begin(std::move(work), cores_ != nullptr);
+  if (tiering) {
+    expect_moves();
+    pages_->tier(std::move(tiering));
+  }
+  wants_answers_ = this->work().stream->wants_answers();
   // Data that a home pulls go at once, and requests on their way through `process_time` after them.
   if (!cache_ && process_time_ > Time{} && endpoint().system_context().map.has_coherent())
     endpoint().send_as_ready();
+}
+
+MovablePages* Sequencer::expect_moves() {
+  MovablePages* const pages = has_work() ? workload().movable_pages() : nullptr;
+  if (pages && !pages_) {
+    pages_ = std::make_unique<PageManager>(endpoint(), *pages, cores_, requests_,
+                                           static_cast<PageManager::Requester&>(*this));
+  }
+  return pages;
 }
 
 void Sequencer::resume() {
@@ -99,126 +88,71 @@ void Sequencer::resume() {
 }
 
 void Sequencer::take_made() {
-  if (!has_next_) fetch();
+  if (!source_.has_next()) fetch();
   issue_what_can_be_issued();
   end_if_out_of_work();
 }
 
 void Sequencer::cease() {
-  if (!has_work() || work_.stream->from_outside()) return;
+  if (!has_work() || work().stream->from_outside()) return;
   if (waiting_in_) waiting_in_->leave(*this);
   waiting_in_ = nullptr;
-  ceased_ = exhausted_ = true;
-  has_next_ = false;
+  source_.cease();
 }
 
 void Sequencer::start() {
   if (cache_) cache_->start();
   if (throttle_) throttle_->start();
   if (!has_work()) return;
-  if (tiering_) tiering_->start();
+  if (pages_) pages_->start();
   if (!cores_) fetch();
-  wake_at(arrivals_.open_loop() ? arrivals_.next() : Time{});
+  wake_at(source_.begins(Time{}));
 }
 
 cxloom::Requester::Traits Sequencer::traits() const {
   return {.has_cores = core_params_.has_value(),
-          .times_instructions = instruction_time_ > Time{},
+          .times_instructions = source_.times_instructions(),
           .throttles = throttle_ != nullptr,
           .sets_completion_timeout = completion_timeout_.has_value(),
           .completion_timeout = completion_timeout_.value_or(kCompletionTimeout)};
 }
 
 cxloom::Requester::Progress Sequencer::progress() const {
-  const bool outside = has_work() && work_.stream->from_outside();
-  return {.trace_ended = exhausted_ && !has_enough() && !outside,
-          .waits_for_outside = outside && work_.stream->open() && !has_next_ && outstanding() == 0,
-          .open_loop = arrivals_.open_loop(),
-          .has_instruction_gaps = has_gaps_,
-          .warmup = work_.warmup,
-          .issued = issued_,
-          .issued_before_window = issued_before_window(),
-          .expected = expected(),
+  const bool outside = has_work() && work().stream->from_outside();
+  return {.trace_ended = out_of_work() && !source_.enough(count_) && !outside,
+          .waits_for_outside = outside && work().stream->open() && !source_.has_next() && outstanding() == 0,
+          .open_loop = source_.open_loop(),
+          .has_instruction_gaps = source_.has_gaps(),
+          .warmup = work().warmup,
+          .issued = issued(),
+          .issued_before_window = count_.issued_before_window(),
+          .expected = source_.expected(count_),
           .write_backs = write_backs(),
           .live_requests = requests_.live(),
           .volatile_flushes = volatile_flushes_};
 }
 
-std::optional<std::uint64_t> Sequencer::expected() const {
-  if (ceased_) return issued_;
-  if (work_.requests) return issued_before_window() + *work_.requests;
-  return has_work() ? work_.stream->length() : std::optional<std::uint64_t>(0);
-}
-
 void Sequencer::fetch() {
-  has_next_ = !has_enough() && work_.stream->next(next_);
-  if (places_ && has_next_) [[unlikely]]
-    next_page_ = pages_->place(next_);
-  has_gaps_ |= next_.instruction_gap != 0;
-  exhausted_ = !has_next_ && (has_enough() || !work_.stream->open());
+  source_.fetch(count_);
+  if (pages_ && source_.has_next()) [[unlikely]]
+    pages_->fetched(source_.next());
   // What cores do in their caches alone takes time, too.
-  if (exhausted_ && !counting_ && cores_ && work_.warmup == 0 && issued_ == 0)
-    observer_->measuring_begins(now());
-  if (exhausted_ && !counting_ && issued_ <= work_.warmup && !(cores_ && work_.warmup == 0)) {
-    throw InputError({"the work ends during the warm-up",
-                      counted(issued_, "access"),
-                      "more accesses than run.warmup, which is " + std::to_string(work_.warmup),
-                      {}},
-                     work_.name);
-  }
-  if (has_next_ && work_.timestamps) {
-    if (!next_.timed) {
-      throw InputError({"access " + std::to_string(issued_) + " has no timestamp", {}, "replay: closed", {}},
-                       work_.name);
-    }
-    arrivals_.at_timestamp(next_.timestamp);
-  }
-  earliest_ = earliest_issue();
+  if (cores_ && out_of_work() && !count_.counting() && issued() == 0) observer_->measuring_begins(now());
 }
 
-Time Sequencer::earliest_issue() const {
-  if (issued_ == 0) return arrivals_.open_loop() ? arrivals_.next() : Time{};
-  const Time gap = instruction_time_ * next_.instruction_gap;
-  const Time spaced = last_issue_ + std::max(issue_interval_, gap);
-  return arrivals_.open_loop() ? std::max(arrivals_.next(), spaced) : spaced;
-}
-
-Sequencer::Obstacle Sequencer::obstacle() const {
-  if (earliest_ > now()) return Obstacle::kTime;
-  if (in_flight_ == queue_) return Obstacle::kSlot;
-  if (cache_ && cache_->victims() >= queue_) return Obstacle::kWriteBack;
-  if (!window_.allows(issued_, next_.dependence)) return Obstacle::kDependence;
-  if (next_.dependence == kAllBefore && in_flight_ > 0) return Obstacle::kFence;
-  if (mover_ && !places_ && mover_->holds(next_.address, next_.size)) [[unlikely]]
-    return Obstacle::kPage;
-  if (stopped_ > 0 && !cores_) [[unlikely]]
-    return Obstacle::kKernel;
-  return Obstacle::kNone;
-}
-
-void Sequencer::wait_for(Obstacle obstacle) {
-  switch (obstacle) {
-    case Obstacle::kNone: return;
-    case Obstacle::kTime: {
-      if (wake_pending_ == earliest_) return;
-      wake_pending_ = earliest_;
-      wake_at(earliest_);
-      return;
-    }
-    case Obstacle::kSlot: waiting_in_ = &slots_; break;
-    case Obstacle::kDependence: waiting_in_ = &dependences_; break;
-    case Obstacle::kWriteBack: waiting_in_ = &write_back_buffer_; break;
-    case Obstacle::kPage:
-      waiting_in_ = &mover_->list();
-      if (page_since_ < Time{}) page_since_ = now();
-      break;
-    case Obstacle::kKernel: waiting_in_ = &mover_->list(); break;
-    case Obstacle::kFence:
-      waiting_in_ = &fence_;
-      if (fence_since_ < Time{}) fence_since_ = now();
-      break;
+// What the next access waits for; null: it can be issued.
+WaitList* Sequencer::obstacle() {
+  const Access& next = source_.next();
+  if (in_flight() == queue_) return &slots_;
+  if (cache_ && cache_->victims() >= queue_) return &write_back_buffer_;
+  if (!window_.allows(issued(), next.dependence)) return &dependences_;
+  if (next.dependence == kAllBefore && in_flight() > 0) {
+    if (fence_since_ < Time{}) fence_since_ = now();
+    return &fence_;
   }
-  waiting_in_->join(*this, now());
+  if (pages_ && pages_->holds_up(next)) [[unlikely]]
+    return &pages_->list();
+  return nullptr;
 }
 
 void Sequencer::issue_what_can_be_issued() {
@@ -226,10 +160,15 @@ void Sequencer::issue_what_can_be_issued() {
     waiting_in_->leave(*this);
     waiting_in_ = nullptr;
   }
-  while (has_next_) {
-    earliest_ = std::max(earliest_, kernel_until_);
-    if (const Obstacle found = obstacle(); found != Obstacle::kNone) {
-      wait_for(found);
+  while (source_.has_next()) {
+    if (pages_) [[unlikely]]
+      source_.delay(pages_->busy_until());
+    if (const Time earliest = source_.earliest(); earliest > now()) {
+      if (wake_pending_ != earliest) wake_at(wake_pending_ = earliest);
+      return;
+    }
+    if ((waiting_in_ = obstacle())) {
+      waiting_in_->join(*this, now());
       return;
     }
     issue();
@@ -244,45 +183,47 @@ void Sequencer::pass_fence() {
 }
 
 void Sequencer::issue() {
-  if (next_.dependence == kAllBefore) [[unlikely]]
+  const Access& next = source_.next();
+  if (next.dependence == kAllBefore) [[unlikely]]
     pass_fence();
-  if (page_since_ >= Time{}) [[unlikely]]
-    mover_->waited(now() - std::exchange(page_since_, Time{-1}));
   Request& request = requests_.take();
-  request.id = issued_;
-  request.address = next_.address;
-  request.kind = next_.kind;
-  request.size = next_.size;
-  if (next_.kind == AccessKind::kFlush) [[unlikely]] {
-    request.keeps = next_.keeps;
-    request.brings = next_.brings;
+  request.id = issued();
+  request.address = next.address;
+  request.kind = next.kind;
+  request.size = next.size;
+  if (next.kind == AccessKind::kFlush) [[unlikely]] {
+    request.keeps = next.keeps;
+    request.brings = next.brings;
   }
-  if (next_.thread != 0) request.set_thread(next_.thread);
+  if (next.thread != 0) request.set_thread(next.thread);
   const Time now = this->now();
   const NodeId self = endpoint().id();
   request.target = self;
-  request.begin(self, arrivals_.open_loop() ? arrivals_.next() : now);
+  request.begin(self, source_.begins(now));
   request.charge(Segment::kRequesterQueue, now);
   request.charge(Segment::kProcess, now + process_time_);
-  if (issued_ == work_.warmup) observer_->measuring_begins(now);
-  window_.flip(issued_);
-  ++issued_;
-  ++in_flight_;
+  if (issued() == work().warmup) observer_->measuring_begins(now);
+  window_.flip(issued());
+  count_.issue();
   meter_.issued(now);
-  last_issue_ = now;
-  arrivals_.advance();
-  request.lines = next_.lines();
-  if (places_ && stops(request)) [[unlikely]]
+  source_.issued(now);
+  request.lines = next.lines();
+  if (pages_ && pages_->stops(request, next)) [[unlikely]]
     return;
   access(request);
 }
 
 void Sequencer::access(Request& request) {
-  if (request.lines == 1) {
-    access_memory(request);
-  } else {
+  if (request.lines > 1) {
     access_lines(request);
+  } else {
+    access_memory(request);
   }
+}
+
+void Sequencer::process(Request& request) {
+  request.charge(Segment::kProcess, now() + process_time_);
+  access(request);
 }
 
 // Each line has an account of its own, which begins as a copy of the access's.
@@ -313,34 +254,35 @@ void Sequencer::access_lines(Request& request) {
 void Sequencer::access_memory(Request& request) {
   try {
     if (request.kind == AccessKind::kFlush) [[unlikely]]
-      volatile_flushes_ += check_durable(*this, work_, request.id, request.address) ? 0 : 1;
+      volatile_flushes_ += check_durable(*this, work(), request.id, request.address) ? 0 : 1;
     if (cache_) {
       cache_->access(request);
     } else {
       send_uncached(*this, request);
     }
   } catch (const InputError& error) {
-    throw error.with_path(work_.name);
+    throw error.with_path(work().name);
   }
 }
 
 void Sequencer::check_mapped(const Access& access) const {
-  with_path(work_.name, [&] { cxloom::check_mapped(*this, work_, issued_, access); });
+  with_path(work().name, [&] { cxloom::check_mapped(*this, work(), issued(), access); });
 }
 
 void Sequencer::read_through(std::uint64_t most) {
-  const std::uint64_t least = work_.requests ? std::min(most, work_.warmup + *work_.requests) : most;
+  const std::uint64_t least = work().requests ? std::min(most, work().warmup + *work().requests) : most;
+  Access& next = source_.next();
   if (cores_) {
-    for (; issued_ < least && !cores_->workload().repeats() && cores_->workload().next(next_); ++issued_) {
-      if (places_ && next_.reaches_memory()) pages_->place(next_);
-      has_gaps_ |= next_.instruction_gap != 0;
-      if (next_.reaches_memory()) check_mapped(next_);
+    for (; issued() < least && !workload().repeats() && workload().next(next); count_.issue()) {
+      if (!next.reaches_memory()) continue;
+      if (pages_) pages_->fetched(next);
+      check_mapped(next);
     }
     return;
   }
-  for (; has_next_ && issued_ < least && !work_.stream->repeats(); fetch()) {
-    check_mapped(next_);
-    ++issued_;
+  for (; source_.has_next() && issued() < least && !work().stream->repeats(); fetch()) {
+    check_mapped(next);
+    count_.issue();
   }
 }
 
@@ -370,6 +312,17 @@ void Sequencer::prefetched(NodeId target, std::uint16_t bytes) {
   observer_->prefetched(endpoint().id(), target, bytes);
 }
 
+// An access that was taken from its stream when the page was at its old place.
+void Sequencer::page_moved(const PageMove& move) {
+  Access& next = source_.next();
+  if (source_.has_next()) next.address = move.moved(next.address, next.size);
+}
+
+void Sequencer::may_issue() {
+  issue_what_can_be_issued();
+  end_if_out_of_work();
+}
+
 // An access of several lines waited for the last one answered. Bytes count as each line is answered.
 void Sequencer::complete_line(Request& line) {
   Request& request = *line.parent;
@@ -393,29 +346,22 @@ void Sequencer::complete(Request& request) {
     return;
   }
   if (request.is_copy()) [[unlikely]] {
-    copied(request);
+    pages_->copied(request);
     return;
   }
   window_.flip(request.id);
-  ++completed_;
-  --in_flight_;
+  count_.complete();
   meter_.completed(request, now);
   observer_->completed(request, now);
-  if (mover_) [[unlikely]]
-    mover_->completed(request.id);
-  if (tiering_) [[unlikely]]
-    tiering_->completed(request, now);
-  if (wants_answers_) work_.stream->answered(request.id, request, now);
+  if (pages_) [[unlikely]]
+    pages_->completed(request, now);
+  if (wants_answers_) work().stream->answered(request.id, request, now);
   requests_.give_back(request);
-  if (counting_) ++completed_since_opening_;
   end_if_out_of_work();
 }
 
-// As many requests have been answered since the window opened as were issued: what is still on its way has
-// the place of what was on its way then.
 void Sequencer::end_if_out_of_work() {
-  if (!exhausted_ || ended_ || !counting_ || completed_since_opening_ < issued_ - issued_before_window_)
-    return;
+  if (!out_of_work() || ended_ || !count_.counting() || !count_.even()) return;
   ended_ = true;
   observer_->work_ends(now());
 }
@@ -432,16 +378,15 @@ void Sequencer::go_on() {
   } else {
     issue_what_can_be_issued();
   }
-  if (exhausted_ && outstanding() == 0) observer_->rests();
+  if (out_of_work() && outstanding() == 0) observer_->rests();
 }
 
 // Whoever ran out of work before has no part in how long the window is.
 void Sequencer::open_window(Time at) {
-  counting_ = true;
-  issued_before_window_ = issued_;
-  ended_ = exhausted_;
+  count_.open_window();
+  ended_ = out_of_work();
   meter_.open_window(at);
-  if (cores_) cores_->open_window(issued_ == 0);
+  if (cores_) cores_->open_window(issued() == 0);
   if (cache_) cache_->open_window(at);
   if (throttle_) throttle_->open_window(at);
 }
@@ -454,19 +399,16 @@ void Sequencer::close_window(Time at) {
 }
 
 std::vector<MeasureInfo> Sequencer::measures() {
-  std::vector<MeasureInfo> all = joined(RequesterMeter::measures(), infos_of(kSequencerMeasures));
-  all = joined(joined(std::move(all), PageMover::measures()), TieringAgent::measures());
+  std::vector<MeasureInfo> all = joined(RequesterMeter::measures(), RequestThrottle::measures());
+  all = joined(joined(std::move(all), AccessSource::measures()), PageManager::measures());
   return joined(joined(std::move(all), CoreCluster::measures()), CacheAgent::measures());
 }
 
 void Sequencer::report_requests(MeasureSink& sink) const {
   meter_.report(sink);
-  SequencerMeasured measured;
-  if (throttle_) measured.throttle = throttle_->report();
-  if (has_work()) measured.pages = work_.stream->pages_by_node();
-  report_all(kSequencerMeasures, measured, sink);
-  if (mover_) mover_->report(sink);
-  if (tiering_) tiering_->report(sink);
+  if (throttle_) throttle_->report(sink);
+  source_.report(sink);
+  if (pages_) pages_->report(sink);
   if (cores_) cores_->report(sink);
   if (cache_) cache_->report(sink);
 }
@@ -482,42 +424,16 @@ void Sequencer::resources(ResourceSink& sink) const {
             .part = "requester",
             .twice = {doubled("queue", queue_)},
             .twice_text = std::to_string(2 * std::uint64_t{queue_}) + " in flight"});
-  if (issue_interval_ > Time{}) {
-    sink.add(
-        {.name = "the time between two issues of",
-         .stage = Stage::kRequester,
-         .capacity = 1e9 / issue_interval_.ns(),
-         .occupancy = Occupancy::kRate,
-         .measures = {"per_requester.*.requests"},
-         .wait = Segment::kRequesterQueue,
-         .counts = Traffic::kRequests,
-         .part = "requester",
-         .twice = {{"issue_interval", to_text(Time{std::max<std::int64_t>(issue_interval_.ps() / 2, 1)})}},
-         .twice_text = "half the time"});
-  }
-  if (core_params_) {
-    const std::uint32_t registers = core_params_->mshrs;
-    sink.add({.name = "the miss registers (MSHRs) of the core of",
-              .stage = Stage::kRequester,
-              .capacity = registers,
-              .occupancy = Occupancy::kLevel,
-              .measures = {"per_requester.*.in_flight_mean"},
-              .wait = Segment::kRequesterQueue,
-              .counts = Traffic::kLines,
-              .part = "requester",
-              .twice = {doubled("core.mshrs", registers)},
-              .twice_text = std::to_string(2 * std::uint64_t{registers}) + " registers",
-              .full_from = 0.95,
-              .each = "per_requester.*.core.threads"});
-  }
+  source_.resources(sink);
+  if (core_params_) core_params_->resources(sink);
   if (cache_) cache_->resources(sink);
 }
 
 std::string Sequencer::activity() const {
   if (outstanding() == 0) return {};
   const std::string ahead = prefetches() > 0 ? " and " + counted(prefetches(), "prefetched line") : "";
-  return counted(in_flight_, "request") + " and " + counted(write_backs(), "write-back") + ahead +
-         " without an answer, " + std::to_string(completed_) + " answered";
+  return counted(in_flight(), "request") + " and " + counted(write_backs(), "write-back") + ahead +
+         " without an answer, " + std::to_string(count_.completed()) + " answered";
 }
 
 }  // namespace cxloom

@@ -1,0 +1,93 @@
+#include "device/requester/access_source.hpp"
+
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/measure_table.hpp"
+#include "component/resource.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct SourceMeasured {
+  std::optional<Value> pages;
+};
+
+constexpr std::array kSourceMeasures{
+    measure<&SourceMeasured::pages>(
+        "pages", "",
+        "its pages in each memory at the end of the run, by the memory's name. Absent where its addresses "
+        "are physical"),
+};
+
+}  // namespace
+
+AccessSource::AccessSource(const RequesterParams& params, const DeviceContext& context)
+    : issue_interval_(params.issue_interval),
+      instruction_time_(params.instruction_time),
+      arrivals_(context.seed, context.name) {}
+
+void AccessSource::begin(Work work, bool may_be_empty) {
+  work_ = std::move(work);
+  may_be_empty_ = may_be_empty;
+  arrivals_.begin(work_);
+}
+
+void AccessSource::fetch(const RequestCount& made) {
+  has_next_ = !enough(made) && work_.stream->next(next_);
+  has_gaps_ |= next_.instruction_gap != 0;
+  exhausted_ = !has_next_ && (enough(made) || !work_.stream->open());
+  if (exhausted_ && !made.counting() && made.issued() <= work_.warmup &&
+      !(may_be_empty_ && work_.warmup == 0)) {
+    throw InputError({"the work ends during the warm-up",
+                      counted(made.issued(), "access"),
+                      "more accesses than run.warmup, which is " + std::to_string(work_.warmup),
+                      {}},
+                     work_.name);
+  }
+  if (has_next_ && work_.timestamps) {
+    if (!next_.timed) {
+      throw InputError(
+          {"access " + std::to_string(made.issued()) + " has no timestamp", {}, "replay: closed", {}},
+          work_.name);
+    }
+    arrivals_.at_timestamp(next_.timestamp);
+  }
+  earliest_ = earliest_issue(made);
+}
+
+inline Time AccessSource::earliest_issue(const RequestCount& made) const {
+  if (made.issued() == 0) return begins(Time{});
+  const Time gap = instruction_time_ * next_.instruction_gap;
+  return std::max(begins(Time{}), last_issue_ + std::max(issue_interval_, gap));
+}
+
+std::optional<std::uint64_t> AccessSource::expected(const RequestCount& made) const {
+  if (ceased_) return made.issued();
+  if (work_.requests) return made.issued_before_window() + *work_.requests;
+  return has_work() ? work_.stream->length() : std::optional<std::uint64_t>(0);
+}
+
+void AccessSource::resources(ResourceSink& sink) const {
+  if (issue_interval_ == Time{}) return;
+  sink.add({.name = "the time between two issues of",
+            .stage = Stage::kRequester,
+            .capacity = 1e9 / issue_interval_.ns(),
+            .occupancy = Occupancy::kRate,
+            .measures = {"per_requester.*.requests"},
+            .wait = Segment::kRequesterQueue,
+            .counts = Traffic::kRequests,
+            .part = "requester",
+            .twice = {{"issue_interval", to_text(Time{std::max<std::int64_t>(issue_interval_.ps() / 2, 1)})}},
+            .twice_text = "half the time"});
+}
+
+std::vector<MeasureInfo> AccessSource::measures() { return infos_of(kSourceMeasures); }
+
+void AccessSource::report(MeasureSink& sink) const {
+  if (has_work()) report_all(kSourceMeasures, {work_.stream->pages_by_node()}, sink);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,83 @@
+// The accesses of a requester's work, one after the other: the next one, and when it may be issued.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/measure.hpp"
+#include "base/units.hpp"
+#include "device/context/context.hpp"
+#include "device/requester/arrival_process.hpp"
+#include "device/requester/params.hpp"
+#include "device/requester/request_count.hpp"
+#include "workload/stream/work.hpp"
+
+namespace cxloom {
+
+class ResourceSink;
+
+class AccessSource {
+ public:
+  AccessSource(const RequesterParams& params, const DeviceContext& context);
+
+  /// `may_be_empty`: no access needs to come for time to pass.
+  void begin(Work work, bool may_be_empty);
+  bool has_work() const { return work_.stream != nullptr; }
+  const Work& work() const { return work_; }
+
+  /// Takes the next access from the stream, where `made` are there before it. Throws InputError if it ends
+  /// during the warm-up, or has no timestamp where each has to have one.
+  void fetch(const RequestCount& made);
+  bool has_next() const { return has_next_; }
+  Access& next() { return next_; }
+  /// The next one cannot be issued before.
+  Time earliest() const { return earliest_; }
+  void delay(Time until) { earliest_ = std::max(earliest_, until); }
+  /// When the clock of the next one starts, if it is issued now.
+  Time begins(Time now) const { return arrivals_.open_loop() ? arrivals_.next() : now; }
+  /// The next one has been.
+  void issued(Time now) {
+    last_issue_ = now;
+    arrivals_.advance();
+  }
+
+  /// There is no next one, and there will be none.
+  bool exhausted() const { return exhausted_; }
+  void cease() {
+    ceased_ = exhausted_ = true;
+    has_next_ = false;
+  }
+  /// It ends here, be the stream at its end or not.
+  bool enough(const RequestCount& made) const { return ceased_ || made.enough(); }
+  /// Accesses in all, where that is known.
+  std::optional<std::uint64_t> expected(const RequestCount& made) const;
+  /// Accesses become ready at times of their own.
+  bool open_loop() const { return arrivals_.open_loop(); }
+  /// Some access so far had an instruction gap.
+  bool has_gaps() const { return has_gaps_; }
+  bool times_instructions() const { return instruction_time_ > Time{}; }
+  void resources(ResourceSink& sink) const;
+  void report(MeasureSink& sink) const;
+  static std::vector<MeasureInfo> measures();
+
+ private:
+  Time earliest_issue(const RequestCount& made) const;
+
+  // First what every request touches.
+  bool has_next_ = false;
+  bool has_gaps_ = false;
+  bool exhausted_ = false;
+  bool ceased_ = false;
+  bool may_be_empty_ = false;
+  Time issue_interval_;
+  Time instruction_time_;
+  Time last_issue_{-1};
+  Time earliest_;
+  Access next_;
+  ArrivalProcess arrivals_;
+  Work work_;
+};
+
+}  // namespace cxloom

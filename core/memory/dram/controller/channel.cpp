@@ -43,18 +43,16 @@ DramChannel::DramChannel(const DramConfig& config, const MediaRegistry& kinds, s
       rows_(row_policy_of(config_, kinds.row_policies)),
       scheduler_(scheduler_of(config_, kinds.schedulers, queue_, timers_)),
       within_banks_(scheduler_->within_banks()),
-      holds_back_(scheduler_->holds_back()),
-      candidates_(config_.device.organisation, queue_, timers_, bus_, unused_, refresher_, *scheduler_),
-      direction_(config_, requesters_),
-      idle_rows_(banks_of(config), timing_.tRP, *rows_, queue_, refresher_, timers_, bus_, ranks_),
-      times_out_(rows_->times_out()),
-      may_be_alone_(within_banks_ && !times_out_ && config.read_queue > 1 && config.write_queue > 1),
+      arbiter_(
+          {config_, queue_, requesters_, unused_, refresher_, *rows_, *scheduler_, timers_, bus_, ranks_}),
+      may_be_alone_(within_banks_ && !arbiter_.times_out() && config.read_queue > 1 &&
+                    config.write_queue > 1),
       next_due_(std::min(refresher_.due(), scheduler_->due())),
       arrivals_(config_, scheduler_->in_order()),
       write_places_(config.write_queue),
       load_(banks_of(config)),
-      forecast_({config_, queue_, arrivals_, write_places_, candidates_, unused_, refresher_, direction_,
-                 *scheduler_}) {}
+      forecast_({config_, queue_, arrivals_, write_places_, arbiter_.candidates(), unused_, refresher_,
+                 arbiter_.direction(), *scheduler_}) {}
 
 // A read takes at least so long; exactly so long in a sub-channel with nothing else to do.
 inline Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
@@ -64,7 +62,7 @@ inline Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
   if (load_[burst.bank] != 0 || bank.row == burst.row) return hit;
   // The row of a bank that nobody else wants may be closed before it comes, by a refresh or a timeout, but not opened.
   const bool closed = bank.row == DramTimers::kClosed || refresher_.draining() != 0 || next_due_ <= ready ||
-                      refresher_.owed(bank.rank) || times_out_;
+                      refresher_.owed(bank.rank) || arbiter_.times_out();
   return hit + timing_.tRCD + (closed ? 0 : timing_.tRP);
 }
 
@@ -83,7 +81,7 @@ Clock DramChannel::arrive(Clock ready, Clock now) {
   } else {
     arrivals_.push(burst, ready, rest);
     if (expect(burst)) return now;
-    if (holds_back_) return ready;  // the scheduler may pick others from then on
+    if (arbiter_.holds_back()) return ready;  // the scheduler may pick others from then on
   }
   if (burst.write) {
     if (!config_.posted_writes) return ready + timing_.CWL + burst_;
@@ -130,7 +128,7 @@ void DramChannel::advance_queues(Clock limit) {
       refresher_.skip_idle(std::min(limit, admission.at));
       next_due_ = std::min(refresher_.due(), scheduler_->due());
     }
-    const Clock command = choose().at;
+    const Clock command = arbiter_.choose(floor_).at;
     const Clock next = std::min({admission.at, next_due_, command, limit});
     floor_ = std::max(floor_, next);
     if (next == admission.at) {
@@ -142,7 +140,7 @@ void DramChannel::advance_queues(Clock limit) {
     } else if (next == next_due_) {
       fall_due(next);
     } else {
-      issue(choice_);
+      issue(arbiter_.take());
     }
   }
 }
@@ -155,8 +153,7 @@ void DramChannel::fall_due(Clock now) {
     if (refresher_.wanted(rank)) start_refresh(rank, now);
   }
   if (scheduler_->due() == now) {
-    const std::uint32_t again = scheduler_->wake(now);
-    if (again != DramScheduler::kNoBank) ask_again(again);
+    arbiter_.ask_again(scheduler_->wake(now), floor_);
     ensure(scheduler_->due() > now, "a DRAM scheduler is due again at once");
   }
   next_due_ = std::min(refresher_.due(), scheduler_->due());
@@ -201,28 +198,13 @@ void DramChannel::admit(bool write) {
   }
   enter(burst);
   const DramQueue::Slot slot = queue_.add({burst}, arrival.order);
-  direction_.queued(burst.write);
   arrivals_.queued(burst);
   std::uint32_t again = DramScheduler::kNoBank;
   if (!within_banks_) {
     again = scheduler_->arrived(slot, floor_);
     heed_due();
   }
-  const Choice before = choice_;
-  const bool known =
-      chosen_ && !config_.power_down && (before.target != burst.bank || before.step == Step::kRefresh);
-  const bool writing = direction_.writing();
-  reconsider(burst.bank);
-  if (again != DramScheduler::kNoBank) ask_again(again);
-  choose_direction();
-  if (known && again == DramScheduler::kNoBank && writing == direction_.writing()) {
-    choice_ = before;
-    chosen_ = true;
-    if (write == writing) {
-      const Choice mine = candidates_.of(burst.bank, write, floor_);
-      if (mine.before(choice_)) choice_ = mine;
-    }
-  }
+  arbiter_.queued(burst, again, floor_);
 }
 
 // The burst counts as queued, and its rank has something to do.
@@ -234,73 +216,31 @@ inline void DramChannel::enter(const DramBurst& burst) {
   if (burst.write) write_places_.take();
 }
 
-// --- choice ----------------------------------------------------------------------------------------------------------
-
-// A direction in which the scheduler picks nothing has nothing to do.
-void DramChannel::choose_direction_of_picks() {
-  const auto left = [&](bool write) { return queue_.count(write) - held_back(write); };
-  if (direction_.turn(left(false), left(true))) chosen_ = false;
-}
-
-void DramChannel::choose_again() {
-  if (holds_back_ && !candidates_.any(direction_.writing())) choose_direction_of_picks();
-  choice_ = {};
-  chosen_ = true;
-  if (idle() && refresher_.draining() == 0 && !times_out_) return;
-  const bool writing = direction_.writing();
-  candidates_.for_each_first(writing, floor_, [&](const Choice& choice) {
-    if (choice.before(choice_)) choice_ = choice;
-  });
-  for (const std::uint32_t bank : unused_.banks(!writing)) {
-    const Choice choice = candidates_.of(bank, !writing, floor_);
-    if (choice.before(choice_)) choice_ = choice;
-  }
-  if (refresher_.draining() != 0) {
-    for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
-      if (!refresher_.draining(rank)) continue;
-      const Choice choice = refresh_choice(rank);
-      if (choice.before(choice_)) choice_ = choice;
-    }
-  }
-  if (times_out_) {
-    const Choice choice = idle_rows_.next(floor_);
-    if (choice.before(choice_)) choice_ = choice;
-  }
-}
-
-DramChannel::Choice DramChannel::refresh_choice(std::uint32_t rank) const {
-  const Clock at = refresher_.next_at(rank, direction_.writing());
-  if (at == kNeverClock) return {};
-  return {std::max({at, floor_, bus_.free(false)}), Step::kRefresh, false, rank,
-          dram_rank(0, Step::kRefresh)};
-}
-
 // --- effects ---------------------------------------------------------------------------------------------------------
 
-void DramChannel::issue(const Choice& choice) {
-  chosen_ = false;
-  const Choice chosen = choice;  // `choice` may be choice_, which changes
-  switch (chosen.step) {
+void DramChannel::issue(const DramChoice& choice) {
+  switch (choice.step) {
     case Step::kColumn: {
-      const std::uint32_t again = send_column(candidates_.slot(chosen.target, chosen.write), chosen.at);
-      reconsider(chosen.target);
-      if (again != DramScheduler::kNoBank) ask_again(again);
-      choose_direction();
+      const std::uint32_t again =
+          send_column(arbiter_.candidates().slot(choice.target, choice.write), choice.at);
+      arbiter_.reconsider(choice.target, floor_);
+      arbiter_.ask_again(again, floor_);
+      arbiter_.choose_direction();
       break;
     }
     case Step::kActivate:
-      open_row(queue_.at(candidates_.slot(chosen.target, chosen.write)), chosen.at);
-      unused_.opened(chosen.target, chosen.write);
-      reconsider(chosen.target);
+      open_row(queue_.at(arbiter_.candidates().slot(choice.target, choice.write)), choice.at);
+      unused_.opened(choice.target, choice.write);
+      arbiter_.reconsider(choice.target, floor_);
       break;
     case Step::kPrecharge:
-      close_row(queue_.at(candidates_.slot(chosen.target, chosen.write)), chosen.at);
-      reconsider(chosen.target);
+      close_row(queue_.at(arbiter_.candidates().slot(choice.target, choice.write)), choice.at);
+      arbiter_.reconsider(choice.target, floor_);
       break;
-    case Step::kRefresh: send_refresh(chosen.target, chosen.at); break;
+    case Step::kRefresh: send_refresh(choice.target, choice.at); break;
     case Step::kTimeout:
-      idle_rows_.close(chosen.target, chosen.at);
-      reconsider(chosen.target);
+      arbiter_.close_idle(choice.target, choice.at);
+      arbiter_.reconsider(choice.target, floor_);
       break;
     case Step::kNothing: break;
   }
@@ -351,7 +291,7 @@ void DramChannel::send_column(const DramQueue::Entry& entry, bool first_use, Clo
   const DramBurst& burst = entry.burst;
   const std::uint32_t bank = burst.bank;
   const std::uint32_t rank = timers_.bank(bank).rank;
-  direction_.served(burst.write);
+  arbiter_.served(burst.write);
   const bool close = rows_->used(bank, !first_use, now) &&
                      queue_.oldest_to(bank, false, burst.row) == DramQueue::kNone &&
                      queue_.oldest_to(bank, true, burst.row) == DramQueue::kNone;
@@ -391,17 +331,17 @@ void DramChannel::start_refresh(std::uint32_t rank, Clock now) {
 
 void DramChannel::send_refresh(std::uint32_t rank, Clock now) {
   const DramRefreshSet& set = refresher_.set(rank);
-  refresher_.send_next(rank, direction_.writing(), now);
+  refresher_.send_next(rank, arbiter_.writing(), now);
   reconsider(set);
   if (refresher_.wanted(rank)) start_refresh(rank, now);
 }
 
 // The banks of a refresh.
 void DramChannel::reconsider(const DramRefreshSet& set) {
-  chosen_ = false;
+  arbiter_.reconsider();
   if (ranks_.waiting(set.rank) == 0) return;  // nobody wants anything of them
   for (const std::uint32_t bank : set.banks) {
-    if (load_[bank] != 0) reconsider(bank);
+    if (load_[bank] != 0) arbiter_.reconsider(bank, floor_);
   }
 }
 
@@ -416,13 +356,13 @@ inline bool DramChannel::serve_alone(Clock before) {
   DramQueue::Entry& entry = alone_.entry;
   const DramBurst& burst = entry.burst;
   const auto may = [&](Step step) {
-    const Clock at = candidates_.ready_at(step, burst, floor_);
+    const Clock at = arbiter_.candidates().ready_at(step, burst, floor_);
     if (at >= before) return false;
     floor_ = at;
     return true;
   };
   bool opened = false;
-  if (const Step step = candidates_.step_of(burst); step != Step::kColumn) {
+  if (const Step step = arbiter_.candidates().step_of(burst); step != Step::kColumn) {
     if (step == Step::kPrecharge) {
       if (!may(Step::kPrecharge)) return false;
       close_row(entry, floor_);
@@ -475,10 +415,8 @@ void DramChannel::join() {
     return;
   }
   queue_.add(entry, arrivals_.next_order());
-  direction_.queued(entry.burst.write);
   arrivals_.queued(entry.burst);
-  reconsider(entry.burst.bank);
-  choose_direction();
+  arbiter_.queued(entry.burst, DramScheduler::kNoBank, floor_);
 }
 
 // A clock before which it is not done.

@@ -13,15 +13,13 @@
 #include <vector>
 
 #include "base/ring.hpp"
-#include "memory/dram/controller/candidates.hpp"
+#include "memory/dram/controller/arbiter.hpp"
 #include "memory/dram/controller/forecast.hpp"
-#include "memory/dram/controller/idle_rows.hpp"
 #include "memory/dram/device/config.hpp"
 #include "memory/dram/device/counters.hpp"
 #include "memory/dram/device/timers.hpp"
 #include "memory/dram/queue/arrivals.hpp"
 #include "memory/dram/queue/command_bus.hpp"
-#include "memory/dram/queue/direction.hpp"
 #include "memory/dram/queue/queue.hpp"
 #include "memory/dram/queue/ranks.hpp"
 #include "memory/dram/queue/requesters.hpp"
@@ -88,13 +86,10 @@ class DramChannel {
   std::uint32_t queued() const { return queue_.count(false) + queue_.count(true); }
   bool idle() const { return queued() == 0; }
   /// Bursts queued in a direction of which the scheduler picks none, though no refresh is in their way.
-  std::uint32_t held_back(bool write) const {
-    return holds_back_ && refresher_.draining() == 0 && !candidates_.any(write) ? queue_.count(write) : 0;
-  }
+  std::uint32_t held_back(bool write) const { return arbiter_.held_back(write); }
 
  private:
   using Step = DramStep;
-  using Choice = DramChoice;
   struct Admission {
     Clock at = kNeverClock;
     bool write = false;
@@ -110,7 +105,7 @@ class DramChannel {
   bool expect(const DramBurst& burst) {
     ++load_[burst.bank];
     if (burst.write) writes_.add(burst);
-    return requesters_.add(burst) && direction_.writing();
+    return requesters_.add(burst) && arbiter_.writing();
   }
   /// It is served, or need not be.
   void forget(const DramBurst& burst) {
@@ -119,29 +114,8 @@ class DramChannel {
     requesters_.remove(burst);
   }
 
-  // Choice.
-  void reconsider(std::uint32_t bank) {
-    candidates_.reconsider(bank, floor_);
-    chosen_ = false;
-  }
-  void ask_again(std::uint32_t bank) {
-    candidates_.ask_again(bank, floor_);
-    chosen_ = false;
-  }
   void heed_due() { next_due_ = std::min(next_due_, scheduler_->due()); }
   void fall_due(Clock now);
-  Choice refresh_choice(std::uint32_t rank) const;
-  const Choice& choose() {
-    if (!chosen_) choose_again();
-    return choice_;
-  }
-  void choose_again();
-  void choose_direction() {
-    if (holds_back_) [[unlikely]]
-      return choose_direction_of_picks();
-    if (direction_.turn(queue_.count(false), queue_.count(true))) chosen_ = false;
-  }
-  void choose_direction_of_picks();
 
   // A burst alone.
   /// Nothing else arrives, waits, or is closed for a refresh. Every burst is put together here: copied in wider words than those in
@@ -166,7 +140,7 @@ class DramChannel {
   void join();
 
   // Effects.
-  void issue(const Choice& choice);
+  void issue(const DramChoice& choice);
   void open_row(DramQueue::Entry& entry, Clock now);
   void close_row(DramQueue::Entry& entry, Clock now);
   std::uint32_t send_column(DramQueue::Slot slot, Clock now);
@@ -190,17 +164,11 @@ class DramChannel {
   DramRefresher refresher_;
   const std::unique_ptr<DramRowPolicy> rows_;
   const std::unique_ptr<DramScheduler> scheduler_;
-  const bool within_banks_;  ///< the scheduler chooses
-  const bool holds_back_;    ///< it may pick nothing
-  DramCandidates candidates_;
+  const bool within_banks_;    ///< the scheduler chooses
   DramRequesters requesters_;  ///< of bursts arriving or queued, not of one alone
-  DramDirection direction_;
-  DramIdleRows idle_rows_;
-  const bool times_out_;  ///< the row policy closes idle rows
+  DramArbiter arbiter_;
 
   Clock floor_ = 0;  ///< everything before it has happened
-  Choice choice_;
-  bool chosen_ = false;  ///< choice_ is up to date
   Alone alone_;
   /// A burst by itself needs no choice: the scheduler holds nothing back, no row times out, no queue is full with it.
   const bool may_be_alone_;

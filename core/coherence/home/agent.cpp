@@ -61,9 +61,9 @@ DirectoryAgent::Wish HomeAgent::wish_of(const Message& request) const {
 bool HomeAgent::take_notice(Transaction& transaction) {
   Message& request = *transaction.request;
   if (request.opcode != Opcode::kDirtyEvict && request.opcode != Opcode::kCleanEvict) return false;
-  const std::uint32_t peer = known_peer(request.source);
+  const std::uint32_t peer = peers().known(request.source);
   const Slot slot = filter().find(transaction.line);
-  const bool owner = slot != kNoSlot && peer != kNoPeer && filter().has_owner(slot, peer) &&
+  const bool owner = slot != kNoSlot && peer != DirectoryPeers::kNone && filter().has_owner(slot, peer) &&
                      filter().state(slot) == FilterState::kExclusive;
   drop_owner(transaction.line, peer);
   if (request.opcode == Opcode::kDirtyEvict && owner) {

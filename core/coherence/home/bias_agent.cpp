@@ -65,7 +65,8 @@ bool BiasAgent::ask_first(Transaction& transaction) {
     return false;
   }
   // Others without a cache leave the bias as it is.
-  if (page.bias == Bias::kDevice || host_ == kNoPeer || request.source == node_of(host_)) return false;
+  if (page.bias == Bias::kDevice || host_ == DirectoryPeers::kNone || request.source == peers().node(host_))
+    return false;
   ++page.under_way;
   const Wish wish = wish_of(request);
   ask_host(transaction, transaction.line,
@@ -78,16 +79,16 @@ bool BiasAgent::ask_first(Transaction& transaction) {
 // The caches of one host are one to the device. It could not tell two hosts' apart.
 void BiasAgent::know_host(const Message& request) {
   const std::uint32_t peer = peer_of(request.source);
-  if (host_ == kNoPeer) host_ = peer;
+  if (host_ == DirectoryPeers::kNone) host_ = peer;
   if (peer == host_) return;
   const auto name = [this](NodeId node) { return "'" + endpoint().system_context().name_of(node) + "'"; };
-  throw InputError({"memory kept coherent by bias (coherence: hdm-d) may be cached by one host only",
-                    name(node_of(host_)) + " and " + name(request.source) + " cache that of " + this->name(),
-                    "one host with a cache, or coherence: hdm-db",
-                    {}},
-                   "address_map[" +
-                       std::to_string(*endpoint().system_context().map.region_at(request.address)) +
-                       "].coherence");
+  throw InputError(
+      {"memory kept coherent by bias (coherence: hdm-d) may be cached by one host only",
+       name(peers().node(host_)) + " and " + name(request.source) + " cache that of " + this->name(),
+       "one host with a cache, or coherence: hdm-db",
+       {}},
+      "address_map[" + std::to_string(*endpoint().system_context().map.region_at(request.address)) +
+          "].coherence");
 }
 
 void BiasAgent::ask_host(Transaction& transaction, LineAddress line, SnoopFor purpose) {
@@ -120,7 +121,7 @@ void BiasAgent::leave(Page& page) {
 void BiasAgent::flip(Page& page) {
   ++counts().flips_to_device;
   Transaction& cause = *page.cause;
-  if (host_ == kNoPeer) {
+  if (host_ == DirectoryPeers::kNone) {
     end_flip(page);
     return;
   }

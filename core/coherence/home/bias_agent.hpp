@@ -33,7 +33,7 @@ class BiasAgent final : public Dcoh {
   /// By number, the pages that somebody has used.
   const std::unordered_map<std::uint64_t, Page>& pages() const { return pages_; }
   /// A host has asked for copies.
-  bool knows_host() const { return host_ != kNoPeer; }
+  bool knows_host() const { return host_ != DirectoryPeers::kNone; }
 
  private:
   Wish wish_of(const Message& request) const override;
@@ -56,7 +56,7 @@ class BiasAgent final : public Dcoh {
   Bias initial_;
   std::uint32_t flip_after_;
   std::unordered_map<std::uint64_t, Page> pages_;
-  std::uint32_t host_ = kNoPeer;  // the host that has asked for copies
+  std::uint32_t host_ = DirectoryPeers::kNone;  // the host that has asked for copies
 };
 
 }  // namespace cxloom

@@ -63,7 +63,7 @@ DirectoryAgent::Wish Dcoh::wish_of(const Message& request) const {
 bool Dcoh::take_notice(Transaction& transaction) {
   Message& request = *transaction.request;
   if (request.opcode != Opcode::kMemClnEvct) return false;
-  drop_owner(transaction.line, known_peer(request.source));
+  drop_owner(transaction.line, peers().known(request.source));
   close(transaction);
   complete(request, Opcode::kCmp);
   return true;
@@ -77,7 +77,7 @@ bool Dcoh::take_out_of_turn(Message& message) {
   const ObservedScope handling(*this, message);
   const Slot held = filter().find(line);
   if (message.meta == MetaValue::kInvalid) {
-    drop_owner(line, known_peer(message.source));
+    drop_owner(line, peers().known(message.source));
   } else if (message.meta == MetaValue::kShared && held != kNoSlot) {
     filter().set_state(held, FilterState::kShared);
   }

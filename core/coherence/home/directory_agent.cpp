@@ -7,7 +7,6 @@
 #include "component/component_time.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
-#include "component/resource.hpp"
 #include "kernel/payload.hpp"
 
 namespace cxloom {
@@ -21,9 +20,8 @@ DirectoryAgent::DirectoryAgent(const DirectoryParams& params, const SnoopFilterP
       seed_(context.seed),
       lookup_time_(params.lookup_time),
       lookup_interval_(params.lookup_interval),
-      limit_(params.transactions),
       memory_(memory),
-      places_(context.kernel, "a transaction of the coherency agent", endpoint) {
+      places_(params.transactions, context.kernel, endpoint) {
   endpoint.add(*this);
   endpoint.system_context().roles.declare<CoherenceHome>(endpoint, endpoint.id(), *this);
 }
@@ -43,36 +41,14 @@ std::optional<AddressMap::Place> DirectoryAgent::place(const Message& message) c
   return place;
 }
 
-// Who has never asked for a copy has no number.
-std::uint32_t DirectoryAgent::known_peer(NodeId node) const {
-  return node.index() < peer_of_node_.size() ? peer_of_node_[node.index()] : kNoPeer;
-}
-
-std::uint32_t DirectoryAgent::peer_of(NodeId node) {
-  if (peer_of_node_.size() <= node.index()) peer_of_node_.resize(node.index() + 1, kNoPeer);
-  std::uint32_t& peer = peer_of_node_[node.index()];
-  if (peer == kNoPeer) {
-    peer = static_cast<std::uint32_t>(peers_.size());
-    peers_.push_back(node);
-  }
-  return peer;
-}
-
 // ---- Requests, of a line one after the other
 
 void DirectoryAgent::admit_request(Message& message) {
-  if (limit_ && admitted_ == *limit_) {
-    if (outside_.empty()) places_.join(*this, now());
-    outside_.push(message);
-    ++outside_count_;
-  } else {
-    admit(message);
-  }
+  if (places_.enter(message, now())) admit(message);
 }
 
+// It has its place.
 void DirectoryAgent::admit(Message& message) {
-  ++admitted_;
-  if (limit_) places_taken_.change(now(), +1);
   endpoint().release(message, now());
   look_up(message);
 }
@@ -193,7 +169,7 @@ void DirectoryAgent::evict(const SnoopFilter::Victims& victims, Transaction& tra
   first->evicts_for = &transaction;
   first->snooped_at = now();
   const auto lines = static_cast<std::uint8_t>(victims.size());
-  for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {
+  for (std::uint32_t peer = 0; peer < peers_.count(); ++peer) {
     std::uint32_t held = 0;
     for (const Slot slot : victims) held += filter_->has_owner(slot, peer) ? 1 : 0;
     if (held == 0) continue;
@@ -223,7 +199,7 @@ void DirectoryAgent::finish_eviction(Transaction& first) {
 void DirectoryAgent::snoop_others(Transaction& transaction, Wish wish) {
   const Message& request = *transaction.request;
   const Slot slot = transaction.slot;
-  const std::uint32_t self = known_peer(request.source);
+  const std::uint32_t self = peers_.known(request.source);
   if (!wish.own && filter_->state(slot) == FilterState::kShared) {  // they may go on reading
     serve(transaction);
     return;
@@ -232,7 +208,7 @@ void DirectoryAgent::snoop_others(Transaction& transaction, Wish wish) {
                            : wish.current ? SnoopFor::kCurrent
                                           : SnoopFor::kShare;
   transaction.snooped_at = now();
-  for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {
+  for (std::uint32_t peer = 0; peer < peers_.count(); ++peer) {
     if (peer == self || !filter_->has_owner(slot, peer)) continue;
     if (wish.own) ++counts_->lines_invalidated;
     ++transaction.snoops_left;
@@ -253,7 +229,7 @@ void DirectoryAgent::send_snoop(Transaction& transaction, LineAddress line, std:
   message.address = line.address();
   message.lines = lines;
   message.source = endpoint().id();
-  message.destination = peers_[peer];
+  message.destination = peers_.node(peer);
   message.requester = cause.requester;
   message.age = cause.age;
   message.tag = snoop.index;
@@ -291,7 +267,7 @@ void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
 // A pinned entry goes with the transaction that pins it.
 void DirectoryAgent::drop_owner(LineAddress line, std::uint32_t peer) {
   const Slot slot = filter_->find(line);
-  if (slot == kNoSlot || peer == kNoPeer) return;
+  if (slot == kNoSlot || peer == DirectoryPeers::kNone) return;
   filter_->remove_owner(slot, peer);
   if (filter_->owner_count(slot) > 0 || filter_->pinned(slot)) return;
   filter_->erase(slot);
@@ -391,13 +367,7 @@ void DirectoryAgent::complete(Message& message, Opcode opcode) {
   if (message.channel == Channel::kH2DRsp || message.channel == Channel::kS2MNDR) number_answer(message);
   transmit(message, now());
   if (!had_place) return;
-  --admitted_;
-  if (limit_) places_taken_.change(now(), -1);
-  if (outside_.empty()) return;
-  --outside_count_;
-  Message& next = outside_.pop();
-  if (outside_.empty()) places_.leave(*this);
-  admit(next);
+  if (Message* const next = places_.leave(now())) admit(*next);
 }
 
 void DirectoryAgent::number_answer(Message& answer) { answer.pushes = ++answers_to(answer.destination); }
@@ -437,9 +407,9 @@ std::string DirectoryAgent::line_state(LineAddress line) const {
   if (const Slot slot = filter_->find(line); slot != kNoSlot && filter_->owner_count(slot) > 0) {
     text = filter_->state(slot) == FilterState::kExclusive ? "E{" : "S{";
     std::string between;
-    for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {
+    for (std::uint32_t peer = 0; peer < peers_.count(); ++peer) {
       if (!filter_->has_owner(slot, peer)) continue;
-      text += between + endpoint().system_context().name_of(peers_[peer]);
+      text += between + endpoint().system_context().name_of(peers_.node(peer));
       between = ",";
     }
     text += '}';
@@ -453,53 +423,22 @@ std::string DirectoryAgent::line_state(LineAddress line) const {
   return text;
 }
 
-std::optional<double> DirectoryAgent::transactions_mean() const {
-  return limit_ ? std::optional(places_taken_.mean()) : std::nullopt;
-}
-
 void DirectoryAgent::open_window(Time now) {
   counts_.open(now);
-  places_taken_.open(now);
+  places_.open_window(now);
 }
 
 void DirectoryAgent::close_window(Time now) {
   counts_->filter_entries = filter_->occupied();
   counts_.close(now);
-  places_taken_.close(now);
-}
-
-// A line that comes into a full set makes another leave, and the caches that have it lose it.
-void DirectoryAgent::resources(ResourceSink& sink) const {
-  const std::uint32_t entries = filter_params_.entries;
-  sink.add({.name = "the snoop filter of",
-            .stage = Stage::kPlaces,
-            .capacity = 1,
-            .occupancy = Occupancy::kRatio,
-            .measures = {"per_home.*.filter_evictions", "per_home.*.filter_misses"},
-            .wait = Segment::kHomeQueue,
-            .counts = Traffic::kLines,
-            .part = "directory",
-            .twice = {doubled("filter.entries", entries)},
-            .twice_text = std::to_string(2 * std::uint64_t{entries}) + " entries",
-            .remark_text = "of its misses drive a line out of caches"});
-  if (!limit_) return;
-  sink.add({.name = "the transactions of the coherency agent of",
-            .stage = Stage::kPlaces,
-            .capacity = *limit_,
-            .occupancy = Occupancy::kLevel,
-            .measures = {"per_home.*.transactions_mean"},
-            .wait = Segment::kHomeQueue,
-            .counts = Traffic::kRequests,
-            .part = "directory",
-            .twice = {doubled("transactions", *limit_)},
-            .twice_text = std::to_string(2 * std::uint64_t{*limit_}) + " transactions"});
+  places_.close_window(now);
 }
 
 std::string DirectoryAgent::activity() const {
-  if (lines_.lines() == 0 && outside_count_ == 0) return {};
+  if (lines_.lines() == 0 && places_.waiting() == 0) return {};
   return counted(lines_.lines(), "line") + " under way in the coherency agent, " +
-         std::to_string(outside_count_) + " requests waiting outside, " + counted(snoops_.live(), "snoop") +
-         " without an answer";
+         std::to_string(places_.waiting()) + " requests waiting outside, " +
+         counted(snoops_.live(), "snoop") + " without an answer";
 }
 
 }  // namespace cxloom

@@ -16,12 +16,12 @@
 #include "coherence/home/coherence_counts.hpp"
 #include "coherence/home/coherence_home.hpp"
 #include "coherence/home/directory_params.hpp"
+#include "coherence/home/directory_peers.hpp"
+#include "coherence/home/directory_places.hpp"
 #include "coherence/home/snoop_filter.hpp"
 #include "component/endpoint.hpp"
 #include "component/memory_front.hpp"
-#include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
-#include "kernel/wait_list.hpp"
 #include "kernel/windowed.hpp"
 #include "protocol/account.hpp"
 #include "protocol/address_map.hpp"
@@ -30,7 +30,7 @@
 
 namespace cxloom {
 
-class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, private Waiter {
+class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
  public:
   /// What is under way for a line: a request of a cache, the eviction of its entry, or a write to memory.
   struct Transaction {
@@ -57,13 +57,16 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   };
 
   const CoherenceCounts& coherence_counts() const override { return counts_.window(); }
-  std::optional<double> transactions_mean() const override;
+  std::optional<double> transactions_mean() const override { return places_.mean_taken(); }
 
   void start() override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time now) override;
   void close_window(Time now) override;
-  void resources(ResourceSink& sink) const override;
+  void resources(ResourceSink& sink) const override {
+    filter_params_.resources(sink);
+    places_.resources(sink);
+  }
   std::string activity() const override;
 
   void memory_answered(Message& message) override;
@@ -74,14 +77,11 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   const SnoopFilter& filter() const { return *filter_; }
   /// Null: nothing is under way for the line.
   const Transaction* under_way(LineAddress line) const { return lines_.find(line); }
-  /// By node, the number of its cache in the filter, or kNoPeer. A node beyond the end has none.
-  const std::vector<std::uint32_t>& peer_of_node() const { return peer_of_node_; }
+  const DirectoryPeers& peers() const { return peers_; }
   /// What waits for room in the filter, in the order in which it came.
   const std::vector<Transaction*>& want_room() const { return want_room_; }
   /// Requests that wait for a place among the transactions.
-  const MessageQueue& outside() const { return outside_; }
-
-  static constexpr std::uint32_t kNoPeer = ~std::uint32_t{0};
+  const MessageQueue& outside() const { return places_.outside(); }
 
  protected:
   /// A snoop under way.
@@ -148,7 +148,6 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   /// An access to memory is done. It is given back after this.
   virtual void memory_done(const Access& access, const Message& answer) = 0;
 
-  const EventHandler& owner() const override { return endpoint(); }
   Time now() const;
   /// Where the message's line is if this is its home.
   std::optional<AddressMap::Place> place(const Message& message) const;
@@ -156,10 +155,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   Agent& memory() { return *memory_; }
   SnoopFilter& filter() { return *filter_; }
   Transaction* under_way(LineAddress line) { return lines_.find(line); }
-  std::uint32_t peer_of(NodeId node);
-  /// kNoPeer: the node has never asked for a copy.
-  std::uint32_t known_peer(NodeId node) const;
-  NodeId node_of(std::uint32_t peer) const { return peers_[peer]; }
+  /// The number of a cache that asks for a copy.
+  std::uint32_t peer_of(NodeId node) { return peers_.number(node); }
   CoherenceCounts& counts() { return *counts_; }
   Snoop& snoop(std::uint32_t tag) { return snoops_.at(tag); }
 
@@ -217,22 +214,16 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   std::uint64_t seed_;
   Time lookup_time_;
   Time lookup_interval_;
-  std::optional<std::uint32_t> limit_;
   Agent* memory_;
   std::unique_ptr<SnoopFilter> filter_;
-  std::vector<std::uint32_t> peer_of_node_;
-  std::vector<NodeId> peers_;
+  DirectoryPeers peers_;
   std::vector<std::uint32_t> answers_;  // by node
   Time next_lookup_;
   LineTable<Transaction> lines_;
   Pool<Transaction> transactions_;
   Pool<Snoop> snoops_;
   Pool<Access> accesses_;
-  std::uint32_t admitted_ = 0;  // requests, from their admission to their answer
-  LevelMonitor places_taken_;   // by these, where there is a limit
-  MessageQueue outside_;
-  std::size_t outside_count_ = 0;
-  WaitList places_;
+  DirectoryPlaces places_;
   std::vector<Transaction*> want_room_;
   bool retrying_ = false;
   bool freed_again_ = false;  // an entry, during the retry

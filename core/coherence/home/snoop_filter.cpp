@@ -1,8 +1,10 @@
 #include "coherence/home/snoop_filter.hpp"
 
 #include <cassert>
+#include <string>
 
 #include "base/schema.hpp"
+#include "component/resource.hpp"
 
 namespace cxloom {
 
@@ -91,6 +93,21 @@ void SnoopFilterParams::describe(Schema<SnoopFilterParams>& schema) {
   schema.effective(
       "alignment", [](const SnoopFilterParams& params) { return params.block > 1; },
       "unless several lines leave together: set block: 2 or more");
+}
+
+// A line that comes into a full set makes another leave, and the caches that have it lose it.
+void SnoopFilterParams::resources(ResourceSink& sink) const {
+  sink.add({.name = "the snoop filter of",
+            .stage = Stage::kPlaces,
+            .capacity = 1,
+            .occupancy = Occupancy::kRatio,
+            .measures = {"per_home.*.filter_evictions", "per_home.*.filter_misses"},
+            .wait = Segment::kHomeQueue,
+            .counts = Traffic::kLines,
+            .part = "directory",
+            .twice = {doubled("filter.entries", entries)},
+            .twice_text = std::to_string(2 * std::uint64_t{entries}) + " entries",
+            .remark_text = "of its misses drive a line out of caches"});
 }
 
 SnoopFilter::SnoopFilter(const SnoopFilterParams& params, std::uint32_t peers, const VictimRegistry& policies,

@@ -17,6 +17,8 @@
 
 namespace cxloom {
 
+class ResourceSink;
+
 /// The parameters of a filter whose lines leave one by one.
 struct LineFilterParams {
   std::uint32_t entries = 65'536;
@@ -31,6 +33,7 @@ struct SnoopFilterParams : LineFilterParams {
   BlockAlignment alignment = BlockAlignment::kSpec;
 
   static void describe(Schema<SnoopFilterParams>& schema);
+  void resources(ResourceSink& sink) const;
 };
 
 /// The rights of caches to a line that the filter holds. No cache has a line that it does not hold.

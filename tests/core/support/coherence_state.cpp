@@ -131,11 +131,10 @@ void write(const DirectoryAgent& home, StateText& text) {
     filter.tags().newest_first(set, [&](Slot slot) {
       text.line(filter.line(slot)) << "SE"[static_cast<std::size_t>(filter.state(slot))];
       text.flag(filter.pinned(slot), 'p');
-      for (std::uint32_t node = 0; node < home.peer_of_node().size();
+      for (std::uint32_t node = 0; node < home.peers().by_node().size();
            ++node) {  // who asked first does not matter
-        const std::uint32_t peer = home.peer_of_node()[node];
-        if (peer != DirectoryAgent::kNoPeer && filter.has_owner(slot, peer))
-          text << ',' << std::uint64_t{node};
+        const std::uint32_t peer = home.peers().by_node()[node];
+        if (peer != DirectoryPeers::kNone && filter.has_owner(slot, peer)) text << ',' << std::uint64_t{node};
       }
     });
     text << '|';

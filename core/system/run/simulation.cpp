@@ -1,5 +1,4 @@
 #include "system/run/simulation.hpp"
-#include "system/build/system_builder.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -12,9 +11,7 @@
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/wait_list.hpp"
-#include "memory/media/media.hpp"
-#include "memory/media/memory_owner.hpp"
-#include "memory/media/past.hpp"
+#include "system/build/system_builder.hpp"
 #include "system/build/system_notes.hpp"
 #include "system/events/player.hpp"
 #include "system/kinds/registry.hpp"
@@ -62,7 +59,9 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
       kernel_(std::make_unique<Kernel>()),
       events_(std::make_unique<EventPlayer>(*kernel_, spec_.events)),
       system_(build_system(*kernel_, registry, spec_)),
+      past_(system_),
       work_maker_(registry, spec_, system_, open_trace),
+      driven_(*kernel_, *this),
       livelock_watch_(system_, spec_.run) {
   events_->attach(system_);
   give_work();
@@ -111,30 +110,6 @@ void Simulation::log_protocol(const std::vector<Address>& addresses) {
   watch(&recorders_.log_protocol(system_, addresses));
 }
 
-namespace {
-
-template <class Visit>
-void each_past(const System& system, Visit visit) {
-  for (const auto& [component, memory] : system.roles().all<MemoryOwner>()) {
-    if (!memory->media()) continue;
-    each_medium(*memory->media(), [&](Media& medium) {
-      if (MediaPast* const past = medium.past()) visit(*past);
-    });
-  }
-}
-
-}  // namespace
-
-std::uint64_t Simulation::past_left() const {
-  std::uint64_t left = 0;
-  each_past(system_, [&](const MediaPast& past) { left += past.left(); });
-  return left;
-}
-
-void Simulation::leave_past_out() {
-  each_past(system_, [](MediaPast& past) { past.leave_out(); });
-}
-
 void Simulation::give_work() {
   for (const Spec::Workload& workload : spec_.workloads) {
     with_path("workload", [&] {
@@ -177,42 +152,19 @@ void Simulation::check_running() const {
 
 ExternalFeed& Simulation::drive(const std::string& device) {
   check_running();
-  Requester& requester = requester_at(device);
-  if (requester.has_work()) throw InputError({"'" + device + "' has a workload already", {}, {}, {}});
-  auto feed = std::make_unique<ExternalFeed>();
-  ExternalFeed& driven = *feed;
-  Work work;
-  work.name = "driven." + device;
-  work.stream = std::move(feed);
-  requester.assign(std::move(work), *this);
-  driven_[device] = {&requester, &driven};
-  kernel_->stay_awake(true);
+  ExternalFeed& feed = driven_.drive(device, requester_at(device));
   check_whole(system_, spec_);
-  return driven;
+  return feed;
 }
 
 void Simulation::inject(const std::string& device, const Access& access, ExternalFeed::Answered answered) {
   check_running();
-  const auto found = driven_.find(device);
-  if (found == driven_.end())
-    throw InputError({"'" + device + "' is not driven from outside", {}, "drive() first", {}});
-  const auto [requester, feed] = found->second;
-  // Before anything has changed: whoever drives it may go on with another access.
-  if (access.size == 0 || access.address.value() + (access.size - 1U) < access.address.value())
-    throw InputError({"an access of no bytes, or past the end of all addresses", {}, {}, {}},
-                     "driven." + device);
-  requester->check_mapped(access);
-  feed->push(access, std::move(answered));
-  requester->resume();
+  driven_.inject(device, access, std::move(answered));
 }
 
 void Simulation::close_feeds() {
   check_running();
-  for (const auto& [name, driven] : driven_) {
-    driven.second->close();
-    driven.first->resume();
-  }
-  kernel_->stay_awake(false);
+  driven_.close();
   end_io_with_work();
 }
 
@@ -272,13 +224,7 @@ auto Simulation::blaming_plugins(Action action) const {
 }
 
 void Simulation::play_past(std::uint64_t steps) {
-  blaming_plugins([&] {
-    each_past(system_, [&](MediaPast& past) {
-      const std::uint64_t now = std::min(steps, past.left());
-      if (now > 0) past.play(now);
-      steps -= now;
-    });
-  });
+  blaming_plugins([&] { past_.play(steps); });
 }
 
 std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {

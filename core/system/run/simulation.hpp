@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +14,10 @@
 #include "protocol/request_observer.hpp"
 #include "system/model/system.hpp"
 #include "system/record/run_recorders.hpp"
+#include "system/run/driven_requesters.hpp"
 #include "system/run/livelock_watch.hpp"
+#include "system/run/system_past.hpp"
 #include "system/work/workload_builder.hpp"
-#include "workload/stream/external_feed.hpp"
 
 namespace cxloom {
 
@@ -44,11 +44,11 @@ class Simulation final : private RequestObserver {
 
   /// Steps that are left of what media have been through before the run (`MediaPast`). They are played when
   /// the media are first accessed, if nobody has played them before; who shows progress does, in parts.
-  std::uint64_t past_left() const;
+  std::uint64_t past_left() const { return past_.left(); }
   /// Plays so many of them at most.
   void play_past(std::uint64_t steps);
   /// Leaves out all of them.
-  void leave_past_out();
+  void leave_past_out() { past_.leave_out(); }
 
   /// Runs events up to and including `limit`, at most `max_events`; true when the simulation is over. Throws
   /// SimulationError with a diagnosis if it cannot finish, and InputError if it is called by what it calls.
@@ -145,9 +145,10 @@ class Simulation final : private RequestObserver {
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<EventPlayer> events_;
   System system_;
+  SystemPast past_;
   WorkloadBuilder work_maker_;
   ByteStore bytes_;
-  std::map<std::string, std::pair<Requester*, ExternalFeed*>> driven_;
+  DrivenRequesters driven_;
   bool advancing_ = false;
   RunRecorders recorders_;
 

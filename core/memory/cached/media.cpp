@@ -4,8 +4,6 @@
 #include <optional>
 
 #include "base/kind_registry.hpp"
-#include "base/mean_value.hpp"
-#include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component.hpp"
 #include "component/resource.hpp"
@@ -19,47 +17,6 @@
 namespace cxloom {
 
 namespace {
-
-struct CachedMediaMeasured : CachedMediaCounts {
-  Value hit_rate = {};
-  bool prefetching = false;
-  double misses_mean = 0;
-  double misses_max = 0;
-  double queue_mean = 0;
-  double queue_max = 0;
-};
-
-// With a prefetcher.
-template <auto kMember>
-constexpr auto ahead(std::string_view name, std::string_view meaning) {
-  return measure<CachedMediaMeasured, kMember, &CachedMediaMeasured::prefetching>(name, "", meaning);
-}
-
-constexpr std::array kCachedMediaMeasures{
-    measure<CachedMediaMeasured, &CachedMediaMeasured::hits>("page_hits", "",
-                                                             "accesses to pages in the cache"),
-    measure<CachedMediaMeasured, &CachedMediaMeasured::misses>(
-        "page_misses", "", "accesses that brought their page into the cache"),
-    measure<CachedMediaMeasured, &CachedMediaMeasured::joined>(
-        "page_joins", "", "accesses to pages that were on their way into the cache"),
-    measure<&CachedMediaMeasured::hit_rate>("page_hit_rate", "", "hits / accesses; null if there were none"),
-    measure<CachedMediaMeasured, &CachedMediaMeasured::write_backs>("page_write_backs", "",
-                                                                    "dirty pages that left the cache"),
-    ahead<&CachedMediaMeasured::prefetches>(
-        "page_prefetches", "pages asked for ahead of their use. This and the next four with a prefetcher"),
-    ahead<&CachedMediaMeasured::useful>("page_prefetches_useful",
-                                        "first uses of such pages that had come: hits"),
-    ahead<&CachedMediaMeasured::late>("page_prefetches_late", "first uses of such pages on their way: joins"),
-    ahead<&CachedMediaMeasured::useless>("page_prefetches_useless",
-                                         "such pages that left before anybody used them"),
-    ahead<&CachedMediaMeasured::dropped>("page_prefetches_dropped",
-                                         "pages not asked for because no register, miss or place was free"),
-    measure<&CachedMediaMeasured::misses_mean>("misses_mean", "", "misses at work, mean over time"),
-    measure<&CachedMediaMeasured::misses_max>("misses_max", "", "the same, largest number"),
-    measure<&CachedMediaMeasured::queue_mean>("media_queue_mean", "",
-                                              "accesses that wait to become misses, mean over time"),
-    measure<&CachedMediaMeasured::queue_max>("media_queue_max", "", "the same, largest number"),
-};
 
 CacheParams tags_of(const CachedMediaParams& params) {
   CacheParams tags;
@@ -134,7 +91,7 @@ CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& co
       side_(std::make_unique<Side>(*this)),
       cache_(make("cache", params.cache, params.size, context)),
       backing_(make("backing", params.backing, context.capacity, context)),
-      prefetches_(params.prefetch, context, tags_.capacity(), pages_behind(context), *counts_),
+      prefetches_(params.prefetch, context, tags_.capacity(), pages_behind(context), meter_.counts()),
       turn_(std::make_unique<Turn>(context.kernel, context.owner)) {}
 
 std::uint64_t CachedMedia::bytes_of_tables(const CachedMediaParams& params) {
@@ -219,7 +176,7 @@ void CachedMedia::wait(Piece& piece) {
   piece.next = nullptr;
   (turn_->last ? turn_->last->next : turn_->first) = &piece;
   turn_->last = &piece;
-  waiting_.change(kernel_.now(), +1);
+  meter_.waiting(kernel_.now(), +1);
 }
 
 /// Serves a piece whose page is in the cache, or on its way.
@@ -231,12 +188,12 @@ bool CachedMedia::find(Piece& piece) {
   Miss* const miss = coming_[slot];
   prefetches_.accessed(slot, miss != nullptr);
   if (miss) {
-    ++counts_->joined;
+    ++meter_.counts().joined;
     piece.next = miss->joined;
     miss->joined = &piece;
     return true;
   }
-  ++counts_->hits;
+  ++meter_.counts().hits;
   const Address place{address_of(slot).value() + piece.address.value() % page_};
   transfer(*cache_, Step::kUse, piece.access->message->opcode, place, piece.bytes, &piece, nullptr);
   return true;
@@ -247,7 +204,7 @@ bool CachedMedia::begin_miss(Piece& piece) {
   const std::uint64_t page = page_of(piece);
   Slot place = kNoSlot;
   if (!has_place(page, place)) return false;
-  ++counts_->misses;
+  ++meter_.counts().misses;
   const bool writes = piece.writes();
   // A write of the whole page needs nothing of what was there.
   bring(page, place, writes, &piece, !writes || piece.bytes < page_);
@@ -275,14 +232,14 @@ bool CachedMedia::has_place(std::uint64_t page, Slot& place) {
 
 void CachedMedia::bring(std::uint64_t page, Slot place, bool writes, Piece* leader, bool fetches) {
   const auto insertion = tags_.insert(key_of(page), writes ? LineState::kDirty : LineState::kClean, place);
-  taken_.change(kernel_.now(), +1);
+  meter_.at_work(kernel_.now(), +1);
   Miss& miss = misses_.take();
   miss.leader = leader;
   miss.slot = insertion.slot;
   coming_[miss.slot] = &miss;
   prefetches_.placed(miss.slot, leader == nullptr);
   if (insertion.evicted_dirty()) {
-    ++counts_->write_backs;
+    ++meter_.counts().write_backs;
     miss.victim = insertion.victim.number();
     miss.writes_back = true;
     ++miss.before_fill;
@@ -314,7 +271,7 @@ void CachedMedia::serve_waiting() {
     piece->account.charge(Segment::kMediaQueue, kernel_.now());
     if (!find(*piece) && !begin_miss(*piece)) return;
     turn_->first = next;
-    waiting_.change(kernel_.now(), -1);
+    meter_.waiting(kernel_.now(), -1);
     if (next) continue;
     turn_->last = nullptr;
     turn_->list.leave(*turn_);
@@ -349,7 +306,7 @@ void CachedMedia::filled(Miss& miss) {
 void CachedMedia::release(Miss& miss) {
   if (!miss.filled || miss.writes_back) return;
   misses_.give_back(miss);
-  taken_.change(kernel_.now(), -1);
+  meter_.at_work(kernel_.now(), -1);
 }
 
 /// An access to several pages waited for the one done last.
@@ -417,20 +374,14 @@ std::string CachedMedia::described() const {
 }
 
 void CachedMedia::open_window(Time now) {
-  counts_.open(now);
-  waiting_.open(now);
-  taken_.open(now);
+  meter_.open_window(now);
   for (Media* part : parts()) part->open_window(now);
 }
 
 void CachedMedia::close_window(Time now) {
-  counts_.close(now);
-  waiting_.close(now);
-  taken_.close(now);
+  meter_.close_window(now);
   for (Media* part : parts()) part->close_window(now);
 }
-
-std::vector<MeasureInfo> CachedMedia::measures() { return infos_of(kCachedMediaMeasures); }
 
 void CachedMedia::resources(ResourceSink& sink) const {
   sink.add({.name = "the misses at work of the page cache of",
@@ -455,15 +406,7 @@ void CachedMedia::resources(ResourceSink& sink) const {
 }
 
 void CachedMedia::report(MeasureSink& sink) const {
-  CachedMediaMeasured measured{counts_.window()};
-  measured.hit_rate = mean_value(static_cast<double>(measured.hits),
-                                 static_cast<double>(measured.hits + measured.misses + measured.joined));
-  measured.prefetching = prefetches_.on();
-  measured.misses_mean = taken_.mean();
-  measured.misses_max = taken_.maximum();
-  measured.queue_mean = waiting_.mean();
-  measured.queue_max = waiting_.maximum();
-  report_all(kCachedMediaMeasures, measured, sink);
+  meter_.report(sink, prefetches_.on());
   PrefixedSink of_cache("cache_", sink);
   cache_->report(of_cache);
   PrefixedSink of_backing("backing_", sink);

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "base/zeroed_array.hpp"
-#include "kernel/distribution.hpp"
 #include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
-#include "kernel/windowed.hpp"
+#include "memory/cached/meter.hpp"
 #include "memory/cached/page_prefetches.hpp"
 #include "memory/cached/params.hpp"
 #include "memory/media/context.hpp"
@@ -20,8 +19,6 @@
 #include "tags/line_index.hpp"
 
 namespace cxloom {
-
-struct MeasureInfo;
 
 /// Write-back and write-allocate. A page that misses is fetched from behind while a dirty victim is read out
 /// of the cache; then it is filled in, whoever waited for it is done, and the victim goes back behind in the
@@ -44,7 +41,7 @@ class CachedMedia final : public Media {
   void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
-  static std::vector<MeasureInfo> measures();
+  static std::vector<MeasureInfo> measures() { return CachedMediaMeter::measures(); }
 
   /// What the tables of pages take of the machine's memory.
   static std::uint64_t bytes_of_tables(const CachedMediaParams& params);
@@ -106,7 +103,7 @@ class CachedMedia final : public Media {
   std::unique_ptr<Side> side_;  // hears from both
   std::unique_ptr<Media> cache_;
   std::unique_ptr<Media> backing_;
-  Windowed<CachedMediaCounts> counts_;
+  CachedMediaMeter meter_;
   PagePrefetches prefetches_;
   std::unique_ptr<Turn> turn_;
 
@@ -114,9 +111,6 @@ class CachedMedia final : public Media {
   Pool<Piece> pieces_;
   Pool<Miss> misses_;
   Pool<Transfer> transfers_;
-
-  LevelMonitor waiting_;
-  LevelMonitor taken_;
 };
 
 }  // namespace cxloom

@@ -21,7 +21,6 @@ INLINE = {
 
 # Sources with a part of a class whose own source is full. Each is to become a class: no other may.
 PARTS = {
-    "core/device/requester/core_cluster_measures.cpp": "CoreCluster",
     "core/system/work/workload_nodes.cpp": "WorkloadBuilder",
 }
 

@@ -5,7 +5,7 @@
 
 #include "component/component_time.hpp"
 #include "component/endpoint.hpp"
-#include "component/line_versions.hpp"
+#include "device/requester/core_report.hpp"
 #include "kernel/kernel.hpp"
 #include "protocol/request.hpp"
 
@@ -178,7 +178,7 @@ void CoreCluster::pass(Thread& thread, CoreAccess& access) {
 void CoreCluster::make_call(Thread& thread, std::uint64_t number, Call& call, Time at) {
   call.made = true;
   call.at = at;
-  call.path = std::make_unique<PathUpTo>(path_.up_to(places_.at(thread.number), thread.core.time()));
+  call.path = std::make_unique<PathUpTo>(meter_.path().up_to(places_.at(thread.number), thread.core.time()));
   paths_in_order_.push_back(number);
   if (paths_in_order_.size() > kPaths) {
     if (const auto old = calls_.find(paths_in_order_.front()); old != calls_.end()) old->second.path.reset();
@@ -194,7 +194,7 @@ void CoreCluster::wake(Thread& thread, Time at, const PathUpTo* by) {
   thread.core.wake_at(at);
   if (before == Time{} && !thread.ran) thread.begun = at;
   if (by != nullptr && by->time.total > before && by->time.total <= at)
-    path_.goes_on(places_.at(thread.number), thread.core.time(), *by);
+    meter_.path().goes_on(places_.at(thread.number), thread.core.time(), *by);
 }
 
 const PathUpTo* CoreCluster::path_of(const Woken& woken) const {
@@ -423,6 +423,23 @@ Time CoreCluster::interrupt(std::optional<std::uint32_t> thread, Time time) {
     taken += time;
   }
   return taken;
+}
+
+// ---- Measures
+
+std::vector<CoreTime> CoreCluster::times() const {
+  std::vector<CoreTime> times;
+  for (const auto& thread : threads_) times.push_back(thread->core.time());
+  return times;
+}
+
+std::vector<MeasureInfo> CoreCluster::measures() { return core_measures(); }
+
+void CoreCluster::report(MeasureSink& sink) const {
+  CoresInWindow cores{.clock = params_.clock, .has_tlb = params_.tlb.has_value()};
+  for (const auto& thread : threads_)
+    cores.threads.push_back({.number = thread->number, .begun = thread->begun});
+  meter_.report(std::move(cores), sink);
 }
 
 }  // namespace cxloom

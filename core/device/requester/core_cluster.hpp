@@ -11,7 +11,7 @@
 
 #include "base/measure.hpp"
 #include "device/requester/core.hpp"
-#include "device/requester/critical_path.hpp"
+#include "device/requester/cores_meter.hpp"
 #include "device/requester/producer_table.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
@@ -63,8 +63,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
   AccessStream& workload() { return *workload_; }
 
   /// `from_start`: nothing has been made yet, and what was before the first access counts.
-  void open_window(bool from_start);
-  void close_window();
+  void open_window(bool from_start) { meter_.open_window(from_start, times()); }
+  void close_window() { meter_.close_window(times()); }
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
@@ -168,7 +168,6 @@ class CoreCluster final : public AccessStream, public EventHandler {
   std::deque<std::uint64_t> paths_in_order_;  // the calls to which the path is kept
   LatestCall latest_call_;
   LatestCall of_another_;
-  CriticalPath path_;
   Pool<CoreAccess> accesses_;
   std::priority_queue<CoreAccess*, std::vector<CoreAccess*>, Later> later_;
   std::deque<CoreAccess*> made_;       // and not given
@@ -183,12 +182,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   std::uint64_t unmade_ = 0;         // read, and not given
   Time armed_ = Time::max();         // an event is pending
   bool ended_ = false;               // the workload
-
-  // Measuring.
-  bool whole_ = false;            // the window began with the first access
-  std::vector<CoreTime> opened_;  // of threads
-  std::vector<CoreTime> closed_;
-  PathUpTo longest_;  // of a window that is whole: the path to its end
+  CoresMeter meter_;
 };
 
 }  // namespace cxloom

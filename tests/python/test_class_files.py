@@ -19,11 +19,6 @@ INLINE = {
     "core/interconnect/wire/link_path_delivery.hpp": "LinkPath",
 }
 
-# Sources with a part of a class whose own source is full. Each is to become a class: no other may.
-PARTS = {
-    "core/system/work/workload_nodes.cpp": "WorkloadBuilder",
-}
-
 CLASS = re.compile(
     r"^(?:template\s*<.*>\s*)?(?:class|struct|union)\s+(?:(?:\[\[.*?\]\]|alignas\s*\([^()]*\))\s*)?"
     r"((?:\w+\s*::\s*)*)(\w+)\s*(<.*>)?(?:\s+final)?\s*(?::(?!:).*)?$",
@@ -120,7 +115,7 @@ def halves(root: Path) -> Iterator[str]:
             headers = [other for other in own if other.suffix == ".hpp" and owner in own[other]]
             if file.with_suffix("") in [header.with_suffix("") for header in headers]:
                 continue
-            if headers and (INLINE | PARTS).get(str(file)) != owner:
+            if headers and INLINE.get(str(file)) != owner:
                 yield f"{file} defines members of {owner}, which {' and '.join(map(str, headers))} declares"
 
 

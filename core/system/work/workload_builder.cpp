@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/kind_registry.hpp"
 #include "base/random.hpp"
 #include "device/requester/requester.hpp"
 #include "system/kinds/registry.hpp"
@@ -11,6 +12,7 @@
 #include "system/model/touched_memory.hpp"
 #include "workload/pattern/pattern.hpp"
 #include "workload/placement/checked_placement.hpp"
+#include "workload/tiering/tiering.hpp"
 
 namespace cxloom {
 
@@ -51,10 +53,10 @@ WorkloadBuilder::WorkloadBuilder(const Registry& registry, const Spec& spec, con
       run_(spec.run),
       system_(system),
       map_(system.address_map()),
+      nodes_(system, spec.events),
       open_trace_(open_trace),
-      events_(spec.events),
       changes_(std::ranges::any_of(spec.events, [](const EventParams& event) { return !event.move_pages; })) {
-  divide_memory(spec);
+  divide_memory(programs_of(spec));
 }
 
 PagePlacement& WorkloadBuilder::restarted(const Placed& placed, const std::vector<std::vector<bool>>& offers,
@@ -86,12 +88,28 @@ std::unique_ptr<PagePlacement> WorkloadBuilder::make_placement(const Placed& pla
   return std::make_unique<CheckedPlacement>(std::move(made), placed.nodes, key);
 }
 
+std::shared_ptr<const Tiering> WorkloadBuilder::make_tiering(const Placed& placed) const {
+  const WorkloadParams& params = placed.workload->params;
+  return with_path("tiering", [&] {
+    if (placed.nodes.size() < 2) {
+      throw InputError({"there is no other node for its pages to go to",
+                        placed.nodes.empty() ? "no node" : "'" + placed.nodes.front().name() + "' alone",
+                        "an address_map with two memories for '" + placed.workload->device + "', or more",
+                        {},
+                        InputError::Kind::kBetween});
+    }
+    TieringContext context{placed.nodes, page_};
+    return std::make_shared<const Tiering>(
+        Tiering{registry_.tiering.make(*params.tiering, context), params.kernel, placed.nodes, page_});
+  });
+}
+
 bool WorkloadBuilder::has_cache(const std::string& device) const {
   const Requester* const requester = system_.roles().of<Requester>(system_.component(device).id());
   return requester && requester->cache();
 }
 
-void WorkloadBuilder::divide_memory(const Spec& spec) {
+std::vector<WorkloadBuilder::Placed*> WorkloadBuilder::programs_of(const Spec& spec) {
   std::vector<Placed*> all;
   for (const Spec::Workload& workload : spec.workloads) {
     if (!workload.params.places_pages()) continue;
@@ -100,10 +118,27 @@ void WorkloadBuilder::divide_memory(const Spec& spec) {
       page_ = workload.params.page;
       layout_ = workload.params.frames;
       Placed& placed = placed_[workload.device];
-      placed = {.workload = &workload, .nodes = nodes_of(workload.device)};
+      placed = {.workload = &workload, .nodes = nodes_.of(workload.device, page_)};
       all.push_back(&placed);
     });
   }
+  return all;
+}
+
+void WorkloadBuilder::check_tables(const std::vector<Placed*>& all) {
+  const auto with_tables = std::ranges::find_if(
+      all, [](const Placed* each) { return each->workload->params.page_tables.has_value(); });
+  if (all.size() > 1 && with_tables != all.end()) {
+    throw InputError({"memory is not divided by where page tables go",
+                      std::to_string(all.size()) + " programs whose pages are placed",
+                      "page_tables of a program that is alone in memory",
+                      {},
+                      InputError::Kind::kBetween},
+                     "workload." + (*with_tables)->workload->device + ".page_tables");
+  }
+}
+
+void WorkloadBuilder::divide_memory(const std::vector<Placed*>& all) {
   // All nodes of any of them, by the address of their first frame.
   std::vector<Frames> frames;
   std::vector<PlacedProgram> programs;
@@ -129,16 +164,7 @@ void WorkloadBuilder::divide_memory(const Spec& spec) {
     program.path = "workload." + placed->workload->device;
     programs.push_back(std::move(program));
   }
-  const auto with_tables = std::ranges::find_if(
-      all, [](const Placed* each) { return each->workload->params.page_tables.has_value(); });
-  if (all.size() > 1 && with_tables != all.end()) {
-    throw InputError({"memory is not divided by where page tables go",
-                      std::to_string(all.size()) + " programs whose pages are placed",
-                      "page_tables of a program that is alone in memory",
-                      {},
-                      InputError::Kind::kBetween},
-                     "workload." + (*with_tables)->workload->device + ".page_tables");
-  }
+  check_tables(all);
   std::vector<std::uint64_t> free;
   for (const Frames& node : frames) free.push_back(count_of(node));
   division_ = {std::accumulate(free.begin(), free.end(), std::uint64_t{0}), all.size()};

@@ -11,6 +11,7 @@
 
 #include "protocol/address_map.hpp"
 #include "system/spec/spec.hpp"
+#include "system/work/program_nodes.hpp"
 #include "workload/placement/page_shares.hpp"
 #include "workload/placement/placed_stream.hpp"
 #include "workload/stream/phases.hpp"
@@ -57,7 +58,11 @@ class WorkloadBuilder {
     PlacedStream* stream = nullptr;                 ///< of its requester
   };
 
-  void divide_memory(const Spec& spec);
+  /// The workloads whose pages are placed, with their nodes.
+  std::vector<Placed*> programs_of(const Spec& spec);
+  static void check_tables(const std::vector<Placed*>& all);
+  /// Each program gets its part of the nodes that it shares with others.
+  void divide_memory(const std::vector<Placed*>& all);
   /// Throws InputError below this key.
   std::unique_ptr<PagePlacement> make_placement(const Placed& placed, const char* key,
                                                 const KindSpec& kinded) const;
@@ -66,11 +71,10 @@ class WorkloadBuilder {
   bool has_cache(const std::string& device) const;
   /// Cores make the accesses of that device.
   bool has_cores(const std::string& device) const;
-  std::vector<NumaNode> nodes_of(const std::string& device) const;
-  /// The extents that a device has at some time of the run, in pieces of which it has all or nothing at any time.
-  Extents extents_ever(const std::string& device) const;
   /// Which parts of its nodes it has now.
-  std::vector<std::vector<bool>> offered(const Placed& placed) const;
+  std::vector<std::vector<bool>> offered(const Placed& placed) const {
+    return nodes_.offered(placed.workload->device, placed.nodes, page_);
+  }
   /// The placement, which has placed nothing yet, and knows which nodes have memory now; `ever`: all that will have some.
   static PagePlacement& restarted(const Placed& placed, const std::vector<std::vector<bool>>& offers,
                                   bool ever = false);
@@ -95,12 +99,12 @@ class WorkloadBuilder {
   const RunParams& run_;
   const System& system_;
   const AddressMap& map_;
+  ProgramNodes nodes_;
   TraceOpener open_trace_;
   Bytes page_;
   FrameLayout layout_ = FrameLayout::kScattered;
   std::map<std::string, Placed> placed_;  // by device
   Division division_;
-  const std::vector<EventParams>& events_;
   bool changes_ = false;  // memory may come and go for programs
 };
 

@@ -1,15 +1,13 @@
-// The memory that a workload finds, as NUMA nodes, and the tiering of its pages among them.
-#include <algorithm>
-#include <utility>
+#include "system/work/program_nodes.hpp"
 
-#include "base/kind_registry.hpp"
+#include <algorithm>
+#include <optional>
+
 #include "component/component.hpp"
 #include "interconnect/topology/topology.hpp"
-#include "system/kinds/registry.hpp"
 #include "system/model/offered_memory.hpp"
 #include "system/model/system.hpp"
-#include "system/work/workload_builder.hpp"
-#include "workload/tiering/tiering.hpp"
+#include "system/spec/event_params.hpp"
 
 namespace cxloom {
 
@@ -53,14 +51,14 @@ Time time_between(const System& system, NodeId from, NodeId to) {
 
 }  // namespace
 
-std::vector<NumaNode> WorkloadBuilder::nodes_of(const std::string& device) const {
+std::vector<NumaNode> ProgramNodes::of(const std::string& device, Bytes page) const {
   const NodeId from = system_.component(device).id();
   return numa_nodes(
-      map_, device, page_, [&](NodeId memory) { return time_between(system_, from, memory); },
+      system_.address_map(), device, page, [&](NodeId memory) { return time_between(system_, from, memory); },
       extents_ever(device));
 }
 
-Extents WorkloadBuilder::extents_ever(const std::string& device) const {
+Extents ProgramNodes::extents_ever(const std::string& device) const {
   const NodeId node = system_.component(device).id();
   return [this, device, now = extents_now(system_, node)](NodeId memory) {
     auto ever = now(memory);
@@ -74,27 +72,12 @@ Extents WorkloadBuilder::extents_ever(const std::string& device) const {
   };
 }
 
-std::vector<std::vector<bool>> WorkloadBuilder::offered(const Placed& placed) const {
-  const NodeId device = system_.component(placed.workload->device).id();
+std::vector<std::vector<bool>> ProgramNodes::offered(const std::string& device,
+                                                     const std::vector<NumaNode>& nodes, Bytes page) const {
+  const NodeId id = system_.component(device).id();
   std::vector<std::vector<bool>> offered;
-  for (const NumaNode& node : placed.nodes) offered.push_back(offered_parts(system_, device, node, page_));
+  for (const NumaNode& node : nodes) offered.push_back(offered_parts(system_, id, node, page));
   return offered;
-}
-
-std::shared_ptr<const Tiering> WorkloadBuilder::make_tiering(const Placed& placed) const {
-  const WorkloadParams& params = placed.workload->params;
-  return with_path("tiering", [&] {
-    if (placed.nodes.size() < 2) {
-      throw InputError({"there is no other node for its pages to go to",
-                        placed.nodes.empty() ? "no node" : "'" + placed.nodes.front().name() + "' alone",
-                        "an address_map with two memories for '" + placed.workload->device + "', or more",
-                        {},
-                        InputError::Kind::kBetween});
-    }
-    TieringContext context{placed.nodes, page_};
-    return std::make_shared<const Tiering>(
-        Tiering{registry_.tiering.make(*params.tiering, context), params.kernel, placed.nodes, page_});
-  });
 }
 
 }  // namespace cxloom

@@ -1,0 +1,35 @@
+// The memory that programs find, as NUMA nodes: which there are, how far away, and which parts of them are there now.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "workload/placement/numa_nodes.hpp"
+
+namespace cxloom {
+
+class System;
+struct EventParams;
+
+class ProgramNodes {
+ public:
+  /// `events` may bring memory during the run. Both outlive this.
+  ProgramNodes(const System& system, const std::vector<EventParams>& events)
+      : system_(system), events_(events) {}
+
+  /// Those of a device's program, in pages of that size.
+  std::vector<NumaNode> of(const std::string& device, Bytes page) const;
+  /// Which parts of them it has now.
+  std::vector<std::vector<bool>> offered(const std::string& device, const std::vector<NumaNode>& nodes,
+                                         Bytes page) const;
+
+ private:
+  /// The extents that a device has at some time of the run, in pieces of which it has all or nothing at any time.
+  Extents extents_ever(const std::string& device) const;
+
+  const System& system_;
+  const std::vector<EventParams>& events_;
+};
+
+}  // namespace cxloom

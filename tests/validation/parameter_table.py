@@ -220,6 +220,18 @@ def switch_rows() -> Iterator[Turn]:
     yield Turn("devices.switch.arbitration", chain, path, values, FALLS, worst, others)
 
 
+def thread_rows() -> Iterator[Turn]:
+    """Threads of a pattern."""
+    cores = direct(host={"core": {"mshrs": 2}})
+    yield Turn("workload.threads", cores, "workload.host.threads", (1, 4), RISES, bandwidth)
+    few = changed(
+        cores, ("workload.host", {"pattern": "sequential", "requests": 40, "footprint": "1MiB", "threads": 4})
+    )
+    yield Turn(
+        "workload.shared_footprint", few, "workload.host.shared_footprint", (False, True), FALLS, highest
+    )
+
+
 def victim_rows() -> Iterator[Turn]:
     """Victim policies of a cache."""
     skewed = direct(
@@ -558,3 +570,4 @@ def all_rows() -> Iterator[Turn]:
     yield from qos_rows()
     yield from run_rows()
     yield from workload_rows()
+    yield from thread_rows()

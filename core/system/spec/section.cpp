@@ -84,7 +84,10 @@ void check_workload(const std::string& device, const Value& written, const Regis
   }
   for (std::size_t i = 0; i < workload.params.phases.size(); ++i) {
     errors.attempt([&] {
-      with_path(indexed("phases", i), [&] { check_workload(device, workload.params.phases[i], registry); });
+      with_path(indexed("phases", i), [&] {
+        const Spec::Workload phase = read_phase(device, workload.params.phases[i], registry);
+        registry.patterns.at(*phase.params.pattern).check(phase.pattern);
+      });
     });
   }
   errors.raise();

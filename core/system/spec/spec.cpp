@@ -109,7 +109,22 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
   schema.field("requests", &WorkloadParams::requests)
       .min(1)
       .default_text("the whole trace, or one round of the phases")
-      .doc("Measured requests; the warm-up is extra.");
+      .doc("Measured requests of all threads together; the warm-up is extra.");
+  schema.field("threads", &WorkloadParams::threads)
+      .min(1)
+      .max(1U << 16U)
+      .doc(
+          "Threads that do what the pattern, or the phases, say, each with random streams, a queue and a core "
+          "of its own.");
+  schema.field("shared_footprint", &WorkloadParams::shared_footprint)
+      .doc(
+          "Whether each thread goes to all of the footprint. Otherwise it has a part of its own, of equal "
+          "size, one behind the other.");
+  schema.effective(
+      "threads", [](const WorkloadParams& work) { return !work.trace; },
+      "with a trace, which has threads of its own");
+  schema.effective(
+      "shared_footprint", [](const WorkloadParams& work) { return work.threads > 1; }, "of a single thread");
   schema.field("rate", &WorkloadParams::rate)
       .default_text("closed loop")
       .doc(
@@ -297,6 +312,24 @@ Spec::Workload read_workload(const std::string& device, const Value& value, cons
   }
   errors.raise();
   return workload;
+}
+
+Spec::Workload read_phase(const std::string& device, const Value& value, const Registry& registry) {
+  Spec::Workload phase = read_workload(device, value, registry);
+  ErrorList errors;
+  if (!phase.params.pattern) errors.add(InputError({"a phase needs a pattern", {}, {}, {}}));
+  static const std::vector<std::string> common = field_names(Schema<WorkloadParams>().info());
+  for (const auto& [key, item] : *value.as_map()) {
+    if (key == "pattern" || key == "requests" || std::ranges::find(common, key) == common.end()) continue;
+    errors.add(InputError({"no key of a phase, but of all of the workload",
+                           item.described(),
+                           "beside `phases`: " + key,
+                           {},
+                           InputError::Kind::kNoEffect},
+                          key));
+  }
+  errors.raise();
+  return phase;
 }
 
 Spec Spec::read(const Value& value, const Registry& registry) {

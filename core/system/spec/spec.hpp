@@ -73,6 +73,8 @@ struct WorkloadParams {
   std::optional<std::string> pattern;
   std::optional<std::string> trace;
   std::optional<std::uint64_t> requests;
+  std::uint32_t threads = 1;      ///< of a pattern, or of phases
+  bool shared_footprint = false;  ///< all of them go to all of it
   std::optional<Frequency> rate;
   Arrivals arrivals = Arrivals::kFixed;
   Replay replay = Replay::kClosed;
@@ -142,5 +144,7 @@ class LinkReader {
 
 /// Stricter than reading the parameters: a key of a workload must belong to the workload or to its pattern.
 Spec::Workload read_workload(const std::string& device, const Value& value, const Registry& registry);
+/// Reads a phase of a workload: a pattern with its keys, and `requests`.
+Spec::Workload read_phase(const std::string& device, const Value& value, const Registry& registry);
 
 }  // namespace cxloom

@@ -10,8 +10,10 @@
 #include "system/kinds/registry.hpp"
 #include "system/model/system.hpp"
 #include "system/model/touched_memory.hpp"
+#include "system/work/footprint_check.hpp"
 #include "workload/pattern/pattern.hpp"
 #include "workload/placement/checked_placement.hpp"
+#include "workload/stream/threads.hpp"
 #include "workload/tiering/tiering.hpp"
 
 namespace cxloom {
@@ -31,18 +33,27 @@ std::optional<PageRuns> footprint_of(const std::vector<PhasedStream::Phase>& pha
   return pages_in(std::move(ranges), page);
 }
 
-/// By address, those that follow each other as one.
-std::vector<AddressMap::Extent> without_borders(std::vector<AddressMap::Extent> extents) {
-  std::ranges::sort(extents, {}, [](const AddressMap::Extent& each) { return each.base; });
-  std::vector<AddressMap::Extent> merged;
-  for (const AddressMap::Extent& each : extents) {
-    if (!merged.empty() && merged.back().base.value() + merged.back().bytes == each.base.value()) {
-      merged.back().bytes += each.bytes;
-    } else {
-      merged.push_back(each);
-    }
+/// The part of a range that one of several threads has for itself, in whole lines.
+AddressRange part_of(const AddressRange& whole, std::uint32_t thread, std::uint32_t threads) {
+  const std::uint64_t part = whole.bytes / threads / kLineBytes * kLineBytes;
+  if (part == 0) {
+    throw InputError({"a footprint of fewer lines than threads",
+                      to_text(Bytes{whole.bytes}) + " for " + counted(threads, "thread"),
+                      "64B for each thread at least, or shared_footprint: true",
+                      {},
+                      InputError::Kind::kBetween},
+                     "footprint");
   }
-  return merged;
+  return {Address{whole.base.value() + thread * part}, part};
+}
+
+/// The keys of a pattern that goes to this range instead of its own.
+Value in_range(const Value& pattern, const AddressRange& range) {
+  Value::Map keys{{"base", to_text(range.base)}, {"footprint", to_text(Bytes{range.bytes})}};
+  for (const auto& entry : *pattern.as_map()) {
+    if (entry.first != "base" && entry.first != "footprint") keys.push_back(entry);
+  }
+  return Value(std::move(keys));
 }
 
 }  // namespace
@@ -259,20 +270,6 @@ std::optional<PageRuns> WorkloadBuilder::pages_of(const Spec::Workload& workload
   return pages_touched(*stream, *work.requests, page_);
 }
 
-// What is certain to be answered with an error is a mistake. Of a trace the addresses show only during the run.
-void WorkloadBuilder::check_owners(const AddressRange& range, const std::string& device) const {
-  const auto other = map_.foreign(range.base, range.bytes, device);
-  if (!other) return;
-  throw InputError(
-      {"the footprint reaches memory that belongs to another device",
-       to_text(range.base) + " + " + to_text(Bytes{range.bytes}),
-       "addresses outside of logical device " + std::to_string(other->ld) + " of '" + other->memory +
-           "', which belongs to '" + other->owner + "': it has " + to_text(other->at),
-       {},
-       InputError::Kind::kBetween},
-      other->at == range.base ? "base" : "footprint");
-}
-
 // Pages of a footprint that have no place in all of the memory have none in a share of it.
 void WorkloadBuilder::check_pages(const Placed& placed, const AddressRange& range) const {
   const PageRuns pages = pages_in({range}, page_);
@@ -308,61 +305,45 @@ void WorkloadBuilder::check_pages(const Placed& placed, const AddressRange& rang
                    "footprint");
 }
 
-void WorkloadBuilder::check_range(const AddressRange& range, const Spec::Workload& of) const {
-  // The addresses are the program's own; the memory for them is not.
-  if (of.params.places_pages()) return check_pages(placed_.at(of.device), range);
-  const std::vector<AddressMap::Extent> extents = without_borders(map_.extents());
-  const auto behind =
-      std::ranges::upper_bound(extents, range.base, {}, [](const auto& each) { return each.base; });
-  const auto offset = [&](const AddressMap::Extent& extent) {
-    return range.base.value() - extent.base.value();
-  };
-  const bool begins_inside =
-      behind != extents.begin() && offset(*std::prev(behind)) < std::prev(behind)->bytes;
-  const std::uint64_t room = begins_inside ? std::prev(behind)->bytes - offset(*std::prev(behind)) : 0;
-  if (range.bytes <= room) return check_owners(range, of.device);
-  const auto fits = [&](const AddressMap::Extent& extent) { return range.bytes <= extent.bytes; };
-  const auto next = std::ranges::find_if(behind, extents.end(), fits);
-  const bool in_hole = begins_inside && behind != extents.end();
-  std::string allowed = "addresses in " + map_.described();
-  if (next != extents.end()) allowed += "; set base: " + to_text(next->base);
-  if (in_hole) {
-    allowed += "; or a footprint of " + to_text(Bytes{room}) +
-               "; or addresses: first-touch, whose pages go to both sides of it";
-  }
-  const bool fits_somewhere = std::ranges::any_of(extents, fits);
-  throw InputError({in_hole ? "the footprint runs into a hole of the address map"
-                            : "the footprint runs out of the address map",
-                    to_text(range.base) + " + " + to_text(Bytes{range.bytes}),
-                    allowed,
-                    {},
-                    InputError::Kind::kBetween},
-                   !begins_inside || (fits_somewhere && !in_hole) ? "base" : "footprint");
-}
-
 std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& name,
                                                             const Spec::Workload& workload,
-                                                            const Spec::Workload& of) const {
+                                                            const Spec::Workload& of,
+                                                            std::optional<std::uint32_t> thread) const {
   PatternContext context{run_.seed, name, has_cache(of.device)};
   auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
-  if (const auto range = stream->range()) check_range(*range, of);
-  return stream;
+  const auto range = stream->range();
+  // The addresses of a program whose pages are placed are its own; the memory for them is not.
+  if (range && of.params.places_pages()) check_pages(placed_.at(of.device), *range);
+  if (range && !of.params.places_pages()) check_footprint(*range, map_, of.device);
+  if (!thread) return stream;
+  context.name += ", thread " + std::to_string(*thread);
+  KindSpec pattern{*workload.params.pattern, workload.pattern};
+  if (range && !of.params.shared_footprint)
+    pattern.params = in_range(workload.pattern, part_of(*range, *thread, of.params.threads));
+  return registry_.patterns.make(pattern, context);
 }
 
 /// A pattern is one phase.
-std::vector<PhasedStream::Phase> WorkloadBuilder::make_phases(const Spec::Workload& workload) const {
+std::vector<PhasedStream::Phase> WorkloadBuilder::make_phases(const Spec::Workload& workload,
+                                                              std::optional<std::uint32_t> thread) const {
   const WorkloadParams& params = workload.params;
   std::vector<PhasedStream::Phase> phases;
-  if (params.pattern) phases.push_back({make_pattern(workload.device, workload, workload), 1});
+  if (params.pattern) phases.push_back({make_pattern(workload.device, workload, workload, thread), 1});
   for (std::size_t i = 0; i < params.phases.size(); ++i) {
     with_path(indexed("phases", i), [&] {
-      const Spec::Workload phase = read_workload(workload.device, params.phases[i], registry_);
-      if (!phase.params.pattern) throw InputError({"a phase needs a pattern", {}, {}, {}});
-      phases.push_back(
-          {make_pattern(workload.device + "/" + std::to_string(i), phase, workload), *phase.params.requests});
+      const Spec::Workload phase = read_phase(workload.device, params.phases[i], registry_);
+      phases.push_back({make_pattern(workload.device + "/" + std::to_string(i), phase, workload, thread),
+                        *phase.params.requests});
     });
   }
   return phases;
+}
+
+std::unique_ptr<AccessStream> WorkloadBuilder::make_thread(const Spec::Workload& workload,
+                                                           std::optional<std::uint32_t> thread) const {
+  std::vector<PhasedStream::Phase> phases = make_phases(workload, thread);
+  if (workload.params.pattern) return std::move(phases.front().stream);
+  return std::make_unique<PhasedStream>(std::move(phases));
 }
 
 std::unique_ptr<AccessStream> WorkloadBuilder::make_stream(const Spec::Workload& workload, Work& work) const {
@@ -377,12 +358,24 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_stream(const Spec::Workload&
     return std::make_unique<TraceStream>(std::move(feed.refill), feed.length, has_cores(workload.device),
                                          std::move(feed.times), std::move(feed.want));
   }
-  std::vector<PhasedStream::Phase> phases = make_phases(workload);
-  if (workload.params.pattern) return std::move(phases.front().stream);
-  std::uint64_t round = 0;
-  for (const PhasedStream::Phase& phase : phases) round += phase.requests;
-  if (!work.requests) work.requests = round;
-  return std::make_unique<PhasedStream>(std::move(phases));
+  const std::uint32_t threads = workload.params.threads;
+  if (!work.requests) {
+    std::uint64_t round = 0;
+    for (const PhasedStream::Phase& phase : make_phases(workload)) round += phase.requests;
+    work.requests = round * threads;
+  }
+  if (threads == 1) return make_thread(workload);
+  if (!has_cores(workload.device)) {
+    throw InputError({"threads need cores to run on",
+                      counted(threads, "thread"),
+                      "devices." + workload.device + ".core: {}, or a single thread",
+                      {},
+                      InputError::Kind::kBetween},
+                     "threads");
+  }
+  std::vector<std::unique_ptr<AccessStream>> streams;
+  for (std::uint32_t thread = 0; thread < threads; ++thread) streams.push_back(make_thread(workload, thread));
+  return std::make_unique<ThreadedStream>(std::move(streams));
 }
 
 Work WorkloadBuilder::make(const Spec::Workload& workload) {

@@ -89,11 +89,14 @@ class WorkloadBuilder {
   std::optional<PageRuns> pages_of(const Spec::Workload& workload) const;
   void check_pages(const Placed& placed, const AddressRange& range) const;
   std::unique_ptr<AccessStream> make_stream(const Spec::Workload& workload, Work& work) const;
-  std::vector<PhasedStream::Phase> make_phases(const Spec::Workload& workload) const;
+  /// What the threads of a workload do, all of them or one.
+  std::vector<PhasedStream::Phase> make_phases(const Spec::Workload& workload,
+                                               std::optional<std::uint32_t> thread = {}) const;
+  std::unique_ptr<AccessStream> make_thread(const Spec::Workload& workload,
+                                            std::optional<std::uint32_t> thread = {}) const;
   std::unique_ptr<AccessStream> make_pattern(const std::string& name, const Spec::Workload& workload,
-                                             const Spec::Workload& of) const;
-  void check_range(const AddressRange& range, const Spec::Workload& of) const;
-  void check_owners(const AddressRange& range, const std::string& device) const;
+                                             const Spec::Workload& of,
+                                             std::optional<std::uint32_t> thread) const;
 
   const Registry& registry_;
   const RunParams& run_;

@@ -180,24 +180,41 @@ def test_a_probe_needs_a_way() -> None:
         cx.measure.loaded(cx.System.from_yaml(text))
 
 
-@pytest.mark.parametrize("tool", ["bandwidth", "stream", "loaded"])
-def test_what_one_core_gets_is_called_so(tool: str) -> None:
-    """8 lines that a core waits for, of 100 ns each: 5.12 GB/s, which is the peak of nothing but the core."""
+def cored(**core: object) -> cx.System:
+    """A host without a cache whose accesses take 100 ns each, of which 256 fit into the memory."""
     devices = CACHED.replace("{kind: memory", "{kind: memory, queue: 256").replace(
         "process_time: 0ns", "process_time: 10ns"
     )
-    system = (
-        cx.System.from_yaml(devices).set("devices.host.cache", "none").set("devices.host.core", {"mshrs": 8})
-    )
-    measured = getattr(cx.measure, tool)(system, jobs=1)
-    assert "of one core" in measured.title
-    assert "all requests of host are those of one core, which waits for 8 lines at most" in measured.note
-    assert "one core" in str(measured)
-    if tool == "bandwidth":
-        assert measured.rows[0]["bandwidth_gb_per_s"] == pytest.approx(8 * 64 / 100, rel=0.02)
-        assert {row["in_flight"] for row in measured.rows} == {8}  # of a queue of 64, and of a quarter of it
+    system = cx.System.from_yaml(devices).set("devices.host.cache", "none").set("devices.host.queue", 256)
+    return system.set("devices.host.core", core)
+
+
+@pytest.mark.parametrize("tool", ["bandwidth", "stream", "loaded"])
+def test_a_host_with_cores_loads_a_memory_with_all_of_them(tool: str) -> None:
+    """8 lines that a core waits for, of 100 ns each, are 5.12 GB/s: of so many cores together so many times that."""
+    for cores, threads in ((4, None), (16, None), (16, 2), (1, None)):
+        measured = getattr(cx.measure, tool)(cored(mshrs=8, cores=cores), jobs=1, threads=threads)
+        count = threads or cores
+        assert f"{count} thread" in measured.title
+        assert f"the load of host is of {count} thread" in measured.note
+        assert "each waits for 8 lines at most (core.mshrs)" in measured.note
+        if tool == "bandwidth":
+            assert measured.rows[0]["bandwidth_gb_per_s"] == pytest.approx(count * 8 * 64 / 100, rel=0.03)
+            # Of a queue of 256, of its half and of its quarter.
+            assert {row["in_flight"] for row in measured.rows} <= {
+                min(8 * count, each) for each in (256, 128, 64)
+            }
     without = getattr(cx.measure, tool)(cx.System.from_yaml(CACHED), jobs=1)
-    assert "core" not in without.title + without.note
+    assert "thread" not in without.title + without.note
+
+
+@pytest.mark.parametrize(
+    ("system", "threads", "said"),
+    [(CACHED, 2, "threads need cores"), (None, 0, "too few threads")],
+)
+def test_threads_that_cannot_be(system: str | None, threads: int, said: str) -> None:
+    with pytest.raises(cx.InputError, match=said):
+        cx.measure.bandwidth(cx.System.from_yaml(system) if system else cored(), threads=threads)
 
 
 def test_streams_are_no_measure_at_random() -> None:

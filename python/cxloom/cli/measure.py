@@ -24,9 +24,9 @@ TAKES = {
     "latency": ("--from",),
     "matrix": (),
     "sizes": ("--from", "--largest"),
-    "loaded": ("--from", "--reads", "--pattern"),
-    "bandwidth": ("--pattern",),
-    "stream": ("--stores",),
+    "loaded": ("--from", "--reads", "--pattern", "--threads"),
+    "bandwidth": ("--pattern", "--threads"),
+    "stream": ("--stores", "--threads"),
 }
 """The options of each tool, besides the common ones."""
 
@@ -58,6 +58,14 @@ def measure(
     ] = None,
     largest: Annotated[
         str | None, typer.Option("--largest", metavar="SIZE", help="Of sizes: the largest, such as 64MiB.")
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            "--threads",
+            metavar="N",
+            help="Of loaded, bandwidth and stream: threads of each requester with cores; by default one for each core.",
+        ),
     ] = None,
     jobs: PointsAtATime = None,
     out: Annotated[
@@ -94,6 +102,7 @@ def measure(
         "--pattern": pattern,
         "--stores": stores,
         "--largest": largest,
+        "--threads": threads,
     }
     for option, value in given.items():
         if value is not None and option not in TAKES[tool]:
@@ -106,6 +115,7 @@ def measure(
             spec,
             memories=memories,
             jobs=jobs,
+            threads=threads,
             watch=bar.update,
             overrides=[Override.parse(text) for text in sets],
         )

@@ -15,6 +15,9 @@ function takes a `System`, a spec file or the name of a preset, and:
     memories: those to go to, by name; all if left out.
     jobs: points at a time; by default one for each processor.
 
+Where requesters have cores, `loaded`, `bandwidth` and `stream` take `threads`: how many of each load a memory, by
+default one for each core.
+
 A module for each tool; `bench` runs their points, `measurement` holds what they give. No tool knows a kind of device.
 It raises InputError for a system that cannot be built or measured so, SimulationError if a point cannot finish.
 """
@@ -100,6 +103,7 @@ def loaded(
     memories: Sequence[str] = (),
     reads: float = 1.0,
     pattern: str = "random",
+    threads: int | None = None,
     jobs: int | None = None,
 ) -> Measurement:
     """The latency of a probe over the bandwidth of all, with loads from almost none to full: a curve for each memory.
@@ -113,7 +117,7 @@ def loaded(
 
     if not 0 <= reads <= 1:
         raise InputError("a share of reads", found=str(reads), allowed="0 to 1", path="--reads")
-    bench = _bench(system, memories, jobs)
+    bench = _bench(system, memories, jobs, threads)
     return loaded_latency.loaded(
         bench, chosen(bench, requester), reads, one_of(pattern, PATTERNS, "--pattern")
     )
@@ -124,6 +128,7 @@ def bandwidth(
     *,
     memories: Sequence[str] = (),
     pattern: str = "sequential",
+    threads: int | None = None,
     jobs: int | None = None,
 ) -> Measurement:
     """The peak bandwidth of each memory by the mix of reads and writes, the best over how many requests are in flight.
@@ -133,7 +138,7 @@ def bandwidth(
     """
     from cxloom.measure import peak
 
-    return peak.bandwidth(_bench(system, memories, jobs), one_of(pattern, PATTERNS, "--pattern"))
+    return peak.bandwidth(_bench(system, memories, jobs, threads), one_of(pattern, PATTERNS, "--pattern"))
 
 
 def stream(
@@ -141,6 +146,7 @@ def stream(
     *,
     memories: Sequence[str] = (),
     stores: str = "allocate",
+    threads: int | None = None,
     jobs: int | None = None,
 ) -> Measurement:
     """The four kernels of STREAM on each memory.
@@ -150,7 +156,7 @@ def stream(
     """
     from cxloom.measure import peak
 
-    return peak.stream(_bench(system, memories, jobs), one_of(stores, peak.STORES, "--stores"))
+    return peak.stream(_bench(system, memories, jobs, threads), one_of(stores, peak.STORES, "--stores"))
 
 
 def chosen(bench: Bench, requester: str | None) -> str:
@@ -182,7 +188,12 @@ def one_of(value: str, allowed: Sequence[str], path: str) -> str:
     return value
 
 
-def _bench(system: System | str | os.PathLike[str], memories: Sequence[str], jobs: int | None) -> Bench:
+def _bench(
+    system: System | str | os.PathLike[str],
+    memories: Sequence[str],
+    jobs: int | None,
+    threads: int | None = None,
+) -> Bench:
     from cxloom.measure.bench import Bench
 
-    return Bench(system, memories=memories, jobs=jobs)
+    return Bench(system, memories=memories, jobs=jobs, threads=threads)

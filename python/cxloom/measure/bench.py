@@ -11,6 +11,7 @@ from typing import Any
 
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
+from cxloom.base.words import counted
 from cxloom.results.caveats import error_sentence, only_errors, why_no_length
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.parts import Part, part_of, quantity
@@ -70,6 +71,7 @@ class Bench:
         system: a `System`, a spec file, or the name of a preset.
         memories: those to go to, by name; all if none is named.
         jobs: points at a time; by default one for each processor.
+        threads: of each requester with cores that loads a memory; by default one for each of its cores.
         watch: is called now and then with the progress.
         overrides: values set in the system first.
 
@@ -82,6 +84,7 @@ class Bench:
         *,
         memories: Sequence[str] = (),
         jobs: int | None = None,
+        threads: int | None = None,
         watch: Watch = unwatched,
         overrides: Sequence[Override] = (),
     ) -> None:
@@ -113,6 +116,16 @@ class Bench:
             raise InputError(problem, allowed="a host or an accelerator", file=resolved.root.origin.file)
         self.cored = [name for name in self.requesters if self.part(name).below("core") is not None]
         """Requesters that have cores."""
+        if threads is not None and not self.cored:
+            raise InputError(
+                "threads need cores to run on",
+                found=counted(threads, "thread"),
+                allowed="a requester with a core",
+                path="--threads",
+            )
+        if threads is not None and threads < 1:
+            raise InputError("too few threads", found=str(threads), allowed="1 or more", path="--threads")
+        self._threads = threads
         if not self._nodes:
             problem = "this system has no memory to measure"
             raise InputError(problem, allowed="an address_map", file=resolved.root.origin.file)
@@ -234,15 +247,33 @@ class Bench:
         """Requests that it has in flight at most."""
         return self.part(requester).count("queue") or 1
 
-    def in_flight(self, requester: str, depth: int = 1) -> int:
-        """Requests that it has in flight at most, with its queue divided by `depth`.
-
-        Those of a host with cores are of one core, which waits for no more lines than it has registers (`core.mshrs`).
-        """
-        queue = self.queue(requester) // depth
+    def threads(self, requester: str) -> int:
+        """Threads of a requester that loads a memory: of one without cores a single one."""
         core = self.part(requester).below("core")
-        registers = None if core is None else core.count("mshrs")
-        return queue if registers is None else min(queue, registers)
+        if core is None:
+            return 1
+        return self._threads or core.count("cores") or 1
+
+    def lines_of_core(self, requester: str) -> int:
+        """Lines that a core of a requester with cores waits for at most (`core.mshrs`)."""
+        core = self.part(requester).below("core")
+        return (core.count("mshrs") if core is not None else None) or 1
+
+    def in_flight(self, requester: str, depth: int = 1) -> int:
+        """Requests that it has in flight at most, with its queue divided by `depth`."""
+        queue = self.queue(requester) // depth
+        if requester not in self.cored:
+            return queue
+        return min(queue, self.threads(requester) * self.lines_of_core(requester))
+
+    def load(self, users: Sequence[str], footprint: int, work: Spec) -> Spec:
+        """The workload in which these requesters do all the same, each with all of its threads."""
+        whole: Spec = {}
+        for name in users:
+            # Each thread has a page at least, of what each requester has.
+            threads = min(self.threads(name), max(1, footprint // PAGE))
+            whole[name] = {**work, "threads": threads} if threads > 1 else work
+        return whole
 
     def uncached(self, *, only: Mapping[str, Spec] | None = None) -> Spec:
         """The system without the caches of its requesters; `only` are parameters to set, by requester."""
@@ -299,19 +330,15 @@ def written(spec: Spec, part: Part, device: str | None = None) -> Spec:
 
 
 def note_on_load(bench: Bench) -> str:
-    """Whose load it is: of requesters that a memory answers, and of a single core each where they have cores."""
-    return "; ".join(filter(None, [_one_core_of(bench), bench.left_out()]))
+    """Whose load it is: of requesters that a memory answers, and of how many threads where they have cores."""
+    return "; ".join(filter(None, [_threads_of(bench), bench.left_out()]))
 
 
-def _one_core_of(bench: Bench) -> str:
-    cored = bench.cored
-    if not cored:
-        return ""
-    core = bench.part(cored[0]).below("core")
-    registers = None if core is None else core.count("mshrs")
-    return (
-        f"all requests of {listed(cored, word='and')} are those of one core, which waits for {registers} lines at most "
-        "(core.mshrs): not the peak of the memory, nor of all cores together"
+def _threads_of(bench: Bench) -> str:
+    return "; ".join(
+        f"the load of {name} is of {counted(bench.threads(name), 'thread')}, of which each waits for "
+        f"{bench.lines_of_core(name)} lines at most (core.mshrs), and all for {bench.queue(name)} (queue)"
+        for name in bench.cored
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from cxloom.measure import pictures
 from cxloom.measure.bench import LINE, MIB, Bench, Cells, Node, Spec, note_on_load, offered, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
+from cxloom.measure.peak import of_threads
 from cxloom.measure.probe import PROBE, with_probe
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
@@ -50,8 +51,7 @@ def loaded(
     return Measurement(
         "loaded",
         bench.name,
-        f"Loaded latency from {chosen}, {round(100 * reads)} % reads, {pattern}"
-        + (", a load of one core each" if bench.cored else ""),
+        f"Loaded latency from {chosen}, {round(100 * reads)} % reads, {pattern}" + of_threads(bench),
         rows,
         [
             Column("memory", "memory", right=False),
@@ -96,11 +96,12 @@ class _Work:
         pattern: str,
     ) -> None:
         self.node = node
+        self._bench = bench
         self._probe = chosen + PROBE
         self._loading: Sequence[str] = bench.users(node)
         mine = [offered.get(name, 0) for name in (*self._loading, self._probe)]
-        size = size_text(min(_FOOTPRINT, node.part(len(mine), mine)))
-        self._common: Spec = {"footprint": size, "addresses": node.bound()}
+        self._size = min(_FOOTPRINT, node.part(len(mine), mine))
+        self._common: Spec = {"footprint": size_text(self._size), "addresses": node.bound()}
         self._load = {"pattern": pattern, "reads": reads}
 
     def delay_ns(self, full: Mapping[str, Any], share: float) -> float:
@@ -119,6 +120,7 @@ class _Work:
             time = loads * delay
             least = full["per_requester"][self._probe]["latency_ns"]["min"]
             probes = max(100, round(time / least))
-        work = {name: {**self._load, **self._common, "requests": loads} for name in self._loading}
+        load = {**self._load, **self._common, "requests": loads}
+        work = self._bench.load(self._loading, self._size, load)
         work[self._probe] = {"pattern": "pointer-chase", **self._common, "requests": probes}
         return {"workload": work, "run.warmup": _WARM, **settings}

@@ -70,7 +70,7 @@ def bandwidth(bench: Bench, pattern: str = "sequential") -> Measurement:
     return Measurement(
         "bandwidth",
         bench.name,
-        f"Peak bandwidth by mix, {pattern}{of_one_core(bench)}",
+        f"Peak bandwidth by mix, {pattern}{of_threads(bench)}",
         list(best.values()),
         [
             Column("memory", "memory", right=False),
@@ -108,7 +108,7 @@ def stream(bench: Bench, stores: str = "allocate") -> Measurement:
     return Measurement(
         "stream",
         bench.name,
-        f"STREAM, {'stores past the caches' if stores == 'streaming' else 'stores that allocate'}{of_one_core(bench)}",
+        f"STREAM, {'stores past the caches' if stores == 'streaming' else 'stores that allocate'}{of_threads(bench)}",
         rows,
         [
             Column("memory", "memory", right=False),
@@ -122,9 +122,13 @@ def stream(bench: Bench, stores: str = "allocate") -> Measurement:
     )
 
 
-def of_one_core(bench: Bench) -> str:
-    """The addition to a title where a core makes all requests of a requester."""
-    return ", of one core" + (" each" if len(bench.cored) > 1 else "") if bench.cored else ""
+def of_threads(bench: Bench) -> str:
+    """The addition to a title where cores make the requests."""
+    counts = sorted({bench.threads(name) for name in bench.cored})
+    if not counts:
+        return ""
+    each = " each" if len(bench.cored) > 1 else ""
+    return f", {' or '.join(str(count) for count in counts)} thread{'' if counts == [1] else 's'}{each}"
 
 
 def _mixed(bench: Bench, node: Node, reads: float | None, depth: int, pattern: str) -> Spec:
@@ -132,15 +136,15 @@ def _mixed(bench: Bench, node: Node, reads: float | None, depth: int, pattern: s
     settings: Spec = {f"devices.{name}.queue": bench.queue(name) // depth for name in users if depth > 1}
     if reads is None:
         return settings | _streams(bench, node, "bc", "a", allocate=False)
-    size = size_text(min(_FOOTPRINT, node.part(len(users))))
+    size = min(_FOOTPRINT, node.part(len(users)))
     work = {
         "pattern": pattern,
         "reads": reads,
-        "footprint": size,
+        "footprint": size_text(size),
         "addresses": node.bound(),
         "requests": max(500, 3 * _ROUNDS // len(users)),
     }
-    return settings | {"workload": dict.fromkeys(users, work), "run.warmup": _warm(bench, users)}
+    return settings | {"workload": bench.load(users, size, work), "run.warmup": _warm(bench, users)}
 
 
 def _kernel(bench: Bench, node: Node, kernel: str, stores: str) -> Spec:
@@ -171,7 +175,7 @@ def _streams(bench: Bench, node: Node, reads: str, written: str, *, allocate: bo
         "addresses": node.bound(),
         "requests": max(500, _ROUNDS * len(order) // len(users)),
     }
-    return {"workload": dict.fromkeys(users, work), "run.warmup": _warm(bench, users)}
+    return {"workload": bench.load(users, size, work), "run.warmup": _warm(bench, users)}
 
 
 def _warm(bench: Bench, users: Sequence[str]) -> int:

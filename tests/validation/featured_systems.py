@@ -228,7 +228,7 @@ def failing(draw: st.DrawFn, spec: Spec) -> None:
 def engine(draw: st.DrawFn, spec: Spec) -> None:
     """CXL.io traffic besides."""
     kinds = {name: device["kind"] for name, device in spec["devices"].items()}
-    hubs = [name for name, kind in kinds.items() if kind in ("bus", "switch")]
+    hubs = [name for name, kind in kinds.items() if kind in ("bus", "switch", "root-port")]
     targets = [name for name, kind in kinds.items() if kind in ("host", "accelerator", "memory")]
     if not hubs or any("vcs" in spec["devices"][hub] for hub in hubs):
         return

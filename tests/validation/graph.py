@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 Channel = tuple[str, str]
-FORWARDING = ("bus", "switch")
+FORWARDING = ("bus", "switch", "root-port")
 
 
 @dataclass(frozen=True)

@@ -287,6 +287,15 @@ def persistent(policy: str, queue: int, **work: object) -> Spec:
     return {**spec, "outputs": {"requests": True, "versions": True}}
 
 
+def ordered(**port: object) -> Spec:
+    """Reads and writes in one queue before a slow wire."""
+    spec = alone({"kind": "fixed"}, 0.5)
+    spec["devices"]["host"]["queue"] = 32
+    spec["devices"]["port"] = {"kind": "root-port", **port}
+    spec["links"] = [{"between": ["host", "port"]}, {"between": ["port", "mem"], "bandwidth": "4GB/s"}]
+    return spec
+
+
 def translated() -> Spec:
     """Cores that would walk page tables, had a pattern any."""
     spec = alone({"kind": "fixed"}, 0.7)
@@ -307,6 +316,7 @@ EXAMPLES = [
     split(throttle={"rate": "100MB/s"}),
     never_used(),
     translated(),
+    *(ordered(**port) for port in ({}, {"depth": 4}, {"rate": "20M/s"})),
     *(line_after_line(registers, pause) for registers, pause in ((2, "30ns"), (2, "300ns"), (16, "30ns"))),
     line_after_line(1, "0.1ns", size="8B", queue=64),  # several accesses to a line that is late
     *(atomics(where) for where in ("cache", "home", "cache-or-home")),

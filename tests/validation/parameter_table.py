@@ -220,6 +220,39 @@ def switch_rows() -> Iterator[Turn]:
     yield Turn("devices.switch.arbitration", chain, path, values, FALLS, worst, others)
 
 
+def root_port_rows() -> Iterator[Turn]:
+    """A root port, with a reader beside a writer."""
+    at = "devices.port"
+    hosts = {
+        "writer": {"kind": "host", "queue": 64},
+        "reader": {"kind": "host", "queue": 1},
+    }
+    base = rows(
+        {
+            "devices": {
+                **hosts,
+                "port": {"kind": "root-port"},
+                "mem": {"kind": "memory", "capacity": "1GiB"},
+            },
+            "links": [
+                {"between": ["writer", "port"]},
+                {"between": ["reader", "port"]},
+                {"between": ["port", "mem"], "bandwidth": "8GB/s"},
+            ],
+            "address_map": [{"to": ["mem"]}],
+            "workload": {
+                "writer": {"pattern": "random", "reads": 0.0, "requests": 4000, "footprint": "1MiB"},
+                "reader": {"pattern": "pointer-chase", "requests": 50, "footprint": "1MiB"},
+            },
+        }
+    )
+    read_time = lambda o: o.summary["per_requester"]["reader"]["latency_ns"]["mean"]  # noqa: E731
+    yield Turn("devices.root-port.depth", base, f"{at}.depth", (4, 32), RISES, read_time)
+    yield Turn("devices.root-port.rate", base, f"{at}.rate", ("50M/s", "10M/s"), FALLS, bandwidth)
+    yield Turn("devices.root-port.pass_time", base, f"{at}.pass_time", ("0ns", "50ns"), RISES, read_time)
+    yield Turn("devices.root-port.port_delay", base, f"{at}.port_delay", ("0ns", "50ns"), RISES, read_time)
+
+
 def thread_rows() -> Iterator[Turn]:
     """Threads of a pattern."""
     cores = direct(host={"core": {"mshrs": 2}})
@@ -554,6 +587,7 @@ def all_rows() -> Iterator[Turn]:
         yield from requester_memory_rows(kind)
     yield from bus_rows()
     yield from switch_rows()
+    yield from root_port_rows()
     yield from victim_rows()
     yield from memory_rows("devices.memory", "devices.mem0", two_memories(), "mem0")
     yield from media_rows()

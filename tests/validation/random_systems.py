@@ -139,8 +139,17 @@ def links(draw: st.DrawFn, credits: bool) -> Spec:
 
 @st.composite
 def hubs(draw: st.DrawFn) -> Spec:
-    """A bus or a switch."""
-    if draw(st.integers(0, 3)) == 0:
+    """A bus, a root port or a switch."""
+    kind = draw(st.integers(0, 7))
+    if kind == 2:
+        port = keys(
+            depth=st.integers(1, 9),
+            rate=st.sampled_from(["20M/s", "300M/s"]),
+            pass_time=time(0, 9),
+            port_delay=time(0, 9),
+        )
+        return {"kind": "root-port", **draw(port)}
+    if kind < 2:
         return {
             "kind": "bus",
             **draw(duplex()),

@@ -116,7 +116,9 @@ def rich_systems(draw: st.DrawFn) -> Spec:
         )
     if '"dram"' in json.dumps(spec["devices"]):
         spec["outputs"]["commands"] = True
-    hubs = [name for name, device in spec["devices"].items() if device["kind"] in ("bus", "switch")]
+    hubs = [
+        name for name, device in spec["devices"].items() if device["kind"] in ("bus", "switch", "root-port")
+    ]
     targets = [name for name, device in spec["devices"].items() if device["kind"] in ("host", "memory")]
     if not alone and draw(st.integers(0, 2)) == 0 and targets:
         spec["devices"]["nic"] = {

@@ -26,6 +26,8 @@ BOUNDED = {
     "per_requester.*.pages_not_moved",
     "per_requester.*.page_moves_ns",
     "per_requester.*.page_wait_ns",
+    # root_port_test.cpp has it exactly.
+    "per_switch.*.overtaking_writes",
     # What becomes of pages: test_tiering.py has it exactly.
     *(f"per_requester.*.tiering.{what}" for what in ("faults", "interrupted_ns", "protected_pages")),
     *(f"per_requester.*.tiering.{what}" for what in ("scanned_pages", "demoted_bytes")),

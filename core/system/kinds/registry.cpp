@@ -8,6 +8,7 @@
 #include "device/kinds/host.hpp"
 #include "device/kinds/memory.hpp"
 #include "device/switch/bus.hpp"
+#include "device/switch/root_port.hpp"
 #include "device/switch/switch.hpp"
 #include "interconnect/arbitration/arbitration.hpp"
 #include "interconnect/routing/strategy.hpp"
@@ -36,6 +37,7 @@ Registry builtin_registry() {
   registry.devices.add<Accelerator>("accelerator");
   registry.devices.add<Bus>("bus");
   registry.devices.add<Switch>("switch");
+  registry.devices.add<RootPort>("root-port");
   registry.devices.add<Memory>("memory");
   registry.devices.add<IoEngine>("io-engine");
   registry.devices.add<CoherencyAgent>("dcoh");

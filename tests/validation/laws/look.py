@@ -14,7 +14,7 @@ from validation.unloaded import bytes_of
 from cxloom import _core
 
 Array = NDArray[Any]
-HUBS = ("bus", "switch")
+HUBS = ("bus", "switch", "root-port")
 
 
 class Look:

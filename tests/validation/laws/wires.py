@@ -10,6 +10,7 @@ from validation.systems import Spec
 from validation.unloaded import bytes_of, default
 
 WAYS = ("downstream", "upstream")
+SWITCHES = ("switch", "root-port")
 FLIT = {"68B": (68, 4), "256B": (256, 15)}
 """Bytes and slots of a flit."""
 
@@ -133,7 +134,7 @@ def queue_mean(look: Look, value: float, *names: str) -> None:
         look.equal(value, look.leaving(names[0], "queue_mean"))
     if not look.exact:
         return
-    switches = {name for name, device in look.spec["devices"].items() if device["kind"] == "switch"}
+    switches = {name for name, device in look.spec["devices"].items() if device["kind"] in SWITCHES}
     waiting = {True: 0.0, False: 0.0}
     for sender, _, measures in look.ways:
         waiting[sender in switches] += measures["queue_mean"] * look.length
@@ -177,6 +178,56 @@ def blocked_by_class(look: Look, value: Any, link: str, way: str, *_: str) -> No
         look.within(value, 0, look.length)
         parts = look.summary["per_link"][link][way]["credit_blocked_ns_by_class"]
         look.equal(float(sum(parts.values())), total)
+
+
+# --- Root ports ---
+
+
+def waits_outside(look: Look, name: str) -> float:
+    """Requests that wait for a place in the queue of a root port, by its own word."""
+    return float(look.summary["per_switch"][name]["request_queue_outside_mean"])
+
+
+@law("per_switch.*.requests")
+def ordered(look: Look, value: int, name: str) -> None:
+    messages = look.summary["per_switch"][name]["messages"]
+    look.within(value, 0, messages + 1)
+    hubs = [device for device in look.spec["devices"].values() if device["kind"] in HUBS]
+    if look.exact and len(hubs) == 1:
+        look.equal(2 * value, messages)  # a request and its answer
+
+
+@law("per_switch.*.overtaking_writes")
+def overtaking(look: Look, value: int, name: str) -> None:
+    look.within(value, 0, look.summary["per_switch"][name]["requests"])
+    if not any("credits" in link for link in look.spec["links"]):
+        look.equal(value, 0)
+
+
+@law("per_switch.*.request_queue_mean", "per_switch.*.request_queue_max")
+def ordered_level(look: Look, value: float, name: str) -> None:
+    measures = look.summary["per_switch"][name]
+    look.within(measures["request_queue_mean"], 0, measures["request_queue_max"])
+    depth = look.device(name).get("depth")
+    if depth is not None:
+        look.within(value, 0, depth)
+    # Who is in the queue, or before it, waits to leave by some port. Answers and CXL.io may wait besides.
+    there = measures["request_queue_mean"] + waits_outside(look, name)
+    look.within(there, 0, measures["queue_mean"])
+    back = [
+        of_way["queue_mean"]
+        for sender, receiver, of_way in look.ways
+        if sender == name and look.device(receiver)["kind"] != "memory"
+    ]
+    if look.exact and not any(back):
+        look.equal(there, measures["queue_mean"])
+
+
+@law("per_switch.*.request_queue_outside_mean")
+def outside(look: Look, value: float, name: str) -> None:
+    look.within(value, 0)
+    most, depth = look.summary["per_switch"][name]["request_queue_max"], look.device(name).get("depth")
+    look.equal(value if most != depth else 0.0, 0.0)  # nobody waits for a place while there is one
 
 
 # --- Flits ---

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <list>
 #include <string>
@@ -12,8 +11,8 @@
 
 #include "base/random.hpp"
 #include "base/schema.hpp"
+#include "core/support/cached_bench.hpp"
 #include "core/support/errors.hpp"
-#include "core/support/media_bench.hpp"
 #include "core/support/media_kinds.hpp"
 #include "core/support/probe.hpp"
 #include "kernel/kernel.hpp"
@@ -24,29 +23,12 @@ namespace cxloom {
 namespace {
 
 using namespace literals;
+using test::cached_media;
+using test::CachedBench;
+using test::fixed;
+using test::kCachedPage;
+using test::kSet;
 using test::Messages;
-using CachedBench = test::MediaBench<CachedMedia>;
-
-KindSpec fixed(const char* latency, const char* write_latency = nullptr, const char* bandwidth = nullptr) {
-  Value::Map params{{"latency", latency}};
-  if (write_latency) params.emplace_back("write_latency", write_latency);
-  if (bandwidth) params.emplace_back("bandwidth", bandwidth);
-  return {"fixed", Value(params)};
-}
-
-/// Two sets of two pages of 4 KiB: 3 ns to look up, 40 ns (20 ns) to read (write) the cache, 1 us (2 us) behind.
-CachedMediaParams cached_media() {
-  CachedMediaParams params;
-  params.size = 16_KiB;
-  params.ways = 2;
-  params.lookup_time = 3_ns;
-  params.cache = fixed("40ns", "20ns");
-  params.backing = fixed("1us", "2us");
-  return params;
-}
-
-constexpr std::uint64_t kCachedPage = 4096;
-constexpr std::uint64_t kSet = 2 * kCachedPage;  // from a page to the next one of its set
 
 TEST(CachedMedia, AHitTakesLookUpAndCache) {
   CachedBench bench(cached_media());
@@ -168,181 +150,6 @@ TEST(CachedMedia, AnAccessToSeveralPagesIsDoneWithTheLast) {
   const Message& both = bench.access(kCachedPage - 64, 10_us, Opcode::kMemRd, 128);  // a hit and a miss
   bench.run();
   EXPECT_EQ(bench.latency(both), 1023_ns);
-}
-
-// --- ahead of its use ---------------------------------------------------------------------------------------
-
-KindSpec ahead(const char* kind, Value::Map params = {}) { return {kind, Value(std::move(params))}; }
-
-/// Sixteen pages, each after the one before it.
-CachedMediaParams fetching(const char* kind, Value::Map params = {}) {
-  CachedMediaParams made = cached_media();
-  made.size = 64_KiB;
-  made.ways = 0;
-  made.prefetch = ahead(kind, std::move(params));
-  return made;
-}
-
-TEST(CachedMedia, APageThatWasAskedForAheadIsAHit) {
-  CachedBench bench(fetching("next-line"));
-  bench.open();
-  const Message& first = bench.access(0, 0_ns);
-  const Message& second = bench.access(kCachedPage, 2_us);
-  const Message& third = bench.access(2 * kCachedPage, 4_us);
-  bench.run();
-  EXPECT_EQ(bench.latency(first), 1023_ns);
-  EXPECT_EQ(bench.latency(second), 43_ns);
-  EXPECT_EQ(bench.latency(third), 43_ns);
-  const auto found = bench.measures();
-  EXPECT_EQ(found.at("page_misses"), 1.0);
-  EXPECT_EQ(found.at("page_prefetches"), 3.0) << "the last one is not used";
-  EXPECT_EQ(found.at("page_prefetches_useful"), 2.0);
-  EXPECT_EQ(found.at("page_prefetches_late"), 0.0);
-}
-
-TEST(CachedMedia, APageThatIsOnItsWayAheadIsWaitedForTheRestOfIt) {
-  CachedBench bench(fetching("next-line"));
-  bench.open();
-  bench.access(0, 0_ns);
-  const Message& second = bench.access(kCachedPage, 400_ns);  // it has been on its way for as long
-  bench.run();
-  EXPECT_EQ(bench.latency(second), 1023_ns - 400_ns);
-  EXPECT_EQ(bench.measures().at("page_prefetches_late"), 1.0);
-}
-
-TEST(CachedMedia, WhatHasNoRegisterOrNoMissIsDropped) {
-  CachedBench registers(fetching("next-line", {{"degree", 4}, {"registers", 3}}));
-  registers.open();
-  registers.access(0, 0_ns);
-  registers.run();
-  EXPECT_EQ(registers.measures().at("page_prefetches"), 3.0);
-  EXPECT_EQ(registers.measures().at("page_prefetches_dropped"), 1.0);
-  CachedMediaParams few = fetching("next-line", {{"degree", 4}});
-  few.misses = 2;
-  CachedBench misses(few);
-  misses.open();
-  misses.access(0, 0_ns);
-  misses.run();
-  EXPECT_EQ(misses.measures().at("page_prefetches"), 1.0);
-}
-
-TEST(CachedMedia, NoPageIsAskedForBehindTheMemoryOrOutsideTheRegion) {
-  CachedBench region(fetching("next-line", {{"degree", 4}, {"page", "128B"}}));  // of two pages
-  region.open();
-  region.access(0, 0_ns);
-  region.run();
-  EXPECT_EQ(region.measures().at("page_prefetches"), 1.0);
-  CachedBench end(fetching("next-line", {{"degree", 4}}), Bytes{3 * kCachedPage});
-  end.open();
-  end.access(kCachedPage, 0_ns);
-  end.run();
-  EXPECT_EQ(end.measures().at("page_prefetches"), 1.0);
-}
-
-TEST(CachedMedia, APageThatLeavesUnusedWasUseless) {
-  CachedMediaParams params = fetching("next-line");
-  params.size = 8_KiB;  // two pages
-  CachedBench bench(params);
-  bench.open();
-  for (std::uint64_t i = 0; i < 3; ++i) {
-    bench.access(4 * i * kCachedPage, 10_us * static_cast<std::int64_t>(i));
-    bench.run();
-  }
-  EXPECT_EQ(bench.measures().at("page_prefetches"), 3.0);
-  EXPECT_EQ(bench.measures().at("page_prefetches_useless"), 2.0);
-}
-
-TEST(CachedMedia, LeapFollowsAStrideOfPages) {
-  // Two strides of three pages are its majority from the third access on; from then on every access is a hit.
-  CachedBench bench(fetching("leap", {{"history", 4}, {"split", 2}}));
-  std::vector<const Message*> reads;
-  for (std::uint64_t i = 0; i < 12; ++i) {
-    reads.push_back(&bench.access(3 * i * kCachedPage, 5_us * static_cast<std::int64_t>(i)));
-    bench.run();
-  }
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(bench.latency(*reads[i]), 1023_ns) << i;
-  std::size_t hits = 0;
-  for (const Message* read : reads) hits += bench.latency(*read) == 43_ns;
-  EXPECT_EQ(hits, 7U) << "one, two and four pages ahead";
-}
-
-// --- hit rates against closed forms -------------------------------------------------------------------------
-
-/// The share of hits of accesses to `pages` pages, drawn independently of each other by Zipf's law.
-double hit_rate(const char* policy, std::uint64_t pages, std::uint64_t held, double exponent) {
-  CachedMediaParams params = cached_media();
-  params.page = 64_B;
-  params.size = Bytes{held * 64};
-  params.ways = 0;
-  params.policy = {policy, Value(Value::Map{})};
-  std::vector<double> sums;
-  for (std::uint64_t i = 0; i < pages; ++i)
-    sums.push_back((sums.empty() ? 0.0 : sums.back()) + std::pow(static_cast<double>(i + 1), -exponent));
-  CachedBench bench(params);
-  RandomStream random(5, "test", "zipf");
-  for (int i = 0; i < 30'000; ++i) {
-    if (i == 3'000) bench.open();
-    const double drawn = random.uniform() * sums.back();
-    const auto page = static_cast<std::uint64_t>(std::ranges::upper_bound(sums, drawn) - sums.begin());
-    bench.access(page * 64, bench.kernel().now());
-    bench.run();
-  }
-  return bench.measures().at("page_hit_rate");
-}
-
-/// Che, Tung and Wang, "Hierarchical Web Caching Systems", JSAC 2002: a page is in an LRU cache if it was asked for within a time t that is
-/// the same for all, so that as many are there as it holds. In a FIFO or random cache it is there with p t / (1 + p t)
-/// (Fricker, Robert and Roberts, "A Versatile and Accurate Approximation for LRU Cache Performance", ITC 2012; Gelenbe 1973 that the two are equal).
-double formula(bool lru, std::uint64_t pages, std::uint64_t held, double exponent) {
-  std::vector<double> p;
-  double all = 0.0;
-  for (std::uint64_t i = 0; i < pages; ++i) all += std::pow(static_cast<double>(i + 1), -exponent);
-  for (std::uint64_t i = 0; i < pages; ++i)
-    p.push_back(std::pow(static_cast<double>(i + 1), -exponent) / all);
-  const auto present = [&](double each, double t) {
-    return lru ? 1.0 - std::exp(-each * t) : each * t / (1.0 + each * t);
-  };
-  double low = 0.0;
-  double high = 1e12;
-  for (int i = 0; i < 200; ++i) {
-    const double t = (low + high) / 2;
-    double there = 0.0;
-    for (const double each : p) there += present(each, t);
-    (there < static_cast<double>(held) ? low : high) = t;
-  }
-  double hits = 0.0;
-  for (const double each : p) hits += each * present(each, low);
-  return hits;
-}
-
-TEST(CachedMedia, HitRatesOfIndependentAccessesAreThoseOfTheClosedForms) {
-  for (const std::uint64_t held : {32U, 128U}) {
-    const double lru = hit_rate("lru", 512, held, 0.9);
-    const double fifo = hit_rate("fifo", 512, held, 0.9);
-    EXPECT_NEAR(lru, formula(true, 512, held, 0.9), 0.01);
-    EXPECT_NEAR(fifo, formula(false, 512, held, 0.9), 0.01);
-    EXPECT_NEAR(hit_rate("random", 512, held, 0.9), fifo, 0.01) << "Gelenbe: that of FIFO";
-    EXPECT_GT(lru, fifo);
-    EXPECT_GT(hit_rate("clock", 512, held, 0.9), fifo);
-    EXPECT_GT(hit_rate("2q", 512, held, 0.9), lru);
-  }
-}
-
-TEST(CachedMedia, ACyclicScanOfOnePageTooManyNeverHitsByUseOrByOrder) {
-  for (const char* policy : {"lru", "fifo", "clock", "mru"}) {
-    CachedMediaParams params = cached_media();
-    params.ways = 0;
-    params.policy = {policy, Value(Value::Map{})};
-    CachedBench bench(params);
-    bench.open();
-    for (std::uint64_t i = 0; i < 500; ++i) {
-      bench.access(i % 5 * kCachedPage, bench.kernel().now());
-      bench.run();
-    }
-    // Four of five pages: the one used last leaves, and three of four laps are hits.
-    const double wanted = std::string(policy) == "mru" ? 0.75 : 0.0;
-    EXPECT_NEAR(bench.measures().at("page_hit_rate"), wanted, 0.02) << policy;
-  }
 }
 
 // --- the whole of it against rules that are worked out apart ------------------------------------------------

@@ -1,0 +1,129 @@
+"""How long files and functions are: a file has one idea and at most 450 lines, a function 70. Tables may be longer."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_class_files import Head, class_of, code_of
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("core", "include", "bindings", "python", "integrations", "tests", "scripts", "benchmarks")
+MOST_LINES = 450
+MOST_LINES_OF_A_FUNCTION = 70
+
+LONG_FILES = {
+    "python/cxloom/results/summary.py": "made by scripts/summary_types.py",
+    "tests/validation/parameter_table.py": "a table: a row for each parameter",
+    "integrations/qemu/plugin.cpp": "the callbacks of an emulator, which find their state in one file; to be divided",
+    "tests/core/support/coherence_oracle.cpp": "the rules of coherence, one after the other; to be divided",
+}
+
+# A row of a table is a statement of these, and nothing else happens in them.
+TABLES = re.compile(r"::describe$|\bbind_\w+$|\bddr\d_presets$|\bhbm_presets$")
+LONG_FUNCTIONS = {
+    "core/base/schema.hpp: CXLOOM_EACH_PARAMETER_TYPE": "a list of types",
+    "python/cxloom/execution/program.py: execute": "to be divided",
+    "python/cxloom/trace/capture.py: capture": "to be divided",
+}
+
+
+def cxx_functions(text: str) -> Iterator[tuple[str, int]]:
+    """The functions that a source defines outside of classes or in them, with the lines of each."""
+    open_braces: list[
+        tuple[str, int] | None
+    ] = []  # of each the function that begins there, and its first line
+    within = 0  # braces of bodies that are open
+    head = ""
+    first = line = 1
+    round_brackets = 0
+    for sign in code_of(text):
+        line += sign == "\n"
+        if within > 0 or (sign in "{}" and round_brackets > 0):  # the latter: a lambda among arguments
+            if sign == "{":
+                open_braces.append(None)
+                within += 1
+            elif sign == "}":
+                function = open_braces.pop()
+                within -= 1
+                if function:
+                    yield function[0], line - function[1] + 1
+                    head = ""
+        elif sign == "{":
+            stripped = head.strip()
+            named = re.search(r"([\w:~]+)\s*\(", stripped)
+            inside = re.search(r"\bnamespace\b[\w\s:]*$|\bextern\s*\"\"\s*$", stripped)
+            if inside or class_of(Head(stripped, has_body=True)):
+                open_braces.append(None)
+            else:
+                open_braces.append((named[1], first) if named else None)
+                within = 1
+            head = ""
+        elif sign == "}":
+            open_braces.pop()
+            head = ""
+        elif sign == ";" and round_brackets == 0:
+            head = ""
+        else:
+            if not head.strip():
+                first = line
+            round_brackets += (sign == "(") - (sign == ")")
+            head += sign
+
+
+def python_functions(text: str) -> Iterator[tuple[str, int]]:
+    """The functions of a module with the lines of each body: options of a command are a table before it."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, (node.body[-1].end_lineno or 0) - node.body[0].lineno + 1
+
+
+def sources() -> list[Path]:
+    """What people read and write: not what tools leave beside it."""
+    return sorted(
+        file
+        for folder in FOLDERS
+        for kind in ("*.cpp", "*.hpp", "*.h", "*.py")
+        for file in (ROOT / folder).rglob(kind)
+        if "__pycache__" not in file.parts
+    )
+
+
+def too_long(file: Path) -> Iterator[str]:
+    """The functions of a file that are no tables and have too many lines."""
+    text = file.read_text(encoding="utf-8")
+    functions = python_functions(text) if file.suffix == ".py" else cxx_functions(text)
+    for name, lines in functions:
+        if lines > MOST_LINES_OF_A_FUNCTION and not TABLES.search(name):
+            yield f"{file.relative_to(ROOT)}: {name}"
+
+
+def test_files_are_short() -> None:
+    long = {str(file.relative_to(ROOT)) for file in sources() if lines_of(file) > MOST_LINES}
+    assert long == set(LONG_FILES), "files of more lines, or ones that are shorter now and need no exception"
+
+
+def lines_of(file: Path) -> int:
+    return len(file.read_text(encoding="utf-8").splitlines())
+
+
+def test_functions_are_short() -> None:
+    """Those of tests may be longer: a case is told from its beginning to its end."""
+    long = {each for file in sources() if "tests" not in file.parts for each in too_long(file)}
+    assert long == set(LONG_FUNCTIONS), "functions of more lines, or ones that need no exception any more"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("namespace a {\nint f(int x) {\n  if (x) {\n  }\n  return 1;\n}\n}", [("f", 5)]),
+        ("A::A(int x)\n    : x_(x) {\n}\nvoid A::b() const {}", [("A::A", 3), ("A::b", 1)]),
+        ("class A {\n  void f() {\n  }\n};", [("f", 2)]),
+        ("const int kTable[] = {\n1,\n};\nint x = f([] { return 1; });", []),
+    ],
+)
+def test_functions_are_seen(text: str, found: list[tuple[str, int]]) -> None:
+    assert list(cxx_functions(text)) == found

@@ -167,7 +167,8 @@ void Sequencer::issue_what_can_be_issued() {
       if (wake_pending_ != earliest) wake_at(wake_pending_ = earliest);
       return;
     }
-    if ((waiting_in_ = obstacle())) {
+    waiting_in_ = obstacle();
+    if (waiting_in_) {
       waiting_in_->join(*this, now());
       return;
     }

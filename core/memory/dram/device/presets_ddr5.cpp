@@ -93,7 +93,7 @@ std::span<const DramDevice> ddr5_presets() {
                             .tCCD_L = 14,  // 5 ns
                             .tCCD_L_WR = 56,
                             .tCCD_L_WR2 = 28,  // 20 ns, 10 ns
-                            .tRTW = 14,        // CL + BL/2 - CWL + 4
+                            .tRTW = 16,        // CL + BL/2 + 2 - CWL + preamble 3 + postamble 1
                             .tWTR_S = 7,
                             .tWTR_L = 28,  // 2.5 ns, 10 ns
                             .tRRD_S = 8,

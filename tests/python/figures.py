@@ -87,7 +87,8 @@ TRANSFERS = {"DDR3": 2, "DDR4": 2, "DDR5": 2, "LPDDR5": 8, "HBM2": 2, "HBM3": 4}
 
 def dram() -> Iterator[str]:
     """Clocks by the presets' names; closed forms of `test-D5` with its clocks (JESD79-5, speed bin 4800B)."""
-    for name in ("DDR3-1600", "DDR4-2400", "DDR4-3200", "DDR5-4800", "DDR5-5600", "LPDDR5-6400"):
+    slow = ("DDR3-1600", "DDR4-2400", "DDR4-3200", "DDR5-4400", "DDR5-4800", "DDR5-5600", "LPDDR5-6400")
+    for name in (*slow, "DDR5-6400", "DDR5-7200", "DDR5-8000", "DDR5-8800"):
         kind, rate = name.split("-")
         yield f"{int(rate) / TRANSFERS[kind]:.0f} MHz"
     for name in ("HBM2-2000", "HBM3-5200", "HBM3-6400"):
@@ -97,6 +98,7 @@ def dram() -> Iterator[str]:
     yield f"| idle row conflict | tRP + tRCD + CL + BL/2 | {clock * (rp + rcd + cl + 8):.1f} ns |"
     yield f"| idle row hit | CL + BL/2 | {clock * (cl + 8):.1f} ns |"
     yield f"{LINE / (clock * (ras + rp)) * (1 - rfc / refi):.3f} GB/s"
+    yield f"{32 * LINE / (clock * (ras + rp)) * (1 - rfc / refi):.1f} GB/s"
     yield f"which at 1.25 ns are {LINE / (5 * 1.25):.1f} GB/s"
     yield f"do not fit into the {3900 / 8:.1f} ns between two of a die"
 

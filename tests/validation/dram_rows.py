@@ -77,6 +77,19 @@ def timing_rows() -> Iterator[Turn]:
         ("tRFC_DLR", refreshed_whole, 238, 2300),
         ("tRFC_SB_DLR", refreshed, 106, 290),
     ]
+    # Lines in turns of the banks of one group, each of which waits longer for its own next line.
+    of_group: Spec = {"preset": "DDR5-8000", "mapping": "rorabgcobach", "posted_writes": False}
+    waits = {"tCCD_L": 200, "tCCD_L_WR": 960, "tCCD_L_WR2": 400, "tCCD_M_WR": 500, "tWTR_L": 800}
+    in_group = dram({"reads": 1.0, "pattern": "sequential"}, **of_group, timing=waits)
+    mixed = dram({"reads": 0.5, "pattern": "sequential"}, **of_group, timing=waits)
+    full = dram({"reads": 0.0, "pattern": "sequential"}, **of_group, timing=waits)
+    partial = dram({"reads": 0.0, "pattern": "sequential", "size": "32B"}, **of_group, timing=waits)
+    turns += [
+        ("tCCD_M", in_group, 16, 150),
+        ("tCCD_M_WR", partial, 64, 900),
+        ("tCCD_M_WR2", full, 32, 380),
+        ("tWTR_M", mixed, 32, 700),
+    ]
     for name, base, short, long in turns:
         yield Turn(f"media.dram.timing.{name}", base, f"{AT}.timing.{name}", (short, long), RISES, latency)
     yield Turn("media.dram.timing.tCK", busy, f"{AT}.timing.tCK", ("416ps", "832ps"), FALLS, bandwidth)

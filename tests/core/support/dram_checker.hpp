@@ -103,6 +103,12 @@ class DramChecker {
   void apart(const DramCommandRecord& r, Clock before, Clock distance, const char* rule) {
     need(r, r.clock - before >= distance, rule);
   }
+  // A time with L holds in the whole group, or in a bank if there is one with M for the others of the group.
+  void apart_in_group(const DramCommandRecord& r, Clock bank, Clock group, Clock l, Clock m,
+                      const char* rule) {
+    apart(r, m != 0 ? bank : group, l, rule);
+    if (m != 0) apart(r, group, m, rule);
+  }
   Clock write_end(Clock write) const { return write + t_.CWL + o_.burst_clocks; }
 
   void command_bus(const DramCommandRecord& r) {
@@ -181,15 +187,16 @@ class DramChecker {
     need(r, bank.open && bank.row == r.row, "RD or WR to a row that is not open");
     if (write) {
       apart(r, bank.activate, t_.tRCD_WR, "tRCD_WR");
-      apart(r, group.write, r.rmw ? t_.tCCD_L_WR : t_.tCCD_L_WR2, "tCCD_L_WR");
+      apart_in_group(r, bank.write, group.write, r.rmw ? t_.tCCD_L_WR : t_.tCCD_L_WR2,
+                     r.rmw ? t_.tCCD_M_WR : t_.tCCD_M_WR2, "tCCD_L_WR");
       apart(r, rank.write, t_.tCCD_S, "tCCD_S");
       apart(r, rank.read, t_.tRTW, "tRTW");
       bank.write = group.write = rank.write = r.clock;
     } else {
       apart(r, bank.activate, t_.tRCD, "tRCD");
-      apart(r, group.read, t_.tCCD_L, "tCCD_L");
+      apart_in_group(r, bank.read, group.read, t_.tCCD_L, t_.tCCD_M, "tCCD_L");
       apart(r, rank.read, t_.tCCD_S, "tCCD_S");
-      apart(r, write_end(group.write), t_.tWTR_L, "tWTR_L");
+      apart_in_group(r, write_end(bank.write), write_end(group.write), t_.tWTR_L, t_.tWTR_M, "tWTR_L");
       apart(r, write_end(rank.write), t_.tWTR_S, "tWTR_S");
       bank.read = group.read = rank.read = r.clock;
     }

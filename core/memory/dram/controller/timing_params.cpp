@@ -64,10 +64,18 @@ constexpr std::array kTimings{
         "one that does not fill its burst, and any write to devices of 4 bits with bursts of 16 (DDR5)."},
     TimingRow{"tCCD_L_WR2", &P::tCCD_L_WR2, &T::tCCD_L_WR2,
               "Write to write in one bank group if the second needs no read-modify-write."},
+    TimingRow{"tCCD_M", &P::tCCD_M, &T::tCCD_M,
+              "Read to read in different banks of one bank group, where tCCD_L holds in a bank alone; 0: "
+              "tCCD_L holds in the whole group."},
+    TimingRow{"tCCD_M_WR", &P::tCCD_M_WR, &T::tCCD_M_WR, "The same of tCCD_L_WR."},
+    TimingRow{"tCCD_M_WR2", &P::tCCD_M_WR2, &T::tCCD_M_WR2, "The same of tCCD_L_WR2."},
     TimingRow{"tRTW", &P::tRTW, &T::tRTW, "Read to write in one rank."},
     TimingRow{"tWTR_S", &P::tWTR_S, &T::tWTR_S,
               "End of write data to read in another bank group of the rank."},
     TimingRow{"tWTR_L", &P::tWTR_L, &T::tWTR_L, "End of write data to read in the same bank group."},
+    TimingRow{"tWTR_M", &P::tWTR_M, &T::tWTR_M,
+              "End of write data to read in another bank of the same bank group, where tWTR_L holds in a "
+              "bank alone; 0: tWTR_L holds in the whole group."},
     TimingRow{"tRRD_S", &P::tRRD_S, &T::tRRD_S, "Activate to activate in different bank groups."},
     TimingRow{"tRRD_L", &P::tRRD_L, &T::tRRD_L, "Activate to activate in one bank group."},
     TimingRow{"tFAW", &P::tFAW, &T::tFAW, "Window that holds no more than four activates of a rank."},
@@ -202,6 +210,18 @@ void check_timing(const DramConfig& config) {
   at_least("tCCD_L", t.tCCD_L, "tCCD_S", t.tCCD_S);
   at_least("tCCD_L_WR2", t.tCCD_L_WR2, "tCCD_S", t.tCCD_S);
   at_least("tCCD_L_WR", t.tCCD_L_WR, "tCCD_L_WR2", t.tCCD_L_WR2);
+  // A time with M stands between those with S and L. Where it is 0 there is none.
+  const auto between = [&](std::string_view name, Clock m, std::string_view s, Clock least,
+                           std::string_view l, Clock most) {
+    if (m == 0) return;
+    at_least(name, m, s, least);
+    at_least(l, most, name, m);
+  };
+  between("tCCD_M", t.tCCD_M, "tCCD_S", t.tCCD_S, "tCCD_L", t.tCCD_L);
+  between("tCCD_M_WR", t.tCCD_M_WR, "tCCD_S", t.tCCD_S, "tCCD_L_WR", t.tCCD_L_WR);
+  between("tCCD_M_WR2", t.tCCD_M_WR2, "tCCD_S", t.tCCD_S, "tCCD_L_WR2", t.tCCD_L_WR2);
+  if (t.tCCD_M_WR != 0) at_least("tCCD_M_WR", t.tCCD_M_WR, "tCCD_M_WR2", t.tCCD_M_WR2);
+  between("tWTR_M", t.tWTR_M, "tWTR_S", t.tWTR_S, "tWTR_L", t.tWTR_L);
   at_least("tRRD_L", t.tRRD_L, "tRRD_S", t.tRRD_S);
   at_least("tFAW", t.tFAW, "tRRD_S", t.tRRD_S);
   at_least("tWTR_L", t.tWTR_L, "tWTR_S", t.tWTR_S);

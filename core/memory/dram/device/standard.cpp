@@ -91,12 +91,26 @@ struct WideStandard {
 constexpr std::array kWide{
     WideStandard{"DDR4-2400", 4, 4, 6, 16, {1.2, 43, 34, 25, 38, 32, 110, 103, 250, 0}},
     WideStandard{"DDR4-2400", 16, 7, 8, 36, {1.2, 80, 34, 25, 47, 41, 243, 228, 280, 0}},
+    WideStandard{"DDR4-2666", 4, 4, 7, 16, {1.2, 46, 35, 25, 41, 34, 121, 112, 250, 0}},
+    WideStandard{"DDR4-2666", 16, 7, 9, 40, {1.2, 85, 35, 25, 50, 43, 263, 244, 280, 0}},
+    WideStandard{"DDR4-2933", 4, 4, 8, 16, {1.2, 49, 36, 25, 44, 36, 132, 121, 250, 0}},
+    WideStandard{"DDR4-2933", 16, 8, 10, 44, {1.2, 90, 36, 25, 53, 45, 283, 261, 280, 0}},
     WideStandard{"DDR4-3200", 4, 4, 8, 16, {1.2, 52, 37, 25, 47, 38, 143, 130, 250, 0}},
     WideStandard{"DDR4-3200", 16, 9, 11, 48, {1.2, 95, 37, 25, 56, 47, 302, 278, 280, 0}},
+    WideStandard{"DDR5-4400", 4, 8, 11, 32},
+    WideStandard{"DDR5-4400", 16, 8, 11, 40},
     WideStandard{"DDR5-4800", 4, 8, 12, 32},
     WideStandard{"DDR5-4800", 16, 8, 12, 40},
     WideStandard{"DDR5-5600", 4, 8, 14, 32},
     WideStandard{"DDR5-5600", 16, 8, 14, 40},
+    WideStandard{"DDR5-6400", 4, 8, 16, 32},
+    WideStandard{"DDR5-6400", 16, 8, 16, 40},
+    WideStandard{"DDR5-7200", 4, 8, 16, 32},
+    WideStandard{"DDR5-7200", 16, 8, 16, 40},
+    WideStandard{"DDR5-8000", 4, 8, 16, 32},
+    WideStandard{"DDR5-8000", 16, 8, 16, 40},
+    WideStandard{"DDR5-8800", 4, 8, 17, 32},
+    WideStandard{"DDR5-8800", 16, 8, 17, 40},
 };
 
 // JESD79-4 and JESD79-5, recalled: activates of different dies are 4 clocks apart, four of a stack take 16.

@@ -2,8 +2,19 @@
 
 namespace cxloom {
 
+namespace {
+
+Clock in_group(Clock with_m, Clock with_l) { return with_m != 0 ? with_m : with_l; }
+
+}  // namespace
+
 DramTimers::DramTimers(const DramOrganisation& organisation, const DramTiming& timing)
     : timing_(timing),
+      group_read_(in_group(timing.tCCD_M, timing.tCCD_L)),
+      group_write_(in_group(timing.tCCD_M_WR2, timing.tCCD_L_WR2)),
+      group_rmw_(in_group(timing.tCCD_M_WR, timing.tCCD_L_WR)),
+      group_write_to_read_(in_group(timing.tWTR_M, timing.tWTR_L)),
+      banks_wait_longer_((timing.tCCD_M | timing.tCCD_M_WR2 | timing.tCCD_M_WR | timing.tWTR_M) != 0),
       burst_(organisation.data_clocks()),
       banks_in_rank_(organisation.banks_in_rank()),
       banks_(std::size_t{organisation.ranks} * organisation.banks_in_rank()),
@@ -58,7 +69,9 @@ void DramTimers::activate(std::uint32_t index, std::int64_t row, Clock now) {
   Rank& rank = ranks_[bank.rank];
   bank.row = row;
   bank.precharge = now + timing_.tRAS;
-  bank.column = {now + timing_.tRCD, now + timing_.tRCD_WR};
+  push(bank.column[0], now + timing_.tRCD);
+  push(bank.column[1], now + timing_.tRCD_WR);
+  push(bank.column[2], now + timing_.tRCD_WR);
   push(groups_[bank.group].activate, now + timing_.tRRD_L);
   push(rank.activate, std::max(now + timing_.tRRD_S, rank.activates.add(now) + timing_.tFAW));
   push(rank.refresh, now + timing_.tRRD_L);
@@ -105,15 +118,24 @@ void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Cl
     push(rank.column[1], end + timing_.tCS - timing_.CWL);
   }
   if (write) {
-    push(group.column[1], now + timing_.tCCD_L_WR2);
-    push(group.rmw, now + timing_.tCCD_L_WR);
-    push(group.column[0], end + timing_.tWTR_L);
+    push(group.column[1], now + group_write_);
+    push(group.column[2], now + group_rmw_);
+    push(group.column[0], end + group_write_to_read_);
     push(bank.precharge, end + timing_.tWR);
   } else {
-    push(group.column[0], now + timing_.tCCD_L);
+    push(group.column[0], now + group_read_);
     push(bank.precharge, now + timing_.tRTP);
   }
+  if (banks_wait_longer_) [[unlikely]]
+    column_in_bank(bank, write, now, end);
   if (auto_precharge) close(bank, bank.precharge + timing_.tRP);
+}
+
+void DramTimers::column_in_bank(Bank& bank, bool write, Clock now, Clock end) const {
+  if (!write) return push(bank.column[0], now + timing_.tCCD_L);
+  push(bank.column[0], end + timing_.tWTR_L);
+  push(bank.column[1], now + timing_.tCCD_L_WR2);
+  push(bank.column[2], now + timing_.tCCD_L_WR);
 }
 
 void DramTimers::refresh_all(std::uint32_t rank, Clock now) {

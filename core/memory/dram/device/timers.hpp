@@ -18,11 +18,14 @@ class DramTimers {
  public:
   static constexpr std::int64_t kClosed = -1;
 
+  /// By what goes: a read, a write, a write that needs a read-modify-write.
+  using ColumnTimes = std::array<Clock, 3>;
+
   struct Bank {
     std::int64_t row = kClosed;
     Clock activate = 0;
     Clock precharge = 0;
-    std::array<Clock, 2> column{};  ///< read, write
+    ColumnTimes column{};
     std::uint32_t group = 0;
     std::uint32_t rank = 0;
   };
@@ -38,8 +41,8 @@ class DramTimers {
   Clock activate_at(const Bank& bank) const { return std::max(bank.activate, groups_[bank.group].activate); }
   Clock precharge_at(const Bank& bank) const { return bank.precharge; }
   Clock column_at(const Bank& bank, bool write, bool rmw) const {
-    const Group& group = groups_[bank.group];
-    return std::max(bank.column[write], rmw ? group.rmw : group.column[write]);
+    const unsigned what = unsigned{write} + unsigned{rmw};
+    return std::max(bank.column[what], groups_[bank.group].column[what]);
   }
   Clock rank_activate_at(std::uint32_t rank) const {
     return std::max(ranks_[rank].activate, ranks_[rank].awake);
@@ -70,8 +73,7 @@ class DramTimers {
  private:
   struct Group {
     Clock activate = 0;
-    std::array<Clock, 2> column{};
-    Clock rmw = 0;  ///< a write that needs a read-modify-write
+    ColumnTimes column{};
   };
   /// The last four, a ring.
   struct FourActivates {
@@ -102,6 +104,8 @@ class DramTimers {
   std::span<const Bank> banks_of(std::uint32_t rank) const {
     return std::span(banks_).subspan(std::size_t{rank} * banks_in_rank_, banks_in_rank_);
   }
+  // Effects of a read or write on the next ones to its bank, where it waits longer than the rest of its group.
+  void column_in_bank(Bank& bank, bool write, Clock now, Clock end) const;
   // Effects of a command to a die on the others of its stack.
   void activate_in_stack(const Rank& own, Clock now);
   void refresh_in_stack(const Rank& own, Clock until);
@@ -113,6 +117,12 @@ class DramTimers {
   }
 
   DramTiming timing_;
+  /// What holds in a whole bank group: the times with M, or those with L where there are none.
+  Clock group_read_;
+  Clock group_write_;
+  Clock group_rmw_;
+  Clock group_write_to_read_;
+  bool banks_wait_longer_;  ///< those with M are there
   Clock burst_;
   std::uint32_t banks_in_rank_;
   std::vector<Bank> banks_;

@@ -12,13 +12,14 @@ using Clock = std::int64_t;
 // NOLINTBEGIN(readability-identifier-naming)
 
 /// Times, as values or as what somebody wrote of them. A rank obeys all of them by itself; those with DLR, for different logical
-/// ranks, hold between the dies of one stack. Where tREFI_SB is 0 the device has no same-bank refresh.
+/// ranks, hold between the dies of one stack. Where tREFI_SB is 0 the device has no same-bank refresh. Where one with M is 0, that with L
+/// holds in the whole bank group; otherwise it holds in a bank, and that with M between the banks of its group.
 template <class T>
 struct DramTimings {
   T CL{}, CWL{}, tRCD{}, tRCD_WR{}, tRP{}, tRAS{}, tRTP{}, tWR{}, tCCD_S{}, tCCD_L{}, tCCD_L_WR{},
-      tCCD_L_WR2{}, tRTW{}, tWTR_S{}, tWTR_L{}, tRRD_S{}, tRRD_L{}, tFAW{}, tPPD{}, tCS{}, tRFC{}, tREFI{},
-      tRFC_SB{}, tREFI_SB{}, tREFSB_ACT{}, tXP{}, tPD{}, tCCD_DLR{}, tRRD_DLR{}, tFAW_DLR{}, tRFC_DLR{},
-      tRFC_SB_DLR{};
+      tCCD_L_WR2{}, tCCD_M{}, tCCD_M_WR{}, tCCD_M_WR2{}, tRTW{}, tWTR_S{}, tWTR_L{}, tWTR_M{}, tRRD_S{},
+      tRRD_L{}, tFAW{}, tPPD{}, tCS{}, tRFC{}, tREFI{}, tRFC_SB{}, tREFI_SB{}, tREFSB_ACT{}, tXP{}, tPD{},
+      tCCD_DLR{}, tRRD_DLR{}, tFAW_DLR{}, tRFC_DLR{}, tRFC_SB_DLR{};
 };
 
 /// Currents of one device in milliamperes and its supply in volts, as in the tables of data sheets; all zero where none are published.

@@ -109,6 +109,7 @@ TEST(DramConstraints, BindToTheClock) {
   struct Bound {
     const char* name;
     Clock DramTiming::* value;
+    const char* preset = "DDR5-4800";
   };
   const std::vector<Bound> bounds{{"tRCD", &DramTiming::tRCD},
                                   {"tRCD_WR", &DramTiming::tRCD_WR},
@@ -120,6 +121,14 @@ TEST(DramConstraints, BindToTheClock) {
                                   {"tCCD_L", &DramTiming::tCCD_L},
                                   {"tCCD_L_WR", &DramTiming::tCCD_L_WR},
                                   {"tCCD_L_WR2", &DramTiming::tCCD_L_WR2},
+                                  {"tCCD_M", &DramTiming::tCCD_M, "DDR5-8000"},
+                                  {"tCCD_M_WR", &DramTiming::tCCD_M_WR, "DDR5-8000"},
+                                  {"tCCD_M_WR2", &DramTiming::tCCD_M_WR2, "DDR5-8000"},
+                                  {"tWTR_M", &DramTiming::tWTR_M, "DDR5-8000"},
+                                  {"tCCD_L of a bank", &DramTiming::tCCD_L, "DDR5-8000"},
+                                  {"tCCD_L_WR of a bank", &DramTiming::tCCD_L_WR, "DDR5-8000"},
+                                  {"tCCD_L_WR2 of a bank", &DramTiming::tCCD_L_WR2, "DDR5-8000"},
+                                  {"tWTR_L of a bank", &DramTiming::tWTR_L, "DDR5-8000"},
                                   {"tRTW", &DramTiming::tRTW},
                                   {"tWTR_S", &DramTiming::tWTR_S},
                                   {"tWTR_L", &DramTiming::tWTR_L},
@@ -140,7 +149,7 @@ TEST(DramConstraints, BindToTheClock) {
     bool found = false;
     for (std::uint64_t seed = 0; seed < 40 && !found; ++seed) {
       RandomStream random(seed, "dram", "tight");
-      DramParams params = DramBench::preset("DDR5-4800");
+      DramParams params = DramBench::preset(bound.preset);
       params.ranks = 2;
       params.two_cycle_commands = TwoCycleCommands::kNone;
       if (bound.value == &DramTiming::tXP) params.power_down = Time{50'000};

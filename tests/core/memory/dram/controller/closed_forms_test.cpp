@@ -122,8 +122,9 @@ TEST_P(DramClosedForms, OfIdleLatenciesAreExactToTheClock) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, DramClosedForms,
-                         testing::Values("test-D5", "DDR4-2400", "DDR4-3200", "DDR5-4800", "DDR5-5600",
-                                         "LPDDR5-6400", "HBM2-2000", "HBM3-5200", "HBM3-6400"),
+                         testing::Values("test-D5", "DDR3-1600", "DDR4-2400", "DDR4-3200", "DDR5-4800",
+                                         "DDR5-5600", "DDR5-8000", "LPDDR5-6400", "HBM2-2000", "HBM3-5200",
+                                         "HBM3-6400"),
                          [](const auto& preset) {
                            std::string name = preset.param;
                            for (char& letter : name) letter = letter == '-' ? '_' : letter;

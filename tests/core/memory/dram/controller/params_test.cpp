@@ -46,7 +46,14 @@ TEST(DramParams, ThePeakOfAPresetIsThatOfItsName) {
   };
   EXPECT_NEAR(peak("DDR4-3200"), 25.6, 1e-9);
   EXPECT_NEAR(peak("DDR5-4800"), 38.4, 1e-9);
+  EXPECT_NEAR(peak("DDR4-2666"), 64.0 / 3, 1e-9);
+  EXPECT_NEAR(peak("DDR4-2933"), 23.4 + 0.2 / 3, 1e-9);
+  EXPECT_NEAR(peak("DDR5-4400"), 35.2, 1e-9);
   EXPECT_NEAR(peak("DDR5-5600"), 44.8, 1e-9);
+  EXPECT_NEAR(peak("DDR5-6400"), 51.2, 1e-9);
+  EXPECT_NEAR(peak("DDR5-7200"), 57.6, 1e-9);
+  EXPECT_NEAR(peak("DDR5-8000"), 64.0, 1e-9);
+  EXPECT_NEAR(peak("DDR5-8800"), 70.4, 1e-9);
   EXPECT_NEAR(peak("LPDDR5-6400"), 12.8, 1e-9);
   EXPECT_NEAR(peak("HBM2-2000"), 32.0, 1e-9);
   EXPECT_NEAR(peak("HBM3-6400"), 51.2, 1e-9);
@@ -63,6 +70,11 @@ TEST(DramParams, TimingsThatContradictEachOtherAreRefused) {
   DramParams params = of("DDR5-4800");
   params.timing.tCCD_L = 4;
   EXPECT_TRUE(contains(refused(params).what(), "tCCD_L is less than tCCD_S"));
+  params = of("DDR5-8000");
+  params.timing.tCCD_M = 24;
+  EXPECT_TRUE(contains(refused(params).what(), "tCCD_L is less than tCCD_M"));
+  params.timing.tCCD_M = 7;
+  EXPECT_TRUE(contains(refused(params).what(), "tCCD_M is less than tCCD_S"));
   params = of("DDR5-4800");
   params.timing.tRAS = 20;
   EXPECT_TRUE(contains(refused(params).what(), "tRAS is less than tRCD"));

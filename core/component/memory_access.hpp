@@ -17,17 +17,17 @@ void send_to_memory(Agent& sender, Message& message, Time ready);
 InputError no_region(const AddressMap& map, std::uint64_t access, Address address);
 
 /// Where an access of a requester goes. Throws InputError if no region holds its address.
-inline AddressMap::Place place_of(const Agent& sender, std::uint64_t access, Address address) {
+inline AddressMap::DecodedAddress place_of(const Agent& sender, std::uint64_t access, Address address) {
   const AddressMap& map = sender.endpoint().system_context().map;
   const auto* const region = map.region_of(address);
   if (!region) [[unlikely]]
     throw no_region(map, access, address);
-  return AddressMap::place_in(*region, address);
+  return AddressMap::decode_in(*region, address);
 }
 
 /// Fills in a message of CXL.mem from the sender's device to whoever manages that place: its home.
-inline void address_to(const AddressMap::Place& place, const Agent& sender, Message& message, Opcode opcode,
-                       Address address, std::uint16_t size) {
+inline void address_to(const AddressMap::DecodedAddress& place, const Agent& sender, Message& message,
+                       Opcode opcode, Address address, std::uint16_t size) {
   message.opcode = opcode;
   message.channel = channel_of(opcode);
   message.address = address;
@@ -42,8 +42,8 @@ inline void address_to(const AddressMap::Place& place, const Agent& sender, Mess
 
 /// Sends the message that a request waits for to its place, at its account's mark. `tag` is the sender's own
 /// name for what it waits for.
-inline void send_request(Agent& sender, Request& request, const AddressMap::Place& place, Opcode opcode,
-                         Address address, std::uint16_t size, std::uint32_t tag) {
+inline void send_request(Agent& sender, Request& request, const AddressMap::DecodedAddress& place,
+                         Opcode opcode, Address address, std::uint16_t size, std::uint32_t tag) {
   Message& message = request.message;
   address_to(place, sender, message, opcode, address, size);
   message.account = &request.account;

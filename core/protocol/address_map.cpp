@@ -341,7 +341,7 @@ std::optional<AddressMap::Owned> AddressMap::foreign(Address base, std::uint64_t
     if (from >= region.size || base.value() + bytes <= region.base) continue;
     const std::uint64_t last = std::min(end, from + (region.slots.size() << region.chunk_bits));
     for (std::uint64_t at = from; at < last; at = ((at >> region.chunk_bits) + 1) << region.chunk_bits) {
-      const Place there = place_in(region, Address{region.base + at});
+      const DecodedAddress there = decode_in(region, Address{region.base + at});
       const auto found = std::ranges::find_if(used_, [&](const Used& used) {
         return used.target == there.target && used.ld == there.ld && foreign_to(used);
       });

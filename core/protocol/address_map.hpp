@@ -84,7 +84,7 @@ class AddressMap {
   };
 
  public:
-  struct Place {
+  struct DecodedAddress {
     NodeId target;
     NodeId home;             ///< the receiver of requests: the target, or the device that keeps it coherent
     Address device_address;  ///< in the target's own memory, from zero
@@ -103,11 +103,11 @@ class AddressMap {
                   std::optional<NodeId> home = std::nullopt);
 
   /// Where an address lives; nothing if no region holds it.
-  std::optional<Place> find(Address address) const {
+  std::optional<DecodedAddress> find(Address address) const {
     const Region* const region = region_of(address);
-    return region ? std::optional(place_in(*region, address)) : std::nullopt;
+    return region ? std::optional(decode_in(*region, address)) : std::nullopt;
   }
-  /// `find` in two steps, for every request: to pack a place and unpack it takes as long as to find it.
+  /// `find` in two steps, for every request: to pack a decoded address and unpack it takes as long as to find it.
   const Region* region_of(Address address) const {
     for (const Region& region : regions_) {
       const std::uint64_t offset = address.value() - region.base;  // wraps to something large below the base
@@ -122,7 +122,7 @@ class AddressMap {
     const std::uint64_t chunk = std::uint64_t{1} << region.chunk_bits;
     return std::min(chunk - offset % chunk, region.size - offset);
   }
-  static Place place_in(const Region& region, Address address) {
+  static DecodedAddress decode_in(const Region& region, Address address) {
     const std::uint64_t offset = address.value() - region.base;
     const std::uint64_t chunk = offset >> region.chunk_bits;
     std::uint64_t round = 0;

@@ -10,7 +10,7 @@ namespace cxloom {
 
 namespace {
 
-AddressMap::Place cache_place_of(const CacheTransaction& transaction) {
+AddressMap::DecodedAddress cache_place_of(const CacheTransaction& transaction) {
   return {transaction.target, transaction.home, {}, Coherence::kHdmH};
 }
 

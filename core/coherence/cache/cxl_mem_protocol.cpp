@@ -17,7 +17,7 @@ Opcode response_for(LineState left, bool block) {
   }
 }
 
-AddressMap::Place mem_place_of(const CacheTransaction& transaction) {
+AddressMap::DecodedAddress mem_place_of(const CacheTransaction& transaction) {
   return {transaction.target, transaction.home, {}, Coherence::kNone, transaction.ld, transaction.persistent};
 }
 

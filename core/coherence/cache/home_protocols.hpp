@@ -15,7 +15,7 @@ struct HomeProtocols {
         cxl_cache(agent, cache, read_state) {}
 
   /// The protocol of lines at `place`, for a cache of the device `self`.
-  HomeProtocol& of(const AddressMap::Place& place, NodeId self) {
+  HomeProtocol& of(const AddressMap::DecodedAddress& place, NodeId self) {
     if (place.coherence == Coherence::kHdmH) return cxl_cache;
     if (place.coherence == Coherence::kHdmD && place.home != self) return cxl_bias;
     return cxl_mem;

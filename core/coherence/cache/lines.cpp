@@ -34,7 +34,7 @@ Time CacheLines::occupy(Time from, Time length) {
   return std::max(busy_until_, from);
 }
 
-CacheLines::Transaction& CacheLines::open(LineAddress line, const AddressMap::Place& place) {
+CacheLines::Transaction& CacheLines::open(LineAddress line, const AddressMap::DecodedAddress& place) {
   Transaction& transaction = transactions_.take();
   transaction.line = line;
   transaction.target = place.target;

@@ -52,7 +52,7 @@ class CacheLines {
   Transaction* under_way(LineAddress line) const { return lines_.find(line); }
   Transaction& transaction(std::uint32_t tag) { return transactions_.at(tag); }
   /// Begins one for a line without, whose memory is at `place`.
-  Transaction& open(LineAddress line, const AddressMap::Place& place);
+  Transaction& open(LineAddress line, const AddressMap::DecodedAddress& place);
   /// The end of one.
   void close(Transaction& transaction);
 

@@ -201,7 +201,7 @@ void HomeAgent::serve(Transaction& transaction) {
   }
 }
 
-void HomeAgent::memory_done(const Access& access, const Message& answer) {
+void HomeAgent::memory_done(const MemoryAccess& access, const Message& answer) {
   Transaction& transaction = *access.transaction;
   if (!transaction.request) {
     close(transaction);

@@ -28,7 +28,7 @@ class HomeAgent final : public DirectoryAgent {
   void address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) override;
   void serve(Transaction& transaction) override;
   void evicted(Transaction& transaction) override;
-  void memory_done(const Access& access, const Message& answer) override;
+  void memory_done(const MemoryAccess& access, const Message& answer) override;
 
   void answered(Message& message);
   void response(Message& message);

@@ -122,7 +122,7 @@ void Dcoh::serve(Transaction& transaction) {
   }
 }
 
-void Dcoh::memory_done(const Access& access, const Message& answer) {
+void Dcoh::memory_done(const MemoryAccess& access, const Message& answer) {
   Message& answered = *access.answers;
   if (access.transaction && access.transaction->request) {
     reply(*access.transaction, answer.hops, answer.failed);

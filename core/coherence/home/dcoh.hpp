@@ -31,7 +31,7 @@ class Dcoh : public DirectoryAgent {
   bool take_out_of_turn(Message& message) override;
   void serve(Transaction& transaction) override;
   void evicted(Transaction& transaction) override { close(transaction); }
-  void memory_done(const Access& access, const Message& answer) override;
+  void memory_done(const MemoryAccess& access, const Message& answer) override;
 
   void conflict(Message& message);
   void response(Message& message);

@@ -34,7 +34,7 @@ void DirectoryAgent::start() {
 
 Time DirectoryAgent::now() const { return endpoint().now(); }
 
-std::optional<AddressMap::Place> DirectoryAgent::place(const Message& message) const {
+std::optional<AddressMap::DecodedAddress> DirectoryAgent::place(const Message& message) const {
   const auto place = endpoint().system_context().map.find(message.address);
   ensure(place.has_value(), "a request to an address that no region holds");
   if (!place->coherent() || place->home != endpoint().id()) return std::nullopt;
@@ -294,7 +294,7 @@ LineState DirectoryAgent::grant(Transaction& transaction, bool failed) {
 
 void DirectoryAgent::access_memory(Opcode opcode, Message& answers, Transaction* transaction,
                                    Transaction* behind) {
-  Access& access = accesses_.take();
+  MemoryAccess& access = accesses_.take();
   access.answers = &answers;
   access.transaction = transaction;
   access.behind = behind;
@@ -303,13 +303,13 @@ void DirectoryAgent::access_memory(Opcode opcode, Message& answers, Transaction*
 }
 
 void DirectoryAgent::write_line(Transaction& transaction, const Message& cause, Account* account) {
-  Access& access = accesses_.take();
+  MemoryAccess& access = accesses_.take();
   access.transaction = &transaction;
   access.message.account = account;
   send_to_memory(access, Opcode::kMemWr, transaction.line.address(), kLineBytes, cause);
 }
 
-void DirectoryAgent::send_to_memory(Access& access, Opcode opcode, Address address, std::uint16_t size,
+void DirectoryAgent::send_to_memory(MemoryAccess& access, Opcode opcode, Address address, std::uint16_t size,
                                     const Message& cause) {
   const auto place = endpoint().system_context().map.find(address);
   Message& message = access.message;
@@ -330,7 +330,7 @@ void DirectoryAgent::memory_answered(Message& message) {
     transmit(message, now());
     return;
   }
-  Access& access = accesses_.at(message.tag);
+  MemoryAccess& access = accesses_.at(message.tag);
   Transaction* const behind = access.behind;
   memory_done(access, message);
   accesses_.give_back(access);

@@ -101,8 +101,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   };
 
   /// An access to the memory.
-  struct Access {
-    Access* next = nullptr;
+  struct MemoryAccess {
+    MemoryAccess* next = nullptr;
     std::uint32_t index = 0;
     Message message;
     Message* answers = nullptr;  ///< the message of the cache that is answered by it; null: nobody waits
@@ -146,11 +146,11 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   /// The entry of a line has left the filter, and no cache has the line.
   virtual void evicted(Transaction& transaction) = 0;
   /// An access to memory is done. It is given back after this.
-  virtual void memory_done(const Access& access, const Message& answer) = 0;
+  virtual void memory_done(const MemoryAccess& access, const Message& answer) = 0;
 
   Time now() const;
   /// Where the message's line is if this is its home.
-  std::optional<AddressMap::Place> place(const Message& message) const;
+  std::optional<AddressMap::DecodedAddress> place(const Message& message) const;
   bool has_memory() const { return memory_ != nullptr; }
   Agent& memory() { return *memory_; }
   SnoopFilter& filter() { return *filter_; }
@@ -205,7 +205,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   void evict(const SnoopFilter::Victims& victims, Transaction& transaction);
   void finish_eviction(Transaction& first);
   void snoop_others(Transaction& transaction, Wish wish);
-  void send_to_memory(Access& access, Opcode opcode, Address address, std::uint16_t size,
+  void send_to_memory(MemoryAccess& access, Opcode opcode, Address address, std::uint16_t size,
                       const Message& cause);
   void retry_waiting_for_room();
 
@@ -222,7 +222,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   LineTable<Transaction> lines_;
   Pool<Transaction> transactions_;
   Pool<Snoop> snoops_;
-  Pool<Access> accesses_;
+  Pool<MemoryAccess> accesses_;
   DirectoryPlaces places_;
   std::vector<Transaction*> want_room_;
   bool retrying_ = false;

@@ -210,7 +210,7 @@ void MemoryController::admit(Message& message, Places& places) {
   message.charge(Segment::kController, ready);
   const auto* const region = endpoint().system_context().map.region_of(message.address);
   ensure(region != nullptr, "a request to an address that no region holds");
-  const Address address = AddressMap::place_in(*region, message.address).device_address;
+  const Address address = AddressMap::decode_in(*region, message.address).device_address;
   if (extents_) [[unlikely]] {
     if (!extents_->holds(address, message.size, message.requester)) {
       if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, &places == writes_.get());

@@ -29,7 +29,7 @@ void touch_memory(const System& system, const PlacedStream& program) {
       const auto* const region = map.region_of(at);
       if (!region) return;
       const std::uint64_t part = std::min(bytes - done, AddressMap::together(*region, at));
-      const AddressMap::Place place = AddressMap::place_in(*region, at);
+      const AddressMap::DecodedAddress place = AddressMap::decode_in(*region, at);
       Media* const media = system.roles().of<MemoryOwner>(place.target)->media();
       if (media && media->remembers() > 0) media->touched_before(place.device_address, part);
       done += part;

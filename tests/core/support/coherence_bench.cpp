@@ -103,7 +103,7 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
     }
     const bool read = request.kind == AccessKind::kRead;
     const bool atomic = request.kind == AccessKind::kAtomic;
-    const AddressMap::Place place = place_of(*this, 0, request.address);
+    const AddressMap::DecodedAddress place = place_of(*this, 0, request.address);
     Opcode opcode = read ? Opcode::kMemRd : atomic ? Opcode::kMemAtomic : Opcode::kMemWr;
     if (place.coherence == Coherence::kHdmH) {
       opcode = read ? Opcode::kRdCurr : atomic ? Opcode::kAtomic : write_past_caches(request.size);

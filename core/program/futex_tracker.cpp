@@ -139,9 +139,9 @@ void FutexTracker::futex(const ProgramThread& thread, const SystemCall& call) {
   }
 }
 
-void FutexTracker::turn(Waiter& waiter, const Release& by) {
+void FutexTracker::resume(Waiter& waiter, const Release& by) {
   waiter.by = by;
-  turns_.push_back({waiter.thread, by});
+  resumptions_.push_back({waiter.thread, by});
 }
 
 // It was woken, in the place of another that was taken to be.
@@ -149,14 +149,14 @@ void FutexTracker::take_over(Waiter& waiter) {
   for (Waiter& other : waiters_) {
     if (other.by.thread == 0 || !other.word.is(waiter.word)) continue;
     waiter.by = other.by;
-    turn(other, {});
+    resume(other, {});
     return;
   }
 }
 
 void FutexTracker::waits(const ProgramThread& thread, const Word& word) {
   waiters_.push_back({thread, word, {}});
-  if (const End* const ended = end_at(word)) turn(waiters_.back(), ended->by);
+  if (const End* const ended = end_at(word)) resume(waiters_.back(), ended->by);
   for (Wake& wake : wakes_) hand_out(wake);
 }
 
@@ -174,7 +174,7 @@ void FutexTracker::hand_out(Wake& wake) {
   for (Waiter& waiter : waiters_) {
     if (wake.woken == wake.most) return;
     if (waiter.by.thread != 0 || !waiter.word.is(wake.word)) continue;
-    turn(waiter, wake.by);
+    resume(waiter, wake.by);
     ++wake.woken;
   }
 }
@@ -188,7 +188,7 @@ void FutexTracker::settle(std::uint32_t thread, std::uint64_t result) {
   bool changed = false;
   for (auto waiter = waiters_.rbegin(); waiter != waiters_.rend() && surplus > 0; ++waiter) {
     if (waiter->by.thread != thread) continue;
-    // Its turn stands: as likely it is another that was taken for woken and is on its way back by itself.
+    // Its resumption stands: as likely it is another that was taken for woken and is on its way back by itself.
     waiter->by = {};
     --surplus;
     changed = true;

@@ -30,13 +30,13 @@ class FutexTracker {
   void gone(const ProgramThread& thread);
 
   /// A thread that waits will go on behind a call that was made; or not, if it was taken to and is not.
-  struct Turn {
+  struct Resumption {
     ProgramThread thread;
     Release by;  ///< of nobody: it waits again
   };
-  /// The turns since this was asked last.
-  std::vector<Turn> take_turns() { return std::exchange(turns_, {}); }
-  bool has_turns() const { return !turns_.empty(); }
+  /// The resumptions since this was asked last.
+  std::vector<Resumption> take_resumptions() { return std::exchange(resumptions_, {}); }
+  bool has_resumptions() const { return !resumptions_.empty(); }
 
   /// A read at this address may show that a thread has ended.
   bool may_join(std::uint64_t address) const { return watched_[place_of(address)]; }
@@ -80,7 +80,7 @@ class FutexTracker {
   static std::size_t place_of(std::uint64_t address) { return address / 4 % kPlaces; }
   void futex(const ProgramThread& thread, const SystemCall& call);
   void waits(const ProgramThread& thread, const Word& word);
-  void turn(Waiter& waiter, const Release& by);
+  void resume(Waiter& waiter, const Release& by);
   void take_over(Waiter& waiter);
   void ends_thread(const ProgramThread& thread, const Release& by);
   void hand_out(Wake& wake);
@@ -98,7 +98,7 @@ class FutexTracker {
       made_;                                          // by the order of a clone: what the child's end clears
   std::unordered_map<std::uint32_t, Release> exits_;  // by the system's number of the process
   std::bitset<kPlaces> watched_;
-  std::vector<Turn> turns_;
+  std::vector<Resumption> resumptions_;
 };
 
 }  // namespace cxloom

@@ -1,4 +1,4 @@
-// When the walkers of a thread's core are free, and when the places of its pages are there.
+// When the walkers of a thread's core are free, and when the translations of its pages are there.
 #pragma once
 
 #include <algorithm>
@@ -32,11 +32,11 @@ class PageWalkers {
 
 /// The pages of one thread whose look-up or walk may still be under way, though the TLB has them already. A
 /// slot keeps the latest of the pages that share it.
-class PlacesUnderWay {
+class TranslationsUnderWay {
  public:
   bool any() const { return any_; }
 
-  /// The place of a page is there then; what was looked up waited for `needed`.
+  /// The translation of a page is there then; what was looked up waited for `needed`.
   void add(std::uint64_t page, const Dependence& needed, const Dependence& placed) {
     slots_[slot(page)] = {page, needed.producer(), placed};
     latest_ = std::max(latest_, placed.producer());
@@ -49,17 +49,17 @@ class PlacesUnderWay {
       any_ = false;
       return address;
     }
-    const Place& place = slots_[slot(page)];
-    if (place.page != page) return address;
-    const Producer walk = place.placed.producer();
+    const Translation& translation = slots_[slot(page)];
+    if (translation.page != page) return address;
+    const Producer walk = translation.placed.producer();
     // A walk that began without what the address is made of is hardly the later one: a chain of addresses goes on through them.
-    const bool behind = address.producer() <= std::max(place.needed, answered);
-    if (walk <= address.producer() || (walk > answered && behind)) return later(address, place.placed);
-    return address.not_before(place.placed.known);
+    const bool behind = address.producer() <= std::max(translation.needed, answered);
+    if (walk <= address.producer() || (walk > answered && behind)) return later(address, translation.placed);
+    return address.not_before(translation.placed.known);
   }
 
  private:
-  struct Place {
+  struct Translation {
     std::uint64_t page = ~std::uint64_t{0};
     Producer needed = 0;
     Dependence placed;
@@ -71,7 +71,7 @@ class PlacesUnderWay {
     return static_cast<std::size_t>(page * kGolden >> (64 - kSlotBits));
   }
 
-  std::array<Place, std::size_t{1} << kSlotBits> slots_{};
+  std::array<Translation, std::size_t{1} << kSlotBits> slots_{};
   Producer latest_ = 0;
   std::uint64_t known_ = 0;
   bool any_ = false;

@@ -159,7 +159,7 @@ Dependence ProgramCapture::walk(State& state, const ProgramThread& thread, const
     const ProgramAccess entry{.address = address, .size = 8, .reads = true};
     const CaptureFilter::Delivery found =
         give(state, thread, entry, AccessKind::kRead, known, begun, walked, AccessRole::kPageWalk);
-    return ThreadTranslation::Entry{found.record, load_cycles(state.pace, found, known.known)};
+    return ThreadTranslation::TableRead{found.record, load_cycles(state.pace, found, known.known)};
   };
   return state.translation->bring(among_all(thread, access.address), access.size, needed, state.answered,
                                   state.pace.now(), read);

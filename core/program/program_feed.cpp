@@ -39,14 +39,14 @@ struct ProgramFeed::Thread {
   std::shared_ptr<Process> process;
   ProgramThread who;
   std::uint64_t at = 0;  // words read
-  SyscallOrder::Place turn;
+  SyscallOrder::Ticket ticket;
   ThreadPlace place;
   SystemCall call;  // the latest one
   bool begun = false;
   CurrentBlock entered;
   std::vector<EndRead> end_reads;  // of which it is not known yet what they showed
 
-  bool is_held() const { return turn.is_held() || !end_reads.empty(); }
+  bool is_held() const { return ticket.is_held() || !end_reads.empty(); }
   FeedRingHead& head() const { return ring.head(); }
   const std::uint64_t* words() const {
     return static_cast<const std::uint64_t*>(ring.pages.at(kFeedHeadBytes));
@@ -64,7 +64,7 @@ struct ProgramFeed::Thread {
   }
   // The number that it waits for, or comes to next; 0: it is not held, or not known to come to any.
   std::uint64_t held_before() const {
-    if (turn.is_held()) return turn.held();
+    if (ticket.is_held()) return ticket.held();
     return end_reads.empty() ? 0 : next_in_order();
   }
   // Its exit is in its ring, and was not read: the last of its records.
@@ -183,7 +183,7 @@ void ProgramFeed::find_thread(FeedDirectory::Ring ring) {
 
 bool ProgramFeed::begin_thread(Thread& thread, ProgramSink& sink) {
   const FeedRingHead& head = thread.head();
-  if (!calls_.is_next(thread.turn, head.begun)) return false;
+  if (!calls_.is_next(thread.ticket, head.begun)) return false;
   thread.begun = true;
   thread.who.number = next_thread_++;
   const std::uint32_t ring = thread.ring.number;
@@ -236,7 +236,7 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
   auto gather = [&](std::uint64_t count) {
     if (count > written - at) refuse_feed("a system call that is cut off");
     for (std::uint64_t i = 0; i < count; ++i) several[i] = words[(at + i) & mask];
-    if (!calls_.is_next(thread.turn, several[1])) return false;
+    if (!calls_.is_next(thread.ticket, several[1])) return false;
     deliver(thread, sink);
     thread.end_reads.clear();  // all that ended before this call was told
     at += count;
@@ -301,12 +301,12 @@ void ProgramFeed::call_ends(Thread& thread, const std::uint64_t* words, ProgramS
 }
 
 void ProgramFeed::tell_turns(ProgramSink& sink) {
-  if (!order_.has_turns()) [[likely]]
+  if (!order_.has_resumptions()) [[likely]]
     return;
-  for (const FutexTracker::Turn& turn : order_.take_turns()) {
+  for (const FutexTracker::Resumption& resumed : order_.take_resumptions()) {
     // A woken thread may sleep for a moment yet, as the call that wakes it has only begun.
-    if (Thread* const thread = thread_of(turn.thread.number)) thread->place.turn(turn.by);
-    sink.thread_turns(turn.thread, turn.by);
+    if (Thread* const thread = thread_of(resumed.thread.number)) thread->place.turn(resumed.by);
+    sink.thread_turns(resumed.thread, resumed.by);
   }
 }
 

@@ -8,8 +8,8 @@ namespace cxloom {
 /// Each call, end of a call and beginning has the next number; they are told in this order.
 class SyscallOrder {
  public:
-  /// The place of a thread in the order: what it tells next may have to wait for others.
-  class Place {
+  /// The ticket of a thread, by which it has its turn: what it tells next may have to wait for others.
+  class Ticket {
    public:
     bool is_held() const { return held_ != 0; }
     /// The number whose turn it waits for; 0: none.
@@ -21,10 +21,10 @@ class SyscallOrder {
   };
 
   /// A thread comes to that number: true if it may go on. It is asked again otherwise.
-  bool is_next(Place& place, std::uint64_t number) {
-    place.held_ = number > next_ ? number : 0;
+  bool is_next(Ticket& ticket, std::uint64_t number) {
+    ticket.held_ = number > next_ ? number : 0;
     if (number == next_) ++next_;
-    return place.held_ == 0;
+    return ticket.held_ == 0;
   }
   /// All that has numbers before this one was told.
   bool is_reached(std::uint64_t number) const { return number <= next_; }

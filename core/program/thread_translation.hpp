@@ -23,22 +23,22 @@ class ThreadTranslation {
   /// Whether the TLB has the pages of an access.
   bool has(std::uint64_t address, std::uint32_t size) { return tlb_.has(address, size); }
   /// Pages that it has may yet have to be waited for.
-  bool any_under_way() const { return places_.any(); }
+  bool any_under_way() const { return under_way_.any(); }
 
   /// What an access waits for that has its address, where the walks of its pages may have begun and not ended. It is cycle `now`.
   Dependence wait(std::uint64_t address, std::uint32_t size, const Dependence& needed, Producer answered,
                   std::uint64_t now) {
     const std::uint64_t first = page_of(address);
     const std::uint64_t last = page_of(address + size - 1);
-    const Dependence placed = places_.wait(first, needed, answered, now);
-    return first == last ? placed : later(placed, places_.wait(last, needed, answered, now));
+    const Dependence placed = under_way_.wait(first, needed, answered, now);
+    return first == last ? placed : later(placed, under_way_.wait(last, needed, answered, now));
   }
   /// The result of reading an entry of the page table.
-  struct Entry {
+  struct TableRead {
     Producer record = 0;       ///< with which its data comes; 0: it was there
     std::uint32_t cycles = 0;  ///< that the read takes
   };
-  /// `wait`, but brings pages that the TLB lacks. `read` reads each entry, and gives an Entry: it is given
+  /// `wait`, but brings pages that the TLB lacks. `read` reads each entry, and gives a TableRead: it is given
   /// where the entry is, what it waits for, and how many cycles of that are of this walk.
   template <typename Read>
   Dependence bring(std::uint64_t address, std::uint32_t size, const Dependence& needed,
@@ -63,21 +63,21 @@ class ThreadTranslation {
     if (loads > 0) {
       known = known.after(static_cast<std::uint32_t>(walkers_.begin(known.known) - known.known));
       for (unsigned level = leaf + loads; level-- > leaf;) {
-        const Entry entry = read(page_table_entry(address, level), known, known.known - needed.known);
+        const TableRead entry = read(page_table_entry(address, level), known, known.known - needed.known);
         known = known.after(entry.cycles);
         // A line that has been there for long is not waited for.
         if (entry.record > answered.up_to()) known = later(known, Dependence(entry.record));
       }
       walkers_.end(known.known);
     }
-    places_.add(page_of(address), needed, known);
+    under_way_.add(page_of(address), needed, known);
     return known;
   }
 
   ProgramTranslation& program_;
   Tlb& tlb_;
   PageWalkers walkers_;
-  PlacesUnderWay places_;
+  TranslationsUnderWay under_way_;
 };
 
 }  // namespace cxloom

@@ -80,15 +80,15 @@ __attribute__((format(printf, 1, 2))) void fail(const char* format, ...) {
 }
 
 // Makes a ring, or mutes the writer: the program goes on whatever happens.
-void open_ring(FeedWriter& writer, FeedWriter::Place place) {
+void open_ring(FeedWriter& writer, FeedWriter::RingIdentity ring) {
   if (control->stop.load(std::memory_order_relaxed) != 0) {
     writer.mute();
     return;
   }
-  const int error = writer.open(folder, *control, place);
+  const int error = writer.open(folder, *control, ring);
   if (error == 0) return;
   fail("a ring of %u words cannot be made: %s",
-       place.kind == FeedRingHead::kThread ? control->thread_words : control->process_words,
+       ring.kind == FeedRingHead::kThread ? control->thread_words : control->process_words,
        std::strerror(error));
   writer.mute();
 }

@@ -20,8 +20,8 @@ namespace cxloom {
 /// Writes words into a ring that it makes. Before it is opened, and after it is closed, it has no room.
 class FeedWriter {
  public:
-  /// Where a ring stands among the others.
-  struct Place {
+  /// What a ring tells its reader of itself: whose it is, and where it comes from.
+  struct RingIdentity {
     FeedRingHead::Kind kind = FeedRingHead::kThread;
     std::uint32_t number = 0;
     std::uint32_t process = 0;
@@ -34,12 +34,12 @@ class FeedWriter {
   };
 
   /// Makes the file `folder/number` and maps it. 0, or what errno says.
-  int open(const char* folder, FeedControl& control, const Place& place) {
+  int open(const char* folder, FeedControl& control, const RingIdentity& ring) {
     char name[kLongestName];
-    const int length = std::snprintf(name, sizeof name, "%s/%u", folder, place.number);
+    const int length = std::snprintf(name, sizeof name, "%s/%u", folder, ring.number);
     if (length < 0 || static_cast<std::size_t>(length) >= sizeof name) return ENAMETOOLONG;
     const std::uint32_t words =
-        place.kind == FeedRingHead::kThread ? control.thread_words : control.process_words;
+        ring.kind == FeedRingHead::kThread ? control.thread_words : control.process_words;
     const std::size_t bytes = kFeedHeadBytes + std::size_t{words} * sizeof(std::uint64_t);
     const int file = above_standard_streams(::open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (file < 0) return errno;
@@ -60,17 +60,17 @@ class FeedWriter {
     mask_ = words - 1;
     at_ = 0;
     limit_ = words;
-    head_->kind = place.kind;
+    head_->kind = ring.kind;
     head_->words = words;
-    head_->process = place.process;
-    head_->parent = place.parent;
-    head_->inherited = place.inherited;
+    head_->process = ring.process;
+    head_->parent = ring.parent;
+    head_->inherited = ring.inherited;
     head_->pid = static_cast<std::uint32_t>(getpid());
-    head_->replaces = place.replaces;
-    head_->creator = place.creator;
-    head_->creation = place.creation;
-    std::snprintf(head_->name, sizeof head_->name, "%s", place.name);
-    if (place.kind == FeedRingHead::kThread) head_->begun = next_in_order(control);
+    head_->replaces = ring.replaces;
+    head_->creator = ring.creator;
+    head_->creation = ring.creation;
+    std::snprintf(head_->name, sizeof head_->name, "%s", ring.name);
+    if (ring.kind == FeedRingHead::kThread) head_->begun = next_in_order(control);
     head_->mark.store(FeedRingHead::kMark, std::memory_order_release);
     return 0;
   }

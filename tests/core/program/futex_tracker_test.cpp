@@ -206,21 +206,21 @@ TEST_F(FutexTrackerTest, AParentWaitsForItsChild) {
 TEST_F(FutexTrackerTest, ATurnIsToldWithTheCallThatGivesIt) {
   futex(2, kLock, kWait);
   futex(3, kLock, kWait);
-  EXPECT_FALSE(order_.has_turns());
+  EXPECT_FALSE(order_.has_resumptions());
   const Release wake = futex(1, kLock, kWake, 1);
-  std::vector<FutexTracker::Turn> turns = order_.take_turns();
+  std::vector<FutexTracker::Resumption> turns = order_.take_resumptions();
   ASSERT_EQ(turns.size(), 1U);
   EXPECT_EQ(turns[0].thread.number, 2U);
   EXPECT_EQ(turns[0].by, wake);
-  EXPECT_FALSE(order_.has_turns());
+  EXPECT_FALSE(order_.has_resumptions());
   // It turns out that the kernel had the other one first.
   EXPECT_EQ(back(3, 0), wake);
-  turns = order_.take_turns();
+  turns = order_.take_resumptions();
   ASSERT_EQ(turns.size(), 1U);
   EXPECT_EQ(turns[0].thread.number, 2U);
   EXPECT_EQ(turns[0].by, kNobody);
   back(1, 1);
-  EXPECT_FALSE(order_.has_turns());
+  EXPECT_FALSE(order_.has_resumptions());
 }
 
 TEST(SystemCall, SomeMayWait) {

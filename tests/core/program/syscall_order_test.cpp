@@ -7,7 +7,7 @@ namespace {
 
 TEST(SyscallOrderTest, EachNumberHasItsTurnOnce) {
   SyscallOrder order;
-  SyscallOrder::Place one, two;
+  SyscallOrder::Ticket one, two;
   EXPECT_TRUE(order.is_next(one, 1));
   EXPECT_FALSE(order.is_next(two, 3));
   EXPECT_TRUE(two.is_held());
@@ -19,7 +19,7 @@ TEST(SyscallOrderTest, EachNumberHasItsTurnOnce) {
 
 TEST(SyscallOrderTest, WhatIsLostIsNotWaitedFor) {
   SyscallOrder order;
-  SyscallOrder::Place one, two;
+  SyscallOrder::Ticket one, two;
   EXPECT_FALSE(order.is_next(one, 5));
   EXPECT_FALSE(order.is_next(two, 7));
   order.skip_to(5);

@@ -21,7 +21,7 @@ class ThreadTranslationTest : public testing::Test {
                                 entries_.push_back(at);
                                 began_.push_back(known.known);
                                 walked_.push_back(walked);
-                                return ThreadTranslation::Entry{record, kEntryRead};
+                                return ThreadTranslation::TableRead{record, kEntryRead};
                               });
   }
 

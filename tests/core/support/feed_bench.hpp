@@ -24,10 +24,10 @@ class FeedBench {
 
   const std::string& path() const { return path_; }
 
-  /// A writer whose ring has that number and stands at that place.
-  FeedWriter write(FeedControl& control, const FeedWriter::Place& place) const {
+  /// A writer of that ring.
+  FeedWriter write(FeedControl& control, const FeedWriter::RingIdentity& ring) const {
     FeedWriter writer;
-    EXPECT_EQ(writer.open(path_.c_str(), control, place), 0);
+    EXPECT_EQ(writer.open(path_.c_str(), control, ring), 0);
     return writer;
   }
 

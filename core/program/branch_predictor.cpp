@@ -36,28 +36,28 @@ BranchPredictor::BranchPredictor(std::uint32_t entries)
     : bits_(static_cast<unsigned>(std::countr_zero(entries))), base_(entries), targets_(entries) {
   ensure(std::has_single_bit(entries) && entries > 1,
          "a branch predictor of another size than a power of two");
-  for (std::vector<Entry>& table : tables_) table.resize(entries);
+  for (std::vector<TaggedEntry>& table : tables_) table.resize(entries);
 }
 
-inline BranchPredictor::Place BranchPredictor::place_of(std::size_t table, std::uint64_t branch) {
+inline BranchPredictor::TableLookup BranchPredictor::look_up(std::size_t table, std::uint64_t branch) {
   const std::uint64_t hash = spread(branch, last_of(history_, kHistories[table]));
   const auto tag = static_cast<std::uint16_t>((hash >> 20U) | 1U);  // 0 is nobody's
   return {&tables_[table][hash >> (64U - bits_)], tag};
 }
 
 bool BranchPredictor::direction(std::uint64_t branch, bool taken) {
-  std::array<Place, kHistories.size()> places{};
-  Entry* decides = nullptr;  // the entry of the longest history that has one
-  Entry* next = nullptr;     // and the one after it
-  std::size_t longer = 0;    // tables from this one on have longer histories than that
+  std::array<TableLookup, kHistories.size()> lookups{};
+  TaggedEntry* decides = nullptr;  // the entry of the longest history that has one
+  TaggedEntry* next = nullptr;     // and the one after it
+  std::size_t longer = 0;          // tables from this one on have longer histories than that
   for (std::size_t table = kHistories.size(); table-- > 0;) {
-    places[table] = place_of(table, branch);
-    if (places[table].entry->tag != places[table].tag) continue;
+    lookups[table] = look_up(table, branch);
+    if (lookups[table].entry->tag != lookups[table].tag) continue;
     if (decides != nullptr) {
-      next = places[table].entry;
+      next = lookups[table].entry;
       break;
     }
-    decides = places[table].entry;
+    decides = lookups[table].entry;
     longer = table + 1;
   }
   std::int8_t& base = base_[spread(branch, 0) >> (64U - bits_)];
@@ -77,25 +77,25 @@ bool BranchPredictor::direction(std::uint64_t branch, bool taken) {
     }
     count<kLeast, kMost>(decides->counter, taken);
     if (is_new && next == nullptr) count<-2, 1>(base, taken);
-    if (own != taken) allocate(places, longer, taken);
+    if (own != taken) allocate(lookups, longer, taken);
   } else {
     count<-2, 1>(base, taken);
-    if (said != taken) allocate(places, 0, taken);
+    if (said != taken) allocate(lookups, 0, taken);
   }
   history_ = history_ << 1U | (taken ? 1U : 0U);
   return said == taken;
 }
 
 // In the shortest of the longer histories whose entry is of no use; if there is none, all are of less use from now on.
-void BranchPredictor::allocate(const std::array<Place, kHistories.size()>& places, std::size_t from,
+void BranchPredictor::allocate(const std::array<TableLookup, kHistories.size()>& lookups, std::size_t from,
                                bool taken) {
   for (std::size_t table = from; table < kHistories.size(); ++table) {
-    if (places[table].entry->useful > 0) continue;
-    *places[table].entry = {places[table].tag, static_cast<std::int8_t>(taken ? 0 : -1), 0};
+    if (lookups[table].entry->useful > 0) continue;
+    *lookups[table].entry = {lookups[table].tag, static_cast<std::int8_t>(taken ? 0 : -1), 0};
     return;
   }
   for (std::size_t table = from; table < kHistories.size(); ++table) {
-    --places[table].entry->useful;
+    --lookups[table].entry->useful;
   }
 }
 

@@ -42,13 +42,13 @@ class BranchPredictor {
   static constexpr std::size_t kReturns = 32;
   static constexpr unsigned kTargetHistory = 32;
 
-  struct Entry {
+  struct TaggedEntry {
     std::uint16_t tag = 0;
     std::int8_t counter = 0;  // taken if it is not negative: -4 to 3
     std::uint8_t useful = 0;
   };
-  struct Place {
-    Entry* entry;
+  struct TableLookup {
+    TaggedEntry* entry;
     std::uint16_t tag;
   };
   struct Target {
@@ -56,12 +56,12 @@ class BranchPredictor {
     std::uint64_t target = 0;
   };
 
-  Place place_of(std::size_t table, std::uint64_t branch);
-  void allocate(const std::array<Place, kHistories.size()>& places, std::size_t from, bool taken);
+  TableLookup look_up(std::size_t table, std::uint64_t branch);
+  void allocate(const std::array<TableLookup, kHistories.size()>& lookups, std::size_t from, bool taken);
 
   unsigned bits_;
   std::vector<std::int8_t> base_;  // -2 to 1
-  std::array<std::vector<Entry>, kHistories.size()> tables_;
+  std::array<std::vector<TaggedEntry>, kHistories.size()> tables_;
   std::vector<Target> targets_;
   std::array<std::uint64_t, kReturns> returns_{};
   std::size_t depth_ = 0;

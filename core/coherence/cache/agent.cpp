@@ -60,23 +60,23 @@ Time CacheAgent::now() const { return endpoint().now(); }
 void CacheAgent::access(Request& request) {
   const LineAddress line = LineAddress::of(request.address);
   const CacheLevels& levels = lines_.levels();
-  const CacheLevels::Place place = levels.find(line);
+  const CacheLevels::LookupResult found = levels.find(line);
   const Time begins = std::max(request.account.mark(), lines_.busy_until());
-  request.charge(Segment::kCache, begins + levels.access_time(place.level));
+  request.charge(Segment::kCache, begins + levels.access_time(found.level));
   if (request.kind == AccessKind::kFlush) [[unlikely]] {
-    attempt(request, place);
+    attempt(request, found);
     return;
   }
   // Lines of pages that move are none of the program's accesses, which the shares are of.
   const bool is_copy = request.is_copy();
   counts_->lookups += is_copy ? 0 : 1;
   if (LineVersions* const versions = endpoint().system_context().versions.get()) [[unlikely]] {
-    if (request.kind == AccessKind::kRead && place.state != LineState::kInvalid && !lines_.under_way(line))
+    if (request.kind == AccessKind::kRead && found.state != LineState::kInvalid && !lines_.under_way(line))
       versions->hit(endpoint().id(), line);
   }
-  const bool prefetches = prefetch_ && !goes_past(request, place.state);
-  const bool held = place.state != LineState::kInvalid || (prefetches && is_missing(line));
-  if (attempt(request, place) && !is_copy) ++level_counts_[place.level]->hits;
+  const bool prefetches = prefetch_ && !goes_past(request, found.state);
+  const bool held = found.state != LineState::kInvalid || (prefetches && is_missing(line));
+  if (attempt(request, found) && !is_copy) ++level_counts_[found.level]->hits;
   if (prefetches) prefetch_->accessed(request, held, begins + levels.access_time(levels.count()));
 }
 
@@ -117,21 +117,21 @@ void CacheAgent::leave_clean(const Request& flush) {
 void CacheAgent::retry(Request& request) {
   if (request.account.mark() < now()) request.charge(Segment::kMshr, now());
   const LineAddress line = LineAddress::of(request.address);
-  const CacheLevels::Place place = lines_.find(line);
-  if (prefetch_ && !goes_past(request, place.state)) prefetch_->used(line);  // asked for meanwhile
-  attempt(request, place);
+  const CacheLevels::LookupResult found = lines_.find(line);
+  if (prefetch_ && !goes_past(request, found.state)) prefetch_->used(line);  // asked for meanwhile
+  attempt(request, found);
 }
 
 // Whether it is a hit; if not it waits for what it lacks.
-bool CacheAgent::attempt(Request& request, CacheLevels::Place place) {
+bool CacheAgent::attempt(Request& request, CacheLevels::LookupResult found) {
   const LineAddress line = LineAddress::of(request.address);
   if (Transaction* const under_way = lines_.under_way(line)) {  // wait for its end
     under_way->waiting.push(request);
-    return under_way->doing == Doing::kOperate && serves(request, place.state);
+    return under_way->doing == Doing::kOperate && serves(request, found.state);
   }
-  if (serves(request, place.state)) {
-    if (place.level == 0 && request.kind != AccessKind::kFlush) lines_.use(line, 0);
-    perform(request, place.level);
+  if (serves(request, found.state)) {
+    if (found.level == 0 && request.kind != AccessKind::kFlush) lines_.use(line, 0);
+    perform(request, found.level);
     if (request.kind == AccessKind::kAtomic) {
       atomics_.operate(lines_.open(line, place_of(*this, request.id, line.address())), request);
     } else {
@@ -142,7 +142,7 @@ bool CacheAgent::attempt(Request& request, CacheLevels::Place place) {
   if (request.kind == AccessKind::kFlush) {
     Transaction& transaction = lines_.open(line, place_of(*this, request.id, line.address()));
     transaction.waiting.push(request);
-    launch(transaction, request, place.state);
+    launch(transaction, request, found.state);
     return true;
   }
   if (mshrs_ && misses_ == *mshrs_) {
@@ -154,7 +154,7 @@ bool CacheAgent::attempt(Request& request, CacheLevels::Place place) {
   transaction.miss = true;
   ++misses_;
   transaction.waiting.push(request);
-  launch(transaction, request, place.state);
+  launch(transaction, request, found.state);
   return false;
 }
 
@@ -316,9 +316,9 @@ void CacheAgent::serve_waiting(Transaction& transaction, bool failed) {
   while (!transaction.waiting.empty()) {
     Request& request = transaction.waiting.front();
     if (!failed) {
-      const CacheLevels::Place place = lines_.find(transaction.line);
-      if (!serves(request, place.state)) return;
-      if (&request != transaction.prefetch) perform(request, place.level);
+      const CacheLevels::LookupResult found = lines_.find(transaction.line);
+      if (!serves(request, found.state)) return;
+      if (&request != transaction.prefetch) perform(request, found.level);
     }
     transaction.waiting.pop();
     request.target = target;

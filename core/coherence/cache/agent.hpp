@@ -83,7 +83,7 @@ class CacheAgent final : public Agent,
   Time now() const override;
 
   // Requests.
-  bool attempt(Request& request, CacheLevels::Place place);
+  bool attempt(Request& request, CacheLevels::LookupResult found);
   void retry(Request& request);
   bool serves(const Request& request, LineState state) const;
   void perform(Request& request, std::uint32_t level);

@@ -22,19 +22,19 @@ CacheLevels::CacheLevels(const CacheAgentParams& params, const VictimRegistry& v
   }
 }
 
-CacheLevels::Place CacheLevels::find_behind(LineAddress line, Slot first) const {
-  Place place{first == kNoSlot ? count() : 0,
-              first == kNoSlot ? LineState::kInvalid : levels_[0].array.state(first)};
+CacheLevels::LookupResult CacheLevels::find_behind(LineAddress line, Slot first) const {
+  LookupResult found{first == kNoSlot ? count() : 0,
+                     first == kNoSlot ? LineState::kInvalid : levels_[0].array.state(first)};
   for (std::uint32_t level = 1; level < count(); ++level) {
     const CacheArray& array = levels_[level].array;
     const Slot slot = array.lookup(line);
     if (slot == kNoSlot) continue;
-    place.level = std::min(place.level, level);
+    found.level = std::min(found.level, level);
     // A nearer copy may be clean where one behind it is dirty.
-    if (place.state == LineState::kInvalid || array.state(slot) == LineState::kDirty)
-      place.state = array.state(slot);
+    if (found.state == LineState::kInvalid || array.state(slot) == LineState::kDirty)
+      found.state = array.state(slot);
   }
-  return place;
+  return found;
 }
 
 // From the far end inwards, as the data comes. Of a dirty line the copy that comes nearer is clean.
@@ -79,7 +79,7 @@ void CacheLevels::leaves(std::uint32_t level, LineAddress line, LineState state,
     }
     return;
   }
-  const Place nearer = find(line);
+  const LookupResult nearer = find(line);
   if (nearer.state == LineState::kInvalid) {
     gone.push_back({line, state});
   } else if (state == LineState::kDirty) {  // it is written back with the nearer copy

@@ -22,7 +22,7 @@ class CacheLevels {
     LineState state;
   };
   /// Where a line is: in which level first, and what the cache as a whole holds it as. kInvalid: nowhere.
-  struct Place {
+  struct LookupResult {
     std::uint32_t level;
     LineState state;
   };
@@ -38,7 +38,7 @@ class CacheLevels {
     return levels_[level < count() ? level : count() - 1].reached;
   }
 
-  Place find(LineAddress line) const {
+  LookupResult find(LineAddress line) const {
     const Slot slot = levels_[0].array.lookup(line);
     if (levels_.size() == 1) [[likely]]
       return {0, slot == kNoSlot ? LineState::kInvalid : levels_[0].array.state(slot)};
@@ -70,7 +70,7 @@ class CacheLevels {
     bool inclusive;
   };
 
-  Place find_behind(LineAddress line, Slot first) const;
+  LookupResult find_behind(LineAddress line, Slot first) const;
   void bring_nearer(LineAddress line, std::uint32_t level, std::vector<Gone>& gone);
   void drop_held(std::vector<Gone>& gone) const;
   void place(std::uint32_t level, LineAddress line, LineState state, std::vector<Gone>& gone);

@@ -37,7 +37,7 @@ class CacheLines {
   bool coherent() const { return coherent_; }
 
   const CacheLevels& levels() const { return levels_; }
-  CacheLevels::Place find(LineAddress line) const { return levels_.find(line); }
+  CacheLevels::LookupResult find(LineAddress line) const { return levels_.find(line); }
   void set_state(LineAddress line, LineState state) { levels_.set_state(line, state); }
   void mark_dirty(LineAddress line) { levels_.mark_dirty(line); }
   /// An access uses a line that is in that level. It comes to the first; others may leave for it.

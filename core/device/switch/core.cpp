@@ -87,11 +87,11 @@ void SwitchCore::routes_changed(bool failed) {
   load_routes();
 }
 
-// A queue belongs to a place while it holds something. So the queues in use are as many as the messages that wait, at most,
+// A queue has a key while it holds something. So the queues in use are as many as the messages that wait, at most,
 // and not as many as the pairs of ports that talk: what a message touches has been used a short time ago.
 InputQueue& SwitchCore::queue_of(const Message& message, std::uint16_t output) {
-  const InputQueue::Place place{message.port, in_order() ? std::uint16_t{0} : output, vc_of(message)};
-  InputQueue*& queue = queues_.at(place.input, place.output, place.vc);
+  const InputQueue::Key key{message.port, in_order() ? std::uint16_t{0} : output, vc_of(message)};
+  InputQueue*& queue = queues_.at(key.input, key.output, key.vc);
   if (queue) return *queue;
   if (empty_queues_.empty()) {
     queue = &all_queues_.emplace_back(*this);
@@ -99,13 +99,13 @@ InputQueue& SwitchCore::queue_of(const Message& message, std::uint16_t output) {
     queue = empty_queues_.back();
     empty_queues_.pop_back();
   }
-  queue->move_to(place);
+  queue->move_to(key);
   return *queue;
 }
 
 void SwitchCore::put_away(InputQueue& queue) {
-  const InputQueue::Place& place = queue.place();
-  queues_.remove(place.input, place.output, place.vc);
+  const InputQueue::Key& key = queue.key();
+  queues_.remove(key.input, key.output, key.vc);
   empty_queues_.push_back(&queue);
 }
 

@@ -8,12 +8,12 @@ namespace cxloom {
 
 const EventHandler& InputQueue::owner() const { return core_.owner(); }
 
-std::uint16_t InputQueue::input() const { return core_.is_port(place_.input) ? place_.input : kOwnMessages; }
+std::uint16_t InputQueue::input() const { return core_.is_port(key_.input) ? key_.input : kOwnMessages; }
 
 void InputQueue::push(Message& message, std::uint16_t output) {
   const bool first = queue_.empty() && !leaving_;
   message.port = output;
-  message.virtual_channel = core_.next_virtual_channel(place_.input, output, message);
+  message.virtual_channel = core_.next_virtual_channel(key_.input, output, message);
   queue_.push(message);
   if (core_.in_order()) {
     // Behind another head it waits for its own port: the port's queue has all messages that leave by it.
@@ -27,7 +27,7 @@ void InputQueue::push(Message& message, std::uint16_t output) {
 
 void InputQueue::taken(Time end) {
   queue_.pop();
-  core_.release(place_.vc, place_.input, end);
+  core_.release(key_.vc, key_.input, end);
   if (core_.in_order() && end > core_.now()) {
     leaving_ = true;  // one message at a time leaves the queue, whatever port it goes to
     core_.wake_when_left(*this, end);
@@ -66,17 +66,17 @@ void InputQueue::turn_back() {
   }
   Message& message = queue_.front();
   core_.output(message.port).withdraw(message);
-  const std::uint16_t output = core_.other_output_of(message, place_.input);
-  message.virtual_channel = virtual_channel_of(place_.vc);
+  const std::uint16_t output = core_.other_output_of(message, key_.input);
+  message.virtual_channel = virtual_channel_of(key_.vc);
   if (output != Routes::kNowhere) {
     message.port = output;
-    message.virtual_channel = core_.next_virtual_channel(place_.input, output, message);
+    message.virtual_channel = core_.next_virtual_channel(key_.input, output, message);
     core_.output(output).count_waiting();
     ask();
     return;
   }
   queue_.pop();
-  message.port = place_.input;
+  message.port = key_.input;
   core_.nowhere(message);
   go_on();
 }
@@ -84,7 +84,7 @@ void InputQueue::turn_back() {
 // They join the queues of other ports, in their order.
 void InputQueue::turn_back_all() {
   MessageQueue turned = std::exchange(queue_, {});
-  const Place before = place_;
+  const Key before = key_;
   core_.put_away(*this);
   while (!turned.empty()) {
     Message& message = turned.pop();

@@ -15,8 +15,8 @@ class SwitchCore;
 /// One cache line.
 class alignas(64) InputQueue final : public Feeder {
  public:
-  /// The place of a queue among the queues of a switch.
-  struct Place {
+  /// By which a switch finds a queue.
+  struct Key {
     std::uint16_t input;
     std::uint16_t output;  ///< of a queue that holds messages to any port: 0
     ClassVc vc;            ///< by which its messages came in
@@ -24,9 +24,9 @@ class alignas(64) InputQueue final : public Feeder {
 
   explicit InputQueue(SwitchCore& core) : core_(core) {}
 
-  /// The queue, which is empty, belongs to this place from now on.
-  void move_to(const Place& place) { place_ = place; }
-  const Place& place() const { return place_; }
+  /// The queue, which is empty, has this key from now on.
+  void move_to(const Key& key) { key_ = key; }
+  const Key& key() const { return key_; }
   const EventHandler& owner() const override;
   void push(Message& message, std::uint16_t output);
   Message& head() const override { return queue_.front(); }
@@ -44,7 +44,7 @@ class alignas(64) InputQueue final : public Feeder {
 
   SwitchCore& core_;
   MessageQueue queue_;
-  Place place_{};
+  Key key_{};
   bool leaving_ = false;
 };
 

@@ -44,7 +44,7 @@ void FlitSender::stage(Message& message) {
 }
 
 // Flits of CXL.io and of the other protocols alternate, except where an all-data flit is due.
-FlitSender::Turn FlitSender::take_turn(Time now, bool credits_due) {
+FlitSender::Sent FlitSender::take_turn(Time now, bool credits_due) {
   // Flits of CXL.io carry no credits: a flit of the other protocols between them takes due credits.
   const bool protocol = protocol_waits() || credits_due;
   if (io_waits() && !packer_.all_data_due() && !(protocol && io_went_last_)) {
@@ -76,7 +76,7 @@ void FlitSender::charge_retry(const FlitPassage& passed) {
   }
 }
 
-FlitSender::Turn FlitSender::send_flit(Time now) {
+FlitSender::Sent FlitSender::send_flit(Time now) {
   const FlitPassage passed = pass_wire(now);
   if (!passed.arrives) [[unlikely]]
     return lose_flit(passed, now);
@@ -170,7 +170,7 @@ std::uint16_t FlitSender::payload_of_io_flit() {
   return static_cast<std::uint16_t>(payload);
 }
 
-FlitSender::Turn FlitSender::send_io_flit(Time now) {
+FlitSender::Sent FlitSender::send_io_flit(Time now) {
   io_bytes_.clear();
   std::uint32_t bytes = 0;
   for (const Message* message = staging_.io().first(); message && bytes < geometry_.io_bytes;
@@ -199,7 +199,7 @@ FlitSender::Turn FlitSender::send_io_flit(Time now) {
 }
 
 // It took the wire for nothing. What would have been in it is as if it had not begun.
-FlitSender::Turn FlitSender::lose_flit(const FlitPassage& passed, Time now) {
+FlitSender::Sent FlitSender::lose_flit(const FlitPassage& passed, Time now) {
   book(passed, {}, now);
   return {passed.end};
 }

@@ -21,8 +21,8 @@ class FlitSender {
     FlitPacking packing;
     bool containment = false;  ///< messages wait for the MAC of their flits
   };
-  /// The use of a turn on the wire.
-  struct Turn {
+  /// What went out in a turn on the wire.
+  struct Sent {
     Time end;                      ///< when the last byte of its flit is sent
     bool carries_credits = false;  ///< the flit has room for credits
   };
@@ -51,7 +51,7 @@ class FlitSender {
   /// Nothing waits, and no flit before the next one matters to it.
   bool starts_afresh() const { return packer_.fresh() && !io_went_last_ && !protocol_waits() && !io_waits(); }
   /// Sends a flit with staged messages, or one without messages where credits are due.
-  Turn take_turn(Time now, bool credits_due);
+  Sent take_turn(Time now, bool credits_due);
   /// The link has failed: the receiver drops what it has a part of, and nothing that went before matters any
   /// more. Messages that have not arrived whole are staged again.
   void recall(Time now);
@@ -73,14 +73,14 @@ class FlitSender {
 
   FlitPassage pass_wire(Time now);
   void charge_retry(const FlitPassage& passed);
-  Turn send_flit(Time now);
-  Turn send_io_flit(Time now);
+  Sent send_flit(Time now);
+  Sent send_io_flit(Time now);
   void place(Channel which, const FlitPassage& passed, Time sent, Done& done);
   void start(Message& message, const FlitPassage& passed);
   void complete(Message& message, Time sent, Done& done);
   std::uint16_t payload_of_flit();
   std::uint16_t payload_of_io_flit();
-  Turn lose_flit(const FlitPassage& passed, Time now);
+  Sent lose_flit(const FlitPassage& passed, Time now);
   void book(const FlitPassage& passed, const Done& done, Time now);
 
   LinkPath& path_;

@@ -185,8 +185,8 @@ void FlitTransmitter::take_turn(Time now) {
     retries_.send_control(now);
     return;
   }
-  const FlitSender::Turn turn = sender_.take_turn(now, credits_.due(now));
-  if (turn.carries_credits) credits_.give_some(now, turn.end);
+  const FlitSender::Sent sent = sender_.take_turn(now, credits_.due(now));
+  if (sent.carries_credits) credits_.give_some(now, sent.end);
 }
 
 void FlitTransmitter::plan_next_turn() {

@@ -10,13 +10,13 @@ namespace {
 
 constexpr std::int16_t kNone = -1;
 
-struct Place {
+struct BankAddress {
   std::int16_t group = kNone;
   std::int16_t bank = kNone;
 };
 
 // A same-bank refresh takes one bank of every group, or one bank; the others without a bank take the rank.
-Place place_of(const DramCommandRecord& record, const DramDevice& device) {
+BankAddress bank_of(const DramCommandRecord& record, const DramDevice& device) {
   const std::uint32_t banks = device.organisation.banks;
   switch (record.command) {
     case DramCommand::kPrechargeAll:
@@ -52,7 +52,7 @@ void CommandRecorder::Watch::command(std::uint32_t sub_channel, const DramComman
   const std::uint32_t in_channel = device_.organisation.sub_channels;
   const bool column = record.command >= DramCommand::kRead && record.command <= DramCommand::kWritePrecharge;
   const bool row = column || record.command == DramCommand::kActivate;
-  const Place place = place_of(record, device_);
+  const BankAddress bank = bank_of(record, device_);
   const RunPart part = record.clock >= closed   ? RunPart::kDrain
                        : record.clock >= opened ? RunPart::kWindow
                                                 : RunPart::kWarmup;
@@ -63,8 +63,8 @@ void CommandRecorder::Watch::command(std::uint32_t sub_channel, const DramComman
   table_.sub_channel.push_back(static_cast<std::uint8_t>(sub_channel % in_channel));
   table_.rank.push_back(static_cast<std::uint8_t>(record.rank));
   table_.command.push_back(static_cast<std::uint8_t>(record.command));
-  table_.bank_group.push_back(place.group);
-  table_.bank.push_back(place.bank);
+  table_.bank_group.push_back(bank.group);
+  table_.bank.push_back(bank.bank);
   table_.row.push_back(row ? static_cast<std::int32_t>(record.row) : kNone);
   table_.column.push_back(column ? static_cast<std::int32_t>(record.column) : kNone);
   table_.rmw.push_back(record.rmw ? 1 : 0);

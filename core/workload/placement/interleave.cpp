@@ -69,29 +69,29 @@ InterleavePlacement::InterleavePlacement(const Params& params, const PlacementCo
     all_.push_back({nodes[i], weight, std::move(fallback)});
     round_ += weight;
   }
-  turns_ = all_;
+  shares_ = all_;
 }
 
 // A node without memory is none to Linux: the others have its turns.
 void InterleavePlacement::nodes_changed(const std::vector<bool>& has_memory) {
-  turns_.clear();
+  shares_.clear();
   round_ = 0;
-  for (const Turn& turn : all_) {
-    if (!has_memory[turn.node]) continue;
-    turns_.push_back(turn);
-    round_ += turn.pages;
+  for (const NodeShare& share : all_) {
+    if (!has_memory[share.node]) continue;
+    shares_.push_back(share);
+    round_ += share.pages;
   }
 }
 
 std::optional<PagePlacement::Choice> InterleavePlacement::place(std::uint64_t page, std::uint64_t count,
                                                                 std::span<const std::uint64_t> free) {
-  if (turns_.empty()) return first_with_room(otherwise_, count, free);
+  if (shares_.empty()) return first_with_room(otherwise_, count, free);
   std::uint64_t place = (by_ == By::kTouch ? touched_ : page) % round_;
-  auto turn = turns_.begin();
-  for (; place >= turn->pages; ++turn) place -= turn->pages;
-  const std::uint64_t rest = std::min(count, turn->pages - place);
-  auto choice = first_with_room({&turn->node, 1}, rest, free);
-  if (!choice) choice = first_with_room(turn->fallback, rest, free);
+  auto share = shares_.begin();
+  for (; place >= share->pages; ++share) place -= share->pages;
+  const std::uint64_t rest = std::min(count, share->pages - place);
+  auto choice = first_with_room({&share->node, 1}, rest, free);
+  if (!choice) choice = first_with_room(share->fallback, rest, free);
   if (choice) touched_ += choice->pages;
   return choice;
 }

@@ -29,14 +29,14 @@ class InterleavePlacement final : public PagePlacement {
   void restart() override { touched_ = 0; }
 
  private:
-  struct Turn {
+  struct NodeShare {
     std::size_t node;
     std::uint64_t pages;
     std::vector<std::size_t> fallback;  ///< the others, nearest first
   };
 
-  std::vector<Turn> all_;               // those of some pages
-  std::vector<Turn> turns_;             // those of nodes that have memory
+  std::vector<NodeShare> all_;          // those of some pages
+  std::vector<NodeShare> shares_;       // those of nodes that have memory
   std::vector<std::size_t> otherwise_;  // nodes for when there are none, nearest first
   std::uint64_t round_ = 0;             // pages
   By by_;

@@ -23,7 +23,7 @@ class DramRefresher {
   DramRefreshScope scope() const { return scope_; }
   /// The next one of any rank falls due; kNeverClock if refresh is off.
   Clock due() const { return due_; }
-  Clock due(std::uint32_t rank) const { return turns_[rank].due; }
+  Clock due(std::uint32_t rank) const { return of_rank_[rank].due; }
   /// One falls due and is owed from now on.
   void fall_due(std::uint32_t rank);
   /// `limit` is the next clock at which anything but refreshes happens: counts earlier refreshes at once, if
@@ -32,29 +32,29 @@ class DramRefresher {
 
   /// Whether one must or may begin now. Some are put off as long as bursts wait for the rank.
   bool wanted(std::uint32_t rank) const {
-    const Turn& turn = turns_[rank];
-    if (turn.draining || turn.owed == 0) return false;
-    return ranks_.waiting(rank) == 0 || (turn.owed > postpone_ && policy_->urgent(rank, turn.owed));
+    const RankRefreshes& refreshes = of_rank_[rank];
+    if (refreshes.draining || refreshes.owed == 0) return false;
+    return ranks_.waiting(rank) == 0 || (refreshes.owed > postpone_ && policy_->urgent(rank, refreshes.owed));
   }
-  bool owed(std::uint32_t rank) const { return turns_[rank].owed != 0; }
+  bool owed(std::uint32_t rank) const { return of_rank_[rank].owed != 0; }
   /// Begins one: its banks are blocked until it has gone out.
   void start(std::uint32_t rank, Clock now);
 
   /// Ranks with banks that are being closed.
   std::uint32_t draining() const { return draining_; }
-  bool draining(std::uint32_t rank) const { return turns_[rank].draining; }
+  bool draining(std::uint32_t rank) const { return of_rank_[rank].draining; }
   bool blocks(std::uint32_t bank) const { return blocked_[bank] != 0; }
   /// The set of the refresh that is under way, or was the last.
   const DramRefreshSet& set(std::uint32_t rank) const {
-    const Turn& turn = turns_[rank];
-    return turn.sets[turn.set];
+    const RankRefreshes& refreshes = of_rank_[rank];
+    return refreshes.sets[refreshes.set];
   }
   /// When the next command of the one under way may go, the bus aside; kNeverClock: not before rows are used.
   Clock next_at(std::uint32_t rank, bool writing) const { return steps_.next_at(scope_, set(rank), writing); }
   void send_next(std::uint32_t rank, bool writing, Clock now);
 
  private:
-  struct Turn {  // of a rank
+  struct RankRefreshes {
     Clock due = kNeverClock;
     std::uint32_t owed = 0;
     std::uint32_t set = 0;
@@ -68,7 +68,7 @@ class DramRefresher {
   void update_due();
   bool steady(std::uint32_t rank) const;
   std::uint32_t next_set(std::uint32_t rank);
-  static void advance(Turn& turn, std::size_t sets);
+  static void advance(RankRefreshes& refreshes, std::size_t sets);
 
   const std::unique_ptr<DramRefreshPolicy> policy_;
   const DramRefreshScope scope_;
@@ -82,7 +82,7 @@ class DramRefresher {
   const DramCommandBus& bus_;
   DramRanks& ranks_;
   DramCounters& counters_;
-  std::vector<Turn> turns_;
+  std::vector<RankRefreshes> of_rank_;
   std::vector<std::uint8_t> blocked_;  ///< by bank
   std::uint32_t draining_ = 0;
   Clock due_ = kNeverClock;

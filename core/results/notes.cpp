@@ -39,7 +39,7 @@ void add_link_notes(const Simulation& simulation, Value::List& notes) {
 }
 
 void add_event_notes(const Simulation& simulation, Value::List& notes) {
-  for (const EventPlayer::Entry& event : simulation.events().entries()) {
+  for (const EventPlayer::PlannedEvent& event : simulation.events().entries()) {
     if (!event.happened)
       notes.emplace_back("the event '" + event.name + "' did not happen: the run ended before");
   }

@@ -190,12 +190,12 @@ constexpr std::array kSummaryMeasures{
 
 std::optional<Value> events_of(const Simulation& simulation) {
   const auto& entries = simulation.events().entries();
-  const auto fails = [](const EventPlayer::Entry& entry) {
+  const auto fails = [](const EventPlayer::PlannedEvent& entry) {
     return entry.params->fail || entry.params->repair;
   };
   if (std::ranges::none_of(entries, fails)) return std::nullopt;
   Value::Map events;
-  for (const EventPlayer::Entry& event : entries) {
+  for (const EventPlayer::PlannedEvent& event : entries) {
     if (!event.happened || !fails(event)) continue;
     const Time lasted = std::max(event.cost.felt_until, event.params->at) - event.params->at;
     events.emplace_back(event.name, map_of(kEventMeasures, {.rerouted = event.cost.rerouted,

@@ -34,7 +34,7 @@ TwoQueueVictims::TwoQueueVictims(const Params& params, const VictimContext& cont
 
 void TwoQueueVictims::append(std::uint32_t set, Slot slot, Queue queue) {
   List& list = list_of(set, queue);
-  Entry& entry = entries_[slot];
+  QueuedLine& entry = entries_[slot];
   entry.queue = queue;
   entry.previous = list.last;
   entry.next = kNoSlot;
@@ -44,7 +44,7 @@ void TwoQueueVictims::append(std::uint32_t set, Slot slot, Queue queue) {
 }
 
 void TwoQueueVictims::unlink(std::uint32_t set, Slot slot) {
-  Entry& entry = entries_[slot];
+  QueuedLine& entry = entries_[slot];
   List& list = list_of(set, entry.queue);
   (entry.previous == kNoSlot ? list.first : entries_[entry.previous].next) = entry.next;
   (entry.next == kNoSlot ? list.last : entries_[entry.next].previous) = entry.previous;
@@ -72,7 +72,7 @@ bool TwoQueueVictims::recall(std::uint32_t set, std::uint64_t line) {
 }
 
 void TwoQueueVictims::inserted(std::uint32_t set, Slot slot, LineAddress line, const TagArray& /*tags*/) {
-  const Entry before = entries_[slot];
+  const QueuedLine before = entries_[slot];
   if (before.queue != Queue::kNone) unlink(set, slot);
   const bool again = recall(set, line.number());
   if (before.queue == Queue::kIn) remember(set, before.line);

@@ -32,7 +32,7 @@ class TwoQueueVictims final : public VictimPolicy {
 
  private:
   enum class Queue : std::uint8_t { kNone, kIn, kMain };
-  struct Entry {
+  struct QueuedLine {
     std::uint64_t line;
     std::uint32_t previous;
     std::uint32_t next;
@@ -60,7 +60,7 @@ class TwoQueueVictims final : public VictimPolicy {
   Slot first_of(const List& list, const SlotPins& pins) const;
 
   std::uint32_t most_in_;
-  ZeroedArray<Entry> entries_;  // by slot
+  ZeroedArray<QueuedLine> entries_;  // by slot
   std::vector<Set> sets_;
   LineIndex left_;  // of all sets: where in its ring a line is
 };

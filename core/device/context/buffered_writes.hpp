@@ -17,22 +17,22 @@ class BufferedWrites {
       : buckets_(std::bit_ceil(std::size_t{std::max(writes, 1U)} * 2), kNone) {}
 
   void add(Address address, std::uint16_t size) {
-    for_each_line(address, size, [&](const Piece& piece) { insert(piece); });
+    for_each_line(address, size, [&](const LineWrite& write) { insert(write); });
   }
   /// Removes a write that was added.
   void remove(Address address, std::uint16_t size) {
-    for_each_line(address, size, [&](const Piece& piece) { erase(piece); });
+    for_each_line(address, size, [&](const LineWrite& write) { erase(write); });
   }
   /// Whether each line of these bytes is written by one of them as far as the bytes reach.
   bool hold(Address address, std::uint16_t size) const {
     bool all = true;
-    for_each_line(address, size, [&](const Piece& wanted) { all = all && covers(wanted); });
+    for_each_line(address, size, [&](const LineWrite& wanted) { all = all && covers(wanted); });
     return all;
   }
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  struct Piece {  // of one line
+  struct LineWrite {  // what a write has in one line
     std::uint64_t line = 0;
     std::uint16_t begin = 0;
     std::uint16_t end = 0;
@@ -45,52 +45,52 @@ class BufferedWrites {
     for (std::uint64_t at = address.value(); at < end;) {
       const std::uint64_t line = at / kLineBytes;
       const std::uint64_t stop = std::min(end, (line + 1) * kLineBytes);
-      action(Piece{line, static_cast<std::uint16_t>(at - line * kLineBytes),
-                   static_cast<std::uint16_t>(stop - line * kLineBytes), kNone});
+      action(LineWrite{line, static_cast<std::uint16_t>(at - line * kLineBytes),
+                       static_cast<std::uint16_t>(stop - line * kLineBytes), kNone});
       at = stop;
     }
   }
   std::size_t bucket(std::uint64_t line) const {
     return static_cast<std::size_t>(line * 0x9e3779b97f4a7c15ULL >> 32U) & (buckets_.size() - 1);
   }
-  bool covers(const Piece& wanted) const {
-    for (std::uint32_t i = buckets_[bucket(wanted.line)]; i != kNone; i = pieces_[i].next) {
-      const Piece& piece = pieces_[i];
-      if (piece.line == wanted.line && piece.begin <= wanted.begin && piece.end >= wanted.end) return true;
+  bool covers(const LineWrite& wanted) const {
+    for (std::uint32_t i = buckets_[bucket(wanted.line)]; i != kNone; i = writes_[i].next) {
+      const LineWrite& write = writes_[i];
+      if (write.line == wanted.line && write.begin <= wanted.begin && write.end >= wanted.end) return true;
     }
     return false;
   }
-  void insert(Piece piece) {
+  void insert(LineWrite write) {
     std::uint32_t slot = free_;
     if (slot == kNone) {
-      slot = static_cast<std::uint32_t>(pieces_.size());
-      pieces_.emplace_back();
+      slot = static_cast<std::uint32_t>(writes_.size());
+      writes_.emplace_back();
     } else {
-      free_ = pieces_[slot].next;
+      free_ = writes_[slot].next;
     }
-    std::uint32_t& first = buckets_[bucket(piece.line)];
-    piece.next = first;
-    pieces_[slot] = piece;
+    std::uint32_t& first = buckets_[bucket(write.line)];
+    write.next = first;
+    writes_[slot] = write;
     first = slot;
   }
-  void erase(const Piece& gone) {
+  void erase(const LineWrite& gone) {
     std::uint32_t* at = &buckets_[bucket(gone.line)];
     while (*at != kNone) {
-      Piece& piece = pieces_[*at];
-      if (piece.line == gone.line && piece.begin == gone.begin && piece.end == gone.end) {
+      LineWrite& write = writes_[*at];
+      if (write.line == gone.line && write.begin == gone.begin && write.end == gone.end) {
         const std::uint32_t slot = *at;
-        *at = piece.next;
-        piece.next = free_;
+        *at = write.next;
+        write.next = free_;
         free_ = slot;
         return;
       }
-      at = &piece.next;
+      at = &write.next;
     }
     ensure(false, "a write left a buffer in which it was not");
   }
 
   std::vector<std::uint32_t> buckets_;
-  std::vector<Piece> pieces_;
+  std::vector<LineWrite> writes_;
   std::uint32_t free_ = kNone;
 };
 

@@ -30,14 +30,14 @@ void AtomicUnit::others_ended() {
 }
 
 void AtomicUnit::access(Message& message, Address address, Time ready) {
-  Access& access = accesses_.take();
+  LineAccess& access = accesses_.take();
   access.message = &message;
   access.address = address;
   kernel_.schedule(ready, source_, *this, kReady, payload_of(access));
 }
 
 bool AtomicUnit::media_done(Message& message, Time at) {
-  Access* const access = accesses_.find(message.tag);
+  LineAccess* const access = accesses_.find(message.tag);
   if (!access || &access->own != &message) {
     --others_;
     others_end_ = std::max(others_end_, at);
@@ -50,7 +50,7 @@ bool AtomicUnit::media_done(Message& message, Time at) {
 
 void AtomicUnit::wake(std::uint8_t kind, std::uint64_t payload) {
   if (kind == kAlone) return others_ended();
-  Access& access = object_of<Access>(payload);
+  LineAccess& access = object_of<LineAccess>(payload);
   switch (kind) {
     case kReady: return arrive(access);
     case kDone: return done(access);
@@ -59,7 +59,7 @@ void AtomicUnit::wake(std::uint8_t kind, std::uint64_t payload) {
 }
 
 // An operation waits for what is in the media of its line, because media may take accesses in another order.
-void AtomicUnit::arrive(Access& access) {
+void AtomicUnit::arrive(LineAccess& access) {
   const LineAddress address = LineAddress::of(access.address);
   Line* line = table_.find(address);
   if (!line) {
@@ -75,7 +75,7 @@ void AtomicUnit::arrive(Access& access) {
   }
 }
 
-void AtomicUnit::begin(Line& line, Access& access) {
+void AtomicUnit::begin(Line& line, LineAccess& access) {
   const Message& message = *access.message;
   ++line.in_media;
   line.operates = access.atomic();
@@ -94,7 +94,7 @@ void AtomicUnit::begin(Line& line, Access& access) {
   media_.access(own, access.address, kernel_.now());
 }
 
-void AtomicUnit::done(Access& access) {
+void AtomicUnit::done(LineAccess& access) {
   const Time now = kernel_.now();
   if (access.atomic() && access.own.opcode == Opcode::kMemRd) {
     access.own.charge(Segment::kController, now + atomic_time_);

@@ -45,8 +45,9 @@ class AtomicUnit final : public EventHandler {
  private:
   enum Wake : std::uint8_t { kReady, kDone, kOperated, kAlone };
 
-  struct Access {
-    Access* next = nullptr;
+  /// An access of the controller, all in one line.
+  struct LineAccess {
+    LineAccess* next = nullptr;
     std::uint32_t index = 0;
     Message* message = nullptr;  ///< the controller's
     Address address;
@@ -60,14 +61,14 @@ class AtomicUnit final : public EventHandler {
     LineAddress address;
     std::uint32_t in_media = 0;
     bool operates = false;  ///< on this line: others wait
-    IntrusiveQueue<Access> waiting;
+    IntrusiveQueue<LineAccess> waiting;
   };
 
-  void arrive(Access& access);
-  void begin(Line& line, Access& access);
-  void done(Access& access);
+  void arrive(LineAccess& access);
+  void begin(Line& line, LineAccess& access);
+  void done(LineAccess& access);
   void go_on(Line& line);
-  bool must_wait(const Line& line, const Access& access) const {
+  bool must_wait(const Line& line, const LineAccess& access) const {
     return access.atomic() && (line.in_media > 0 || !alone_);
   }
   void wait_for_others();
@@ -79,7 +80,7 @@ class AtomicUnit final : public EventHandler {
   const Component& owner_;
   Media& media_;
   MediaClient& controller_;
-  Pool<Access> accesses_;
+  Pool<LineAccess> accesses_;
   Pool<Line> lines_;
   LineTable<Line> table_;
 

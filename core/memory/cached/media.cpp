@@ -28,16 +28,16 @@ CacheParams tags_of(const CachedMediaParams& params) {
 
 }  // namespace
 
-struct CachedMedia::Access {
-  Access* next = nullptr;
+struct CachedMedia::PagedAccess {
+  PagedAccess* next = nullptr;
   Message* message = nullptr;
   Address address;
   std::uint64_t pieces = 0;  // not done yet
 };
 
-struct CachedMedia::Piece {
-  Piece* next = nullptr;
-  Access* access = nullptr;
+struct CachedMedia::PagePiece {
+  PagePiece* next = nullptr;
+  PagedAccess* access = nullptr;
   Address address;
   std::uint64_t bytes = 0;
   Account account;  // from the look-up on; that of the piece done last joins the message's
@@ -47,8 +47,8 @@ struct CachedMedia::Piece {
 
 struct CachedMedia::Miss {
   Miss* next = nullptr;
-  Piece* leader = nullptr;  // who began it; null: a prefetcher
-  Piece* joined = nullptr;  // who came while it was under way, the latest first
+  PagePiece* leader = nullptr;  // who began it; null: a prefetcher
+  PagePiece* joined = nullptr;  // who came while it was under way, the latest first
   std::uint64_t victim = 0;
   Slot slot = kNoSlot;
   std::uint8_t before_fill = 0;  // transfers that come first
@@ -59,22 +59,22 @@ struct CachedMedia::Miss {
 struct CachedMedia::Transfer {
   Transfer* next = nullptr;
   Message message;
-  Piece* piece = nullptr;
+  PagePiece* piece = nullptr;
   Miss* miss = nullptr;
   std::uint32_t index = 0;  // in the pool
   Step step = Step::kUse;
 };
 
 /// What the media say is done goes on at its time: they may say so ahead of it.
-struct CachedMedia::Turn final : public Waiter {
-  Turn(Kernel& kernel, const Component& device)
+struct CachedMedia::MissQueue final : public Waiter {
+  MissQueue(Kernel& kernel, const Component& device)
       : component(device), list(kernel, "a miss of the media's cache", device) {}
   const EventHandler& owner() const override { return component; }
 
   const Component& component;
   WaitList list;
-  Piece* first = nullptr;
-  Piece* last = nullptr;
+  PagePiece* first = nullptr;
+  PagePiece* last = nullptr;
 };
 
 CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& context)
@@ -92,7 +92,7 @@ CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& co
       cache_(make("cache", params.cache, params.size, context)),
       backing_(make("backing", params.backing, context.capacity, context)),
       prefetches_(params.prefetch, context, tags_.capacity(), pages_behind(context), meter_.counts()),
-      turn_(std::make_unique<Turn>(context.kernel, context.owner)) {}
+      miss_queue_(std::make_unique<MissQueue>(context.kernel, context.owner)) {}
 
 std::uint64_t CachedMedia::bytes_of_tables(const CachedMediaParams& params) {
   return CacheArray::bytes(params.pages(), params.ways) + params.pages() * sizeof(Miss*);
@@ -119,14 +119,14 @@ std::uint64_t CachedMedia::pages_behind(const MediaContext& context) const {
 
 CachedMedia::~CachedMedia() = default;
 
-std::uint64_t CachedMedia::page_of(const Piece& piece) const { return piece.address.value() / page_; }
+std::uint64_t CachedMedia::page_of(const PagePiece& piece) const { return piece.address.value() / page_; }
 
 void CachedMedia::Side::media_done(Message& message, Time at) {
   media_.kernel_.schedule(at, media_.source_, media_, kTransferred, message.tag);
 }
 
 void CachedMedia::access(Message& message, Address address, Time ready) {
-  Access& access = accesses_.take();
+  PagedAccess& access = accesses_.take();
   access.message = &message;
   access.address = address;
   message.charge(Segment::kMediaQueue, ready);
@@ -135,13 +135,13 @@ void CachedMedia::access(Message& message, Address address, Time ready) {
 
 void CachedMedia::wake(std::uint8_t kind, std::uint64_t payload) {
   if (kind == kLookedUp) {
-    look_up(object_of<Access>(payload));
+    look_up(object_of<PagedAccess>(payload));
   } else {
     transferred(transfers_.at(static_cast<std::uint32_t>(payload)));
   }
 }
 
-void CachedMedia::look_up(Access& access) {
+void CachedMedia::look_up(PagedAccess& access) {
   Message& message = *access.message;
   const Time now = kernel_.now();
   message.charge(Segment::kMedia, now);
@@ -150,7 +150,7 @@ void CachedMedia::look_up(Access& access) {
   access.pieces = (end - 1) / page_ - begin / page_ + 1;
   for (std::uint64_t at = begin; at < end;) {
     const std::uint64_t next = std::min(end, (at / page_ + 1) * page_);
-    Piece& piece = pieces_.take();
+    PagePiece& piece = pieces_.take();
     piece.access = &access;
     piece.address = Address{at};
     piece.bytes = next - at;
@@ -160,27 +160,27 @@ void CachedMedia::look_up(Access& access) {
   }
 }
 
-void CachedMedia::serve(Piece& piece) {
+void CachedMedia::serve(PagePiece& piece) {
   // The prefetcher sees what is cached before the piece is served. Its pages are asked for after the piece's own miss.
   std::optional<Trigger> trigger;
   if (prefetches_.on()) {
     const LineAddress page = key_of(page_of(piece));
     trigger = prefetches_.trigger(page, tags_.lookup(page), piece.access->message->requester.index());
   }
-  if (!find(piece) && (turn_->first || !begin_miss(piece))) wait(piece);
+  if (!find(piece) && (miss_queue_->first || !begin_miss(piece))) wait(piece);
   if (trigger) look_ahead(*trigger);
 }
 
-void CachedMedia::wait(Piece& piece) {
-  if (!turn_->first) turn_->list.join(*turn_, kernel_.now());
+void CachedMedia::wait(PagePiece& piece) {
+  if (!miss_queue_->first) miss_queue_->list.join(*miss_queue_, kernel_.now());
   piece.next = nullptr;
-  (turn_->last ? turn_->last->next : turn_->first) = &piece;
-  turn_->last = &piece;
+  (miss_queue_->last ? miss_queue_->last->next : miss_queue_->first) = &piece;
+  miss_queue_->last = &piece;
   meter_.waiting(kernel_.now(), +1);
 }
 
 /// Serves a piece whose page is in the cache, or on its way.
-bool CachedMedia::find(Piece& piece) {
+bool CachedMedia::find(PagePiece& piece) {
   const Slot slot = tags_.lookup(key_of(page_of(piece)));
   if (slot == kNoSlot) return false;
   tags_.touch(slot);
@@ -200,7 +200,7 @@ bool CachedMedia::find(Piece& piece) {
 }
 
 /// Brings the page of a piece in, if it can come now.
-bool CachedMedia::begin_miss(Piece& piece) {
+bool CachedMedia::begin_miss(PagePiece& piece) {
   const std::uint64_t page = page_of(piece);
   Slot place = kNoSlot;
   if (!has_place(page, place)) return false;
@@ -230,7 +230,7 @@ bool CachedMedia::has_place(std::uint64_t page, Slot& place) {
   return place == kNoSlot || !coming_[place];
 }
 
-void CachedMedia::bring(std::uint64_t page, Slot place, bool writes, Piece* leader, bool fetches) {
+void CachedMedia::bring(std::uint64_t page, Slot place, bool writes, PagePiece* leader, bool fetches) {
   const auto insertion = tags_.insert(key_of(page), writes ? LineState::kDirty : LineState::kClean, place);
   meter_.at_work(kernel_.now(), +1);
   Miss& miss = misses_.take();
@@ -266,15 +266,15 @@ void CachedMedia::look_ahead(const Trigger& trigger) {
 
 /// Those that waited, in order, as far as they can go on.
 void CachedMedia::serve_waiting() {
-  while (Piece* piece = turn_->first) {
-    Piece* const next = piece->next;
+  while (PagePiece* piece = miss_queue_->first) {
+    PagePiece* const next = piece->next;
     piece->account.charge(Segment::kMediaQueue, kernel_.now());
     if (!find(*piece) && !begin_miss(*piece)) return;
-    turn_->first = next;
+    miss_queue_->first = next;
     meter_.waiting(kernel_.now(), -1);
     if (next) continue;
-    turn_->last = nullptr;
-    turn_->list.leave(*turn_);
+    miss_queue_->last = nullptr;
+    miss_queue_->list.leave(*miss_queue_);
   }
 }
 
@@ -289,14 +289,14 @@ void CachedMedia::filled(Miss& miss) {
   prefetches_.filled(tags_.line(miss.slot), miss.leader == nullptr);
   if (miss.leader) finish(*miss.leader);
   // In the order in which they came.
-  Piece* first = nullptr;
-  while (Piece* piece = miss.joined) {
+  PagePiece* first = nullptr;
+  while (PagePiece* piece = miss.joined) {
     miss.joined = piece->next;
     piece->next = first;
     first = piece;
   }
   while (first) {
-    Piece& piece = *first;
+    PagePiece& piece = *first;
     first = piece.next;
     piece.account.charge(Segment::kMedia, kernel_.now());
     finish(piece);
@@ -310,8 +310,8 @@ void CachedMedia::release(Miss& miss) {
 }
 
 /// An access to several pages waited for the one done last.
-void CachedMedia::finish(Piece& piece) {
-  Access& access = *piece.access;
+void CachedMedia::finish(PagePiece& piece) {
+  PagedAccess& access = *piece.access;
   const Account account = piece.account;
   pieces_.give_back(piece);
   if (--access.pieces > 0) return;
@@ -322,7 +322,7 @@ void CachedMedia::finish(Piece& piece) {
 }
 
 void CachedMedia::transfer(Media& media, Step step, Opcode opcode, Address address, std::uint64_t bytes,
-                           Piece* piece, Miss* miss) {
+                           PagePiece* piece, Miss* miss) {
   Transfer& transfer = transfers_.take();
   transfer.piece = piece;
   transfer.miss = miss;
@@ -343,7 +343,7 @@ void CachedMedia::transfer(Media& media, Step step, Opcode opcode, Address addre
 
 void CachedMedia::transferred(Transfer& transfer) {
   const Step step = transfer.step;
-  Piece* const piece = transfer.piece;
+  PagePiece* const piece = transfer.piece;
   Miss* const miss = transfer.miss;
   transfers_.give_back(transfer);
   switch (step) {

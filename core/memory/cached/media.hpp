@@ -49,10 +49,10 @@ class CachedMedia final : public Media {
   static std::uint64_t bytes_of_miss();
 
  private:
-  struct Access;    // a message, until all its pages are done
-  struct Piece;     // what an access wants of one page
-  struct Miss;      // a page on its way in, and its victim on the way out
-  struct Transfer;  // an access to one of the two media
+  struct PagedAccess;  // a message, until all its pages are done
+  struct PagePiece;    // what an access wants of one page
+  struct Miss;         // a page on its way in, and its victim on the way out
+  struct Transfer;     // an access to one of the two media
   /// Who hears from one of them.
   class Side final : public MediaClient {
    public:
@@ -62,7 +62,7 @@ class CachedMedia final : public Media {
    private:
     CachedMedia& media_;
   };
-  struct Turn;  // the pieces that wait to become misses
+  struct MissQueue;  // the pieces that wait to become misses
   enum class Step : std::uint8_t { kUse, kFetch, kVictim, kFill, kWriteBack };
   enum Wake : std::uint8_t { kLookedUp, kTransferred };
 
@@ -70,25 +70,25 @@ class CachedMedia final : public Media {
                               const MediaContext& context);
   std::uint64_t pages_behind(const MediaContext& context) const;
 
-  void look_up(Access& access);
-  void serve(Piece& piece);
-  bool find(Piece& piece);
-  bool begin_miss(Piece& piece);
-  void wait(Piece& piece);
+  void look_up(PagedAccess& access);
+  void serve(PagePiece& piece);
+  bool find(PagePiece& piece);
+  bool begin_miss(PagePiece& piece);
+  void wait(PagePiece& piece);
   bool has_place(std::uint64_t page, Slot& place);
-  void bring(std::uint64_t page, Slot place, bool writes, Piece* leader, bool fetches);
+  void bring(std::uint64_t page, Slot place, bool writes, PagePiece* leader, bool fetches);
   void look_ahead(const Trigger& trigger);
   void serve_waiting();
   void fill(Miss& miss);
   void filled(Miss& miss);
   void release(Miss& miss);
-  void finish(Piece& piece);
-  void transfer(Media& media, Step step, Opcode opcode, Address address, std::uint64_t bytes, Piece* piece,
-                Miss* miss);
+  void finish(PagePiece& piece);
+  void transfer(Media& media, Step step, Opcode opcode, Address address, std::uint64_t bytes,
+                PagePiece* piece, Miss* miss);
   void transferred(Transfer& transfer);
 
   Address address_of(Slot slot) const { return Address{slot * page_}; }
-  std::uint64_t page_of(const Piece& piece) const;
+  std::uint64_t page_of(const PagePiece& piece) const;
   static LineAddress key_of(std::uint64_t page) { return LineAddress{page}; }
 
   Kernel& kernel_;
@@ -105,10 +105,10 @@ class CachedMedia final : public Media {
   std::unique_ptr<Media> backing_;
   CachedMediaMeter meter_;
   PagePrefetches prefetches_;
-  std::unique_ptr<Turn> turn_;
+  std::unique_ptr<MissQueue> miss_queue_;
 
-  Pool<Access> accesses_;
-  Pool<Piece> pieces_;
+  Pool<PagedAccess> accesses_;
+  Pool<PagePiece> pieces_;
   Pool<Miss> misses_;
   Pool<Transfer> transfers_;
 };

@@ -30,12 +30,12 @@ class Restart {
 
  private:
   enum class Stage : std::uint8_t { kWaits, kDrains, kDone };
-  struct Item {
+  struct RecoveredEntry {
     DurableState::Entry entry;
     Stage stage = Stage::kWaits;
   };
 
-  PersistDomain& buffer_of(const Item& item) const {
+  PersistDomain& buffer_of(const RecoveredEntry& item) const {
     return *system_.roles().of<PersistDomain>(item.entry.buffer);
   }
   std::uint64_t changes() const;
@@ -49,7 +49,7 @@ class Restart {
   System system_;
   LineVersions* versions_;
   LineContents lines_;  // as they were
-  std::vector<Item> items_;
+  std::vector<RecoveredEntry> items_;
 };
 
 Restart::Restart(const Registry& registry, const Spec& spec, const DurableState& left)
@@ -98,7 +98,7 @@ void Restart::play_past(const Look& look) {
 }
 
 bool Restart::drained() const {
-  return std::ranges::all_of(items_, [](const Item& item) { return item.stage == Stage::kDone; });
+  return std::ranges::all_of(items_, [](const RecoveredEntry& item) { return item.stage == Stage::kDone; });
 }
 
 std::uint64_t Restart::changes() const {
@@ -110,8 +110,8 @@ std::uint64_t Restart::changes() const {
 
 // Drains the buffers whose turn it is: all lines of which nothing older is on its way.
 void Restart::begin_drains() {
-  const Item* first = nullptr;
-  for (Item& item : items_) {
+  const RecoveredEntry* first = nullptr;
+  for (RecoveredEntry& item : items_) {
     if (item.stage == Stage::kDone) continue;
     if (!first) first = &item;
     if (item.entry.links != first->entry.links) return;
@@ -122,7 +122,7 @@ void Restart::begin_drains() {
 }
 
 void Restart::end_drains() {
-  for (Item& item : items_) {
+  for (RecoveredEntry& item : items_) {
     if (item.stage == Stage::kDrains && !buffer_of(item).entries().newest(item.entry.kept.line))
       item.stage = Stage::kDone;
   }
@@ -131,7 +131,7 @@ void Restart::end_drains() {
 // An entry that is drained is Empty, and still has what it held.
 DurableState Restart::left_now(const RecoveryOrder& order) const {
   DurableState state;
-  for (const Item& item : items_) {
+  for (const RecoveredEntry& item : items_) {
     if (item.stage == Stage::kDone && !order.drains(PersistEntry::State::kEmpty)) continue;
     state.entries.push_back(item.entry);
     if (item.stage == Stage::kDone) state.entries.back().state = PersistEntry::State::kEmpty;

@@ -34,12 +34,12 @@ EventPlayer::EventPlayer(Kernel& kernel, const std::vector<EventParams>& events)
 
 void EventPlayer::attach(System& system) {
   const bool anything_fails =
-      std::ranges::any_of(entries_, [](const Entry& entry) { return entry.params->fail.has_value(); });
+      std::ranges::any_of(entries_, [](const PlannedEvent& entry) { return entry.params->fail.has_value(); });
   if (!anything_fails) check_no_timeouts(system);
   if (entries_.empty()) return;
   check_order();
   std::vector<EventParams> events;
-  for (const Entry& entry : entries_) events.push_back(*entry.params);
+  for (const PlannedEvent& entry : entries_) events.push_back(*entry.params);
   auto failures = std::make_unique<FailureActions>(kernel_, source_->events, system, events.size(),
                                                    [this] { memory_changed(); });
   FailureActions& failing = *failures;
@@ -48,7 +48,7 @@ void EventPlayer::attach(System& system) {
   actions_.push_back(std::make_unique<ExtentActions>(kernel_, system));
   actions_.push_back(std::make_unique<PageMoveActions>(system));
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    Entry& entry = entries_[i];
+    PlannedEvent& entry = entries_[i];
     entry.actions = &actions_of(*entry.params);
     with_path(path_of(i), [&] { entry.actions->expect(i, *entry.params); });
   }
@@ -82,7 +82,7 @@ EventActions& EventPlayer::actions_of(const EventParams& event) const {
 }
 
 void EventPlayer::wake(std::uint8_t /*kind*/, std::uint64_t number) {
-  Entry& entry = entries_[number];
+  PlannedEvent& entry = entries_[number];
   entry.happened = true;
   if (entry.params->fail || entry.params->repair) lost_->count_in(entry.cost);
   entry.actions->act(number, *entry.params);

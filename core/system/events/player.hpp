@@ -21,7 +21,7 @@ class System;
 
 class EventPlayer final : public EventHandler {
  public:
-  struct Entry {
+  struct PlannedEvent {
     const EventParams* params;
     std::string
         name;  ///< "10us fail link sw0-mem1", then "10us fail link sw0-mem1 (2)": no two have the same
@@ -45,7 +45,7 @@ class EventPlayer final : public EventHandler {
   void wake(std::uint8_t kind, std::uint64_t number) override;
 
   /// In the order of the spec.
-  const std::vector<Entry>& entries() const { return entries_; }
+  const std::vector<PlannedEvent>& entries() const { return entries_; }
 
  private:
   void check_order() const;
@@ -61,7 +61,7 @@ class EventPlayer final : public EventHandler {
 
   Kernel& kernel_;
   std::unique_ptr<Source> source_;  // none: there are no events
-  std::vector<Entry> entries_;
+  std::vector<PlannedEvent> entries_;
   std::vector<std::unique_ptr<EventActions>> actions_;
   std::unique_ptr<LostMessages> lost_;
   std::function<void()> changed_;

@@ -115,25 +115,25 @@ void DramCandidates::for_each_first(bool write, Clock now, Take take) const {
     const Ready& ready = ready_[write][rank];
     const auto found = [&](const DramReadyList::Found& first, DramStep step) {
       if (first.at != kNeverClock)
-        take(DramChoice{first.at, step, write, first.entry.bank, dram_rank(first.entry.key, step)});
+        take(DramChoice{first.at, step, write, first.burst.bank, dram_rank(first.burst.key, step)});
     };
     if (!ready.activate.empty()) {
       found(ready.activate.first(
                 std::max({now, bus_.free_for_activate(), timers_.rank_activate_at(rank)}),
-                [&](const auto& entry) { return timers_.activate_at(timers_.bank(entry.bank)); }),
+                [&](const auto& burst) { return timers_.activate_at(timers_.bank(burst.bank)); }),
             DramStep::kActivate);
     }
     if (!ready.column.empty()) {
       found(ready.column.first(std::max(column_bus, timers_.rank_column_at(rank, write)),
-                               [&](const auto& entry) {
-                                 return timers_.column_at(timers_.bank(entry.bank), write, entry.rmw);
+                               [&](const auto& burst) {
+                                 return timers_.column_at(timers_.bank(burst.bank), write, burst.rmw);
                                }),
             DramStep::kColumn);
     }
     if (!ready.precharge.empty()) {
       found(ready.precharge.first(
                 std::max(row_bus, timers_.rank_precharge_at(rank)),
-                [&](const auto& entry) { return timers_.precharge_at(timers_.bank(entry.bank)); }),
+                [&](const auto& burst) { return timers_.precharge_at(timers_.bank(burst.bank)); }),
             DramStep::kPrecharge);
     }
   }

@@ -90,20 +90,20 @@ DramMedia::DramMedia(const DramParams& params, const MediaContext& context)
       always_rmw_(config_.device.organisation.device_width == 4 &&
                   config_.device.organisation.burst_length == 16) {
   for (std::uint32_t i = 0; i < config_.sub_channels; ++i) {
-    lanes_.push_back({std::make_unique<DramChannel>(config_, context.kinds, i)});
+    sub_channels_.push_back({std::make_unique<DramChannel>(config_, context.kinds, i)});
   }
 }
 
 void DramMedia::watch(DramCommandLog* log) {
-  for (Lane& lane : lanes_) lane.channel->watch(log);
+  for (SubChannel& sub_channel : sub_channels_) sub_channel.channel->watch(log);
 }
 
 // What has failed stays as it is: to catch up with it for the measures of a run that ended with that would only fail again.
-inline void DramMedia::advance(Lane& lane, Clock limit) {
+inline void DramMedia::advance(SubChannel& sub_channel, Clock limit) {
   if (failed_) [[unlikely]]
     return;
   try {
-    lane.channel->advance(limit);
+    sub_channel.channel->advance(limit);
   } catch (...) {
     failed_ = true;
     throw;
@@ -111,18 +111,18 @@ inline void DramMedia::advance(Lane& lane, Clock limit) {
 }
 
 void DramMedia::catch_up(Time now) {
-  for (Lane& lane : lanes_) advance(lane, clock_.edge_at(now));
+  for (SubChannel& sub_channel : sub_channels_) advance(sub_channel, clock_.edge_at(now));
 }
 
 void DramMedia::drain() {
   constexpr Time kPatience{
       64'000'000'000};  // in which every row is refreshed: nobody holds an access back for longer
-  for (Lane& lane : lanes_) {
-    if (lane.channel->drain(clock_.edge_at(kPatience))) continue;
+  for (SubChannel& sub_channel : sub_channels_) {
+    if (sub_channel.channel->drain(clock_.edge_at(kPatience))) continue;
     throw SimulationError("deadlock: the DRAM scheduler '" + config_.scheduler.kind + "' of '" +
                           owner_.name() + "' has picked none of " +
-                          cxloom::counted(lane.channel->queued(), "burst") + " for " + to_text(kPatience) +
-                          ": they are missing from the trace of commands");
+                          cxloom::counted(sub_channel.channel->queued(), "burst") + " for " +
+                          to_text(kPatience) + ": they are missing from the trace of commands");
   }
 }
 
@@ -152,8 +152,8 @@ void DramMedia::access(Message& message, Address address, Time ready) {
   const bool write = message.opcode == Opcode::kMemWr;
   for (std::uint64_t i = first; i <= last; ++i) {
     const DramPlace place = mapping_.place(i);
-    Lane& lane = lanes_[place.channel];
-    DramBurst& burst = lane.channel->next_burst(now);
+    SubChannel& sub_channel = sub_channels_[place.channel];
+    DramBurst& burst = sub_channel.channel->next_burst(now);
     burst.access = access;
     burst.bank = (place.rank * organisation.bank_groups + place.group) * organisation.banks + place.bank;
     burst.row = place.row;
@@ -162,45 +162,47 @@ void DramMedia::access(Message& message, Address address, Time ready) {
     burst.write = write;
     burst.rmw = write && (always_rmw_ || i * burst_bytes_ < begin || (i + 1) * burst_bytes_ > end);
     burst.first = i == first;
-    if (lane.channel->next_changes_turns()) [[unlikely]]
-      advance(lane, now);
-    const Clock bound = lane.channel->arrive(clock, now);
-    if (bound != kNeverClock) wake_by(lane, place.channel, bound);
+    if (sub_channel.channel->next_changes_turns()) [[unlikely]]
+      advance(sub_channel, now);
+    const Clock bound = sub_channel.channel->arrive(clock, now);
+    if (bound != kNeverClock) wake_by(sub_channel, place.channel, bound);
   }
 }
 
-void DramMedia::wake_by(Lane& lane, std::uint64_t index, Clock clock) {
+void DramMedia::wake_by(SubChannel& sub_channel, std::uint64_t index, Clock clock) {
   const Time at = std::max(clock_.at(clock), kernel_.now());
-  if (lane.next <= at) return;
-  if (lane.next != Time::max()) [[unlikely]]
-    wake_earlier(lane);
-  lane.next = at;
+  if (sub_channel.next <= at) return;
+  if (sub_channel.next != Time::max()) [[unlikely]]
+    wake_earlier(sub_channel);
+  sub_channel.next = at;
   kernel_.schedule(at, source_, *this, 0, index);
 }
 
 // Than was foreseen.
-[[gnu::noinline]] void DramMedia::wake_earlier(Lane& lane) { lane.others.push_back(lane.next); }
+[[gnu::noinline]] void DramMedia::wake_earlier(SubChannel& sub_channel) {
+  sub_channel.others.push_back(sub_channel.next);
+}
 
 void DramMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
-  Lane& lane = lanes_[payload];
-  lane.next = Time::max();
-  if (!lane.others.empty()) [[unlikely]] {
-    lane.next = lane.others.back();
-    lane.others.pop_back();
+  SubChannel& sub_channel = sub_channels_[payload];
+  sub_channel.next = Time::max();
+  if (!sub_channel.others.empty()) [[unlikely]] {
+    sub_channel.next = sub_channel.others.back();
+    sub_channel.others.pop_back();
   }
   const Clock now = clock_.edge_at(kernel_.now());
-  advance(lane, now);
+  advance(sub_channel, now);
   DramChannel::Done done;
-  while (lane.channel->take_done(now, done)) {
+  while (sub_channel.channel->take_done(now, done)) {
     ensure(done.at == now, "a burst of the DRAM was done and nobody was told");
     finish(done);
   }
-  const Clock bound = lane.channel->next_done_bound();
-  if (bound != kNeverClock) wake_by(lane, payload, bound);
+  const Clock bound = sub_channel.channel->next_done_bound();
+  if (bound != kNeverClock) wake_by(sub_channel, payload, bound);
 }
 
 inline void DramMedia::finish(const DramChannel::Done& done) {
-  Access& access = accesses_[done.access];
+  PendingAccess& access = accesses_[done.access];
   access.first = std::min(access.first, done.first);
   if (--access.bursts != 0) return;
   access.bursts = free_;
@@ -226,8 +228,8 @@ std::string DramMedia::described() const {
 
 std::string DramMedia::held_back() const {
   std::uint64_t held[2] = {};
-  for (const Lane& lane : lanes_) {
-    for (const bool write : {false, true}) held[write] += lane.channel->held_back(write);
+  for (const SubChannel& sub_channel : sub_channels_) {
+    for (const bool write : {false, true}) held[write] += sub_channel.channel->held_back(write);
   }
   if (held[0] + held[1] == 0) return {};
   return "the DRAM scheduler '" + config_.scheduler.kind + "' picks none of " +
@@ -239,23 +241,23 @@ std::string DramMedia::held_back() const {
 DramCounters DramMedia::counted(Time now) {
   catch_up(now);
   DramCounters sum;
-  for (Lane& lane : lanes_) sum = sum_of(sum, lane.channel->counters());
+  for (SubChannel& sub_channel : sub_channels_) sum = sum_of(sum, sub_channel.channel->counters());
   return sum;
 }
 
 void DramMedia::open_window(Time now) {
   *counts_ = counted(now);
   counts_.open(now);
-  for (Lane& lane : lanes_) lane.channel->restart_levels();
+  for (SubChannel& sub_channel : sub_channels_) sub_channel.channel->restart_levels();
 }
 
 void DramMedia::close_window(Time now) {
   *counts_ = counted(now);
   counts_.close(now);
   most_queued_ = {};
-  for (const Lane& lane : lanes_) {
+  for (const SubChannel& sub_channel : sub_channels_) {
     for (const bool write : {false, true})
-      most_queued_[write] = std::max(most_queued_[write], lane.channel->most_queued(write));
+      most_queued_[write] = std::max(most_queued_[write], sub_channel.channel->most_queued(write));
   }
 }
 
@@ -303,23 +305,23 @@ void DramMedia::report(MeasureSink& sink) const {
   const double nanoseconds = counts_.measured().length().ns();
   const Clock clocks =
       clock_.edge_at(counts_.measured().closed()) - clock_.edge_at(counts_.measured().opened());
-  const double lane_clocks = static_cast<double>(clocks) * config_.sub_channels;
+  const double bus_clocks = static_cast<double>(clocks) * config_.sub_channels;
   const DramOrganisation& organisation = config_.device.organisation;
   const auto share = [](auto part, double whole) {
     return whole > 0 ? static_cast<double>(part) / whole : 0.0;
   };
   const auto bytes = [&](std::uint64_t bursts) { return bursts * burst_bytes_; };
-  const double rank_clocks = lane_clocks * organisation.ranks;
-  const DramRefreshScope refresh = lanes_.front().channel->refresh_scope();
+  const double rank_clocks = bus_clocks * organisation.ranks;
+  const DramRefreshScope refresh = sub_channels_.front().channel->refresh_scope();
   const double refreshing =
       static_cast<double>(config_.device.refresh_clocks(refresh)) / config_.device.refresh_sets(refresh);
   measured.hit_rate = mean_value(static_cast<double>(n.hits), static_cast<double>(n.reads + n.writes));
   measured.read_rate = share(bytes(n.reads), nanoseconds);
   measured.write_rate = share(bytes(n.writes), nanoseconds);
-  measured.bus = share((n.reads + n.writes) * organisation.burst_clocks, lane_clocks);
-  measured.read_queue_mean = share(n.read_queue, lane_clocks);
+  measured.bus = share((n.reads + n.writes) * organisation.burst_clocks, bus_clocks);
+  measured.read_queue_mean = share(n.read_queue, bus_clocks);
   measured.read_queue_max = most_queued_[0];
-  measured.write_queue_mean = share(n.write_queue, lane_clocks);
+  measured.write_queue_mean = share(n.write_queue, bus_clocks);
   measured.write_queue_max = most_queued_[1];
   measured.refresh_share = share(static_cast<double>(n.refreshes) * refreshing, rank_clocks);
   measured.power_down_share = share(n.asleep_closed + n.asleep_open, rank_clocks);

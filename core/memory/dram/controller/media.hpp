@@ -49,24 +49,24 @@ class DramMedia final : public Media {
 
  private:
   /// A sub-channel and the wake-ups it has coming.
-  struct Lane {
+  struct SubChannel {
     std::unique_ptr<DramChannel> channel;
     Time next = Time::max();     ///< its next wake-up
     std::vector<Time> others{};  ///< those after it, the first of them last
   };
   /// An access whose bursts are on their way.
-  struct Access {
+  struct PendingAccess {
     Message* message = nullptr;
     std::uint32_t bursts = 0;  ///< of a free entry: the free one after it
     Clock first = 0;
   };
   static constexpr std::uint32_t kNoAccess = ~std::uint32_t{0};
 
-  void advance(Lane& lane, Clock limit);
+  void advance(SubChannel& sub_channel, Clock limit);
   std::uint32_t new_access(Message& message, std::uint32_t bursts);
   void add_access();
-  void wake_by(Lane& lane, std::uint64_t index, Clock clock);
-  static void wake_earlier(Lane& lane);
+  void wake_by(SubChannel& sub_channel, std::uint64_t index, Clock clock);
+  static void wake_earlier(SubChannel& sub_channel);
   void finish(const DramChannel::Done& done);
   DramCounters counted(Time now);
 
@@ -80,9 +80,9 @@ class DramMedia final : public Media {
   std::uint64_t burst_bytes_;  ///< a power of two
   unsigned burst_bits_;
   bool always_rmw_;
-  std::vector<Lane> lanes_;
+  std::vector<SubChannel> sub_channels_;
   bool failed_ = false;  // something threw in a sub-channel, such as a policy of a plug-in
-  std::vector<Access> accesses_;
+  std::vector<PendingAccess> accesses_;
   std::uint32_t free_ = kNoAccess;  ///< the last one that became free
   Windowed<DramCounters> counts_;
   std::array<std::uint32_t, 2> most_queued_{};  // of reads and of writes, in the window

@@ -23,41 +23,41 @@ constexpr DramRank dram_rank(DramRank key, DramStep step) { return key | static_
 
 class DramReadyList {
  public:
-  struct Entry {
+  struct ReadyBurst {
     DramRank key = 0;  ///< of the burst
     std::uint32_t bank = 0;
     bool rmw = false;
   };
   struct Found {
     Clock at = kNeverClock;
-    Entry entry;
+    ReadyBurst burst;
   };
 
-  bool empty() const { return entries_.empty(); }
-  void add(const Entry& entry) {
-    auto place = entries_.end();
-    while (place != entries_.begin() && (place - 1)->key > entry.key) --place;
-    entries_.insert(place, entry);
+  bool empty() const { return bursts_.empty(); }
+  void add(const ReadyBurst& burst) {
+    auto place = bursts_.end();
+    while (place != bursts_.begin() && (place - 1)->key > burst.key) --place;
+    bursts_.insert(place, burst);
   }
   void remove(DramRank key) {
-    auto place = entries_.begin();
+    auto place = bursts_.begin();
     while (place->key != key) ++place;
-    entries_.erase(place);
+    bursts_.erase(place);
   }
-  /// The entry that is ready first, none before `earliest`; of several the first by key. `ready` gives an entry's own time.
+  /// The burst that is ready first, none before `earliest`; of several the first by key. `ready` gives its own time.
   template <class Ready>
   Found first(Clock earliest, Ready ready) const {
     Found best;
-    for (const Entry& entry : entries_) {
-      const Clock at = ready(entry);
-      if (at <= earliest) return {earliest, entry};
-      if (at < best.at) best = {at, entry};
+    for (const ReadyBurst& burst : bursts_) {
+      const Clock at = ready(burst);
+      if (at <= earliest) return {earliest, burst};
+      if (at < best.at) best = {at, burst};
     }
     return best;
   }
 
  private:
-  std::vector<Entry> entries_;  // in the order of their keys
+  std::vector<ReadyBurst> bursts_;  // in the order of their keys
 };
 
 }  // namespace cxloom

@@ -15,11 +15,11 @@ void DramBacklog::push(const DramArrival& arrival) {
   entries_[entry] = {arrival, kNone};
   ++waiting_;
   const std::uint32_t requester = index(arrival.burst.requester);
-  if (requester >= lanes_.size()) {
-    lanes_.resize(requester + std::size_t{1});
-    queued_.resize(std::max(queued_.size(), lanes_.size()));
+  if (requester >= requesters_.size()) {
+    requesters_.resize(requester + std::size_t{1});
+    queued_.resize(std::max(queued_.size(), requesters_.size()));
   }
-  Lane& own = lanes_[requester];
+  RequesterQueue& own = requesters_[requester];
   (own.first == kNone ? own.first : entries_[own.last].next) = entry;
   own.last = entry;
   if (own.level == kNone) link(requester, queued_[requester]);
@@ -29,39 +29,39 @@ DramArrival DramBacklog::pop() {
   while (levels_[lowest_].first == kNone) ++lowest_;
   const std::uint32_t index = levels_[lowest_].first;
   unlink(index);
-  Lane& lane = lanes_[index];
-  const std::uint32_t entry = lane.first;
-  lane.first = entries_[entry].next;
+  RequesterQueue& own = requesters_[index];
+  const std::uint32_t entry = own.first;
+  own.first = entries_[entry].next;
   entries_[entry].next = free_;
   free_ = entry;
   --waiting_;
-  if (lane.first != kNone) link(index, queued_[index] + 1);
+  if (own.first != kNone) link(index, queued_[index] + 1);
   return entries_[entry].arrival;
 }
 
 void DramBacklog::fewer(std::uint32_t index) {
-  if (index >= lanes_.size() || lanes_[index].level == kNone) return;
+  if (index >= requesters_.size() || requesters_[index].level == kNone) return;
   unlink(index);
   link(index, queued_[index]);
 }
 
 void DramBacklog::link(std::uint32_t index, std::uint32_t at) {
-  Lane& lane = lanes_[index];
-  lane.level = at;
+  RequesterQueue& own = requesters_[index];
+  own.level = at;
   Level& level = levels_[at];
-  lane.before = level.last;
-  lane.after = kNone;
-  (level.last == kNone ? level.first : lanes_[level.last].after) = index;
+  own.before = level.last;
+  own.after = kNone;
+  (level.last == kNone ? level.first : requesters_[level.last].after) = index;
   level.last = index;
   lowest_ = std::min(lowest_, at);
 }
 
 void DramBacklog::unlink(std::uint32_t index) {
-  Lane& lane = lanes_[index];
-  Level& level = levels_[lane.level];
-  (lane.before == kNone ? level.first : lanes_[lane.before].after) = lane.after;
-  (lane.after == kNone ? level.last : lanes_[lane.after].before) = lane.before;
-  lane.level = kNone;
+  RequesterQueue& own = requesters_[index];
+  Level& level = levels_[own.level];
+  (own.before == kNone ? level.first : requesters_[own.before].after) = own.after;
+  (own.after == kNone ? level.last : requesters_[own.after].before) = own.before;
+  own.level = kNone;
 }
 
 }  // namespace cxloom

@@ -30,17 +30,17 @@ class DramBacklog {
 
   /// A burst came into the queue.
   void entered(NodeId requester) {
-    const std::uint32_t lane = index(requester);
-    if (lane >= queued_.size()) [[unlikely]]
-      queued_.resize(lane + std::size_t{1});
-    ++queued_[lane];
+    const std::uint32_t requester_index = index(requester);
+    if (requester_index >= queued_.size()) [[unlikely]]
+      queued_.resize(requester_index + std::size_t{1});
+    ++queued_[requester_index];
   }
   /// One left it.
   void left(NodeId requester) {
-    const std::uint32_t lane = index(requester);
-    --queued_[lane];
+    const std::uint32_t requester_index = index(requester);
+    --queued_[requester_index];
     if (waiting_ != 0) [[unlikely]]
-      fewer(lane);
+      fewer(requester_index);
   }
 
  private:
@@ -49,11 +49,12 @@ class DramBacklog {
     DramArrival arrival;
     std::uint32_t next = kNone;
   };
-  /// A requester.
-  struct Lane {
-    std::uint32_t first = kNone;  ///< of its waiting bursts
+  /// The waiting bursts of a requester.
+  struct RequesterQueue {
+    std::uint32_t first = kNone;
     std::uint32_t last = kNone;
-    std::uint32_t level = kNone;  ///< its list of lanes, by the number in the queue; none while nothing waits
+    std::uint32_t level =
+        kNone;  ///< its list of requesters, by the number in the queue; none while nothing waits
     std::uint32_t before = kNone;
     std::uint32_t after = kNone;
   };
@@ -62,16 +63,16 @@ class DramBacklog {
     std::uint32_t last = kNone;
   };
 
-  /// The index of a requester's lane; lane 0 is nobody's.
+  /// The index of a requester; 0 is nobody's.
   static std::uint32_t index(NodeId requester) { return requester.index() + 1U; }
   void fewer(std::uint32_t index);
   void link(std::uint32_t index, std::uint32_t level);
   void unlink(std::uint32_t index);
 
   std::uint32_t waiting_ = 0;
-  std::uint32_t lowest_ = 0;           ///< no lane is on a lower level
-  std::vector<std::uint32_t> queued_;  ///< by lane: bursts in the queue
-  std::vector<Lane> lanes_;
+  std::uint32_t lowest_ = 0;           ///< no requester is on a lower level
+  std::vector<std::uint32_t> queued_;  ///< by requester: bursts in the queue
+  std::vector<RequesterQueue> requesters_;
   std::vector<Level> levels_;
   std::vector<Waiting> entries_;
   std::uint32_t free_ = kNone;  ///< a list of entries

@@ -22,7 +22,7 @@ constexpr std::size_t kOperations = 120;  // of each
 /// Some in the cache, some at the home, as `where` says for each requester; "none" has no cache.
 void fetch_and_add(const std::string& coherence, const std::vector<std::string>& where, std::uint64_t words) {
   SCOPED_TRACE(coherence + ", " + where[0] + " and " + where[1]);
-  System system;
+  SpecBuilder system;
   const Value::Map memory{{"capacity", "1MiB"}, {"atomic_time", "7ns"}};
   const bool bias = coherence == "hdm-d";
   Value::Map region{{"coherence", coherence}};
@@ -60,7 +60,7 @@ void fetch_and_add(const std::string& coherence, const std::vector<std::string>&
   }
   system.region({home}, region);
   Running run(system);
-  const cxloom::System& built = run.simulation().system();
+  const System& built = run.simulation().system();
   CoherenceOracle oracle(built.address_map());
   for (int i = 0; i < kRequesters; ++i) {
     const NodeId node = built.component("h" + std::to_string(i)).id();

@@ -32,7 +32,7 @@ struct BiasOptions {
 /// A device with memory, and hosts, whose accesses come far apart: the latency of each, in the order of the steps.
 struct BiasRun {
   explicit BiasRun(const std::vector<BiasStep>& steps, const BiasOptions& options = {}) {
-    System system;
+    SpecBuilder system;
     const Value::Map cache{{"access_time", "12ns"}, {"ways", 0}, {"size", "1KiB"}};
     Value::Map bias{{"lookup_time", "7ns"}};
     for (const auto& each : options.bias) bias.emplace_back(each);
@@ -177,7 +177,7 @@ TEST(Bias, WithoutACacheTheDeviceReadsAndWritesPastTheCaches) {
 
 struct BiasMix {
   explicit BiasMix(const Value::Map& bias, const Value::Map& filter = {}) {
-    System system;
+    SpecBuilder system;
     const Value::Map cache{{"ways", 4}, {"size", "2KiB"}};
     Value::Map params = bias;
     if (!filter.empty()) params.emplace_back("filter", filter);
@@ -244,7 +244,7 @@ TEST(Bias, TheFilterHasTheLinesOfTheDevicesOwnCache) {
 }
 
 std::string bias_refusal(const Value::Map& memory, const std::vector<std::string>& to) {
-  System system;
+  SpecBuilder system;
   Value::Map params{{"capacity", "1MiB"}};
   for (const auto& each : memory) params.emplace_back(each);
   for (const char* device : {"d0", "d1"})

@@ -30,8 +30,8 @@ class SharedDcoh {
   double of_agent(const char* name) const { return run_.number({"coherence", name}); }
 
  private:
-  static System system_of(const DcohKnobs& knobs) {
-    System system;
+  static SpecBuilder system_of(const DcohKnobs& knobs) {
+    SpecBuilder system;
     Value::Map cache = knobs.cache;
     if (!Value(cache).find("size")) cache.emplace_back("size", "2KiB");
     cache.emplace_back("ways", 4);
@@ -180,7 +180,7 @@ TEST(CoherenceKnobs, WhatCannotBeIsRefusedWithTheReason) {
 }
 
 std::string region_refusal(Value::Map region, bool own, bool agent) {
-  System system;
+  SpecBuilder system;
   system.device("h", "host", {{"cache", Value::Map{}}});
   Value::Map memory{{"capacity", "1MiB"}};
   if (own) memory.emplace_back("dcoh", Value::Map{});

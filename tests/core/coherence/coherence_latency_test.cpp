@@ -32,7 +32,7 @@ struct DcohOptions {
 /// Hosts before one coherent memory, whose accesses come far apart: the latency of each of them, in the order of the steps.
 struct DcohRun {
   DcohRun(int hosts, const std::vector<DcohStep>& steps, const DcohOptions& options = {}) {
-    System system;
+    SpecBuilder system;
     Value::Map cache{{"access_time", "12ns"}, {"ways", 0}};
     for (const auto& each : options.cache) cache.emplace_back(each);
     if (!Value(cache).find("size")) cache.emplace_back("size", "1KiB");

@@ -46,7 +46,7 @@ class Order final : public ProtocolObserver {
 
 /// Rounds in which both read the old values. Each round has two lines of its own, of which both hosts have copies before it.
 std::uint64_t relaxed_rounds(bool fenced, const std::string& lag) {
-  test::System system;
+  test::SpecBuilder system;
   system.device("sw", "switch").device("mem", "memory", {{"capacity", "1MiB"}, {"dcoh", Value::Map{}}});
   system.link("sw", "mem");
   for (const std::uint64_t host : {0U, 1U}) {

@@ -19,7 +19,7 @@ constexpr Time kWriteTime = 60_ns;
 
 /// One line fits into the cache. x is made dirty by the first access, y takes its place, and then x is wanted again, one after the other.
 Running played(AccessKind first, AccessKind again, bool write_allocate, const std::string& persistence) {
-  System system;
+  SpecBuilder system;
   system.device(
       "host", "host",
       {{"process_time", "10ns"},

@@ -15,7 +15,7 @@ namespace {
 using namespace literals;
 using test::access_to;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 /// A host and a memory that serves an access after the other, 100 ns each: 640 MB/s.
 struct Loaded {
@@ -36,8 +36,8 @@ struct Loaded {
 constexpr double kServed = 0.64;  // GB/s
 constexpr double kAccess = 100;   // ns
 
-System system_of(const Loaded& loaded) {
-  System system;
+SpecBuilder system_of(const Loaded& loaded) {
+  SpecBuilder system;
   Value::Map host{{"queue", loaded.depth}};
   if (loaded.throttles) {
     host.emplace_back("throttle", Value::Map{{"rate", std::to_string(loaded.asked * kServed * 1000) + "MB/s"},
@@ -164,7 +164,7 @@ TEST(RequestThrottle, HearsTheLoadThatTheAnswerLeavesBehind) {
 // The k-th of some at once leaves k x 64 B / rate after the first.
 TEST(RequestThrottle, SpacesRequestsByTheRate) {
   for (const char* rate : {"100MB/s", "300MB/s", "77MB/s"}) {
-    System system;
+    SpecBuilder system;
     system.device("h", "host", {{"throttle", Value::Map{{"rate", rate}}}}).device("mem", "memory");
     system.link("h", "mem").region({"mem"});
     constexpr std::size_t kCount = 40;
@@ -186,7 +186,7 @@ TEST(RequestThrottle, ChangesTheRateOnceAWindow) {
   const auto rate_after = [](int optimal, int moderate, int severe) {
     Loaded loaded{
         .delta = 0.0625, .window_us = 6, .optimal = optimal, .moderate = moderate, .severe = severe};
-    System system = system_of(loaded);
+    SpecBuilder system = system_of(loaded);
     system.run_with({});
     system.replay("h", std::vector<Access>(100, access_to(0)));
     Running run(system);
@@ -216,7 +216,7 @@ TEST(RequestThrottle, ReportsTheRatesThatStoodForSomeTime) {
 }
 
 TEST(RequestThrottle, HoldsBackWhatCachesWriteBack) {
-  System system;
+  SpecBuilder system;
   system
       .device("h", "host",
               {{"cache", Value::Map{{"size", "4KiB"}}}, {"throttle", Value::Map{{"rate", "400MB/s"}}}})
@@ -233,7 +233,7 @@ TEST(RequestThrottle, HoldsBackWhatCachesWriteBack) {
 }
 
 TEST(RequestThrottle, LeavesCoherentMemoryAlone) {
-  System system;
+  SpecBuilder system;
   system.device("h", "host", {{"throttle", Value::Map{{"rate", "1MB/s"}}}})
       .device("mem", "memory", {{"dcoh", Value::Map{}}});
   system.link("h", "mem").region({"mem"}, {{"coherence", "hdm-db"}});

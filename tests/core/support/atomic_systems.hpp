@@ -24,7 +24,7 @@ struct AtomicOptions {
 class AtomicRun {
  public:
   AtomicRun(int hosts, const std::vector<TimedStep>& steps, const AtomicOptions& options = {}) {
-    System system;
+    SpecBuilder system;
     const auto with = [](Value::Map base, const Value::Map& more) {
       for (const auto& each : more) base.emplace_back(each);
       return base;

@@ -22,12 +22,12 @@ inline Value::Map core_with(Value::Map params) {
 }
 
 /// A host with a core and a memory that answers any number at once after exactly 100 ns.
-inline System with_core(Value::Map core, Value::Map host = {}) {
+inline SpecBuilder with_core(Value::Map core, Value::Map host = {}) {
   host.emplace_back("process_time", "0ns");
   host.emplace_back("core", core_with(std::move(core)));
   if (std::none_of(host.begin(), host.end(), [](const auto& entry) { return entry.first == "queue"; }))
     host.emplace_back("queue", 1024);
-  return System()
+  return SpecBuilder()
       .device("host", "host", std::move(host))
       .device("mem", "memory",
               {{"controller_time", "0ns"},

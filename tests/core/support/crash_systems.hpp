@@ -38,13 +38,13 @@ struct CrashShape {
   std::string kind = "switch";
 };
 
-inline System powered(const CrashShape& shape, std::uint64_t seed, int count = 60) {
+inline SpecBuilder powered(const CrashShape& shape, std::uint64_t seed, int count = 60) {
   PersistChain chain;
   chain.switches = shape.switches;
   chain.kind = shape.kind;
   for (const std::int64_t each : shape.buffered) chain.buffers[each] = shape.buffer;
   chain.media = slow_to_write();
-  System system = chain.build();
+  SpecBuilder system = chain.build();
   for (int i = 1; i < shape.hosts; ++i) {
     const std::string name = "host" + std::to_string(i);
     system.device(name, "host").link(name, "sw1", ports());

@@ -27,16 +27,16 @@ inline Value::Map repair_device(const std::string& at, const char* device) {
 }
 
 /// A memory that serves an access in 85 ns.
-inline System& slow_memory(System& system, const std::string& name = "mem") {
+inline SpecBuilder& slow_memory(SpecBuilder& system, const std::string& name = "mem") {
   return system.device(
       name, "memory",
       {{"controller_time", "40ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
 }
 
 /// host - sw - mem, and a host that makes these accesses one after the other.
-inline System host_switch_memory(const std::vector<Access>& accesses, const Value::Map& link,
-                                 Value::Map host = {}, Value::Map sw = {}) {
-  System system;
+inline SpecBuilder host_switch_memory(const std::vector<Access>& accesses, const Value::Map& link,
+                                      Value::Map host = {}, Value::Map sw = {}) {
+  SpecBuilder system;
   host.emplace_back("queue", 1);
   system.device("host", "host", std::move(host)).device("sw", "switch", std::move(sw));
   slow_memory(system).link("host", "sw", link).link("sw", "mem", link).region({"mem"});
@@ -45,8 +45,9 @@ inline System host_switch_memory(const std::vector<Access>& accesses, const Valu
 }
 
 /// sw0 and sw1 are joined directly, and by way of sw2; the host is at sw0, the memory at sw1.
-inline System triangle(const std::vector<Access>& accesses, const Value::Map& link, const Value::Map& sw) {
-  System system;
+inline SpecBuilder triangle(const std::vector<Access>& accesses, const Value::Map& link,
+                            const Value::Map& sw) {
+  SpecBuilder system;
   system.device("host", "host", {{"queue", 1}});
   for (const char* name : {"sw0", "sw1", "sw2"}) system.device(name, "switch", sw);
   slow_memory(system);

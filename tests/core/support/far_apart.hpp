@@ -22,7 +22,7 @@ inline constexpr Time kApart{10'000'000};
 
 /// What each requester replays, in the order of the steps, and a last access of each to `elsewhere`, so that
 /// the window stays open for the steps of all.
-inline void replay_apart(System& system, const std::vector<std::string>& requesters,
+inline void replay_apart(SpecBuilder& system, const std::vector<std::string>& requesters,
                          const std::vector<TimedStep>& steps, std::uint64_t elsewhere) {
   for (std::size_t r = 0; r < requesters.size(); ++r) {
     std::vector<Access> accesses;

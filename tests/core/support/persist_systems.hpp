@@ -58,12 +58,12 @@ struct PersistChain {
   Value::Map host;
   Value::Map more_of_switch;
 
-  System with(std::vector<Access> accesses) const {
-    System system = build();
+  SpecBuilder with(std::vector<Access> accesses) const {
+    SpecBuilder system = build();
     return system.replay("host", std::move(accesses));
   }
-  System build() const {
-    System system;
+  SpecBuilder build() const {
+    SpecBuilder system;
     system.device("host", "host", host);
     std::string before = "host";
     for (std::int64_t i = 1; i <= switches; ++i) {

@@ -194,7 +194,7 @@ void add_drawn_cache(Draw& draw, Value::Map& requester, CleanEvictions& notices)
 }
 
 std::string play(const RandomCase& made, const Lengths& lengths, bool log, const MakeFault& fault) {
-  System spec = made.system;
+  SpecBuilder spec = made.system;
   for (std::size_t r = 0; r < lengths.size(); ++r) {
     const RandomRequester& requester = made.requesters[r];
     const auto end = requester.program.begin() + static_cast<std::ptrdiff_t>(lengths[r]);
@@ -207,7 +207,7 @@ std::string play(const RandomCase& made, const Lengths& lengths, bool log, const
     return std::string("no system: ") + error.what();
   }
   Running& run = *made_run;
-  const cxloom::System& system = run.simulation().system();
+  const System& system = run.simulation().system();
   Audience audience(system.address_map());
   CoherenceOracle& oracle = audience.coherent;
   oracle.keep_log(log);

@@ -43,7 +43,7 @@ struct RandomRequester {
 
 /// What a seed stands for: the system has no work yet.
 struct RandomCase {
-  System system;
+  SpecBuilder system;
   std::vector<RandomRequester> requesters;
 };
 

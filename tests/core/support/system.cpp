@@ -7,7 +7,7 @@
 
 namespace cxloom::test {
 
-Running::Running(const System& system, const Registry& kinds)
+Running::Running(const SpecBuilder& system, const Registry& kinds)
     : collector_(std::make_unique<Collector>(true)),
       simulation_(std::make_unique<Simulation>(kinds, Spec::read(system.value(), kinds), system.traces(),
                                                *collector_)) {}

@@ -15,40 +15,40 @@
 namespace cxloom::test {
 
 /// Writes a spec as a person would, piece by piece.
-class System {
+class SpecBuilder {
  public:
-  System& device(const std::string& name, const std::string& kind, Value::Map params = {}) {
+  SpecBuilder& device(const std::string& name, const std::string& kind, Value::Map params = {}) {
     params.insert(params.begin(), {"kind", kind});
     devices_.emplace_back(name, std::move(params));
     return *this;
   }
-  System& link(const std::string& a, const std::string& b, Value::Map params = {}) {
+  SpecBuilder& link(const std::string& a, const std::string& b, Value::Map params = {}) {
     params.emplace_back("between", Value::List{a, b});
     links_.emplace_back(std::move(params));
     return *this;
   }
-  System& region(const std::vector<std::string>& to, Value::Map params = {}) {
+  SpecBuilder& region(const std::vector<std::string>& to, Value::Map params = {}) {
     params.emplace_back("to", Value::List(to.begin(), to.end()));
     regions_.emplace_back(std::move(params));
     return *this;
   }
-  System& work(const std::string& device, Value::Map params) {
+  SpecBuilder& work(const std::string& device, Value::Map params) {
     work_.emplace_back(device, std::move(params));
     return *this;
   }
   /// The device replays these accesses.
-  System& replay(const std::string& device, std::vector<Access> accesses, Value::Map params = {}) {
+  SpecBuilder& replay(const std::string& device, std::vector<Access> accesses, Value::Map params = {}) {
     params.emplace_back("trace", "in memory");
     traces_[device] = std::move(accesses);
     return work(device, std::move(params));
   }
   /// Something that happens during the run.
-  System& event(Value::Map params) {
+  SpecBuilder& event(Value::Map params) {
     events_.emplace_back(std::move(params));
     return *this;
   }
-  System& run_with(Value::Map params) { return run_ = std::move(params), *this; }
-  System& outputs(Value::Map params) { return outputs_ = std::move(params), *this; }
+  SpecBuilder& run_with(Value::Map params) { return run_ = std::move(params), *this; }
+  SpecBuilder& outputs(Value::Map params) { return outputs_ = std::move(params), *this; }
 
   Value value() const {
     return Value::Map{{"devices", devices_}, {"links", links_},   {"address_map", regions_},
@@ -81,7 +81,7 @@ class System {
 /// A simulation of a system with everything it needs.
 class Running {
  public:
-  explicit Running(const System& system, const Registry& kinds = registry());
+  explicit Running(const SpecBuilder& system, const Registry& kinds = registry());
   static const Registry& registry();
 
   Running& to_end();
@@ -107,7 +107,7 @@ class Running {
   RequestTable table_;
 };
 
-/// Accesses for `System::replay`.
+/// Accesses for `SpecBuilder::replay`.
 inline Access access_to(std::uint64_t address, AccessKind kind = AccessKind::kRead) {
   Access access;
   access.address = Address{address};

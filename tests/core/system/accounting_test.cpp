@@ -210,7 +210,7 @@ class Rebuilt {
 
 /// Runs a system and compares all its requests. Gives the sums of what was charged, for tests to see that the
 /// case at hand has come up.
-Segments compare(const System& system, const Parameters& parameters) {
+Segments compare(const SpecBuilder& system, const Parameters& parameters) {
   Running run(system);
   Log log;
   run.simulation().watch(&log);
@@ -255,7 +255,7 @@ Value::Map random_work(int requests, const char* footprint = "1MiB") {
 
 TEST(Accounting, BusFullAndHalfDuplex) {
   for (const bool half : {false, true}) {
-    System system;
+    SpecBuilder system;
     Value::Map bus{{"bandwidth", "62.5GB/s"}};  // 16 ps per byte
     if (half) bus.emplace_back("duplex", "half"), bus.emplace_back("turnaround", "3ns");
     system.device("host", "host", {{"queue", 64}}).device("bus", "bus", std::move(bus));
@@ -280,8 +280,8 @@ TEST(Accounting, BusFullAndHalfDuplex) {
 }
 
 /// Hosts on the first switches, memories on the last ones.
-System chain_of_switches(Value::Map switches, Value::Map link, Value::Map host = {}) {
-  System system;
+SpecBuilder chain_of_switches(Value::Map switches, Value::Map link, Value::Map host = {}) {
+  SpecBuilder system;
   std::vector<std::string> memories;
   for (int i = 0; i < 4; ++i) {
     const std::string own = std::to_string(i);

@@ -58,7 +58,7 @@ const std::vector<FlitKind>& flit_kinds() {
 class FlitFailures : public testing::TestWithParam<std::size_t> {
  protected:
   const FlitKind& kind() const { return flit_kinds()[GetParam()]; }
-  System system(std::size_t accesses, Value::Map host = {}) const {
+  SpecBuilder system(std::size_t accesses, Value::Map host = {}) const {
     return host_switch_memory(lines(accesses), kind().link, std::move(host), kind().sw);
   }
   // One read at a time: 10 at the host, there and 20 in the switch.
@@ -165,7 +165,7 @@ const Value::Map k68B = flits({{"phy", "pcie5-x8"}, {"sync_header_bypass", true}
 constexpr Time kWriteLeaves{84'250};
 
 TEST(FlitFailures, AMessageOfWhichAFlitIsMissingCrossesAgain) {
-  const System system = host_switch_memory(lines(1, AccessKind::kWrite), k68B);
+  const SpecBuilder system = host_switch_memory(lines(1, AccessKind::kWrite), k68B);
   Running before(system);
   before.to_end();
   const Time idle = before.latency(0);
@@ -175,7 +175,7 @@ TEST(FlitFailures, AMessageOfWhichAFlitIsMissingCrossesAgain) {
     bool again;
   };
   for (const Case& each : {Case{1_ps, true}, {2125_ps, true}, {2126_ps, false}}) {
-    System failing = system;
+    SpecBuilder failing = system;
     Running run(failing.event(fail_link(ns(kWriteLeaves + each.fails), "sw", "mem", "1us"))
                     .event(repair_link("500ns", "sw", "mem")));
     run.to_end();
@@ -193,8 +193,8 @@ TEST(FlitFailures, AMessageOfWhichAFlitIsMissingCrossesAgain) {
 }
 
 TEST(FlitFailures, AMessageOfWhichAFlitIsMissingLeavesByAnotherWay) {
-  const System system = triangle(lines(2, AccessKind::kWrite), k68B, {});
-  System failing = system;
+  const SpecBuilder system = triangle(lines(2, AccessKind::kWrite), k68B, {});
+  SpecBuilder failing = system;
   Running run(failing.event(fail_link(ns(kWriteLeaves + 1_ps), "sw0", "sw1", "100ns")));
   run.to_end();
   const Time there = 4250_ps + 50_ns;
@@ -208,12 +208,12 @@ TEST(FlitFailures, AMessageOfWhichAFlitIsMissingLeavesByAnotherWay) {
 TEST(FlitFailures, WhatItsCheckHasNotReachedCrossesAgain) {
   // The receiver keeps a message until the flit with the MAC is there, which begins when the first one, of 2 ns, has gone.
   const Value::Map checked = flits({{"phy", "pcie6-x16"}, {"ide", Value::Map{{"mode", "containment"}}}});
-  const System system = host_switch_memory(lines(2), checked);
+  const SpecBuilder system = host_switch_memory(lines(2), checked);
   const Time hop = 4_ns + 50_ns;
   const Time leaves = 10_ns + hop + 20_ns;
   const Time idle = leaves + hop + 85_ns + hop + 20_ns + hop;
   for (const Time fails : {1_ps, 2_ns, 2001_ps}) {
-    System failing = system;
+    SpecBuilder failing = system;
     Running run(failing.event(fail_link(ns(leaves + fails), "sw", "mem", "1us"))
                     .event(repair_link("500ns", "sw", "mem")));
     run.to_end();
@@ -242,7 +242,7 @@ TEST(FlitFailures, AFlitThatIsToBeSentAgainHasNotBegun) {
     Value::Map sound = mode.link;
     std::erase_if(sound, [](const auto& entry) { return entry.first == "errors"; });
     const auto system = [&] {
-      System made;
+      SpecBuilder made;
       made.device("host", "host", {{"queue", 1}}).device("sw", "switch");
       slow_memory(made).link("host", "sw", sound).link("sw", "mem", mode.link).region({"mem"});
       made.outputs({{"requests", true}});
@@ -284,8 +284,8 @@ TEST(FlitFailures, AFlitThatIsToBeSentAgainHasNotBegun) {
 
 /// Reads and writes, as many at once as there are, over links with few credits, parts of which fail and are repaired again and again. A
 /// read over other links keeps the run going until all has been quiet for a long time.
-System busy(const Value::Map& link, const char* queueing) {
-  System system;
+SpecBuilder busy(const Value::Map& link, const char* queueing) {
+  SpecBuilder system;
   system.device("host", "host", {{"queue", 64}, {"completion_timeout", "3us"}});
   for (const char* name : {"sw0", "sw1"}) system.device(name, "switch", {{"queueing", queueing}});
   slow_memory(system).link("host", "sw0", link).link("sw0", "sw1", link).link("sw1", "mem", link);
@@ -308,7 +308,7 @@ TEST(FlitFailures, AllCreditsAreBackAfterTheRepair) {
   };
   for (const Value::Map& link : ways) {
     for (const char* queueing : {"output", "voq", "fifo"}) {
-      System system = busy(link, queueing);
+      SpecBuilder system = busy(link, queueing);
       // At odd times, so that flits, credits and retries are met in all their states.
       for (int i = 1; i <= 12; ++i) {
         const std::string fails = std::to_string(1013 * i) + ".7ns";
@@ -327,7 +327,7 @@ TEST(FlitFailures, AllCreditsAreBackAfterTheRepair) {
       Simulation& simulation = run.simulation();
       EXPECT_GT(run.number({"errors", "requests"}), 0.0);
       ASSERT_GT(simulation.now(), 1_ms);
-      for (const cxloom::System::LinkView& link_view : simulation.system().links()) {
+      for (const System::LinkView& link_view : simulation.system().links()) {
         if (!link_view.params->phy) continue;
         for (LinkEnd* end : {link_view.forward, link_view.backward}) {
           for (std::size_t i = 0; i < kChannelCount; ++i)
@@ -339,7 +339,7 @@ TEST(FlitFailures, AllCreditsAreBackAfterTheRepair) {
 }
 
 TEST(FlitFailures, ALinkHasAnOutageOrEvents) {
-  System system =
+  SpecBuilder system =
       host_switch_memory(lines(1), flits({{"phy", "pcie6-x16"}, {"outage", Value::Map{{"at", "1us"}}}}));
   system.event(fail_link("50ns", "sw", "mem", "1us"));
   EXPECT_EQ(input_error([&] { Running run(system); }).path(), "events[0].fail");

@@ -15,8 +15,8 @@ using namespace literals;
 
 /// Hosts that make one request at a time, around a switch with one memory; a read takes 95 ns and the time
 /// that its host works on it.
-System hosts(const std::vector<std::pair<std::string, const char*>>& process_times) {
-  System system;
+SpecBuilder hosts(const std::vector<std::pair<std::string, const char*>>& process_times) {
+  SpecBuilder system;
   system.device("sw", "switch", {{"switching_time", "0ns"}, {"port_delay", "0ns"}})
       .device("mem", "memory",
               {{"controller_time", "0ns"},
@@ -46,7 +46,7 @@ bool has_note(Running& run, const std::string& part) {
 TEST(Window, OpensWhenTheLastIsWarm) {
   // 100 ns and 1003 ns per request: the slow one is warm at 10.03 us, when the fast one has issued 101.
   // Twenty more of it are issued up to 12 us, and twenty are answered since then.
-  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  SpecBuilder system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
   system.work("fast", patterned(20)).work("slow", patterned(20)).run_with({{"warmup", 10}});
   Running run(system);
   run.to_end();
@@ -60,7 +60,7 @@ TEST(Window, OpensWhenTheLastIsWarm) {
 }
 
 TEST(Window, OpensAtTheFirstRequestWithoutWarmUp) {
-  System system = hosts({{"fast", "5ns"}, {"late", "5ns"}});
+  SpecBuilder system = hosts({{"fast", "5ns"}, {"late", "5ns"}});
   Access first = access_to(0);
   first.timed = true;
   first.timestamp = 3_us;
@@ -79,7 +79,7 @@ TEST(Window, OpensAtTheFirstRequestWithoutWarmUp) {
 }
 
 TEST(Window, ExpectsMoreRequestsWhileSomebodyWaitsForIt) {
-  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  SpecBuilder system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
   system.work("fast", patterned(20)).work("slow", patterned(20)).run_with({{"warmup", 10}});
   Running run(system);
   EXPECT_EQ(run.simulation().progress().expected, 60U);
@@ -90,7 +90,7 @@ TEST(Window, ExpectsMoreRequestsWhileSomebodyWaitsForIt) {
 
 TEST(Window, SaysWhatATraceSpentBeforeTheOthersWereWarm) {
   // The trace has 29 of its 130 accesses left when the other is warm.
-  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  SpecBuilder system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
   system.replay("fast", reads(130)).work("slow", patterned(20)).run_with({{"warmup", 10}});
   Running run(system);
   run.to_end();
@@ -101,7 +101,7 @@ TEST(Window, SaysWhatATraceSpentBeforeTheOthersWereWarm) {
 }
 
 TEST(Window, ATraceThatEndsBeforeTheOthersAreWarmLeavesThemTheWindow) {
-  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  SpecBuilder system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
   system.replay("fast", reads(50)).work("slow", patterned(20)).run_with({{"warmup", 10}});
   Running run(system);
   run.to_end();
@@ -113,7 +113,7 @@ TEST(Window, ATraceThatEndsBeforeTheOthersAreWarmLeavesThemTheWindow) {
 }
 
 TEST(Window, OfATraceWithEnoughLeftThereIsNothingToSay) {
-  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  SpecBuilder system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
   system.replay("fast", reads(130), {{"requests", 20}})
       .work("slow", patterned(20))
       .run_with({{"warmup", 10}});
@@ -124,7 +124,7 @@ TEST(Window, OfATraceWithEnoughLeftThereIsNothingToSay) {
 }
 
 TEST(Window, WhoIsDrivenFromOutsideIsWarm) {
-  System system = hosts({{"driven", "5ns"}, {"slow", "908ns"}});
+  SpecBuilder system = hosts({{"driven", "5ns"}, {"slow", "908ns"}});
   system.work("slow", patterned(20)).run_with({{"warmup", 10}});
   Running run(system);
   run.simulation().drive("driven");
@@ -141,7 +141,7 @@ TEST(Window, WhoIsDrivenFromOutsideIsWarm) {
 }
 
 TEST(Window, ARunStoppedBeforeItOpensMeasuresNothing) {
-  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  SpecBuilder system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
   system.work("fast", patterned(20)).work("slow", patterned(20)).run_with({{"warmup", 10}});
   Running run(system);
   EXPECT_FALSE(run.simulation().run_until(9_us));
@@ -152,7 +152,7 @@ TEST(Window, ARunStoppedBeforeItOpensMeasuresNothing) {
 
 TEST(Window, OpensAtAGivenTime) {
   // 100 ns per request: #100 is issued at 10 us. The window opens 50 ns later, and twenty are measured.
-  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  SpecBuilder system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
   system.work("fast", patterned(20)).work("slow", patterned(20)).run_with({{"warmup_time", "10050ns"}});
   Running run(system);
   run.to_end();
@@ -192,7 +192,7 @@ TEST(Window, WorkFromOutsideThatEndsBeforeTheGivenTimeIsToldInANote) {
 }
 
 TEST(Window, OneWayToSayHowLongTheWarmUpIs) {
-  System system = hosts({{"host", "5ns"}});
+  SpecBuilder system = hosts({{"host", "5ns"}});
   system.work("host", patterned(20)).run_with({{"warmup", 10}, {"warmup_time", "1us"}});
   EXPECT_THROW(Running{system}, InputError);
 }
@@ -200,8 +200,8 @@ TEST(Window, OneWayToSayHowLongTheWarmUpIs) {
 // --- until the mean is known ---
 
 /// One server of 1 us, asked at random times at 60 % of what it can do.
-System queue(std::int64_t requests, const char* until, std::int64_t seed = 1) {
-  System system;
+SpecBuilder queue(std::int64_t requests, const char* until, std::int64_t seed = 1) {
+  SpecBuilder system;
   system.device("host", "host", {{"process_time", "0ns"}, {"queue", 4096}})
       .device("mem", "memory",
               {{"controller_time", "0ns"},
@@ -258,7 +258,7 @@ TEST(Window, WorkThatEndsBeforeTheMeanIsKnownSaysHowWellItIs) {
 }
 
 TEST(Window, WhatNeverChangesIsKnownAtTheFirstLook) {
-  System system = hosts({{"host", "5ns"}});
+  SpecBuilder system = hosts({{"host", "5ns"}});
   system.work("host", patterned(100'000)).run_with({{"until", Value::Map{{"ci", "1%"}}}});
   Running run(system);
   run.to_end();
@@ -268,7 +268,7 @@ TEST(Window, WhatNeverChangesIsKnownAtTheFirstLook) {
 TEST(Window, ADeadlockInTheWarmUpIsFoundThoughOthersGoOn) {
   // Five switches in a ring, each with an accelerator that writes to the memory two on, with one buffer a
   // link: a deadlock. A host beside them has a memory of its own and would go on for ever.
-  System system;
+  SpecBuilder system;
   const auto name = [](const char* kind, int i) { return kind + std::to_string(i % 5); };
   const Value::Map narrow{{"bandwidth", "32GB/s"}, {"credits", 1}};
   for (int i = 0; i < 5; ++i) {

@@ -47,7 +47,7 @@ std::vector<double> shares(const std::vector<LevelOf>& levels, const std::string
   std::vector<Access> accesses;
   accesses.reserve(lines.size());
   for (const std::uint64_t line : lines) accesses.push_back(access_to(line * kLineBytes));
-  System system;
+  SpecBuilder system;
   system.device("host", "host", {{"process_time", "10ns"}, {"queue", 1}, {"cache", cache}})
       .device("mem", "memory",
               {{"capacity", "1MiB"},

@@ -27,7 +27,7 @@ class Replay {
          Value::Map cache = {{"size", "64KiB"}}) {
     cache.insert(cache.end(), {{"access_time", "12ns"}, {"ways", 0}, {"prefetch", prefetch}});
     requester.insert(requester.end(), {{"process_time", "10ns"}, {"cache", cache}});
-    System system;
+    SpecBuilder system;
     system.device("host", "host", requester)
         .device("mem", "memory",
                 {{"capacity", "1MiB"},
@@ -53,7 +53,7 @@ class Replay {
 };
 
 const CacheAgent& cache_of(Replay& run) {
-  const cxloom::System& system = run.running().simulation().system();
+  const System& system = run.running().simulation().system();
   return *system.roles().of<Requester>(run.running().node("host"))->cache();
 }
 
@@ -209,7 +209,7 @@ TEST(Prefetch, OperationsAtTheHomeAskForNothingAndUseNothing) {
 }
 
 TEST(Prefetch, WhatDoesNotComeIsCounted) {
-  System system;
+  SpecBuilder system;
   system.device("host", "host", {{"queue", 1}, {"cache", Value::Map{{"prefetch", next_line(3)}}}})
       .device("mem", "memory", {{"capacity", "1MiB"}})
       .link("host", "mem",

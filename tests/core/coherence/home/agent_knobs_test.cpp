@@ -28,8 +28,8 @@ class SharedHome {
   double of_agent(const char* name) const { return run_.number({"per_home", "host", name}); }
 
  private:
-  static System system_of(const HomeKnobs& knobs) {
-    System system;
+  static SpecBuilder system_of(const HomeKnobs& knobs) {
+    SpecBuilder system;
     Value::Map cache = knobs.cache;
     cache.emplace_back("size", "2KiB");
     cache.emplace_back("ways", 4);
@@ -124,7 +124,7 @@ TEST(HomeAgentKnobs, WritesPastTheCacheFetchNothing) {
 /// What a region of the host's memory, or of a memory's, is refused with.
 std::string home_refusal(const Value::Map& host, const Value::Map& region, const std::string& to,
                          const Value::Map& link = {}) {
-  System system;
+  SpecBuilder system;
   Value::Map params{{"cache", Value::Map{}}};
   for (const auto& each : host) params.emplace_back(each);
   system.device("host", "host", params).device("sw", "switch");
@@ -171,7 +171,7 @@ TEST(HomeAgentKnobs, ARegionNeedsAHomeThatSpeaksItsProtocol) {
 
 TEST(HomeAgentKnobs, ALinkThatFailsRequestsBetweenHomeAndMemoryIsRefused) {
   for (const bool by_host : {true, false}) {
-    System system;
+    SpecBuilder system;
     system.device("host", "host", {{"home_agent", Value::Map{}}}).device("agent", "dcoh");
     system.device("d", "accelerator", {{"cache", Value::Map{}}}).device("sw", "switch");
     system.device("mem", "memory", {{"capacity", "1MiB"}});
@@ -193,7 +193,7 @@ TEST(HomeAgentKnobs, ALinkThatFailsRequestsBetweenHomeAndMemoryIsRefused) {
 
 TEST(HomeAgentKnobs, WhatSnoopsTakeIsWrittenBackUnderBothProtocols) {
   const auto run = [](bool by_host) {
-    System system;
+    SpecBuilder system;
     system.device("host", "host", {{"home_agent", Value::Map{}}})
         .device("agent", "dcoh")
         .device("sw", "switch");

@@ -38,7 +38,7 @@ struct HomeOptions {
 struct HomeRun {
   HomeRun(int devices, const std::vector<HomeStep>& steps, const HomeOptions& options = {})
       : outside(options.memory_outside) {
-    System system;
+    SpecBuilder system;
     const Value::Map memory{
         {"capacity", "1MiB"},
         {"controller_time", "40ns"},
@@ -96,7 +96,7 @@ struct HomeRun {
   }
   /// Time of all accesses to the coherent memory, in controller and media: it tells reads from writes.
   Time memory_time() const {
-    const cxloom::System& system = run->simulation().system();
+    const System& system = run->simulation().system();
     MemoryOwner& memory = *system.roles().of<MemoryOwner>(run->node(outside ? "mem" : "host"));
     return Time{static_cast<std::int64_t>(memory.memory_queue_integral(run->simulation().now()))};
   }

@@ -16,7 +16,7 @@ using test::fail_link;
 using test::repair_device;
 using test::repair_link;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 /// A wire of 1 GB/s without headers: a packet of 1000 bytes takes 1 us of it.
 const Value::Map kSlow{
@@ -27,10 +27,10 @@ const Value::Map kSlowCredits{
 class IoEngineFailures : public testing::TestWithParam<std::pair<const char*, bool>> {
  protected:
   /// nic - sw - mem, and a host at the same switch that reads a memory of its own, a line each us.
-  static System engine(Value::Map params, std::size_t lines) {
+  static SpecBuilder engine(Value::Map params, std::size_t lines) {
     const Value::Map& link = GetParam().second ? kSlowCredits : kSlow;
     params.emplace_back("target", "mem");
-    System system;
+    SpecBuilder system;
     system.device("host", "host", {}).device("nic", "io-engine", std::move(params));
     system.device("sw", "switch", Value::Map{{"queueing", GetParam().first}});
     test::slow_memory(system);

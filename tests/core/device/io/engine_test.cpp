@@ -16,11 +16,11 @@ namespace {
 
 using namespace literals;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 // A host that reads its memory every 20 ns for 20 us, over a link of its own, and an engine linked to `at`.
-System beside_a_host(Value::Map engine, const std::string& at = "host", Value::Map link = {}) {
-  System system;
+SpecBuilder beside_a_host(Value::Map engine, const std::string& at = "host", Value::Map link = {}) {
+  SpecBuilder system;
   system.device("host", "host").device("mem", "memory", {{"io_time", "80ns"}});
   system.device("acc", "accelerator", {{"io_time", "60ns"}}).device("nic", "io-engine", std::move(engine));
   system.device("sw", "switch", {{"port_delay", "0ns"}, {"switching_time", "5ns"}});
@@ -100,7 +100,7 @@ TEST(IoEngine, ConfigurationReadsAreOfOneDoubleWordAndOneAtATime) {
 
 // A host that writes to a memory as fast as it can, through a switch of 10 GB/s, and an engine that writes there too.
 double host_bandwidth_beside(Value::Map engine, const char* queueing = "voq") {
-  System system;
+  SpecBuilder system;
   system.device("host", "host", {{"queue", 256}})
       .device("mem", "memory")
       .device("nic", "io-engine", std::move(engine));
@@ -130,7 +130,7 @@ TEST(IoEngine, NoQueueGrowsWithoutEndBehindAFasterInlet) {
   for (const char* outstanding : {"8", "", "1000"}) {
     Value::Map engine{{"target", "mem"}};
     if (*outstanding) engine.emplace_back("outstanding", std::stoi(outstanding));
-    System system;
+    SpecBuilder system;
     system.device("host", "host", {{"queue", 64}}).device("mem", "memory").device("sw", "switch");
     system.device("nic", "io-engine", engine).region({"mem"});
     for (const char* from : {"host", "nic"}) system.link(from, "sw", {{"bandwidth", "100GB/s"}});
@@ -166,7 +166,7 @@ TEST(IoEngine, TakesFairTurnsOnASharedWire) {
 
 TEST(IoEngine, GoesUpABusToAHostAndDownToAMemory) {
   const auto payload = [](Value::Map engine) {
-    System system;
+    SpecBuilder system;
     system.device("host", "host").device("bus", "bus").device("mem", "memory");
     system.device("nic", "io-engine", std::move(engine));
     system.link("host", "bus").link("bus", "mem").link("bus", "nic").region({"mem"});
@@ -212,7 +212,7 @@ TEST(IoEngine, TheRunEndsWithTheWorkAndNothingIsLost) {
 }
 
 TEST(IoEngine, SlicesOfTheRunChangeNothing) {
-  const System system =
+  const SpecBuilder system =
       beside_a_host({{"target", "mem"}, {"traffic", "dma-read"}}, "sw", {{"bandwidth", "20GB/s"}});
   Running whole(system);
   whole.to_end();
@@ -225,7 +225,7 @@ TEST(IoEngine, SlicesOfTheRunChangeNothing) {
 }
 
 TEST(IoEngine, ADrivenSimulationEndsWhenItsFeedsClose) {
-  System system;
+  SpecBuilder system;
   system.device("host", "host")
       .device("mem", "memory")
       .device("nic", "io-engine", {{"target", "host"}, {"rate", "1GB/s"}});

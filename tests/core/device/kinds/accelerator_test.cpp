@@ -10,7 +10,7 @@ namespace {
 using namespace literals;
 using test::access_to;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 const Value::Map kMemory{{"capacity", "1MiB"},
                          {"controller_time", "40ns"},
@@ -18,7 +18,7 @@ const Value::Map kMemory{{"capacity", "1MiB"},
 
 TEST(Accelerator, ServesItselfWithoutALink) {
   // Alone in the system: process, controller, media; no hop.
-  System system;
+  SpecBuilder system;
   system.device("acc", "accelerator", {{"process_time", "3ns"}, {"memory", kMemory}}).region({"acc"});
   Running run(system.replay("acc", {access_to(0), access_to(4096, AccessKind::kWrite)}));
   run.to_end();
@@ -33,7 +33,7 @@ TEST(Accelerator, ServesItselfWithoutALink) {
 TEST(Accelerator, ItsOwnMemoryCountsAlsoWhenItsControllerTakesNoTime) {
   Value::Map memory = kMemory;
   memory[1].second = "0ns";
-  System system;
+  SpecBuilder system;
   system.device("acc", "accelerator", {{"process_time", "0ns"}, {"memory", memory}}).region({"acc"});
   Running run(system.replay("acc", {access_to(0)}));
   run.to_end();
@@ -43,7 +43,7 @@ TEST(Accelerator, ItsOwnMemoryCountsAlsoWhenItsControllerTakesNoTime) {
 TEST(Accelerator, ReachesItsPeersWithoutAHost) {
   // Two accelerators on one switch, each reads the other's memory: no host anywhere.
   for (const bool first : {true, false}) {
-    System system;
+    SpecBuilder system;
     for (const char* name : {"a", "b"})
       system.device(name, "accelerator", {{"process_time", "3ns"}, {"memory", kMemory}});
     system.device("sw", "switch", {{"switching_time", "20ns"}, {"port_delay", "0ns"}});
@@ -62,7 +62,7 @@ TEST(Accelerator, ReachesItsPeersWithoutAHost) {
 TEST(Accelerator, OwnRequestsAndAnswersShareItsPortWithoutLoss) {
   // Everybody reads and writes everything, with credits: all requests are answered (the run would not end otherwise).
   for (const char* queueing : {"output", "voq", "fifo"}) {
-    System system;
+    SpecBuilder system;
     system.device("sw", "switch", {{"queueing", queueing}});
     std::vector<std::string> names;
     for (int i = 0; i < 4; ++i) {

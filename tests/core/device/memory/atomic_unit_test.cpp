@@ -15,7 +15,7 @@ namespace {
 using namespace literals;
 using test::access_to;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 constexpr AccessKind R = AccessKind::kRead;
 constexpr AccessKind W = AccessKind::kWrite;
@@ -41,7 +41,7 @@ std::vector<Time> atomic_latencies(const std::vector<At>& accesses, const Value:
     memory.emplace_back("media",
                         Value::Map{{"kind", "fixed"}, {"latency", "45ns"}, {"write_latency", "105ns"}});
   }
-  System system;
+  SpecBuilder system;
   system.device("host", "host", {{"process_time", "0ns"}, {"queue", 64}}).device("mem", "memory", memory);
   system.link("host", "mem").region({"mem"});
   std::vector<Access> trace;
@@ -141,7 +141,7 @@ TEST(AtomicUnit, IsNotPosted) {
 
 TEST(AtomicUnit, HoldsItsCreditUntilItsEndIfCreditsAreReleasedThen) {
   const auto latency = [](const char* release) {
-    System system;
+    SpecBuilder system;
     system.device("host", "host", {{"process_time", "0ns"}, {"queue", 64}});
     system.device(
         "mem", "memory",

@@ -17,14 +17,14 @@ namespace {
 using namespace literals;
 using test::access_to;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 /// A host and a memory at its side: 40 ns of controller, 45 ns of media for reads, 105 ns for writes.
-System host_and(Value::Map memory, Value::Map media = {}, Value::Map link = {}) {
+SpecBuilder host_and(Value::Map memory, Value::Map media = {}, Value::Map link = {}) {
   Value::Map fixed{{"kind", "fixed"}, {"latency", "45ns"}, {"write_latency", "105ns"}};
   fixed.insert(fixed.end(), media.begin(), media.end());
   memory.emplace_back("media", fixed);
-  System system;
+  SpecBuilder system;
   system.device("host", "host", {{"process_time", "0ns"}, {"queue", 64}}).device("mem", "memory", memory);
   system.link("host", "mem", std::move(link)).region({"mem"});
   return system;
@@ -39,7 +39,7 @@ Access at(Time when, std::uint64_t address, AccessKind kind = AccessKind::kRead,
 }
 constexpr AccessKind kWrite = AccessKind::kWrite;
 
-Running replayed(System system, const std::vector<Access>& accesses) {
+Running replayed(SpecBuilder system, const std::vector<Access>& accesses) {
   Running run(system.replay("host", accesses, {{"replay", "timestamps"}}));
   run.to_end();
   return run;
@@ -68,7 +68,7 @@ TEST(MemoryBuffers, AnIdleWriteTakesTheMediaOnlyIfItIsNotPosted) {
 TEST(MemoryBuffers, PostedOrNotWritesSaturateAlike) {
   // Either the places limit them, each taken for 145 ns, or the data path does.
   const auto gb_per_s = [](std::int64_t places, const char* bandwidth, bool posted) {
-    System system =
+    SpecBuilder system =
         host_and({{"write_buffer", places}, {"posted_writes", posted}}, {{"bandwidth", bandwidth}});
     system.work("host", {{"pattern", "random"}, {"reads", 0.0}, {"requests", 8000}, {"footprint", "1MiB"}})
         .run_with({{"warmup", 1000}});
@@ -91,7 +91,8 @@ TEST(MemoryBuffers, SaturatedLatencyIsTheBuffersOverTheServiceRate) {
   // turn; the rest of the 64 has no credit and waits at the host.
   for (const std::int64_t buffer : {16, 24, 40}) {
     for (const std::int64_t credits : {1, 5}) {
-      System system = host_and({{"read_buffer", buffer}}, {{"bandwidth", "8GB/s"}}, {{"credits", credits}});
+      SpecBuilder system =
+          host_and({{"read_buffer", buffer}}, {{"bandwidth", "8GB/s"}}, {{"credits", credits}});
       system.replay("host", std::vector<Access>(1000, access_to(0)));
       Running run(system);
       run.to_end();
@@ -122,7 +123,7 @@ TEST(MemoryBuffers, AFullWriteBufferStopsNoRead) {
 
 TEST(MemoryBuffers, WhoWaitsForAPlaceWaitsForTheMemory) {
   const auto waits = [](Value::Map memory, AccessKind kind) {
-    System system = host_and(std::move(memory));
+    SpecBuilder system = host_and(std::move(memory));
     Running run(system.replay("host", std::vector<Access>(8, access_to(0, kind))));
     run.simulation().run_until(60_ns);
     return describe_waits(run.simulation().kernel());
@@ -152,8 +153,8 @@ TEST(MemoryBuffers, AReadOfABufferedWriteIsAnsweredFromThere) {
 TEST(MemoryBuffers, ACreditOfAPostedWriteIsBackWithItsAnswer) {
   // One credit: each write leaves when the one before it is answered, 40 ns later.
   std::vector<Access> accesses(5, access_to(0, kWrite));
-  System system = host_and({{"write_buffer", 8}, {"posted_writes", true}, {"credit_release", "completion"}},
-                           {}, {{"credits", 1}});
+  SpecBuilder system = host_and(
+      {{"write_buffer", 8}, {"posted_writes", true}, {"credit_release", "completion"}}, {}, {{"credits", 1}});
   Running run(system.replay("host", accesses));
   run.to_end();
   for (std::size_t row = 0; row < 5; ++row)
@@ -165,7 +166,7 @@ TEST(MemoryBuffers, MoreOfThemNeverMakesASystemSlower) {
     for (const bool posted : {false, true}) {
       double before = 0;
       for (const std::int64_t places : {1, 2, 4, 8, 16, 32}) {
-        System system =
+        SpecBuilder system =
             host_and({{"read_buffer", places}, {"write_buffer", places}, {"posted_writes", posted}},
                      {{"banks", 16}}, {{"credits", 8}});
         system

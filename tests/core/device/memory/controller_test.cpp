@@ -10,11 +10,11 @@ namespace {
 using namespace literals;
 using test::access_to;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 TEST(MemoryController, AQueueLimitOfOneServesOneAfterTheOther) {
   // Controller 40 ns and media 45 ns for each, one at a time: the k-th ends at (k + 1) x 85 ns.
-  System system;
+  SpecBuilder system;
   system.device("host", "host", {{"process_time", "0ns"}});
   system.device("mem", "memory", {{"controller_time", "40ns"}, {"queue", 1}});
   system.link("host", "mem").region({"mem"}).replay("host", std::vector<Access>(20, access_to(0)));
@@ -31,7 +31,7 @@ TEST(MemoryController, AQueueLimitOfOneServesOneAfterTheOther) {
 TEST(MemoryController, AQueueLimitSetsTheRateToSlotsPerServiceTime) {
   // Saturated: `queue` requests in 85 ns.
   for (const std::int64_t queue : {2, 7, 64}) {
-    System system;
+    SpecBuilder system;
     system.device("host", "host", {{"process_time", "0ns"}, {"queue", 256}});
     system.device("mem", "memory", {{"queue", queue}}).link("host", "mem").region({"mem"});
     system.work("host", {{"pattern", "random"}, {"requests", 8500}, {"footprint", "1MiB"}})
@@ -48,7 +48,7 @@ TEST(MemoryController, AQueueLimitSetsTheRateToSlotsPerServiceTime) {
 TEST(MemoryController, WhatWaitsOutsideHoldsItsCredits) {
   // One slot in the memory, two buffers before it: the third waits outside, the fourth has no credit and
   // waits at the host. The link takes no time, so a credit is back as soon as its message is admitted.
-  System system;
+  SpecBuilder system;
   system.device("host", "host", {{"process_time", "0ns"}});
   system.device("mem", "memory", {{"queue", 1}});
   system.link("host", "mem", {{"credits", 2}})
@@ -67,7 +67,7 @@ TEST(MemoryController, WhatWaitsOutsideHoldsItsCredits) {
 }
 
 TEST(MemoryController, CountsReadsAndWritesOfTheWindow) {
-  System system;
+  SpecBuilder system;
   system.device("host", "host").device("mem", "memory").link("host", "mem").region({"mem"});
   std::vector<Access> accesses;
   for (int i = 0; i < 30; ++i)

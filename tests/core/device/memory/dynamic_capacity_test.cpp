@@ -17,16 +17,16 @@ using namespace literals;
 using test::access_to;
 using test::input_error;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 Value::Map extent(const char* base, const char* size, const char* host) {
   return {{"base", base}, {"size", size}, {"host", host}};
 }
 
 /// Reads of one host, one after the other: 10 at the host, 40 in the controller, 45 in the media, no time between.
-System one_host(const std::vector<std::uint64_t>& addresses, const Value::List& extents,
-                Value::Map memory = {}) {
-  System system;
+SpecBuilder one_host(const std::vector<std::uint64_t>& addresses, const Value::List& extents,
+                     Value::Map memory = {}) {
+  SpecBuilder system;
   system.device("host", "host", {{"queue", 1}}).device("other", "host");
   memory.insert(memory.end(), {{"capacity", "64KiB"},
                                {"controller_time", "40ns"},
@@ -109,7 +109,9 @@ TEST(DynamicCapacity, LeavesFailuresWhatTheyCost) {
 }
 
 TEST(DynamicCapacity, RefusesWhatCannotBe) {
-  const auto path = [](const System& system) { return input_error([&] { Running run(system); }).path(); };
+  const auto path = [](const SpecBuilder& system) {
+    return input_error([&] { Running run(system); }).path();
+  };
   const auto with = [](const Value::List& extents) { return one_host({0}, extents); };
   const std::string at = "devices.mem.dynamic_capacity.extents";
   EXPECT_EQ(path(with({extent("0x0", "128KiB", "host")})), at + "[0].size");

@@ -15,7 +15,7 @@ namespace {
 using namespace literals;
 using test::access_to;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 constexpr const char* kEach = "64MiB";  // of each logical device
 constexpr std::uint64_t kEachBytes = 64ULL << 20U;
@@ -40,8 +40,8 @@ struct Split {
 
 std::string name_of(std::size_t host) { return "h" + std::to_string(host); }
 
-System system_of(const Split& split) {
-  System system;
+SpecBuilder system_of(const Split& split) {
+  SpecBuilder system;
   Value::List devices;
   for (const Split::Host& host : split.hosts) {
     Value::Map ld{{"capacity", kEach}, {"allocated_bandwidth", host.weight}};
@@ -144,7 +144,7 @@ TEST(LogicalDevices, AQueueOfItsOwnKeepsABacklogOutOfTheWay) {
 TEST(LogicalDevices, TheLimitIsExact) {
   for (const char* limit : {"100MB/s", "300MB/s", "77MB/s"}) {
     Split split{.hosts = {{.ld = {{"bandwidth_limit", limit}}}}};
-    System system = system_of(split);
+    SpecBuilder system = system_of(split);
     constexpr std::size_t kCount = 50;
     system.replay("h0", std::vector<Access>(kCount, access_to(0))).run_with({});
     Running run(system);
@@ -168,7 +168,7 @@ TEST(LogicalDevices, NobodyHasMoreThanItsLimit) {
 }
 
 /// The accesses of one after the other, by time.
-std::vector<std::int64_t> latencies_in_turn(System system) {
+std::vector<std::int64_t> latencies_in_turn(SpecBuilder system) {
   Running run(system);
   run.to_end();
   std::vector<std::int64_t> all;
@@ -178,7 +178,7 @@ std::vector<std::int64_t> latencies_in_turn(System system) {
 
 TEST(LogicalDevices, OneAtATimePaysNothing) {
   const auto with = [](Value::Map memory, Value::Map region) {
-    System system;
+    SpecBuilder system;
     memory.insert(memory.end(), {{"capacity", kEach}, {"queue", 4}});
     system.device("h", "host", {{"queue", 1}}).device("mem", "memory", memory).link("h", "mem");
     system.region({"mem"}, std::move(region));
@@ -195,7 +195,7 @@ TEST(LogicalDevices, AnotherHostIsAnsweredWithAnErrorOnce) {
   for (const bool heads : {false, true}) {
     split.heads = heads;
     split.hosts[0].works = split.hosts[1].works = false;
-    System system = system_of(split);
+    SpecBuilder system = system_of(split);
     system.replay("h1", {access_to(0), access_to(kEachBytes), access_to(64, AccessKind::kWrite)})
         .run_with({});
     Running run(system);
@@ -209,7 +209,7 @@ TEST(LogicalDevices, AnotherHostIsAnsweredWithAnErrorOnce) {
 }
 
 TEST(LogicalDevices, LiveInTheirPartOfTheMemory) {
-  System system;
+  SpecBuilder system;
   const Value::List two{Value::Map{{"capacity", "4KiB"}}, Value::Map{{"capacity", "8KiB"}}};
   system.device("h", "host")
       .device("a", "memory", {{"logical_devices", two}})
@@ -233,7 +233,7 @@ TEST(LogicalDevices, LiveInTheirPartOfTheMemory) {
 
 void expect_refused(const Value::Map& memory, const Value::Map& region, const std::string& path,
                     const std::string& problem) {
-  System system;
+  SpecBuilder system;
   system.device("h", "host").device("mem", "memory", memory).link("h", "mem").region({"mem"}, region);
   system.replay("h", {access_to(0)});
   try {

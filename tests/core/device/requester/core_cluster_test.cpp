@@ -18,7 +18,7 @@ using test::core;
 using test::expect_parts_to_sum;
 using test::reads_apart;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 using test::with_core;
 
 TEST(CoreCluster, OneReadComesAfterTheInstructionsBeforeIt) {
@@ -191,7 +191,7 @@ TEST(CoreCluster, CyclesOfATraceTakeThePlaceOfThoseOfItsInstructions) {
 }
 
 TEST(CoreCluster, AccessesOfAPatternAreAnInstructionEach) {
-  System system = with_core({{"window", 16}});
+  SpecBuilder system = with_core({{"window", 16}});
   system.work("host", {{"pattern", "sequential"}, {"requests", 160}, {"footprint", "1MiB"}});
   Running run(system);
   run.to_end();

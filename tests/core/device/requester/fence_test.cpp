@@ -12,12 +12,12 @@ namespace {
 using namespace literals;
 using test::access_to;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 /// A host and a memory that answers any number at once after exactly 100 ns.
-System fencing_host(Value::Map host) {
+SpecBuilder fencing_host(Value::Map host) {
   host.emplace_back("process_time", "0ns");
-  return System()
+  return SpecBuilder()
       .device("host", "host", std::move(host))
       .device("mem", "memory",
               {{"controller_time", "0ns"},
@@ -38,7 +38,7 @@ Access behind_a_fence(std::uint64_t address, AccessKind kind = AccessKind::kRead
 TEST(Fence, EveryNAccessesTakeAsLongAsTheirRounds) {
   for (const std::int64_t queue : {1, 3, 4, 64}) {
     for (const std::int64_t every : {1, 4, 6, 10}) {
-      System system = fencing_host({{"queue", queue}});
+      SpecBuilder system = fencing_host({{"queue", queue}});
       system.work(
           "host",
           {{"pattern", "random"}, {"requests", 5 * every}, {"footprint", "1MiB"}, {"fence_every", every}});
@@ -65,7 +65,7 @@ TEST(Fence, AfterEachAccessItIsAQueueOfOne) {
     const auto play = [&](std::int64_t queue, bool fenced) {
       Value::Map host{{"queue", queue}};
       if (cached) host.emplace_back("cache", Value::Map{{"size", "16KiB"}});
-      System system = fencing_host(std::move(host));
+      SpecBuilder system = fencing_host(std::move(host));
       Value::Map work{
           {"pattern", "zipf"}, {"requests", 3000}, {"footprint", "64KiB"}, {"reads", cached ? 1.0 : 0.5}};
       if (fenced) work.emplace_back("fence_every", 1);

@@ -31,9 +31,9 @@ Access fenced(Access access) {
   return access;
 }
 
-test::System flush_system(std::vector<Access> accesses, Value::Map host = {},
-                          std::string persistence = "media") {
-  test::System system;
+test::SpecBuilder flush_system(std::vector<Access> accesses, Value::Map host = {},
+                               std::string persistence = "media") {
+  test::SpecBuilder system;
   Value::Map region;
   if (!persistence.empty()) region.emplace_back("persistence", persistence);
   return system.device("host", "host", std::move(host))
@@ -49,7 +49,7 @@ Value::Map with_cache(Value::Map more = {}) {
   return {{"cache", std::move(more)}};
 }
 
-std::vector<Time> flush_latencies(const test::System& system) {
+std::vector<Time> flush_latencies(const test::SpecBuilder& system) {
   Running running(system);
   running.to_end();
   std::vector<Time> all(running.table().rows());
@@ -186,7 +186,7 @@ TEST(Flush, OfVolatileMemoryWritesTheLineAndIsNoted) {
 
 TEST(Flush, MemoryThatAnswersEarlyIsNotDurableInItsMedia) {
   const auto build = [](const Value::Map& mem, const std::string& persistence) {
-    test::System system;
+    test::SpecBuilder system;
     system.device("host", "host")
         .device("mem", "memory", mem)
         .link("host", "mem")

@@ -11,7 +11,7 @@ namespace {
 
 using namespace literals;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 Access access(std::uint64_t address, std::uint16_t size, AccessKind kind = AccessKind::kRead) {
   Access made;
@@ -22,14 +22,14 @@ Access access(std::uint64_t address, std::uint16_t size, AccessKind kind = Acces
 }
 
 /// A host before two memories of 100 and 300 ns, interleaved by 256 bytes.
-System two_memories(Value::Map host = {}) {
+SpecBuilder two_memories(Value::Map host = {}) {
   host.emplace_back("process_time", "0ns");
   const auto memory = [](const char* latency) {
     return Value::Map{{"controller_time", "0ns"},
                       {"capacity", "64MiB"},
                       {"media", Value::Map{{"kind", "fixed"}, {"latency", latency}}}};
   };
-  return System()
+  return SpecBuilder()
       .device("host", "host", std::move(host))
       .device("near", "memory", memory("100ns"))
       .device("far", "memory", memory("300ns"))
@@ -56,8 +56,8 @@ TEST(Lines, EachGoesToItsOwnMemoryAndTheLastAnswerEndsTheAccess) {
 TEST(Lines, AnAccessWithinOneMemoryTakesAsManyTurnsAsLines) {
   // The data path moves a line in 4 ns: the k-th of an access waits for k before it.
   for (const int lines : {1, 2, 3, 64}) {
-    System system =
-        System()
+    SpecBuilder system =
+        SpecBuilder()
             .device("host", "host", {{"process_time", "0ns"}})
             .device("mem", "memory",
                     {{"controller_time", "0ns"},
@@ -101,7 +101,7 @@ TEST(Lines, OneSlotOfTheQueueHoldsThemAll) {
 
 TEST(Lines, EachIsLookedUpInTheCache) {
   // The first access fetches line 0; the second hits it and misses line 1.
-  System system =
+  SpecBuilder system =
       two_memories({{"queue", 1}, {"cache", Value::Map{{"size", "4KiB"}, {"access_time", "2ns"}}}});
   Running run(system.replay("host", {access(0, 64), access(0, 128), access(64, 64)}));
   run.to_end();

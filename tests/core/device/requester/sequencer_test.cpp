@@ -16,15 +16,15 @@ namespace {
 using namespace literals;
 using test::access_to;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 /// A host with a memory that answers any number at once after exactly `round_trip`.
-System host_and_memory(Value::Map host, const char* round_trip = "100ns") {
+SpecBuilder host_and_memory(Value::Map host, const char* round_trip = "100ns") {
   if (std::none_of(host.begin(), host.end(),
                    [](const auto& entry) { return entry.first == "process_time"; })) {
     host.emplace_back("process_time", "0ns");
   }
-  return System()
+  return SpecBuilder()
       .device("host", "host", std::move(host))
       .device("mem", "memory",
               {{"controller_time", "0ns"},
@@ -69,7 +69,7 @@ TEST(Sequencer, InstructionGapsSpaceIssues) {
 
 TEST(Sequencer, AnOpenLoopOfFixedRateDoesNotDrift) {
   // 3 requests in 1000 ps x 10^6 / ...: every 333.333 ps, the k-th at floor(k x 1000 / 3).
-  System system = host_and_memory({{"queue", 1024}}, "1ns");
+  SpecBuilder system = host_and_memory({{"queue", 1024}}, "1ns");
   system.work("host", {{"pattern", "random"}, {"requests", 3000}, {"footprint", "1MiB"}, {"rate", "3G/s"}});
   Running run(system);
   run.to_end();
@@ -80,7 +80,7 @@ TEST(Sequencer, AnOpenLoopOfFixedRateDoesNotDrift) {
 }
 
 TEST(Sequencer, PoissonArrivalsHaveExponentialGaps) {
-  System system = host_and_memory({{"queue", 65536}}, "1ns");
+  SpecBuilder system = host_and_memory({{"queue", 65536}}, "1ns");
   system.work("host", {{"pattern", "random"},
                        {"requests", 100000},
                        {"footprint", "1MiB"},
@@ -103,7 +103,7 @@ TEST(Sequencer, PoissonArrivalsHaveExponentialGaps) {
 
 TEST(Sequencer, TheClockOfAnOpenLoopStartsWhenTheRequestIsDue) {
   // One slot of 100 ns, a request every 40 ns: request k is issued at 100 k and has waited since 40 k.
-  System system = host_and_memory({{"queue", 1}});
+  SpecBuilder system = host_and_memory({{"queue", 1}});
   system.work("host", {{"pattern", "random"}, {"requests", 20}, {"footprint", "1MiB"}, {"rate", "25M/s"}});
   Running run(system);
   run.to_end();
@@ -151,7 +151,7 @@ TEST(Sequencer, DependencesBeyondTheStartOrLongAnsweredDoNotWait) {
 }
 
 TEST(Sequencer, APointerChaseHasOneRequestAtATime) {
-  System system = host_and_memory({{"queue", 64}});
+  SpecBuilder system = host_and_memory({{"queue", 64}});
   system.work("host", {{"pattern", "pointer-chase"}, {"requests", 50}, {"footprint", "1MiB"}});
   Running run(system);
   run.to_end();
@@ -160,7 +160,7 @@ TEST(Sequencer, APointerChaseHasOneRequestAtATime) {
 
 TEST(Sequencer, WarmupIsExtraAndTheWindowClosesWhenTheWorkIsDone) {
   // Queue 1: requests 10 ... 29 are measured, from 1000 ns to 3000 ns.
-  System system = host_and_memory({{"queue", 1}});
+  SpecBuilder system = host_and_memory({{"queue", 1}});
   system.work("host", {{"pattern", "random"}, {"requests", 20}, {"footprint", "1MiB"}})
       .run_with({{"warmup", 10}});
   Running run(system);

@@ -16,14 +16,14 @@ namespace {
 using namespace literals;
 using test::access_to;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 const Value::Map kMemoryOfNoTime{{"controller_time", "0ns"},
                                  {"media", Value::Map{{"kind", "fixed"}, {"latency", "0ns"}}}};
 
-System one_bus(Value::Map bus) {
+SpecBuilder one_bus(Value::Map bus) {
   bus.emplace_back("bandwidth", "100GB/s");  // 10 ps per byte: 16 B 160 ps, 80 B 800 ps
-  System system;
+  SpecBuilder system;
   system.device("host", "host", {{"process_time", "0ns"}}).device("bus", "bus", std::move(bus));
   system.device("mem", "memory", kMemoryOfNoTime).link("host", "bus").link("bus", "mem").region({"mem"});
   return system;
@@ -105,7 +105,7 @@ TEST(Bus, AsksForAWayOnce) {
 
 TEST(Bus, SaturatedUtilityAndEfficiencyAreWhatTheBytesSay) {
   // Reads alone, saturated: upstream always busy, 64 of 80 bytes payload; downstream 16 B for each 80 B.
-  System system = one_bus({});
+  SpecBuilder system = one_bus({});
   system.work("host", {{"pattern", "random"}, {"requests", 4000}, {"footprint", "1MiB"}})
       .run_with({{"warmup", 500}});
   Running run(system);
@@ -120,7 +120,7 @@ TEST(Bus, SaturatedUtilityAndEfficiencyAreWhatTheBytesSay) {
 TEST(Bus, MixedTrafficUsesBothDirectionsOfAFullDuplexBus) {
   // Half reads, half writes: each pair moves 128 B of payload in 96 B a direction: 133.3 GB/s; half duplex: in 192 B.
   for (const bool half : {false, true}) {
-    System system = half ? one_bus({{"duplex", "half"}}) : one_bus({});
+    SpecBuilder system = half ? one_bus({{"duplex", "half"}}) : one_bus({});
     system.work("host",
                 {{"pattern", "random"}, {"reads", "50%"}, {"requests", 20000}, {"footprint", "1MiB"}});
     system.run_with({{"warmup", 500}});

@@ -15,7 +15,7 @@ namespace cxloom {
 namespace {
 
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 class AskedAlways final : public Arbiter {
  public:
@@ -36,10 +36,10 @@ Registry kinds() {
 }
 
 /// Three hosts and three memories on two switches, with what a seed draws.
-System drawn(std::uint64_t seed, const std::string& arbitration) {
+SpecBuilder drawn(std::uint64_t seed, const std::string& arbitration) {
   RandomStream random(seed, "switches", "drawn");
   const auto number = [&](std::uint64_t below) { return static_cast<std::int64_t>(random.below(below)); };
-  System system;
+  SpecBuilder system;
   for (const char* name : {"left", "right"}) {
     system.device(name, "switch",
                   {{"queueing", "voq"},

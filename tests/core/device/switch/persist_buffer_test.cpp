@@ -12,11 +12,11 @@ namespace cxloom {
 namespace {
 
 using namespace test;
-using test::System;
+using test::SpecBuilder;
 
 Value::Map buffer(Value::Map params = {}) { return params; }
 
-std::vector<Time> latencies_of(const System& system) {
+std::vector<Time> latencies_of(const SpecBuilder& system) {
   Running running(system);
   running.to_end();
   std::vector<Time> all(running.table().rows());
@@ -229,7 +229,7 @@ TEST(PersistBuffer, DoesNotSlowWhatIsNotItsOwn) {
   for (const bool is_buffered : {false, true}) {
     PersistChain chain;
     if (is_buffered) chain.buffers = {{1, buffer({{"entries", 1}})}};
-    System system = chain.build();
+    SpecBuilder system = chain.build();
     system.device("dram", "memory").link("sw1", "dram", ports()).region({"dram"});
     std::vector<Access> accesses;
     for (std::uint64_t i = 0; i < 8; ++i) accesses.push_back(flush_of(64 * i));

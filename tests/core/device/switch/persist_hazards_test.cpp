@@ -11,7 +11,7 @@ namespace cxloom {
 namespace {
 
 using namespace test;
-using test::System;
+using test::SpecBuilder;
 
 /// What a run saw of old data.
 struct Old {
@@ -105,8 +105,8 @@ TEST(PersistHazard, AReadOvertakesTheDrain) {
   EXPECT_EQ(old_data(ours).stale_reads, 0);
 }
 
-System two_persisting_hosts(const std::string& kind) {
-  System system;
+SpecBuilder two_persisting_hosts(const std::string& kind) {
+  SpecBuilder system;
   system.device("near", "host")
       .device("far", "host")
       .device("sw1", kind, {{"persist_buffer", Value::Map{}}})
@@ -158,7 +158,7 @@ TEST(PersistHazard, DrainsWithTheTagsOfTheirHost) {
   PersistRules careless;
   careless.own_tags = false;
   const auto build = [] {
-    System system;
+    SpecBuilder system;
     system.device("host", "host", {{"queue", 1}})
         .device("sw1", "naive-switch", {{"persist_buffer", Value::Map{}}})
         .device("slow", "memory", {{"media", slow_writes()}, {"capacity", "1MiB"}})
@@ -193,11 +193,11 @@ TEST(PersistHazard, BytesThatWereNotWritten) {
 }
 
 TEST(PersistHazard, ABufferMustBeOnEveryWay) {
-  const auto refused = [](System system) {
+  const auto refused = [](SpecBuilder system) {
     return std::string(input_error([&] { Running running(system); }).what());
   };
   // Two ways of the same length, one of them past the buffer.
-  System diamond;
+  SpecBuilder diamond;
   diamond.device("host", "host").device("mem", "memory", {{"heads", 2}});
   for (const std::string name : {"a", "b"}) {
     Value::Map params;
@@ -210,12 +210,12 @@ TEST(PersistHazard, ABufferMustBeOnEveryWay) {
   PersistChain chain;
   chain.buffers = {{1, {}}};
   chain.persistence = "volatile";
-  System nothing = chain.with({access_to(0)});
+  SpecBuilder nothing = chain.with({access_to(0)});
   nothing.outputs({});
   EXPECT_TRUE(contains(refused(nothing), "on no way to persistent memory"));
 
   chain.persistence = "media";
-  System fails = chain.with({flush_of(0)});
+  SpecBuilder fails = chain.with({flush_of(0)});
   fails.event({{"at", "1us"}, {"fail", Value::Map{{"device", "sw1"}}}});
   EXPECT_TRUE(contains(refused(fails), "failures beside a persist buffer"));
 

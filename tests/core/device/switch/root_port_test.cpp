@@ -13,7 +13,7 @@ namespace {
 using namespace literals;
 using test::access_to;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 constexpr AccessKind kWrite = AccessKind::kWrite;
 
@@ -26,10 +26,10 @@ Access at(Time time, AccessKind kind = AccessKind::kRead) {
 
 // A write takes 80 B of a wire of 20 GB/s, which are 4 ns; a read takes 16 B there (800 ps), and its data 4 ns.
 // All else takes no time.
-System two_hosts(Value::Map port, Value::Map wire = {}, const std::string& memory_time = "0ns",
-                 const std::string& kind = "root-port") {
+SpecBuilder two_hosts(Value::Map port, Value::Map wire = {}, const std::string& memory_time = "0ns",
+                      const std::string& kind = "root-port") {
   wire.emplace_back("bandwidth", "20GB/s");
-  System system;
+  SpecBuilder system;
   for (const char* name : {"writer", "reader"})
     system.device(name, "host", {{"process_time", "0ns"}, {"queue", 64}}).link(name, "port");
   port.emplace_back("port_delay", "0ns");
@@ -43,7 +43,7 @@ System two_hosts(Value::Map port, Value::Map wire = {}, const std::string& memor
 }
 
 // A last write comes long after all else, so that nobody's work is over before.
-System with_writes(System system, int writes, const std::vector<Access>& reads, Time first = {}) {
+SpecBuilder with_writes(SpecBuilder system, int writes, const std::vector<Access>& reads, Time first = {}) {
   std::vector<Access> all(static_cast<std::size_t>(writes), at(first, kWrite));
   all.push_back(at(1_us, kWrite));
   return system.replay("writer", all, {{"replay", "timestamps"}})
@@ -113,7 +113,7 @@ TEST(RootPort, ItsRateIsABound) {
 
 // The second read has no credit until the first is answered, at 104.8 ns; the write passes it.
 TEST(RootPort, AWritePassesAReadWithoutACredit) {
-  System system = two_hosts({}, {{"credits", Value::Map{{"M2S Req", 1}}}}, "100ns");
+  SpecBuilder system = two_hosts({}, {{"credits", Value::Map{{"M2S Req", 1}}}}, "100ns");
   Running run(with_writes(std::move(system), 1, {at({}), at({})}, 1_ns));
   EXPECT_LT(answers(run, "writer").front(), 110_ns);
   EXPECT_GT(answers(run, "reader").back(), 200_ns);
@@ -122,14 +122,14 @@ TEST(RootPort, AWritePassesAReadWithoutACredit) {
 
 // A read never passes a write: the second write has no credit until the first is answered, and the read waits with it.
 TEST(RootPort, AReadWaitsWithAWriteWithoutACredit) {
-  System system = two_hosts({}, {{"credits", Value::Map{{"M2S RwD", 1}}}}, "100ns");
+  SpecBuilder system = two_hosts({}, {{"credits", Value::Map{{"M2S RwD", 1}}}}, "100ns");
   Running run(with_writes(std::move(system), 2, {at(1_ns)}));
   EXPECT_GT(answers(run, "reader").front(), 200_ns);
   EXPECT_EQ(run.number({"per_switch", "port", "overtaking_writes"}), 0);
 }
 
 TEST(RootPort, MeasuresWhatIsInItsQueueAndBeforeIt) {
-  System system = two_hosts({{"depth", 4}});
+  SpecBuilder system = two_hosts({{"depth", 4}});
   Running run(system.replay("writer", std::vector(11, access_to(0, kWrite))));
   run.to_end();
   EXPECT_EQ(run.number({"per_switch", "port", "requests"}), 11);

@@ -13,7 +13,7 @@ namespace {
 using namespace literals;
 using test::access_to;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 // Everything but the switch and its links takes no time, and reads are the only messages with a wire time on
 // the way back: header 0 B, data 64 B at 10 ps per byte.
@@ -26,7 +26,7 @@ TEST(Switch, CutThroughAndStoreAndForwardLatencyOfAChain) {
   // Cut-through: the bytes once each way. Store-and-forward: at every link.
   for (const int switches : {1, 2, 5}) {
     for (const bool cut_through : {true, false}) {
-      System system;
+      SpecBuilder system;
       system.device("host", "host", {{"process_time", "7ns"}});
       const Value::Map link{{"bandwidth", "100GB/s"}, {"port_delay", "10ns"}, {"delay", "10ns"}};
       std::string before = "host";
@@ -58,8 +58,8 @@ TEST(Switch, CutThroughAndStoreAndForwardLatencyOfAChain) {
 
 /// Two hosts write through one switch to two memories; a message occupies an output for 800 ps, all else
 /// takes no time. `first` and `second` are what each host writes, in order, at once: 'A' or 'B'.
-System two_by_two(const char* queueing, const std::string& first, const std::string& second) {
-  System system;
+SpecBuilder two_by_two(const char* queueing, const std::string& first, const std::string& second) {
+  SpecBuilder system;
   system.device("h0", "host", kIdealHost).device("h1", "host", kIdealHost);
   system.device("sw", "switch",
                 {{"queueing", queueing},
@@ -81,7 +81,7 @@ System two_by_two(const char* queueing, const std::string& first, const std::str
 }
 
 /// The completion times, by host.
-std::vector<std::vector<std::int64_t>> completions(const System& system) {
+std::vector<std::vector<std::int64_t>> completions(const SpecBuilder& system) {
   Running run(system);
   // All that completes counts, whichever host finishes first: watch instead of the window.
   struct Watch final : EventWatcher {
@@ -133,7 +133,7 @@ TEST(Switch, QueuesHoldWhateverWaitsForThePort) {
     double waits_for_b;
   };
   for (const Case& each : {Case{"fifo", 2400, 1600}, Case{"voq", 2400, 0}, Case{"output", 2400, 0}}) {
-    const System system = two_by_two(each.queueing, "AA", "AB");
+    const SpecBuilder system = two_by_two(each.queueing, "AA", "AB");
     Running run(system);
     run.to_end();
     SCOPED_TRACE(each.queueing);
@@ -154,7 +154,7 @@ TEST(Switch, QueuesHoldWhateverWaitsForThePort) {
 
 /// The share of its outputs that an n by n switch uses when every input always has random traffic.
 double saturated_share(const char* queueing, int ports) {
-  System system;
+  SpecBuilder system;
   system.device("sw", "switch",
                 {{"queueing", queueing},
                  {"switching_time", "0ns"},
@@ -195,7 +195,7 @@ TEST(Switch, AgeServesTheOldestRequestFirst) {
   // h0's requests exist from the start, h1's come 1 ns later; when both wait for A, all of h0's go first with
   // age, and in turns with round robin.
   for (const bool age : {false, true}) {
-    System system;
+    SpecBuilder system;
     system.device("h0", "host", {{"process_time", "5ns"}}).device("h1", "host", {{"process_time", "4ns"}});
     system.device("sw", "switch",
                   {{"queueing", "voq"},
@@ -236,7 +236,7 @@ TEST(Switch, AgeServesTheOldestRequestFirst) {
 /// time: 80 B are 80 ns there. h2's writes were made at 20 ns and hold the wire to A until 180 ns. h1's are made at 50, 100 and
 /// 145 ns and come to the switch 30 ns later. They all wait for A at 180 ns.
 std::string order_at_a(const char* queueing, const char* arbitration) {
-  System system;
+  SpecBuilder system;
   system.device("h0", "host",
                 {{"process_time", "0ns"},
                  {"cache", Value::Map{{"size", "128B"}, {"ways", 1}, {"access_time", "0ns"}}}});

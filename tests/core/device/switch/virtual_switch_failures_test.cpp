@@ -17,7 +17,7 @@ using test::fail_link;
 using test::repair_device;
 using test::repair_link;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 const Value::Map kWire{{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}};
 const Value::Map kShortWire{{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}, {"credits", 1}};
@@ -33,8 +33,8 @@ class VirtualSwitchFailures : public testing::TestWithParam<std::pair<const char
   static const Value::Map& link() { return GetParam().second ? kShortWire : kWire; }
 
   /// The triangle of switches of event_player_test.cpp, with these virtual switches at sw0; another host there asks for nothing.
-  static System triangle_with(std::size_t accesses, Value::List virtual_switches) {
-    System system;
+  static SpecBuilder triangle_with(std::size_t accesses, Value::List virtual_switches) {
+    SpecBuilder system;
     system.device("host", "host", {{"queue", 1}, {"completion_timeout", "5us"}});
     system.device("sw0", "switch", vcs(std::move(virtual_switches)));
     for (const char* name : {"sw1", "sw2"})
@@ -123,7 +123,7 @@ TEST_P(VirtualSwitchFailures, MakeAnErrorOfAWaitingAnswerWhoseDeviceWasRemoved) 
   for (const std::int64_t number : {1, 2}) {
     Value::Map pair = link();
     pair.emplace_back("count", 2);
-    System system;
+    SpecBuilder system;
     system.device("host", "host", {{"queue", 1}, {"completion_timeout", "5us"}});
     system.device("sw0", "switch", vcs({vcs_of("host", {"mem"})}));
     test::slow_memory(system);

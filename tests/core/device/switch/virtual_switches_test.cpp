@@ -19,7 +19,7 @@ using namespace literals;
 using test::access_to;
 using test::input_error;
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 const Value::Map kLink{{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}};
 
@@ -29,8 +29,8 @@ Value::Map vcs(const char* upstream, const Value::List& bound = {}) {
 
 /// Two hosts, each with a virtual switch of its own, and two memories; one access at a time, 341 ns each
 /// (event_player_test.cpp). Only host0 has work: `accesses` reads in a row of mem0.
-System two_hosts(std::size_t accesses, const Value::List& virtual_switches, Value::Map sw = {}) {
-  System system;
+SpecBuilder two_hosts(std::size_t accesses, const Value::List& virtual_switches, Value::Map sw = {}) {
+  SpecBuilder system;
   for (const char* host : {"host0", "host1"}) system.device(host, "host", {{"queue", 1}});
   sw.emplace_back("vcs", virtual_switches);
   system.device("sw", "switch", std::move(sw));
@@ -51,10 +51,10 @@ Value::Map ld_of(const char* device, std::int64_t ld) { return {{"to", device}, 
 
 /// Two hosts, each with a virtual switch of its own, and a memory of two logical devices of 512 KiB, the first one for the accesses
 /// at 0, the second one for those at 512 KiB. An access alone takes 341 ns again: logical devices cost nothing where nobody waits.
-System two_hosts_of_one_memory(const std::vector<Access>& first, const std::vector<Access>& second,
-                               const Value::List& virtual_switches, Value::Map sw = {},
-                               Value::Map memory = {}) {
-  System system;
+SpecBuilder two_hosts_of_one_memory(const std::vector<Access>& first, const std::vector<Access>& second,
+                                    const Value::List& virtual_switches, Value::Map sw = {},
+                                    Value::Map memory = {}) {
+  SpecBuilder system;
   for (const char* host : {"host0", "host1"}) system.device(host, "host", {{"queue", 1}});
   sw.emplace_back("vcs", virtual_switches);
   system.device("sw", "switch", std::move(sw));
@@ -97,7 +97,7 @@ Value::Map unbind(const char* at, std::int64_t vcs, std::int64_t vppb, bool surp
 
 class VirtualSwitching : public testing::TestWithParam<const char*> {
  protected:
-  System system(std::size_t accesses, const Value::List& virtual_switches) const {
+  SpecBuilder system(std::size_t accesses, const Value::List& virtual_switches) const {
     return two_hosts(accesses, virtual_switches, {{"queueing", GetParam()}});
   }
 };
@@ -249,8 +249,8 @@ TEST(VirtualSwitches, RefusesLogicalDevicesThatCannotBe) {
   const auto of = [](const Value::List& virtual_switches, const Value::Map& memory = {}) {
     return two_hosts_of_one_memory(reads(1), {}, virtual_switches, {}, memory);
   };
-  const auto wrong = [](const System& system) { return input_error([&] { Running run(system); }); };
-  const auto path = [&](const System& system) { return wrong(system).path(); };
+  const auto wrong = [](const SpecBuilder& system) { return input_error([&] { Running run(system); }); };
+  const auto path = [&](const SpecBuilder& system) { return wrong(system).path(); };
   const Value::Map first = ld_of("mld", 0);
   const Value::List twice{first, first};
   const Value::List all_and_one{"mld", first};
@@ -276,8 +276,8 @@ TEST(VirtualSwitches, RefusesLogicalDevicesThatCannotBe) {
 }
 
 /// Two switches, each with a host and a head of a memory, which is cut into two logical devices or is one whole.
-System two_heads(const Value::List& at_sw0, const Value::List& at_sw1, bool cut = true) {
-  System system;
+SpecBuilder two_heads(const Value::List& at_sw0, const Value::List& at_sw1, bool cut = true) {
+  SpecBuilder system;
   Value::Map memory{{"heads", 2}};
   if (cut) {
     const Value::Map half{{"capacity", "512KiB"}};
@@ -307,7 +307,7 @@ TEST(VirtualSwitches, RefuseAMemoryOfLogicalDevicesBehindWhatIsBound) {
     Value::Map memory{{"capacity", "2MiB"}};
     const Value::List parts{Value::Map{{"capacity", "1MiB"}}, Value::Map{{"capacity", "1MiB"}}};
     if (divided) memory.emplace_back("logical_devices", parts);
-    System system;
+    SpecBuilder system;
     system.device("h", "host")
         .device("sw", "switch", {{"vcs", Value::List{vcs("h", {"sub"})}}})
         .device("sub", "switch")
@@ -332,7 +332,7 @@ TEST(VirtualSwitches, RefuseAMemoryOfLogicalDevicesBehindWhatIsBound) {
 }
 
 TEST(VirtualSwitches, BindALogicalDeviceBehindOneHeadAtATime) {
-  const auto error = [](const System& system) { return input_error([&] { Running run(system); }); };
+  const auto error = [](const SpecBuilder& system) { return input_error([&] { Running run(system); }); };
   const auto ld = [](int which) { return Value::Map{{"to", "mem"}, {"ld", which}}; };
   Running apart(two_heads({ld(0)}, {ld(1)}));
   apart.to_end();
@@ -363,7 +363,9 @@ TEST(VirtualSwitches, BindALogicalDeviceBehindOneHeadAtATime) {
 }
 
 TEST(VirtualSwitches, RefusesWhatCannotBe) {
-  const auto path = [](const System& system) { return input_error([&] { Running run(system); }).path(); };
+  const auto path = [](const SpecBuilder& system) {
+    return input_error([&] { Running run(system); }).path();
+  };
   const auto of = [](const Value::List& virtual_switches) { return two_hosts(1, virtual_switches); };
   EXPECT_EQ(path(of({vcs("host7")})), "devices.sw.vcs[0].upstream");
   EXPECT_EQ(path(of({vcs("host0"), vcs("host0")})), "devices.sw.vcs[1].upstream");

@@ -13,7 +13,7 @@ namespace cxloom {
 namespace {
 
 using test::Running;
-using test::System;
+using test::SpecBuilder;
 
 /// Hosts on a switch, and one memory behind a link that is slower than theirs.
 struct Shared {
@@ -39,7 +39,7 @@ std::string name_of(std::size_t host) { return "h" + std::to_string(host); }
 
 /// Bandwidth of each host in GB/s.
 std::vector<double> rates(const Shared& shared) {
-  System system;
+  SpecBuilder system;
   Value::Map weights;
   for (std::size_t i = 0; i < shared.hosts.size(); ++i)
     weights.emplace_back(name_of(i), shared.hosts[i].weight);
@@ -242,7 +242,7 @@ TEST(WeightedArbiter, NobodyPaysOrSavesForTimeWithoutMessages) {
 }
 
 void expect_refused(const Value::Map& arbitration, const std::string& path, const std::string& problem) {
-  System system;
+  SpecBuilder system;
   system.device("h0", "host").device("mem", "memory").region({"mem"});
   Value::Map kind{{"kind", "weighted"}};
   kind.insert(kind.end(), arbitration.begin(), arbitration.end());

@@ -15,7 +15,7 @@ namespace {
 /// A rule that loses lines, and the system in which it does.
 struct NaiveRule {
   std::string name;
-  System system;
+  SpecBuilder system;
   PersistRules buffer;
   NaiveRecovery recovery;
   std::size_t most;  ///< requests of a history that shows it
@@ -27,8 +27,8 @@ CrashShape naive_shape(std::int64_t switches, std::vector<std::int64_t> buffered
 }
 
 /// Another host reaches memory past the buffer.
-System past_the_buffer() {
-  System system;
+SpecBuilder past_the_buffer() {
+  SpecBuilder system;
   system.device("near", "host")
       .device("far", "host")
       .device("sw1", "naive-switch", {{"persist_buffer", Value::Map{{"policy", "forward"}}}})
@@ -44,8 +44,8 @@ System past_the_buffer() {
 }
 
 /// A host with one request at a time, whose tags are all the same, and two memories.
-System fast_and_slow() {
-  System system;
+SpecBuilder fast_and_slow() {
+  SpecBuilder system;
   system.device("host", "host", {{"queue", 1}})
       .device("sw1", "naive-switch", {{"persist_buffer", Value::Map{}}})
       .device("slow", "memory", {{"media", slow_to_write("5us")}, {"capacity", "1MiB"}})
@@ -95,7 +95,7 @@ std::vector<NaiveRule> naive_rules() {
   return rules;
 }
 
-LossSearch search_in(Running& running, const System& system, const Registry& kinds, LossKind kind) {
+LossSearch search_in(Running& running, const SpecBuilder& system, const Registry& kinds, LossKind kind) {
   std::vector<std::uint64_t> all;
   for (const Spec::Workload& workload : running.simulation().spec().workloads)
     all.push_back(*system.traces()(workload.device).length);
@@ -143,7 +143,7 @@ TEST(LossHistory, OfOurRulesThereIsNone) {
 TEST(LossHistory, TellsWhatHappenedWhen) {
   PersistChain chain;
   chain.buffers = {{1, forwarding()}};
-  const System system = chain.with(busy_lines(2, true));
+  const SpecBuilder system = chain.with(busy_lines(2, true));
   Running running(system);
   LossSearch search = search_in(running, system, Running::registry(), {"sw1"});
   while (!search.step()) {
@@ -167,7 +167,7 @@ TEST(LossHistory, TellsWhatHappenedWhen) {
 TEST(LossHistory, FencesStayWhereTheyAre) {
   PersistChain chain;
   chain.buffers = {{1, forwarding()}};
-  const System system = chain.with({flush_of(0), behind_fence(flush_of(64)), flush_of(128)});
+  const SpecBuilder system = chain.with({flush_of(0), behind_fence(flush_of(64)), flush_of(128)});
   Running running(system);
   const LossSearch search = search_in(running, system, Running::registry(), {"sw1"});
   const auto times = [&](const std::vector<std::size_t>& left) {

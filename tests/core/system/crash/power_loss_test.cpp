@@ -85,8 +85,8 @@ TEST(PowerLoss, ThePublishedRulesLoseLines) {
 
 // A takes the only entry, and B waits in the input queue, which is lost with the power. Another host reads B,
 // and depends on it in what it persists in another memory.
-System reader_beside_the_queue() {
-  System system;
+SpecBuilder reader_beside_the_queue() {
+  SpecBuilder system;
   system.device("writer", "host")
       .device("reader", "host")
       .device("sw1", "naive-switch", {{"persist_buffer", Value::Map{{"entries", 1}}}})
@@ -143,8 +143,8 @@ TEST(PowerLoss, APersistOutlivesWhatItsReaderRead) {
 }
 
 /// Two memories, of which one has a persist buffer before it, and the other one writes slowly.
-System behind_a_buffer_or_not(const Value::Map& buffer) {
-  System system;
+SpecBuilder behind_a_buffer_or_not(const Value::Map& buffer) {
+  SpecBuilder system;
   system.device("host", "host")
       .device("sw1", "switch", {{"persist_buffer", buffer}})
       .device("sw2", "switch")

@@ -128,7 +128,7 @@ TEST(Recovery, CutsAreDrawnInLargeSystems) {
 // There is memory before the second buffer and behind it: both buffers are next to one. Which of them drains
 // a line first is by the memory of that line.
 TEST(Recovery, OfTheBuffersOnTheWayToALineTheOneNextToItsMemoryIsFirst) {
-  System system;
+  SpecBuilder system;
   system.device("host", "host")
       .device("sw1", "switch", {{"persist_buffer", Value::Map{}}})
       .device("sw2", "switch", {{"persist_buffer", Value::Map{}}})

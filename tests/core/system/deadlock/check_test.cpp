@@ -24,9 +24,9 @@ using namespace literals;
 using test::Running;
 
 /// Switches in a circle, each with a host and a memory.
-test::System ring(std::uint64_t switches, const std::string& queueing, std::optional<std::uint64_t> credits,
-                  std::uint64_t virtual_channels = 1) {
-  test::System system;
+test::SpecBuilder ring(std::uint64_t switches, const std::string& queueing,
+                       std::optional<std::uint64_t> credits, std::uint64_t virtual_channels = 1) {
+  test::SpecBuilder system;
   Value::Map link{{"bandwidth", "16GB/s"}};
   if (credits) link.emplace_back("credits", number(*credits));
   if (virtual_channels > 1) link.emplace_back("virtual_channels", number(virtual_channels));
@@ -49,12 +49,12 @@ test::System ring(std::uint64_t switches, const std::string& queueing, std::opti
   return system.region(memories, {{"policy", "weighted"}, {"interleave", "256B"}});
 }
 
-DeadlockCheck check(const test::System& system) {
+DeadlockCheck check(const test::SpecBuilder& system) {
   const Running running(system);
   return check_deadlock(const_cast<Running&>(running).simulation().system());
 }
 
-bool finishes(const test::System& system) {
+bool finishes(const test::SpecBuilder& system) {
   try {
     Running(system).to_end();
     return true;
@@ -94,7 +94,7 @@ TEST(DeadlockCheck, WithoutLimitsNothingWaits) {
 }
 
 TEST(DeadlockCheck, CountsChannelsAndDependences) {
-  test::System system;
+  test::SpecBuilder system;
   const Value::Map limited{{"credits", Value::Map{{"M2S Req", number(std::uint64_t{4})}}}};
   system.device("host", "host").device("sw", "switch", {{"queueing", "voq"}}).device("mem", "memory");
   system.link("host", "sw", limited).link("sw", "mem", limited).region({"mem"});
@@ -105,9 +105,9 @@ TEST(DeadlockCheck, CountsChannelsAndDependences) {
 }
 
 /// Requests go to the memory by `v`, and answers come back by `b`; `v` may have virtual switches.
-test::System square(const Value::Map& of_v) {
+test::SpecBuilder square(const Value::Map& of_v) {
   const Value::Map limited{{"credits", number(std::uint64_t{2})}};
-  test::System system;
+  test::SpecBuilder system;
   system.device("host", "host").device("mem", "memory");
   for (const char* name : {"a", "b", "c"}) system.device(name, "switch", {{"queueing", "voq"}});
   Value::Map v{{"queueing", "voq"}};
@@ -140,8 +140,8 @@ TEST(DeadlockCheck, TwoVirtualChannelsBreakTheCirclesOfARing) {
 }
 
 /// A torus with a host and a memory on each switch.
-test::System torus(std::uint64_t size, const std::string& routing, std::uint64_t virtual_channels) {
-  test::System system;
+test::SpecBuilder torus(std::uint64_t size, const std::string& routing, std::uint64_t virtual_channels) {
+  test::SpecBuilder system;
   const Value::Map link{{"bandwidth", "16GB/s"},
                         {"credits", number(std::uint64_t{1})},
                         {"virtual_channels", number(virtual_channels)}};
@@ -178,7 +178,7 @@ TEST(DeadlockCheck, ATorusTakesTwoVirtualChannelsOrThree) {
 
 // Only what is sent counts: with all hosts at one switch and all memories at another, each direction has one class.
 TEST(DeadlockCheck, TrafficThatClosesNoCircleIsNoDeadlock) {
-  test::System system;
+  test::SpecBuilder system;
   const Value::Map link{{"credits", number(std::uint64_t{1})}};
   for (int i = 0; i < 6; ++i) system.device("sw" + std::to_string(i), "switch", {{"queueing", "voq"}});
   for (int i = 0; i < 6; ++i) system.link("sw" + std::to_string(i), "sw" + std::to_string((i + 1) % 6), link);
@@ -225,7 +225,7 @@ constexpr std::span kWithoutDetours = std::span<const char* const>(kStrategies).
 
 /// What fails during the first microseconds, and mostly is repaired: links of the skeleton, and a switch.
 void add_failures(RandomStream& random, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& pairs,
-                  std::uint64_t switches, test::System& system) {
+                  std::uint64_t switches, test::SpecBuilder& system) {
   const auto text = [](std::uint64_t ns) { return std::to_string(ns) + "ns"; };
   std::uint64_t at = 100 + random.below(1000);
   for (std::uint64_t i = 1 + random.below(3); i > 0; --i) {
@@ -249,10 +249,10 @@ void add_failures(RandomStream& random, const std::vector<std::pair<std::uint64_
 
 /// A connected graph of switches, mostly with queues at their inputs, hosts and memories on them, few
 /// buffers, and more work than passes.
-test::System random_fabric(std::uint64_t seed, const char* route_by, std::span<const char* const> strategies,
-                           bool fails = false) {
+test::SpecBuilder random_fabric(std::uint64_t seed, const char* route_by,
+                                std::span<const char* const> strategies, bool fails = false) {
   RandomStream random(seed, "deadlock", "fabric");
-  test::System system;
+  test::SpecBuilder system;
   const char* const queueing = random.chance(0.7) ? "voq" : "fifo";
   const std::uint64_t channels = 1 + random.below(4);
   const auto link = [&] {
@@ -315,7 +315,7 @@ TEST(DeadlockCheck, RandomFabricsFinishWhereItSaysSoAndOthersDeadlock) {
   std::uint64_t circular = 0;
   std::uint64_t deadlocked = 0;
   for (std::uint64_t seed = 0; seed < fabrics; ++seed) {
-    const test::System system = random_fabric(seed, "hops", kStrategies);
+    const test::SpecBuilder system = random_fabric(seed, "hops", kStrategies);
     const bool possible = check(system).possible();
     const bool finished = finishes(system);
     (possible ? circular : proven) += 1;
@@ -331,8 +331,8 @@ TEST(DeadlockCheck, RandomFabricsFinishWhereItSaysSoAndOthersDeadlock) {
 }
 
 /// Five switches, all joined, with a host and a memory each; the chords of the ring fail, so that a ring is left.
-test::System pentagon(std::uint64_t virtual_channels, bool fails) {
-  test::System system = ring(5, "voq", 1, virtual_channels);
+test::SpecBuilder pentagon(std::uint64_t virtual_channels, bool fails) {
+  test::SpecBuilder system = ring(5, "voq", 1, virtual_channels);
   Value::Map link{{"bandwidth", "16GB/s"}, {"credits", number(std::uint64_t{1})}};
   if (virtual_channels > 1) link.emplace_back("virtual_channels", number(virtual_channels));
   for (std::uint64_t i = 0; i < 5; ++i) {
@@ -378,7 +378,8 @@ TEST(DeadlockCheck, RandomFabricsWithFailuresFinishWhereItSaysSo) {
   std::uint64_t proven_before = 0;
   std::uint64_t deadlocked_after = 0;
   for (std::uint64_t seed = begin; seed < end; ++seed) {
-    const test::System system = random_fabric(seed, seed % 3 == 0 ? "up-down" : "hops", kStrategies, true);
+    const test::SpecBuilder system =
+        random_fabric(seed, seed % 3 == 0 ? "up-down" : "hops", kStrategies, true);
     const DeadlockCheck found = check(system);
     const bool finished = finishes(system);
     ASSERT_TRUE(found.possible() || finished) << "fabric " << seed << " deadlocks";
@@ -397,7 +398,7 @@ TEST(DeadlockCheck, UpAndThenDownThereAreNoCircles) {
   const std::uint64_t fabrics = fabrics_or(kSanitized ? 40 : 150);
   for (std::uint64_t seed = 0; seed < fabrics; ++seed) {
     // A detour goes up and down twice.
-    const test::System system = random_fabric(seed, "up-down", kWithoutDetours);
+    const test::SpecBuilder system = random_fabric(seed, "up-down", kWithoutDetours);
     ASSERT_FALSE(check(system).possible()) << "fabric " << seed;
     if (seed % 10 == 0) {
       ASSERT_TRUE(finishes(system)) << "fabric " << seed;

@@ -18,7 +18,7 @@ constexpr ClassSet kAnswers = set_of(Channel::kS2MNDR) | set_of(Channel::kS2MDRS
 
 TEST(MessageFlows, WhoSendsForSeveralReasonsIsOneSender) {
   // The two memories are targets of both hosts; what is coherent adds snoops and their answers to the same pairs.
-  test::System system;
+  test::SpecBuilder system;
   system.device("sw", "switch")
       .device("mem0", "memory", {{"dcoh", Value::Map{{"filter", Value::Map{{"entries", 64}}}}}})
       .device("mem1", "memory");
@@ -52,7 +52,7 @@ TEST(MessageFlows, LargeSystemsAreBuiltInTwoSeconds) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "of the time that it takes without sanitizers";
 #endif
-  test::System system;
+  test::SpecBuilder system;
   std::vector<std::string> memories;
   constexpr int kLeaves = 64;
   for (int spine = 0; spine < 32; ++spine) system.device("spine" + std::to_string(spine), "switch");

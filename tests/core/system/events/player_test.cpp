@@ -21,8 +21,8 @@ const Value::Map kLink{{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}};
 
 /// Where every read of one access at a time takes, in ns: 10 at the host, 50 to the switch and 20 there, so that it leaves at
 /// 80; 51 to the memory, 85 there, so that the answer leaves at 216; 50 and 20 to leave the switch at 286; 55 to the host: 341.
-System reading_host(std::size_t accesses, Value::Map host = {}, Value::Map sw = {},
-                    const Value::Map& link = kLink) {
+SpecBuilder reading_host(std::size_t accesses, Value::Map host = {}, Value::Map sw = {},
+                         const Value::Map& link = kLink) {
   return host_switch_memory(lines(accesses), link, std::move(host), std::move(sw));
 }
 
@@ -53,7 +53,7 @@ const std::vector<Kind>& kinds() {
 
 class Failures : public testing::TestWithParam<std::size_t> {
  protected:
-  System system(std::size_t accesses, Value::Map host = {}) const {
+  SpecBuilder system(std::size_t accesses, Value::Map host = {}) const {
     const Kind& kind = kinds()[GetParam()];
     return reading_host(accesses, std::move(host), kind.sw, kind.link);
   }
@@ -180,12 +180,12 @@ TEST_P(Failures, LetMessagesLeaveByAnotherWay) {
 
 /// Two ways from host to memory, by `a` and by `b`, of 1 GB/s: a header takes 16 ns there, a line with its header 80. The way to `a`, and
 /// not the one back, is 500 ns longer. The host reads one line twice at once; which of them goes by `a` is a matter of the seed.
-System two_ways(std::uint64_t seed, const char* queueing) {
+SpecBuilder two_ways(std::uint64_t seed, const char* queueing) {
   const Value::Map narrow{{"bandwidth", "1GB/s"}, {"port_delay", "25ns"}};
   Value::Map longer = narrow;
   longer.emplace_back("delay", "500ns");
   longer.emplace_back("reverse", Value::Map{{"delay", "0ns"}});
-  System system;
+  SpecBuilder system;
   system.device("host", "host", {{"queue", 2}, {"completion_timeout", "5us"}});
   for (const char* sw : {"s0", "a", "b", "s1"}) system.device(sw, "switch", {{"queueing", queueing}});
   system.device("mem", "memory",
@@ -233,7 +233,7 @@ TEST(EventPlayer, WhatIsKeptForAMessageGoesOnWhenThatIsLost) {
 TEST(EventPlayer, AnswersOfSwitchesAreInOrderToo) {
   for (const char* routing : {"adaptive", "ugal", "valiant"}) {
     for (const char* queueing : {"output", "voq", "fifo"}) {
-      System system = two_ways(1, queueing);
+      SpecBuilder system = two_ways(1, queueing);
       system.run_with({{"routing", routing}}).event(fail_link("5ns", "s1", "mem", "3us"));
       Running run(system);
       run.to_end();
@@ -251,7 +251,7 @@ TEST(EventPlayer, AnswersOfSwitchesAreInOrderToo) {
 }
 
 TEST(EventPlayer, MakesOneOfSeveralLinksFail) {
-  System system = reading_host(1);
+  SpecBuilder system = reading_host(1);
   system.link("sw", "mem2", kLink);
   system.device("mem2", "memory", {});
   system.event({{"at", "1us"}, {"fail", Value::Map{{"link", Value::List{"sw", "mem"}}, {"number", 2}}}});

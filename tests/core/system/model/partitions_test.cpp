@@ -28,12 +28,12 @@ TEST(Partitions, LinksOfNoLatencyJoinAndTheOthersGiveTheLookahead) {
   EXPECT_EQ(partitions.lookahead, 8_ns);
 }
 
-Partitions partitions_in(test::System& system) {
+Partitions partitions_in(test::SpecBuilder& system) {
   return partitions_of(test::Running(system).simulation().system());
 }
 
-test::System two_links(const Value::Map& first, const Value::Map& second) {
-  test::System system;
+test::SpecBuilder two_links(const Value::Map& first, const Value::Map& second) {
+  test::SpecBuilder system;
   system.device("host", "host")
       .device("bus", "bus")
       .device("mem", "memory")
@@ -46,7 +46,7 @@ test::System two_links(const Value::Map& first, const Value::Map& second) {
 
 TEST(Partitions, PortsAndFlightOfTheShorterDirectionAreTheLookahead) {
   // Port delays count at both ends; credits fly the other way, so that the shorter way is the lookahead.
-  test::System system =
+  test::SpecBuilder system =
       two_links({{"delay", "30ns"}, {"reverse", Value::Map{{"delay", "5ns"}}}, {"port_delay", "10ns"}},
                 {{"delay", "26ns"}, {"port_delay", "0ns"}});
   const Partitions partitions = partitions_in(system);
@@ -55,7 +55,7 @@ TEST(Partitions, PortsAndFlightOfTheShorterDirectionAreTheLookahead) {
 }
 
 TEST(Partitions, AWayOfNoLatencyInOneDirectionJoins) {
-  test::System system =
+  test::SpecBuilder system =
       two_links({{"delay", "30ns"}, {"reverse", Value::Map{{"delay", "0ns"}}}, {"port_delay", "0ns"}},
                 {{"delay", "26ns"}, {"port_delay", "0ns"}});
   const Partitions partitions = partitions_in(system);
@@ -64,15 +64,15 @@ TEST(Partitions, AWayOfNoLatencyInOneDirectionJoins) {
 }
 
 TEST(Partitions, ASharedWireJoins) {
-  test::System system = two_links({{"bandwidth", "1GB/s"}, {"duplex", "half"}, {"port_delay", "25ns"}},
-                                  {{"bandwidth", "1GB/s"}, {"duplex", "half"}, {"port_delay", "25ns"}});
+  test::SpecBuilder system = two_links({{"bandwidth", "1GB/s"}, {"duplex", "half"}, {"port_delay", "25ns"}},
+                                       {{"bandwidth", "1GB/s"}, {"duplex", "half"}, {"port_delay", "25ns"}});
   const Partitions partitions = partitions_in(system);
   EXPECT_EQ(partitions.count, 1U);
   EXPECT_EQ(partitions.lookahead, std::nullopt);
 }
 
 TEST(Partitions, AnIoEngineReachesItsTargetByMessagesAlone) {
-  test::System system = two_links({{"bandwidth", "64GB/s"}, {"delay", "30ns"}}, {{"delay", "26ns"}});
+  test::SpecBuilder system = two_links({{"bandwidth", "64GB/s"}, {"delay", "30ns"}}, {{"delay", "26ns"}});
   system.device("nic", "io-engine", {{"target", "mem"}, {"traffic", "dma-write"}, {"rate", "1GB/s"}})
       .link("nic", "bus", {{"bandwidth", "64GB/s"}, {"delay", "5ns"}});
   const Partitions partitions = partitions_in(system);

@@ -116,7 +116,7 @@ TEST(ProtocolRecorder, OfLinesThatAreAskedForItHasAllMessagesAndNoOthers) {
 
 TEST(ProtocolRecorder, EachMessageOfASystemIsARow) {
   for (const bool coherent : {false, true}) {
-    System system;
+    SpecBuilder system;
     system.device("h", "host", {{"queue", 2}});
     system.device("a", "accelerator",
                   {{"cache", Value::Map{{"size", "1KiB"}}}, {"memory", Value::Map{{"capacity", "4KiB"}}}});
@@ -159,7 +159,7 @@ TEST(ProtocolRecorder, EachMessageOfASystemIsARow) {
 }
 
 TEST(ProtocolRecorder, AnAddressThatNoRegionHoldsIsRefused) {
-  System system;
+  SpecBuilder system;
   system.device("h", "host", {}).device("mem", "memory", {{"capacity", "1MiB"}}).link("h", "mem");
   system.region({"mem"}).work("h", {{"pattern", "random"}, {"requests", 10}, {"footprint", "1MiB"}});
   Running run(system);

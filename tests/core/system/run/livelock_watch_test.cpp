@@ -19,7 +19,7 @@ namespace {
 using namespace literals;
 
 /// What a run ends with, played in slices of so many events.
-std::string failure_of(const System& system, std::uint64_t slice = ~std::uint64_t{0},
+std::string failure_of(const SpecBuilder& system, std::uint64_t slice = ~std::uint64_t{0},
                        const Registry& kinds = Running::registry()) {
   Running run(system, kinds);
   try {
@@ -32,8 +32,8 @@ std::string failure_of(const System& system, std::uint64_t slice = ~std::uint64_
 }
 
 /// Reads, one at a time, over two links of 12 us in each direction.
-System slow(std::uint64_t reads, int limit) {
-  System system;
+SpecBuilder slow(std::uint64_t reads, int limit) {
+  SpecBuilder system;
   system.device("host", "host", {{"queue", 1}}).device("sw", "switch").device("mem", "memory");
   for (const auto& [a, b] : {std::pair{"host", "sw"}, std::pair{"sw", "mem"}})
     system.link(a, b, {{"delay", "12us"}, {"bandwidth", "64GB/s"}});
@@ -75,7 +75,7 @@ TEST(LivelockWatch, DoesNotDependOnSlices) {
 
 TEST(LivelockWatch, LetsTimePassInWhichNothingHappens) {
   // Far more than what a run is given up after, were it counted. Of the four messages, two go when counting has begun.
-  System system;
+  SpecBuilder system;
   system.device("host", "host").device("mem", "memory").link("host", "mem", {{"delay", "10s"}});
   system.region({"mem"}).replay("host", {access_to(0), access_to(64)});
   EXPECT_EQ(failure_of(system.run_with({{"livelock_deliveries", 3}})), "");
@@ -116,7 +116,7 @@ class Spinning final : public Media {
 std::string failure_of_spinning(const char* step, std::uint64_t slice = ~std::uint64_t{0}) {
   Registry kinds = builtin_registry();
   kinds.media.add<Spinning>("spinning");
-  System system;
+  SpecBuilder system;
   system.device("host", "host")
       .device("mem", "memory",
               {{"capacity", "1MiB"}, {"media", Value::Map{{"kind", "spinning"}, {"step", step}}}})

@@ -18,8 +18,8 @@ using namespace literals;
 
 /// Five switches in a ring, each with an accelerator that writes to the memory two switches on: all go the
 /// same way round, two links far, so with one buffer a link each can hold what another waits for.
-System ring_of_five(const char* queueing, std::int64_t credits) {
-  System system;
+SpecBuilder ring_of_five(const char* queueing, std::int64_t credits) {
+  SpecBuilder system;
   std::vector<std::string> names;
   for (int i = 0; i < 5; ++i)
     system.device("sw" + std::to_string(i), "switch", {{"queueing", queueing}, {"port_delay", "25ns"}});
@@ -70,8 +70,8 @@ TEST(Simulation, TheSameRingWithoutLimitsFinishes) {
   EXPECT_EQ(error_of(roomy), "");
 }
 
-System plain() {
-  System system;
+SpecBuilder plain() {
+  SpecBuilder system;
   system.device("host", "host")
       .device("sw", "switch", {{"queueing", "voq"}})
       .device("mem0", "memory")
@@ -83,7 +83,7 @@ System plain() {
 }
 
 TEST(Simulation, ARunStoppedInItsWarmUpHasNoLevels) {
-  System system = plain();
+  SpecBuilder system = plain();
   Running run(system.run_with({{"warmup", 100}}));
   EXPECT_FALSE(run.simulation().run_until(50_ns));
   run.simulation().stop("too early");
@@ -126,7 +126,7 @@ std::string bytes_of(Running& run) {
   write(run.summary(), text);
   return text;
 }
-std::string result_of(const System& system) {
+std::string result_of(const SpecBuilder& system) {
   Running run(system);
   run.to_end();
   return bytes_of(run);
@@ -144,7 +144,7 @@ TEST(Simulation, SlicesGiveTheSameBytesAsOneRun) {
 }
 
 TEST(Simulation, TwoInOneProcessGiveTheSameBytesAsEachAlone) {
-  const System other = ring_of_five("output", 4);
+  const SpecBuilder other = ring_of_five("output", 4);
   const std::string first_alone = result_of(plain());
   const std::string second_alone = result_of(other);
   Running first(plain());
@@ -175,7 +175,7 @@ TEST(Simulation, ThreadsGiveTheSameBytesAsOneAlone) {
 
 TEST(Simulation, ADeviceMoreDoesNotReshuffleTheOthers) {
   // A second host that does nothing, and then one that works on a memory of its own: the first host's accesses stay.
-  const auto accesses = [](System system) {
+  const auto accesses = [](SpecBuilder system) {
     Running run(system);
     run.to_end();
     std::vector<std::uint64_t> own;

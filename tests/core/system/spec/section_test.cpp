@@ -36,7 +36,7 @@ std::vector<SpecSection> with_paint(std::vector<PaintParams>& paints) {
 }
 
 Value spec_with(const std::string& key, Value written) {
-  Value spec = System().device("host", "host").device("mem", "memory").link("host", "mem").value();
+  Value spec = SpecBuilder().device("host", "host").device("mem", "memory").link("host", "mem").value();
   spec.set(key, std::move(written));
   return spec;
 }

@@ -16,12 +16,12 @@ using namespace literals;
 InputError read_error(const Value& value) {
   return input_error([&] { Spec::read(value, Running::registry()); });
 }
-InputError build_error(const System& system) {
+InputError build_error(const SpecBuilder& system) {
   return input_error([&] { Running running(system); });
 }
 
-System good() {
-  return System()
+SpecBuilder good() {
+  return SpecBuilder()
       .device("host", "host")
       .device("mem", "memory", {{"capacity", "1MiB"}})
       .link("host", "mem")
@@ -42,8 +42,8 @@ TEST(Spec, ReadsAGoodOne) {
 TEST(Spec, AMistakeIsToldWithItsPath) {
   EXPECT_EQ(read_error(Value(5)).detail().problem, "not a spec");
   EXPECT_EQ(read_error(Value(Value::Map{})).path(), "devices");
-  EXPECT_EQ(read_error(System().device("sw", "swich").value()).path(), "devices.sw.kind");
-  EXPECT_EQ(read_error(System().device("sw", "swich").value()).detail().suggestion, "switch");
+  EXPECT_EQ(read_error(SpecBuilder().device("sw", "swich").value()).path(), "devices.sw.kind");
+  EXPECT_EQ(read_error(SpecBuilder().device("sw", "swich").value()).detail().suggestion, "switch");
   EXPECT_EQ(read_error(Value::Map{{"devices", Value::Map{{"host", Value::Map{}}}}}).path(), "devices.host");
   EXPECT_EQ(read_error(good().link("host", "mem", {{"credits", 0}}).value()).path(), "links[1].credits");
   EXPECT_EQ(read_error(good().link("host", "mem", {{"bandwith", "1GB/s"}}).value()).detail().suggestion,
@@ -103,7 +103,7 @@ TEST(Builder, TheFootprintMustLieInMappedMemory) {
   const auto with = [](Value::Map more) {
     more.emplace_back("pattern", "random");
     more.emplace_back("requests", 5);
-    return System()
+    return SpecBuilder()
         .device("host", "host")
         .device("mem", "memory", {{"capacity", "1MiB"}})
         .link("host", "mem")
@@ -115,12 +115,13 @@ TEST(Builder, TheFootprintMustLieInMappedMemory) {
   EXPECT_EQ(build_error(with({{"footprint", "512KiB"}, {"base", "0x80040"}})).path(), "workload.host.base");
   EXPECT_EQ(build_error(with({{"footprint", "64KiB"}, {"base", "0xffffffffffffffc0"}})).path(),
             "workload.host.base");
-  System none = System().device("host", "host").work("host", {{"pattern", "random"}, {"requests", 5}});
+  SpecBuilder none =
+      SpecBuilder().device("host", "host").work("host", {{"pattern", "random"}, {"requests", 5}});
   EXPECT_EQ(build_error(none).detail().problem, "there is no memory to access");
 }
 
 TEST(Builder, OnlyBusesAndSwitchesPassMessagesOn) {
-  System system;
+  SpecBuilder system;
   system.device("host", "host").device("acc", "accelerator").device("mem", "memory");
   system.link("host", "acc").link("acc", "mem").region({"mem"});
   system.work("host", {{"pattern", "random"}, {"requests", 5}});
@@ -129,7 +130,7 @@ TEST(Builder, OnlyBusesAndSwitchesPassMessagesOn) {
 
 TEST(Builder, NoMoreThan4096EdgePorts) {
   const auto star = [](int hosts) {
-    System system;
+    SpecBuilder system;
     system.device("sw", "switch").device("mem", "memory").link("sw", "mem").region({"mem"});
     for (int i = 0; i < hosts; ++i) {
       const std::string name = "h" + std::to_string(i);
@@ -143,7 +144,7 @@ TEST(Builder, NoMoreThan4096EdgePorts) {
 }
 
 TEST(Builder, ALinkRunsAtTheSlowestOfItselfAndItsPorts) {
-  System system;
+  SpecBuilder system;
   system.device("host", "host")
       .device("sw", "switch", {{"port_bandwidth", "32GB/s"}, {"port_delay", "7ns"}})
       .device("mem", "memory");

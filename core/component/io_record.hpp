@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "kernel/distribution.hpp"
+#include "kernel/kernel.hpp"
 #include "kernel/measured_window.hpp"
 #include "protocol/account.hpp"
 #include "protocol/segment_sums.hpp"
@@ -63,6 +64,8 @@ class IoRecord {
     latency_.add(now - begun);
     segments_.add(account, now - begun);
   }
+  /// It is opened and closed with the window from now on. Otherwise somebody has to.
+  void measure_in(Kernel& kernel) { kernel.measure(ended_); }
   void open_window(Time now) { ended_.open(now); }
   void close_window(Time now) { ended_.close(now); }
 

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_queue.hpp"
+#include "kernel/measured_window.hpp"
 #include "kernel/payload.hpp"
 #include "kernel/wait_list.hpp"
 
@@ -29,6 +30,7 @@ struct KernelGroup {
   std::vector<EventSource*> sources;  ///< by identity
   std::vector<Kernel*> kernels;
   std::vector<WaitedFor> wait_lists;  ///< in the order in which they were made
+  MeasuredParts measured;
 };
 
 class Kernel {
@@ -107,6 +109,15 @@ class Kernel {
   /// Every wait list of the simulation, for the diagnosis of a deadlock.
   const std::vector<WaitedFor>& wait_lists() const { return group_.wait_lists; }
   void register_wait_list(const WaitedFor& waited) { group_.wait_lists.push_back(waited); }
+
+  /// Opens and closes these with the measured window. They live as long as the simulation, and stay where they are.
+  template <class... Parts>
+  void measure(Parts&... parts) {
+    group_.measured.add(parts...);
+  }
+  /// The window of the whole simulation. What a component does itself when it opens or closes comes before.
+  void open_window(Time at) const { group_.measured.open(at); }
+  void close_window(Time at) const { group_.measured.close(at); }
 
  private:
   void push(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind, std::uint64_t payload) {

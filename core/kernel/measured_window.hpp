@@ -1,7 +1,8 @@
-// The measured window for counting in it: whether it is open, and how long it was.
+// The measured window for counting in it: whether it is open, how long it was, and what opens and closes with it.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/units.hpp"
 
@@ -35,6 +36,35 @@ class MeasuredWindow {
   Time opened_;
   Time closed_;
   State state_ = State::kBefore;
+};
+
+/// All that is opened and closed with the measured window of a simulation: `open(at)` and `close(at)`.
+class MeasuredParts {
+ public:
+  /// They live as long as the simulation, and stay where they are.
+  template <class... Parts>
+  void add(Parts&... parts) {
+    (parts_.push_back({&parts, &pass<Parts>}), ...);
+  }
+  void open(Time at) const { pass_all(true, at); }
+  void close(Time at) const { pass_all(false, at); }
+
+ private:
+  struct Part {
+    void* part;
+    void (*pass)(void* part, bool opens, Time at);
+  };
+
+  template <class Kind>
+  static void pass(void* part, bool opens, Time at) {
+    auto& own = *static_cast<Kind*>(part);
+    opens ? own.open(at) : own.close(at);
+  }
+  void pass_all(bool opens, Time at) const {
+    for (const Part& each : parts_) each.pass(each.part, opens, at);
+  }
+
+  std::vector<Part> parts_;
 };
 
 }  // namespace cxloom

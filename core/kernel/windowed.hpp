@@ -51,24 +51,20 @@ class Windowed {
 
   void open(Time at) {
     measured_.open(at);
-    before_ = all_;
+    in_window_ = all_;
   }
   void close(Time at) {
+    if (!measured_.has_opened() || measured_.is_open()) in_window_ = difference_of(all_, in_window_);
     measured_.close(at);
-    window_ = difference_of(all_, before_);
   }
   const MeasuredWindow& measured() const { return measured_; }
   /// What was counted in the window, so far if it is open. Zeros before.
-  const Counts& window() const {
-    if (measured_.is_open()) window_ = difference_of(all_, before_);
-    return window_;
-  }
+  Counts window() const { return measured_.is_open() ? difference_of(all_, in_window_) : in_window_; }
 
  private:
   MeasuredWindow measured_;
   Counts all_{};
-  Counts before_{};  // when the window opened
-  mutable Counts window_{};
+  Counts in_window_{};  // while the window is open: all when it opened
 };
 
 }  // namespace cxloom

@@ -149,12 +149,14 @@ void DividedRun::open_window(Time now) {
   window_.open(now);
   for (const auto& each : system_.components()) each->open_window(now);
   for (const auto& end : system_.link_ends()) end->open_window(now);
+  kernels_.front()->open_window(now);
 }
 
 void DividedRun::close_window(Time now) {
   window_.close(now);
   for (const auto& each : system_.components()) each->close_window(now);
   for (const auto& end : system_.link_ends()) end->close_window(now);
+  kernels_.front()->close_window(now);
 }
 
 void DividedRun::fail(const std::string& problem) const {

@@ -45,7 +45,10 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
     prefetch_ = std::make_unique<PrefetchUnit>(std::move(prefetcher), endpoint,
                                                static_cast<PrefetchUnit::Cache&>(*this));
     lines_.tell(*prefetch_);
+    context.kernel.measure(prefetch_->counts());
   }
+  context.kernel.measure(counts_);
+  for (auto& level : level_counts_) context.kernel.measure(level);
   ++endpoint.system_context().caches;
   // What has waited, for a register or for its own line, goes at once; what came later is still on its way through the levels.
   endpoint.send_as_ready();
@@ -407,18 +410,6 @@ std::string CacheAgent::line_state(LineAddress line) const {
   return transaction ? held + transaction->described() : held;
 }
 
-void CacheAgent::open_window(Time now) {
-  counts_.open(now);
-  for (auto& level : level_counts_) level.open(now);
-  if (prefetch_) prefetch_->open_window(now);
-}
-
-void CacheAgent::close_window(Time now) {
-  counts_.close(now);
-  for (auto& level : level_counts_) level.close(now);
-  if (prefetch_) prefetch_->close_window(now);
-}
-
 std::vector<MeasureInfo> CacheAgent::measures() {
   return joined(cache_measures(), PrefetchCounts::measures());
 }
@@ -442,7 +433,7 @@ void CacheAgent::resources(ResourceSink& sink) const {
 
 void CacheAgent::report(MeasureSink& sink) const {
   report_cache(counts_.window(), level_counts_, lines_.coherent(), sink);
-  if (prefetch_) prefetch_->counts().report(sink);
+  if (prefetch_) prefetch_->counts().window().report(sink);
 }
 
 }  // namespace cxloom

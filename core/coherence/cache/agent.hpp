@@ -54,8 +54,6 @@ class CacheAgent final : public Agent,
   void start() override;
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
-  void open_window(Time now) override;
-  void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();

@@ -52,9 +52,8 @@ class PrefetchUnit {
   /// Reads without an answer.
   std::uint64_t under_way() const { return requests_.live(); }
 
-  void open_window(Time now) { counts_.open(now); }
-  void close_window(Time now) { counts_.close(now); }
-  const PrefetchCounts& counts() const { return counts_.window(); }
+  Windowed<PrefetchCounts>& counts() { return counts_; }
+  const Windowed<PrefetchCounts>& counts() const { return counts_; }
 
  private:
   /// A line that nobody has used yet.

@@ -20,7 +20,7 @@ class CoherenceHome {
   /// It may keep memory of other devices coherent, too.
   virtual bool serves_others() const = 0;
   /// What it counted in the window.
-  virtual const CoherenceCounts& coherence_counts() const = 0;
+  virtual CoherenceCounts coherence_counts() const = 0;
   /// Requests in it, the mean over the window; none: it takes as many as come.
   virtual std::optional<double> transactions_mean() const = 0;
 

@@ -56,7 +56,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
     Message pull;                        ///< goes out for the data of a write, and comes back with them
   };
 
-  const CoherenceCounts& coherence_counts() const override { return counts_.window(); }
+  CoherenceCounts coherence_counts() const override { return counts_.window(); }
   std::optional<double> transactions_mean() const override { return places_.mean_taken(); }
 
   void start() override;

@@ -19,7 +19,9 @@ const IoRecord& IoCompleter::expect_io(NodeId initiator) {
   }
   if (senders_.size() <= initiator.index()) senders_.resize(initiator.index() + 1);
   std::unique_ptr<Sender>& sender = senders_[initiator.index()];
+  if (sender) return sender->posted;
   sender = std::make_unique<Sender>();
+  sender->posted.measure_in(endpoint().kernel());
   for (const auto& [component, role] : endpoint().system_context().roles.all<IoInitiator>()) {
     if (component->id() != initiator) continue;
     sender->kernel = &component->kernel();
@@ -67,18 +69,6 @@ void IoCompleter::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   message.opcode = Opcode::kCplD;
   std::swap(message.source, message.destination);
   transmit(message, endpoint().now());
-}
-
-void IoCompleter::open_window(Time now) {
-  for (const auto& sender : senders_) {
-    if (sender) sender->posted.open_window(now);
-  }
-}
-
-void IoCompleter::close_window(Time now) {
-  for (const auto& sender : senders_) {
-    if (sender) sender->posted.close_window(now);
-  }
 }
 
 }  // namespace cxloom

@@ -33,8 +33,6 @@ class IoCompleter final : public Agent, public IoTarget {
   /// Throws InternalError for a posted write that is not of `SystemContext::posted`.
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
-  void open_window(Time now) override;
-  void close_window(Time now) override;
 
  private:
   struct Events {

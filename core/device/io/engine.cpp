@@ -109,6 +109,8 @@ IoEngine::IoEngine(const IoEngineParams& params, const DeviceContext& context)
       pace_(params.rate.rate),
       due_(params.start),
       system_context_(context.system_context) {
+  kernel().measure(sent_, lost_);
+  completed_.measure_in(kernel());
   context.system_context.roles.declare<IoInitiator>(*this, id(), *this);
   if (is_root()) context.system_context.set_root(id());
 }
@@ -210,18 +212,6 @@ void IoEngine::lose(Message& message) {
     reads_.give_back(reads_.at(message.tag));
   }
   offer();
-}
-
-void IoEngine::open_window(Time at) {
-  sent_.open(at);
-  lost_.open(at);
-  completed_.open_window(at);
-}
-
-void IoEngine::close_window(Time at) {
-  sent_.close(at);
-  lost_.close(at);
-  completed_.close_window(at);
 }
 
 std::vector<MeasureInfo> IoEngine::measures() { return infos_of(kIoMeasures); }

@@ -67,8 +67,6 @@ class IoEngine final : public Component, public IoInitiator, private IoLosses, p
   bool reroutes() const override { return true; }
   void take_back(Message& message) override;
   void link_repaired() override { offer(); }
-  void open_window(Time at) override;
-  void close_window(Time at) override;
   void report_io(MeasureSink& sink) const override;
   std::string activity() const override;
   static std::vector<MeasureInfo> measures();

@@ -76,7 +76,9 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
       qos_(params.qos) {
   if (params.apart()) {
     writes_ = std::make_unique<Places>(kernel_, endpoint, "a place in the write buffer", params.write_buffer);
+    kernel_.measure(writes_->level);
   }
+  kernel_.measure(in_service_, requests_.level, counts_);
   counts_present_ = qos_ || !params.logical_devices.empty();
   releases_when_taken_ = credit_release_ == CreditRelease::kDrain && params.logical_devices.empty();
   if (params.posted_writes) buffered_ = std::make_unique<BufferedWrites>(*params.write_buffer);
@@ -347,21 +349,11 @@ void MemoryController::wake(std::uint8_t kind, std::uint64_t payload) {
 }
 
 void MemoryController::open_window(Time now) {
-  in_service_.open(now);
-  if (logical_) logical_->open_window(now);
-  counts_.open(now);
   if (extents_) extents_->open_window(now);
-  requests_.level.open(now);
-  if (writes_) writes_->level.open(now);
   media_->open_window(now);
 }
 
 void MemoryController::close_window(Time now) {
-  in_service_.close(now);
-  if (logical_) logical_->close_window(now);
-  requests_.level.close(now);
-  if (writes_) writes_->level.close(now);
-  counts_.close(now);
   if (extents_) extents_->close_window(now);
   media_->close_window(now);
 }

@@ -67,7 +67,8 @@ LogicalDevices::LogicalDevices(const std::vector<LogicalDeviceParams>& params, K
     : kernel_(kernel), source_(kernel.new_source()), device_(device), server_(server), places_(places) {
   Bytes base;
   for (const LogicalDeviceParams& each : params) {
-    devices_.emplace_back(each, device);
+    Device& own = devices_.emplace_back(each, device);
+    kernel.measure(own.counts, own.level);
     extents_.push_back({base, each.capacity, each.host});
     base = Bytes{base.count() + each.capacity.count()};
   }
@@ -170,20 +171,6 @@ std::size_t LogicalDevices::waiting() const {
   std::size_t waiting = 0;
   for (const Device& each : devices_) waiting += each.waiting;
   return waiting;
-}
-
-void LogicalDevices::open_window(Time now) {
-  for (Device& each : devices_) {
-    each.counts.open(now);
-    each.level.open(now);
-  }
-}
-
-void LogicalDevices::close_window(Time now) {
-  for (Device& each : devices_) {
-    each.counts.close(now);
-    each.level.close(now);
-  }
 }
 
 Value LogicalDevices::report() const {

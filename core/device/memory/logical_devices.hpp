@@ -110,8 +110,6 @@ class LogicalDevices final : public EventHandler {
 
   /// Requests that wait in front of the controller.
   std::size_t waiting() const;
-  void open_window(Time now);
-  void close_window(Time now);
   /// A map for each LD, by its LD-ID.
   Value report() const;
 

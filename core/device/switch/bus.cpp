@@ -92,6 +92,7 @@ Bus::Bus(const BusParams& params, const DeviceContext& context)
       wires_{Wire(params.bandwidth.rate, params.turnaround), Wire(params.bandwidth.rate, params.turnaround)},
       media_{&wires_[0], &wires_[shared_ ? 0 : 1]} {
   system_context_.roles.declare<SharedMedium>(*this, id(), *this);
+  kernel().measure(measured_, monitors_[0], monitors_[1]);
 }
 
 // Takes the message over the medium, as soon as that is free after `ready`.
@@ -189,16 +190,6 @@ void Bus::routes_changed(bool /*failed*/) {
   ways_.clear();
   for (const std::uint16_t way : system_context_.routes->fixed_ports(id()))
     ways_.push_back(way == Routes::kVaries ? nullptr : &port(way));
-}
-
-void Bus::open_window(Time at) {
-  measured_.open(at);
-  for (WireMonitor& monitor : monitors_) monitor.open(at);
-}
-
-void Bus::close_window(Time at) {
-  measured_.close(at);
-  for (WireMonitor& monitor : monitors_) monitor.close(at);
 }
 
 std::vector<MeasureInfo> Bus::measures() {

@@ -50,8 +50,6 @@ class Bus final : public Component, public SharedMedium {
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
-  void open_window(Time at) override;
-  void close_window(Time at) override;
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();

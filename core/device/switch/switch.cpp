@@ -26,6 +26,7 @@ Switch::Switch(const SwitchParams& params, const DeviceContext& context) : Switc
   virtual_ = std::make_unique<VirtualSwitches>(params.vcs);
   context.system_context.roles.declare<VirtualSwitching>(*this, id(), *this);
   core().guard_by(*this);
+  kernel().measure(counts_);
 }
 
 bool Switch::admits(const Message& message, std::uint16_t input, std::uint16_t output) const {
@@ -41,16 +42,6 @@ void Switch::forward_in_vcs(Message& message) {
   }
   ++(is_request(message) ? counts_->isolation_errors : counts_->removal_errors);
   core().refuse(message);
-}
-
-void Switch::open_window(Time at) {
-  counts_.open(at);
-  SwitchingDevice::open_window(at);
-}
-
-void Switch::close_window(Time at) {
-  counts_.close(at);
-  SwitchingDevice::close_window(at);
 }
 
 std::vector<MeasureInfo> Switch::measures() {

@@ -104,8 +104,6 @@ class Switch final : public SwitchingDevice, public VirtualSwitching, private Po
   }
   VirtualSwitches& virtual_switches() override { return *virtual_; }
 
-  void open_window(Time at) override;
-  void close_window(Time at) override;
   void report(MeasureSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 

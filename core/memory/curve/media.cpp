@@ -78,6 +78,7 @@ CurveMedia::CurveMedia(const CurveMediaParams& params, const MediaContext& conte
                       {}},
                      "elsewhere");
   }
+  kernel_.measure(measured_);
 }
 
 // The largest bandwidth bounds when accesses start, one after the other. A measured latency has the waiting
@@ -93,7 +94,7 @@ void CurveMedia::access(Message& message, Address /*address*/, Time ready) {
   const double by_curve = ready.ns() + table_.latency(reads, load);
   const double by_start = start + unloaded_;
   const Time done{std::llround((std::max(by_curve, by_start) - elsewhere_) * 1000.0)};
-  if (measuring_) {
+  if (measured_.is_open()) {
     ++accesses_;
     throttled_ += by_start > by_curve ? 1U : 0U;
     load_sum_ += load;

@@ -8,6 +8,7 @@
 
 #include "base/parameters.hpp"
 #include "kernel/event_source.hpp"
+#include "kernel/measured_window.hpp"
 #include "memory/curve/arrival_window.hpp"
 #include "memory/curve/table.hpp"
 #include "memory/media/context.hpp"
@@ -33,8 +34,6 @@ class CurveMedia final : public Media {
 
   void access(Message& message, Address address, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
-  void open_window(Time /*now*/) override { measuring_ = true; }
-  void close_window(Time /*now*/) override { measuring_ = false; }
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
@@ -50,7 +49,7 @@ class CurveMedia final : public Media {
   double unloaded_;   // ns, the least latency
   double free_ = 0;   // ns: when the next access may start
 
-  bool measuring_ = false;
+  MeasuredWindow measured_;
   std::uint64_t accesses_ = 0;
   std::uint64_t throttled_ = 0;
   double load_sum_ = 0;

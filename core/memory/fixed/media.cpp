@@ -117,6 +117,7 @@ FixedMedia::FixedMedia(const FixedMediaParams& params, const MediaContext& conte
   for (std::uint32_t i = 0; i < params.banks.value_or(0); ++i) {
     banks_.push_back(std::make_unique<Bank>(*this, context.kernel, context.owner));
   }
+  kernel_.measure(waiting_);
 }
 
 FixedMedia::~FixedMedia() = default;

@@ -42,8 +42,6 @@ class FixedMedia final : public Media {
   void access(Message& message, Address address, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   bool unlimited() const override { return banks_.empty() && data_path_.unlimited(); }
-  void open_window(Time now) override { waiting_.open(now); }
-  void close_window(Time now) override { waiting_.close(now); }
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();

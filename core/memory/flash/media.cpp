@@ -148,6 +148,7 @@ FlashMedia::FlashMedia(const FlashParams& params, const MediaContext& context)
     dies_.push_back(std::make_unique<FlashDie>(works_, source_, *channels_[geometry_.channel_of(i)], members,
                                                params.plane_work == FlashPlaneWork::kTogether));
   }
+  kernel_.measure(works_.counts, works_.waiting, works_.busy, buffer_.occupied());
 }
 
 FlashMedia::~FlashMedia() = default;
@@ -336,20 +337,6 @@ std::string FlashMedia::described() const {
   const Bytes raw{std::uint64_t{g.blocks} * g.pages * g.all_planes() * params_.page.count()};
   return to_text(raw) + " of flash: " + counted(g.channels, "channel") + ", " + counted(g.all_dies(), "die") +
          ", " + counted(g.all_planes(), "plane") + " of " + counted(g.blocks, "block");
-}
-
-void FlashMedia::open_window(Time now) {
-  works_.counts.open(now);
-  works_.waiting.open(now);
-  works_.busy.open(now);
-  buffer_.occupied().open(now);
-}
-
-void FlashMedia::close_window(Time now) {
-  works_.counts.close(now);
-  works_.waiting.close(now);
-  works_.busy.close(now);
-  buffer_.occupied().close(now);
 }
 
 std::vector<MeasureInfo> FlashMedia::measures() { return infos_of(kFlashMeasures); }

@@ -39,8 +39,6 @@ class FlashMedia final : public Media, private FlashClient {
   std::string answers_early() const override { return params_.write_buffer > 0 ? "write_buffer" : ""; }
   std::string described() const override;
   MediaPast* past() override { return &past_; }
-  void open_window(Time now) override;
-  void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();

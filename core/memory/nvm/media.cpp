@@ -129,6 +129,7 @@ NvmMedia::NvmMedia(const NvmMediaParams& params, const MediaContext& context)
   for (std::uint32_t i = 0; i < params.banks; ++i) {
     banks_.push_back(std::make_unique<Bank>(context.kernel, context.owner));
   }
+  kernel_.measure(counts_, waiting_, buffer_.occupied());
 }
 
 NvmMedia::~NvmMedia() = default;
@@ -348,18 +349,6 @@ void NvmMedia::finish(Piece& piece) {
 }
 
 // --- measures --------------------------------------------------------------------------------------------
-
-void NvmMedia::open_window(Time now) {
-  counts_.open(now);
-  waiting_.open(now);
-  buffer_.occupied().open(now);
-}
-
-void NvmMedia::close_window(Time now) {
-  counts_.close(now);
-  waiting_.close(now);
-  buffer_.occupied().close(now);
-}
 
 std::vector<MeasureInfo> NvmMedia::measures() { return infos_of(kNvmMeasures); }
 

@@ -46,8 +46,6 @@ class NvmMedia final : public Media {
   std::string answers_early() const override { return params_.write_buffer > 0 ? "write_buffer" : ""; }
   void access(Message& message, Address address, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
-  void open_window(Time now) override;
-  void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();

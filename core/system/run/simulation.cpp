@@ -416,6 +416,7 @@ void Simulation::open_window(Time now) {
   window_.open(now);
   for (const auto& each : system_.components()) each->open_window(now);
   for (const auto& end : system_.link_ends()) end->open_window(now);
+  kernel_->open_window(now);
   recorders_.open_window(now);
   observer_.measuring_begins(now);
 }
@@ -432,6 +433,7 @@ void Simulation::close_window(Time now) {
     }
   }
   for (const auto& end : system_.link_ends()) end->close_window(now);
+  kernel_->close_window(now);
   recorders_.close_window(now);
   observer_.work_ends(now);
   if (thrown) std::rethrow_exception(thrown);

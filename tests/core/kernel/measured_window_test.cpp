@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace cxloom {
 namespace {
 
@@ -38,6 +41,28 @@ TEST(MeasuredWindow, NothingHappensInOneOfNoLength) {
   window.close(2_us);
   EXPECT_EQ(window.per_ns(64), 0.0);
   EXPECT_EQ(window.share(1_us), 0.0);
+}
+
+TEST(MeasuredParts, AreOpenedAndClosedTogetherInTheirOrder) {
+  struct Part {
+    std::vector<std::string>& log;
+    std::string name;
+    void open(Time at) const { log.push_back(name + " opens at " + to_text(at)); }
+    void close(Time at) const { log.push_back(name + " closes at " + to_text(at)); }
+  };
+  std::vector<std::string> log;
+  Part first{log, "first"};
+  Part second{log, "second"};
+  MeasuredWindow window;
+  MeasuredParts parts;
+  parts.add(first, window);
+  parts.add(second);
+  parts.open(2_us);
+  EXPECT_TRUE(window.is_open());
+  parts.close(6_us);
+  EXPECT_EQ(window.length(), 4_us);
+  EXPECT_EQ(log, (std::vector<std::string>{"first opens at 2us", "second opens at 2us", "first closes at 6us",
+                                           "second closes at 6us"}));
 }
 
 }  // namespace

@@ -45,6 +45,18 @@ TEST(Windowed, HasWhatWasCountedInTheWindow) {
   EXPECT_EQ(counts.measured().per_ns(3.0), 3.0);
 }
 
+TEST(Windowed, IsOfTheLatestWindow) {
+  Windowed<Counts> counts;
+  for (int window = 1; window <= 3; ++window) {
+    counts.open(Time{window * 100});
+    for (int i = 0; i < window; ++i) count(counts, Time{1});
+    counts.close(Time{window * 100 + 50});
+    counts.close(Time{window * 100 + 60});  // it is closed
+    count(counts, Time{1000});
+    EXPECT_EQ(counts.window(), (Counts{static_cast<std::uint64_t>(window), Time{window}}));
+  }
+}
+
 TEST(Windowed, CountsAddUpOneByOne) {
   const Counts sum = sum_of(Counts{~std::uint64_t{0}, Time{-3}}, Counts{1, Time{1}});
   EXPECT_EQ(sum, (Counts{0, Time{-2}}));  // nothing is carried from one to the next

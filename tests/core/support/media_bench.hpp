@@ -62,11 +62,15 @@ class MediaBench final : public MediaClient {
       std::map<std::string, double, std::less<>> found;
     };
     media_.close_window(kernel_.now());
+    kernel_.close_window(kernel_.now());
     Sink sink;
     media_.report(sink);
     return sink.found;
   }
-  void open() { media_.open_window(kernel_.now()); }
+  void open() {
+    media_.open_window(kernel_.now());
+    kernel_.open_window(kernel_.now());
+  }
   Kernel& kernel() { return kernel_; }
   Medium& media() { return media_; }
 

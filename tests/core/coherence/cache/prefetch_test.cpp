@@ -299,7 +299,7 @@ TEST(Prefetch, EveryOneHasOneEnd) {
                          Value::List{Value::Map{{"size", "4KiB"}, {"inclusive", random.below(2) == 0}}});
     Replay run(accesses, prefetch, {{"queue", static_cast<std::int64_t>(1 + random.below(8))}}, cache);
     const CacheAgent& agent = cache_of(run);
-    const PrefetchCounts& counts = agent.prefetcher()->counts();
+    const PrefetchCounts counts = agent.prefetcher()->counts().window();
     EXPECT_EQ(counts.issued,
               counts.useful + counts.late + counts.useless + counts.failed + agent.prefetcher()->unused());
     EXPECT_EQ(agent.prefetches(), 0U);

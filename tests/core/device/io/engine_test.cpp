@@ -324,7 +324,7 @@ TEST(IoCompleter, APostedWriteEndsWhereItArrives) {
   test::Probe engine(kernel, "engine", 1);
   test::FifoLink link(kernel, target, engine, {});
   const IoRecord& record = target.io.expect_io(NodeId{1});
-  target.open_window(Time{});
+  kernel.open_window(Time{});
   target.receive(posted(system_context, 1));
   target.receive(posted(system_context, 7));  // of a device that is no initiator as far as anybody knows
   EXPECT_EQ(record.ended().count(), 1U);

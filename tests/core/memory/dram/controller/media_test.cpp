@@ -157,10 +157,12 @@ TEST(DramMedia, PostponedRefreshesAreMadeUpForWhenIdle) {
   for (int i = 0; i < 1000; ++i) bench.access({static_cast<std::uint64_t>(i) * 64, false}, clocks(32 * i));
   bench.run();
   bench.close_window(bench.now());
-  EXPECT_LT(bench.measure("refreshes"), 4);
+  const double while_busy = bench.measure("refreshes");
+  EXPECT_LT(while_busy, 4);
+  bench.open_window(bench.now());
   bench.run(clocks(9375 * 20));
   bench.close_window(clocks(9375 * 20 + 5000));
-  EXPECT_EQ(bench.measure("refreshes"), 20);
+  EXPECT_EQ(while_busy + bench.measure("refreshes"), 20);
 }
 
 TEST(DramMedia, PowerDownCostsItsExit) {

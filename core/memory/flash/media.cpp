@@ -72,35 +72,19 @@ constexpr std::array kFlashMeasures{
 
 }  // namespace
 
-struct FlashMedia::Access {
-  Access* next = nullptr;
-  Message* message = nullptr;
-  Address address;
-  Time ready;
-  std::uint64_t pieces = 0;  // not done yet
-};
-
-struct FlashMedia::Piece {
-  Piece* next = nullptr;
-  Access* access = nullptr;
-  std::uint64_t block = 0;
-  std::uint64_t parts = 0;  // a bit each
-  Time work;                // how long something has worked on it
-};
-
 struct FlashMedia::Reading : FlashJob {
   Reading* next = nullptr;
   std::uint64_t page = 0;
   std::uint64_t sectors = 0;
-  IntrusiveQueue<Piece> pieces;  // that are done with it
+  IntrusiveQueue<BlockPiece> pieces;  // that are done with it
 };
 
-struct FlashMedia::Entry : FlashJob {
-  Entry* next = nullptr;  // of those held
-  Entry* previous = nullptr;
+struct FlashMedia::BufferedPage : FlashJob {
+  BufferedPage* next = nullptr;  // of those held
+  BufferedPage* previous = nullptr;
   std::uint64_t block = 0;
   std::uint64_t parts = 0;
-  IntrusiveQueue<Piece> pieces;  // that are done with it
+  IntrusiveQueue<BlockPiece> pieces;  // that are done with it
   bool held = false;
 };
 
@@ -124,6 +108,7 @@ FlashMedia::FlashMedia(const FlashParams& params, const MediaContext& context)
       past_(planes_, geometry_.logical, params.overwritten,
             RandomStream(context.seed, context.owner.name(), context.path + "flash past")),
       programming_(geometry_.all_planes()),
+      accesses_(params.page, params.sector),
       buffer_(*this, context.kernel, context.owner, "the write buffer of the flash",
               {params.write_buffer, params.hold, whole_}, works_.waiting) {
   GcContext around{params.pages,
@@ -156,41 +141,23 @@ FlashMedia::~FlashMedia() = default;
 void FlashMedia::access(Message& message, Address address, Time ready) {
   if (past_.left() > 0) [[unlikely]]
     past_.play(past_.left());
-  Access& access = accesses_.take();
-  access.message = &message;
-  access.address = address;
-  access.ready = ready;
   message.charge(Segment::kMediaQueue, ready);
-  kernel_.schedule(ready, source_, *this, kArrived, payload_of(access));
+  kernel_.schedule(ready, source_, *this, kArrived, payload_of(accesses_.take(message, address, ready)));
 }
 
 void FlashMedia::wake(std::uint8_t kind, std::uint64_t payload) {
   if (kind == kArrived) {
-    arrive(object_of<Access>(payload));
+    arrive(object_of<DividedAccess>(payload));
   } else {
-    finish(object_of<Piece>(payload));
+    accesses_.finish(object_of<BlockPiece>(payload), kernel_.now(), client_);
   }
 }
 
-void FlashMedia::arrive(Access& access) {
+void FlashMedia::arrive(DividedAccess& access) {
   const Message& message = *access.message;
   const bool writes = message.opcode == Opcode::kMemWr;
-  const std::uint64_t page = params_.page.count();
-  const std::uint64_t begin = access.address.value();
-  const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
   (writes ? works_.counts->written_bytes : works_.counts->read_bytes) += message.size;
-  access.pieces = (end - 1) / page - begin / page + 1;
-  for (std::uint64_t at = begin; at < end;) {
-    const std::uint64_t next = std::min(end, (at / page + 1) * page);
-    const std::uint64_t first = at % page / sector_;
-    const std::uint64_t count = (next - 1) % page / sector_ - first + 1;
-    Piece& piece = pieces_.take();
-    piece.access = &access;
-    piece.block = at / page;
-    piece.parts = (~std::uint64_t{0} >> (64 - count)) << first;
-    at = next;
-    writes ? write(piece) : read(piece);
-  }
+  accesses_.divide(access, [&](BlockPiece& piece) { writes ? write(piece) : read(piece); });
 }
 
 void FlashMedia::place(FlashJob& job, std::uint64_t page) const {
@@ -206,7 +173,7 @@ void FlashMedia::send(FlashJob& job) {
 
 // --- reads -------------------------------------------------------------------------------------------------
 
-void FlashMedia::read(Piece& piece) {
+void FlashMedia::read(BlockPiece& piece) {
   if (forwards(piece)) {
     ++works_.counts->forwarded;
     finish_in_buffer(piece);
@@ -232,10 +199,10 @@ void FlashMedia::read(Piece& piece) {
   send(reading);
 }
 
-bool FlashMedia::forwards(const Piece& piece) {
+bool FlashMedia::forwards(const BlockPiece& piece) {
   if (buffer_.empty()) return false;
   std::uint64_t there = buffer_.parts_of(piece.block);
-  if (const Entry* entry = programming_[geometry_.plane_of(piece.block)];
+  if (const BufferedPage* entry = programming_[geometry_.plane_of(piece.block)];
       entry && entry->block == piece.block)
     there |= entry->parts;
   return (piece.parts & ~there) == 0;
@@ -256,17 +223,17 @@ void FlashMedia::read_done(FlashJob& job) {
 
 // --- the write buffer --------------------------------------------------------------------------------------
 
-void FlashMedia::write(Piece& piece) { buffer_.write(piece); }
+void FlashMedia::write(BlockPiece& piece) { buffer_.write(piece); }
 
-FlashMedia::Entry& FlashMedia::new_entry(std::uint64_t page) {
-  Entry& entry = entries_.take();
+FlashMedia::BufferedPage& FlashMedia::new_entry(std::uint64_t page) {
+  BufferedPage& entry = entries_.take();
   entry.writes = true;
   place(entry, page);
   return entry;
 }
 
 /// Without a buffer a write is done once its page is.
-void FlashMedia::buffered(Piece& piece, Entry& entry, bool merged) {
+void FlashMedia::buffered(BlockPiece& piece, BufferedPage& entry, bool merged) {
   if (merged) ++works_.counts->merged;
   if (params_.write_buffer == 0) {
     entry.pieces.push(piece);
@@ -276,21 +243,21 @@ void FlashMedia::buffered(Piece& piece, Entry& entry, bool merged) {
 }
 
 /// Sends a page on its way to its die; until that begins to program it, it still takes more sectors.
-void FlashMedia::drain(Entry& entry) { send(entry); }
+void FlashMedia::drain(BufferedPage& entry) { send(entry); }
 
 std::uint32_t FlashMedia::missing(const FlashJob& job) const {
-  const std::uint64_t left = whole_ & ~static_cast<const Entry&>(job).parts;
+  const std::uint64_t left = whole_ & ~static_cast<const BufferedPage&>(job).parts;
   return bytes_of(left);
 }
 
 void FlashMedia::write_begins(FlashJob& job) {
-  auto& entry = static_cast<Entry&>(job);
+  auto& entry = static_cast<BufferedPage&>(job);
   buffer_.begin(entry);
   programming_[entry.plane] = &entry;
 }
 
 void FlashMedia::write_done(FlashJob& job) {
-  auto& entry = static_cast<Entry&>(job);
+  auto& entry = static_cast<BufferedPage&>(job);
   programming_[entry.plane] = nullptr;
   finish_all(entry.pieces, entry.work);
   entries_.give_back(entry);
@@ -303,31 +270,17 @@ bool FlashMedia::writes_are_waited_for() const {
 
 // --- the end of an access ----------------------------------------------------------------------------------
 
-void FlashMedia::finish_in_buffer(Piece& piece) {
-  piece.work = params_.buffer_time;
+void FlashMedia::finish_in_buffer(BlockPiece& piece) {
+  piece.start = kernel_.now();
   kernel_.schedule(kernel_.now() + params_.buffer_time, source_, *this, kFinished, payload_of(piece));
 }
 
-void FlashMedia::finish_all(IntrusiveQueue<Piece>& pieces, Time work) {
+void FlashMedia::finish_all(IntrusiveQueue<BlockPiece>& pieces, Time work) {
   while (!pieces.empty()) {
-    Piece& piece = pieces.pop();
-    piece.work = work;
-    finish(piece);
+    BlockPiece& piece = pieces.pop();
+    piece.start = kernel_.now() - work;
+    accesses_.finish(piece, kernel_.now(), client_);
   }
-}
-
-/// What it took beyond the work on it, it waited. Of an access to several pages the last one counts.
-void FlashMedia::finish(Piece& piece) {
-  Access& access = *piece.access;
-  const Time work = piece.work;
-  pieces_.give_back(piece);
-  if (--access.pieces > 0) return;
-  Message& message = *access.message;
-  const Time now = kernel_.now();
-  message.charge(Segment::kMediaQueue, std::max(access.ready, now - work));
-  message.charge(Segment::kMedia, now);
-  accesses_.give_back(access);
-  client_.media_done(message, now);
 }
 
 // --- measures ----------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@
 #include "memory/media/block_table.hpp"
 #include "memory/media/coalescing_buffer.hpp"
 #include "memory/media/context.hpp"
+#include "memory/media/divided_access.hpp"
 #include "memory/media/media.hpp"
 
 namespace cxloom {
@@ -53,23 +54,20 @@ class FlashMedia final : public Media, private FlashClient {
   }
 
  private:
-  struct Access;   // a message, until all its pages are done
-  struct Piece;    // what an access wants of one page
   struct Reading;  // a page on its way out of its die
-  struct Entry;    // a page in the write buffer
+  struct BufferedPage;
   enum Wake : std::uint8_t { kArrived, kFinished };
 
-  void arrive(Access& access);
-  void read(Piece& piece);
-  bool forwards(const Piece& piece);
-  void write(Piece& piece);
-  friend CoalescingBuffer<FlashMedia, Piece, Entry>;
-  Entry& new_entry(std::uint64_t page);
-  void buffered(Piece& piece, Entry& entry, bool merged);
-  void drain(Entry& entry);
-  void finish_in_buffer(Piece& piece);
-  void finish(Piece& piece);
-  void finish_all(IntrusiveQueue<Piece>& pieces, Time work);
+  void arrive(DividedAccess& access);
+  void read(BlockPiece& piece);
+  bool forwards(const BlockPiece& piece);
+  void write(BlockPiece& piece);
+  friend CoalescingBuffer<FlashMedia, BufferedPage>;
+  BufferedPage& new_entry(std::uint64_t page);
+  void buffered(BlockPiece& piece, BufferedPage& entry, bool merged);
+  void drain(BufferedPage& entry);
+  void finish_in_buffer(BlockPiece& piece);
+  void finish_all(IntrusiveQueue<BlockPiece>& pieces, Time work);
   std::uint32_t bytes_of(std::uint64_t sectors) const {
     return static_cast<std::uint32_t>(std::popcount(sectors)) * sector_;
   }
@@ -98,15 +96,14 @@ class FlashMedia final : public Media, private FlashClient {
 
   FlashPast past_;
 
-  BlockTable<Reading> reading_;      // those that others may join
-  std::vector<Entry*> programming_;  // by plane
+  BlockTable<Reading> reading_;             // those that others may join
+  std::vector<BufferedPage*> programming_;  // by plane
 
-  Pool<Access> accesses_;
-  Pool<Piece> pieces_;
+  DividedAccesses accesses_;  // a block of these is a page, and its parts are sectors
   Pool<Reading> readings_;
-  Pool<Entry> entries_;
+  Pool<BufferedPage> entries_;
 
-  CoalescingBuffer<FlashMedia, Piece, Entry> buffer_;
+  CoalescingBuffer<FlashMedia, BufferedPage> buffer_;
 };
 
 }  // namespace cxloom

@@ -10,13 +10,14 @@
 #include "kernel/kernel.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/media/block_table.hpp"
+#include "memory/media/divided_access.hpp"
 
 namespace cxloom {
 
-/// A `Piece` is what a write wants of one block: `next`, `block`, and `parts`, a bit each. An `Entry` is a block in the buffer:
-/// `next`, `previous`, `block`, `parts`, and `held` until it is on its way. The owner makes an entry (`new_entry(block)`), hears of
-/// each piece that is in (`buffered(piece, entry, merged)`), and sends an entry to the media (`drain(entry)`).
-template <class Owner, class Piece, class Entry>
+/// An `Entry` is a block in the buffer: `next`, `previous`, `block`, `parts`, and `held` until it is on its way.
+/// The owner makes an entry (`new_entry(block)`), hears of each piece that is in (`buffered(piece, entry, merged)`),
+/// and sends an entry to the media (`drain(entry)`).
+template <class Owner, class Entry>
 class CoalescingBuffer final : public Waiter {
  public:
   struct Shape {
@@ -35,7 +36,7 @@ class CoalescingBuffer final : public Waiter {
         turn_(kernel, what, device) {}
   const EventHandler& owner() const override { return device_; }
 
-  void write(Piece& piece) {
+  void write(BlockPiece& piece) {
     if (merges(piece)) return;
     if (shape_.room == 0 || (used_ < shape_.room && !keeps_waiting())) {
       admit(piece);
@@ -57,7 +58,7 @@ class CoalescingBuffer final : public Waiter {
     --used_;
     occupied_.change(kernel_.now(), -1);
     while (keeps_waiting() && used_ < shape_.room) {
-      Piece& piece = writers_.pop();
+      BlockPiece& piece = writers_.pop();
       waiting_.change(kernel_.now(), -1);
       if (!merges(piece)) admit(piece);
       if (!keeps_waiting()) turn_.leave(*this);
@@ -71,7 +72,7 @@ class CoalescingBuffer final : public Waiter {
   const LevelMonitor& occupied() const { return occupied_; }
 
  private:
-  bool merges(Piece& piece) {
+  bool merges(BlockPiece& piece) {
     Entry* const entry = blocks_.find(piece.block);
     if (!entry) return false;
     entry->parts |= piece.parts;
@@ -79,7 +80,7 @@ class CoalescingBuffer final : public Waiter {
     if (entry->parts == shape_.whole && entry->held) drain(*entry);
     return true;
   }
-  void admit(Piece& piece) {
+  void admit(BlockPiece& piece) {
     Entry& entry = owner_.new_entry(piece.block);
     entry.block = piece.block;
     entry.parts = piece.parts;
@@ -106,7 +107,7 @@ class CoalescingBuffer final : public Waiter {
   WaitList turn_;
   BlockTable<Entry> blocks_;  // those that take more parts
   IntrusiveList<Entry> held_;
-  IntrusiveQueue<Piece> writers_;  // that wait for room
+  IntrusiveQueue<BlockPiece> writers_;  // that wait for room
   std::uint32_t used_ = 0;
   LevelMonitor occupied_;
 };

@@ -63,24 +63,9 @@ constexpr std::array kNvmMeasures{
 
 }  // namespace
 
-struct NvmMedia::Access {
-  Access* next = nullptr;
-  Message* message = nullptr;
-  Address address;
-  std::uint64_t pieces = 0;  // not done yet
-};
-
-struct NvmMedia::Piece {
-  Piece* next = nullptr;
-  Access* access = nullptr;
-  std::uint64_t block = 0;
-  std::uint64_t parts = 0;  // a bit each
-  Time start;               // from here on something works on it
-};
-
-struct NvmMedia::Entry {
-  Entry* next = nullptr;
-  Entry* previous = nullptr;
+struct NvmMedia::BufferedBlock {
+  BufferedBlock* next = nullptr;
+  BufferedBlock* previous = nullptr;
   std::uint64_t block = 0;
   std::uint64_t parts = 0;
   bool held = false;
@@ -90,8 +75,8 @@ struct NvmMedia::Operation {
   enum class Kind : std::uint8_t { kRead, kWrite, kDrain };
 
   Operation* next = nullptr;
-  IntrusiveQueue<Piece> pieces;  // that wait for it; none wait for a drain
-  Entry* entry = nullptr;        // of a drain
+  IntrusiveQueue<BlockPiece> pieces;  // that wait for it; none wait for a drain
+  BufferedBlock* entry = nullptr;     // of a drain
   std::uint64_t block = 0;
   std::uint64_t lines = 0;  // of a write
   Time start;
@@ -118,12 +103,12 @@ NvmMedia::NvmMedia(const NvmMediaParams& params, const MediaContext& context)
       kernel_(context.kernel),
       client_(context.client),
       source_(context.kernel.new_source()),
-      block_lines_(static_cast<unsigned>(params.block.count() / kLineBytes)),
-      whole_(~std::uint64_t{0} >> (64 - block_lines_)),
+      whole_(~std::uint64_t{0} >> (64 - params.block.count() / kLineBytes)),
       read_path_(params.read_bandwidth),
       write_path_(params.write_bandwidth),
       wear_(params.wear_region.value_or(params.block), params.block, params.endurance),
       read_buffer_(params.read_buffer),
+      accesses_(params.block, Bytes{kLineBytes}),
       buffer_(*this, context.kernel, context.owner, "the write buffer of the media",
               {params.write_buffer, params.hold, whole_}, waiting_) {
   for (std::uint32_t i = 0; i < params.banks; ++i) {
@@ -137,43 +122,31 @@ NvmMedia::~NvmMedia() = default;
 std::uint64_t NvmMedia::bytes_of_bank() { return sizeof(Bank); }
 
 void NvmMedia::access(Message& message, Address address, Time ready) {
-  Access& access = accesses_.take();
-  access.message = &message;
-  access.address = address;
-  kernel_.schedule(ready, source_, *this, kArrived, payload_of(access));
+  kernel_.schedule(ready, source_, *this, kArrived, payload_of(accesses_.take(message, address, ready)));
 }
 
 void NvmMedia::wake(std::uint8_t kind, std::uint64_t payload) {
   switch (kind) {
-    case kArrived: arrive(object_of<Access>(payload)); break;
-    case kFinished: finish(object_of<Piece>(payload)); break;
+    case kArrived: arrive(object_of<DividedAccess>(payload)); break;
+    case kFinished: finish(object_of<BlockPiece>(payload)); break;
     case kBlockRead: block_read(object_of<Bank>(payload)); break;
     default: block_written(object_of<Bank>(payload)); break;
   }
 }
 
-void NvmMedia::arrive(Access& access) {
+void NvmMedia::arrive(DividedAccess& access) {
   const Message& message = *access.message;
   const bool is_write = message.opcode == Opcode::kMemWr;
   (is_write ? counts_->written_bytes : counts_->read_bytes) += message.size;
-  const std::uint64_t last = (access.address.value() + message.size - 1) / kLineBytes;
-  std::uint64_t line = LineAddress::of(access.address).number();
-  access.pieces = last / block_lines_ - line / block_lines_ + 1;
-  while (line <= last) {
-    const std::uint64_t end = std::min(last, line | (block_lines_ - 1));
-    Piece& piece = pieces_.take();
-    piece.access = &access;
-    piece.block = line / block_lines_;
-    piece.parts = (~std::uint64_t{0} >> (63 - (end - line))) << (line % block_lines_);
+  accesses_.divide(access, [&](BlockPiece& piece) {
     piece.start = kernel_.now();
-    line = end + 1;
     is_write ? write(piece) : read(piece);
-  }
+  });
 }
 
 // --- reads -----------------------------------------------------------------------------------------------
 
-void NvmMedia::read(Piece& piece) {
+void NvmMedia::read(BlockPiece& piece) {
   if (forwards(piece)) {
     ++counts_->forwarded;
     finish_after(piece, params_.buffer_read_latency);
@@ -200,7 +173,7 @@ void NvmMedia::read(Piece& piece) {
 }
 
 /// Whether the write buffer has all lines of `piece`, those on their way into the media included.
-bool NvmMedia::forwards(const Piece& piece) {
+bool NvmMedia::forwards(const BlockPiece& piece) {
   std::uint64_t there = buffer_.parts_of(piece.block);
   if (const Operation* current = bank_of(piece.block).current;
       current && current->entry && current->block == piece.block) {
@@ -211,7 +184,7 @@ bool NvmMedia::forwards(const Piece& piece) {
 
 // --- the write buffer ------------------------------------------------------------------------------------
 
-void NvmMedia::write(Piece& piece) {
+void NvmMedia::write(BlockPiece& piece) {
   if (params_.write_buffer == 0) {
     Operation& operation = operations_.take();
     operation.kind = Operation::Kind::kWrite;
@@ -224,16 +197,16 @@ void NvmMedia::write(Piece& piece) {
   }
 }
 
-NvmMedia::Entry& NvmMedia::new_entry(std::uint64_t /*block*/) { return entries_.take(); }
+NvmMedia::BufferedBlock& NvmMedia::new_entry(std::uint64_t /*block*/) { return entries_.take(); }
 
-void NvmMedia::buffered(Piece& piece, Entry& /*entry*/, bool merged) {
+void NvmMedia::buffered(BlockPiece& piece, BufferedBlock& /*entry*/, bool merged) {
   if (merged) ++counts_->merged;
   piece.start = kernel_.now();
   finish_after(piece, params_.buffer_write_latency);
 }
 
 /// Sends a block on its way into the media; until its bank begins it still takes more lines.
-void NvmMedia::drain(Entry& entry) {
+void NvmMedia::drain(BufferedBlock& entry) {
   Operation& operation = operations_.take();
   operation.kind = Operation::Kind::kDrain;
   operation.entry = &entry;
@@ -265,7 +238,7 @@ void NvmMedia::start(Bank& bank) {
   }
   Operation& operation = bank.accesses.pop();
   if (bank.accesses.empty() && !bank.turn.empty()) bank.turn.leave(bank);
-  for (Piece* piece = operation.pieces.first(); piece; piece = piece->next)
+  for (BlockPiece* piece = operation.pieces.first(); piece; piece = piece->next)
     waiting_.change(kernel_.now(), -1);
   begin(bank, operation);
 }
@@ -312,7 +285,7 @@ void NvmMedia::block_written(Bank& bank) {
   bank.current = nullptr;
   wear_.write(operation.block);
   counts_->media_written_bytes += params_.block.count();
-  Entry* const entry = operation.entry;
+  BufferedBlock* const entry = operation.entry;
   finish_all(operation);
   if (entry) {
     entries_.give_back(*entry);
@@ -323,29 +296,17 @@ void NvmMedia::block_written(Bank& bank) {
 
 // --- the end of an access --------------------------------------------------------------------------------
 
-void NvmMedia::finish_after(Piece& piece, Time latency) {
+void NvmMedia::finish_after(BlockPiece& piece, Time latency) {
   kernel_.schedule(kernel_.now() + latency, source_, *this, kFinished, payload_of(piece));
 }
 
 void NvmMedia::finish_all(Operation& operation) {
   while (!operation.pieces.empty()) {
-    Piece& piece = operation.pieces.pop();
+    BlockPiece& piece = operation.pieces.pop();
     piece.start = std::max(piece.start, operation.start);
     finish(piece);
   }
   operations_.give_back(operation);
-}
-
-void NvmMedia::finish(Piece& piece) {
-  Access& access = *piece.access;
-  const Time start = piece.start;
-  pieces_.give_back(piece);
-  if (--access.pieces > 0) return;
-  Message& message = *access.message;
-  accesses_.give_back(access);
-  message.charge(Segment::kMediaQueue, start);
-  message.charge(Segment::kMedia, kernel_.now());
-  client_.media_done(message, kernel_.now());
 }
 
 // --- measures --------------------------------------------------------------------------------------------

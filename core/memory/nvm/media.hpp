@@ -18,6 +18,7 @@
 #include "memory/media/coalescing_buffer.hpp"
 #include "memory/media/context.hpp"
 #include "memory/media/data_path.hpp"
+#include "memory/media/divided_access.hpp"
 #include "memory/media/media.hpp"
 #include "memory/nvm/params.hpp"
 #include "memory/nvm/recent_blocks.hpp"
@@ -54,38 +55,35 @@ class NvmMedia final : public Media {
   static std::uint64_t bytes_of_bank();
 
  private:
-  struct Access;     // a message, until all its blocks are done
-  struct Piece;      // what an access wants of one block
-  struct Entry;      // a block in the write buffer
+  struct BufferedBlock;
   struct Operation;  // what a bank does for reads of a block, or a write of it
   struct Bank;
   enum Wake : std::uint8_t { kArrived, kFinished, kBlockRead, kBlockWritten };
 
   Bank& bank_of(std::uint64_t block) { return *banks_[block % banks_.size()]; }
-  void arrive(Access& access);
-  void read(Piece& piece);
-  bool forwards(const Piece& piece);
-  void write(Piece& piece);
-  friend CoalescingBuffer<NvmMedia, Piece, Entry>;
-  Entry& new_entry(std::uint64_t block);
-  void buffered(Piece& piece, Entry& entry, bool merged);
-  void drain(Entry& entry);
+  void arrive(DividedAccess& access);
+  void read(BlockPiece& piece);
+  bool forwards(const BlockPiece& piece);
+  void write(BlockPiece& piece);
+  friend CoalescingBuffer<NvmMedia, BufferedBlock>;
+  BufferedBlock& new_entry(std::uint64_t block);
+  void buffered(BlockPiece& piece, BufferedBlock& entry, bool merged);
+  void drain(BufferedBlock& entry);
   void request(Operation& operation);
   void start(Bank& bank);
   void begin(Bank& bank, Operation& operation);
   void write_block(Bank& bank);
   void block_read(Bank& bank);
   void block_written(Bank& bank);
-  void finish_after(Piece& piece, Time latency);
+  void finish_after(BlockPiece& piece, Time latency);
   void finish_all(Operation& operation);
-  void finish(Piece& piece);
+  void finish(BlockPiece& piece) { accesses_.finish(piece, kernel_.now(), client_); }
 
   NvmMediaParams params_;
   Kernel& kernel_;
   MediaClient& client_;
   EventSource source_;
-  unsigned block_lines_;  // a power of two
-  std::uint64_t whole_;   // the lines of a whole block, a bit each
+  std::uint64_t whole_;  // the lines of a whole block, a bit each
   std::vector<std::unique_ptr<Bank>> banks_;
   DataPath read_path_;
   DataPath write_path_;
@@ -94,14 +92,13 @@ class NvmMedia final : public Media {
 
   BlockTable<Operation> reads_;  // with a read buffer
 
-  Pool<Access> accesses_;
-  Pool<Piece> pieces_;
-  Pool<Entry> entries_;
+  DividedAccesses accesses_;
+  Pool<BufferedBlock> entries_;
   Pool<Operation> operations_;
 
   Windowed<NvmCounts> counts_;
   LevelMonitor waiting_;
-  CoalescingBuffer<NvmMedia, Piece, Entry> buffer_;
+  CoalescingBuffer<NvmMedia, BufferedBlock> buffer_;
 };
 
 }  // namespace cxloom

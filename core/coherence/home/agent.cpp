@@ -1,9 +1,17 @@
 #include "coherence/home/agent.hpp"
 
+#include "base/schema.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
 
 namespace cxloom {
+
+void HomeAgentParams::describe(Schema<HomeAgentParams>& schema) {
+  schema.doc(
+      "A home agent: an inclusive snoop filter, and snoops of CXL.cache to the caches that hold lines, the "
+      "host's own among them.");
+  describe_in(schema);
+}
 
 HomeAgent::HomeAgent(const HomeAgentParams& params, Endpoint& endpoint, const ComponentContext& context,
                      const VictimRegistry& victims, Agent* memory)

@@ -4,10 +4,18 @@
 
 #include <cstdint>
 
-#include "coherence/home/agent_params.hpp"
 #include "coherence/home/directory_agent.hpp"
 
 namespace cxloom {
+
+struct HomeAgentParams : DirectoryParams {
+  LineFilterParams filter;  // CXL.cache has no snoops for blocks
+
+  static void describe(Schema<HomeAgentParams>& schema);
+  static void estimate(const HomeAgentParams& params, MemoryEstimate& memory) {
+    estimate_filter(params.filter, memory);
+  }
+};
 
 class HomeAgent final : public DirectoryAgent {
  public:

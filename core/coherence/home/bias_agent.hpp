@@ -6,10 +6,29 @@
 #include <unordered_map>
 #include <vector>
 
-#include "coherence/home/bias_params.hpp"
 #include "coherence/home/dcoh.hpp"
 
 namespace cxloom {
+
+/// The side that may use a page without asking.
+enum class Bias : std::uint8_t {
+  kHost,    ///< the host: it may hold lines, and the device asks for them
+  kDevice,  ///< the device: nobody else holds a line
+};
+
+struct BiasParams : DirectoryParams {
+  LineFilterParams filter;
+  Bytes page{4096};
+  Bias initial = Bias::kHost;
+  std::uint32_t flip_after = 1;
+
+  static void describe(Schema<BiasParams>& schema);
+  static void estimate(const BiasParams& params, MemoryEstimate& memory) {
+    estimate_filter(params.filter, memory);
+    constexpr std::uint64_t kBytesOfQuestion = 640;  // a page that flips asks for all of its lines
+    memory.add("page", to_text(params.page), 1, params.page.count() / kLineBytes * kBytesOfQuestion);
+  }
+};
 
 /// A coherency agent whose snoop filter has the lines in the device's own cache only. The host's are not
 /// followed line by line: a page that is biased to the host stands for them.

@@ -1,9 +1,17 @@
 #include "coherence/home/dcoh.hpp"
 
+#include "base/schema.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
 
 namespace cxloom {
+
+void DcohParams::describe(Schema<DcohParams>& schema) {
+  schema.doc(
+      "A coherency agent (DCOH): an inclusive snoop filter, and back-invalidate snoops to the caches that "
+      "hold lines of its memory.");
+  describe_in(schema);
+}
 
 Dcoh::Dcoh(const DcohParams& params, Endpoint& endpoint, const ComponentContext& context,
            const VictimRegistry& victims, Agent* memory)

@@ -2,10 +2,18 @@
 // that of other devices (HDM-DB), by back-invalidate snoops.
 #pragma once
 
-#include "coherence/home/dcoh_params.hpp"
 #include "coherence/home/directory_agent.hpp"
 
 namespace cxloom {
+
+struct DcohParams : DirectoryParams {
+  SnoopFilterParams filter;
+
+  static void describe(Schema<DcohParams>& schema);
+  static void estimate(const DcohParams& params, MemoryEstimate& memory) {
+    estimate_filter(params.filter, memory);
+  }
+};
 
 class Dcoh : public DirectoryAgent {
  public:

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/units.hpp"
 #include "interconnect/wire/flit_params.hpp"
-#include "interconnect/wire/link_path.hpp"
 
 namespace cxloom {
 
@@ -58,8 +58,5 @@ class FlitOutage {
   std::size_t next_failure_ = 0;
   std::vector<Time> failures_;
 };
-
-/// Makes a request that cannot cross the link into its own error response, which the device in front of the link gives.
-void answer_with_error(Message& request, LinkPath& path, Time now);
 
 }  // namespace cxloom

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "interconnect/wire/interrupted_wait.hpp"
+#include "protocol/error_answer.hpp"
 
 namespace cxloom {
 
@@ -249,9 +250,11 @@ void FlitTransmitter::fail_staged_requests(Time now) {
   }
 }
 
+// A request that cannot cross the link becomes its own error response, which the device in front of the link gives.
 void FlitTransmitter::fail(Message& message, Time now) {
   path_.monitor().queue().change(now, -1);
-  answer_with_error(message, path_, now);
+  message.charge(path_.queue_segment(), now);
+  make_error_answer(message, path_.owner().id());
   credits_.expect_own(message.channel);
   path_.return_to_owner(message);
 }

@@ -11,8 +11,7 @@
 
 #include "base/parameters.hpp"
 #include "coherence/cache/params.hpp"
-#include "coherence/home/bias_params.hpp"
-#include "coherence/home/dcoh_params.hpp"
+#include "coherence/home/bias_agent.hpp"
 #include "coherence/home/directory_agent.hpp"
 #include "core/support/coherence_explorer.hpp"
 #include "core/support/coherence_oracle.hpp"

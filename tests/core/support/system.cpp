@@ -37,4 +37,14 @@ double Running::number(const std::vector<std::string_view>& keys) const {
 
 NodeId Running::node(const std::string& name) const { return simulation_->system().component(name).id(); }
 
+std::string refusal_of(const SpecBuilder& system) {
+  try {
+    Running run(system);
+    run.to_end();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
 }  // namespace cxloom::test

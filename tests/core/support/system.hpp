@@ -107,6 +107,9 @@ class Running {
   RequestTable table_;
 };
 
+/// What a person is told whose spec cannot be run; empty: it can.
+std::string refusal_of(const SpecBuilder& system);
+
 /// Accesses for `SpecBuilder::replay`.
 inline Access access_to(std::uint64_t address, AccessKind kind = AccessKind::kRead) {
   Access access;

@@ -3,8 +3,6 @@
 #include <cxloom/program_feed.hpp>
 
 #include <pthread.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdarg>
@@ -13,14 +11,16 @@
 #include <cstring>
 #include <utility>
 
+#include "control_page.hpp"
 #include "decode.hpp"
 #include "emulator_options.hpp"
 #include "flush_address.hpp"
 #include "follow_exec.hpp"
 #include "lacking.hpp"
+#include "plugin_options.hpp"
 #include "qemu_plugin_api.h"
 #include "reader_watch.hpp"
-#include "region_function.hpp"
+#include "thread_clock.hpp"
 
 extern "C" {
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
@@ -48,13 +48,12 @@ struct alignas(64) Slot {
 };
 
 FeedControl* control = nullptr;
-char folder[4096];
+PluginOptions options;
+bool replaces_another = false;  // with execve, and nothing was told of it yet
 Slot threads[kMostThreads];     // by QEMU's index of the thread
 std::atomic<unsigned> used{0};  // how many of them ever were
 FeedWriter blocks;              // what the blocks of this process are
 std::uint32_t process = 0;      // number of its ring
-std::uint32_t replaces = 0;     // number of the ring of the process that execve replaced with this one
-bool replaces_another = false;
 std::uint32_t next_block = 0;
 thread_local unsigned caller =
     kMostThreads;          // QEMU's index of the thread that this is, once it has called the kernel
@@ -63,7 +62,6 @@ bool forked = false;
 pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 Emulator emulator;
 const char* own_name = "";  // of the program
-RegionFunction region;
 bool has_offset = false;
 std::uint64_t offset = 0;                       // from an address of the program to ours
 std::atomic<std::uint64_t> found_addresses{0};  // that were as the registers said
@@ -85,7 +83,7 @@ void open_ring(FeedWriter& writer, FeedWriter::RingIdentity ring) {
     writer.mute();
     return;
   }
-  const int error = writer.open(folder, *control, ring);
+  const int error = writer.open(options.folder, *control, ring);
   if (error == 0) return;
   fail("a ring of %u words cannot be made: %s",
        ring.kind == FeedRingHead::kThread ? control->thread_words : control->process_words,
@@ -101,7 +99,7 @@ void open_process() {
                      .process = process,
                      .parent = forked ? parent : process,
                      .inherited = forked ? next_block : 0,
-                     .replaces = replaces_another ? replaces : process,
+                     .replaces = replaces_another ? options.replaced_process : process,
                      .name = own_name});
   blocks.note_offset(offset);
   forked = replaces_another = false;
@@ -148,19 +146,6 @@ std::uint64_t put_in_order(unsigned thread, const std::uint64_t (&words)[count])
   writer.ahead(1) = order;
   writer.publish(count);
   return order;
-}
-
-std::uint64_t nanoseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-// How often this thread gave its processor up.
-long switches() {
-  rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
-  return usage.ru_nvcsw;
 }
 
 // --- what happens ----------------------------------------------------------------------------------------------------
@@ -294,7 +279,8 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
   const bool tells = !blocks.muted();
 
   // Where the program is loaded is not known before it is.
-  const std::uint64_t region_entry = region.is_wanted() ? region.entry(qemu_plugin_start_code()) : 0;
+  const std::uint64_t region_entry =
+      options.region.is_wanted() ? options.region.entry(qemu_plugin_start_code()) : 0;
   const std::uint32_t number = next_block++;
   qemu_plugin_insn* const first = qemu_plugin_tb_get_insn(block, 0);
   if (tells) {
@@ -345,7 +331,7 @@ void on_system_call(qemu_plugin_id_t, unsigned thread, std::int64_t call, std::u
   caller = thread;
   slot.call = put_in_order(thread, {feed::event(FeedEvent::kSystemCall, static_cast<std::uint32_t>(call)), 0,
                                     a1, a2, a3, a4, a5, a6});
-  if (call == kMmap && region.is_wanted()) slot.mapping = region.maps(a2, a3, a4, a5, a6);
+  if (call == kMmap && options.region.is_wanted()) slot.mapping = options.region.maps(a2, a3, a4, a5, a6);
   slot.switches = switches();
   slot.since = nanoseconds();
   if (call != kExecve || !has_offset || control->stop.load() != 0) return;
@@ -366,7 +352,7 @@ void on_system_call_end(qemu_plugin_id_t, unsigned thread, std::int64_t call, st
   put_in_order(thread, {feed::event(FeedEvent::kSystemCallEnd, static_cast<std::uint32_t>(call) | slept), 0,
                         static_cast<std::uint64_t>(result), passed});
   if (const CodeMapping mapping = std::exchange(slot.mapping, {}); mapping.bytes != 0 && result > 0)
-    region.is_mapped(mapping, static_cast<std::uint64_t>(result));
+    options.region.is_mapped(mapping, static_cast<std::uint64_t>(result));
 }
 
 // The creator of this thread is still within its call: the thread is known before that call is back. The
@@ -419,56 +405,21 @@ void in_child() {
 
 // --- start -----------------------------------------------------------------------------------------------------------
 
-bool map_control() {
-  char name[sizeof folder + 16];
-  std::snprintf(name, sizeof name, "%s/control", folder);
-  const int file = open(name, O_RDWR | O_CLOEXEC);
-  if (file < 0) return false;
-  void* const memory = mmap(nullptr, kFeedControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  close(file);
-  if (memory == MAP_FAILED) return false;
-  control = static_cast<FeedControl*>(memory);
-  return control->mark == FeedControl::kMark && control->version == kFeedVersion;
-}
-
-const char* value_of(const char* argument, const char* key) {
-  const std::size_t length = std::strlen(key);
-  return std::strncmp(argument, key, length) == 0 && argument[length] == '=' ? argument + length + 1
-                                                                             : nullptr;
-}
-
 }  // namespace
 }  // namespace cxloom::qemu
 
-/// Options: folder=WHERE the rings are made; cpu=MODEL of the emulator, with colons for commas; region=PLACE of the
-/// function that is the region of interest (RegionFunction::parse); after=PROCESS:THREAD:ORDER, for a program in the place of another
-/// one: the rings of the process and of the thread that called execve, and that call.
 extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id,
                                                                           const qemu_info_t* info, int count,
                                                                           char** arguments) {
   using namespace cxloom::qemu;
-  const char* cpu = "max";
-  if (info->system_emulation) return -1;
-  for (int i = 0; i < count; ++i) {
-    if (const char* value = value_of(arguments[i], "folder"); value != nullptr) {
-      if (std::strlen(value) >= sizeof folder) return -1;
-      std::strcpy(folder, value);
-    } else if (value = value_of(arguments[i], "cpu"); value != nullptr) {
-      cpu = value;
-    } else if (value = value_of(arguments[i], "region"); value != nullptr) {
-      if (!region.parse(value)) return -1;
-    } else if (value = value_of(arguments[i], "after"); value != nullptr) {
-      unsigned long long call = 0;
-      if (std::sscanf(value, "%u:%u:%llu", &replaces, &threads[0].creator, &call) != 3) return -1;
-      threads[0].creation = call;
-      threads[0].begun_by_another = replaces_another = true;
-    } else {
-      return -1;
-    }
-  }
-  if (!map_control() || !describe_emulator(cpu, folder, emulator) ||
+  if (info->system_emulation || !options.parse(count, arguments)) return -1;
+  control = map_control(options.folder);
+  if (control == nullptr || !describe_emulator(options.cpu, options.folder, emulator) ||
       pthread_atfork(before_fork, nullptr, in_child) != 0)
     return -1;
+  threads[0].creator = options.replaced_thread;
+  threads[0].creation = options.replacing_call;
+  threads[0].begun_by_another = replaces_another = options.replaces_another;
   if (is_reader_gone(*control)) _exit(127);
   own_name = name_of_program();
   watch_reader(*control);

@@ -18,7 +18,6 @@ MOST_LINES_OF_A_FUNCTION = 70
 LONG_FILES = {
     "python/cxloom/results/summary.py": "made by scripts/summary_types.py",
     "tests/validation/parameter_table.py": "a table: a row for each parameter",
-    "integrations/qemu/plugin.cpp": "the callbacks of an emulator, which find their state in one file; to be divided",
     "tests/core/support/coherence_oracle.cpp": "the rules of coherence, one after the other; to be divided",
 }
 
@@ -26,8 +25,6 @@ LONG_FILES = {
 TABLES = re.compile(r"::describe$|\bbind_\w+$|\bddr\d_presets$|\bhbm_presets$")
 LONG_FUNCTIONS = {
     "core/base/schema.hpp: CXLOOM_EACH_PARAMETER_TYPE": "a list of types",
-    "python/cxloom/execution/program.py: execute": "to be divided",
-    "python/cxloom/trace/capture.py: capture": "to be divided",
 }
 
 
@@ -75,10 +72,11 @@ def cxx_functions(text: str) -> Iterator[tuple[str, int]]:
 
 
 def python_functions(text: str) -> Iterator[tuple[str, int]]:
-    """The functions of a module with the lines of each body: options of a command are a table before it."""
+    """The functions of a module with the lines of each body: without its options, and what is said of them."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.name, (node.body[-1].end_lineno or 0) - node.body[0].lineno + 1
+            said = 1 if ast.get_docstring(node, clean=False) is not None and len(node.body) > 1 else 0
+            yield node.name, (node.body[-1].end_lineno or 0) - node.body[said].lineno + 1
 
 
 def sources() -> list[Path]:

@@ -127,18 +127,10 @@ def execute(
         sieve = source.sieve
         names = of_threads.told(sieve.names)
         said |= of_threads.recorded(names, record) if record is not None else {}
-        said |= source.ended.to_metadata()
         translation = Translation.of(sieve.translation)
-        said |= {} if translation is None else translation.to_metadata()
+        said |= source.ended.to_metadata() | ({} if translation is None else translation.to_metadata())
     seconds = time.perf_counter() - started
-    notes = _notes_on(sampling, sampler)
-    notes += source.notes
-    if sieve.records == 0:
-        notes += ("nothing went beyond the caches of its cores: no memory was accessed",)
-    if sieve.flushes and not durable:
-        notes += (
-            f"{counted(sieve.flushes, 'flush')} of lines left out: no memory of a system is persistent",
-        )
+    notes = _notes_on(sampling, sampler) + source.notes + _notes_on_capture(sieve, durable)
     return ExecutionResult(
         tuple(command),
         source.ended,
@@ -152,6 +144,17 @@ def execute(
         use.by_object(objects) if objects is not None else (),
         names,
     )
+
+
+def _notes_on_capture(sieve: _core.ProgramCapture, durable: bool) -> tuple[str, ...]:
+    """Sentences on what of a program did not reach the systems."""
+    notes: tuple[str, ...] = ()
+    if sieve.records == 0:
+        notes += ("nothing went beyond the caches of its cores: no memory was accessed",)
+    if sieve.flushes and not durable:
+        left_out = f"{counted(sieve.flushes, 'flush')} of lines left out: no memory of a system is persistent"
+        notes += (left_out,)
+    return notes
 
 
 def replay(

@@ -252,22 +252,16 @@ def capture(
         _core.LackeyCapture(levels)  # says what is wrong with the levels before anything runs
         windows = (sample.window, sample.period) if sample else (0, 0)
         pace = recorded if core is not None or caches else recorded.without_caches()
-        regions = region is not None
         teller = EmulatedSource(
             command,
             lambda folder: _core.ProgramCapture(
-                folder, levels, not virtual, skip, limit, regions, windows, pace.program
+                folder, levels, not virtual, skip, limit, region is not None, windows, pace.program
             ),
             region,
         )
-    elif source == "valgrind":
-        for name, given in (("region", region), ("sample", sample), ("core", core)):
-            if given is not None:
-                raise InputError("valgrind cannot do this", allowed="the source qemu", path=name)
-        teller = LackeySource(command, _core.LackeyCapture(levels, not virtual, skip, limit))
     else:
-        raise InputError("no such source", found=repr(source), allowed=", ".join(SOURCES), path="source")
-
+        _refuse_source(source, {"region": region, "sample": sample, "core": core})
+        teller = LackeySource(command, _core.LackeyCapture(levels, not virtual, skip, limit))
     said = {
         **about(teller.name, command, caches, virtual, region, recorded if source == "qemu" else None),
         **({"skipped": str(skip)} if skip else {}),
@@ -300,17 +294,35 @@ def capture(
     try:
         count = write_trace(out, batches(), said)
     except InputError as error:
-        if error.line is not None:  # of what lackey wrote, which nobody can look up
-            if _UNKNOWN_TO_VALGRIND in error.found:
-                raise InputError(
-                    "valgrind does not know an instruction of the program",
-                    found=error.found,
-                    allowed="--with qemu, which knows clwb and clflushopt",
-                    file=out,
-                ) from error
-            problem = f"the program's accesses cannot be read: {error.problem}"
-            raise InputError(problem, found=error.found, file=out) from error
-        raise
+        if error.line is None:
+            raise
+        raise _unreadable(error, out) from error
+    return _result(count, teller, filtering)
+
+
+def _refuse_source(source: str, only_of_qemu: Mapping[str, Any]) -> None:
+    """Raises InputError for a source that there is not, or one that cannot do what is asked for."""
+    if source not in SOURCES:
+        raise InputError("no such source", found=repr(source), allowed=", ".join(SOURCES), path="source")
+    for name, given in only_of_qemu.items():
+        if given is not None:
+            raise InputError("valgrind cannot do this", allowed="the source qemu", path=name)
+
+
+def _unreadable(error: InputError, out: str | os.PathLike[str]) -> InputError:
+    """The error of a line that lackey wrote, which nobody can look up."""
+    if _UNKNOWN_TO_VALGRIND in error.found:
+        return InputError(
+            "valgrind does not know an instruction of the program",
+            found=error.found,
+            allowed="--with qemu, which knows clwb and clflushopt",
+            file=out,
+        )
+    problem = f"the program's accesses cannot be read: {error.problem}"
+    return InputError(problem, found=error.found, file=out)
+
+
+def _result(count: int, teller: Source, filtering: Sequence[CacheLevel]) -> CaptureResult:
     sieve = teller.sieve
     counts = tuple(LevelCounts(level, *count) for level, count in zip(filtering, sieve.counts, strict=True))
     more: dict[str, Any] = {}

@@ -49,7 +49,7 @@ def refusal(cxloom: Callable[..., Any], tmp_path: Path, text: str, *more: str) -
     [
         (KIND.replace("10us", "0ns"), "period", "at least 1ps"),
         (KIND.replace("64KiB", "0B"), "scan", "at least 1B"),
-        (KIND.replace("64KiB", "2MiB"), "scan", "at most 1088KiB, which near or far have together"),
+        (KIND.replace("64KiB", "2MiB"), "scan", "at most 1088KiB, which near and far have together"),
         (HOT.replace("10us", "0ns"), "period", "at least 1ps"),
         (HOT.replace("every: 10", "every: 0"), "every", "at least 1"),
         (HOT.replace("hot: 2", "hot: 0"), "hot", "at least 1"),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "base/error.hpp"
 #include "workload/tiering/hot_pages.hpp"
@@ -10,20 +9,30 @@
 
 namespace cxloom {
 
+namespace {
+
+/// "near, mid and far": what there is, all of it.
+std::string all_names(std::span<const NumaNode> nodes) {
+  std::string text;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (i > 0) text += i + 1 == nodes.size() ? " and " : ", ";
+    text += nodes[i].name();
+  }
+  return text;
+}
+
+}  // namespace
+
 void refuse_above(const char* key, Bytes bytes, std::span<const NumaNode> nodes,
                   const TieringContext& context) {
   std::uint64_t pages = 0;
-  std::vector<std::string> names;
-  for (const NumaNode& node : nodes) {
-    pages += count_of(node.frames);
-    names.push_back(node.name());
-  }
+  for (const NumaNode& node : nodes) pages += count_of(node.frames);
   const Bytes most{pages * context.page.count()};
   if (bytes <= most) return;
   throw InputError({"more than there is",
                     to_text(bytes),
-                    "at most " + to_text(most) + ", which " + list_names(names) +
-                        (names.size() == 1 ? " has" : " have together"),
+                    "at most " + to_text(most) + ", which " + all_names(nodes) +
+                        (nodes.size() == 1 ? " has" : " have together"),
                     {},
                     InputError::Kind::kBetween},
                    key);
@@ -31,17 +40,16 @@ void refuse_above(const char* key, Bytes bytes, std::span<const NumaNode> nodes,
 
 void refuse_equally_near(const TieringContext& context) {
   const std::span<const NumaNode> nodes = context.nodes;
-  std::vector<std::string> names;
-  for (const NumaNode& node : nodes) names.push_back(node.name());
   if (nodes.empty() || std::ranges::any_of(nodes, [&](const NumaNode& each) {
         return each.distance != nodes.front().distance;
       }))
     return;
-  throw InputError({"no node is nearer than another, so that no page has a nearer one to go to",
-                    list_names(names) + ", " + to_text(nodes.front().distance) + " away",
-                    "nodes of different distance: a delay of a link, or a switch between",
-                    {},
-                    InputError::Kind::kBetween});
+  throw InputError(
+      {"no node is nearer than another, so that no page has a nearer one to go to",
+       all_names(nodes) + (nodes.size() == 1 ? ", " : ", each ") + to_text(nodes.front().distance) + " away",
+       "nodes of different distance: a delay of a link, or a switch between",
+       {},
+       InputError::Kind::kBetween});
 }
 
 void register_tiering(TieringRegistry& registry) {

@@ -371,6 +371,11 @@ def test_one_that_lacks_symbols_is_refused(tmp_path: Path, unlinked: Path) -> No
     source.write_text('extern "C" int elsewhere(); int lacking = elsewhere();')
     compiled("-shared", "-fPIC", str(source), str(unlinked), "-o", str(out))
     assert "cannot be loaded: undefined symbol: elsewhere" in message(out)
+    source.write_text("namespace cxloom { int elsewhere(int); }\nint lacking = cxloom::elsewhere(1);")
+    compiled("-shared", "-fPIC", str(source), str(unlinked), "-o", str(out))
+    said = message(out)
+    assert "it uses what the library of this cxloom does not have" in said
+    assert "found cxloom::elsewhere(int); allowed: what the library has" in said
     other = tmp_path / "libother.so"
     source.write_text('extern "C" int elsewhere() { return 0; }')
     compiled("-shared", "-fPIC", str(source), "-o", str(other))

@@ -1,11 +1,14 @@
 #include "system/plugin/plugin.hpp"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 
 #include "system/plugin/library_file.hpp"
@@ -80,17 +83,39 @@ void share_symbols() {
     dlopen(here.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
-/// Without the path, which the message names anyway.
-std::string reason_of(const char* problem, const std::string& path) {
-  const std::string text = problem ? problem : "unknown";
-  return text.starts_with(path + ": ") ? text.substr(path.size() + 2) : text;
+/// The name of a symbol as sources have it; empty: it is none of cxloom.
+std::string name_in_cxloom(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && std::string_view(name.get()).find("cxloom::") != std::string_view::npos ? name.get()
+                                                                                                : "";
+}
+
+/// What the loader says of a library that it does not load.
+InputError refused_by_loader(const char* problem, const std::string& path) {
+  static constexpr std::string_view kLacks = "undefined symbol: ";
+  std::string reason = problem ? problem : "unknown";
+  if (reason.starts_with(path + ": ")) reason.erase(0, path.size() + 2);  // the message names it anyway
+  if (reason.starts_with(kLacks)) {
+    const std::string name = name_in_cxloom(reason.substr(kLacks.size()));
+    if (!name.empty()) {
+      return InputError(
+          {"the plug-in cannot be loaded: it uses what the library of this cxloom does not have",
+           name,
+           "what the library has; if headers have changed since it was built, build it, and then "
+           "the plug-in",
+           {}});
+    }
+  }
+  return InputError({"the plug-in cannot be loaded: " + reason, {}, {}, {}});
 }
 
 /// Loads the library and lets it register. It stays loaded whatever comes: what it did cannot be undone.
 Registry extended(const std::string& path, const Registry& registry) {
   Registry more = registry;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) throw InputError({"the plug-in cannot be loaded: " + reason_of(dlerror(), path), {}, {}, {}});
+  if (!library) throw refused_by_loader(dlerror(), path);
   auto* const add = reinterpret_cast<void (*)(Registry&)>(dlsym(library, kEntrySymbol));
   if (!add) throw InputError({"not a plug-in: its cxloom_register is no function", {}, {}, {}});
   const auto fails = [](const std::string& reason, const InputError::Detail& detail = {}) {

@@ -28,8 +28,8 @@ class Account {
 
   static constexpr std::size_t kCommon = kCommonSegments.size();
   static_assert(kCommon % 2 == 0, "segments are added in pairs");
-  /// Places of rare segments: if they are odd in number, one stays zero.
-  static constexpr std::size_t kRare = (kSegmentCount - kCommon + 1) / 2 * 2;
+  /// Places of rare segments, 4, 12 or 20, so that the mark begins a cache line of a request; those left over stay zero.
+  static constexpr std::size_t kRare = (kSegmentCount - kCommon + 3) / 8 * 8 + 4;
   /// Bytes before the mark, which the segments of hops follow: in a request all these are one cache line.
   static constexpr std::size_t kMarkOffset = kRare * sizeof(Time);
 

@@ -66,7 +66,7 @@ class alignas(64) CreditLine {
   static constexpr Time kUnasked{-1};
 
   void add(Time arrival) {
-    ensure(tail_ - head_ < total_, "more credits under way than there are");
+    ensure(tail_ - head_ < total_, "more credits come back than there are: a buffer is released twice");
     std::uint32_t place = tail_++;
     if (arrival < latest_) [[unlikely]] {
       for (; place != head_ && arrival < at(place - 1); --place) at(place) = at(place - 1);

@@ -136,7 +136,11 @@ PARTS = {
     "docs/model/placement.md": [TWO_MEMORIES, WITH_MOVES],
     "docs/model/qos.md": [HUB, THROTTLED],
     "docs/model/tiering.md": [TWO_MEMORIES],
-    "docs/model/workload.md": [TRACES],
+    "docs/model/workload.md": [
+        "devices: {host: {kind: host}, local: {kind: memory, capacity: 1GiB}, cxl: {kind: memory, capacity: 1GiB}}\n"
+        "links: [{between: [host, local]}, {between: [host, cxl]}]\naddress_map: [{to: local}, {to: cxl}]\n<>\n",
+        TRACES,
+    ],
 }
 """The specs that parts of specs are written into, in the order in which the parts stand in a page."""
 NEEDS_A_LIBRARY = {"dramsim3", "ramulator2", "simplessd"}

@@ -290,7 +290,7 @@ def pattern_rows() -> Iterator[Turn]:
     """Every pattern."""
     at = "workload.host"
     for kind in _core.declarations()["patterns"]:
-        if kind == "log-append":  # persist_rows.py has it
+        if kind in ("log-append", "objects"):  # persist_rows.py and object_rows.py have them
             continue
         name = f"patterns.{kind}"
         base = direct(work={"pattern": kind})

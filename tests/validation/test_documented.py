@@ -25,6 +25,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "media.cached": {"size": "1GiB", "cache": {"kind": "fixed"}, "backing": {"kind": "fixed"}},
     "placements.bind": {"nodes": ["mem"]},
     "placements.ranges": {"ranges": [{"base": 0, "size": "1MiB", "place": {"kind": "first-touch"}}]},
+    "patterns.objects": {"objects": [{"name": "a", "size": "1MiB"}]},
     "topologies.chain": {"switches": 4},
     "topologies.ring": {"switches": 4},
     "topologies.tree": {"leaves": 4},
@@ -86,6 +87,8 @@ def spec_with(category: str, kind: str, values: Mapping[str, Any]) -> dict[str, 
         work |= {"pattern": kind, **values}
         if kind == "log-append":
             spec["address_map"][0]["persistence"] = "media"
+        if kind == "objects":
+            del work["footprint"]
     elif category == "placements":
         work["addresses"] = entry
     elif category == "tiering":

@@ -6,6 +6,7 @@ import pytest
 from validation.coherence_rows import coherence_rows
 from validation.event_rows import event_rows
 from validation.io_rows import io_rows
+from validation.object_rows import object_rows
 from validation.parameter_table import all_rows
 from validation.persist_rows import persist_rows
 from validation.placement_rows import placement_rows, tiering_rows
@@ -22,6 +23,7 @@ TABLE = [
     *prefetch_rows(),
     *placement_rows(),
     *tiering_rows(),
+    *object_rows(),
     *persist_rows(),
 ]
 

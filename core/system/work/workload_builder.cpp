@@ -11,6 +11,7 @@
 #include "system/model/system.hpp"
 #include "system/model/touched_memory.hpp"
 #include "system/work/footprint_check.hpp"
+#include "system/work/objects_of_work.hpp"
 #include "workload/pattern/pattern.hpp"
 #include "workload/placement/checked_placement.hpp"
 #include "workload/stream/threads.hpp"
@@ -94,7 +95,8 @@ bool WorkloadBuilder::has_cores(const std::string& device) const {
 std::unique_ptr<PagePlacement> WorkloadBuilder::make_placement(const Placed& placed, const char* key,
                                                                const KindSpec& kinded) const {
   const std::vector<MemoryOfOther> others = memory_of_others(map_, placed.workload->device);
-  PlacementContext context{placed.nodes, page_, registry_.placements, others};
+  const std::vector<ObjectRange> objects = objects_in(*placed.workload, registry_);
+  PlacementContext context{placed.nodes, page_, registry_.placements, others, objects};
   auto made = with_path(key, [&] { return registry_.placements.make(kinded, context); });
   return std::make_unique<CheckedPlacement>(std::move(made), placed.nodes, key);
 }
@@ -309,7 +311,7 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& n
                                                             const Spec::Workload& workload,
                                                             const Spec::Workload& of,
                                                             std::optional<std::uint32_t> thread) const {
-  PatternContext context{run_.seed, name, has_cache(of.device)};
+  PatternContext context{run_.seed, name, has_cache(of.device), &registry_.patterns};
   auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
   const auto range = stream->range();
   // The addresses of a program whose pages are placed are its own; the memory for them is not.
@@ -318,6 +320,16 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& n
   if (!thread) return stream;
   context.name += ", thread " + std::to_string(*thread);
   KindSpec pattern{*workload.params.pattern, workload.pattern};
+  const std::vector<FieldInfo>& fields = registry_.patterns.at(pattern.kind).info.fields;
+  const bool divides = std::ranges::find(fields, "footprint", &FieldInfo::name) != fields.end();
+  if (range && !of.params.shared_footprint && !divides) {
+    throw InputError({"addresses of this pattern are not divided among threads",
+                      counted(of.params.threads, "thread"),
+                      "shared_footprint: true, or a single thread",
+                      {},
+                      InputError::Kind::kBetween},
+                     "shared_footprint");
+  }
   if (range && !of.params.shared_footprint)
     pattern.params = in_range(workload.pattern, part_of(*range, *thread, of.params.threads));
   return registry_.patterns.make(pattern, context);

@@ -6,6 +6,7 @@
 #include "base/schema.hpp"
 #include "workload/pattern/cycle.hpp"
 #include "workload/pattern/log.hpp"
+#include "workload/pattern/objects.hpp"
 
 namespace cxloom {
 
@@ -242,6 +243,7 @@ void register_patterns(PatternRegistry& registry) {
   registry.add<PointerChase>("pointer-chase");
   registry.add<Cycle>("cycle");
   registry.add<LogAppend>("log-append");
+  registry.add<Objects>("objects");
 }
 
 }  // namespace cxloom

@@ -1,4 +1,4 @@
-// Access patterns: sequential, strided, random, hot-cold, Zipf, pointer chase, log.
+// Access patterns: sequential, strided, random, hot-cold, Zipf, pointer chase, log, objects.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,16 @@
 
 namespace cxloom {
 
+struct PatternContext;
+using PatternRegistry = KindRegistry<AccessStream, PatternContext>;
+
 /// What a pattern finds around itself when it is made.
 struct PatternContext {
   std::uint64_t seed = 0;
-  std::string name;     ///< of the requester: its random streams are its own
-  bool cached = false;  ///< the requester has a cache
+  std::string name;                        ///< of the requester: its random streams are its own
+  bool cached = false;                     ///< the requester has a cache
+  const PatternRegistry* kinds = nullptr;  ///< for those that are made of others
 };
-
-using PatternRegistry = KindRegistry<AccessStream, PatternContext>;
 
 /// What all patterns have in common.
 struct PatternParams : PersistParams {

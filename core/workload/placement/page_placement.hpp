@@ -12,6 +12,7 @@
 #include "base/kind_registry.hpp"
 #include "base/units.hpp"
 #include "workload/placement/numa_nodes.hpp"
+#include "workload/stream/object_range.hpp"
 
 namespace cxloom {
 
@@ -26,6 +27,8 @@ struct PlacementContext {
   const PlacementRegistry& kinds;  ///< for those that are made of others
   /// Memory that is in none of the nodes, as another device has it.
   std::span<const MemoryOfOther> others = {};
+  /// Objects of the program, where its work says them.
+  std::span<const ObjectRange> objects = {};
 };
 
 class PagePlacement {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workload/stream/access_stream.hpp"
+
 namespace cxloom {
 
 namespace {
@@ -20,13 +22,46 @@ std::unique_ptr<PagePlacement> made(const KindSpec& kinded, PlacementContext& co
 
 std::string indexed(std::size_t i) { return "ranges[" + std::to_string(i) + "]"; }
 
+/// The bytes of a range. Throws InputError for an object that there is not, or that begins within a page.
+AddressRange bytes_of(const RangesPlacement::Range& range, const PlacementContext& context) {
+  if (!range.object) return {*range.base, range.size->count()};
+  const auto found = std::ranges::find(context.objects, *range.object, &ObjectRange::name);
+  if (found == context.objects.end()) {
+    std::vector<std::string> names;
+    for (const ObjectRange& each : context.objects) names.push_back(each.name);
+    throw InputError({"no object of this name", "'" + *range.object + "'",
+                      names.empty() ? "base and size: this work has no objects" : list_names(names),
+                      nearest_name(*range.object, names)},
+                     "object");
+  }
+  const std::uint64_t page = context.page.count();
+  if (found->base.value() % page != 0) {
+    throw InputError({"an object begins within a page, part of which is of another",
+                      "'" + *range.object + "' at " + to_text(found->base),
+                      "align: " + to_text(context.page) + " of the objects",
+                      {},
+                      InputError::Kind::kBetween},
+                     "object");
+  }
+  return {found->base, (found->size.count() + page - 1) / page * page};
+}
+
 }  // namespace
 
 void RangesPlacement::Range::describe(Schema<Range>& schema) {
-  schema.doc("A range of a program's addresses, and where its pages go.");
-  schema.field("base", &Range::base).required().doc("First address: that of a page.");
-  schema.field("size", &Range::size).required().min(Bytes{1}).doc("Bytes: whole pages.");
+  schema.doc("A range of a program's addresses, or an object of it, and where its pages go.");
+  schema.field("object", &Range::object)
+      .default_text("none: base and size")
+      .doc("An object of the program, by its name.");
+  schema.field("base", &Range::base).default_text("that of the object").doc("First address: that of a page.");
+  schema.field("size", &Range::size)
+      .default_text("that of the object")
+      .min(Bytes{1})
+      .doc("Bytes: whole pages.");
   schema.field("place", &Range::place).category("placements").doc("Where its pages go.");
+  schema.rule("a range has base and size, or is that of an object", [](const Range& range) {
+    return range.object ? !range.base && !range.size : range.base && range.size;
+  });
 }
 
 void RangesPlacement::Params::describe(Schema<Params>& schema) {
@@ -41,35 +76,36 @@ void RangesPlacement::Params::describe(Schema<Params>& schema) {
 }
 
 RangesPlacement::RangesPlacement(const Params& params, PlacementContext& context) {
-  const std::uint64_t page = context.page.count();
-  for (std::size_t i = 0; i < params.ranges.size(); ++i) {
-    with_path(indexed(i), [&] {
-      const Range& range = params.ranges[i];
-      const bool starts = range.base.value() % page == 0;
-      if (!starts || range.size.count() % page != 0) {
-        throw InputError({"a range has whole pages of " + to_text(context.page),
-                          starts ? to_text(range.size) : to_text(range.base),
-                          "a multiple of " + to_text(context.page),
-                          {}},
-                         starts ? "size" : "base");
-      }
-      const std::uint64_t first = range.base.value() / page;
-      const std::uint64_t end = first + range.size.count() / page;
-      const auto other = std::ranges::find_if(
-          ranges_, [&](const Pages& each) { return first < each.end && each.first < end; });
-      if (other != ranges_.end()) {
-        throw InputError({"the range overlaps another",
-                          to_text(range.base) + " + " + to_text(range.size),
-                          "addresses outside of " + to_text(Address{other->first * page}) + " + " +
-                              to_text(Bytes{(other->end - other->first) * page}),
-                          {}},
-                         "base");
-      }
-      ranges_.push_back({first, end, with_path("place", [&] { return made(range.place, context); })});
-    });
-  }
+  for (std::size_t i = 0; i < params.ranges.size(); ++i)
+    with_path(indexed(i), [&] { add(params.ranges[i], context); });
   std::ranges::sort(ranges_, {}, &Pages::first);
   otherwise_ = with_path("otherwise", [&] { return made(params.otherwise, context); });
+}
+
+void RangesPlacement::add(const Range& range, PlacementContext& context) {
+  const std::uint64_t page = context.page.count();
+  const AddressRange bytes = bytes_of(range, context);
+  const bool starts = bytes.base.value() % page == 0;
+  if (!starts || bytes.bytes % page != 0) {
+    throw InputError({"a range has whole pages of " + to_text(context.page),
+                      starts ? to_text(Bytes{bytes.bytes}) : to_text(bytes.base),
+                      "a multiple of " + to_text(context.page),
+                      {}},
+                     starts ? "size" : "base");
+  }
+  const std::uint64_t first = bytes.base.value() / page;
+  const std::uint64_t end = first + bytes.bytes / page;
+  const auto other =
+      std::ranges::find_if(ranges_, [&](const Pages& each) { return first < each.end && each.first < end; });
+  if (other != ranges_.end()) {
+    throw InputError({"the range overlaps another",
+                      to_text(bytes.base) + " + " + to_text(Bytes{bytes.bytes}),
+                      "addresses outside of " + to_text(Address{other->first * page}) + " + " +
+                          to_text(Bytes{(other->end - other->first) * page}),
+                      {}},
+                     range.object ? "object" : "base");
+  }
+  ranges_.push_back({first, end, with_path("place", [&] { return made(range.place, context); })});
 }
 
 void RangesPlacement::nodes_changed(const std::vector<bool>& has_memory) {

@@ -1,8 +1,10 @@
-// Ranges: a placement for each range of a program's addresses, as mbind gives it to a mapping.
+// Ranges: a placement for each range of a program's addresses, or each of its objects, as mbind gives it to a mapping.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/schema.hpp"
@@ -13,8 +15,9 @@ namespace cxloom {
 class RangesPlacement final : public PagePlacement {
  public:
   struct Range {
-    Address base;
-    Bytes size;
+    std::optional<std::string> object;
+    std::optional<Address> base;
+    std::optional<Bytes> size;
     KindSpec place{"preferred", Value(Value::Map{})};
 
     static void describe(Schema<Range>& schema);
@@ -37,6 +40,9 @@ class RangesPlacement final : public PagePlacement {
     std::uint64_t end;
     std::unique_ptr<PagePlacement> placement;
   };
+
+  /// Adds the pages of a range, which overlap no other. Throws InputError.
+  void add(const Range& range, PlacementContext& context);
 
   std::vector<Pages> ranges_;  // by their first pages
   std::unique_ptr<PagePlacement> otherwise_;

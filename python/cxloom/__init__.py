@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cxloom import measure
     from cxloom._core import __version__
+    from cxloom.advising.advice import advise
     from cxloom.base.errors import CxloomError, InputError, SimulationError
     from cxloom.explaining.explanation import explain
     from cxloom.results.result import Latency, Measures, Result
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "_core": ("__version__",),
+    "advising.advice": ("advise",),
     "explaining.explanation": ("explain",),
     "base.errors": ("CxloomError", "InputError", "SimulationError"),
     "results.result": ("Latency", "Measures", "Result"),
@@ -50,6 +52,7 @@ __all__ = [
     "UnfinishedError",
     "UnwrittenError",
     "__version__",
+    "advise",
     "explain",
     "include_dir",
     "library_dir",

@@ -81,6 +81,7 @@ NAMED = {
     "outputs": {
         "python/cxloom/running/run.py": "the rows that it asks for are written there",
         "python/cxloom/measure/bench.py": "measurements record nothing",
+        "python/cxloom/advising/advice.py": "runs that are compared record nothing",
         "python/cxloom/explaining/explanation.py": "explanations record nothing",
     },
     "run": {

@@ -1,0 +1,342 @@
+"""Proposes where the data of a workload should live, and runs it beside first touch and uniform interleave."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cxloom.advising.nodes import profiles
+from cxloom.advising.objects import PlacedObject, objects_of
+from cxloom.advising.policies import NodeProfile, Proposal, nearest, oli, optimum, weights_of
+from cxloom.advising.recipe import recipe
+from cxloom.base.errors import InputError, SimulationError
+from cxloom.base.filenames import file_name
+from cxloom.measure.bench import Bench
+from cxloom.results.caveats import error_sentence
+from cxloom.spec.resolve import Override, Resolved
+from cxloom.spec.writer import to_yaml
+from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
+from cxloom.system.system import System
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+GAIN = 0.01
+"""What a placement has to gain over first touch to be proposed: less is within what runs differ by (own choice)."""
+TITLES = {
+    "first-touch": "first touch",
+    "uniform": "uniform interleave",
+    "oli": "object-level interleaving",
+    "optimum": "by bandwidth and latency",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A placement, and what its run gave."""
+
+    policy: str
+    proposal: Proposal | None
+    throughput: float
+    """Gigabytes per second; of a program its share of first touch's speed."""
+    latency: float
+    """Mean nanoseconds of a request; of a program the time that it takes."""
+    near: float
+    """Share of the pages in the nearest node of each requester."""
+    score: float
+    """What is compared: more is better."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Where the data should live. Its numbers are defined in ``docs/advise.md``."""
+
+    system: str
+    nodes: Sequence[NodeProfile]
+    objects: Sequence[PlacedObject]
+    outcomes: Sequence[Outcome]
+    """First touch, uniform interleave, and what both policies propose."""
+    proposed: Outcome
+    """The best of them; first touch if none gains."""
+    addresses: Mapping[str, Any] = field(default_factory=dict)
+    """The placement of each requester's pages, as its `addresses` say it."""
+    spec: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    notes: Sequence[str] = ()
+
+    def gain(self, outcome: Outcome) -> float:
+        """What a placement gains over first touch, as a share."""
+        return outcome.score / self.outcomes[0].score - 1
+
+    @property
+    def sentence(self) -> str:
+        """The advice in one sentence."""
+        others = [each for each in self.outcomes if each is not self.proposed]
+        said = ", ".join(f"{TITLES[each.policy]} {100 * self.gain(each):+.0f} %" for each in others[:3])
+        if self.proposed.policy == "first-touch":
+            return f"Keep first touch: no other placement gains {100 * GAIN:.0f} % over it ({said})."
+        uniform = next(each for each in self.outcomes if each.policy == "uniform")
+        beside = self.proposed.score / uniform.score - 1
+        over = "" if self.proposed is uniform else f" and {100 * beside:+.0f} % over uniform interleave"
+        return (
+            f"Place {TITLES[self.proposed.policy]}: {100 * self.gain(self.proposed):+.0f} % over first touch{over}, "
+            f"with {100 * self.proposed.near:.0f} % of the pages near."
+        )
+
+    @property
+    def recipe(self) -> str:
+        """The same on a real machine: commands of numactl, and calls of libnuma."""
+        return recipe(self.proposed.proposal, self.nodes)
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            "system": self.system,
+            "sentence": self.sentence,
+            "proposed": self.proposed.policy,
+            "addresses": dict(self.addresses),
+            "nodes": [
+                {
+                    "name": node.name,
+                    "bytes": node.bytes,
+                    "bandwidth_gb_per_s": node.bandwidth,
+                    "latency_ns": dict(node.latency),
+                }
+                for node in self.nodes
+            ],
+            "objects": [
+                {
+                    "requester": each.requester,
+                    "name": each.name,
+                    "bytes": each.bytes,
+                    "accesses": each.total,
+                    "reads": each.reads,
+                    "weights": {
+                        outcome.policy: weights_of(outcome.proposal.shares[index])
+                        for outcome in self.outcomes
+                        if outcome.proposal is not None and outcome.proposal.shares
+                    },
+                }
+                for index, each in enumerate(self.objects)
+            ],
+            "placements": [
+                {
+                    "policy": each.policy,
+                    "throughput_gb_per_s": each.throughput,
+                    "latency_ns": each.latency,
+                    "gain": self.gain(each),
+                    "near": each.near,
+                }
+                for each in self.outcomes
+            ],
+            "recipe": self.recipe.splitlines(),
+            "notes": list(self.notes),
+        }
+
+    def to_yaml(self) -> str:
+        """The spec with the proposed placement."""
+        return to_yaml(self.spec)
+
+    def table(self) -> Table:
+        """The placements beside each other, for people; of Rich."""
+        from rich.table import Table
+
+        made = Table(box=None, header_style="dim", pad_edge=False)
+        for title in ("placement", "GB/s", "latency", "gain", "near"):
+            made.add_column(title, justify="left" if title == "placement" else "right")
+        for each in self.outcomes:
+            made.add_row(
+                ("* " if each is self.proposed else "  ") + TITLES[each.policy],
+                f"{each.throughput:.4g}",
+                f"{each.latency:.4g} ns",
+                f"{100 * self.gain(each):+.1f} %",
+                f"{100 * each.near:.0f} %",
+            )
+        return made
+
+    def table_of_objects(self) -> Table:
+        """The objects, and where each policy puts them; of Rich."""
+        from rich.table import Table
+
+        made = Table(box=None, header_style="dim", pad_edge=False)
+        policies = [each.proposal for each in self.outcomes if each.policy in ("oli", "optimum")]
+        for title in ("object", "MiB", "accesses", "reads"):
+            made.add_column(title, justify="left" if title == "object" else "right")
+        for each in self.outcomes:
+            if each.policy in ("oli", "optimum"):
+                made.add_column(TITLES[each.policy])
+        whole = sum(each.total for each in self.objects) or 1.0
+        for index, of in enumerate(self.objects):
+            places = [
+                ", ".join(f"{name} {count}" for name, count in weights_of(each.shares[index]).items())
+                for each in policies
+                if each is not None
+            ]
+            row = (
+                of.name,
+                f"{of.bytes / (1 << 20):.4g}",
+                f"{100 * of.total / whole:.1f} %",
+                f"{100 * of.reads:.0f} %",
+            )
+            made.add_row(*row, *places)
+        return made
+
+    def __str__(self) -> str:
+        import io
+
+        from cxloom.display.console import plain
+
+        file = io.StringIO()
+        out = plain(file)
+        for each in (self.sentence, "", self.table(), "", self.table_of_objects(), "", self.recipe):
+            out.print(each)
+        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def advise(
+    system: System | str | os.PathLike[str],
+    *,
+    jobs: int | None = None,
+    watch: Watch = unwatched,
+    overrides: Sequence[Override] = (),
+) -> Advice:
+    """Proposes where the objects of a workload should live.
+
+    Runs it with what two policies propose, with first touch and with uniform interleave, and proposes the best of
+    them: first touch, unless another gains.
+
+    Args:
+        system: a `System`, a spec file, or the name of a preset.
+        jobs: runs at a time; by default one for each processor.
+        watch: is called now and then with the progress of the runs.
+        overrides: values set in the system first.
+
+    Raises InputError for a system that cannot be built, has one node or objects that fit into none, SimulationError if
+    a run cannot finish.
+    """
+    if not isinstance(system, System):
+        system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
+    resolved = system.resolve(overrides)
+    from cxloom.system.simulation import build, refuse_without_work
+
+    refuse_without_work(resolved)
+    names = resolved.plain()["workload"]
+    if not any("trace" in work for work in names.values()):  # these have no objects, which is said first
+        near = [Override.of(f"workload.{name}.addresses", {"kind": "preferred"}) for name in names]
+        build(system.resolve([*overrides, *near]))  # errors at their places: what fits nowhere, too
+    try:
+        objects = objects_of(resolved.plain())
+    except InputError as error:
+        raise resolved.placed(error) from None
+    bench = Bench(system, jobs=jobs, watch=watch, overrides=overrides)
+    nodes, in_flight = measured(bench, objects, resolved)
+    rated = all("rate" in work for work in resolved.plain()["workload"].values())
+    proposals = [
+        None,
+        uniform(objects, nodes),
+        oli(objects, nodes),
+        optimum(objects, nodes, in_flight, rated),
+    ]
+    spec = resolved.plain()
+    spec.pop("outputs", None)
+    whole = System.from_yaml(json.dumps(spec))
+    points = [
+        {f"workload.{name}.addresses": addresses_of(name, each, nodes) for name in _requesters(objects)}
+        for each in proposals
+    ]
+    played = summaries_at(whole, points, jobs=jobs, watch=watch)
+    outcomes, notes = [], []
+    for proposal, found in zip(proposals, played, strict=True):
+        policy = "first-touch" if proposal is None else proposal.policy
+        said = found.error if found.summary is None else error_sentence(found.summary)
+        if said is None and found.summary is not None and found.summary["simulated_time_ns"]:
+            outcomes.append(_outcome(policy, proposal, found.summary, objects, nodes, rated))
+        elif proposal is None:
+            raise SimulationError(
+                f"first touch gives nothing to compare with: {said or 'its window has no length'}"
+            )
+        else:
+            notes.append(f"{TITLES[policy]} is left out: {said or 'its window has no length'}")
+    best = proposed(outcomes)
+    place = {name: addresses_of(name, best.proposal, nodes) for name in _requesters(objects)}
+    placed = system.resolve(
+        [*overrides, *(Override.of(f"workload.{name}.addresses", value) for name, value in place.items())]
+    )
+    title = str(spec.get("name", "system"))
+    return Advice(title, nodes, objects, outcomes, best, place, placed.plain(), notes)
+
+
+def proposed(outcomes: Sequence[Outcome]) -> Outcome:
+    """The best: first touch, which is the first of them, unless another gains."""
+    best = max(outcomes, key=lambda each: each.score)
+    return best if best.score >= (1 + GAIN) * outcomes[0].score else outcomes[0]
+
+
+def measured(
+    bench: Bench, objects: Sequence[PlacedObject], resolved: Resolved
+) -> tuple[list[NodeProfile], dict[str, float]]:
+    """The nodes, and how many requests each requester has in flight. Raises InputError where nothing is to choose."""
+    nodes, in_flight = profiles(bench, objects, resolved.plain().get("workload") or {})
+    if not any(len(nearest(nodes, name)) > 1 for name in in_flight):
+        raise resolved.placed(
+            InputError(
+                "there is nothing to choose: no requester has more than one node",
+                found=", ".join(node.name for node in nodes) or "none",
+                allowed="two memories or more in the address map",
+                path="address_map",
+            )
+        )
+    return nodes, in_flight
+
+
+def uniform(objects: Sequence[PlacedObject], nodes: Sequence[NodeProfile]) -> Proposal:
+    """All pages in turn to all nodes."""
+    have = [nearest(nodes, each.requester) for each in objects]
+    return Proposal("uniform", objects, [{node.name: 1 / len(mine) for node in mine} for mine in have])
+
+
+def addresses_of(requester: str, proposal: Proposal | None, nodes: Sequence[NodeProfile]) -> dict[str, Any]:
+    """The placement of a requester's pages. None is first touch, as Linux has it: the nearest node with room."""
+    if proposal is None:
+        return {"kind": "preferred"}
+    mine = [i for i, each in enumerate(proposal.objects) if each.requester == requester]
+    if proposal.policy == "uniform":
+        return {"kind": "interleave", "nodes": [n.name for n in nodes if requester in n.latency]}
+    otherwise = next(
+        (proposal.place(i, nodes) for i in mine if proposal.objects[i].rest), {"kind": "preferred"}
+    )
+    ranges = [
+        {"object": proposal.objects[i].name, "place": proposal.place(i, nodes)}
+        for i in mine
+        if not proposal.objects[i].rest
+    ]
+    return {"kind": "ranges", "ranges": ranges, "otherwise": otherwise} if ranges else otherwise
+
+
+def _requesters(objects: Sequence[PlacedObject]) -> list[str]:
+    return list(dict.fromkeys(each.requester for each in objects))
+
+
+def _outcome(
+    policy: str,
+    proposal: Proposal | None,
+    summary: Mapping[str, Any],
+    objects: Sequence[PlacedObject],
+    nodes: Sequence[NodeProfile],
+    rated: bool,
+) -> Outcome:
+    """What a run gave; the latency of requests that arrive at a rate is compared, as their throughput is given."""
+    latency = float(summary["latency_ns"]["mean"])
+    rate = summary["requests"] / summary["simulated_time_ns"]
+    near = whole = 0
+    for name in _requesters(objects):
+        pages = summary["per_requester"][name].get("pages") or {}
+        first = nearest(nodes, name)[0].name
+        near += sum(count for node, count in pages.items() if first in node.split("+"))
+        whole += sum(pages.values())
+    score = 1 / latency if rated and latency else rate
+    return Outcome(
+        policy, proposal, float(summary["bandwidth_gb_per_s"]), latency, near / whole if whole else 0.0, score
+    )

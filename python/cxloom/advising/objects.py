@@ -1,0 +1,149 @@
+"""The objects of a workload: what each takes of the memory, and how it is accessed in each phase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cxloom import _core
+from cxloom.base.errors import InputError
+from cxloom.execution.objects import ObjectUse
+from cxloom.spec import declared
+from cxloom.spec.parts import quantity
+
+Spec = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class PlacedObject:
+    """An object whose pages are to be placed."""
+
+    requester: str
+    name: str
+    bytes: int
+    accesses: tuple[float, ...]
+    """In each phase; requests, or what is in proportion to them."""
+    reads: float = 1.0
+    """Share of reads among them."""
+    width: int = 64
+    """Bytes of an access."""
+    dependent: bool = False
+    """Each of its accesses waits for the one before."""
+    sequential: bool = False
+    rest: bool = False
+    """All of the requester's pages that are in no other object."""
+
+    @property
+    def total(self) -> float:
+        """Accesses of all phases."""
+        return sum(self.accesses)
+
+
+def objects_of(spec: Spec) -> list[PlacedObject]:
+    """The objects of the requesters of a resolved spec, in its order.
+
+    A pattern without objects is one: all that its requester has. Raises InputError for a trace, whose names this does
+    not know, and where nothing is accessed.
+    """
+    found = [each for name, work in spec["workload"].items() for each in _of_requester(name, work)]
+    if not any(each.total for each in found):
+        raise InputError("no object is accessed", allowed="objects with accesses", path="workload")
+    return found
+
+
+def objects_of_program(host: str, uses: Sequence[ObjectUse]) -> list[PlacedObject]:
+    """The objects of a recorded program, by what of it was accessed. Raises InputError if there are none."""
+    if not uses:
+        raise InputError(
+            "the trace does not say which objects its pages are of",
+            allowed="one that `cxloom exec --record` or `cxloom trace capture` recorded",
+            path="--replay",
+        )
+    return [PlacedObject(host, use.name, use.bytes, (float(use.accesses),)) for use in uses]
+
+
+def _of_requester(requester: str, work: Spec) -> list[PlacedObject]:
+    at = f"workload.{requester}"
+    if "trace" in work:
+        raise InputError(
+            "a trace in a workload has no names of objects",
+            allowed="a pattern, or --replay TRACE with the trace of a program",
+            path=f"{at}.trace",
+        )
+    phases: list[Spec] = work.get("phases", [work])
+    scale = 1.0
+    if "phases" in work and work.get("requests"):
+        scale = float(work["requests"]) / sum(float(phase["requests"]) for phase in phases)
+    made: dict[str, PlacedObject] = {}
+    spans: list[tuple[int, int]] = []
+    for number, phase in enumerate(phases):
+        requests = float(phase["requests"]) * scale
+        parts: list[Spec] = phase.get("objects", [{}])
+        whole = sum(share(part.get("accesses", 1.0)) for part in parts) or 1.0
+        for part in parts:
+            each = _object(requester, phase, part)
+            if each.rest:
+                spans.append(_span(phase))
+            accesses = [0.0] * len(phases)
+            accesses[number] = requests * share(part.get("accesses", 1.0)) / whole
+            known = made.get(each.name)
+            made[each.name] = _joined(each, tuple(accesses), known)
+    covered = _covered(spans)
+    return [
+        PlacedObject(**(vars(each) | {"bytes": covered})) if each.rest else each for each in made.values()
+    ]
+
+
+def _object(requester: str, phase: Spec, part: Spec) -> PlacedObject:
+    """One without its accesses; without a name it is the whole of a pattern."""
+    if part:
+        written = part.get("pattern", "random")
+        pattern = written if isinstance(written, Mapping) else {"kind": written}
+        kind, keys, reads = str(pattern["kind"]), pattern, part.get("reads", 1.0)
+    else:
+        kind, keys, reads = str(phase["pattern"]), phase, phase.get("reads", 1.0)
+    traits = declared.kinds("patterns")[kind].get("traits", ())
+    return PlacedObject(
+        requester,
+        str(part["name"]) if part else requester,
+        int(quantity("bytes", part["size"])) if part else 0,
+        (),
+        share(reads),
+        int(quantity("bytes", keys.get("size", "64B"))),
+        "dependent" in traits,
+        kind in ("sequential", "strided"),
+        not part,
+    )
+
+
+def _joined(each: PlacedObject, accesses: tuple[float, ...], known: PlacedObject | None) -> PlacedObject:
+    """An object with the accesses of another phase; its mix is the mean, and it waits where most of it does."""
+    if known is None:
+        return PlacedObject(**(vars(each) | {"accesses": accesses}))
+    both = tuple(a + b for a, b in zip(accesses, known.accesses, strict=True))
+    new, whole = sum(accesses), sum(both) or 1.0
+    more = each if new > known.total else known
+    reads = (each.reads * new + known.reads * known.total) / whole
+    return PlacedObject(**(vars(more) | {"accesses": both, "reads": reads}))
+
+
+def _span(phase: Spec) -> tuple[int, int]:
+    field = declared.kind_fields("patterns", phase["pattern"]).get("footprint")
+    size = phase.get("footprint", "" if field is None else field["default"])
+    base = int(_core.parse("address", phase.get("base", 0)), 0)
+    return base, base + int(quantity("bytes", size or "64B"))
+
+
+def _covered(spans: Iterable[tuple[int, int]]) -> int:
+    covered, until = 0, 0
+    for begin, end in sorted(spans):
+        covered += max(0, end - max(begin, until))
+        until = max(until, end)
+    return covered
+
+
+def share(value: Any) -> float:
+    """A share or a count, as a spec has it."""
+    text = str(value)
+    return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)

@@ -1,0 +1,183 @@
+"""The policies that propose a placement by object: shares of each object's pages on each node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cxloom.advising.objects import PlacedObject
+from cxloom.base.errors import InputError
+
+LEAST_SHARE = 0.1
+"""An object smaller than this share of the footprint is not interleaved by OLI (Wang et al., IPDPS 2025, V-B)."""
+_WEIGHTS = 100
+"""The most pages of a round of weights (own choice; Linux takes weights up to 255)."""
+_EXACT = 0.004
+"""How near weights come to a share (own choice: a fifth of the 2 % that the best weights are asked for)."""
+_SPARE = 0.8
+"""The share of a bandwidth that is used where requests arrive at a rate, so that they do not queue (own choice)."""
+_TIE = 1e-4
+"""Weight of the mean latency among placements that take equally long."""
+
+
+@dataclass(frozen=True)
+class NodeProfile:
+    """A node as requesters find it."""
+
+    name: str
+    bytes: int
+    bandwidth: float
+    """Gigabytes per second, at its peak under this mix."""
+    latency: Mapping[str, float]
+    """Nanoseconds of an idle read, by requester; who is not there has none of it."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Shares of the pages of each object."""
+
+    policy: str
+    objects: Sequence[PlacedObject]
+    shares: Sequence[Mapping[str, float]]
+    """By node, for each object."""
+
+    def place(self, index: int, nodes: Sequence[NodeProfile]) -> dict[str, Any]:
+        """The placement of an object, as `addresses` of a workload says it."""
+        weights = weights_of(self.shares[index])
+        if len(weights) == 1:
+            return {"kind": "preferred", "nodes": list(weights)}
+        order = [node.name for node in nodes if node.name in weights]
+        return {
+            "kind": "interleave",
+            "nodes": order,
+            "weights": [weights[name] for name in order],
+            "by": "address",
+        }
+
+
+def nearest(nodes: Sequence[NodeProfile], requester: str) -> list[NodeProfile]:
+    """The nodes that a requester has, the nearest first."""
+    return sorted(
+        (node for node in nodes if requester in node.latency), key=lambda node: node.latency[requester]
+    )
+
+
+def chosen_by_oli(objects: Sequence[PlacedObject]) -> list[PlacedObject]:
+    """The objects that object-level interleaving spreads.
+
+    Those of a tenth of the footprint or more with the most accesses. The paper gives no cut-off: here an object has
+    more of the accesses than of the memory.
+    """
+    footprint = sum(each.bytes for each in objects)
+    accesses = sum(each.total for each in objects)
+    return [
+        each
+        for each in objects
+        if each.bytes >= LEAST_SHARE * footprint and each.total * footprint >= each.bytes * accesses
+    ]
+
+
+def oli(objects: Sequence[PlacedObject], nodes: Sequence[NodeProfile]) -> Proposal:
+    """OLI: what is chosen goes 1:1 to the nearest and the farthest node, the rest to the former."""
+    shares = []
+    for each in objects:
+        order = nearest(nodes, each.requester)
+        mine = [other for other in objects if other.requester == each.requester]
+        spread = each in chosen_by_oli(mine) and len(order) > 1
+        shares.append({order[0].name: 0.5, order[-1].name: 0.5} if spread else {order[0].name: 1.0})
+    return Proposal("oli", objects, shares)
+
+
+def optimum(
+    objects: Sequence[PlacedObject],
+    nodes: Sequence[NodeProfile],
+    in_flight: Mapping[str, float],
+    rated: bool = False,
+) -> Proposal:
+    """The shares with which the accesses take the least time, by a linear program.
+
+    A phase takes as long as its accesses to each node at that node's bandwidth, and as each requester's accesses at the
+    idle latency of where they go, with so many `in_flight`: one of one whose accesses wait. Of what
+    takes equally long the least latency is taken. `rated`: requests arrive at a rate.
+
+    Raises InputError if the objects do not fit.
+    """
+    import numpy as np
+    from scipy.optimize import linprog
+
+    several = len({each.requester for each in objects}) > 1
+    phases = 1 if several else len(objects[0].accesses)
+    width, variables = len(nodes), len(objects) * len(nodes)
+    accesses = sum(each.total for each in objects) or 1.0
+    footprint = sum(each.bytes for each in objects) or 1
+    cost = np.zeros(variables + phases)
+    cost[variables:] = 1.0 / accesses
+    bounds: list[tuple[float, float | None]] = []
+    rows: list[Any] = []
+    limits: list[float] = []
+    waits = {(name, phase): np.zeros(variables + phases) for name in in_flight for phase in range(phases)}
+    loads = [[np.zeros(variables + phases) for _ in nodes] for _ in range(phases)]
+    taken = [np.zeros(variables + phases) for _ in nodes]
+    sums = np.zeros((len(objects), variables + phases))
+    for i, each in enumerate(objects):
+        made = [each.total] if several else list(each.accesses)
+        for n, node in enumerate(nodes):
+            at = i * width + n
+            latency = node.latency.get(each.requester)
+            bounds.append((0.0, 0.0 if latency is None else 1.0))
+            sums[i, at] = 1.0
+            taken[n][at] = each.bytes
+            if latency is None:
+                continue
+            lines = 1.0 if each.dependent else max(1.0, in_flight[each.requester])
+            cost[at] = _TIE * latency * (each.total / accesses + 0.01 * each.bytes / footprint) / lines
+            for phase in range(phases):
+                loads[phase][n][at] = made[phase] * each.width / (node.bandwidth * (_SPARE if rated else 1.0))
+                waits[each.requester, phase][at] = made[phase] * latency / lines
+    for phase in range(phases):
+        for row in [*loads[phase], *(row for (_, of), row in waits.items() if of == phase)]:
+            row[variables + phase] = -1.0
+            rows.append(row)
+            limits.append(0.0)
+    rows += taken
+    limits += [float(node.bytes) for node in nodes]
+    scale = np.abs(np.array(rows)).max(axis=1, initial=1e-30)
+    found = linprog(
+        cost,
+        A_ub=np.array(rows) / scale[:, None],
+        b_ub=np.array(limits) / scale,
+        A_eq=sums,
+        b_eq=np.ones(len(objects)),
+        bounds=[*bounds, *[(0.0, None)] * phases],
+        method="highs",
+    )
+    if found.x is None:
+        raise InputError(
+            "the objects are larger than the memory that they may be in",
+            found=f"{footprint / 1e9:.4g} GB",
+            allowed=f"{sum(node.bytes for node in nodes) / 1e9:.4g} GB in {len(nodes)} nodes",
+            path="workload",
+        )
+    shares = [
+        {node.name: float(found.x[i * width + n]) for n, node in enumerate(nodes)}
+        for i in range(len(objects))
+    ]
+    return Proposal("optimum", objects, shares)
+
+
+def weights_of(shares: Mapping[str, float]) -> dict[str, int]:
+    """The smallest whole numbers in these proportions, of nodes that have any."""
+    most = max(shares, key=lambda name: shares[name])
+    if shares[most] >= 1 - _EXACT:
+        return {most: 1}
+    best: tuple[float, dict[str, int]] = (1.0, {most: 1})
+    for whole in range(2, _WEIGHTS + 1):
+        weights = {name: round(value * whole) for name, value in shares.items()}
+        total = sum(weights.values())
+        error = max(abs(weights[name] / total - value) for name, value in shares.items())
+        if error < best[0]:
+            best = (error, {name: weight for name, weight in weights.items() if weight})
+        if error <= _EXACT:
+            break
+    return best[1]

@@ -1,0 +1,93 @@
+"""``cxloom advise``: where the data of a workload or a program should live."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cxloom.base.errors import InputError
+from cxloom.cli.options import Plugins, Quiet, RunsAtATime, Sets, Spec
+from cxloom.cli.progress import SweepBar
+from cxloom.cli.writing import write_text
+from cxloom.spec.plugins import load_plugins
+from cxloom.spec.resolve import Override
+
+FORMS = (".json", ".yaml")
+
+
+def advise(
+    spec: Spec,
+    out: Annotated[
+        list[str],
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write all as .json, or SPEC with the proposed placement as .yaml. May be repeated.",
+        ),
+    ] = [],  # noqa: B006 - typer wants a list, and copies it
+    trace: Annotated[
+        str | None,
+        typer.Option(
+            "--replay",
+            metavar="TRACE",
+            help="Objects of a program, from its trace of `cxloom exec --record` or `cxloom trace capture`, and not "
+            "of the workload's.",
+        ),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of --replay: the device that runs the program.")
+    ] = None,
+    jobs: RunsAtATime = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
+    quiet: Quiet = False,
+    sets: Sets = [],  # noqa: B006
+    plugins: Plugins = [],  # noqa: B006
+) -> None:
+    """Say where the objects of SPEC should live, what that gains, and how to have it on Linux.
+
+    Runs SPEC with what two policies propose, with first touch and with uniform interleave. One sentence, a table, and
+    a recipe of numactl and libnuma. What does not gain in its own run is not proposed.
+
+    Exit code 0: advised. 1: a run could not finish. 2: the input is wrong, as that of a system with one memory;
+    nothing was written.
+    """
+    from cxloom.advising.advice import advise as advised
+
+    for file in out:
+        if Path(file).suffix not in FORMS:
+            raise InputError(
+                "not a form of advice", found=f"'{file}'", allowed=", ".join(FORMS), path="--out"
+            )
+    if host is not None and trace is None:
+        raise InputError("--host has no effect without --replay", path="--host")
+    if trace is not None and any(file.endswith(".yaml") for file in out):
+        raise InputError("a recorded program has no spec to write", allowed=".json", path="--out")
+    load_plugins(plugins)
+    overrides = [Override.parse(text) for text in sets]
+    with SweepBar(quiet, "advise") as bar:
+        if trace is None:
+            found = advised(spec, jobs=jobs, watch=bar.update, overrides=overrides)
+        else:
+            from cxloom.advising.recorded import advise_recorded
+
+            found = advise_recorded(spec, trace, host=host, jobs=jobs, watch=bar.update, overrides=overrides)
+    text = json.dumps(found.to_json(), indent=2, allow_nan=False)
+    for file in out:
+        write_text(Path(file), text + "\n" if file.endswith(".json") else found.to_yaml())
+    if as_json:
+        print(text)
+    elif not quiet:
+        from rich.text import Text
+
+        from cxloom.display.console import output
+
+        console = output()
+        console.print(Text(found.sentence, style="bold"))
+        for each in (found.table(), found.table_of_objects(), Text(found.recipe)):
+            console.print()
+            console.print(each)
+        for note in found.notes:
+            console.print(Text(f"\nnote: {note}", style="dim"))

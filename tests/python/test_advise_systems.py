@@ -1,0 +1,102 @@
+"""Advice on systems with cores, switches, logical devices, dynamic capacity and root ports, with memory of a plug-in,
+and for recorded programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plugin_support import PLUGINS, built
+from test_advise import TWO, advised, near_and_far
+from test_offered_memory import SYSTEMS, system
+
+import cxloom as cx
+
+
+def check(found: Any) -> None:
+    """What advice has to be, whatever the system."""
+    assert found.outcomes[0].policy == "first-touch"
+    assert len(found.outcomes) + len(found.notes) >= 4
+    assert found.proposed.score == max(
+        found.outcomes[0].score,
+        *(each.score for each in found.outcomes if found.gain(each) >= 0.01 or each is found.outcomes[0]),
+    )
+    assert found.recipe.count("numactl") >= 1
+    for shares in (each.proposal.shares for each in found.outcomes if each.proposal):
+        for share in shares:
+            assert sum(share.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", SYSTEMS)
+def test_advice_on_memory_behind_switches(kind: str) -> None:
+    """Virtual switches, logical devices, extents, a failing link, a host's own memory, a fabric."""
+    spec = system(kind, {"kind": "preferred"}, at_first=True)
+    spec.set(
+        "workload.h",
+        {
+            "pattern": "objects",
+            "requests": 3000,
+            "objects": [
+                {"name": "hot", "size": "64KiB", "accesses": 9},
+                {"name": "cold", "size": "32KiB", "pattern": "pointer-chase"},
+            ],
+        },
+    )
+    found = cx.advise(spec, jobs=1)
+    check(found)
+    assert {node.name for node in found.nodes} == {
+        "logical device": {"a", "b ld 0"},
+        "local memory": {"h", "b"},
+    }.get(kind, {"a", "b"})
+
+
+@pytest.mark.parametrize("core", [{"core": {}}, {"core": {"cores": 4}}], ids=["a core", "four cores"])
+def test_advice_for_cores(core: dict[str, Any]) -> None:
+    spec = near_and_far(objects=TWO)
+    spec["devices"]["host"] |= core
+    if core["core"]:
+        spec["workload"]["host"] |= {"threads": 4, "shared_footprint": True}
+    check(advised(spec))
+
+
+def test_advice_behind_a_root_port() -> None:
+    spec = near_and_far(objects=TWO)
+    spec["devices"]["root"] = {"kind": "root-port"}
+    spec["links"][1:] = [{"between": ["host", "root"]}, {**spec["links"][1], "between": ["root", "far"]}]
+    check(advised(spec))
+
+
+def test_objects_of_several_hosts_share_the_nodes() -> None:
+    spec = near_and_far(objects=TWO)
+    spec["devices"]["sw"] = {"kind": "switch"}
+    spec["devices"]["other"] = {"kind": "host"}
+    spec["links"] = [{"between": [name, "sw"]} for name in ("host", "other", "near")]
+    spec["links"].append({"between": ["far", "sw"], "delay": "100ns"})
+    spec["workload"]["other"] = {"pattern": "random", "requests": 20000, "footprint": "8MiB"}
+    found = advised(spec)
+    check(found)
+    assert [each.name for each in found.objects] == ["hot", "cold", "other"]
+
+
+def test_memory_of_a_plugin_is_measured_as_any(cxloom: Callable[..., Any], tmp_path: Path) -> None:
+    spec = near_and_far(objects=TWO)
+    of = {"kind": "fixed", "latency": "100ns", "banks": 1}
+    spec["devices"]["far"]["media"] = {"kind": "mirrored", "of": of}
+    file = tmp_path / "system.yaml"
+    file.write_text(json.dumps(spec))
+    library = built(PLUGINS / "mirrored.cpp")
+    done = cxloom("advise", file, "--plugin", library, "--json", "--jobs", 1)
+    assert done.code == 0, done.err
+    far = next(node for node in json.loads(done.out)["nodes"] if node["name"] == "far")
+    # One bank of 100 ns on each side: reads alternate between the two.
+    assert far["bandwidth_gb_per_s"] == pytest.approx(2 * 0.64, rel=0.1)
+
+
+@pytest.mark.parametrize("rate", ["100M/s"])
+def test_what_arrives_at_a_rate_is_compared_by_latency(rate: str) -> None:
+    found = advised(near_and_far(objects=TWO, rate=rate))
+    assert found.proposed.policy == "first-touch"  # 6.4 GB/s of 30: the near memory is the nearest
+    assert found.outcomes[0].latency == min(each.latency for each in found.outcomes)

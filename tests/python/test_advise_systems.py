@@ -4,6 +4,8 @@ and for recorded programs."""
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -100,3 +102,39 @@ def test_what_arrives_at_a_rate_is_compared_by_latency(rate: str) -> None:
     found = advised(near_and_far(objects=TWO, rate=rate))
     assert found.proposed.policy == "first-touch"  # 6.4 GB/s of 30: the near memory is the nearest
     assert found.outcomes[0].latency == min(each.latency for each in found.outcomes)
+
+
+def test_objects_of_a_recorded_program(cxloom: Callable[..., Any], tmp_path: Path) -> None:
+    source, program, trace = (
+        PLUGINS.parent / "programs" / "objects.c",
+        tmp_path / "objects",
+        tmp_path / "app.parquet",
+    )
+    include = Path(__file__).parents[2] / "include"
+    subprocess.run([shutil.which("cc") or "gcc", "-O2", f"-I{include}", source, "-o", program], check=True)
+    assert cxloom("exec", "--system", "memory/local-remote-cxl", "--record", trace, "--", program).code == 0
+    done = cxloom("advise", "memory/local-remote-cxl", "--replay", trace, "--json", "--jobs", 1)
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    assert "data:table" in [each["name"] for each in said["objects"]]
+    first, spread = said["placements"][0], said["placements"][1]
+    assert first["near"] == 1.0
+    assert spread["near"] == pytest.approx(1 / 3, abs=0.05)
+    # Its table is larger than a tenth of all and has half of the accesses: half of it leaves the near node.
+    table = next(each for each in said["objects"] if each["name"] == "data:table")
+    assert table["weights"]["oli"] == {"local": 1, "cxl": 1}
+    assert said["proposed"] == max(said["placements"], key=lambda each: each["gain"])["policy"]
+    refused = cxloom("advise", "memory/local-remote-cxl", "--replay", trace, "--out", tmp_path / "a.yaml")
+    assert refused.code == 2
+
+
+def test_a_trace_of_a_workload_is_refused(cxloom: Callable[..., Any], tmp_path: Path) -> None:
+    spec = near_and_far()
+    (tmp_path / "t.txt").write_text("0x0 R 64\n")
+    spec["workload"]["host"] = {"trace": "t.txt", "addresses": "first-touch"}
+    file = tmp_path / "system.yaml"
+    file.write_text(json.dumps(spec))
+    done = cxloom("advise", file)
+    assert done.code == 2
+    assert "workload.host.trace" in done.err
+    assert "--replay" in done.err

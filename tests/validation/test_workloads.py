@@ -134,3 +134,31 @@ def test_chunks_go_round_the_targets(name: str) -> None:
     expected = np.array(round_of_chunks)[(rows["address"] // chunk) % len(round_of_chunks)]
     numbers = np.array([int(n[3:]) if n.startswith("mem") else -1 for n in outcome.nodes])
     assert np.array_equal(numbers[rows["target"]], expected)
+
+
+def test_objects_have_their_shares_and_their_ranges() -> None:
+    objects = [
+        {"name": "a", "size": "100KiB", "accesses": 3, "pattern": "sequential"},
+        {"name": "unused", "size": "4100B", "accesses": 0},
+        {"name": "b", "size": "64KiB", "accesses": "100%"},
+    ]
+    lines, _ = drawn({"pattern": "objects", "objects": objects, "base": "1MiB"})
+    first, third = (1 << 20) // LINE, ((1 << 20) + (100 + 8) * 1024) // LINE  # 4100 B end in a second page
+    of_a = lines[lines < third]
+    # N draws of 3 to 1: a standard deviation of sqrt(N 3/16).
+    assert len(of_a) == pytest.approx(0.75 * N, abs=4 * (N * 3 / 16) ** 0.5)
+    assert np.array_equal(of_a - first, np.arange(len(of_a)) % 1600)
+    of_b = lines[lines >= third] - third
+    assert (of_b.min(), of_b.max()) == (0, 1023)
+
+
+# A chase waits for its own last access, and others do not: with half of the accesses in a chase and the others beside
+# them, twice as much is done as by a chase alone. Draws come in runs, of which the others are short beside a latency.
+def test_an_object_that_waits_waits_for_its_own_accesses() -> None:
+    chase = {"name": "list", "size": "1MiB", "pattern": "pointer-chase"}
+    works = [
+        {"pattern": "objects", "objects": each}
+        for each in ([chase], [chase, {"name": "array", "size": "1MiB"}])
+    ]
+    alone, both = (drawn(work)[1].bandwidth for work in works)
+    assert both == pytest.approx(2 * alone, rel=0.05)

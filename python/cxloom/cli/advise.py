@@ -86,8 +86,10 @@ def advise(
 
         console = output()
         console.print(Text(found.sentence, style="bold"))
-        for each in (found.table(), found.table_of_objects(), Text(found.recipe)):
+        for each in (found.table(), found.table_of_objects()):
             console.print()
             console.print(each)
+        console.print()
+        console.print(Text(found.recipe), soft_wrap=True)  # lines to be copied
         for note in found.notes:
             console.print(Text(f"\nnote: {note}", style="dim"))

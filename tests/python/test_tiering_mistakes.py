@@ -31,6 +31,10 @@ workload:
 """
 KIND = "{kind: promote-on-fault, period: 10us, scan: 64KiB}"
 HOT = "{kind: hot-pages, every: 10, hot: 2, period: 10us, keep_free: 8KiB}"
+SCAN = "scan_size: 64KiB, period_min: 10us, period_max: 20us, period_floor: 1us"
+LINUX = f"{{kind: autonuma, {SCAN}}}"
+MODE_2 = f"{{kind: memory-tiering, {SCAN}, threshold: 5us, threshold_step: 1us, threshold_max: 8us}}"
+TPP = f"{{kind: tpp, {SCAN}, demote_below: 0.02, demotion_pause: 10us}}"
 
 
 def refusal(cxloom: Callable[..., Any], tmp_path: Path, text: str, *more: str) -> str:
@@ -54,6 +58,30 @@ def refusal(cxloom: Callable[..., Any], tmp_path: Path, text: str, *more: str) -
         (HOT.replace("every: 10", "every: 0"), "every", "at least 1"),
         (HOT.replace("hot: 2", "hot: 0"), "hot", "at least 1"),
         (HOT.replace("8KiB", "68KiB"), "keep_free", "at most 64KiB, which near has"),
+        ("autonuma", "scan_size", "at most 1088KiB, which near or far have together"),
+        (LINUX.replace("1us", "0ns"), "period_floor", "at least 1ps"),
+        (LINUX.replace("64KiB", "0B"), "scan_size", "at least 1B"),
+        (
+            LINUX.replace("period_max: 20us", "period_max: 5us"),
+            "period_max",
+            "period_max is below period_min",
+        ),
+        (LINUX.replace("}", ", consecutive: 0}"), "consecutive", "at least 1"),
+        (LINUX.replace("}", ", high_watermark: 1.5}"), "high_watermark", "at most 1"),
+        (MODE_2.replace("threshold: 5us", "threshold: 0ns"), "threshold", "at least 1ps"),
+        (MODE_2.replace("threshold: 5us", "threshold: 9us"), "threshold", "outside of threshold_step"),
+        (MODE_2.replace("}", ", adapt: 0ns}"), "adapt", "at least 1ps"),
+        (MODE_2.replace("}", ", rate_window: 0ns}"), "rate_window", "at least 1ps"),
+        (MODE_2.replace("}", ", rate_limit: 0GB/s}"), "rate_limit", "rate"),
+        (MODE_2.replace("}", ", high_watermark: 0.5}"), "promo_watermark", "is below high_watermark"),
+        (TPP.replace("10us}", "0ns}"), "demotion_pause", "at least 1ps"),
+        (TPP.replace("0.02", "-1"), "demote_below", "at least 0"),
+        ("hemem", "keep_free", "at most 64KiB, which near has"),
+        ("{kind: hemem, keep_free: 8KiB, cool: 8}", "cool", "no page would be hot"),
+        ("{kind: hemem, keep_free: 8KiB, period: 0ns}", "period", "at least 1ps"),
+        ("{kind: oracle, foresees: 0}", "foresees", "at least 1"),
+        ("{kind: oracle, least: 0}", "least", "at least 1"),
+        ("{kind: oracle, period: 0ns}", "period", "at least 1ps"),
     ],
 )
 def test_a_policy_with_nothing_to_go_by(

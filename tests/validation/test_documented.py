@@ -93,7 +93,7 @@ def spec_with(category: str, kind: str, values: Mapping[str, Any]) -> dict[str, 
         work["addresses"] = entry
     elif category == "tiering":
         spec["devices"]["far"] = {**memory}
-        spec["links"].append({"between": ["sw", "far"]})
+        spec["links"].append({"between": ["sw", "far"], "delay": "100ns"})
         spec["address_map"].append({"to": ["far"]})
         work |= {"addresses": "first-touch", "tiering": entry}
     elif category == "topologies":

@@ -9,7 +9,33 @@ from validation.systems import Spec, changed
 
 FAULTS: Spec = {"kind": "promote-on-fault", "period": "5us", "scan": "16KiB"}
 HOT: Spec = {"kind": "hot-pages", "every": 7, "hot": 2, "period": "20us", "keep_free": "8KiB"}
-POLICIES = {"promote-on-fault": FAULTS, "hot-pages": HOT}
+SCAN: Spec = {
+    "scan_size": "32KiB",
+    "period_min": "5us",
+    "period_max": "10us",
+    "period_floor": "1us",
+    "scan_explicit": True,
+}
+MODE_2: Spec = {
+    "threshold": "50us",
+    "threshold_step": "5us",
+    "threshold_max": "50us",
+    "adapt": "20us",
+    "rate_limit": "4GB/s",
+    "rate_window": "5us",
+    "enough_free": "8KiB",
+    "demotion_pause": "5us",
+}
+HEMEM: Spec = {"every": 7, "hot_reads": 2, "hot_writes": 2, "cool": 8, "period": "20us", "keep_free": "8KiB"}
+POLICIES = {
+    "promote-on-fault": FAULTS,
+    "hot-pages": HOT,
+    "autonuma": {"kind": "autonuma", **SCAN},
+    "memory-tiering": {"kind": "memory-tiering", **SCAN, **MODE_2},
+    "tpp": {"kind": "tpp", **SCAN, "demotion_pause": "5us"},
+    "hemem": {"kind": "hemem", **HEMEM},
+    "oracle": {"kind": "oracle", "foresees": 2000, "period": "1us", "least": 4},
+}
 COSTS = {"fault": "1000ns", "protect": "50ns", "scan": "20ns", "sample": "250ns", "interrupt": "500ns"}
 CACHE: Spec = {"size": "4KiB", "ways": 4}
 FOLLOWED: Spec = {"dcoh": {"filter": {"entries": 256, "ways": 4}}}

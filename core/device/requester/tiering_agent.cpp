@@ -1,11 +1,13 @@
 #include "device/requester/tiering_agent.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/measure_table.hpp"
 #include "kernel/kernel.hpp"
+#include "workload/stream/foreseen.hpp"
 
 namespace cxloom {
 
@@ -69,7 +71,12 @@ Time TieringAgent::now() const { return kernel_.now(); }
 
 void TieringAgent::start() {
   if (sources_.period == Time{}) return;
-  kernel_.schedule_background(now() + sources_.period, source_, *this, kLook);
+  schedule_look(now() + sources_.period);
+}
+
+void TieringAgent::schedule_look(Time time) {
+  next_look_ = time;
+  kernel_.schedule_background(time, source_, *this, kLook, ++looks_);
 }
 
 TieringAgent::PageState& TieringAgent::state_of(std::uint64_t page) {
@@ -96,10 +103,10 @@ bool TieringAgent::faults(Request& access, std::uint64_t page) {
   return true;
 }
 
-void TieringAgent::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
+void TieringAgent::wake(std::uint8_t kind, std::uint64_t payload) {
   if (kind == kFaultOver) {
     end_fault();
-  } else {
+  } else if (payload == looks_) {
     look();
   }
 }
@@ -128,8 +135,12 @@ void TieringAgent::end_fault() {
 }
 
 void TieringAgent::look() {
+  next_look_ = now() + sources_.period;
+  looking_ = true;
   tiering_->policy->look(*this);
-  kernel_.schedule_background(now() + std::max(sources_.period, pay()), source_, *this, kLook);
+  looking_ = false;
+  busy_until_ = now() + pay();
+  schedule_look(std::max(next_look_, busy_until_));
 }
 
 void TieringAgent::completed(const Request& access, Time now) {
@@ -165,6 +176,11 @@ NodeTraffic TieringAgent::traffic(std::size_t node) const {
   return traffic_[known_node(node)];
 }
 
+std::uint64_t TieringAgent::coming(std::uint64_t page) const {
+  ensure(tiering_->foreseen, "a tiering policy that foresees accesses and does not declare it");
+  return is_table(page) ? 0 : tiering_->foreseen->coming(address_of(page));
+}
+
 // --- What the policy does ---
 
 std::uint64_t TieringAgent::known_page(std::uint64_t page) const {
@@ -181,12 +197,13 @@ std::size_t TieringAgent::known_node(std::size_t node) const {
                       ", which is not there; allowed: " + list_names(names));
 }
 
-void TieringAgent::protect(std::uint64_t page) {
+bool TieringAgent::protect(std::uint64_t page) {
   ensure(sources_.hint_faults, "a tiering policy that protects pages and does not declare hint faults");
   PageState& state = state_of(known_page(page));
-  if (pages_.is_table(page) || mover_.moves(page) || state.is_protected || state.faulting) return;
+  if (pages_.is_table(page) || mover_.moves(page) || state.is_protected || state.faulting) return false;
   state.is_protected = true;
   ++protected_now_;
+  return true;
 }
 
 bool TieringAgent::accessed(std::uint64_t page) {
@@ -204,6 +221,15 @@ void TieringAgent::move(std::uint64_t page, std::size_t node) {
   mover_.move(page, known_node(node),
               {.before = costs_.unmap + costs_.shootdown, .lines = costs_.copy_lines, .shoots_down = true},
               urgent_);
+}
+
+void TieringAgent::look_at(Time time) {
+  time = std::max({time, now(), busy_until_});
+  if (looking_) {
+    next_look_ = time;
+  } else if (time < next_look_) {
+    schedule_look(time);
+  }
 }
 
 // --- What it costs ---

@@ -84,13 +84,16 @@ class TieringAgent final : public EventHandler, private TieredPages {
   std::uint64_t pages() const override { return pages_.count(); }
   std::size_t node_of(std::uint64_t page) const override { return pages_.node_of(known_page(page)); }
   bool is_table(std::uint64_t page) const override { return pages_.is_table(known_page(page)); }
+  bool is_explicit(std::uint64_t page) const override { return pages_.is_explicit(known_page(page)); }
   Address address_of(std::uint64_t page) const override { return pages_.program_address(known_page(page)); }
   std::uint64_t free(std::size_t node) const override { return pages_.free_frames(known_node(node)); }
   NodeTraffic traffic(std::size_t node) const override;
   std::uint64_t moves_waiting() const override { return mover_.waiting(); }
-  void protect(std::uint64_t page) override;
+  std::uint64_t coming(std::uint64_t page) const override;
+  bool protect(std::uint64_t page) override;
   bool accessed(std::uint64_t page) override;
   void move(std::uint64_t page, std::size_t node) override;
+  void look_at(Time time) override;
 
   // What a policy names has to be there.
   std::uint64_t known_page(std::uint64_t page) const;
@@ -98,6 +101,7 @@ class TieringAgent final : public EventHandler, private TieredPages {
   PageState& state_of(std::uint64_t page);
   void end_fault();
   void look();
+  void schedule_look(Time time);
   /// The policy has returned: what it did is paid for. Gives how long that takes.
   Time pay();
   void take(std::optional<std::uint32_t> thread, Time time);
@@ -117,6 +121,10 @@ class TieringAgent final : public EventHandler, private TieredPages {
   std::uint64_t until_sample_ = 0;
   std::uint64_t protected_now_ = 0;  // by this call of the policy
   std::uint64_t scanned_now_ = 0;
+  Time next_look_;
+  Time busy_until_;          // with what the last look did
+  std::uint64_t looks_ = 0;  // that were scheduled, of which the last one counts
+  bool looking_ = false;
   bool counts_answers_ = false;
   bool urgent_ = false;  // what it orders is because of a fault
 

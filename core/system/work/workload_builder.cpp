@@ -14,6 +14,7 @@
 #include "system/work/objects_of_work.hpp"
 #include "workload/pattern/pattern.hpp"
 #include "workload/placement/checked_placement.hpp"
+#include "workload/stream/foreseen.hpp"
 #include "workload/stream/threads.hpp"
 #include "workload/tiering/tiering.hpp"
 
@@ -101,7 +102,7 @@ std::unique_ptr<PagePlacement> WorkloadBuilder::make_placement(const Placed& pla
   return std::make_unique<CheckedPlacement>(std::move(made), placed.nodes, key);
 }
 
-std::shared_ptr<const Tiering> WorkloadBuilder::make_tiering(const Placed& placed) const {
+std::shared_ptr<Tiering> WorkloadBuilder::make_tiering(const Placed& placed) const {
   const WorkloadParams& params = placed.workload->params;
   return with_path("tiering", [&] {
     if (placed.nodes.size() < 2) {
@@ -112,7 +113,7 @@ std::shared_ptr<const Tiering> WorkloadBuilder::make_tiering(const Placed& place
                         InputError::Kind::kBetween});
     }
     TieringContext context{placed.nodes, page_};
-    return std::make_shared<const Tiering>(
+    return std::make_shared<Tiering>(
         Tiering{registry_.tiering.make(*params.tiering, context), params.kernel, placed.nodes, page_});
   });
 }
@@ -407,6 +408,14 @@ Work WorkloadBuilder::make(const Spec::Workload& workload) {
     Placed& placed = placed_.at(workload.device);
     std::vector<std::string> names;
     for (const NumaNode& node : placed.nodes) names.push_back(node.name());
+    const auto tiering = workload.params.tiering ? make_tiering(placed) : nullptr;
+    if (tiering && tiering->policy->sources().foresees > 0) {
+      auto foreseen = std::make_unique<ForeseenStream>(std::move(work.stream),
+                                                       tiering->policy->sources().foresees, page_);
+      tiering->foreseen = foreseen.get();
+      work.stream = std::move(foreseen);
+    }
+    work.tiering = tiering;
     const PageRuns touched = touched_before(workload);
     const std::optional<KindSpec>& tables = workload.params.page_tables;
     const std::vector<std::vector<bool>> offers = offered(placed);
@@ -418,7 +427,6 @@ Work WorkloadBuilder::make(const Spec::Workload& workload) {
     stream->offer(offers);
     stream->touch(touched);
     placed.stream = stream.get();
-    if (workload.params.tiering) work.tiering = make_tiering(placed);
     touch_memory(system_, *stream);
     work.stream = std::move(stream);
   }

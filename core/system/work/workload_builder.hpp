@@ -66,7 +66,7 @@ class WorkloadBuilder {
   /// Throws InputError below this key.
   std::unique_ptr<PagePlacement> make_placement(const Placed& placed, const char* key,
                                                 const KindSpec& kinded) const;
-  std::shared_ptr<const Tiering> make_tiering(const Placed& placed) const;
+  std::shared_ptr<Tiering> make_tiering(const Placed& placed) const;
   /// That device has a cache.
   bool has_cache(const std::string& device) const;
   /// Cores make the accesses of that device.

@@ -32,6 +32,7 @@ class BindPlacement final : public PagePlacement {
                               std::span<const std::uint64_t> free) override {
     return first_with_room(order_, count, free);
   }
+  bool is_explicit(std::uint64_t /*page*/) const override { return true; }
 
  private:
   std::vector<std::size_t> order_;

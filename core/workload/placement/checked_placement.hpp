@@ -23,6 +23,7 @@ class CheckedPlacement final : public PagePlacement {
                               std::span<const std::uint64_t> free) override;
   void nodes_changed(const std::vector<bool>& has_memory) override { placement_->nodes_changed(has_memory); }
   void restart() override { placement_->restart(); }
+  bool is_explicit(std::uint64_t page) const override { return placement_->is_explicit(page); }
 
  private:
   std::unique_ptr<PagePlacement> placement_;

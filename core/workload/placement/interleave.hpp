@@ -27,6 +27,7 @@ class InterleavePlacement final : public PagePlacement {
                               std::span<const std::uint64_t> free) override;
   void nodes_changed(const std::vector<bool>& has_memory) override;
   void restart() override { touched_ = 0; }
+  bool is_explicit(std::uint64_t /*page*/) const override { return true; }
 
  private:
   struct NodeShare {

@@ -61,6 +61,8 @@ class MovablePages {
   virtual std::size_t node_of(std::uint64_t page) const = 0;
   /// It belongs to a page table.
   virtual bool is_table(std::uint64_t page) const = 0;
+  /// The program gave its area a policy of its own.
+  virtual bool is_explicit(std::uint64_t page) const = 0;
   /// Its first address in the program.
   virtual Address program_address(std::uint64_t page) const = 0;
   /// The page at an address in memory; nothing: none of the program.

@@ -51,6 +51,8 @@ class PagePlacement {
   /// As if it had placed nothing yet: memory is divided among programs by what it says, and then the pages
   /// are placed. A kind whose answers depend on earlier ones forgets these.
   virtual void restart() {}
+  /// The program gave the area of the page a policy of its own (set_mempolicy, mbind), which others respect.
+  virtual bool is_explicit(std::uint64_t /*page*/) const { return false; }
 };
 
 /// Those that come with cxloom. `as-is` makes none: addresses are physical, and nothing is placed.

@@ -144,6 +144,7 @@ class PlacedStream final : public AccessStream, private MovablePages {
   std::uint64_t count() const override { return placed_.size(); }
   std::size_t node_of(std::uint64_t page) const override { return placed_[page].node; }
   bool is_table(std::uint64_t page) const override { return placed_[page].table; }
+  bool is_explicit(std::uint64_t page) const override { return placement_->is_explicit(placed_[page].page); }
   Address program_address(std::uint64_t page) const override {
     return Address{placed_[page].page << page_bits_};
   }

@@ -30,7 +30,8 @@ class PreferredPlacement final : public PagePlacement {
     }
   };
   PreferredPlacement(const Params& params, const PlacementContext& context)
-      : others_(nearest_first(context.nodes)),
+      : names_nodes_(!params.nodes.empty()),
+        others_(nearest_first(context.nodes)),
         limit_(params.limit ? params.limit->count() / context.page.count() : ~std::uint64_t{0}),
         left_(limit_) {
     if (others_.empty()) return;
@@ -51,8 +52,10 @@ class PreferredPlacement final : public PagePlacement {
     return first_with_room(others_, count, free);
   }
   void restart() override { left_ = limit_; }
+  bool is_explicit(std::uint64_t /*page*/) const override { return names_nodes_; }
 
  private:
+  bool names_nodes_;
   std::vector<std::size_t> preferred_;
   std::vector<std::size_t> others_;
   std::uint64_t limit_;  // pages

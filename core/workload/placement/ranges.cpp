@@ -118,6 +118,12 @@ void RangesPlacement::restart() {
   otherwise_->restart();
 }
 
+bool RangesPlacement::is_explicit(std::uint64_t page) const {
+  const auto next = std::ranges::upper_bound(ranges_, page, {}, &Pages::first);
+  const bool in_range = next != ranges_.begin() && page < std::prev(next)->end;
+  return (in_range ? *std::prev(next)->placement : *otherwise_).is_explicit(page);
+}
+
 std::optional<PagePlacement::Choice> RangesPlacement::place(std::uint64_t page, std::uint64_t count,
                                                             std::span<const std::uint64_t> free) {
   const auto next = std::ranges::upper_bound(ranges_, page, {}, &Pages::first);

@@ -33,6 +33,8 @@ class RangesPlacement final : public PagePlacement {
                               std::span<const std::uint64_t> free) override;
   void nodes_changed(const std::vector<bool>& has_memory) override;
   void restart() override;
+  /// As the placement of its range is.
+  bool is_explicit(std::uint64_t page) const override;
 
  private:
   struct Pages {

@@ -10,11 +10,14 @@
 
 namespace cxloom {
 
+class ForeseenStream;
+
 struct Tiering {
   std::unique_ptr<TieringPolicy> policy;
   KernelCosts costs;
   std::span<const NumaNode> nodes;  ///< of the device; they outlive it
   Bytes page;
+  const ForeseenStream* foreseen = nullptr;  ///< what is to come, if the policy foresees that
 };
 
 }  // namespace cxloom

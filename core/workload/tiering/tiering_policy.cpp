@@ -4,8 +4,13 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "workload/tiering/autonuma.hpp"
+#include "workload/tiering/hemem.hpp"
 #include "workload/tiering/hot_pages.hpp"
+#include "workload/tiering/memory_tiering.hpp"
+#include "workload/tiering/oracle.hpp"
 #include "workload/tiering/promote_on_fault.hpp"
+#include "workload/tiering/tpp.hpp"
 
 namespace cxloom {
 
@@ -55,6 +60,11 @@ void refuse_equally_near(const TieringContext& context) {
 void register_tiering(TieringRegistry& registry) {
   registry.add<PromoteOnFault>("promote-on-fault");
   registry.add<HotPages>("hot-pages");
+  registry.add<AutoNuma>("autonuma");
+  registry.add<MemoryTiering>("memory-tiering");
+  registry.add<Tpp>("tpp");
+  registry.add<HeMem>("hemem");
+  registry.add<Oracle>("oracle");
 }
 
 }  // namespace cxloom

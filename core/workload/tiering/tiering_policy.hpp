@@ -34,8 +34,10 @@ struct TieringSources {
   bool hint_faults = false;        ///< it makes pages inaccessible, and hears of the next access to each
   bool accessed_bits = false;      ///< it reads and clears the bits that an access sets in the page table
   std::uint64_t sample_every = 0;  ///< it hears of one in so many accesses that memory answers; 0: of none
-  bool traffic = false;            ///< it reads what the counters of the memory controllers say
-  Time period;                     ///< it looks so often, first after one period; zero: never
+  /// It knows how often each page comes among so many of the next accesses, as no kernel does; 0: it does not.
+  std::uint64_t foresees = 0;
+  bool traffic = false;  ///< it reads what the counters of the memory controllers say
+  Time period;           ///< it looks so often, first after one period; zero: never
 };
 
 /// An access that a policy hears of, by a hint fault or a sample.
@@ -63,6 +65,8 @@ class TieredPages {
   virtual std::size_t node_of(std::uint64_t page) const = 0;
   /// It belongs to a page table, and stays where it is.
   virtual bool is_table(std::uint64_t page) const = 0;
+  /// The program gave its area a policy of its own (set_mempolicy, mbind), as a placement on named nodes is.
+  virtual bool is_explicit(std::uint64_t page) const = 0;
   /// Its first address in the program.
   virtual Address address_of(std::uint64_t page) const = 0;
   /// Frames of a node that pages can be moved to.
@@ -70,14 +74,19 @@ class TieredPages {
   virtual NodeTraffic traffic(std::size_t node) const = 0;
   /// Moves that were asked for and have not begun.
   virtual std::uint64_t moves_waiting() const = 0;
+  /// Accesses to the page among those that it foresees.
+  virtual std::uint64_t coming(std::uint64_t page) const = 0;
 
-  /// The next access to the page faults. All that one call of the policy protects is one shoot-down.
-  virtual void protect(std::uint64_t page) = 0;
+  /// The next access to the page faults. All that one call of the policy protects is one shoot-down. False: it does so already, or the
+  /// page is being moved.
+  virtual bool protect(std::uint64_t page) = 0;
   /// Whether the page was accessed since this was asked before.
   virtual bool accessed(std::uint64_t page) = 0;
   /// The page goes to a node, behind the moves that were asked for before; those of a fault come before all
   /// others. It stays where it is if the node has no free frame when its turn comes.
   virtual void move(std::uint64_t page, std::size_t node) = 0;
+  /// In a look: the next one is at that time, and not when a period is over. Elsewhere: it is no later.
+  virtual void look_at(Time time) = 0;
 
  protected:
   ~TieredPages() = default;
@@ -93,7 +102,7 @@ class TieringPolicy {
   /// being moved then, behind the move.
   virtual void faulted(const PageAccess& /*access*/, TieredPages& /*pages*/) {}
   virtual void sampled(const PageAccess& /*access*/, TieredPages& /*pages*/) {}
-  /// A period is over, and so is what it did in the last one.
+  /// A period is over, or it asked to look now; and what it did in the last look is done.
   virtual void look(TieredPages& /*pages*/) {}
 };
 

@@ -31,9 +31,9 @@ def fault_time(look: Look, value: float, name: str) -> None:
 
 @law("per_requester.*.tiering.protected_pages")
 def protected_pages(look: Look, value: int, name: str) -> None:
-    """None by what takes samples alone; each fault is of one, and what is protected is so once."""
+    """None by what takes samples alone, or knows what comes; each fault is of one, and what is protected is so once."""
     found = tiering(look, name)
-    if look.spec["workload"][name]["tiering"]["kind"] == "hot-pages":
+    if look.spec["workload"][name]["tiering"]["kind"] in ("hot-pages", "hemem", "oracle"):
         look.equal(value, 0)
     pages = sum(look.summary["per_requester"][name]["pages"].values())
     look.within(value, found["faults"], found["faults"] + pages)
@@ -41,7 +41,7 @@ def protected_pages(look: Look, value: int, name: str) -> None:
 
 @law("per_requester.*.tiering.scanned_pages")
 def scanned_pages(look: Look, value: int, name: str) -> None:
-    if look.spec["workload"][name]["tiering"]["kind"] == "promote-on-fault":
+    if look.spec["workload"][name]["tiering"]["kind"] in ("promote-on-fault", "autonuma", "hemem", "oracle"):
         look.equal(value, 0)
     look.within(value, 0)
 

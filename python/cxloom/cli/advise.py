@@ -46,7 +46,7 @@ def advise(
     sets: Sets = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
-    """Say where the objects of SPEC should live, what that gains, and how to have it on Linux.
+    """Say where the data of SPEC should live, and what that gains.
 
     Runs SPEC with what two policies propose, with first touch and with uniform interleave. One sentence, a table, and
     a recipe of numactl and libnuma. What does not gain in its own run is not proposed.

@@ -81,7 +81,17 @@ def flash() -> Iterator[str]:
 
 # --- DRAM ---
 
-TRANSFERS = {"DDR3": 2, "DDR4": 2, "DDR5": 2, "LPDDR5": 8, "HBM2": 2, "HBM3": 4}
+TRANSFERS = {
+    "DDR3": 2,
+    "DDR4": 2,
+    "DDR5": 2,
+    "LPDDR5": 8,
+    "HBM2": 2,
+    "HBM2E": 2,
+    "HBM3": 4,
+    "HBM3E": 4,
+    "HBM4": 4,
+}
 """Transfers of a pin in a clock of the commands (CK; LPDDR5's WCK is four times as fast, HBM3's twice)."""
 
 
@@ -94,6 +104,12 @@ def dram() -> Iterator[str]:
     for name in ("HBM2-2000", "HBM3-5200", "HBM3-6400"):
         kind, rate = name.split("-")
         yield f"{int(rate) / TRANSFERS[kind]:.0f} MHz"
+    yield f"{9600 / 8:.0f} MHz"  # LPDDR5X
+    for name in ("HBM2E-3600", "HBM3E-9600", "HBM4-8000"):
+        kind, rate = name.split("-")
+        yield f"{int(rate) / TRANSFERS[kind]:.0f} MHz"
+    yield f"{1000 / 0.57:.0f} MHz"  # GDDR6
+    yield f"{28_000 / 16:.0f} MHz"  # GDDR7
     clock, cl, rcd, rp, ras, rfc, refi = 0.416, 40, 39, 39, 77, 710, 9375
     yield f"| idle row conflict | tRP + tRCD + CL + BL/2 | {clock * (rp + rcd + cl + 8):.1f} ns |"
     yield f"| idle row hit | CL + BL/2 | {clock * (cl + 8):.1f} ns |"

@@ -72,6 +72,7 @@ def timing_rows() -> Iterator[Turn]:
     refreshed_whole = dram({"reads": 1.0}, stack=4, ranks=2, refresh="all-bank")
     turns += [
         ("tCCD_DLR", stacked, 8, 40),
+        ("tCCD_R", stacked, 8, 40),
         ("tRRD_DLR", stacked, 4, 40),
         ("tFAW_DLR", stacked, 16, 160),
         ("tRFC_DLR", refreshed_whole, 238, 2300),

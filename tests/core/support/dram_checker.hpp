@@ -201,7 +201,7 @@ class DramChecker {
       bank.read = group.read = rank.read = r.clock;
     }
     other_dies(r, [&](const Rank& die) {
-      apart(r, write ? die.write : die.read, t_.tCCD_DLR, "tCCD_DLR");
+      apart(r, write ? die.write : die.read, !write && t_.tCCD_R != 0 ? t_.tCCD_R : t_.tCCD_DLR, "tCCD_DLR");
       if (write) apart(r, die.read, t_.tRTW, "tRTW of another die");
       if (!write) apart(r, write_end(die.write), t_.tWTR_S, "tWTR_S of another die");
     });
@@ -222,9 +222,11 @@ class DramChecker {
     const bool all = r.command == DramCommand::kRefreshAll;
     need(r, refresh_ == (all ? DramRefreshScope::kRank : DramRefreshScope::kSet),
          "the wrong kind of refresh");
-    const bool every_group = device_.refresh_set == RefreshSet::kBankOfEveryGroup;
+    const std::uint32_t sets = device_.refresh_set == RefreshSet::kBankOfEveryGroup ? o_.banks
+                               : device_.refresh_set == RefreshSet::kTwoBanks ? o_.bank_groups * o_.banks / 2
+                                                                              : o_.bank_groups * o_.banks;
     for (std::uint32_t i = 0; i < rank.banks.size(); ++i) {
-      if (!all && (every_group ? i % o_.banks : i) != r.bank) continue;
+      if (!all && i % sets != r.bank) continue;
       Bank& bank = rank.banks[i];
       need(r, !bank.open, "REF with an open bank");
       apart(r, bank.precharge, t_.tRP, "tRP before REF");

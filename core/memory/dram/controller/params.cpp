@@ -204,7 +204,7 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .doc(
           "Commands that take two clocks of the command bus: activates (activate; split-activate: other "
           "commands may go between their halves), or with them reads and writes (all). Usual is all for "
-          "DDR5, split-activate for LPDDR5, activate for HBM, none for DDR4.");
+          "DDR5 and GDDR7, split-activate for LPDDR5, activate for HBM, none for DDR3, DDR4 and GDDR6.");
   schema.field("timing", &DramParams::timing).doc("Timings that differ from the preset's.");
   schema.field("currents", &DramParams::currents).doc("Currents that differ from the preset's.");
   schema.rule("write_low must be below write_high",
@@ -225,7 +225,7 @@ void DramParams::describe(Schema<DramParams>& schema) {
 }
 
 void DramParams::estimate(const DramParams& params, MemoryEstimate& memory) {
-  constexpr std::uint64_t kSubChannels = 2;  // of a channel, at most
+  constexpr std::uint64_t kSubChannels = 4;  // of a channel, at most
   const std::uint64_t slots = std::uint64_t{params.read_queue} + params.write_queue;
   memory.add("channels", std::to_string(params.channels), params.channels * kSubChannels,
              sizeof(DramChannel) + slots * sizeof(DramQueue::Entry));

@@ -97,6 +97,10 @@ constexpr std::array kTimings{
     TimingRow{"tPD", &P::tPD, &T::tPD, "Shortest stay in power-down.", Use::kPowerDown},
     TimingRow{"tCCD_DLR", &P::tCCD_DLR, &T::tCCD_DLR,
               "Read to read, or write to write, in different dies of a stack.", Use::kStack},
+    TimingRow{"tCCD_R", &P::tCCD_R, &T::tCCD_R,
+              "Read to read in different dies of a stack (HBM: different stack ids), where it is not "
+              "tCCD_DLR; 0: it is.",
+              Use::kStack},
     TimingRow{"tRRD_DLR", &P::tRRD_DLR, &T::tRRD_DLR, "Activate to activate in different dies of a stack.",
               Use::kStack},
     TimingRow{"tFAW_DLR", &P::tFAW_DLR, &T::tFAW_DLR,
@@ -227,6 +231,7 @@ void check_timing(const DramConfig& config) {
   at_least("tWTR_L", t.tWTR_L, "tWTR_S", t.tWTR_S);
   const Clock stack = config.device.organisation.stack;
   if (stack > 1) at_least("tCCD_DLR", t.tCCD_DLR, "tCCD_S", t.tCCD_S);
+  if (stack > 1 && t.tCCD_R != 0) at_least("tCCD_R", t.tCCD_R, "tCCD_S", t.tCCD_S);
   at_least("tRAS", t.tRAS, "tRCD", t.tRCD);
   at_least("CL + the clocks of a burst", t.CL + burst, "CWL", t.CWL);
   at_least("CWL + tRTW", t.CWL + t.tRTW, "CL + the clocks of a burst", t.CL + burst);

@@ -49,6 +49,7 @@ struct DramOrganisation {
 enum class RefreshSet : std::uint8_t {
   kBankOfEveryGroup,  ///< DDR5 REFsb
   kOneBank,           ///< LPDDR5 and HBM REFpb
+  kTwoBanks,          ///< LPDDR5X REFpb: one bank and that half the banks on, in another group
 };
 
 /// What a refresh takes: all banks of a rank (REF), or a set of them (REFsb, REFpb).
@@ -106,7 +107,12 @@ struct DramDevice {
   std::uint32_t refresh_sets(DramRefreshScope scope) const {
     if (scope == DramRefreshScope::kRank) return 1;
     // Banks are numbered group by group, so that a bank of every group is each banks-th.
-    return refresh_set == RefreshSet::kBankOfEveryGroup ? organisation.banks : organisation.banks_in_rank();
+    switch (refresh_set) {
+      case RefreshSet::kBankOfEveryGroup: return organisation.banks;
+      case RefreshSet::kTwoBanks: return organisation.banks_in_rank() / 2;
+      case RefreshSet::kOneBank: break;
+    }
+    return organisation.banks_in_rank();
   }
   /// Refreshes of a rank can follow each other no faster.
   Clock shortest_refresh_interval(DramRefreshScope scope) const {

@@ -1,4 +1,4 @@
-// Presets of HBM2 and HBM3.
+// Presets of HBM2, HBM2E, HBM3, HBM3E and HBM4.
 #include <array>
 
 #include "memory/dram/device/presets.hpp"
@@ -29,6 +29,20 @@ constexpr DramOrganisation kHbm3{.sub_channels = 2,
                                  .columns = 1U << 8U,
                                  .burst_length = 8,
                                  .burst_clocks = 2};
+
+/// Eight dies: each four have a stack id, which is a rank of the model, with banks of its own.
+constexpr DramOrganisation two_stack_ids(DramOrganisation organisation) {
+  organisation.ranks = organisation.stack = 2;
+  return organisation;
+}
+/// Dies of 24 Gb use three quarters of the rows that their address bits reach.
+constexpr DramOrganisation three_quarters(DramOrganisation organisation) {
+  organisation.density = organisation.density / 4 * 3;
+  organisation.rows = organisation.rows / 4 * 3;
+  return organisation;
+}
+constexpr DramOrganisation kHbm3e = two_stack_ids(three_quarters(kHbm3));
+constexpr DramOrganisation kHbm4 = two_stack_ids(kHbm3);
 
 }  // namespace
 
@@ -150,6 +164,117 @@ std::span<const DramDevice> hbm_presets() {
                      .tXP = 12,
                      .tPD = 12},
           .two_cycle_commands = TwoCycleCommands::kActivate,  // one and a half, and half a clock of PRE
+          .split_command_bus = true},
+      DramDevice{.name = "HBM2E-3600",
+                 .source = "an estimate: the nanoseconds of HBM2-2000 in clocks of 1800 MHz",
+                 .clock = megahertz(1800),
+                 .organisation = kHbm2,
+                 .timing = {.CL = 26,
+                            .CWL = 9,
+                            .tRCD = 26,
+                            .tRCD_WR = 22,
+                            .tRP = 26,
+                            .tRAS = 62,
+                            .tRTP = 9,
+                            .tWR = 29,
+                            .tCCD_S = 2,
+                            .tCCD_L = 4,
+                            .tCCD_L_WR = 4,
+                            .tCCD_L_WR2 = 4,
+                            .tRTW = 21,
+                            .tWTR_S = 11,
+                            .tWTR_L = 15,
+                            .tRRD_S = 8,
+                            .tRRD_L = 8,
+                            .tFAW = 27,
+                            .tPPD = 1,
+                            .tCS = 2,
+                            .tRFC = 630,
+                            .tREFI = 7020,
+                            .tRFC_SB = 288,
+                            .tREFI_SB = 438,
+                            .tREFSB_ACT = 15,
+                            .tXP = 15,
+                            .tPD = 15},
+                 .two_cycle_commands = TwoCycleCommands::kActivate,
+                 .split_command_bus = true},
+      DramDevice{.name = "HBM3E-9600",
+                 .source =
+                     "no standard has it: a public configuration with times of HBM3-6400 in clocks of 2400 "
+                     "MHz, tCCD_L of 2.5 ns (JESD238); 8 dies of 24 Gb, two stack ids of four, tCCD_R of "
+                     "tCCD_S + 1 (JESD270-4); tRFC of 400 ns is a guess",
+                 .clock = megahertz(2400),
+                 .organisation = kHbm3e,
+                 .timing = {.CL = 30,
+                            .CWL = 15,
+                            .tRCD = 47,
+                            .tRCD_WR = 23,
+                            .tRP = 39,
+                            .tRAS = 68,
+                            .tRTP = 14,
+                            .tWR = 50,
+                            .tCCD_S = 2,
+                            .tCCD_L = 6,
+                            .tCCD_L_WR = 6,
+                            .tCCD_L_WR2 = 6,
+                            .tRTW = 30,
+                            .tWTR_S = 11,
+                            .tWTR_L = 15,
+                            .tRRD_S = 6,
+                            .tRRD_L = 8,
+                            .tFAW = 36,
+                            .tPPD = 2,
+                            .tCS = 2,
+                            .tRFC = 960,
+                            .tREFI = 9360,
+                            .tRFC_SB = 480,
+                            .tREFI_SB = 585,
+                            .tREFSB_ACT = 20,
+                            .tXP = 18,
+                            .tPD = 18,
+                            .tCCD_DLR = 2,
+                            .tCCD_R = 3,  // CCD_S + 1: another stack id
+                            .tRRD_DLR = 6,
+                            .tFAW_DLR = 36},
+                 .two_cycle_commands = TwoCycleCommands::kActivate,
+                 .split_command_bus = true},
+      DramDevice{
+          .name = "HBM4-8000",
+          .source =
+              "JESD270-4, whose core times are blank: latencies and refresh as in Ramulator 2, guesses; "
+              "tCCD_L of 2.5 ns (Table 108); 8 dies, two stack ids of four, tCCD_R of tCCD_S + 1; no "
+              "per-bank refresh, whose 280 ns do not fit into tREFI / 16",
+          .clock = megahertz(2000),
+          .organisation = kHbm4,
+          .timing = {.CL = 20,
+                     .CWL = 10,
+                     .tRCD = 39,
+                     .tRCD_WR = 19,
+                     .tRP = 33,
+                     .tRAS = 57,
+                     .tRTP = 12,
+                     .tWR = 42,
+                     .tCCD_S = 2,
+                     .tCCD_L = 5,
+                     .tCCD_L_WR = 5,
+                     .tCCD_L_WR2 = 5,
+                     .tRTW = 25,
+                     .tWTR_S = 9,
+                     .tWTR_L = 13,
+                     .tRRD_S = 5,
+                     .tRRD_L = 7,
+                     .tFAW = 30,
+                     .tPPD = 2,
+                     .tCS = 2,
+                     .tRFC = 900,
+                     .tREFI = 7800,
+                     .tXP = 15,
+                     .tPD = 15,
+                     .tCCD_DLR = 2,
+                     .tCCD_R = 3,  // CCD_S + 1: another stack id
+                     .tRRD_DLR = 5,
+                     .tFAW_DLR = 30},
+          .two_cycle_commands = TwoCycleCommands::kActivate,
           .split_command_bus = true},
   };
   return kPresets;

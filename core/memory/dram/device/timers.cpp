@@ -4,16 +4,17 @@ namespace cxloom {
 
 namespace {
 
-Clock in_group(Clock with_m, Clock with_l) { return with_m != 0 ? with_m : with_l; }
+Clock or_else(Clock own, Clock usual) { return own != 0 ? own : usual; }
 
 }  // namespace
 
 DramTimers::DramTimers(const DramOrganisation& organisation, const DramTiming& timing)
     : timing_(timing),
-      group_read_(in_group(timing.tCCD_M, timing.tCCD_L)),
-      group_write_(in_group(timing.tCCD_M_WR2, timing.tCCD_L_WR2)),
-      group_rmw_(in_group(timing.tCCD_M_WR, timing.tCCD_L_WR)),
-      group_write_to_read_(in_group(timing.tWTR_M, timing.tWTR_L)),
+      group_read_(or_else(timing.tCCD_M, timing.tCCD_L)),
+      group_write_(or_else(timing.tCCD_M_WR2, timing.tCCD_L_WR2)),
+      group_rmw_(or_else(timing.tCCD_M_WR, timing.tCCD_L_WR)),
+      group_write_to_read_(or_else(timing.tWTR_M, timing.tWTR_L)),
+      other_die_read_(or_else(timing.tCCD_R, timing.tCCD_DLR)),
       banks_wait_longer_((timing.tCCD_M | timing.tCCD_M_WR2 | timing.tCCD_M_WR | timing.tWTR_M) != 0),
       burst_(organisation.data_clocks()),
       banks_in_rank_(organisation.banks_in_rank()),
@@ -110,7 +111,7 @@ void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Cl
   for (Rank& rank : ranks_) {  // the data bus is one, and needs a pause between ranks
     if (&rank == &own) continue;
     if (rank.stack == own.stack) {  // unless they are dies behind the same pins
-      push(rank.column[write], now + timing_.tCCD_DLR);
+      push(rank.column[write], now + (write ? timing_.tCCD_DLR : other_die_read_));
       push(rank.column[!write], write ? end + timing_.tWTR_S : now + timing_.tRTW);
       continue;
     }

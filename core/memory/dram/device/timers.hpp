@@ -122,6 +122,7 @@ class DramTimers {
   Clock group_write_;
   Clock group_rmw_;
   Clock group_write_to_read_;
+  Clock other_die_read_;    ///< from a read of another die of the stack
   bool banks_wait_longer_;  ///< those with M are there
   Clock burst_;
   std::uint32_t banks_in_rank_;

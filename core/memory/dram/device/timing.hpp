@@ -19,7 +19,7 @@ struct DramTimings {
   T CL{}, CWL{}, tRCD{}, tRCD_WR{}, tRP{}, tRAS{}, tRTP{}, tWR{}, tCCD_S{}, tCCD_L{}, tCCD_L_WR{},
       tCCD_L_WR2{}, tCCD_M{}, tCCD_M_WR{}, tCCD_M_WR2{}, tRTW{}, tWTR_S{}, tWTR_L{}, tWTR_M{}, tRRD_S{},
       tRRD_L{}, tFAW{}, tPPD{}, tCS{}, tRFC{}, tREFI{}, tRFC_SB{}, tREFI_SB{}, tREFSB_ACT{}, tXP{}, tPD{},
-      tCCD_DLR{}, tRRD_DLR{}, tFAW_DLR{}, tRFC_DLR{}, tRFC_SB_DLR{};
+      tCCD_DLR{}, tCCD_R{}, tRRD_DLR{}, tFAW_DLR{}, tRFC_DLR{}, tRFC_SB_DLR{};
 };
 
 /// Currents of one device in milliamperes and its supply in volts, as in the tables of data sheets; all zero where none are published.

@@ -143,6 +143,7 @@ TEST(DramConstraints, BindToTheClock) {
                                   {"tCCD_DLR", &DramTiming::tCCD_DLR},
                                   {"tRRD_DLR", &DramTiming::tRRD_DLR},
                                   {"tFAW_DLR", &DramTiming::tFAW_DLR},
+                                  {"tCCD_R", &DramTiming::tCCD_R, "HBM3E-9600"},
                                   {"tRFC_DLR", &DramTiming::tRFC_DLR},
                                   {"tRFC_SB_DLR", &DramTiming::tRFC_SB_DLR}};
   for (const Bound& bound : bounds) {

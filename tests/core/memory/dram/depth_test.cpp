@@ -206,7 +206,9 @@ TEST(DramDepth, BandwidthDoesNotFallWithTheDepth) {
         const Curve found =
             curve(params, pattern, aparts, depths,
                   std::uint64_t{kSanitized ? 6000U : 12'000U} * device.organisation.sub_channels);
-        EXPECT_LT(found.fall, 0.03) << device.name << " of " << ranks << " ranks, " << pattern.name << ":"
+        // Stack ids are ranks that refresh by turns, and a run is a few intervals long: where a refresh falls counts.
+        const double mean = device.organisation.stack > 1 ? 0.05 : 0.03;
+        EXPECT_LT(found.fall, mean) << device.name << " of " << ranks << " ranks, " << pattern.name << ":"
                                     << found.text;
         // The error as it was measured (docs/model/dram.md).
         EXPECT_LT(found.single, pattern.hosts > 1 ? 0.30 : 0.21)

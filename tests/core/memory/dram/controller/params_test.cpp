@@ -55,7 +55,14 @@ TEST(DramParams, ThePeakOfAPresetIsThatOfItsName) {
   EXPECT_NEAR(peak("DDR5-8000"), 64.0, 1e-9);
   EXPECT_NEAR(peak("DDR5-8800"), 70.4, 1e-9);
   EXPECT_NEAR(peak("LPDDR5-6400"), 12.8, 1e-9);
+  EXPECT_NEAR(peak("LPDDR5X-8533"), 17.0 + 0.2 / 3, 1e-9);
+  EXPECT_NEAR(peak("LPDDR5X-9600"), 19.2, 1e-9);
   EXPECT_NEAR(peak("HBM2-2000"), 32.0, 1e-9);
+  EXPECT_NEAR(peak("HBM2E-3600"), 57.6, 1e-9);
+  EXPECT_NEAR(peak("HBM3E-9600"), 76.8, 1e-9);
+  EXPECT_NEAR(peak("HBM4-8000"), 64.0, 1e-9);
+  EXPECT_NEAR(peak("GDDR6-14"), 2 * 32 / 1.14, 1e-9);
+  EXPECT_NEAR(peak("GDDR7-28"), 112.0, 1e-9);
   EXPECT_NEAR(peak("HBM3-6400"), 51.2, 1e-9);
 }
 

@@ -30,7 +30,7 @@ class Limits {
   }
   double peak() const { return gb_per_s(bursts_ * o_.burst_clocks); }
   /// Activates, the command bus, or the data bus: one ACT, one PRE and the bursts for each line.
-  double banks() const { return o_.banks_in_rank() * gb_per_s(t_.tRAS + t_.tRP); }
+  double banks() const { return o_.ranks * o_.banks_in_rank() * gb_per_s(t_.tRAS + t_.tRP); }
   double random() const {
     const DramDevice& device = config_.device;
     const Clock rows = device.activate_clocks() + 1;
@@ -44,9 +44,11 @@ class Limits {
     const double hit = !same ? 1.0
                        : config_.device.refresh_set == RefreshSet::kBankOfEveryGroup
                            ? 1.0 / o_.banks
-                           : 1.0 * o_.bank_groups / o_.banks_in_rank();
+                           : (config_.device.refresh_set == RefreshSet::kTwoBanks ? 2.0 : 1.0) *
+                                 o_.bank_groups / o_.banks_in_rank();
     const Clock stop = (same ? t_.tRFC_SB : t_.tRFC) + t_.tRP + t_.tRCD;
-    return 1 - hit * static_cast<double>(stop) / static_cast<double>(refresh_interval());
+    // A stream goes through the stack ids by turns, and may wait for each.
+    return 1 - o_.stack * hit * static_cast<double>(stop) / static_cast<double>(refresh_interval());
   }
   /// Share of time in which no refresh keeps a rank from activates.
   double rank_available() const {
@@ -72,7 +74,7 @@ TEST(DramPresets, StreamThePeakLessRefresh) {
     const DramRun run =
         bench.closed_loop(DramPattern("seq_r", 1ULL << 30U), 30'000, 64 * bench.config().sub_channels);
     EXPECT_LE(run.gb_per_s, limits.peak()) << device.name;
-    EXPECT_GE(run.gb_per_s, 0.975 * limits.peak() * limits.stream_available()) << device.name;
+    EXPECT_GE(run.gb_per_s, 0.97 * limits.peak() * limits.stream_available()) << device.name;
   }
 }
 
@@ -83,7 +85,7 @@ TEST(DramPresets, ReadAtRandomWhatActivatesAndTheCommandBusAllow) {
     const DramRun run = bench.closed_loop(DramPattern("rand_r", 1ULL << 30U), 30'000, 512);
     EXPECT_LE(run.gb_per_s, 1.005 * limits.random()) << device.name;
     // Where banks are busy for most of the time a queue of 64 lacks one that is free now and then.
-    const double found = limits.banks() > 1.25 * limits.random() ? 0.9 : 0.8;
+    const double found = limits.banks() > 1.25 * limits.random() ? 0.9 : 0.75;
     EXPECT_GE(run.gb_per_s, found * limits.random() * limits.rank_available()) << device.name;
   }
 }
@@ -97,7 +99,7 @@ TEST(DramPresets, AnswerIdleReadsExactly) {
     const Limits limits(config);
     const DramTiming& t = device.timing;
     const DramClock clock(device.clock);
-    const std::uint64_t row = config.capacity() / device.organisation.ranks / device.organisation.rows;
+    const std::uint64_t row = config.capacity() / device.organisation.rows;
     const Clock apart = t.tRCD + t.tRAS + limits.hit();  // all before the first refresh
     const std::size_t miss = bench.access({0, false}, clock.at(2));
     const std::size_t hit = bench.access({0, false}, clock.at(2 + apart));
@@ -111,12 +113,23 @@ TEST(DramPresets, AnswerIdleReadsExactly) {
   }
 }
 
-// DDR5: activates, reads and writes (JESD79-5, table of commands). LPDDR5: ACT-1 and ACT-2 (JESD209-5). HBM: activates.
+// In a round of refreshes of sets each bank is refreshed once; a round takes tREFI, of DDR5 half of it (tREFI2).
+TEST(DramPresets, RefreshEachBankOnceInARound) {
+  for (const DramDevice& device : dram_presets()) {
+    if (!device.refreshes(DramRefreshScope::kSet)) continue;
+    const Clock round = device.refresh_sets(DramRefreshScope::kSet) * device.timing.tREFI_SB;
+    const int rounds = device.refresh_set == RefreshSet::kBankOfEveryGroup ? 2 : 1;
+    EXPECT_NEAR(static_cast<double>(rounds * round) / static_cast<double>(device.timing.tREFI), 1.0, 0.005)
+        << device.name;
+  }
+}
+
+// DDR5, GDDR7: activates, reads and writes (JESD79-5, table of commands). LPDDR5: ACT-1 and ACT-2 (JESD209-5). HBM: activates.
 TEST(DramPresets, TakeTheCommandBusAsLongAsTheirStandardSays) {
   for (const DramDevice& device : dram_presets()) {
-    const bool ddr5 = device.name.starts_with("DDR5");
-    const bool one =
-        device.name.starts_with("DDR3") || device.name.starts_with("DDR4") || device.name == "test-D5";
+    const bool ddr5 = device.name.starts_with("DDR5") || device.name.starts_with("GDDR7");
+    const bool one = device.name.starts_with("GDDR6") || device.name.starts_with("DDR3") ||
+                     device.name.starts_with("DDR4") || device.name == "test-D5";
     EXPECT_EQ(device.activate_clocks(), one ? 1 : 2) << device.name;
     EXPECT_EQ(device.column_clocks(), ddr5 ? 2 : 1) << device.name;
   }

@@ -32,7 +32,7 @@ Clock wait_behind_hits(const DramDevice& device, Clock cap, bool write, int othe
   const DramClock clock(device.clock);
   const DramTiming& t = device.timing;
   const DramOrganisation& o = device.organisation;
-  const std::uint64_t row = bench.config().capacity() / o.ranks / o.rows;
+  const std::uint64_t row = bench.config().capacity() / o.rows;
   const std::uint64_t bank_group = std::uint64_t{64} * bench.config().sub_channels;  // to the next one
   const std::uint64_t next_line = bank_group * o.bank_groups;                        // of the same row
   const std::uint64_t lines = o.bursts_in_row() / (64 / o.burst_bytes());

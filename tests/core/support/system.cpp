@@ -19,7 +19,7 @@ const Registry& Running::registry() {
 
 Running& Running::to_end() {
   simulation_->run_until(Time::max());
-  table_ = collector_->take_requests();
+  if (table_.completed_ps.empty()) table_ = collector_->take_requests();  // they are given once
   return *this;
 }
 

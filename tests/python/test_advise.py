@@ -181,6 +181,15 @@ def test_a_pattern_without_objects_is_one() -> None:
     assert (only.name, only.bytes, only.total, only.rest) == ("host", 1 << 20, 10, True)
 
 
+def test_an_object_may_be_called_as_its_requester_is() -> None:
+    phases = [
+        {"pattern": "objects", "requests": 300, "objects": [{"name": "host", "size": "16MiB"}]},
+        {"pattern": "random", "requests": 100, "footprint": "24MiB"},
+    ]
+    found = objects_of({"workload": {"host": {"phases": phases}}})
+    assert [(each.rest, each.bytes >> 20, each.total) for each in found] == [(False, 16, 300), (True, 24, 100)]
+
+
 def test_the_recipe_binds_pages_in_turns_where_weights_differ() -> None:
     nodes = [node("near", 30, 100), node("far", 10, 250)]
     objects = [made("a", 1, 1), made("b-2", 1, 1)]

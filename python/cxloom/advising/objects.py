@@ -75,7 +75,7 @@ def _of_requester(requester: str, work: Spec) -> list[PlacedObject]:
     scale = 1.0
     if "phases" in work and work.get("requests"):
         scale = float(work["requests"]) / sum(float(phase["requests"]) for phase in phases)
-    made: dict[str, PlacedObject] = {}
+    made: dict[tuple[bool, str], PlacedObject] = {}  # the rest may be called as an object is
     spans: list[tuple[int, int]] = []
     for number, phase in enumerate(phases):
         requests = float(phase["requests"]) * scale
@@ -87,8 +87,8 @@ def _of_requester(requester: str, work: Spec) -> list[PlacedObject]:
                 spans.append(_span(phase))
             accesses = [0.0] * len(phases)
             accesses[number] = requests * share(part.get("accesses", 1.0)) / whole
-            known = made.get(each.name)
-            made[each.name] = _joined(each, tuple(accesses), known)
+            known = made.get((each.rest, each.name))
+            made[each.rest, each.name] = _joined(each, tuple(accesses), known)
     covered = _covered(spans)
     return [
         PlacedObject(**(vars(each) | {"bytes": covered})) if each.rest else each for each in made.values()

@@ -231,6 +231,24 @@ def test_wrong_objects_are_refused_at_their_place(
     assert not out.exists()
 
 
+# A placement of an object has whole pages: with half of the objects within one nothing can be proposed.
+@pytest.mark.parametrize(("given", "at"), [({}, "objects"), ({"align": "64KiB"}, "align")])
+def test_objects_that_share_a_page_are_refused(
+    cxloom: Callable[..., Any], tmp_path: Path, given: dict[str, Any], at: str
+) -> None:
+    small = [{"name": "a", "size": "1MiB"}, {"name": "b", "size": "1MiB"}]
+    huge = {"objects": small, "page": "2MiB", "addresses": "first-touch"}
+    file = tmp_path / "system.yaml"
+    file.write_text(json.dumps(near_and_far(**huge, **given)))
+    done = cxloom("advise", file)
+    assert done.code == 2
+    assert "'b' at 0x100000" in done.err
+    assert f"workload.host.{at}" in done.err
+    assert "system.yaml:1" in done.err
+    file.write_text(json.dumps(near_and_far(**huge, align="2MiB")))
+    assert cxloom("advise", file, "--quiet").code == 0
+
+
 def test_one_node_is_refused(cxloom: Callable[..., Any], tmp_path: Path) -> None:
     spec = near_and_far(objects=TWO)
     spec["address_map"] = [{"to": ["near"]}]

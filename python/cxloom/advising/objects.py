@@ -44,7 +44,7 @@ def objects_of(spec: Spec) -> list[PlacedObject]:
     """The objects of the requesters of a resolved spec, in its order.
 
     A pattern without objects is one: all that its requester has. Raises InputError for a trace, whose names this does
-    not know, and where nothing is accessed.
+    not know, where nothing is accessed, and for objects that share a page.
     """
     found = [each for name, work in spec["workload"].items() for each in _of_requester(name, work)]
     if not any(each.total for each in found):
@@ -78,6 +78,7 @@ def _of_requester(requester: str, work: Spec) -> list[PlacedObject]:
     made: dict[tuple[bool, str], PlacedObject] = {}  # the rest may be called as an object is
     spans: list[tuple[int, int]] = []
     for number, phase in enumerate(phases):
+        _refuse_shared_pages(work, phase, f"{at}.phases[{number}]" if "phases" in work else at)
         requests = float(phase["requests"]) * scale
         parts: list[Spec] = phase.get("objects", [{}])
         whole = sum(share(part.get("accesses", 1.0)) for part in parts) or 1.0
@@ -93,6 +94,30 @@ def _of_requester(requester: str, work: Spec) -> list[PlacedObject]:
     return [
         PlacedObject(**(vars(each) | {"bytes": covered})) if each.rest else each for each in made.values()
     ]
+
+
+def _refuse_shared_pages(work: Spec, phase: Spec, at: str) -> None:
+    """Raises InputError if an object begins within a page: it has no place of its own."""
+    page = page_of(work)
+    fields = declared.kind_fields("patterns", "objects")
+    align = int(quantity("bytes", phase.get("align", fields["align"]["default"])))
+    until = int(_core.parse("address", phase.get("base", 0)), 0)
+    for part in phase.get("objects", []):
+        begin = -(-until // align) * align
+        if begin % page:
+            raise InputError(
+                "an object begins within a page, part of which is of another",
+                found=f"'{part['name']}' at {begin:#x}, with pages of {page} B",
+                allowed=f"align: {page}B of the objects, or smaller pages",
+                path=f"{at}.align" if "align" in phase else f"{at}.objects",
+            )
+        until = begin + int(quantity("bytes", part["size"]))
+
+
+def page_of(work: Spec) -> int:
+    """Bytes of a page of a workload."""
+    field = declared.fields(declared.declarations()["workload"])["page"]
+    return int(quantity("bytes", work.get("page", field["default"])))
 
 
 def _object(requester: str, phase: Spec, part: Spec) -> PlacedObject:

@@ -76,6 +76,15 @@ def test_a_latency_bound_object_stays_near() -> None:
     assert weights_of(optimum([made("a", 1, 1e6)], wide, {"host": 64}).shares[0]) == {"near": 1}
 
 
+# Each thread follows a chain of its own: 64 lines of 64 B in flight at 100 ns are 41 GB/s, which no node of 10 gives.
+def test_chains_of_many_threads_are_bound_by_bandwidth() -> None:
+    nodes = [node("near", 10, 100), node("far", 1000, 250)]
+    chains = [made("a", 1, 1e6, dependent=True, threads=64)]
+    assert weights_of(optimum(chains, nodes, {"host": 64}).shares[0])["far"] > 0
+    # Of what a queue of 8 holds no more are in flight: 8 x 64 B / 100 ns = 5.1 GB/s.
+    assert weights_of(optimum(chains, nodes, {"host": 8}).shares[0]) == {"near": 1}
+
+
 # Of two objects, one of which waits for each access, the other is what goes to the far node.
 def test_the_object_that_waits_is_the_one_that_stays() -> None:
     nodes = [node("near", 30, 100), node("far", 10, 250)]
@@ -174,6 +183,11 @@ def test_objects_of_phases_have_one_place_and_accesses_in_each() -> None:
     hot, cold = objects_of({"workload": {"host": {"phases": phases}}})
     assert hot.accesses == pytest.approx((270, 0))
     assert cold.accesses == pytest.approx((30, 100))
+
+
+def test_threads_of_a_workload_are_those_of_its_objects() -> None:
+    work = {"pattern": "objects", "requests": 10, "threads": 4, "objects": TWO}
+    assert [each.threads for each in objects_of({"workload": {"host": work}})] == [4, 4]
 
 
 def test_a_pattern_without_objects_is_one() -> None:

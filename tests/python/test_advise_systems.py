@@ -16,6 +16,10 @@ from test_advise import TWO, advised, near_and_far
 from test_offered_memory import SYSTEMS, system
 
 import cxloom as cx
+from cxloom.advising.nodes import profiles
+from cxloom.advising.objects import objects_of_program
+from cxloom.execution.objects import ObjectUse
+from cxloom.measure.bench import Bench
 
 
 def check(found: Any) -> None:
@@ -62,6 +66,21 @@ def test_advice_for_cores(core: dict[str, Any]) -> None:
     if core["core"]:
         spec["workload"]["host"] |= {"threads": 4, "shared_footprint": True}
     check(advised(spec))
+
+
+# A recording has no entry in the workload: its threads measure a peak. 4 misses of a core are in flight.
+def test_nodes_of_a_recording_are_measured_by_its_threads() -> None:
+    spec = near_and_far(objects=TWO)
+    spec["devices"]["host"]["core"] = {"mshrs": 4}
+    bench = Bench(cx.System.from_yaml(json.dumps(spec)), jobs=1)
+    found = {}
+    for threads in (1, 4):
+        objects = objects_of_program("host", [ObjectUse("table", 1 << 24, 1000)], threads)
+        nodes, in_flight = profiles(bench, objects, {})
+        assert in_flight["host"] == pytest.approx(4 * threads, rel=0.05)
+        found[threads] = nodes[0]
+    assert found[1].bandwidth == pytest.approx(4 * 64 / found[1].latency["host"], rel=0.05)
+    assert found[4].bandwidth > 3 * found[1].bandwidth
 
 
 def test_advice_behind_a_root_port() -> None:

@@ -231,7 +231,7 @@ def advise(
     except InputError as error:
         raise resolved.placed(error) from None
     bench = Bench(system, jobs=jobs, watch=watch, overrides=overrides)
-    nodes, in_flight = measured(bench, objects, resolved)
+    nodes, in_flight = measured(bench, objects, resolved, names)
     rated = all("rate" in work for work in resolved.plain()["workload"].values())
     proposals = [
         None,
@@ -275,10 +275,10 @@ def proposed(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def measured(
-    bench: Bench, objects: Sequence[PlacedObject], resolved: Resolved
+    bench: Bench, objects: Sequence[PlacedObject], resolved: Resolved, work: Mapping[str, Mapping[str, Any]]
 ) -> tuple[list[NodeProfile], dict[str, float]]:
     """The nodes, and how many requests each requester has in flight. Raises InputError where nothing is to choose."""
-    nodes, in_flight = profiles(bench, objects, resolved.plain().get("workload") or {})
+    nodes, in_flight = profiles(bench, objects, work)
     if not any(len(nearest(nodes, name)) > 1 for name in in_flight):
         raise resolved.placed(
             InputError(

@@ -24,7 +24,7 @@ def profiles(
     """The nodes of those who have objects, in the order of the address map, and how many requests each has in flight.
 
     Args:
-        work: the workloads, of which the probes have pages and threads.
+        work: the workloads, of which the probes have pages; threads are those of the objects.
     """
     names = list(dict.fromkeys(each.requester for each in objects))
     nodes = [node for node in bench.all_nodes() if any(bench.may(name, node) for name in names)]
@@ -47,7 +47,7 @@ def profiles(
         if not only_errors(summary):
             latency[node.name][name] = float(summary["latency_ns"]["mean"])
     loads = [
-        {"workload": {name: _load(node, names, objects, work, name) for name in latency[node.name]}}
+        {"workload": {name: _load(bench, node, objects, work, name) for name in latency[node.name]}}
         for node in nodes
         if latency[node.name]
     ]
@@ -65,8 +65,8 @@ def profiles(
 
 
 def _load(
+    bench: Bench,
     node: Node,
-    names: Sequence[str],
     objects: Sequence[PlacedObject],
     work: Mapping[str, Mapping[str, Any]],
     name: str,
@@ -76,14 +76,15 @@ def _load(
     total = sum(each.total for each in mine) or 1.0
     reads = sum(each.reads * each.total for each in mine) / total
     in_order = sum(each.total for each in mine if each.sequential) > total / 2
-    kept = {key: work[name][key] for key in ("threads", "page") if key in work.get(name, {})}
-    if int(kept.get("threads", 1)) > 1:
-        kept["shared_footprint"] = True
+    kept = {key: work[name][key] for key in ("page",) if key in work.get(name, {})}
+    if name in bench.cored and mine[0].threads > 1:
+        kept |= {"threads": mine[0].threads, "shared_footprint": True}
+    programs = len({each.requester for each in objects})
     return {
         "pattern": "sequential" if in_order else "random",
         "reads": round(reads, 6),
         "requests": _LOAD,
-        "footprint": size_text(min(_GIB, node.part(len(names)))),
+        "footprint": size_text(min(_GIB, node.part(programs))),
         "addresses": node.bound(),
         **kept,
     }

@@ -33,6 +33,8 @@ class PlacedObject:
     sequential: bool = False
     rest: bool = False
     """All of the requester's pages that are in no other object."""
+    threads: int = 1
+    """Threads that access it."""
 
     @property
     def total(self) -> float:
@@ -52,15 +54,20 @@ def objects_of(spec: Spec) -> list[PlacedObject]:
     return found
 
 
-def objects_of_program(host: str, uses: Sequence[ObjectUse]) -> list[PlacedObject]:
-    """The objects of a recorded program, by what of it was accessed. Raises InputError if there are none."""
+def objects_of_program(host: str, uses: Sequence[ObjectUse], threads: int = 1) -> list[PlacedObject]:
+    """The objects of a recorded program of so many threads, by what of it was accessed.
+
+    Raises InputError if there are none.
+    """
     if not uses:
         raise InputError(
             "the trace does not say which objects its pages are of",
             allowed="one that `cxloom exec --record` or `cxloom trace capture` recorded",
             path="--replay",
         )
-    return [PlacedObject(host, use.name, use.bytes, (float(use.accesses),)) for use in uses]
+    return [
+        PlacedObject(host, use.name, use.bytes, (float(use.accesses),), threads=threads) for use in uses
+    ]
 
 
 def _of_requester(requester: str, work: Spec) -> list[PlacedObject]:
@@ -83,7 +90,7 @@ def _of_requester(requester: str, work: Spec) -> list[PlacedObject]:
         parts: list[Spec] = phase.get("objects", [{}])
         whole = sum(share(part.get("accesses", 1.0)) for part in parts) or 1.0
         for part in parts:
-            each = _object(requester, phase, part)
+            each = _object(requester, phase, part, int(work.get("threads", 1)))
             if each.rest:
                 spans.append(_span(phase))
             accesses = [0.0] * len(phases)
@@ -120,7 +127,7 @@ def page_of(work: Spec) -> int:
     return int(quantity("bytes", work.get("page", field["default"])))
 
 
-def _object(requester: str, phase: Spec, part: Spec) -> PlacedObject:
+def _object(requester: str, phase: Spec, part: Spec, threads: int) -> PlacedObject:
     """One without its accesses; without a name it is the whole of a pattern."""
     if part:
         written = part.get("pattern", "random")
@@ -139,6 +146,7 @@ def _object(requester: str, phase: Spec, part: Spec) -> PlacedObject:
         "dependent" in traits,
         kind in ("sequential", "strided"),
         not part,
+        threads,
     )
 
 

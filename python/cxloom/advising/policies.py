@@ -98,7 +98,7 @@ def optimum(
     """The shares with which the accesses take the least time, by a linear program.
 
     A phase takes as long as its accesses to each node at that node's bandwidth, and as each requester's accesses at the
-    idle latency of where they go, with so many `in_flight`: one of one whose accesses wait. Of what
+    idle latency of where they go, with so many `in_flight`: one of each thread where accesses wait. Of what
     takes equally long the least latency is taken. `rated`: requests arrive at a rate.
 
     Raises InputError if the objects do not fit.
@@ -130,7 +130,9 @@ def optimum(
             taken[n][at] = each.bytes
             if latency is None:
                 continue
-            lines = 1.0 if each.dependent else max(1.0, in_flight[each.requester])
+            lines = max(1.0, in_flight[each.requester])
+            if each.dependent:  # each thread has an access of its own
+                lines = min(lines, each.threads)
             cost[at] = _TIE * latency * (each.total / accesses + 0.01 * each.bytes / footprint) / lines
             for phase in range(phases):
                 loads[phase][n][at] = made[phase] * each.width / (node.bandwidth * (_SPARE if rated else 1.0))

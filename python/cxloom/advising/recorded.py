@@ -54,8 +54,8 @@ def advise_recorded(
         )
     name = chosen(bench, host)
     first = replay(trace, [whole], host=name, pages=[{"kind": "preferred"}], watch=watch_replay)
-    objects = objects_of_program(name, first.objects)
-    nodes, in_flight = measured(bench, objects, resolved)
+    objects = objects_of_program(name, first.objects, int(first.executions[0].core["threads"]))
+    nodes, in_flight = measured(bench, objects, resolved, {})
     proposals = [uniform(objects, nodes), oli(objects, nodes), optimum(objects, nodes, in_flight)]
     rules = [(), *(_rules(each, nodes) for each in proposals[1:])]
     pages: list[Any] = [addresses_of(name, proposals[0], nodes), *[{"kind": "preferred"}] * len(rules[1:])]

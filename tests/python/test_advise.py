@@ -11,7 +11,7 @@ import pytest
 
 import cxloom as cx
 from cxloom.advising.advice import Advice
-from cxloom.advising.objects import PlacedObject, objects_of
+from cxloom.advising.objects import PlacedObject, objects_of, rates_of
 from cxloom.advising.policies import NodeProfile, chosen_by_oli, oli, optimum, weights_of
 from cxloom.advising.recipe import recipe
 
@@ -83,6 +83,28 @@ def test_chains_of_many_threads_are_bound_by_bandwidth() -> None:
     assert weights_of(optimum(chains, nodes, {"host": 64}).shares[0])["far"] > 0
     # Of what a queue of 8 holds no more are in flight: 8 x 64 B / 100 ns = 5.1 GB/s.
     assert weights_of(optimum(chains, nodes, {"host": 8}).shares[0]) == {"near": 1}
+
+
+# 100 M/s of 64 B are 6.4 GB/s, which the near node gives with four fifths of its 30: nothing gains by leaving it.
+# 437.5 M/s are 28: at 24 of them the near node is at four fifths, and 4 leave. 60 are above all that both give: 3:1.
+@pytest.mark.parametrize(("rate", "share"), [(0.1, 1), (0.37, 1), (0.4375, 24 / 28), (0.9375, 0.75)])
+def test_what_arrives_bounds_the_time(rate: float, share: float) -> None:
+    nodes = [node("near", 30, 100), node("far", 10, 250)]
+    for phases in ((1e6,), (1e6, 3e5)):
+        one = [PlacedObject("host", "a", GIB, phases)]
+        found = optimum(one, nodes, {"host": 1e4}, {"host": rate})
+        assert found.shares[0]["near"] == pytest.approx(share, abs=1e-3)
+    assert rates_of({"workload": {"host": {"rate": f"{rate * 1e3}M/s"}}})["host"] == pytest.approx(rate)
+    # Who has no rate besides makes requests as fast as they are answered: both nodes are full.
+    other = PlacedObject("other", "b", GIB, (1e8,))
+    wide = [NodeProfile(each.name, each.bytes, each.bandwidth, {"host": 1, "other": 1}) for each in nodes]
+    both = optimum([*one, other], wide, {"host": 1e4, "other": 1e4}, {"host": rate})
+    assert both.shares[1]["near"] == pytest.approx(0.75, abs=0.03)
+
+
+def test_no_rate_is_a_closed_loop() -> None:
+    work = {"a": {}, "b": {"rate": None}, "c": {"rate": "closed loop"}, "d": {"rate": "unlimited"}}
+    assert rates_of({"workload": work}) == {}
 
 
 # Of two objects, one of which waits for each access, the other is what goes to the far node.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cxloom.advising.nodes import profiles
-from cxloom.advising.objects import PlacedObject, objects_of
+from cxloom.advising.objects import PlacedObject, objects_of, rates_of
 from cxloom.advising.policies import NodeProfile, Proposal, nearest, oli, optimum, weights_of
 from cxloom.advising.recipe import recipe
 from cxloom.base.errors import InputError, SimulationError
@@ -232,12 +232,13 @@ def advise(
         raise resolved.placed(error) from None
     bench = Bench(system, jobs=jobs, watch=watch, overrides=overrides)
     nodes, in_flight = measured(bench, objects, resolved, names)
-    rated = all("rate" in work for work in resolved.plain()["workload"].values())
+    rates = rates_of(resolved.plain())
+    rated = rates.keys() == names.keys()
     proposals = [
         None,
         uniform(objects, nodes),
         oli(objects, nodes),
-        optimum(objects, nodes, in_flight, rated),
+        optimum(objects, nodes, in_flight, rates),
     ]
     spec = resolved.plain()
     spec.pop("outputs", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from cxloom import _core
@@ -119,6 +120,18 @@ def _refuse_shared_pages(work: Spec, phase: Spec, at: str) -> None:
                 path=f"{at}.align" if "align" in phase else f"{at}.objects",
             )
         until = begin + int(quantity("bytes", part["size"]))
+
+
+def rates_of(spec: Spec) -> dict[str, float]:
+    """Requests per nanosecond of the requesters whose requests arrive at a rate."""
+    field = declared.fields(declared.declarations()["workload"])["rate"]
+    written = {name: work.get("rate") for name, work in spec["workload"].items()}
+    rates = {
+        name: quantity("frequency", value) / 1e9
+        for name, value in written.items()
+        if value is not None and not declared.says_default(field, value)
+    }
+    return {name: rate for name, rate in rates.items() if isfinite(rate)}
 
 
 def page_of(work: Spec) -> int:

@@ -93,21 +93,23 @@ def optimum(
     objects: Sequence[PlacedObject],
     nodes: Sequence[NodeProfile],
     in_flight: Mapping[str, float],
-    rated: bool = False,
+    rates: Mapping[str, float] | None = None,
 ) -> Proposal:
     """The shares with which the accesses take the least time, by a linear program.
 
     A phase takes as long as its accesses to each node at that node's bandwidth, and as each requester's accesses at the
     idle latency of where they go, with so many `in_flight`: one of each thread where accesses wait. Of what
-    takes equally long the least latency is taken. `rated`: requests arrive at a rate.
+    takes equally long the least latency is taken. `rates`: requests per nanosecond, by requester, of those whose
+    requests arrive at a rate: a phase takes no less than they take to arrive.
 
     Raises InputError if the objects do not fit.
     """
     import numpy as np
-    from scipy.optimize import linprog
 
-    several = len({each.requester for each in objects}) > 1
-    phases = 1 if several else len(objects[0].accesses)
+    of = _by_phase(objects)
+    phases = len(of[0])
+    arriving = _arriving(objects, of, rates or {})
+    used = _SPARE if rates and {each.requester for each in objects} <= rates.keys() else 1.0
     width, variables = len(nodes), len(objects) * len(nodes)
     accesses = sum(each.total for each in objects) or 1.0
     footprint = sum(each.bytes for each in objects) or 1
@@ -121,7 +123,6 @@ def optimum(
     taken = [np.zeros(variables + phases) for _ in nodes]
     sums = np.zeros((len(objects), variables + phases))
     for i, each in enumerate(objects):
-        made = [each.total] if several else list(each.accesses)
         for n, node in enumerate(nodes):
             at = i * width + n
             latency = node.latency.get(each.requester)
@@ -135,26 +136,17 @@ def optimum(
                 lines = min(lines, each.threads)
             cost[at] = _TIE * latency * (each.total / accesses + 0.01 * each.bytes / footprint) / lines
             for phase in range(phases):
-                loads[phase][n][at] = made[phase] * each.width / (node.bandwidth * (_SPARE if rated else 1.0))
-                waits[each.requester, phase][at] = made[phase] * latency / lines
+                loads[phase][n][at] = of[i][phase] * each.width / (node.bandwidth * used)
+                waits[each.requester, phase][at] = of[i][phase] * latency / lines
     for phase in range(phases):
-        for row in [*loads[phase], *(row for (_, of), row in waits.items() if of == phase)]:
+        for row in [*loads[phase], *(row for (_, at), row in waits.items() if at == phase)]:
             row[variables + phase] = -1.0
             rows.append(row)
             limits.append(0.0)
     rows += taken
     limits += [float(node.bytes) for node in nodes]
-    scale = np.abs(np.array(rows)).max(axis=1, initial=1e-30)
-    found = linprog(
-        cost,
-        A_ub=np.array(rows) / scale[:, None],
-        b_ub=np.array(limits) / scale,
-        A_eq=sums,
-        b_eq=np.ones(len(objects)),
-        bounds=[*bounds, *[(0.0, None)] * phases],
-        method="highs",
-    )
-    if found.x is None:
+    found = _solved(cost, rows, limits, sums, [*bounds, *((least, None) for least in arriving)])
+    if found is None:
         raise InputError(
             "the objects are larger than the memory that they may be in",
             found=f"{footprint / 1e9:.4g} GB",
@@ -162,10 +154,48 @@ def optimum(
             path="workload",
         )
     shares = [
-        {node.name: float(found.x[i * width + n]) for n, node in enumerate(nodes)}
-        for i in range(len(objects))
+        {node.name: float(found[i * width + n]) for n, node in enumerate(nodes)} for i in range(len(objects))
     ]
     return Proposal("optimum", objects, shares)
+
+
+def _solved(
+    cost: Any, rows: Sequence[Any], limits: Sequence[float], sums: Any, bounds: Sequence[Any]
+) -> Any | None:
+    """The cheapest values of the variables whose `rows` are within their limits and whose `sums` are 1; None: none."""
+    import numpy as np
+    from scipy.optimize import linprog
+
+    scale = np.abs(np.array(rows)).max(axis=1, initial=1e-30)
+    return linprog(
+        cost,
+        A_ub=np.array(rows) / scale[:, None],
+        b_ub=np.array(limits) / scale,
+        A_eq=sums,
+        b_eq=np.ones(len(sums)),
+        bounds=bounds,
+        method="highs",
+    ).x
+
+
+def _by_phase(objects: Sequence[PlacedObject]) -> list[list[float]]:
+    """The accesses of each object in each phase; with several requesters all is one, as nobody knows what meets."""
+    several = len({each.requester for each in objects}) > 1
+    return [[each.total] if several else list(each.accesses) for each in objects]
+
+
+def _arriving(
+    objects: Sequence[PlacedObject], of: Sequence[Sequence[float]], rates: Mapping[str, float]
+) -> list[float]:
+    """The least time of each phase: that in which its requests arrive."""
+    least = [0.0] * len(of[0])
+    for name, rate in rates.items():
+        for phase in range(len(least)):
+            mine = sum(
+                made[phase] for each, made in zip(objects, of, strict=True) if each.requester == name
+            )
+            least[phase] = max(least[phase], mine / rate)
+    return least
 
 
 def weights_of(shares: Mapping[str, float]) -> dict[str, int]:

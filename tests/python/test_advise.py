@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.advising.advice import Advice
+from cxloom.advising.advice import Advice, Outcome, proposed
 from cxloom.advising.objects import PlacedObject, objects_of, rates_of
 from cxloom.advising.policies import NodeProfile, chosen_by_oli, oli, optimum, weights_of
 from cxloom.advising.recipe import recipe
+from cxloom.measure.bench import Bench
+from cxloom.sweeping.at_points import Played, summaries_at
 
 GIB = 1 << 30
 FREE = {"header": "0B", "data_header": "0B"}
@@ -181,6 +183,54 @@ def test_a_chase_keeps_first_touch() -> None:
     assert found.proposed.policy == "first-touch"
     assert found.sentence.startswith("Keep first touch")
     assert "--localalloc" in found.recipe
+
+
+def test_the_sentence_says_what_was_run() -> None:
+    first = Outcome("first-touch", None, 30, 100, 1, 30)
+    best, uniform = Outcome("optimum", None, 40, 100, 0.75, 40), Outcome("uniform", None, 20, 100, 0.5, 20)
+
+    def sentence(*outcomes: Outcome) -> str:
+        return Advice("system", [], [], outcomes, proposed(outcomes)).sentence
+
+    assert sentence(first) == "Keep first touch: no other placement could be run."
+    assert sentence(first, uniform) == (
+        "Keep first touch: no other placement gains 1 % over it (uniform interleave -33 %)."
+    )
+    with_all = "Place by bandwidth and latency: +33 % over first touch"
+    assert sentence(first, best).startswith(f"{with_all}, with 75 %")
+    assert sentence(first, uniform, best).startswith(f"{with_all} and +100 % over uniform interleave, with 75 %")
+    spread = Outcome("uniform", None, 40, 100, 0.5, 40)
+    assert sentence(first, spread).startswith("Place uniform interleave: +33 % over first touch, with 50 %")
+
+
+def test_a_run_without_an_answer_is_nothing_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = {"requests": 0, "simulated_time_ns": 60.0, "latency_ns": {"mean": None, "max": None}}
+    silent = 0
+    real = summaries_at
+
+    def played(*given: Any, **how: Any) -> list[Played]:
+        return [
+            each if index < silent else Played(nothing, "finished", "")
+            for index, each in enumerate(real(*given, **how))
+        ]
+
+    monkeypatch.setattr("cxloom.advising.advice.summaries_at", played)
+    spec = near_and_far(objects=TWO)
+    with pytest.raises(cx.SimulationError, match="no request was answered in its window"):
+        advised(spec)
+    silent = 1
+    found = advised(spec)
+    assert [each.policy for each in found.outcomes] == ["first-touch"]
+    assert len(found.notes) == 3
+    assert found.sentence == "Keep first touch: no other placement could be run."
+
+
+def test_memory_that_answers_nobody_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = {"requester": "host", "address": "0x0", "answered_by": "near"}
+    silent = {"requests": 0, "errors": {"requests": 200, "first": first}}
+    monkeypatch.setattr(Bench, "run", lambda _bench, _spec, points: [silent for _ in points])
+    with pytest.raises(cx.SimulationError, match=r"no memory answers host .* which near answered"):
+        advised(near_and_far(objects=TWO))
 
 
 def test_advice_plays_again_as_it_says(cxloom: Callable[..., Any], tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from cxloom.advising.recipe import recipe
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
 from cxloom.measure.bench import Bench
-from cxloom.results.caveats import error_sentence
+from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.spec.resolve import Override, Resolved
 from cxloom.spec.writer import to_yaml
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
@@ -74,12 +74,15 @@ class Advice:
     def sentence(self) -> str:
         """The advice in one sentence."""
         others = [each for each in self.outcomes if each is not self.proposed]
+        if not others:
+            return "Keep first touch: no other placement could be run."
         said = ", ".join(f"{TITLES[each.policy]} {100 * self.gain(each):+.0f} %" for each in others[:3])
         if self.proposed.policy == "first-touch":
             return f"Keep first touch: no other placement gains {100 * GAIN:.0f} % over it ({said})."
-        uniform = next(each for each in self.outcomes if each.policy == "uniform")
-        beside = self.proposed.score / uniform.score - 1
-        over = "" if self.proposed is uniform else f" and {100 * beside:+.0f} % over uniform interleave"
+        over = ""
+        for each in others:
+            if each.policy == "uniform":
+                over = f" and {100 * (self.proposed.score / each.score - 1):+.0f} % over uniform interleave"
         return (
             f"Place {TITLES[self.proposed.policy]}: {100 * self.gain(self.proposed):+.0f} % over first touch{over}, "
             f"with {100 * self.proposed.near:.0f} % of the pages near."
@@ -251,15 +254,13 @@ def advise(
     outcomes, notes = [], []
     for proposal, found in zip(proposals, played, strict=True):
         policy = "first-touch" if proposal is None else proposal.policy
-        said = found.error if found.summary is None else error_sentence(found.summary)
-        if said is None and found.summary is not None and found.summary["simulated_time_ns"]:
+        said = found.error if found.summary is None else _why_nothing(found.summary)
+        if said is None and found.summary is not None:
             outcomes.append(_outcome(policy, proposal, found.summary, objects, nodes, rated))
         elif proposal is None:
-            raise SimulationError(
-                f"first touch gives nothing to compare with: {said or 'its window has no length'}"
-            )
+            raise SimulationError(f"first touch gives nothing to compare with: {said}")
         else:
-            notes.append(f"{TITLES[policy]} is left out: {said or 'its window has no length'}")
+            notes.append(f"{TITLES[policy]} is left out: {said}")
     best = proposed(outcomes)
     place = {name: addresses_of(name, best.proposal, nodes) for name in _requesters(objects)}
     placed = system.resolve(
@@ -318,6 +319,13 @@ def addresses_of(requester: str, proposal: Proposal | None, nodes: Sequence[Node
 
 def _requesters(objects: Sequence[PlacedObject]) -> list[str]:
     return list(dict.fromkeys(each.requester for each in objects))
+
+
+def _why_nothing(summary: Mapping[str, Any]) -> str | None:
+    """Why a run has nothing to be compared by; None if it has."""
+    if (said := error_sentence(summary)) is not None:
+        return said
+    return why_no_length(summary) if summary["requests"] else "no request was answered in its window"
 
 
 def _outcome(

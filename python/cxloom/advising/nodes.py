@@ -8,8 +8,9 @@ from typing import Any
 
 from cxloom.advising.objects import PlacedObject
 from cxloom.advising.policies import NodeProfile
+from cxloom.base.errors import SimulationError
 from cxloom.measure.bench import Bench, Node, size_text
-from cxloom.results.caveats import only_errors
+from cxloom.results.caveats import error_sentence, only_errors
 
 _READS = 200
 """Reads of an idle latency (own choice: the media of a node differ by their state, not much)."""
@@ -22,6 +23,8 @@ def profiles(
     bench: Bench, objects: Sequence[PlacedObject], work: Mapping[str, Mapping[str, Any]]
 ) -> tuple[list[NodeProfile], dict[str, float]]:
     """The nodes of those who have objects, in the order of the address map, and how many requests each has in flight.
+
+    Raises SimulationError if no memory answers one of them.
 
     Args:
         work: the workloads, of which the probes have pages; threads are those of the objects.
@@ -43,9 +46,16 @@ def profiles(
         for name, node in idle
     ]
     latency: dict[str, dict[str, float]] = {node.name: {} for node in nodes}
-    for (name, node), summary in zip(idle, bench.run(bench.uncached(), points), strict=True):
-        if not only_errors(summary):
+    why: dict[str, str] = {}
+    answers = bench.run(bench.uncached(), points) if points else []
+    for (name, node), summary in zip(idle, answers, strict=True):
+        if only_errors(summary):
+            why[name] = f": {error_sentence(summary)}"
+        else:
             latency[node.name][name] = float(summary["latency_ns"]["mean"])
+    for name in names:
+        if not any(name in answered for answered in latency.values()):
+            raise SimulationError(f"no memory answers {name} when the run begins{why.get(name, '')}")
     loads = [
         {"workload": {name: _load(bench, node, objects, work, name) for name in latency[node.name]}}
         for node in nodes

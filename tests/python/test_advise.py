@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import cxloom as cx
 from cxloom.advising.advice import Advice, Outcome, proposed
 from cxloom.advising.objects import PlacedObject, objects_of, rates_of
-from cxloom.advising.policies import NodeProfile, chosen_by_oli, oli, optimum, weights_of
+from cxloom.advising.policies import NodeProfile, Proposal, chosen_by_oli, oli, optimum, weights_of
 from cxloom.advising.recipe import recipe
 from cxloom.measure.bench import Bench
 from cxloom.sweeping.at_points import Played, summaries_at
@@ -161,6 +162,25 @@ def test_weights_are_the_smallest_in_the_proportion() -> None:
     assert weights_of({"a": 1 / 3, "b": 1 / 3, "c": 1 / 3}) == {"a": 1, "b": 1, "c": 1}
 
 
+# 32 pages: rounds of 8 at most, so that 28 % are 2 of 7 or 2 of 8 and not the last 28 of a hundred.
+@pytest.mark.parametrize("share", [0.28, 0.5, 0.031, 0.969])
+def test_a_round_of_weights_fits_into_the_object(share: float) -> None:
+    nodes = [node("near", 30, 100), node("far", 10, 250)]
+    small = PlacedObject("host", "a", 32 * 4096, (1.0,))
+    found = Proposal("optimum", [small], [{"near": 1 - share, "far": share}])
+    weights = found.weights(0)
+    assert sum(weights.values()) <= 8
+    assert weights.get("far", 0) / sum(weights.values()) == pytest.approx(share, abs=1 / 16)
+    assert found.place(0, nodes).get("weights", [1]) == list(weights.values())
+    huge = Proposal("optimum", [replace(small, bytes=32 << 21, page=1 << 21)], found.shares)
+    assert huge.weights(0) == weights
+
+
+def test_what_is_smaller_than_four_rounds_has_one_page_of_each_node_in_a_round() -> None:
+    four = dict.fromkeys("abcd", 0.25)
+    assert weights_of(four) == weights_of(four, 0) == dict.fromkeys("abcd", 1)
+
+
 def test_bandwidth_is_gained_by_the_best_weights_and_by_no_others() -> None:
     found = advised(near_and_far(objects=[{"name": "a", "size": "16MiB"}]))
     assert found.proposed.policy == "optimum"
@@ -198,7 +218,9 @@ def test_the_sentence_says_what_was_run() -> None:
     )
     with_all = "Place by bandwidth and latency: +33 % over first touch"
     assert sentence(first, best).startswith(f"{with_all}, with 75 %")
-    assert sentence(first, uniform, best).startswith(f"{with_all} and +100 % over uniform interleave, with 75 %")
+    assert sentence(first, uniform, best).startswith(
+        f"{with_all} and +100 % over uniform interleave, with 75 %"
+    )
     spread = Outcome("uniform", None, 40, 100, 0.5, 40)
     assert sentence(first, spread).startswith("Place uniform interleave: +33 % over first touch, with 50 %")
 
@@ -273,7 +295,10 @@ def test_an_object_may_be_called_as_its_requester_is() -> None:
         {"pattern": "random", "requests": 100, "footprint": "24MiB"},
     ]
     found = objects_of({"workload": {"host": {"phases": phases}}})
-    assert [(each.rest, each.bytes >> 20, each.total) for each in found] == [(False, 16, 300), (True, 24, 100)]
+    assert [(each.rest, each.bytes >> 20, each.total) for each in found] == [
+        (False, 16, 300),
+        (True, 24, 100),
+    ]
 
 
 def test_the_recipe_binds_pages_in_turns_where_weights_differ() -> None:

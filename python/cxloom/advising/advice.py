@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cxloom.advising.nodes import profiles
 from cxloom.advising.objects import PlacedObject, objects_of, rates_of
-from cxloom.advising.policies import NodeProfile, Proposal, nearest, oli, optimum, weights_of
+from cxloom.advising.policies import NodeProfile, Proposal, nearest, oli, optimum
 from cxloom.advising.recipe import recipe
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
@@ -117,7 +117,7 @@ class Advice:
                     "accesses": each.total,
                     "reads": each.reads,
                     "weights": {
-                        outcome.policy: weights_of(outcome.proposal.shares[index])
+                        outcome.policy: outcome.proposal.weights(index)
                         for outcome in self.outcomes
                         if outcome.proposal is not None and outcome.proposal.shares
                     },
@@ -173,7 +173,7 @@ class Advice:
         whole = sum(each.total for each in self.objects) or 1.0
         for index, of in enumerate(self.objects):
             places = [
-                ", ".join(f"{name} {count}" for name, count in weights_of(each.shares[index]).items())
+                ", ".join(f"{name} {count}" for name, count in each.weights(index).items())
                 for each in policies
                 if each is not None
             ]

@@ -36,6 +36,13 @@ class PlacedObject:
     """All of the requester's pages that are in no other object."""
     threads: int = 1
     """Threads that access it."""
+    page: int = 4096
+    """Bytes of a page."""
+
+    @property
+    def pages(self) -> int:
+        """Its pages."""
+        return -(-self.bytes // self.page)
 
     @property
     def total(self) -> float:
@@ -55,8 +62,10 @@ def objects_of(spec: Spec) -> list[PlacedObject]:
     return found
 
 
-def objects_of_program(host: str, uses: Sequence[ObjectUse], threads: int = 1) -> list[PlacedObject]:
-    """The objects of a recorded program of so many threads, by what of it was accessed.
+def objects_of_program(
+    host: str, uses: Sequence[ObjectUse], threads: int = 1, page: int = 4096
+) -> list[PlacedObject]:
+    """The objects of a recorded program of so many threads, by what of it was accessed; a `page` has so many bytes.
 
     Raises InputError if there are none.
     """
@@ -67,7 +76,8 @@ def objects_of_program(host: str, uses: Sequence[ObjectUse], threads: int = 1) -
             path="--replay",
         )
     return [
-        PlacedObject(host, use.name, use.bytes, (float(use.accesses),), threads=threads) for use in uses
+        PlacedObject(host, use.name, use.bytes, (float(use.accesses),), threads=threads, page=page)
+        for use in uses
     ]
 
 
@@ -91,7 +101,7 @@ def _of_requester(requester: str, work: Spec) -> list[PlacedObject]:
         parts: list[Spec] = phase.get("objects", [{}])
         whole = sum(share(part.get("accesses", 1.0)) for part in parts) or 1.0
         for part in parts:
-            each = _object(requester, phase, part, int(work.get("threads", 1)))
+            each = _object(requester, work, phase, part)
             if each.rest:
                 spans.append(_span(phase))
             accesses = [0.0] * len(phases)
@@ -140,7 +150,7 @@ def page_of(work: Spec) -> int:
     return int(quantity("bytes", work.get("page", field["default"])))
 
 
-def _object(requester: str, phase: Spec, part: Spec, threads: int) -> PlacedObject:
+def _object(requester: str, work: Spec, phase: Spec, part: Spec) -> PlacedObject:
     """One without its accesses; without a name it is the whole of a pattern."""
     if part:
         written = part.get("pattern", "random")
@@ -159,7 +169,8 @@ def _object(requester: str, phase: Spec, part: Spec, threads: int) -> PlacedObje
         "dependent" in traits,
         kind in ("sequential", "strided"),
         not part,
-        threads,
+        int(work.get("threads", 1)),
+        page_of(work),
     )
 
 

@@ -13,6 +13,8 @@ LEAST_SHARE = 0.1
 """An object smaller than this share of the footprint is not interleaved by OLI (Wang et al., IPDPS 2025, V-B)."""
 _WEIGHTS = 100
 """The most pages of a round of weights (own choice; Linux takes weights up to 255)."""
+_ROUNDS = 4
+"""Rounds of weights that an object has at least (own choice)."""
 _EXACT = 0.004
 """How near weights come to a share (own choice: a fifth of the 2 % that the best weights are asked for)."""
 _SPARE = 0.8
@@ -42,9 +44,13 @@ class Proposal:
     shares: Sequence[Mapping[str, float]]
     """By node, for each object."""
 
+    def weights(self, index: int) -> dict[str, int]:
+        """Pages in a row to each node, of an object; a round fits into it four times."""
+        return weights_of(self.shares[index], self.objects[index].pages // _ROUNDS)
+
     def place(self, index: int, nodes: Sequence[NodeProfile]) -> dict[str, Any]:
         """The placement of an object, as `addresses` of a workload says it."""
-        weights = weights_of(self.shares[index])
+        weights = self.weights(index)
         if len(weights) == 1:
             return {"kind": "preferred", "nodes": list(weights)}
         order = [node.name for node in nodes if node.name in weights]
@@ -191,22 +197,24 @@ def _arriving(
     least = [0.0] * len(of[0])
     for name, rate in rates.items():
         for phase in range(len(least)):
-            mine = sum(
-                made[phase] for each, made in zip(objects, of, strict=True) if each.requester == name
-            )
+            mine = sum(made[phase] for each, made in zip(objects, of, strict=True) if each.requester == name)
             least[phase] = max(least[phase], mine / rate)
     return least
 
 
-def weights_of(shares: Mapping[str, float]) -> dict[str, int]:
-    """The smallest whole numbers in these proportions, of nodes that have any."""
+def weights_of(shares: Mapping[str, float], pages: int = _WEIGHTS) -> dict[str, int]:
+    """The smallest whole numbers in these proportions, of nodes that have any; a round has no more than so many
+    `pages`, or one of each node."""
     most = max(shares, key=lambda name: shares[name])
     if shares[most] >= 1 - _EXACT:
         return {most: 1}
-    best: tuple[float, dict[str, int]] = (1.0, {most: 1})
-    for whole in range(2, _WEIGHTS + 1):
+    best: tuple[float, dict[str, int]] = (1 - shares[most], {most: 1})
+    longest = max(sum(value > 0 for value in shares.values()), min(pages, _WEIGHTS))
+    for whole in range(2, longest + 1):
         weights = {name: round(value * whole) for name, value in shares.items()}
         total = sum(weights.values())
+        if not 0 < total <= longest:
+            continue
         error = max(abs(weights[name] / total - value) for name, value in shares.items())
         if error < best[0]:
             best = (error, {name: weight for name, weight in weights.items() if weight})

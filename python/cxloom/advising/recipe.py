@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cxloom.advising.policies import NodeProfile, Proposal, nearest, weights_of
+from cxloom.advising.policies import NodeProfile, Proposal, nearest
 
 
 def recipe(proposal: Proposal | None, nodes: Sequence[NodeProfile]) -> str:
@@ -30,7 +30,7 @@ def _of_requester(proposal: Proposal, mine: Sequence[int], names: Sequence[str],
     calls = []
     command = f"numactl --preferred={first} ./program"
     for i in mine:
-        each, weights = proposal.objects[i], weights_of(proposal.shares[i])
+        each, weights = proposal.objects[i], proposal.weights(i)
         numbers = [names.index(name) for name in names if name in weights]
         counts = tuple(weights[names[number]] for number in numbers)
         listed = ",".join(map(str, numbers))
@@ -56,10 +56,9 @@ def _of_requester(proposal: Proposal, mine: Sequence[int], names: Sequence[str],
     lines = []
     if system is not None:
         set_of = next(
-            weights_of(proposal.shares[i])
+            proposal.weights(i)
             for i in mine
-            if tuple(weights_of(proposal.shares[i])[n] for n in names if n in weights_of(proposal.shares[i]))
-            == system
+            if tuple(proposal.weights(i)[n] for n in names if n in proposal.weights(i)) == system
         )
         lines += [
             f"echo {weight} > /sys/kernel/mm/mempolicy/weighted_interleave/node{names.index(name)}"

@@ -21,6 +21,8 @@ from cxloom.measure.bench import Bench
 from cxloom.spec.resolve import Override
 from cxloom.sweeping.at_points import Watch, unwatched
 from cxloom.system.system import System
+from cxloom.trace.capture import CoreOfTrace
+from cxloom.trace.reader import open_trace
 
 
 def advise_recorded(
@@ -54,7 +56,8 @@ def advise_recorded(
         )
     name = chosen(bench, host)
     first = replay(trace, [whole], host=name, pages=[{"kind": "preferred"}], watch=watch_replay)
-    objects = objects_of_program(name, first.objects, int(first.executions[0].core["threads"]))
+    threads = int(first.executions[0].core["threads"])
+    objects = objects_of_program(name, first.objects, threads, _page_of(trace))
     nodes, in_flight = measured(bench, objects, resolved, {})
     proposals = [uniform(objects, nodes), oli(objects, nodes), optimum(objects, nodes, in_flight)]
     rules = [(), *(_rules(each, nodes) for each in proposals[1:])]
@@ -73,6 +76,12 @@ def advise_recorded(
     title = str(resolved.plain().get("name", "system"))
     place: Mapping[str, Any] = {name: addresses_of(name, best.proposal, nodes)}
     return Advice(title, nodes, objects, outcomes, best, place, {}, notes)
+
+
+def _page_of(trace: str | os.PathLike[str]) -> int:
+    """Bytes of a page of the program."""
+    core = open_trace(trace).metadata.get(CoreOfTrace.NAME)
+    return (CoreOfTrace() if core is None else CoreOfTrace.parse(core)).page_bytes
 
 
 def _rules(proposal: Proposal, nodes: Sequence[NodeProfile]) -> tuple[Rule, ...]:

@@ -14,7 +14,6 @@ import cxloom as cx
 from cxloom.advising.advice import Advice, Outcome, proposed
 from cxloom.advising.objects import PlacedObject, objects_of, rates_of
 from cxloom.advising.policies import NodeProfile, Proposal, chosen_by_oli, oli, optimum, weights_of
-from cxloom.advising.recipe import recipe
 from cxloom.measure.bench import Bench
 from cxloom.sweeping.at_points import Played, summaries_at
 
@@ -299,17 +298,6 @@ def test_an_object_may_be_called_as_its_requester_is() -> None:
         (False, 16, 300),
         (True, 24, 100),
     ]
-
-
-def test_the_recipe_binds_pages_in_turns_where_weights_differ() -> None:
-    nodes = [node("near", 30, 100), node("far", 10, 250)]
-    objects = [made("a", 1, 1), made("b-2", 1, 1)]
-    found = oli(objects, nodes)
-    shares = [{"near": 0.75, "far": 0.25}, {"near": 0.4, "far": 0.6}]
-    text = recipe(type(found)("optimum", objects, shares), nodes)
-    assert "echo 3 > /sys/kernel/mm/mempolicy/weighted_interleave/node0" in text
-    assert "b_2 = mmap" in text
-    assert "3 * huge, MPOL_PREFERRED" in text
 
 
 WRONG = {

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from cxloom.advising.objects import PlacedObject
 from cxloom.advising.policies import NodeProfile, Proposal, nearest
+
+Weights = Mapping[int, int]
+"""Pages in a row to each node, by its number."""
+_HUGE = 2 << 20
+_SMALL = 4096
 
 
 def recipe(proposal: Proposal | None, nodes: Sequence[NodeProfile]) -> str:
@@ -15,59 +21,81 @@ def recipe(proposal: Proposal | None, nodes: Sequence[NodeProfile]) -> str:
     if proposal is None:
         return "\n".join([*lines, "numactl --localalloc ./program"])
     if proposal.policy == "uniform":
-        every = ",".join(str(number) for number in range(len(names)))
-        return "\n".join([*lines, f"numactl --interleave={every} ./program"])
-    for requester in dict.fromkeys(each.requester for each in proposal.objects):
+        return "\n".join([*lines, f"numactl --interleave={_listed(range(len(names)))} ./program"])
+    objects = proposal.objects
+    weights: list[Weights] = []
+    for index in range(len(objects)):
+        mine = proposal.weights(index)
+        weights.append({number: mine[name] for number, name in enumerate(names) if name in mine})
+    system = _of_system(objects, weights)
+    lines += [
+        f"echo {weight} > /sys/kernel/mm/mempolicy/weighted_interleave/node{number}"
+        for number, weight in sorted(system.items())
+    ]
+    requesters = list(dict.fromkeys(each.requester for each in objects))
+    for requester in requesters:
         first = names.index(nearest(nodes, requester)[0].name)
-        mine = [i for i, each in enumerate(proposal.objects) if each.requester == requester]
-        lines += _of_requester(proposal, mine, names, first)
+        placed = [pair for pair in zip(objects, weights, strict=True) if pair[0].requester == requester]
+        lines += [f"# of {requester}:"] if len(requesters) > 1 else []
+        lines += _of_requester(placed, system, first)
     return "\n".join(lines)
 
 
-def _of_requester(proposal: Proposal, mine: Sequence[int], names: Sequence[str], first: int) -> list[str]:
-    rest = next((i for i in mine if proposal.objects[i].rest), None)
-    system: tuple[int, ...] | None = None
+def _of_system(objects: Sequence[PlacedObject], weights: Sequence[Weights]) -> Weights:
+    """The weights that Linux has, of which there is one set: for the rest, which no call can bind, and then for what
+    agrees with them."""
+    system: dict[int, int] = {}
+    for i in sorted(range(len(objects)), key=lambda i: not objects[i].rest):
+        agrees = all(system.get(number, count) == count for number, count in weights[i].items())
+        if agrees and not _is_even(weights[i]):
+            system |= weights[i]
+    return system
+
+
+def _of_requester(placed: Sequence[tuple[PlacedObject, Weights]], system: Weights, first: int) -> list[str]:
+    rest: Weights = next((weights for each, weights in placed if each.rest), {first: 1})
+    lines = _command(rest, system)
     calls = []
-    command = f"numactl --preferred={first} ./program"
-    for i in mine:
-        each, weights = proposal.objects[i], proposal.weights(i)
-        numbers = [names.index(name) for name in names if name in weights]
-        counts = tuple(weights[names[number]] for number in numbers)
-        listed = ",".join(map(str, numbers))
-        size = f"{each.bytes}UL"
-        if len(numbers) == 1:
-            if i == rest:
-                command = f"numactl --preferred={numbers[0]} ./program"
-            elif numbers[0] != first:
-                calls.append(f"{_c(each.name)} = numa_alloc_onnode({size}, {numbers[0]});")
-        elif len(set(counts)) == 1:
-            if i == rest:
-                command = f"numactl --interleave={listed} ./program"
-            else:
-                subset = f'numa_parse_nodestring("{listed}")'
-                calls.append(f"{_c(each.name)} = numa_alloc_interleaved_subset({size}, {subset});")
-        elif system in (None, counts):
-            system = counts
-            calls += [] if i == rest else [_mapped(each.name, size), _weighted(each.name, size, numbers)]
-            if i == rest:
-                command = f"numactl --weighted-interleave={listed} ./program"
-        else:  # Linux has one set of weights: the pages of this one are bound in turns
-            calls += [_mapped(each.name, size), *_in_turns(each.name, size, numbers, counts)]
-    lines = []
-    if system is not None:
-        set_of = next(
-            proposal.weights(i)
-            for i in mine
-            if tuple(proposal.weights(i)[n] for n in names if n in proposal.weights(i)) == system
-        )
-        lines += [
-            f"echo {weight} > /sys/kernel/mm/mempolicy/weighted_interleave/node{names.index(name)}"
-            for name, weight in set_of.items()
-        ]
-    lines.append(command)
+    for each, weights in placed:
+        if not each.rest and not (weights == rest and len(rest) == 1):  # there the command puts it
+            calls += _calls(each, weights, system)
     if calls:
         lines += ["/* in the program, with <numa.h>, <numaif.h>, <sys/mman.h> and -lnuma */", *calls]
     return lines
+
+
+def _command(rest: Weights, system: Weights) -> list[str]:
+    if len(rest) == 1:
+        return [f"numactl --preferred={_listed(rest)} ./program"]
+    if _is_even(rest):
+        return [f"numactl --interleave={_listed(rest)} ./program"]
+    if rest.items() <= system.items():
+        return [f"numactl --weighted-interleave={_listed(rest)} ./program"]
+    wanted = ":".join(map(str, rest.values()))
+    return [
+        f"# {wanted} of nodes {_listed(rest)} would be right here, but Linux has one set of weights, which is taken",
+        f"numactl --interleave={_listed(rest)} ./program",
+    ]
+
+
+def _calls(each: PlacedObject, weights: Weights, system: Weights) -> list[str]:
+    size = f"{each.bytes}UL"
+    if len(weights) == 1:
+        return [f"{_c(each.name)} = numa_alloc_onnode({size}, {_listed(weights)});"]
+    if _is_even(weights):
+        subset = f'numa_parse_nodestring("{_listed(weights)}")'
+        return [f"{_c(each.name)} = numa_alloc_interleaved_subset({size}, {subset});"]
+    if weights.items() <= system.items():
+        return [_mapped(each.name, size), _weighted(each.name, size, list(weights))]
+    return [_mapped(each.name, size), *_in_turns(each, weights)]
+
+
+def _is_even(weights: Weights) -> bool:
+    return len(set(weights.values())) == 1
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ",".join(map(str, numbers))
 
 
 def _c(name: str) -> str:
@@ -89,11 +117,19 @@ def _weighted(name: str, size: str, numbers: Sequence[int]) -> str:
     return f"mbind({_c(name)}, {size}, MPOL_WEIGHTED_INTERLEAVE, {_mask(numbers)}, 0);  /* Linux 6.9 */"
 
 
-def _in_turns(name: str, size: str, numbers: Sequence[int], counts: Sequence[int]) -> list[str]:
-    lines = [f"for (size_t at = 0; at < {size}; at += {sum(counts)} * huge) {{  /* huge = 2 << 20 */"]
+def _in_turns(each: PlacedObject, weights: Weights) -> list[str]:
+    """Pages bound one after the other: turns are shorter where the object has not four rounds of huge pages."""
+    turn = _HUGE
+    whole = sum(weights.values())
+    while turn > _SMALL and 4 * whole * turn > each.bytes:
+        turn //= 2
+    lines = [f"for (size_t at = 0; at < {each.bytes}UL; at += {whole * turn}) {{"]
     before = 0
-    for number, count in zip(numbers, counts, strict=True):
-        begin = f"(char *){_c(name)} + at + {before} * huge"
-        lines.append(f"  mbind({begin}, {count} * huge, MPOL_PREFERRED, {_mask([number])}, 0);")
-        before += count
+    for number, count in weights.items():
+        left = f"{each.bytes}UL - at - {before}"
+        size = f"{left} < {count * turn} ? {left} : {count * turn}"
+        begin = f"(char *){_c(each.name)} + at + {before}"
+        bind = f"mbind({begin}, {size}, MPOL_PREFERRED, {_mask([number])}, 0);"
+        lines.append(f"  if (at + {before} < {each.bytes}UL) {bind}")
+        before += count * turn
     return [*lines, "}"]

@@ -14,6 +14,7 @@ import cxloom as cx
 from cxloom.advising.advice import Advice, Outcome, proposed
 from cxloom.advising.objects import PlacedObject, objects_of, rates_of
 from cxloom.advising.policies import NodeProfile, Proposal, chosen_by_oli, oli, optimum, weights_of
+from cxloom.cli.writing import write_texts
 from cxloom.measure.bench import Bench
 from cxloom.sweeping.at_points import Played, summaries_at
 
@@ -264,7 +265,32 @@ def test_advice_plays_again_as_it_says(cxloom: Callable[..., Any], tmp_path: Pat
     assert said == json.loads(data.read_text())
     best = next(each for each in said["placements"] if each["policy"] == said["proposed"])
     assert cx.run(cx.load(placed)).bandwidth == pytest.approx(best["throughput_gb_per_s"], rel=1e-9)
-    assert best["gain"] == max(each["gain"] for each in said["placements"])
+    # 40 GB/s of both nodes over 30 of the near one.
+    assert said["proposed"] == "optimum"
+    assert best["gain"] == pytest.approx(1 / 3, abs=0.07)
+    assert said["notes"] == []
+
+
+# The second cannot be written, as a file is where its folder should be, or a folder where it should be: no run is made
+# for it, and the first is not there either.
+@pytest.mark.parametrize("second", ["file/b.yaml", "folder.yaml"])
+def test_all_of_the_output_is_written_or_none(
+    cxloom: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str
+) -> None:
+    spec, first = tmp_path / "system.yaml", tmp_path / "new" / "a.json"
+    spec.write_text(json.dumps(near_and_far(objects=TWO)))
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder.yaml").mkdir()
+    monkeypatch.setattr(Bench, "run", lambda *_: pytest.fail("a run was made"))
+    done = cxloom("advise", spec, "--out", first, "--out", tmp_path / second)
+    assert done.code == 2
+    assert second in done.err
+    assert "a directory" in done.err
+    assert not first.exists()
+    with pytest.raises(cx.InputError, match="cannot be written"):
+        write_texts({first: "a", tmp_path / second: "b"})
+    assert not first.exists()
+    assert list(first.parent.iterdir()) == []
 
 
 def test_objects_of_phases_have_one_place_and_accesses_in_each() -> None:

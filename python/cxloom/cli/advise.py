@@ -11,7 +11,7 @@ import typer
 from cxloom.base.errors import InputError
 from cxloom.cli.options import Plugins, Quiet, RunsAtATime, Sets, Spec
 from cxloom.cli.progress import SweepBar
-from cxloom.cli.writing import write_text
+from cxloom.cli.writing import check_writable, write_texts
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
 
@@ -65,6 +65,7 @@ def advise(
         raise InputError("--host has no effect without --replay", path="--host")
     if trace is not None and any(file.endswith(".yaml") for file in out):
         raise InputError("a recorded program has no spec to write", allowed=".json", path="--out")
+    check_writable(map(Path, out))
     load_plugins(plugins)
     overrides = [Override.parse(text) for text in sets]
     with SweepBar(quiet, "advise") as bar:
@@ -75,8 +76,7 @@ def advise(
 
             found = advise_recorded(spec, trace, host=host, jobs=jobs, watch=bar.update, overrides=overrides)
     text = json.dumps(found.to_json(), indent=2, allow_nan=False)
-    for file in out:
-        write_text(Path(file), text + "\n" if file.endswith(".json") else found.to_yaml())
+    write_texts({Path(file): text + "\n" if file.endswith(".json") else found.to_yaml() for file in out})
     if as_json:
         print(text)
     elif not quiet:

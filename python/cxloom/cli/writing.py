@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 from cxloom.base.errors import InputError, reason_of
@@ -10,10 +14,42 @@ from cxloom.base.temporary import written_whole
 
 def write_text(path: Path, text: str) -> Path:
     """Writes a text and gives the path, whose folders are made if need be. Raises InputError if it cannot."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be written: {reason_of(error)}", file=path, path="--out") from None
+    write_texts({path: text})
     return path
+
+
+def write_texts(texts: Mapping[Path, str]) -> None:
+    """Writes the text of each path, or none: what cannot be written raises InputError before any has its name."""
+    path = Path()
+    try:
+        with ExitStack() as written:
+            for path, text in texts.items():
+                if path.is_dir():
+                    raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+                path.parent.mkdir(parents=True, exist_ok=True)
+                written.enter_context(written_whole(path)).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def check_writable(paths: Iterable[Path]) -> None:
+    """Raises InputError if a text cannot be written there, before work has gone into it."""
+    for path in paths:
+        try:
+            there = next(each for each in [path, *path.absolute().parents] if each.exists())
+            folder = path.absolute().parent if there == path else there
+            number = 0
+            if there == path and path.is_dir():
+                number = errno.EISDIR
+            elif not folder.is_dir():
+                number = errno.ENOTDIR
+            elif not os.access(folder, os.W_OK | os.X_OK):
+                number = errno.EACCES
+            if number:
+                raise OSError(number, os.strerror(number))
+        except OSError as error:
+            raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(f"cannot be written: {reason_of(error)}", file=path, path="--out")

@@ -45,15 +45,15 @@ void RequestOrder::arrive(Message& message) {
   message.port = output;
   core_.output(output).count_waiting();
   ++held_;
-  if (!full()) {
+  if (full()) {
+    std::deque<Entry>& mine = waiting_[message.requester.index()];
+    if (mine.empty()) turns_.push_back(message.requester.index());
+    mine.push_back(entry);
+    outside_.change(owner_.now(), +1);
+  } else {
     admit(entry);
-    serve();
-    return;
   }
-  std::deque<Entry>& mine = waiting_[message.requester.index()];
-  if (mine.empty()) turns_.push_back(message.requester.index());
-  mine.push_back(entry);
-  outside_.change(owner_.now(), +1);
+  serve();
 }
 
 // The buffer by which it came is free when its last byte is in, which has kept coming while it waited.
@@ -79,6 +79,25 @@ void RequestOrder::admit_next() {
   }
 }
 
+// The queue is full of reads of which the first has no credit: what it waits for may be a write that is outside. The first of
+// those comes in, and is the one that the queue holds beyond its depth.
+bool RequestOrder::admit_write() {
+  if (!full() || !writes_.entries.empty() || !blocked(reads_)) return false;
+  for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
+    std::deque<Entry>& theirs = waiting_[*turn];
+    const auto write =
+        std::ranges::find(theirs, Channel::kM2SRwD, [](const Entry& each) { return each.message->channel; });
+    if (write == theirs.end()) continue;
+    const Entry entry = *write;
+    theirs.erase(write);
+    if (theirs.empty()) turns_.erase(turn);
+    outside_.change(owner_.now(), -1);
+    admit(entry);
+    return true;
+  }
+  return false;
+}
+
 // Nothing passes a head that can go.
 bool RequestOrder::may_serve(const ClassQueue& queue) const {
   if (queue.entries.empty() || queue.asks) return false;
@@ -98,7 +117,10 @@ bool RequestOrder::blocked(const ClassQueue& queue) const {
 void RequestOrder::serve() {
   while (true) {
     ClassQueue* const next = may_serve(reads_) ? &reads_ : may_serve(writes_) ? &writes_ : nullptr;
-    if (next == nullptr) return;
+    if (next == nullptr) {
+      if (admit_write()) continue;
+      return;
+    }
     const Time now = owner_.now();
     if (next_service_ > now) {
       if (wakes_at_ == next_service_) return;
@@ -147,10 +169,12 @@ void RequestOrder::taken(ClassQueue& queue, Time /*end*/) {
 
 // The port is closed: it goes on as what finds a closed port in any switch.
 void RequestOrder::give_up(ClassQueue& queue) {
+  const std::uint16_t input = queue.entries.front().input;
   Message& message = take_out(queue);
   core_.output(message.port).withdraw(message);
   message.virtual_channel = 0;
-  core_.inject(message);
+  message.port = input;
+  core_.take_back(message);
   admit_next();
 }
 
@@ -160,7 +184,7 @@ void RequestOrder::turn_back(ClassQueue& queue) {
 }
 
 void RequestOrder::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
-  wakes_at_ = Time{-1};
+  if (wakes_at_ <= owner_.now()) wakes_at_ = Time{-1};  // another may have been asked for meanwhile
   serve();
 }
 

@@ -76,6 +76,7 @@ class RequestOrder final : public EventHandler {
   bool full() const { return depth_ && reads_.entries.size() + writes_.entries.size() >= *depth_; }
   void admit(Entry entry);
   void admit_next();
+  bool admit_write();
   void serve();
   bool may_serve(const ClassQueue& queue) const;
   bool blocked(const ClassQueue& queue) const;

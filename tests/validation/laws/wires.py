@@ -210,7 +210,8 @@ def ordered_level(look: Look, value: float, name: str) -> None:
     look.within(measures["request_queue_mean"], 0, measures["request_queue_max"])
     depth = look.device(name).get("depth")
     if depth is not None:
-        look.within(value, 0, depth)
+        # A write from outside comes in besides where the first of its reads has no credit.
+        look.within(value, 0, depth + any("credits" in link for link in look.spec["links"]))
     # Who is in the queue, or before it, waits to leave by some port. Answers and CXL.io may wait besides.
     there = measures["request_queue_mean"] + waits_outside(look, name)
     look.within(there, 0, measures["queue_mean"])
@@ -227,7 +228,8 @@ def ordered_level(look: Look, value: float, name: str) -> None:
 def outside(look: Look, value: float, name: str) -> None:
     look.within(value, 0)
     most, depth = look.summary["per_switch"][name]["request_queue_max"], look.device(name).get("depth")
-    look.equal(value if most != depth else 0.0, 0.0)  # nobody waits for a place while there is one
+    full = depth is not None and most >= depth
+    look.equal(0.0 if full else value, 0.0)  # nobody waits for a place while there is one
 
 
 # --- Flits ---

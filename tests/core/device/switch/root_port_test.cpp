@@ -120,6 +120,15 @@ TEST(RootPort, AWritePassesAReadWithoutACredit) {
   EXPECT_EQ(run.number({"per_switch", "port", "overtaking_writes"}), 1);
 }
 
+// The queue holds a read without a credit and no more; the write behind it comes in besides, and passes.
+TEST(RootPort, AWriteComesIntoAQueueThatIsFullOfBlockedReads) {
+  SpecBuilder system = two_hosts({{"depth", 1}}, {{"credits", Value::Map{{"M2S Req", 1}}}}, "100ns");
+  Running run(with_writes(std::move(system), 1, {at({}), at({}), at({})}, 1_ns));
+  EXPECT_LT(answers(run, "writer").front(), 110_ns);
+  EXPECT_GT(answers(run, "reader").back(), 300_ns);
+  EXPECT_EQ(run.number({"per_switch", "port", "overtaking_writes"}), 1);
+}
+
 // A read never passes a write: the second write has no credit until the first is answered, and the read waits with it.
 TEST(RootPort, AReadWaitsWithAWriteWithoutACredit) {
   SpecBuilder system = two_hosts({}, {{"credits", Value::Map{{"M2S RwD", 1}}}}, "100ns");

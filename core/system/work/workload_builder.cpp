@@ -410,8 +410,18 @@ Work WorkloadBuilder::make(const Spec::Workload& workload) {
     for (const NumaNode& node : placed.nodes) names.push_back(node.name());
     const auto tiering = workload.params.tiering ? make_tiering(placed) : nullptr;
     if (tiering && tiering->policy->sources().foresees > 0) {
-      auto foreseen = std::make_unique<ForeseenStream>(std::move(work.stream),
-                                                       tiering->policy->sources().foresees, page_);
+      if (workload.params.threads > 1) {
+        throw InputError({"a policy that knows the future knows it of one thread",
+                          counted(workload.params.threads, "thread"),
+                          "threads: 1, or another policy",
+                          {},
+                          InputError::Kind::kBetween},
+                         "tiering");
+      }
+      const bool ends = work.requests && !run_.warmup_time;
+      auto foreseen =
+          std::make_unique<ForeseenStream>(std::move(work.stream), tiering->policy->sources().foresees,
+                                           ends ? run_.warmup + *work.requests : ~std::uint64_t{0}, page_);
       tiering->foreseen = foreseen.get();
       work.stream = std::move(foreseen);
     }

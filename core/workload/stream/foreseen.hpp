@@ -15,10 +15,12 @@ namespace cxloom {
 
 class ForeseenStream final : public AccessStream {
  public:
-  /// So many accesses ahead, in pages of this size.
-  ForeseenStream(std::unique_ptr<AccessStream> stream, std::uint64_t ahead, Bytes page)
+  /// So many accesses ahead, in pages of this size, of the first `most`: what comes behind them is not made, but for
+  /// others' sake.
+  ForeseenStream(std::unique_ptr<AccessStream> stream, std::uint64_t ahead, std::uint64_t most, Bytes page)
       : stream_(std::move(stream)),
         ahead_(ahead),
+        most_(most),
         page_bits_(static_cast<unsigned>(std::countr_zero(page.count()))) {}
 
   /// Accesses to the page of that address among the next ones.
@@ -29,7 +31,7 @@ class ForeseenStream final : public AccessStream {
 
   bool next(Access& access) override {
     read_ahead();
-    if (next_.empty()) return false;
+    if (next_.empty()) return stream_->next(access);
     access = next_.front();
     next_.pop_front();
     if (access.reaches_memory()) forget(access);
@@ -48,9 +50,11 @@ class ForeseenStream final : public AccessStream {
 
  private:
   void read_ahead() {
-    for (Access access; next_.size() < ahead_ && stream_->next(access); access = {}) {
+    for (Access access; read_ < most_ && next_.size() < ahead_ && stream_->next(access); access = {}) {
       next_.push_back(access);
-      if (access.reaches_memory()) ++by_page_[access.address.value() >> page_bits_];
+      if (!access.reaches_memory()) continue;
+      ++read_;
+      ++by_page_[access.address.value() >> page_bits_];
     }
   }
   void forget(const Access& access) {
@@ -60,6 +64,8 @@ class ForeseenStream final : public AccessStream {
 
   std::unique_ptr<AccessStream> stream_;
   std::uint64_t ahead_;
+  std::uint64_t most_;
+  std::uint64_t read_ = 0;  // of those
   unsigned page_bits_;
   std::deque<Access> next_;
   std::unordered_map<std::uint64_t, std::uint64_t> by_page_;

@@ -67,14 +67,13 @@ bool HeMem::is_hot(std::uint64_t page) {
 }
 
 void HeMem::sampled(const PageAccess& access, TieredPages& /*pages*/) {
-  const bool was_hot = is_hot(access.page);
   Counts& counts = counts_of(access.page);
   ++(access.write ? counts.writes : counts.reads);
-  if (!was_hot && !counts.candidate && is_hot(access.page) && is_farther(access.node)) {
+  if (!counts.candidate && is_hot(access.page) && is_farther(access.node)) {
     counts.candidate = true;
     candidates_.push_back(access.page);
   }
-  if (counts.reads + counts.writes >= params_.cool) ++coolings_;
+  if ((access.write ? counts.writes : counts.reads) >= params_.cool) ++coolings_;
 }
 
 bool HeMem::demote(TieredPages& pages) {

@@ -24,7 +24,8 @@ HintScan::HintScan(const HintScanParams& params, const TieringContext& context, 
 
 std::int64_t HintScan::windows(const TieredPages& pages) const {
   const std::uint64_t resident = pages.pages() * page_.count();
-  return static_cast<std::int64_t>(std::max<std::uint64_t>(resident / params_.scan_size.count(), 1));
+  const std::uint64_t size = params_.scan_size.count();
+  return static_cast<std::int64_t>(std::max<std::uint64_t>((resident + size - 1) / size, 1));
 }
 
 Time HintScan::shortest(const TieredPages& pages) const {

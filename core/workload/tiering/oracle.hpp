@@ -69,9 +69,10 @@ class Oracle final : public TieringPolicy {
     for (const Coming& page : far) {
       if (free > 0) {
         --free;
-      } else if (victim == near.end() || page.accesses < victim->accesses + 2 * params_.least ||
-                 !demote(victim++->page, pages)) {
-        return;
+      } else {
+        if (victim == near.end() || page.accesses < victim->accesses + 2 * params_.least) return;
+        if (!demote(victim->page, pages)) return;
+        ++victim;
       }
       pages.move(page.page, order_.front());
     }

@@ -104,14 +104,14 @@ def test_objects_of_several_hosts_share_the_nodes() -> None:
     assert [each.name for each in found.objects] == ["hot", "cold", "other"]
 
 
-def test_memory_of_a_plugin_is_measured_as_any(cxloom: Callable[..., Any], tmp_path: Path) -> None:
+def test_memory_of_a_plugin_is_measured_as_any(subprocess_cxloom: Callable[..., Any], tmp_path: Path) -> None:
     spec = near_and_far(objects=TWO)
     of = {"kind": "fixed", "latency": "100ns", "banks": 1}
     spec["devices"]["far"]["media"] = {"kind": "mirrored", "of": of}
     file = tmp_path / "system.yaml"
     file.write_text(json.dumps(spec))
     library = built(PLUGINS / "mirrored.cpp")
-    done = cxloom("advise", file, "--plugin", library, "--json", "--jobs", 1)
+    done = subprocess_cxloom("advise", file, "--plugin", library, "--json", "--jobs", 1)
     assert done.code == 0, done.err
     far = next(node for node in json.loads(done.out)["nodes"] if node["name"] == "far")
     # One bank of 100 ns on each side: reads alternate between the two.

@@ -22,7 +22,7 @@ LONG_FILES = {
 }
 
 # A row of a table is a statement of these, and nothing else happens in them.
-TABLES = re.compile(r"::describe$|\bbind_\w+$|\bddr\d_presets$|\bhbm_presets$")
+TABLES = re.compile(r"::describe$|\bbind_\w+$|\b\w+_presets$")
 LONG_FUNCTIONS = {
     "core/base/schema.hpp: CXLOOM_EACH_PARAMETER_TYPE": "a list of types",
 }

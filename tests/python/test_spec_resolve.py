@@ -250,7 +250,7 @@ def test_an_override_makes_what_is_missing_on_the_way() -> None:
         ("device.host.queue=1", "devices.host.queue"),
         ("devices.mem[*].media.latncy=1ns", "devices.mem[*].media.latency"),
         ("devices.mem[0-9].queue=1", "devices.mem0.queue"),
-        ("links[7].bandwidth=1GB/s", "links[1].bandwidth"),
+        ("links[7].bandwidth=1GB/s", "links[0].bandwidth"),
         ("workload.hots.reads=1", "workload.host.reads"),
         ("run.sead=1", "run.seed"),
         ("devices.cpu[*].queue=1", ""),

@@ -93,7 +93,7 @@ def test_values_can_be_set_at_all_points(tmp_path: Path, cxloom: Call) -> None:
         ("latency_ns: latency_ns.mean", "latency_ns: latency_ns.men", "no measure 'latency_ns.men'"),
         ("latency_ns: latency_ns.mean", "latency_ns: latency_ns.men", "study.yaml:9:"),
         ("latency_ns: latency_ns.mean", "latency_ns: latency_ns", "'latency_ns' is no number"),
-        ("latency_ns: latency_ns.mean", "latency_ns: per_memory.mem9.requests", "did you mean 'mem3'"),
+        ("latency_ns: latency_ns.mean", "latency_ns: per_memory.mem9.requests", "did you mean 'mem0'"),
     ],
 )
 def test_a_wrong_table_or_plot_is_refused(

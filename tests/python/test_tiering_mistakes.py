@@ -58,7 +58,7 @@ def refusal(cxloom: Callable[..., Any], tmp_path: Path, text: str, *more: str) -
         (HOT.replace("every: 10", "every: 0"), "every", "at least 1"),
         (HOT.replace("hot: 2", "hot: 0"), "hot", "at least 1"),
         (HOT.replace("8KiB", "68KiB"), "keep_free", "at most 64KiB, which near has"),
-        ("autonuma", "scan_size", "at most 1088KiB, which near or far have together"),
+        ("autonuma", "scan_size", "at most 1088KiB, which near and far have together"),
         (LINUX.replace("1us", "0ns"), "period_floor", "at least 1ps"),
         (LINUX.replace("64KiB", "0B"), "scan_size", "at least 1B"),
         (

@@ -27,7 +27,7 @@ def least_flights(spec: Spec) -> dict[str, dict[str, int]]:
         for a, b in (link["between"], link["between"][::-1]):
             far[a][b] = min(far[a][b], unloaded.flight(a, b))
     for via in names:
-        if spec["devices"][via]["kind"] not in ("bus", "switch"):
+        if spec["devices"][via]["kind"] not in ("bus", "switch", "root-port"):
             continue
         for a in names:
             for b in names:

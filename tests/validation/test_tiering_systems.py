@@ -60,7 +60,8 @@ def test_all_laws_hold_and_a_run_is_the_same_each_time(name: str, policy: str) -
     assert logged(spec).canonical() == outcome.canonical()
     for host in programs(spec):
         own = outcome.summary["per_requester"][host]
-        assert own["pages_moved"] > 0
+        # Cores have taken a short work ahead of its time: nothing of it is to come for an oracle.
+        assert own["pages_moved"] > 0 or (policy == "oracle" and "core" in spec["devices"][host])
         assert sum(own["pages"].values()) == 64 * 1024 // PAGE or "page" in spec["workload"][host]
 
 
@@ -115,7 +116,8 @@ def test_no_page_is_lost_or_in_two_places(name: str, policy: str) -> None:
     rows = pl.DataFrame(outcome.requests)
     for host in programs(spec):
         own = outcome.summary["per_requester"][host]
-        assert own["pages_moved"] > 0
+        # Cores have taken a short work ahead of its time: nothing of it is to come for an oracle.
+        assert own["pages_moved"] > 0 or (policy == "oracle" and "core" in spec["devices"][host])
         program = rows.filter(pl.col("requester") == outcome.nodes.index(host)).with_columns(
             page=pl.col("address") % PAGE // 64, frame=pl.col("address") // PAGE
         )

@@ -80,6 +80,8 @@ def _pattern_model(pattern: str | None) -> type[BaseModel]:
     own: dict[str, declared.Field] = {}
     for kind in known if pattern is None else [pattern]:
         own |= declared.kind_fields("patterns", kind)
+    if pattern is None:  # what a part does not say, another part may
+        own = {name: {**field, "required": False} for name, field in own.items()}
     common = declared.fields(declared.declarations()["workload"])
     return _model("workload", "What a requester does.", {**common, **own})
 

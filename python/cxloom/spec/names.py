@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -24,11 +25,13 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
     """The candidate nearest to `name`, else the shortest that it is a part of, else an empty text.
 
     Nearest is what takes the fewest changes of a letter, or of two neighbours, as where the core looks. Of equally near
-    ones it is the first: candidates come in the order in which a user is likely to mean them.
+    ones it is the first: candidates come in the order in which a user is likely to mean them. Of long names, such as
+    paths, one that has most letters in common is near, too.
     """
     if len(name) > limits.NAME or not _is_text(name):
         return ""
-    return _core.nearest_name(name, list(filter(_is_text, itertools.islice(candidates, _COMPARED))))
+    known = list(filter(_is_text, itertools.islice(candidates, _COMPARED)))
+    return _core.nearest_name(name, known) or next(iter(difflib.get_close_matches(name, known, n=1)), "")
 
 
 def _is_text(name: str) -> bool:

@@ -197,6 +197,10 @@ class Component(TypedDict, total=False):
     persist_buffer: ComponentPersistBuffer
     isolation_errors: Any
     removal_errors: Any
+    overtaking_writes: Any
+    request_queue_mean: Any
+    request_queue_max: Any
+    request_queue_outside_mean: Any
     packets: Any
     sent: Any
     lost: Any

@@ -123,17 +123,9 @@ bool Objects::next(Access& access) {
       std::ranges::find_if(objects_, [drawn](const Object& object) { return drawn < object.until; });
   Object& object = found == objects_.end() ? objects_.back() : *found;
   if (!object.stream->next(access)) return false;
-  access.dependence = dependence_among_all(object, access.dependence);
-  object.latest[object.made++ % kRemembered] = made_++;
+  access.dependence = object.latest.among_all(access.dependence, made_);
+  object.latest.add(made_++);
   return true;
-}
-
-std::uint32_t Objects::dependence_among_all(const Object& object, std::uint32_t own) const {
-  if (own == 0 || own == kAllBefore || own > object.made) return own == kAllBefore ? own : 0;
-  // What is farther back than is remembered is answered once the oldest of these is, or soon after.
-  const std::uint64_t back = std::min<std::uint64_t>(own, kRemembered);
-  const std::uint64_t distance = made_ - object.latest[(object.made - back) % kRemembered];
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(distance, kAllBefore - 1));
 }
 
 std::vector<ObjectRange> objects_of(const std::string& kind, const Value& params) {

@@ -1,7 +1,6 @@
 // The pattern of a program with objects: each has a range of addresses, a share of the accesses, and a pattern.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "base/schema.hpp"
 #include "workload/pattern/pattern.hpp"
+#include "workload/stream/latest_accesses.hpp"
 #include "workload/stream/object_range.hpp"
 
 namespace cxloom {
@@ -43,17 +43,11 @@ class Objects final : public AccessStream {
   std::optional<AddressRange> range() const override { return range_; }
 
  private:
-  static constexpr std::size_t kRemembered = 64;
   struct Object {
     std::unique_ptr<AccessStream> stream;
     double until = 0.0;  // the sum of the shares up to its own
-    // Its latest accesses, by their numbers among those of all objects.
-    std::array<std::uint64_t, kRemembered> latest{};
-    std::uint64_t made = 0;
+    LatestAccesses latest;
   };
-
-  /// Places back among all objects of the access that is so many places back among those of one.
-  std::uint32_t dependence_among_all(const Object& object, std::uint32_t own) const;
 
   std::vector<Object> objects_;
   AddressRange range_;

@@ -34,7 +34,9 @@ constexpr std::array kRequestOrderMeasures{
 
 RequestOrder::RequestOrder(std::optional<std::uint32_t> depth, const Rate& rate, SwitchCore& core,
                            Component& owner)
-    : depth_(depth), meter_(rate), core_(core), owner_(owner) {}
+    : depth_(depth), meter_(rate), core_(core), owner_(owner) {
+  owner.kernel().measure(level_, outside_, counts_);
+}
 
 // Whoever waits to leave by a port counts as waiting there, wherever it waits.
 void RequestOrder::arrive(Message& message) {
@@ -44,7 +46,6 @@ void RequestOrder::arrive(Message& message) {
   message.since = owner_.now();
   message.port = output;
   core_.output(output).count_waiting();
-  ++held_;
   if (full()) {
     std::deque<Entry>& mine = waiting_[message.requester.index()];
     if (mine.empty()) turns_.push_back(message.requester.index());
@@ -155,7 +156,6 @@ Message& RequestOrder::take_out(ClassQueue& queue) {
   Message& message = *queue.entries.front().message;
   queue.entries.pop_front();
   queue.asks = false;
-  --held_;
   ++counts_->requests;
   level_.change(owner_.now(), -1);
   return message;
@@ -186,18 +186,6 @@ void RequestOrder::turn_back(ClassQueue& queue) {
 void RequestOrder::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
   if (wakes_at_ <= owner_.now()) wakes_at_ = Time{-1};  // another may have been asked for meanwhile
   serve();
-}
-
-void RequestOrder::open_window(Time at) {
-  level_.open(at);
-  outside_.open(at);
-  counts_.open(at);
-}
-
-void RequestOrder::close_window(Time at) {
-  level_.close(at);
-  outside_.close(at);
-  counts_.close(at);
 }
 
 std::vector<MeasureInfo> RequestOrder::measures() { return infos_of(kRequestOrderMeasures); }

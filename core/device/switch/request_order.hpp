@@ -44,11 +44,10 @@ class RequestOrder final : public EventHandler {
   /// The next one may be served.
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
-  void open_window(Time at);
-  void close_window(Time at);
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
-  std::uint64_t held() const { return held_; }
+  /// Requests in the queue and before it.
+  std::uint64_t held() const { return static_cast<std::uint64_t>(level_.level() + outside_.level()); }
 
  private:
   struct Entry {
@@ -97,7 +96,6 @@ class RequestOrder final : public EventHandler {
   Time wakes_at_{-1};
   std::map<std::uint32_t, std::deque<Entry>> waiting_;  // for a place, by requester; not numbered yet
   std::deque<std::uint32_t> turns_;                     // those who have some, in their order
-  std::uint64_t held_ = 0;
   LevelMonitor level_;
   LevelMonitor outside_;  // who waits for a place
   Windowed<RequestOrderCounts> counts_;

@@ -54,16 +54,6 @@ std::string RootPort::activity() const {
   return counted(requests_.held(), "request") + " in its queue or before it";
 }
 
-void RootPort::open_window(Time at) {
-  SwitchingDevice::open_window(at);
-  requests_.open_window(at);
-}
-
-void RootPort::close_window(Time at) {
-  SwitchingDevice::close_window(at);
-  requests_.close_window(at);
-}
-
 void RootPort::report(MeasureSink& sink) const {
   SwitchingDevice::report(sink);
   requests_.report(sink);

@@ -28,8 +28,6 @@ class RootPort final : public SwitchingDevice {
 
   void receive(Message& message) override;
   std::string activity() const override;
-  void open_window(Time at) override;
-  void close_window(Time at) override;
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();

@@ -78,7 +78,7 @@ def test_the_share_of_the_nearest_node_is_that_of_the_rows(tiered: cx.Result) ->
     own = tiered.series().filter(pl.col("name") == "host: nearest node")
     assert own["queue"].null_count() == own.height > 5
     rows = tiered.requests()
-    opened = int((rows["created_ps"]).min())  # type: ignore[arg-type]
+    opened = int(rows["created_ps"].to_numpy().min())
     before = opened
     for end, share in own.select("time_ps", "utilization").iter_rows():
         part = rows.filter((pl.col("completed_ps") > before) & (pl.col("completed_ps") <= opened + end))

@@ -25,8 +25,6 @@ class RateLimit {
     used_ += bytes.count();
     return true;
   }
-  /// Bytes that a window has.
-  double limit() const { return limit_; }
 
  private:
   bool unlimited_;

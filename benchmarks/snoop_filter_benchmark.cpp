@@ -1,5 +1,5 @@
-// A fully associative snoop filter of a million entries: look-ups of uniformly drawn lines, half of which are there; of the others
-// each comes in for a victim. And a stream of lines in order, none of which is there.
+// A fully associative snoop filter of a million entries: look-ups of uniformly drawn lines, half of which are
+// there; of the others each comes in for a victim. And a stream of lines in order, none of which is there.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

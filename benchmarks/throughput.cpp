@@ -1,5 +1,6 @@
-// Runs one of the stated systems: `cxloom_throughput NAME REQUESTS` (measured requests of each requester). A process of
-// its own, so that CPU time and peak memory are those of the simulation; benchmarks/run.py takes them.
+// Runs one of the stated systems: `cxloom_throughput NAME REQUESTS` (measured requests of each requester). A
+// process of its own, so that CPU time and peak memory are those of the simulation; benchmarks/run.py takes
+// them.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -62,8 +63,8 @@ Value bus_system(bool flits, const Value& memory = kMemory) {
                     {"address_map", Value::List{Value::Map{{"to", std::move(memories)}}}}};
 }
 
-// A host with a cache of that size, and memory behind a switch; whoever keeps it coherent has a filter of a million entries. By
-// CXL.cache that is another host, so that each request crosses the same links.
+// A host with a cache of that size, and memory behind a switch; whoever keeps it coherent has a filter of a
+// million entries. By CXL.cache that is another host, so that each request crosses the same links.
 Value shared_system(const std::string& coherence, const char* cache) {
   const Value::Map agent{{"filter", Value::Map{{"entries", 1'000'000}}}};
   const Value::Map host{{"kind", "host"}, {"queue", 64}, {"cache", Value::Map{{"size", cache}}}};
@@ -124,9 +125,9 @@ const char* footprint_of(const std::string& name) {
   return name.starts_with("filter") ? "32MiB" : "1GiB";
 }
 
-// NAME is bus, bus-flits, bus-dram, ssd-hits, ssd-misses, cache-hits, persist-few, persist-many, filter[-full]-hdm-db|hdm-h, spine-leaf-dram (with credits), or
-// chain|spine-leaf|spine-leaf1024|edge4096 with -output, -voq or -credits, or, as with -voq, with a routing strategy: -random,
-// -adaptive.
+// NAME is bus, bus-flits, bus-dram, ssd-hits, ssd-misses, cache-hits, persist-few, persist-many,
+// filter[-full]-hdm-db|hdm-h, spine-leaf-dram (with credits), or chain|spine-leaf|spine-leaf1024|edge4096
+// with -output, -voq or -credits, or, as with -voq, with a routing strategy: -random, -adaptive.
 Value system_named(const std::string& name, const Registry& registry) {
   if (name == "bus") return bus_system(false);
   if (name == "bus-flits") return bus_system(true);

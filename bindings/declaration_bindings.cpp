@@ -1,4 +1,5 @@
-// What the core declares of itself, as plain data: everything that describes parameters in Python comes from here.
+// What the core declares of itself, as plain data: everything that describes parameters in Python comes from
+// here.
 #include "core_bindings.hpp"
 
 #include <nanobind/stl/string.h>

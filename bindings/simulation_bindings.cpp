@@ -1,4 +1,5 @@
-// A simulation from Python: built from a resolved spec, advanced in slices without the GIL, read as plain data.
+// A simulation from Python: built from a resolved spec, advanced in slices without the GIL, read as plain
+// data.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -76,7 +77,8 @@ bool link_is_idle(const Value& direction) {
   return messages && messages->as_integer() && *messages->as_integer() == 0;
 }
 
-// Within a handler of `error`: throws what is wrong with a spec, and with its other entries unless they are too many.
+// Within a handler of `error`: throws what is wrong with a spec, and with its other entries unless they are
+// too many.
 [[noreturn]] void throw_with_others(const InputError& error, nb::handle spec) {
   std::size_t entries = 0;
   for (const nb::handle section :

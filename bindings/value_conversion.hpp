@@ -10,7 +10,8 @@
 
 namespace cxloom {
 
-/// Generated links count as plain, too. Throws InputError for anything else, and for whole numbers beyond 64 bits.
+/// Generated links count as plain, too. Throws InputError for anything else, and for whole numbers beyond 64
+/// bits.
 Value to_value(nanobind::handle object);
 nanobind::object to_python(const Value& value);
 

@@ -1,5 +1,5 @@
-// Drives an installed Ramulator 2 as benchmarks/dram_drive.hpp drives our DRAM: random accesses over 8 GiB, two reads to a
-// write, one each so many clocks of the memory.
+// Drives an installed Ramulator 2 as benchmarks/dram_drive.hpp drives our DRAM: random accesses over 8 GiB,
+// two reads to a write, one each so many clocks of the memory.
 //
 //   c++ -std=c++20 -O2 benchmarks/peers/ramulator2.cpp -I RAMULATOR/src -I RAMULATOR/ext/yaml-cpp/include \
 //     -I RAMULATOR/ext/fmt/include -L RAMULATOR -l ramulator -Wl,-rpath,RAMULATOR -o drive

@@ -1,8 +1,10 @@
-// The columns of a table that a run hands over in rows: each is declared once, beside the table's struct, with its name, unit,
-// meaning, and the member that has its values. What is handed over and what is declared come from that.
+// The columns of a table that a run hands over in rows: each is declared once, beside the table's struct,
+// with its name, unit, meaning, and the member that has its values. What is handed over and what is declared
+// come from that.
 //
 //   struct SeriesTable { std::vector<float> queue; };
-//   inline constexpr std::tuple kSeriesColumns{column<&SeriesTable::queue>("queue", "", "messages that wait")};
+//   inline constexpr std::tuple kSeriesColumns{
+//       column<&SeriesTable::queue>("queue", "", "messages that wait")};
 #pragma once
 
 #include <string_view>

@@ -24,7 +24,8 @@ class Digraph {
   /// The number of each vertex's strongly connected component. Edges between components lead from higher
   /// numbers to lower ones.
   std::vector<std::uint32_t> components() const;
-  /// The vertices of a circle, in order, each once; empty: there is none. It is the shortest one through its first vertex.
+  /// The vertices of a circle, in order, each once; empty: there is none. It is the shortest one through its
+  /// first vertex.
   std::vector<std::uint32_t> circle() const;
 
  private:

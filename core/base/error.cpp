@@ -77,7 +77,8 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 namespace {
 
-/// Words that people bring from elsewhere, and ours for them: policies of memory as Linux and numactl name them.
+/// Words that people bring from elsewhere, and ours for them: policies of memory as Linux and numactl name
+/// them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kOtherWords{{
     {"membind", "bind"},
     {"strict", "bind"},

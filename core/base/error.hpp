@@ -1,5 +1,6 @@
-// The two kinds of failure: the user's input is wrong (InputError), or the run cannot finish (SimulationError).
-// A broken invariant is our own bug and raises InternalError with the state that a maintainer needs.
+// The two kinds of failure: the user's input is wrong (InputError), or the run cannot finish
+// (SimulationError). A broken invariant is our own bug and raises InternalError with the state that a
+// maintainer needs.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +76,8 @@ class ErrorList {
   std::vector<InputError> errors_;
 };
 
-/// The simulation could not finish: a deadlock, a livelock or a limit that the user set. `what()` is the diagnosis.
+/// The simulation could not finish: a deadlock, a livelock or a limit that the user set. `what()` is the
+/// diagnosis.
 class SimulationError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -93,7 +95,8 @@ inline void ensure(bool condition, const char* what) {
     throw InternalError(what);
 }
 
-/// The candidate nearest to `name` by edit distance, else the shortest that it is a part of, else an empty string.
+/// The candidate nearest to `name` by edit distance, else the shortest that it is a part of, else an empty
+/// string.
 std::string nearest_name(const std::string& name, const std::vector<std::string>& candidates);
 
 /// Runs `action`; an InputError from it gets `parent` in front of its path.

@@ -1,4 +1,5 @@
-// A hash table in one array: open addressing, linear probing, never more than half full, so that probes stay short.
+// A hash table in one array: open addressing, linear probing, never more than half full, so that probes stay
+// short.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// A first-in first-out queue of objects that are linked through their own member `next`: it takes no memory for them.
+// A first-in first-out queue of objects that are linked through their own member `next`: it takes no memory
+// for them.
 #pragma once
 
 namespace cxloom {

@@ -13,7 +13,8 @@ namespace cxloom {
 /// differ. Throws InputError with the line of the error.
 Value parse_json(std::string_view text);
 
-/// Writes it in one line, numbers so that they are read back as they were. Numbers that JSON does not have are null.
+/// Writes it in one line, numbers so that they are read back as they were. Numbers that JSON does not have
+/// are null.
 std::string to_json(const Value& value);
 
 }  // namespace cxloom

@@ -14,7 +14,8 @@ namespace cxloom {
 
 class MemoryEstimate;
 
-/// What a KindRegistry is without its types, so that the compiler makes it once and not for each sort of kinds.
+/// What a KindRegistry is without its types, so that the compiler makes it once and not for each sort of
+/// kinds.
 class KindList {
  public:
   struct Entry {

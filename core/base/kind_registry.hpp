@@ -1,4 +1,5 @@
-// A list of the kinds of one sort of thing (devices, media, access patterns, ...): name, declared parameters, factory.
+// A list of the kinds of one sort of thing (devices, media, access patterns, ...): name, declared parameters,
+// factory.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,8 @@ namespace cxloom {
 template <class Params>
 Params read_params(const Value& value);  // of schema.hpp
 
-/// Who adds kinds to it includes schema.hpp. Product is what a factory makes; Context what it needs besides the parameters.
+/// Who adds kinds to it includes schema.hpp. Product is what a factory makes; Context what it needs besides
+/// the parameters.
 template <class Product, class Context>
 class KindRegistry : public KindList {
  public:

@@ -1,4 +1,5 @@
-// How components hand over what they measured. Each measure is declared once, beside the component that takes it.
+// How components hand over what they measured. Each measure is declared once, beside the component that takes
+// it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// The measures of a component in one table: name, unit, meaning, and the member that has the value. What is declared and what
-// is reported come from it, in its order. A measure that is a map names the table of its entries.
+// The measures of a component in one table: name, unit, meaning, and the member that has the value. What is
+// declared and what is reported come from it, in its order. A measure that is a map names the table of its
+// entries.
 //
 //   struct Measured {
 //     std::uint64_t messages = 0;

@@ -73,7 +73,8 @@ class MemoryEstimate {
 /// "12.3 GB", for messages.
 std::string memory_text(std::uint64_t bytes);
 
-/// Bytes that this process can still take: of what the machine has free, its control group and its own limit the least.
+/// Bytes that this process can still take: of what the machine has free, its control group and its own limit
+/// the least.
 std::uint64_t available_memory();
 
 }  // namespace cxloom

@@ -10,7 +10,8 @@ namespace cxloom {
 template <class Params>
 class Schema;
 
-/// A parameter that names one of several kinds, each with parameters of its own: `{kind: fixed, latency: 45ns}`.
+/// A parameter that names one of several kinds, each with parameters of its own: `{kind: fixed, latency:
+/// 45ns}`.
 struct KindSpec {
   std::string kind;
   Value params;  // the map without `kind`

@@ -104,7 +104,8 @@ Period parse_period(std::string_view text) {
   refuse_period(text, "unknown unit");
 }
 
-// A decimal of picoseconds if it ends within the digits that a number may have, else the frequency, which then does.
+// A decimal of picoseconds if it ends within the digits that a number may have, else the frequency, which
+// then does.
 std::string to_text(const Period& period) {
   const Rate& steps = period.steps();
   if (steps.denominator() == 1 &&

@@ -18,7 +18,8 @@ template <class T>
 class Ring {
  public:
   Ring() = default;
-  /// Its items are in `memory`, which outlives it; there, what it grows out of is lost until all is given back.
+  /// Its items are in `memory`, which outlives it; there, what it grows out of is lost until all is given
+  /// back.
   explicit Ring(std::pmr::memory_resource& memory) : items_(nullptr, Room{&memory}) {}
 
   /// Bytes that it takes with room for `count`.

@@ -1,5 +1,6 @@
 // Declared parameters: name, type and unit, default, bounds, meaning and source of each, said once beside the
-// component that uses it. Validation, messages, the JSON Schema, the reference and the Python models derive from it.
+// component that uses it. Validation, messages, the JSON Schema, the reference and the Python models derive
+// from it.
 //
 //   struct BusParams {
 //     Bandwidth bandwidth;
@@ -7,7 +8,9 @@
 //     static void describe(Schema<BusParams>& schema) {
 //       schema.doc("A shared medium between ...");
 //       schema.field("bandwidth", &BusParams::bandwidth).doc("Bytes per second in each direction.");
-//       schema.field("bus_time", &BusParams::bus_time).doc("Time to cross the bus.").source("ESF, Table III");
+//       schema.field("bus_time", &BusParams::bus_time)
+//           .doc("Time to cross the bus.")
+//           .source("ESF, Table III");
 //     }
 //   };
 //   BusParams params = read_params<BusParams>(value);   // throws InputError with the path of the key
@@ -287,7 +290,8 @@ SchemaField<Enum> add_choice(SchemaFields& fields, std::string_view name, std::s
   return SchemaField<Enum>(entry);
 }
 
-// What a parameter of one of these types takes of the compiler is in the library (schema.cpp), and not in each file that declares one.
+// What a parameter of one of these types takes of the compiler is in the library (schema.cpp), and not in
+// each file that declares one.
 #define CXLOOM_EACH_PARAMETER_TYPE(apply)                                                              \
   apply(Time) apply(Bytes) apply(Bandwidth) apply(double) apply(bool) apply(std::uint32_t)             \
       apply(std::uint64_t) apply(std::string) apply(KindSpec) apply(std::optional<Time>)               \
@@ -337,9 +341,10 @@ class Schema {
     fields_.rule(problem, of_params(std::move(holds)), key);
   }
 
-  /// When a parameter that was declared has an effect beside the others; `unless` goes on behind "has no effect": "unless
-  /// there are banks: set banks". Where it has none it is refused if somebody wrote it, whatever its value: also that of
-  /// its default. Of parameters that were set from C++ those count as written that are not as they are by default.
+  /// When a parameter that was declared has an effect beside the others; `unless` goes on behind "has no
+  /// effect": "unless there are banks: set banks". Where it has none it is refused if somebody wrote it,
+  /// whatever its value: also that of its default. Of parameters that were set from C++ those count as
+  /// written that are not as they are by default.
   template <std::predicate<const Params&> Holds>
   void effective(std::string_view key, Holds holds, std::string_view unless) {
     fields_.effective(key, of_params(std::move(holds)), unless);

@@ -15,8 +15,9 @@ const void* member_of(const void* params, const SchemaFields::Entry& entry) {
   return static_cast<const std::byte*>(params) + entry.place;
 }
 
-/// Refuses a value that is no map. Gives each declared key to `read`, by the index of its field, and adds to `errors`
-/// what that throws, the keys that are not declared (with the nearest name), and the required ones that are missing.
+/// Refuses a value that is no map. Gives each declared key to `read`, by the index of its field, and adds to
+/// `errors` what that throws, the keys that are not declared (with the nearest name), and the required ones
+/// that are missing.
 void read_map(const Value& value, const std::vector<FieldInfo>& fields,
               const std::function<void(std::size_t field, const Value& value)>& read, ErrorList& errors) {
   const Value::Map* map = value.as_map();
@@ -47,7 +48,8 @@ void read_map(const Value& value, const std::vector<FieldInfo>& fields,
   }
 }
 
-/// Whether a value is the default in words, as it is shown: `unlimited`, or `none` of "none: all of it is everybody's".
+/// Whether a value is the default in words, as it is shown: `unlimited`, or `none` of "none: all of it is
+/// everybody's".
 bool says_default(const FieldInfo& field, const Value& value) {
   const std::string* text = value.as_text();
   const std::string& words = field.default_text;

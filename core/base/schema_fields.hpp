@@ -1,5 +1,6 @@
-// The parameters of a set, by their place in it: what schema.hpp declares, without the type of the set. So the compiler makes the
-// code of a parameter once for its own type, and not again for each set that has one of this type.
+// The parameters of a set, by their place in it: what schema.hpp declares, without the type of the set. So
+// the compiler makes the code of a parameter once for its own type, and not again for each set that has one
+// of this type.
 #pragma once
 
 #include <cstddef>

@@ -152,7 +152,8 @@ class RateMeter {
     const std::uint64_t total = units * rate_.numerator() + remainder_;
     const std::uint64_t divisor = rate_.denominator();
     std::uint64_t quotient = 0;
-    // Most rates in GB/s have a power of two here; a division takes many cycles, and what follows waits for it.
+    // Most rates in GB/s have a power of two here; a division takes many cycles, and what follows waits for
+    // it.
     if ((divisor & (divisor - 1)) == 0) {
       quotient =
           total >> static_cast<unsigned>(__builtin_ctzll(divisor));  // a rate's denominator is never zero

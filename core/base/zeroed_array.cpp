@@ -26,7 +26,8 @@ void* take_zeroed(std::size_t bytes) {
     if (!memory && bytes != 0) throw std::bad_alloc();
     return memory;
   }
-  // One page more than needed, so that there is a huge page's beginning in it; what lies around it is given back.
+  // One page more than needed, so that there is a huge page's beginning in it; what lies around it is given
+  // back.
   const std::size_t size = whole_pages(bytes);
   void* const map =
       mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,4 +1,5 @@
-// Large tables that are mostly empty: their memory is the machine's where they are written, not where they are made.
+// Large tables that are mostly empty: their memory is the machine's where they are written, not where they
+// are made.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,8 @@ class Agent : public EventHandler {
   std::string name() const final;
   Endpoint& endpoint() { return endpoint_; }
   const Endpoint& endpoint() const { return endpoint_; }
-  /// Sends a message that is ready at `ready`, now or later. Only for agents that the device knows as senders.
+  /// Sends a message that is ready at `ready`, now or later. Only for agents that the device knows as
+  /// senders.
   void transmit(Message& message, Time ready);
 
   // As those of a component (component.hpp).
@@ -40,7 +41,8 @@ class Agent : public EventHandler {
 
   /// What it knows of a line, for people: the state, and what is under way. Empty: it keeps nothing of lines.
   virtual std::string line_state(LineAddress /*line*/) const { return {}; }
-  /// It acts on a message some time after it has got it, and says itself when (`ObservedScope`). Otherwise the device says so.
+  /// It acts on a message some time after it has got it, and says itself when (`ObservedScope`). Otherwise
+  /// the device says so.
   virtual bool acts_later() const { return false; }
 
  private:

@@ -51,7 +51,8 @@ class DeliveryOrder {
     const std::uint64_t ends = std::uint64_t{message.source.index()} << 18U | message.destination.index();
     return (ends << 4U | static_cast<std::uint64_t>(message.channel)) << 24U | line;
   }
-  /// Whether it is the turn of a message of this stream that has come in. If it is not, it is kept until then.
+  /// Whether it is the turn of a message of this stream that has come in. If it is not, it is kept until
+  /// then.
   bool in_turn(Message& message, std::uint64_t name) {
     Bucket& bucket = bucket_of(name);
     if (bucket.first == name) [[likely]] {
@@ -95,7 +96,8 @@ class DeliveryOrder {
   // Instead of a name.
   static constexpr std::uint64_t kEmpty = 0;
   static constexpr std::uint64_t kListed = 1;
-  // The first bits of a product with it are a hash: 2^64 / the golden ratio, which keeps near numbers apart (Knuth, volume 3, 6.4).
+  // The first bits of a product with it are a hash: 2^64 / the golden ratio, which keeps near numbers apart
+  // (Knuth, volume 3, 6.4).
   static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15ULL;
   static constexpr unsigned kFirstBits = 9;
   static constexpr std::size_t kRoom = 4;  // buckets for each stream, before the table grows

@@ -81,7 +81,8 @@ void Endpoint::deliver(Message& message, Agent& to) {
   to.receive(message);
 }
 
-// A message that is not in turn gives its receive buffer back, which those before it need. The table of the order keeps it.
+// A message that is not in turn gives its receive buffer back, which those before it need. The table of the
+// order keeps it.
 void Endpoint::take_aside(Message& message) {
   if (!order_ || !DeliveryOrder::covers(message.channel) || message.source == id()) return give(message);
   const std::uint64_t stream = DeliveryOrder::stream_of(message);
@@ -147,7 +148,8 @@ void Endpoint::take_at(Message& message, Time at) {
   wake_at(at, kTake, reinterpret_cast<std::uintptr_t>(&message));
 }
 
-// The rest of the message, with what is behind it in a request, its agent's state, and the credit that goes back.
+// The rest of the message, with what is behind it in a request, its agent's state, and the credit that goes
+// back.
 void Endpoint::foresee(std::uint8_t kind, std::uint64_t payload) const {
   if (kind != Event::kArrival) return;
   const Message& message = object_of<Message>(payload);

@@ -1,5 +1,6 @@
-// An endpoint: a device as a composition of agents. It binds message classes to agents and has the one way to send. One that
-// passes on messages for others besides (a switch with memory) says what becomes of them in `pass_on` and `inject`.
+// An endpoint: a device as a composition of agents. It binds message classes to agents and has the one way to
+// send. One that passes on messages for others besides (a switch with memory) says what becomes of them in
+// `pass_on` and `inject`.
 #pragma once
 
 #include <array>
@@ -43,8 +44,9 @@ class Endpoint : public Component {
   Agent* put_before(Channel channel, Agent& agent);
   /// `agent` may send, though it takes no messages. To be said before the simulation starts.
   void add_sender(Agent& agent);
-  /// An agent of its hands messages over in another order than they are ready in: they leave in the latter, which takes an
-  /// event more for each where a departure would be known at once. To be said before the simulation starts.
+  /// An agent of its hands messages over in another order than they are ready in: they leave in the latter,
+  /// which takes an event more for each where a departure would be known at once. To be said before the
+  /// simulation starts.
   void send_as_ready() { as_ready_ = true; }
   /// The receive buffer that a message took when it came in is free from `at` on. Agents call it once for
   /// every message that they get.
@@ -52,7 +54,8 @@ class Endpoint : public Component {
     if (returns_credits_ && message.port != kInside) port(message.port).release(message, at);
   }
 
-  /// Gives a message that has come in to another agent of the device, for which it is. That one releases its buffer.
+  /// Gives a message that has come in to another agent of the device, for which it is. That one releases its
+  /// buffer.
   void deliver(Message& message, Agent& to);
   /// Sends a message that an agent has made itself to another agent of the device. One that has come in would
   /// keep its buffer for ever: it is delivered.
@@ -86,14 +89,16 @@ class Endpoint : public Component {
   void watch_protocol(bool begins) final;
 
  protected:
-  /// To be called when it is made by a device that passes on messages for others. What its agents send goes to `inject`.
+  /// To be called when it is made by a device that passes on messages for others. What its agents send goes
+  /// to `inject`.
   void contain_switch() {
     contains_switch_ = true;
     sends_by_port_ = false;
   }
   /// A message for another device has come in. Nobody but a device that contains a switch gets one.
   virtual void pass_on(Message& message);
-  /// Sends a message of its own agents, which is ready now, to another device; for a device that contains a switch.
+  /// Sends a message of its own agents, which is ready now, to another device; for a device that contains a
+  /// switch.
   virtual void inject(Message& message);
   /// Gives a message to the agent that takes it, now or when its last byte is in.
   void take(Message& message) {
@@ -109,7 +114,8 @@ class Endpoint : public Component {
   using Takers = std::array<Agent*, kChannelCount>;
   enum Wake : std::uint8_t { kInject, kTake, kTransmit };
 
-  // Sends by the port that leads to the destination; a message to the device itself goes to the agent that takes it.
+  // Sends by the port that leads to the destination; a message to the device itself goes to the agent that
+  // takes it.
   void transmit(Message& message, Time ready) {
     if (!sends_by_port_) [[unlikely]]
       return transmit_otherwise(message, ready);

@@ -11,10 +11,12 @@ struct Message;
 
 class Failures {
  public:
-  /// The device at `node` has a message, charged up to now, and no way to where it goes. A request becomes its own answer, an
-  /// error, which the device is to send back: true. Any other message, and all of CXL.io, is lost, and gone: false.
+  /// The device at `node` has a message, charged up to now, and no way to where it goes. A request becomes
+  /// its own answer, an error, which the device is to send back: true. Any other message, and all of CXL.io,
+  /// is lost, and gone: false.
   virtual bool answers(Message& message, NodeId node, Time now) = 0;
-  /// A message, charged up to now, was in something that failed: it is gone. Who waits for it hears of it after its timeout.
+  /// A message, charged up to now, was in something that failed: it is gone. Who waits for it hears of it
+  /// after its timeout.
   virtual void lose(Message& message, Time now) = 0;
   /// A message that waited for a link that failed leaves by another way.
   virtual void rerouted() = 0;

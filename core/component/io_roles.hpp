@@ -21,7 +21,8 @@ class IoLosses {
  public:
   /// When it hears of a packet of its own that is lost now, or whose completion is.
   virtual Time hears_of_loss(const Message& message, Time now) = 0;
-  /// It hears of it: nothing more comes of that packet. The request of a posted write goes back to `SystemContext::posted`.
+  /// It hears of it: nothing more comes of that packet. The request of a posted write goes back to
+  /// `SystemContext::posted`.
   virtual void lose(Message& message) = 0;
 
  protected:
@@ -68,12 +69,14 @@ class IoInitiator {
   ~IoInitiator() = default;
 };
 
-/// Answers CXL.io. It returns the request of each posted write (MWr) that it receives to `SystemContext::posted`.
+/// Answers CXL.io. It returns the request of each posted write (MWr) that it receives to
+/// `SystemContext::posted`.
 class IoTarget {
  public:
   static constexpr RoleKind kRole = RoleKind::kIoTarget;
 
-  /// CXL.io of that node will come here: to be called before the simulation starts. Keeps a record of its posted writes.
+  /// CXL.io of that node will come here: to be called before the simulation starts. Keeps a record of its
+  /// posted writes.
   virtual const IoRecord& expect_io(NodeId initiator) = 0;
 
  protected:

@@ -60,7 +60,8 @@ void LineVersions::changed(NodeId cache, LineAddress line) {
   if (found != lines_.end()) found->second.cached.erase(cache.index());
 }
 
-// A hit settles no version: memory must have what other requesters were answered with. This cache may hold an older line.
+// A hit settles no version: memory must have what other requesters were answered with. This cache may hold an
+// older line.
 void LineVersions::hit(NodeId cache, LineAddress line) {
   const auto found = lines_.find(line.number());
   if (found == lines_.end()) return;

@@ -1,5 +1,6 @@
-// The versions of the lines of persistent memory: each write has a number, so that data that are too old can be recognised.
-// Hosts, persist buffers and memories carry the numbers; the rules that they obey are known here, and to no part of the model.
+// The versions of the lines of persistent memory: each write has a number, so that data that are too old can
+// be recognised. Hosts, persist buffers and memories carry the numbers; the rules that they obey are known
+// here, and to no part of the model.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +49,11 @@ class LineVersions {
   /// A write is in memory.
   void stored(const Message& message);
 
-  /// A cache now has this version of a line, clean: a read brought it, or a flush that keeps the line was answered.
+  /// A cache now has this version of a line, clean: a read brought it, or a flush that keeps the line was
+  /// answered.
   void cached(NodeId cache, LineAddress line, std::uint32_t version);
-  /// A store changed the line in that cache. It has no version until it leaves, and its place among the others is not known.
+  /// A store changed the line in that cache. It has no version until it leaves, and its place among the
+  /// others is not known.
   void changed(NodeId cache, LineAddress line);
   /// A read found the line there.
   void hit(NodeId cache, LineAddress line);
@@ -67,7 +70,8 @@ class LineVersions {
   /// Grows with all that changes what the other functions return.
   std::uint64_t changes() const { return happened_; }
 
-  /// Memory has this version of a line from before: what it takes to bring up a system whose past is known elsewhere.
+  /// Memory has this version of a line from before: what it takes to bring up a system whose past is known
+  /// elsewhere.
   void begin_with(LineAddress line, std::uint32_t version) { lines_[line.number()].in_memory = version; }
   /// Shows all from now on to `watcher`.
   void watch(VersionWatcher* watcher) { watcher_ = watcher; }

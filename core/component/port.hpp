@@ -33,7 +33,8 @@ struct PortMemory {
   }
 };
 
-/// The queues before a port's wire. Who has queues of its own knows what they are: interconnect/channel/virtual_channels.hpp.
+/// The queues before a port's wire. Who has queues of its own knows what they are:
+/// interconnect/channel/virtual_channels.hpp.
 class PortQueues {
  protected:
   ~PortQueues() = default;

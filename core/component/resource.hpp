@@ -24,10 +24,12 @@ enum class Occupancy : std::uint8_t {
   kShare,      ///< the share in use; the capacity is 1
   kBandwidth,  ///< gigabytes per second
   kRate,       ///< a number counted in the window: so many a second
-  kHeld,  ///< numbers counted in the window, each of which holds one for the segments behind `wait` on its way
-  kTime,   ///< nanoseconds of the window in which none was left; of several the longest. The capacity is 1
-  kRatio,  ///< how many of the second measure wanted one and found none (the first). The capacity is 1
-  kWaiting,  ///< of segments: the share of `wait` in the time that requests spend at its place. The capacity is 1
+  kHeld,     ///< numbers counted in the window, each of which holds one for the segments behind `wait` on its
+             ///< way
+  kTime,     ///< nanoseconds of the window in which none was left; of several the longest. The capacity is 1
+  kRatio,    ///< how many of the second measure wanted one and found none (the first). The capacity is 1
+  kWaiting,  ///< of segments: the share of `wait` in the time that requests spend at its place. The capacity
+             ///< is 1
 };
 
 /// What takes it.
@@ -75,7 +77,8 @@ inline Resource waiting_for_media(std::string name) {
           .counts = Traffic::kRequests};
 }
 
-/// Hands on resources of a part within another, such as media within a memory, with something before their measures and parameters.
+/// Hands on resources of a part within another, such as media within a memory, with something before their
+/// measures and parameters.
 class ResourcesWithin final : public ResourceSink {
  public:
   ResourcesWithin(std::string_view measures, std::string_view parameters, ResourceSink& sink)

@@ -1,4 +1,5 @@
-// The floor of a line of persistent memory: the version below which it must not fall, by the answers that its requesters got.
+// The floor of a line of persistent memory: the version below which it must not fall, by the answers that its
+// requesters got.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +14,11 @@ enum class BrokenRule : std::uint8_t {
   kRead,      ///< a version that a read brought, and that is known to have come after this one
 };
 
-/// A version has taken effect at the latest when its write is answered, or when a read that brought it returns: it is *settled*
-/// then. Each line is a register whose writes all differ. A read of it that begins now may bring version u, and the history of the
-/// line be linearizable, exactly if no other settled version v was written, nor a read begun that brought v, after u was settled: the
-/// zones of u and v do not clash (Gibbons and Korach 1997). What recovery leaves is such a read of each line.
+/// A version has taken effect at the latest when its write is answered, or when a read that brought it
+/// returns: it is *settled* then. Each line is a register whose writes all differ. A read of it that begins
+/// now may bring version u, and the history of the line be linearizable, exactly if no other settled version
+/// v was written, nor a read begun that brought v, after u was settled: the zones of u and v do not clash
+/// (Gibbons and Korach 1997). What recovery leaves is such a read of each line.
 ///
 /// Times are numbers of what has happened, in its order.
 class VersionFloor {

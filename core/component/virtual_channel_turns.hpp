@@ -40,7 +40,8 @@ class VirtualChannelTurns {
     const int next = level + (turn == Turn::kNext ? 1 : 0);
     return static_cast<std::uint8_t>(std::min({next, channels_[out] - 1, levels_ - 1}));
   }
-  /// The virtual channel by which a message that has come in by `in` and virtual channel `from` goes on by `out`.
+  /// The virtual channel by which a message that has come in by `in` and virtual channel `from` goes on by
+  /// `out`.
   std::uint8_t after(std::uint16_t in, std::uint16_t out, std::uint8_t from, const Message& message) const {
     const std::uint8_t level = level_after(in, out, static_cast<std::uint8_t>(from % levels_));
     return static_cast<std::uint8_t>(level + levels_ * group_of(message, groups(out, level)));
@@ -74,7 +75,8 @@ class VirtualChannelTurns {
   std::vector<Turn> turns_;  // by port in and port out
 };
 
-/// By node of a system; null where there is nothing to say. Empty: no link has several virtual channels that a switch distinguishes.
+/// By node of a system; null where there is nothing to say. Empty: no link has several virtual channels that
+/// a switch distinguishes.
 struct VirtualChannelPlan {
   std::uint8_t levels = 1;  ///< that messages need, so that their buffers close no circle
   std::vector<std::unique_ptr<VirtualChannelTurns>> turns;

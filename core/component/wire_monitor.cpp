@@ -4,7 +4,8 @@
 
 namespace cxloom {
 
-// The one that was kept apart comes first: in the ring it is one like the others. Where something is in the ring, none is.
+// The one that was kept apart comes first: in the ring it is one like the others. Where something is in the
+// ring, none is.
 void WireMonitor::keep_last(Time now) {
   new_place(now) = last_;
   last_.end = kNone;

@@ -40,7 +40,8 @@ class WireMonitor {
   WireMonitor(const WireMonitor&) = delete;
   WireMonitor& operator=(const WireMonitor&) = delete;
 
-  /// Books a passage; `ready`, `start` and `end` never decrease from one to the next, and `end` is not before `now`.
+  /// Books a passage; `ready`, `start` and `end` never decrease from one to the next, and `end` is not before
+  /// `now`.
   void book(const Passage& passage, Time now) {
     if (ended_ == tail_ && last_.end <= now && passage.ready == passage.start) {
       count(last_);

@@ -1,4 +1,5 @@
-// A simulation as a program that embeds it sees it: from a resolved spec, driven from outside, summed up at its end.
+// A simulation as a program that embeds it sees it: from a resolved spec, driven from outside, summed up at
+// its end.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,8 @@ class EmbeddedSystem {
   EmbeddedSystem& operator=(const EmbeddedSystem&) = delete;
   ~EmbeddedSystem();
 
-  /// Lets the outside give accesses to a host or accelerator that has no workload; to be called before it runs.
+  /// Lets the outside give accesses to a host or accelerator that has no workload; to be called before it
+  /// runs.
   void drive(const std::string& device);
   /// Gives one access to a device that is driven from outside, now; `answered` is called at its completion.
   void inject(const std::string& device, const Access& access, Answered answered = {});

@@ -56,7 +56,8 @@ Scatter scatter_of(std::span<const double> values) {
   return scatter;
 }
 
-/// What `batches` of them in groups of `group`, each with a mean of its own, say about the scatter of a mean of many.
+/// What `batches` of them in groups of `group`, each with a mean of its own, say about the scatter of a mean
+/// of many.
 struct Estimate {
   double variance = 0.0;  ///< of a batch, with what neighbours have in common
   double degrees = 0.0;   ///< of freedom

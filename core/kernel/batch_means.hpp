@@ -1,8 +1,10 @@
-// How well a mean is known, and whether its quantity kept its level: by the means of batches, in constant memory.
+// How well a mean is known, and whether its quantity kept its level: by the means of batches, in constant
+// memory.
 //
-// Entries that follow each other depend on each other (requests wait in the same queue), so the scatter of single entries
-// says little about that of their mean. The means of long batches of them are nearly independent (A. M. Law, Simulation
-// Modeling and Analysis, ch. 9.5). docs/model/results.md has the method and what was measured of it.
+// Entries that follow each other depend on each other (requests wait in the same queue), so the scatter of
+// single entries says little about that of their mean. The means of long batches of them are nearly
+// independent (A. M. Law, Simulation Modeling and Analysis, ch. 9.5). docs/model/results.md has the method
+// and what was measured of it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +16,8 @@
 
 namespace cxloom {
 
-/// The upper quantile of Student's t of 97.5 % (for a two-sided 95 %) or 99.5 %, from three degrees of freedom on.
+/// The upper quantile of Student's t of 97.5 % (for a two-sided 95 %) or 99.5 %, from three degrees of
+/// freedom on.
 enum class Confidence : std::uint8_t { k95, k99 };
 double student_t(Confidence confidence, double degrees);
 
@@ -23,7 +26,8 @@ class BatchMeans {
   /// Fewer entries do not show how they depend on each other.
   static constexpr std::uint64_t kFewest = 1000;
 
-  /// Batches are of equal length. When there are `most` of them, a power of two, they merge in pairs. 0: no batches at all.
+  /// Batches are of equal length. When there are `most` of them, a power of two, they merge in pairs. 0: no
+  /// batches at all.
   explicit BatchMeans(std::size_t most) : most_(most), next_(most > 0 ? 1 : 0) {}
 
   /// The number of entries with which the next batch is full; zero if there are no batches.
@@ -37,7 +41,8 @@ class BatchMeans {
     bool independent =
         false;  ///< the batches were long enough to be; otherwise it allows for what they have in common
   };
-  /// `entries` is how many there are, those behind the last full batch among them. None with fewer than `kFewest`.
+  /// `entries` is how many there are, those behind the last full batch among them. None with fewer than
+  /// `kFewest`.
   std::optional<Precision> precision(std::uint64_t entries) const;
 
   struct Halves {

@@ -57,7 +57,8 @@ class LatencyDistribution {
   Wide sum_ = 0;  // 10^8 requests of a fifth of a second pass 64 bits
   Time minimum_ = Time::max();
   Time maximum_;
-  // From the lowest octave used to the highest, 2^precision counts each. Octave 0 holds the values below 2^precision.
+  // From the lowest octave used to the highest, 2^precision counts each. Octave 0 holds the values below
+  // 2^precision.
   unsigned first_octave_ = 0;
   unsigned octaves_ = 0;
   std::vector<std::uint64_t> counts_;
@@ -110,7 +111,8 @@ class LevelMonitor {
   bool closed_ = false;
 };
 
-/// A level whose decreases are known ahead of time, so that they need no event: a queue with computed departures.
+/// A level whose decreases are known ahead of time, so that they need no event: a queue with computed
+/// departures.
 class BookedLevel {
  public:
   void join(Time now) {

@@ -20,7 +20,8 @@ class EventHandler {
   /// How the user calls it, for the diagnosis of a run that cannot finish.
   virtual std::string name() const { return {}; }
 
-  /// A message has come in. What "in" means (its head, its last byte, after a pipeline) was agreed with the link.
+  /// A message has come in. What "in" means (its head, its last byte, after a pipeline) was agreed with the
+  /// link.
   virtual void receive(Message&) { throw InternalError("a message for something that takes none"); }
   /// A time it asked for has come; `kind` and `payload` are its own, as it scheduled them.
   virtual void wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {

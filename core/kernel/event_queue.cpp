@@ -97,7 +97,8 @@ std::uint32_t EventQueue::take_bucket(std::int64_t bucket) {
   }
 }
 
-// To the list of the next bucket. Events that join it from now on are at its head, and have just been written.
+// To the list of the next bucket. Events that join it from now on are at its head, and have just been
+// written.
 void EventQueue::look_ahead() {
   const std::int64_t bucket = next_filled_bucket();
   ahead_ = bucket < 0 ? kNone : buckets_[static_cast<std::size_t>(bucket & (kBuckets - 1))];

@@ -1,5 +1,6 @@
-// The pending events, earliest first: a wheel of buckets of 64 ps, a finer wheel of the open bucket's picoseconds, and a
-// heap for what lies beyond the horizon. Insert and remove cost O(1) for events within 2 us, O(log n) beyond.
+// The pending events, earliest first: a wheel of buckets of 64 ps, a finer wheel of the open bucket's
+// picoseconds, and a heap for what lies beyond the horizon. Insert and remove cost O(1) for events within 2
+// us, O(log n) beyond.
 #pragma once
 
 #include <array>
@@ -39,7 +40,8 @@ class EventQueue {
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
 
-  /// Adds the pending events, in any order. Their own order may be changed as long as each stays before the same others.
+  /// Adds the pending events, in any order. Their own order may be changed as long as each stays before the
+  /// same others.
   void list_pending(std::vector<Event*>& pending);
 
   void push(const Event& event) { push(event.time, event.order, event.handler, event.payload); }
@@ -128,7 +130,8 @@ class EventQueue {
     next_[node] = free_;
     free_ = node;
   }
-  // What comes next will touch these: its handler, its message, and the account that lies four lines behind it in a request.
+  // What comes next will touch these: its handler, its message, and the account that lies four lines behind
+  // it in a request.
   [[gnu::always_inline]] void fetch(std::uint32_t node) const {
     const Event& next = events_[node];
     prefetch(next.handler);

@@ -15,7 +15,8 @@ Time Kernel::next_event_time() {
   return queue_.empty() ? Time::max() : queue_.top().time;
 }
 
-// A handler is foreseen when so many others settle before it, and again at half as many, when what the first call fetched is there.
+// A handler is foreseen when so many others settle before it, and again at half as many, when what the first
+// call fetched is there.
 constexpr std::size_t kSettlingAhead = 4;
 // Where so many settle, their state does not fit in the cache (as EventQueue::kCrowded).
 constexpr std::size_t kManySettle = 24;
@@ -40,7 +41,8 @@ void Kernel::end_instant() {
   settling_now_.clear();
 }
 
-/// Gives the pending events of each source the least counts, in their order, and lets the source go on from there.
+/// Gives the pending events of each source the least counts, in their order, and lets the source go on from
+/// there.
 void Kernel::count_anew() {
   std::vector<Event*> pending;
   for (Kernel* kernel : group_.kernels) kernel->queue_.list_pending(pending);

@@ -110,7 +110,8 @@ class Kernel {
   const std::vector<WaitedFor>& wait_lists() const { return group_.wait_lists; }
   void register_wait_list(const WaitedFor& waited) { group_.wait_lists.push_back(waited); }
 
-  /// Opens and closes these with the measured window. They live as long as the simulation, and stay where they are.
+  /// Opens and closes these with the measured window. They live as long as the simulation, and stay where
+  /// they are.
   template <class... Parts>
   void measure(Parts&... parts) {
     group_.measured.add(parts...);

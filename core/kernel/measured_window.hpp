@@ -1,4 +1,5 @@
-// The measured window for counting in it: whether it is open, how long it was, and what opens and closes with it.
+// The measured window for counting in it: whether it is open, how long it was, and what opens and closes with
+// it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// The one way to wait: for a queue slot, a credit, a wire, a bank. A waiter is in one list at a time, is woken and
-// never polls. Each list names a resource and its holder, so that a deadlock can be described in words.
+// The one way to wait: for a queue slot, a credit, a wire, a bank. A waiter is in one list at a time, is
+// woken and never polls. Each list names a resource and its holder, so that a deadlock can be described in
+// words.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// What a component counts in the measured window: it counts always, and what it had when the window opened is taken off.
+// What a component counts in the measured window: it counts always, and what it had when the window opened is
+// taken off.
 #pragma once
 
 #include <array>
@@ -11,7 +12,8 @@
 
 namespace cxloom {
 
-/// A struct of counters alone, each an integer of 64 bits or a time: words that can be added and taken off one by one.
+/// A struct of counters alone, each an integer of 64 bits or a time: words that can be added and taken off
+/// one by one.
 template <class Counts>
 concept CounterStruct =
     std::is_trivially_copyable_v<Counts> && std::has_unique_object_representations_v<Counts> &&

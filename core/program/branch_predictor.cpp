@@ -86,7 +86,8 @@ bool BranchPredictor::direction(std::uint64_t branch, bool taken) {
   return said == taken;
 }
 
-// In the shortest of the longer histories whose entry is of no use; if there is none, all are of less use from now on.
+// In the shortest of the longer histories whose entry is of no use; if there is none, all are of less use
+// from now on.
 void BranchPredictor::allocate(const std::array<TableLookup, kHistories.size()>& lookups, std::size_t from,
                                bool taken) {
   for (std::size_t table = from; table < kHistories.size(); ++table) {

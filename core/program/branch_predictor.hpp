@@ -26,7 +26,8 @@ class BranchPredictor {
   bool target(std::uint64_t branch, std::uint64_t target);
   /// A call, whose return goes there.
   void call(std::uint64_t behind) { returns_[depth_++ % kReturns] = behind; }
-  /// Where the calls return to that are under way, the innermost first; 0 where there are no more. Of so many calls no others are known.
+  /// Where the calls return to that are under way, the innermost first; 0 where there are no more. Of so many
+  /// calls no others are known.
   void callers(std::span<std::uint64_t> addresses) const {
     for (std::size_t i = 0; i < addresses.size(); ++i)
       addresses[i] = i < std::min(depth_, kReturns) ? returns_[(depth_ - 1 - i) % kReturns] : 0;

@@ -32,7 +32,8 @@ inline constexpr std::array<std::uint8_t, kInstructionClasses> kLatencies = [] {
   const auto set = [&](InstructionClass kind, std::uint8_t latency) {
     cycles[static_cast<std::size_t>(kind)] = latency;
   };
-  // Golden Cove: Intel 64 and IA-32 Architectures Optimization Reference Manual; divisions of 64 bits and of double precision.
+  // Golden Cove: Intel 64 and IA-32 Architectures Optimization Reference Manual; divisions of 64 bits and of
+  // double precision.
   for (std::uint8_t& each : cycles) each = 1;
   set(InstructionClass::kMultiply, 3);
   set(InstructionClass::kDivide, 14);
@@ -62,7 +63,8 @@ class CorePipeline {
     }
   }
   std::uint64_t now() const { return now_; }
-  /// The instruction that was dispatched last is executed then; it would have been so many cycles earlier without a page walk.
+  /// The instruction that was dispatched last is executed then; it would have been so many cycles earlier
+  /// without a page walk.
   void retire(std::uint64_t cycle, std::uint64_t walk = 0) {
     if (walk > 0 && cycle > last_) [[unlikely]]
       walks_.push_back({cycle, std::min(walk, cycle - last_)});

@@ -1,4 +1,5 @@
-// Which access a value waits for: followed from loads through registers and through memory, as a processor's renaming does.
+// Which access a value waits for: followed from loads through registers and through memory, as a processor's
+// renaming does.
 #pragma once
 
 #include <algorithm>

@@ -188,7 +188,8 @@ void FutexTracker::settle(std::uint32_t thread, std::uint64_t result) {
   bool changed = false;
   for (auto waiter = waiters_.rbegin(); waiter != waiters_.rend() && surplus > 0; ++waiter) {
     if (waiter->by.thread != thread) continue;
-    // Its resumption stands: as likely it is another that was taken for woken and is on its way back by itself.
+    // Its resumption stands: as likely it is another that was taken for woken and is on its way back by
+    // itself.
     waiter->by = {};
     --surplus;
     changed = true;

@@ -42,7 +42,8 @@ class FutexTracker {
   bool may_join(std::uint64_t address) const { return watched_[place_of(address)]; }
   /// The end of another thread that a read at this address shows; each is given once.
   Release joins(const ProgramThread& thread, std::uint64_t address);
-  /// The other thread whose end a read at this address would show, if it has not ended as far as is known; 0: none.
+  /// The other thread whose end a read at this address would show, if it has not ended as far as is known; 0:
+  /// none.
   std::uint32_t living_at(const ProgramThread& thread, std::uint64_t address) const;
 
  private:

@@ -43,7 +43,8 @@ class TranslationsUnderWay {
     known_ = std::max(known_, placed.known);
     any_ = true;
   }
-  /// What an access to a page waits for that has its address. Records up to `answered` are there, and it is that cycle.
+  /// What an access to a page waits for that has its address. Records up to `answered` are there, and it is
+  /// that cycle.
   Dependence wait(std::uint64_t page, const Dependence& address, Producer answered, std::uint64_t now) {
     if (latest_ <= answered && known_ <= now) {
       any_ = false;
@@ -52,7 +53,8 @@ class TranslationsUnderWay {
     const Translation& translation = slots_[slot(page)];
     if (translation.page != page) return address;
     const Producer walk = translation.placed.producer();
-    // A walk that began without what the address is made of is hardly the later one: a chain of addresses goes on through them.
+    // A walk that began without what the address is made of is hardly the later one: a chain of addresses
+    // goes on through them.
     const bool behind = address.producer() <= std::max(translation.needed, answered);
     if (walk <= address.producer() || (walk > answered && behind)) return later(address, translation.placed);
     return address.not_before(translation.placed.known);

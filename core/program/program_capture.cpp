@@ -19,7 +19,8 @@ inline std::uint32_t load_cycles(const CorePipeline& pace, const CaptureFilter::
   return load;
 }
 
-/// Cycles that a record waits from what it needs on. If that is no record, those of page walks are all that is known.
+/// Cycles that a record waits from what it needs on. If that is no record, those of page walks are all that
+/// is known.
 inline std::uint16_t cycles_behind(const Dependence& needed, std::uint64_t walked) {
   return needed.producer() != 0 ? needed.cycles()
                                 : static_cast<std::uint16_t>(std::min(walked, Dependence::kMostCycles));
@@ -212,7 +213,8 @@ void ProgramCapture::begin(State& state, std::uint32_t thread, std::uint64_t ins
   filter_.begin_instructions(thread, instructions, state.told.pass(state.pace.now()));
 }
 
-// What follows a wrong prediction comes into the window when the branch is executed, and what was fetched behind it is thrown away.
+// What follows a wrong prediction comes into the window when the branch is executed, and what was fetched
+// behind it is thrown away.
 void ProgramCapture::go_to(State& state, const ProgramThread& thread, std::uint64_t address) {
   ++branches_;
   if (state.branches.go_to(address)) [[likely]]

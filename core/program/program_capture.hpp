@@ -43,8 +43,9 @@ struct CaptureParts {
 /// of. Without caches a store also waits for what it stores. An access to a page whose place is not known
 /// waits for a walk of the page table, each of whose loads waits for the one before.
 ///
-/// A flush of a line waits for what its address is made of, and for the line if it is coming. The next fence or atomic operation of its
-/// thread waits for all before it; of a thread that has flushed nothing it has its cycles alone.
+/// A flush of a line waits for what its address is made of, and for the line if it is coming. The next fence
+/// or atomic operation of its thread waits for all before it; of a thread that has flushed nothing it has its
+/// cycles alone.
 class ProgramCapture : public ProgramSink {
  public:
   ProgramCapture(CaptureFilter& filter, const CaptureParts& parts);

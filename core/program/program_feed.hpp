@@ -1,4 +1,5 @@
-// The reader's end of what a program under an emulator tells: expands the records of all its threads into blocks.
+// The reader's end of what a program under an emulator tells: expands the records of all its threads into
+// blocks.
 #pragma once
 
 #include <chrono>
@@ -17,13 +18,14 @@
 
 namespace cxloom {
 
-/// Reads the rings in a private folder as they fill. System calls and beginnings of threads are numbered, and told in the order of
-/// these numbers: a thread whose turn it is not yet is held. Between its calls each thread takes turns of some thousand
-/// records, so that they advance together where all have something to tell; which access of two of them was
-/// first is not known beyond that. Of a thread that is in a call that may wait, the kernel of this machine is asked whether it
-/// sleeps: one that was only interrupted does not. A thread that reads whether another has ended is held until that end is told, if the other
-/// has written it by the time at which the read is told. It may have been written between the read and that time: the end is then
-/// told too early, by no more than the reader had in its ring.
+/// Reads the rings in a private folder as they fill. System calls and beginnings of threads are numbered, and
+/// told in the order of these numbers: a thread whose turn it is not yet is held. Between its calls each
+/// thread takes turns of some thousand records, so that they advance together where all have something to
+/// tell; which access of two of them was first is not known beyond that. Of a thread that is in a call that
+/// may wait, the kernel of this machine is asked whether it sleeps: one that was only interrupted does not. A
+/// thread that reads whether another has ended is held until that end is told, if the other has written it by
+/// the time at which the read is told. It may have been written between the read and that time: the end is
+/// then told too early, by no more than the reader had in its ring.
 class ProgramFeed {
  public:
   using Sizes = FeedDirectory::Sizes;
@@ -35,9 +37,10 @@ class ProgramFeed {
   ProgramFeed& operator=(const ProgramFeed&) = delete;
   ~ProgramFeed();
 
-  /// Tells the sink what the threads have written, `most` words or a few more; gives how many there were: zero if there is
-  /// nothing at the moment. What the thread `wanted` has written is told alone, unless it cannot go on without others; 0: all are told
-  /// in turn. Throws SimulationError if a ring holds what no writer of this version writes.
+  /// Tells the sink what the threads have written, `most` words or a few more; gives how many there were:
+  /// zero if there is nothing at the moment. What the thread `wanted` has written is told alone, unless it
+  /// cannot go on without others; 0: all are told in turn. Throws SimulationError if a ring holds what no
+  /// writer of this version writes.
   std::uint64_t read(ProgramSink& sink, std::uint64_t most, std::uint32_t wanted = 0);
   /// Delivers the rest, and the last block of each thread: more accesses might have followed until now.
   void finish(ProgramSink& sink);
@@ -93,7 +96,8 @@ class ProgramFeed {
   Process* process_of_ring(std::uint32_t ring);
   std::uint32_t thread_of_ring(std::uint32_t ring) const;
 
-  // A thread that was killed between taking its number in the order of calls and telling the call holds up the others so long.
+  // A thread that was killed between taking its number in the order of calls and telling the call holds up
+  // the others so long.
   static constexpr std::chrono::seconds kLongestHold{2};
   // A thread that tells nothing and does not sleep may have to wait for a processor of this machine. After so
   // long it is taken to wait within the emulator for another, whose ring is full.

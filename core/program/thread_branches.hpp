@@ -10,7 +10,8 @@
 
 namespace cxloom {
 
-/// Where a branch went is known when the next block of its thread begins: it is compared with the prediction then.
+/// Where a branch went is known when the next block of its thread begins: it is compared with the prediction
+/// then.
 class ThreadBranches {
  public:
   /// `entries` of each table of the predictor.

@@ -25,7 +25,8 @@ class ThreadTranslation {
   /// Pages that it has may yet have to be waited for.
   bool any_under_way() const { return under_way_.any(); }
 
-  /// What an access waits for that has its address, where the walks of its pages may have begun and not ended. It is cycle `now`.
+  /// What an access waits for that has its address, where the walks of its pages may have begun and not
+  /// ended. It is cycle `now`.
   Dependence wait(std::uint64_t address, std::uint32_t size, const Dependence& needed, Producer answered,
                   std::uint64_t now) {
     const std::uint64_t first = page_of(address);

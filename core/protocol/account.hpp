@@ -18,8 +18,9 @@ inline constexpr std::array kCommonSegments{
     Segment::kPropagation, Segment::kSwitchQueue, Segment::kSwitching,     Segment::kRequesterQueue,
     Segment::kProcess,     Segment::kController,  Segment::kMediaQueue,    Segment::kMedia};
 
-/// Charging a segment moves the mark, so that the segments always sum to the time from the opening of the account to the
-/// mark. Time never runs back: no segment is below zero, and rare ones that sum to nothing are all zero.
+/// Charging a segment moves the mark, so that the segments always sum to the time from the opening of the
+/// account to the mark. Time never runs back: no segment is below zero, and rare ones that sum to nothing are
+/// all zero.
 class Account {
  public:
   /// Two segments, in ps: one addition is that of both.
@@ -28,7 +29,8 @@ class Account {
 
   static constexpr std::size_t kCommon = kCommonSegments.size();
   static_assert(kCommon % 2 == 0, "segments are added in pairs");
-  /// Places of rare segments, 4, 12 or 20, so that the mark begins a cache line of a request; those left over stay zero.
+  /// Places of rare segments, 4, 12 or 20, so that the mark begins a cache line of a request; those left over
+  /// stay zero.
   static constexpr std::size_t kRare = (kSegmentCount - kCommon + 3) / 8 * 8 + 4;
   /// Bytes before the mark, which the segments of hops follow: in a request all these are one cache line.
   static constexpr std::size_t kMarkOffset = kRare * sizeof(Time);

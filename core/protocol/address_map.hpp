@@ -107,7 +107,8 @@ class AddressMap {
     const Region* const region = region_of(address);
     return region ? std::optional(decode_in(*region, address)) : std::nullopt;
   }
-  /// `find` in two steps, for every request: to pack a decoded address and unpack it takes as long as to find it.
+  /// `find` in two steps, for every request: to pack a decoded address and unpack it takes as long as to find
+  /// it.
   const Region* region_of(Address address) const {
     for (const Region& region : regions_) {
       const std::uint64_t offset = address.value() - region.base;  // wraps to something large below the base
@@ -154,7 +155,8 @@ class AddressMap {
   std::vector<NodeId> targets() const;
   /// Every device with memory that is persistent, in this way, once, in the order of their identities.
   std::vector<NodeId> persistent_targets(Persistence persistence) const;
-  /// Every device that keeps a region coherent in this way, or a part of one, once, in the order of their identities.
+  /// Every device that keeps a region coherent in this way, or a part of one, once, in the order of their
+  /// identities.
   std::vector<NodeId> homes(Coherence coherence) const;
   /// Which region holds an address, from zero; nothing if none does.
   std::optional<std::size_t> region_at(Address address) const;

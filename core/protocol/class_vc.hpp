@@ -1,4 +1,5 @@
-// A virtual channel: one of the virtual channels of a message class. Most links have one per class, so that a virtual channel is a class.
+// A virtual channel: one of the virtual channels of a message class. Most links have one per class, so that a
+// virtual channel is a class.
 #pragma once
 
 #include <cstddef>

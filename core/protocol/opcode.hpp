@@ -48,7 +48,8 @@ enum class Opcode : std::uint8_t {
   kCmpE,        ///< S2M NDR: complete, the line is exclusive
 
   // Memory whose coherence the device manages by bias (HDM-D).
-  kMemRdFwd,  ///< M2S Req: the answer to a device that asked for a line of its own memory: the host keeps MetaValue of it
+  kMemRdFwd,  ///< M2S Req: the answer to a device that asked for a line of its own memory: the host keeps
+              ///< MetaValue of it
 
   // Back-invalidation: a device asks the host about a line (Blk: two or four lines of an aligned 256 B)
   // before it changes its state.
@@ -64,7 +65,8 @@ enum class Opcode : std::uint8_t {
   kBIRspIBlk,     ///< M2S BIRsp
   kBIRspSBlk,     ///< M2S BIRsp
   kBIRspEBlk,     ///< M2S BIRsp
-  /// M2S RwD: the host has a request of its own to the line under way, and asks whether it was served already.
+  /// M2S RwD: the host has a request of its own to the line under way, and asks whether it was served
+  /// already.
   kBIConflict,
   /// S2M NDR: the answer, behind the Cmp of whatever was served before.
   kBIConflictAck,
@@ -267,7 +269,8 @@ constexpr bool answers_read(Opcode opcode) {
   return opcode == Opcode::kMemData || opcode == Opcode::kH2DData;
 }
 
-/// A line or other payload follows the header. That of a BIConflict is reserved, and so none: docs/model/flit.md.
+/// A line or other payload follows the header. That of a BIConflict is reserved, and so none:
+/// docs/model/flit.md.
 constexpr bool carries_data(Opcode opcode) {
   return opcode == Opcode::kMemWr || opcode == Opcode::kMemData || opcode == Opcode::kD2HData ||
          opcode == Opcode::kH2DData || opcode == Opcode::kMWr || opcode == Opcode::kCplD ||

@@ -16,8 +16,9 @@ class ProtocolObserver {
   /// A device sends a message of its own: it is ready at `at`, which is not before now. Until somebody has
   /// handled it the object stays where it is.
   virtual void sent(const Message& /*message*/, Time /*at*/) {}
-  /// The device at `node` begins to act on a message that came to it. The message is as it came; `state` says in the words of
-  /// the agent that acts what it knows of the line, or of each line of a block; empty where it keeps nothing of lines.
+  /// The device at `node` begins to act on a message that came to it. The message is as it came; `state` says
+  /// in the words of the agent that acts what it knows of the line, or of each line of a block; empty where
+  /// it keeps nothing of lines.
   virtual void handling(const Message& /*message*/, NodeId /*node*/, Time /*now*/,
                         const std::string& /*state*/) {}
   /// A device has acted on the message on which it began last without an end. `state` is the one now.

@@ -1,5 +1,6 @@
-// A request: what a requester waits for. It lives at its requester and owns the account of its latency. An access of several
-// lines has a request for each of them, too: a line goes to the device that serves it, and to no other.
+// A request: what a requester waits for. It lives at its requester and owns the account of its latency. An
+// access of several lines has a request for each of them, too: a line goes to the device that serves it, and
+// to no other.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +23,9 @@ inline constexpr std::size_t kAccessKinds = 4;
 /// The operand sizes of an atomic operation.
 constexpr bool is_atomic_size(std::uint64_t bytes) { return bytes == 4 || bytes == 8; }
 
-/// A hop touches the first line of the message and the line of the mark; a requester the four lines around these two. What few
-/// requests have, an access of several lines, a thread or rare segments, lies between: it is touched where there is some.
+/// A hop touches the first line of the message and the line of the mark; a requester the four lines around
+/// these two. What few requests have, an access of several lines, a thread or rare segments, lies between: it
+/// is touched where there is some.
 struct alignas(64) Request {
   /// `lines` of one line of an access of several.
   static constexpr std::uint16_t kPart = 0xffff;

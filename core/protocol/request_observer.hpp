@@ -27,7 +27,8 @@ class RequestObserver {
   virtual void drained(NodeId /*buffer*/, NodeId /*target*/, std::uint64_t /*bytes*/) {}
   /// A requester has nothing to do any more, and nothing of it is under way.
   virtual void rests() {}
-  /// How well the mean latency of the requests so far is known: half of its 95 % interval / the mean. None: not at all.
+  /// How well the mean latency of the requests so far is known: half of its 95 % interval / the mean. None:
+  /// not at all.
   virtual std::optional<double> relative_error() const { return std::nullopt; }
 };
 

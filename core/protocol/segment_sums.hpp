@@ -10,12 +10,14 @@
 
 namespace cxloom {
 
-/// Sums in 128 bits, at the cost of additions in 64: short accounts gather in words that are emptied before they can overflow.
+/// Sums in 128 bits, at the cost of additions in 64: short accounts gather in words that are emptied before
+/// they can overflow.
 class SegmentSums {
  public:
   using Sums = std::array<Wide, kSegmentCount>;
 
-  /// Adds an account whose segments sum to `length`. Of the rare ones most have none, and others only the first.
+  /// Adds an account whose segments sum to `length`. Of the rare ones most have none, and others only the
+  /// first.
   void add(const Account& account, Time length) {
     if (length.ps() >= kLong) [[unlikely]] {
       add(account.common(), Account::kCommon, sums_.data());

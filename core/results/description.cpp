@@ -45,7 +45,8 @@ Value idle_read_latency(const Registry& registry, Spec spec, const std::string& 
   spec.workloads.clear();
   spec.outputs = {};
   std::erase_if(spec.events, [](const EventParams& event) { return !event.fail && !event.repair; });
-  // What may fail stays known as such, as other parameters refer to it, and fails behind the last of the reads.
+  // What may fail stays known as such, as other parameters refer to it, and fails behind the last of the
+  // reads.
   for (EventParams& event : spec.events) event.at = kLongAfter;
   for (Spec::Link& link : spec.links) {
     LinkParams sound = *link.params;
@@ -173,7 +174,8 @@ Value timed(const Registry& registry, const Spec& spec, std::vector<Route> route
   return described;
 }
 
-// Into how many parts the system falls that act on each other through links with a latency alone, and the least of these.
+// Into how many parts the system falls that act on each other through links with a latency alone, and the
+// least of these.
 Value division_of(const System& system) {
   const Partitions partitions = partitions_of(system);
   return Value::Map{{"count", number(partitions.count)},
@@ -255,7 +257,8 @@ std::map<NodeMemories, Value::Map> offered_of(const System& system) {
   return offered;
 }
 
-// What an operating system would call nodes: memories that share regions, with all that the address map has of them.
+// What an operating system would call nodes: memories that share regions, with all that the address map has
+// of them.
 Value nodes_of(const System& system) {
   const std::vector<AddressMap::Part>& parts = system.address_map().parts();
   std::map<NodeMemories, std::uint64_t> bytes;

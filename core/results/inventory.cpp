@@ -89,8 +89,9 @@ class Parameters {
  public:
   Parameters(const Registry& registry, const Spec& spec) : registry_(registry), spec_(spec) {}
 
-  /// The path of those of a part of a device, as far as its kind declares it; of several parts of a sort it must be the only one
-  /// that is written, or there is no telling which one is meant. An empty part is the device.
+  /// The path of those of a part of a device, as far as its kind declares it; of several parts of a sort it
+  /// must be the only one that is written, or there is no telling which one is meant. An empty part is the
+  /// device.
   std::optional<std::string> place(std::size_t device, std::string_view part) {
     const KindSpec& kinded = spec_.devices[device].kinded;
     std::string own = "devices." + spec_.devices[device].name + ".";

@@ -1,4 +1,5 @@
-// Windows of so many requests, in the order in which they complete: how the bandwidth follows the mix of reads and writes.
+// Windows of so many requests, in the order in which they complete: how the bandwidth follows the mix of
+// reads and writes.
 #pragma once
 
 #include <array>

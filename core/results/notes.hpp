@@ -8,7 +8,8 @@
 
 namespace cxloom {
 
-/// What makes the measures less than they seem, as sentences. `all`: requests of every kind; `length`: of the window, in ns.
+/// What makes the measures less than they seem, as sentences. `all`: requests of every kind; `length`: of the
+/// window, in ns.
 Value notes_of(const Simulation& simulation, const Collector& collector, const RequestStatistics& all,
                const Unlimited& unlimited, double length);
 

@@ -38,7 +38,8 @@ inline constexpr std::array kUnlimitedMeasures{
                                           "memories: neither media nor the controller's queue sets a bound"),
 };
 
-/// Everything without a limit; where there is a collector, of that only what carried messages in the window it saw.
+/// Everything without a limit; where there is a collector, of that only what carried messages in the window
+/// it saw.
 Unlimited find_unlimited(const System& system, const Collector* collector);
 
 }  // namespace cxloom

@@ -11,10 +11,11 @@
 
 namespace cxloom {
 
-/// Levels of write-back, write-allocate caches, the first one nearest to the core. Neither inclusive nor exclusive: a
-/// line is filled into every level it missed in, each level chooses its victims alone, and a victim stays wherever else
-/// it is. A dirty victim goes to the next level, which takes it in if it does not hold it; a clean one is dropped.
-/// There is no time here: order is all that counts. Whoever keeps several of them coherent asks what each has of a line, and takes it.
+/// Levels of write-back, write-allocate caches, the first one nearest to the core. Neither inclusive nor
+/// exclusive: a line is filled into every level it missed in, each level chooses its victims alone, and a
+/// victim stays wherever else it is. A dirty victim goes to the next level, which takes it in if it does not
+/// hold it; a clean one is dropped. There is no time here: order is all that counts. Whoever keeps several of
+/// them coherent asks what each has of a line, and takes it.
 class CacheHierarchy {
  public:
   struct Counts {

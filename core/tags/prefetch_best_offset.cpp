@@ -8,7 +8,8 @@ namespace cxloom {
 
 namespace {
 
-/// It has no prime factor above 5: few numbers, but multiples of each other, as strides and their combinations are.
+/// It has no prime factor above 5: few numbers, but multiples of each other, as strides and their
+/// combinations are.
 bool is_tried(std::uint64_t offset) {
   for (const std::uint64_t factor : {2U, 3U, 5U}) {
     while (offset % factor == 0) offset /= factor;
@@ -98,8 +99,9 @@ void BestOffsetPrefetcher::end_of_phase() {
   round_ = 0;
 }
 
-// While nothing is asked for ahead, what accesses ask for says what would have been in time. What is on its way when the offset
-// changes counts as if it had been asked for with the new one, as in hardware, where a line that comes does not say why.
+// While nothing is asked for ahead, what accesses ask for says what would have been in time. What is on its
+// way when the offset changes counts as if it had been asked for with the new one, as in hardware, where a
+// line that comes does not say why.
 void BestOffsetPrefetcher::filled(LineAddress line, bool ahead) {
   if (ahead && line.number() >= offset_) {
     remember(LineAddress{line.number() - offset_});

@@ -1,5 +1,6 @@
-// The stride that most of the latest accesses have, as far ahead as it has been worth it: Leap (Al Maruf and Chowdhury,
-// "Effectively Prefetching Remote Memory with Leap", USENIX ATC 2020), made for pages behind a slow medium.
+// The stride that most of the latest accesses have, as far ahead as it has been worth it: Leap (Al Maruf and
+// Chowdhury, "Effectively Prefetching Remote Memory with Leap", USENIX ATC 2020), made for pages behind a
+// slow medium.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,10 @@
 
 namespace cxloom {
 
-/// Keeps the distances between the latest new accesses of each thread, and looks for one that the majority of the last few
-/// have; if there is none, of twice as many, up to all. A window says how many strides are asked for at a miss: as many as were
-/// useful since the last time and one more, rounded up to a power of two; half of it if they were fewer.
+/// Keeps the distances between the latest new accesses of each thread, and looks for one that the majority of
+/// the last few have; if there is none, of twice as many, up to all. A window says how many strides are asked
+/// for at a miss: as many as were useful since the last time and one more, rounded up to a power of two; half
+/// of it if they were fewer.
 class LeapPrefetcher final : public Prefetcher {
  public:
   struct Params : PrefetcherParams {

@@ -1,4 +1,5 @@
-// The lines behind one that is new: tagged next-line prefetching (Smith, "Cache Memories", ACM Computing Surveys 1982).
+// The lines behind one that is new: tagged next-line prefetching (Smith, "Cache Memories", ACM Computing
+// Surveys 1982).
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,9 @@
 
 namespace cxloom {
 
-/// A hash table of fixed size, half full at most: open addressing, linear probing. A cell has 32 bits of the line's hash beside
-/// the slot, 8 bytes in all; the line itself is in the array's tags, which are looked at where the hash agrees.
+/// A hash table of fixed size, half full at most: open addressing, linear probing. A cell has 32 bits of the
+/// line's hash beside the slot, 8 bytes in all; the line itself is in the array's tags, which are looked at
+/// where the hash agrees.
 class SlotIndex {
  public:
   SlotIndex() = default;

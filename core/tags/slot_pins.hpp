@@ -9,7 +9,8 @@
 
 namespace cxloom {
 
-/// A bit for each slot and a count for each set. One made without sets, as most caches have it, has no pins and takes no memory.
+/// A bit for each slot and a count for each set. One made without sets, as most caches have it, has no pins
+/// and takes no memory.
 class SlotPins {
  public:
   SlotPins() = default;

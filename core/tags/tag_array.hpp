@@ -1,5 +1,6 @@
-// Tags in sets: which lines an array holds, in which slots, and which one leaves when another comes. It knows nothing else of a
-// line; caches, cache filters and snoop filters keep more about each in arrays beside it, by slot.
+// Tags in sets: which lines an array holds, in which slots, and which one leaves when another comes. It knows
+// nothing else of a line; caches, cache filters and snoop filters keep more about each in arrays beside it,
+// by slot.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,8 @@ class TagArray {
     const Slot first = set_of(line) * ways_;
     const std::uint64_t* tags = tags_.data() + first;
     const std::uint64_t wanted = tag_of(line);
-    // Compares every way: leaving early costs a mispredicted branch, which takes longer (27 against 13 ns per hit).
+    // Compares every way: leaving early costs a mispredicted branch, which takes longer (27 against 13 ns per
+    // hit).
     Slot found = kNoSlot;
     for (std::uint32_t way = 0; way < ways_; ++way) found = tags[way] == wanted ? first + way : found;
     return found;
@@ -52,7 +54,8 @@ class TagArray {
   /// The line of a slot that has one.
   LineAddress line(Slot slot) const { return LineAddress{tags_[slot] - 1}; }
 
-  /// Calls `visit(slot)` for each line of a set, the one that came last or, if the policy goes by uses, was used last first.
+  /// Calls `visit(slot)` for each line of a set, the one that came last or, if the policy goes by uses, was
+  /// used last first.
   template <class Visit>
   void newest_first(std::uint32_t set, Visit&& visit) const {
     order_.newest_first(set, [&](Slot slot) {
@@ -74,7 +77,8 @@ class TagArray {
   /// The slot whose line would have to leave for `line`: kNoSlot if there is room, or if every slot of the
   /// set is pinned. A policy that draws does so with each call.
   Slot victim_for(LineAddress line) { return victim_in(set_of(line)); }
-  /// Puts in a line that is absent: in the place of `victim`, or in a free slot, which there must be, if that is kNoSlot.
+  /// Puts in a line that is absent: in the place of `victim`, or in a free slot, which there must be, if that
+  /// is kNoSlot.
   Slot place(LineAddress line, Slot victim) { return place_in(set_of(line), line, victim); }
   /// Takes out the line of a slot, with its pin if there is one.
   void erase(Slot slot);

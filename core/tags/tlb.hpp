@@ -1,4 +1,5 @@
-// The translation of a core: which pages it has the places of, and how much of the page table it has to walk for the others.
+// The translation of a core: which pages it has the places of, and how much of the page table it has to walk
+// for the others.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +33,8 @@ struct TlbParams {
   static void describe(Schema<TlbParams>& schema);
 };
 
-/// The page table of an address space of 48 bits, as x86-64 has it: four levels, of which 1 is the nearest to the page.
+/// The page table of an address space of 48 bits, as x86-64 has it: four levels, of which 1 is the nearest to
+/// the page.
 inline constexpr unsigned kPageTableLevels = 4;
 
 /// Where the entry of a level for an address is: in the upper half of the space, which no program has.

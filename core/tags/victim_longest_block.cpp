@@ -76,7 +76,8 @@ void LongestBlockVictims::set_lengths(const Side& side, std::uint32_t length) {
   for (std::uint32_t i = 0; i < side.lines; ++i) set_length(side.slots.at(i), length);
 }
 
-/// Lines that are aligned as in the specification have a length in common with their half at most, or with both.
+/// Lines that are aligned as in the specification have a length in common with their half at most, or with
+/// both.
 void LongestBlockVictims::regroup(LineAddress line, const TagArray& tags) {
   std::array<Slot, BlockRule::kMostLines> slots{kNoSlot, kNoSlot, kNoSlot, kNoSlot};
   const std::uint32_t lines = blocks_.most < 4 ? 2 : 4;

@@ -10,8 +10,9 @@
 
 namespace cxloom {
 
-/// Goes by the longest block that may leave (BlockRule) around each line, of lines that are there, pinned or not. Of equally long
-/// ones the line inserted last leaves. Where lines leave one by one that is LIFO. Blocks reach across sets.
+/// Goes by the longest block that may leave (BlockRule) around each line, of lines that are there, pinned or
+/// not. Of equally long ones the line inserted last leaves. Where lines leave one by one that is LIFO. Blocks
+/// reach across sets.
 class LongestBlockVictims final : public VictimPolicy {
  public:
   struct Params {

@@ -41,7 +41,8 @@ class VictimPolicy {
   virtual bool orders_by_use() const { return false; }
   /// Whether it hears of what follows.
   virtual bool listens() const { return false; }
-  /// `line` has come into a slot that was free, or that held the victim. Others are looked up in `tags`, as they are now.
+  /// `line` has come into a slot that was free, or that held the victim. Others are looked up in `tags`, as
+  /// they are now.
   virtual void inserted(std::uint32_t /*set*/, Slot /*slot*/, LineAddress /*line*/,
                         const TagArray& /*tags*/) {}
   virtual void used(std::uint32_t /*set*/, Slot /*slot*/) {}

@@ -1,4 +1,5 @@
-/* A program that embeds cxloom: it follows a chain of pointers through the simulated memory and prints how long that took.
+/* A program that embeds cxloom: it follows a chain of pointers through the simulated memory and prints how
+ * long that took.
  *
  *   cxloom resolve examples/embed/system.yaml > system.json
  *   cc -I "$(python -c 'import cxloom; print(cxloom.include_dir())')" examples/embed/chase.c -o chase \

@@ -2,8 +2,8 @@
 //
 //   btree [KEYS [LOOKUPS [SEED]]]
 //
-// Nodes of 15 keys and 16 children, as of an index in memory (four lines of 64 bytes and more). Checks that every key that
-// was inserted is found with its value, and that none is that was not.
+// Nodes of 15 keys and 16 children, as of an index in memory (four lines of 64 bytes and more). Checks that
+// every key that was inserted is found with its value, and that none is that was not.
 #include <string.h>
 
 #include "program.h"

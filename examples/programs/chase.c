@@ -2,8 +2,8 @@
 //
 //   chase [LINES [STEPS [SEED]]]
 //
-// Checks that the cycle is as long as there are lines. Nothing but one access at a time is under way, so a step takes the latency of
-// memory, where the lines do not fit into caches.
+// Checks that the cycle is as long as there are lines. Nothing but one access at a time is under way, so a
+// step takes the latency of memory, where the lines do not fit into caches.
 #include <cxloom/roi.h>
 
 #include "program.h"

@@ -1,7 +1,9 @@
-// Factors a matrix of tiles into L and U, without pivoting, and keeps a checkpoint in persistent memory after each step.
+// Factors a matrix of tiles into L and U, without pivoting, and keeps a checkpoint in persistent memory after
+// each step.
 //
-// There are two places for each tile. A step writes the tiles that it has changed to the places that the checkpoint before does not use, all
-// of them durable before the number of the step is. From that number alone follows which place of a tile counts.
+// There are two places for each tile. A step writes the tiles that it has changed to the places that the
+// checkpoint before does not use, all of them durable before the number of the step is. From that number
+// alone follows which place of a tile counts.
 #include <math.h>
 
 #include "persistent.h"

@@ -1,6 +1,8 @@
-// A B-tree in persistent memory whose nodes are never changed: who changes one writes another, and those on the way to the root.
+// A B-tree in persistent memory whose nodes are never changed: who changes one writes another, and those on
+// the way to the root.
 //
-// All new nodes are durable before the root leads to them, by one word, as in LMDB. What they replace is free then.
+// All new nodes are durable before the root leads to them, by one word, as in LMDB. What they replace is free
+// then.
 #include "persistent.h"
 
 enum { kMost = 15 };  // keys of a node
@@ -46,7 +48,8 @@ struct Made {
   struct Node* second;  // NULL: it was not split
 };
 
-// A copy of the node with another entry in the place of that at `at` (`replaces`) or before it, split in two if it is too long.
+// A copy of the node with another entry in the place of that at `at` (`replaces`) or before it, split in two
+// if it is too long.
 static struct Made copied(const struct Node* node, uint64_t at, int replaces, const struct Node* entries) {
   struct Node whole[2] = {{.count = 0}, {.count = 0}};
   const uint64_t count = node->count + entries->count - (replaces ? 1 : 0);

@@ -1,11 +1,13 @@
-// Monte Carlo transport: looks up macroscopic cross-sections of materials at random energies on a unionised grid.
+// Monte Carlo transport: looks up macroscopic cross-sections of materials at random energies on a unionised
+// grid.
 //
 //   crosssection [NUCLIDES [GRIDPOINTS [LOOKUPS [SEED]]]]
 //
-// The data structures are those that Tramm et al., "XSBench - the development and verification of a performance abstraction for
-// Monte Carlo reactor analysis" (PHYSOR 2014) describe: each nuclide has a grid of energies with five cross-sections; the union of
-// all grids knows for each of its energies where it lies in each of them. Checks the values against a grid whose cross-sections
-// are linear in the energy, so that what is interpolated is known.
+// The data structures are those that Tramm et al., "XSBench - the development and verification of a
+// performance abstraction for Monte Carlo reactor analysis" (PHYSOR 2014) describe: each nuclide has a grid
+// of energies with five cross-sections; the union of all grids knows for each of its energies where it lies
+// in each of them. Checks the values against a grid whose cross-sections are linear in the energy, so that
+// what is interpolated is known.
 #include <math.h>
 
 #include "program.h"

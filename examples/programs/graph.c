@@ -2,8 +2,8 @@
 //
 //   graph [NODES [EDGES [SEARCHES [SEED]]]]
 //
-// Both ends of an edge are drawn so that few nodes have many edges and most have few. The graph is kept as lists of neighbours, one behind
-// the other. Checks that the distances of neighbours differ by one at most.
+// Both ends of an edge are drawn so that few nodes have many edges and most have few. The graph is kept as
+// lists of neighbours, one behind the other. Checks that the distances of neighbours differ by one at most.
 #include <cxloom/roi.h>
 
 #include "program.h"

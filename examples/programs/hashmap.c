@@ -1,6 +1,7 @@
 // A hash map of chained items in persistent memory: items are put, changed, taken out and looked up.
 //
-// An item is durable before its chain leads to it, by one word; so are changes of a value, and what leads past an item that is taken out.
+// An item is durable before its chain leads to it, by one word; so are changes of a value, and what leads
+// past an item that is taken out.
 #include "persistent.h"
 
 struct Item {

@@ -1,9 +1,10 @@
-// A key-value store: a hash table of chained entries whose values are blocks of their own, under GET and SET requests.
+// A key-value store: a hash table of chained entries whose values are blocks of their own, under GET and SET
+// requests.
 //
 //   keyvalue [KEYS [REQUESTS [SEED]]]
 //
-// Three requests of four are GET, as in many caches; keys are drawn with a skew. A SET that does not fit the old block takes a
-// new one. Checks every value that a GET finds.
+// Three requests of four are GET, as in many caches; keys are drawn with a skew. A SET that does not fit the
+// old block takes a new one. Checks every value that a GET finds.
 #include <string.h>
 
 #include "program.h"

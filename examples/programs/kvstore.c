@@ -1,16 +1,18 @@
-// A key-value store in persistent memory, changed by transactions of several values each, with an undo log or a redo log.
+// A key-value store in persistent memory, changed by transactions of several values each, with an undo log or
+// a redo log.
 //
 //     kvstore KEYS TRANSACTIONS VALUES SEED undo|redo [FAULT]
 //     kvstore KEYS TRANSACTIONS VALUES SEED undo|redo recover IMAGE ACKNOWLEDGED
 //
-// undo: the old values are durable in the log before the count of the log is; then values are changed, and durable before the count is
-// zero again. Until then recovery puts the old values back.
-// redo: the new values are durable in the log before its count is, which completes the transaction; recovery puts them into their places
-// as long as the count is not zero.
+// undo: the old values are durable in the log before the count of the log is; then values are changed, and
+// durable before the count is zero again. Until then recovery puts the old values back. redo: the new values
+// are durable in the log before its count is, which completes the transaction; recovery puts them into their
+// places as long as the count is not zero.
 //
-// FAULT leaves a step out, as programs do that lose data only when the power fails: `fence` does not wait between the values of the log and
-// its count, `flush` does not flush one of the changed values. `recover` maps the image of a pool, as the power left it, and tells whether
-// it has the state behind one of the transactions, none earlier than the one that was acknowledged last.
+// FAULT leaves a step out, as programs do that lose data only when the power fails: `fence` does not wait
+// between the values of the log and its count, `flush` does not flush one of the changed values. `recover`
+// maps the image of a pool, as the power left it, and tells whether it has the state behind one of the
+// transactions, none earlier than the one that was acknowledged last.
 #include "persistent.h"
 
 struct Cell {

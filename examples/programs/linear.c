@@ -2,8 +2,9 @@
 //
 //   linear [SAMPLES [FEATURES [PASSES [SEED]]]]
 //
-// The algorithm is that of Hsieh et al., "A dual coordinate descent method for large-scale linear SVM" (ICML 2008), for the
-// squared hinge loss. The samples are labelled by a hidden plane. Checks that nearly all of them are on the right side.
+// The algorithm is that of Hsieh et al., "A dual coordinate descent method for large-scale linear SVM" (ICML
+// 2008), for the squared hinge loss. The samples are labelled by a hidden plane. Checks that nearly all of
+// them are on the right side.
 #include "program.h"
 
 enum { kNonZeros = 24 };

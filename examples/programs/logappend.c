@@ -1,6 +1,7 @@
 // A log in persistent memory: records of different lengths are appended, and old ones are read now and then.
 //
-// A record is durable before the end of the log is moved behind it. So a record behind the end does not count, and one before it is whole.
+// A record is durable before the end of the log is moved behind it. So a record behind the end does not
+// count, and one before it is whole.
 #include "persistent.h"
 
 struct Record {

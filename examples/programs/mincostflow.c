@@ -2,8 +2,9 @@
 //
 //   mincostflow [NODES [ARCS [FLOW [SEED]]]]
 //
-// It is no network simplex, but stands in for one (as that of SPEC's mcf) where only the accesses to memory matter, which are a chase
-// of pointers over nodes and arcs with little to compute. Checks that no cycle of negative cost is left, that is, that the flow is optimal.
+// It is no network simplex, but stands in for one (as that of SPEC's mcf) where only the accesses to memory
+// matter, which are a chase of pointers over nodes and arcs with little to compute. Checks that no cycle of
+// negative cost is left, that is, that the flow is optimal.
 #include "program.h"
 
 typedef struct Arc {
@@ -27,7 +28,8 @@ static void join(Node* from, Node* to, Arc* forth, Arc* back, int64_t capacity, 
   to->arcs = back;
 }
 
-// Cheapest ways from a source over arcs with room (Bellman, Ford, Moore: a queue). Costs may be negative, circles are not.
+// Cheapest ways from a source over arcs with room (Bellman, Ford, Moore: a queue). Costs may be negative,
+// circles are not.
 static void find_ways(Node* nodes, uint64_t count, Node* source) {
   for (uint64_t i = 0; i < count; ++i) nodes[i].distance = INT64_MAX / 4, nodes[i].queued = NULL;
   source->distance = 0;
@@ -72,7 +74,8 @@ int main(int argc, char** argv) {
     }
     total += sink->distance;
   }
-  // Optimal if and only if there are potentials under which no arc with room is cheaper than the step it takes.
+  // Optimal if and only if there are potentials under which no arc with room is cheaper than the step it
+  // takes.
   find_ways(nodes, count, source);
   uint64_t cheaper = 0;
   for (uint64_t i = 0; i < 2 * (arcs + count); ++i) {

@@ -1,8 +1,9 @@
 // What the programs with persistent memory share: a pool of it, and what makes its lines durable.
 //
-// The flushes are the marks of <cxloom/persist.h>; with -DINSTRUCTIONS they are those of the processor. They leave lines in the cache
-// (clwb), with -DFLUSH_OUT they take them out (clflush). If PERSIST_HISTORY names a file, it gets all that is made durable, in its order:
-// crash_program.py makes of it what memory holds when the power fails.
+// The flushes are the marks of <cxloom/persist.h>; with -DINSTRUCTIONS they are those of the processor. They
+// leave lines in the cache (clwb), with -DFLUSH_OUT they take them out (clflush). If PERSIST_HISTORY names a
+// file, it gets all that is made durable, in its order: crash_program.py makes of it what memory holds when
+// the power fails.
 #ifndef CXLOOM_EXAMPLES_PERSISTENT_H
 #define CXLOOM_EXAMPLES_PERSISTENT_H
 

@@ -20,8 +20,8 @@ static inline uint64_t random_below(uint64_t* state, uint64_t bound) { return ne
 // In [0, 1).
 static inline double random_unit(uint64_t* state) { return (double)(next_random(state) >> 11) * 0x1p-53; }
 
-// The whole number that is argument `index`, or `otherwise` if there is none. Ends the program if it is no number from 1
-// on.
+// The whole number that is argument `index`, or `otherwise` if there is none. Ends the program if it is no
+// number from 1 on.
 static inline uint64_t argument(int argc, char** argv, int index, uint64_t otherwise) {
   if (index >= argc) return otherwise;
   char* end;

@@ -1,8 +1,8 @@
 // A queue in persistent memory: jobs come in bursts and are done in their order.
 //
-// A job is durable before the one before it leads to it; the queue is left by moving its head, one word. The tail is found again by
-// following the jobs, and need not be durable (as in Friedman and others, "A Persistent Lock-Free Queue for Non-Volatile Memory",
-// PPoPP 2018, for one thread).
+// A job is durable before the one before it leads to it; the queue is left by moving its head, one word. The
+// tail is found again by following the jobs, and need not be durable (as in Friedman and others, "A
+// Persistent Lock-Free Queue for Non-Volatile Memory", PPoPP 2018, for one thread).
 #include "persistent.h"
 
 struct Job {

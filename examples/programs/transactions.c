@@ -1,11 +1,12 @@
-// In-memory transactions with optimistic concurrency control, as in Silo, by one worker: orders against warehouses' stock, and
-// questions about the stock, which write nothing. Each batch has its own share of questions.
+// In-memory transactions with optimistic concurrency control, as in Silo, by one worker: orders against
+// warehouses' stock, and questions about the stock, which write nothing. Each batch has its own share of
+// questions.
 //
 //   transactions [ITEMS [TRANSACTIONS [SEED]]]
 //
-// The protocol is that of Tu et al., "Speedy transactions in multicore in-memory databases" (SOSP 2013): reads note versions,
-// writes wait in a set; a commit locks what is written, validates what was read, and installs it with a new version. Checks
-// that stock and orders add up.
+// The protocol is that of Tu et al., "Speedy transactions in multicore in-memory databases" (SOSP 2013):
+// reads note versions, writes wait in a set; a commit locks what is written, validates what was read, and
+// installs it with a new version. Checks that stock and orders add up.
 #include <string.h>
 
 #include "program.h"

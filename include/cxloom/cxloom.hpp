@@ -1,4 +1,5 @@
-// All of cxloom that is public. A plug-in compiles in a fraction of the time with the header of its kind alone.
+// All of cxloom that is public. A plug-in compiles in a fraction of the time with the header of its kind
+// alone.
 #pragma once
 
 #include "cxloom/arbitration.hpp"

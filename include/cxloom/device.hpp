@@ -1,4 +1,5 @@
-// Devices: a Component, or an Endpoint of agents. Agents that cxloom has: requester.hpp, memory.hpp; a switch: switch.hpp.
+// Devices: a Component, or an Endpoint of agents. Agents that cxloom has: requester.hpp, memory.hpp; a
+// switch: switch.hpp.
 #pragma once
 
 #include "base/measure_table.hpp"

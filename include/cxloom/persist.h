@@ -1,5 +1,6 @@
-/* Tells cxloom what a program makes durable, where its flushes are no instructions that an emulator sees: msync, libraries
- * that choose by the processor, machines without clwb. C99 and C++ (gcc or clang), no library.
+/* Tells cxloom what a program makes durable, where its flushes are no instructions that an emulator sees:
+ * msync, libraries that choose by the processor, machines without clwb. C99 and C++ (gcc or clang), no
+ * library.
  *
  *     #include <cxloom/persist.h>
  *     log->records[n] = record;
@@ -7,9 +8,10 @@
  *     log->count = n + 1;
  *     cxloom_persist(&log->count, sizeof log->count);
  *
- * `cxloom trace capture` and `cxloom exec` take these as flushes of the lines and as fences (docs/model/persist.md). They make nothing
- * durable themselves: of a program by itself a flush reads four bytes of each line, which must be there, and a fence does nothing.
- * Real instructions (clflush, clflushopt, clwb, sfence, mfence) are seen as well: do not mark them again. */
+ * `cxloom trace capture` and `cxloom exec` take these as flushes of the lines and as fences
+ * (docs/model/persist.md). They make nothing durable themselves: of a program by itself a flush reads four
+ * bytes of each line, which must be there, and a fence does nothing. Real instructions (clflush, clflushopt,
+ * clwb, sfence, mfence) are seen as well: do not mark them again. */
 #ifndef CXLOOM_PERSIST_H
 #define CXLOOM_PERSIST_H
 
@@ -29,8 +31,8 @@
 #define CXLOOM_PERSIST_LINES(MARK, ADDRESS, BYTES) ((void)(ADDRESS), (void)(BYTES))
 #endif
 
-/* Flushes the lines of `bytes` bytes, which stay in the caches, as clwb does. They are durable behind the next fence.
- * No bytes have no line. */
+/* Flushes the lines of `bytes` bytes, which stay in the caches, as clwb does. They are durable behind the
+ * next fence. No bytes have no line. */
 static inline void cxloom_flush(const void* address, size_t bytes) {
   CXLOOM_PERSIST_LINES("0x43584c04", address, bytes);
 }

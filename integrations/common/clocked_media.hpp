@@ -3,7 +3,7 @@
 //
 // Library is what an adapter makes of it:
 //   static constexpr const char* kName;         what messages call it
-//   static constexpr int kDoneCycle;            a completion in tick n belongs to the time of cycle n + kDoneCycle
+//   static constexpr int kDoneCycle;            a completion in tick n belongs to cycle n + kDoneCycle
 //   Period period() const;                      of its clock
 //   std::uint64_t bytes() const;                of its transactions
 //   std::uint64_t capacity() const;             bytes that it simulates
@@ -71,7 +71,8 @@ struct ClockedParams {
   }
 };
 
-/// For libraries that say of a completion only its address: completions at one address are in the order of the requests.
+/// For libraries that say of a completion only its address: completions at one address are in the order of
+/// the requests.
 class TagsByAddress {
  public:
   void push(std::uint64_t address, std::uint64_t tag) { tags_[address].push_back(tag); }
@@ -238,8 +239,9 @@ class ClockedMedia final : public Media {
     kernel_.schedule(period_.start_of(next_cycle_), source_, *this, kCycle);
   }
 
-  /// Brings the library to the beginning of `cycle`, after it had nothing to do. It is told of the idle cycles now; of a
-  /// long time it is spared multiples of the period after which it repeats itself, once it has settled for two of them.
+  /// Brings the library to the beginning of `cycle`, after it had nothing to do. It is told of the idle
+  /// cycles now; of a long time it is spared multiples of the period after which it repeats itself, once it
+  /// has settled for two of them.
   void catch_up(std::uint64_t cycle) {
     if (idle_period_ > 0 && cycle - cycles_ > 3 * idle_period_) {
       const std::uint64_t spared = ((cycle - cycles_) / idle_period_ - 2) * idle_period_;

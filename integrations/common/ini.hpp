@@ -1,4 +1,5 @@
-// Reads an INI file: enough to check a configuration before a library sees it that ends the process for a mistake.
+// Reads an INI file: enough to check a configuration before a library sees it that ends the process for a
+// mistake.
 #pragma once
 
 #include <cxloom/media.hpp>

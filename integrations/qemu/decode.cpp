@@ -34,7 +34,8 @@ RegisterSet set_of(ZydisRegister part) {
   }
 }
 
-// Flags have no number, and what the others are made of (the instruction pointer, segments) hardly ever changes.
+// Flags have no number, and what the others are made of (the instruction pointer, segments) hardly ever
+// changes.
 RegisterSet register_of(ZydisRegister name) {
   switch (ZydisRegisterGetClass(name)) {
     case ZYDIS_REGCLASS_FLAGS: return RegisterSet{1} << kFlags;

@@ -1,4 +1,5 @@
-// execve leaves an emulator: the new program would run by itself. So the plug-in starts the emulator with it instead.
+// execve leaves an emulator: the new program would run by itself. So the plug-in starts the emulator with it
+// instead.
 #pragma once
 
 #include <cstdint>

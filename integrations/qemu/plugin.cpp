@@ -1,5 +1,6 @@
-// The plug-in that reports to cxloom what a program does under QEMU's user-mode emulation: which blocks it enters, and what it
-// accesses. It fills rings in shared memory (core/program/feed/ring.hpp) and leaves everything else to their reader.
+// The plug-in that reports to cxloom what a program does under QEMU's user-mode emulation: which blocks it
+// enters, and what it accesses. It fills rings in shared memory (core/program/feed/ring.hpp) and leaves
+// everything else to their reader.
 #include <cxloom/program_feed.hpp>
 
 #include <pthread.h>
@@ -148,7 +149,7 @@ std::uint64_t put_in_order(unsigned thread, const std::uint64_t (&words)[count])
   return order;
 }
 
-// --- what happens ----------------------------------------------------------------------------------------------------
+// --- what happens ----------------------------------------------------------------------------------------
 
 void on_block(unsigned thread, void* record) { put(thread, reinterpret_cast<std::uint64_t>(record)); }
 
@@ -160,7 +161,8 @@ void on_access(unsigned thread, qemu_plugin_meminfo_t info, std::uint64_t addres
   put(thread, feed::access(reinterpret_cast<std::uint64_t>(of), address, log2_size(info), directions(info)));
 }
 
-// Where the code that QEMU 7.2 generates keeps the program's registers: it has their address in rbp, which whatever it calls saves first.
+// Where the code that QEMU 7.2 generates keeps the program's registers: it has their address in rbp, which
+// whatever it calls saves first.
 [[gnu::always_inline]] inline const std::uint64_t* registers_of_caller() {
   return static_cast<const std::uint64_t*>(*static_cast<void* const*>(__builtin_frame_address(0)));
 }
@@ -382,11 +384,12 @@ void on_exit(qemu_plugin_id_t, void*) {
   blocks.mark_closed();
 }
 
-// --- fork ------------------------------------------------------------------------------------------------------------
+// --- fork ------------------------------------------------------------------------------------------------
 
 void before_fork() { blocks.count_fork(); }
 
-// The child has the parent's rings mapped and must not write into them: it gets its own when it has something to tell.
+// The child has the parent's rings mapped and must not write into them: it gets its own when it has something
+// to tell.
 void in_child() {
   for (unsigned i = 0; i < used.load(); ++i) threads[i].writer.forget();
   if (!blocks.muted()) blocks.forget();
@@ -403,7 +406,7 @@ void in_child() {
   watch_reader(*control);
 }
 
-// --- start -----------------------------------------------------------------------------------------------------------
+// --- start -----------------------------------------------------------------------------------------------
 
 }  // namespace
 }  // namespace cxloom::qemu

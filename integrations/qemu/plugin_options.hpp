@@ -7,9 +7,9 @@
 
 namespace cxloom::qemu {
 
-/// folder=WHERE the rings are made; cpu=MODEL of the emulator, with colons for commas; region=PLACE of the function that is the
-/// region of interest (RegionFunction::parse); after=PROCESS:THREAD:ORDER, for a program in the place of another one: the
-/// rings of the process and of the thread that called execve, and that call.
+/// folder=WHERE the rings are made; cpu=MODEL of the emulator, with colons for commas; region=PLACE of the
+/// function that is the region of interest (RegionFunction::parse); after=PROCESS:THREAD:ORDER, for a program
+/// in the place of another one: the rings of the process and of the thread that called execve, and that call.
 struct PluginOptions {
   char folder[4096];
   const char* cpu = "max";

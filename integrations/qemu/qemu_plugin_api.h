@@ -1,4 +1,5 @@
-/* The functions of QEMU's plug-in interface, version 1 (QEMU 7.2), that are used here. No package has its header. */
+/* The functions of QEMU's plug-in interface, version 1 (QEMU 7.2), that are used here. No package has its
+ * header. */
 #ifndef CXLOOM_QEMU_PLUGIN_API_H
 #define CXLOOM_QEMU_PLUGIN_API_H
 

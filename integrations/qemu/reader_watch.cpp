@@ -22,7 +22,8 @@ bool is_unknown(const FeedControl& control) {
   return kill(static_cast<pid_t>(control.reader), 0) != 0 && errno == ESRCH;
 }
 
-// A process that nobody has asked for its end is still known by its number. Its child has another parent then, and tells the others.
+// A process that nobody has asked for its end is still known by its number. Its child has another parent
+// then, and tells the others.
 void* watch(void* data) {
   auto& control = *static_cast<FeedControl*>(data);
   const bool is_child = getppid() == static_cast<pid_t>(control.reader);

@@ -118,7 +118,8 @@ class SimpleSsd final : private SimpleSSD::Simulator {
   static constexpr std::uint64_t kBegin = 1;
   static std::uint64_t tick_of(Time time) { return static_cast<std::uint64_t>(time.ps()) + kBegin; }
 
-  /// The library keeps clock, processor and configuration in variables of the process. So each call has them for itself.
+  /// The library keeps clock, processor and configuration in variables of the process. So each call has them
+  /// for itself.
   class Turn {
    public:
     Turn(SimpleSsd& mine, SimpleSSD::CPU::CPU* cpu) : lock_(mutex()) {
@@ -137,7 +138,8 @@ class SimpleSsd final : private SimpleSSD::Simulator {
     std::lock_guard<std::mutex> lock_;
   };
 
-  /// Some of the configuration stays as the first device of the process had it, so that a second one must not differ.
+  /// Some of the configuration stays as the first device of the process had it, so that a second one must not
+  /// differ.
   void take_configuration(const std::string& path) {
     std::ostringstream warnings;
     SimpleSSD::initLogSystem(nullptr, &warnings);

@@ -126,7 +126,8 @@ class SimpleSsdMedia final : public Media {
     completed_.clear();
   }
 
-  /// Waits for the library's next event. What it does with nothing to answer (refresh) can wait for the next access.
+  /// Waits for the library's next event. What it does with nothing to answer (refresh) can wait for the next
+  /// access.
   void expect() {
     if (outstanding_ == 0) {
       quiet_ = 0;

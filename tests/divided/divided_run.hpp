@@ -1,5 +1,5 @@
-// Plays a system in a queue of events for each of its partitions, in one thread: what a parallel run will do but for the
-// threads, and the proof that its results do not depend on how the work is divided.
+// Plays a system in a queue of events for each of its partitions, in one thread: what a parallel run will do
+// but for the threads, and the proof that its results do not depend on how the work is divided.
 #pragma once
 
 #include <memory>
@@ -18,19 +18,21 @@ namespace cxloom {
 class Kernel;
 struct KernelGroup;
 
-/// Its measured window lies on the grid of the windows in which partitions are played, the only times at which one may look at
-/// all of them: it opens at the first of these at which every requester is warm (or `run.warmup_time` has passed), and closes at
-/// the first at which one has run out of work. CXL.io goes on to the end.
+/// Its measured window lies on the grid of the windows in which partitions are played, the only times at
+/// which one may look at all of them: it opens at the first of these at which every requester is warm (or
+/// `run.warmup_time` has passed), and closes at the first at which one has run out of work. CXL.io goes on to
+/// the end.
 class DividedRun final : private RequestObserver {
  public:
-  /// One partition makes it a run in a single queue. `window`: at most the partitions' lookahead. `spec`, `registry` and
-  /// `observer` outlive it. Throws InputError.
+  /// One partition makes it a run in a single queue. `window`: at most the partitions' lookahead. `spec`,
+  /// `registry` and `observer` outlive it. Throws InputError.
   DividedRun(const Registry& registry, const Spec& spec, const TraceOpener& open_trace,
              RequestObserver& observer, const Partitions& partitions, Time window);
   ~DividedRun() override;
 
-  /// Plays window by window, each partition to the end of the window before any begins the next, until every request is
-  /// answered. Throws SimulationError, with the diagnosis of a Simulation, if nothing more happens before that.
+  /// Plays window by window, each partition to the end of the window before any begins the next, until every
+  /// request is answered. Throws SimulationError, with the diagnosis of a Simulation, if nothing more happens
+  /// before that.
   void run();
 
   const System& system() const { return system_; }

@@ -1,5 +1,6 @@
-// Reads a spec as JSON on standard input, plays it in one queue of events or in one for each of its partitions, and writes what
-// came out as JSON: for tests/validation/test_divided.py. Exit codes are those of `cxloom run`.
+// Reads a spec as JSON on standard input, plays it in one queue of events or in one for each of its
+// partitions, and writes what came out as JSON: for tests/validation/test_divided.py. Exit codes are those of
+// `cxloom run`.
 #include <iostream>
 #include <iterator>
 #include <string>

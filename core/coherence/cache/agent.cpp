@@ -50,7 +50,8 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
   context.kernel.measure(counts_);
   for (auto& level : level_counts_) context.kernel.measure(level);
   ++endpoint.system_context().caches;
-  // What has waited, for a register or for its own line, goes at once; what came later is still on its way through the levels.
+  // What has waited, for a register or for its own line, goes at once; what came later is still on its way
+  // through the levels.
   endpoint.send_as_ready();
 }
 
@@ -203,7 +204,8 @@ void CacheAgent::answer(Request& request) {
 
 // ---- Prefetches
 
-// It wants no copy, and no line behind its own. Lines of a page that moves say nothing of what the program wants next.
+// It wants no copy, and no line behind its own. Lines of a page that moves say nothing of what the program
+// wants next.
 bool CacheAgent::goes_past(const Request& request, LineState state) const {
   if (request.kind == AccessKind::kFlush || request.is_copy()) return true;
   if (atomics_.at_home(request)) return !serves(request, state);
@@ -288,8 +290,8 @@ void CacheAgent::granted(Message& message, LineState state) {
   transaction.granted = state;
   if (transaction.doing == Doing::kUpgrade) {
     if (lines_.find(transaction.line).state ==
-        LineState::
-            kInvalid) {  // the shared copy has left meanwhile: ownership is granted, and the data are missing
+        LineState::kInvalid) {  // the shared copy has left meanwhile: ownership is granted, and the data are
+                                // missing
       launch(transaction, transaction.waiting.front(), LineState::kInvalid);
       return;
     }

@@ -1,6 +1,7 @@
-// The cache of a host or accelerator, write-back: hits end here, misses fetch a line, dirty victims are written back. Of
-// memory that is kept coherent it holds lines as shared, exclusive or modified, asks the home for what it needs, and answers the
-// home's snoops, by the protocol that the home speaks. docs/model/coherence.md has the tables of its states.
+// The cache of a host or accelerator, write-back: hits end here, misses fetch a line, dirty victims are
+// written back. Of memory that is kept coherent it holds lines as shared, exclusive or modified, asks the
+// home for what it needs, and answers the home's snoops, by the protocol that the home speaks.
+// docs/model/coherence.md has the tables of its states.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// The atomic operations of a cache. One made in the cache needs the only copy of the line, which stays until its end: snoops and
-// further accesses wait for the transaction that stands for it, and a victim leaves after it. One made at the home leaves
-// nothing of the line in the cache. docs/model/atomics.md has the closed forms.
+// The atomic operations of a cache. One made in the cache needs the only copy of the line, which stays until
+// its end: snoops and further accesses wait for the transaction that stands for it, and a victim leaves after
+// it. One made at the home leaves nothing of the line in the cache. docs/model/atomics.md has the closed
+// forms.
 #pragma once
 
 #include "coherence/cache/client.hpp"
@@ -15,7 +16,8 @@ namespace cxloom {
 
 class CacheAtomics {
  public:
-  /// `agent` gets an event of the kind `wake` with the transaction of an operation that has ended. `cache` goes on with it.
+  /// `agent` gets an event of the kind `wake` with the transaction of an operation that has ended. `cache`
+  /// goes on with it.
   CacheAtomics(Time atomic_time, AtomicsAt at, Agent& agent, std::uint8_t wake, CacheLines& lines,
                HomeProtocol::Cache& cache, CacheClient& client, Windowed<CacheCounts>& counts)
       : atomic_time_(atomic_time),

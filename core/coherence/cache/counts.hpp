@@ -24,7 +24,8 @@ struct CacheLevelCounts {
   std::uint64_t hits = 0;
 };
 
-/// `coherent`: some memory is kept coherent, and what only such memory has is reported, too. Levels: nearest first.
+/// `coherent`: some memory is kept coherent, and what only such memory has is reported, too. Levels: nearest
+/// first.
 void report_cache(const CacheCounts& counts, const std::vector<Windowed<CacheLevelCounts>>& levels,
                   bool coherent, MeasureSink& sink);
 std::vector<MeasureInfo> cache_measures();

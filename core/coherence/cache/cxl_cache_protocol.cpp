@@ -110,8 +110,9 @@ void CxlCacheProtocol::answered(Message& message) {
   }
 }
 
-// With the answer to its request sent before the snoop, that answer has come before the snoop. So without it the snoop is
-// first; with it, the line is used once when its data are in. Of a line that is on its way out the data are still here.
+// With the answer to its request sent before the snoop, that answer has come before the snoop. So without it
+// the snoop is first; with it, the line is used once when its data are in. Of a line that is on its way out
+// the data are still here.
 bool CxlCacheProtocol::defers(CacheTransaction& transaction, const CacheSnoop& /*snoop*/) {
   return transaction.granted != LineState::kInvalid;
 }

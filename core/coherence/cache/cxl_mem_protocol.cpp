@@ -112,8 +112,9 @@ void CxlMemProtocol::snooped(Message& message) {
   }
 }
 
-// The cache's own request to the line may have reached the home before the snoop or after it. BIConflict asks the home, which
-// holds requests to a line that it snoops: the BIConflictAck follows the answer to the request exactly if the request was first.
+// The cache's own request to the line may have reached the home before the snoop or after it. BIConflict asks
+// the home, which holds requests to a line that it snoops: the BIConflictAck follows the answer to the
+// request exactly if the request was first.
 bool CxlMemProtocol::defers(CacheTransaction& transaction, const CacheSnoop& snoop) {
   if (transaction.doing == Doing::kWriteBack || transaction.granted != LineState::kInvalid) return true;
   transaction.asked = true;

@@ -1,4 +1,5 @@
-// A cache that speaks CXL.mem with the homes of its lines: requests of M2S, and the answers to back-invalidate snoops.
+// A cache that speaks CXL.mem with the homes of its lines: requests of M2S, and the answers to
+// back-invalidate snoops.
 #pragma once
 
 #include "coherence/cache/home_protocol.hpp"

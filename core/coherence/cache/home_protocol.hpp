@@ -36,7 +36,8 @@ class HomeProtocol {
 
   /// Asks the home for what `transaction` is doing, for its first request.
   virtual void ask(CacheTransaction& transaction, Request& request) = 0;
-  /// Writes a dirty line back (kWriteBack) or notifies that one has left (kCleanEvict). Of the first, `keeps` stays in the cache.
+  /// Writes a dirty line back (kWriteBack) or notifies that one has left (kCleanEvict). Of the first, `keeps`
+  /// stays in the cache.
   virtual void evict(CacheTransaction& transaction, LineState keeps, Time ready) = 0;
   virtual void receive(Message& message) = 0;
   /// A snoop has come for a line that has something under way. Whether it waits; if not it is answered now.

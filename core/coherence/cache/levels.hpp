@@ -11,9 +11,10 @@
 
 namespace cxloom {
 
-/// A line that is found in one level is taken into all that are nearer. Each level chooses its victims alone: a dirty one goes to
-/// the level behind (from the last one to a nearer copy if there is one), a clean one is dropped, and both stay wherever else
-/// they are, unless the level is inclusive: then what leaves it leaves the nearer ones, too. Copies of one line have the same right to write it in all levels.
+/// A line that is found in one level is taken into all that are nearer. Each level chooses its victims alone:
+/// a dirty one goes to the level behind (from the last one to a nearer copy if there is one), a clean one is
+/// dropped, and both stay wherever else they are, unless the level is inclusive: then what leaves it leaves
+/// the nearer ones, too. Copies of one line have the same right to write it in all levels.
 class CacheLevels {
  public:
   /// A line that is in no level any more.

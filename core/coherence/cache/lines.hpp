@@ -56,7 +56,8 @@ class CacheLines {
   /// The end of one.
   void close(Transaction& transaction);
 
-  /// Ends the stay of a line that has just made room for others, or is stale: writes it back, or notifies its home, if need be.
+  /// Ends the stay of a line that has just made room for others, or is stale: writes it back, or notifies its
+  /// home, if need be.
   void evict(LineAddress line, LineState state);
   /// Writes back; `keeps` stays. With an `account` a snoop, or a request, waits for it, and is charged.
   void send_eviction(Transaction& transaction, Doing doing, LineState keeps, Time ready, Account* account);

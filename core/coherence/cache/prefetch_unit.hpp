@@ -34,7 +34,8 @@ class PrefetchUnit {
   PrefetchUnit(std::unique_ptr<Prefetcher> prefetcher, const Endpoint& endpoint, Cache& cache)
       : prefetcher_(std::move(prefetcher)), endpoint_(endpoint), cache_(cache) {}
 
-  /// An access has been looked up in all levels at `looked_up`; `hit`: its line concerned the cache before it. Asks for what that makes worth asking for.
+  /// An access has been looked up in all levels at `looked_up`; `hit`: its line concerned the cache before
+  /// it. Asks for what that makes worth asking for.
   void accessed(const Request& request, bool hit, Time looked_up);
   /// An access uses the line, if it came ahead or is on its way so. True: for the first time.
   bool used(LineAddress line);

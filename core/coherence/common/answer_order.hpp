@@ -1,4 +1,5 @@
-// Puts back into order what an agent sent in two classes: a snoop of CXL.cache must not overtake the answers sent before it.
+// Puts back into order what an agent sent in two classes: a snoop of CXL.cache must not overtake the answers
+// sent before it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ class AnswerOrder {
     early_.push(snoop);
     return false;
   }
-  /// The answer of that number has come from `home`, and has been dealt with: gives back each snoop that waited for it.
+  /// The answer of that number has come from `home`, and has been dealt with: gives back each snoop that
+  /// waited for it.
   template <class Take>
   void answered(NodeId home, std::uint32_t number, Take&& take) {
     Answers& answers = answers_from(home);

@@ -1,5 +1,6 @@
-// The home agent of a host: keeps the caches coherent, of the host and of devices, that hold lines of the host's memory, or of
-// memory that devices leave to the host (HDM-H). It speaks CXL.cache with all of them, the host's own cache included.
+// The home agent of a host: keeps the caches coherent, of the host and of devices, that hold lines of the
+// host's memory, or of memory that devices leave to the host (HDM-H). It speaks CXL.cache with all of them,
+// the host's own cache included.
 #pragma once
 
 #include <cstdint>

@@ -77,8 +77,9 @@ bool Dcoh::take_notice(Transaction& transaction) {
   return true;
 }
 
-// A write-back: somebody who owned the line writes it, and nobody else holds it, so that there is nothing to wait for. Requests to
-// the line wait until it is written, so that they cannot pass it on the way to the memory.
+// A write-back: somebody who owned the line writes it, and nobody else holds it, so that there is nothing to
+// wait for. Requests to the line wait until it is written, so that they cannot pass it on the way to the
+// memory.
 bool Dcoh::take_out_of_turn(Message& message) {
   if (message.opcode != Opcode::kMemWr || message.snp != SnpType::kNoOp) return false;
   const LineAddress line = LineAddress::of(message.address);
@@ -89,7 +90,8 @@ bool Dcoh::take_out_of_turn(Message& message) {
   } else if (message.meta == MetaValue::kShared && held != kNoSlot) {
     filter().set_state(held, FilterState::kShared);
   }
-  // What is under way for the line goes on behind it: a snoop is answered when it is done, and who has yet to snoop waits.
+  // What is under way for the line goes on behind it: a snoop is answered when it is done, and who has yet to
+  // snoop waits.
   Transaction* const behind = under_way(line);
   if (behind) ++behind->write_backs;
   access_memory(Opcode::kMemWr, message, behind ? nullptr : &open_entry(line), behind);

@@ -141,7 +141,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   virtual bool take_out_of_turn(Message& message) = 0;
   /// Makes `snoop.message` a snoop, of a block if `lines` is not zero.
   virtual void address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) = 0;
-  /// All snoops are answered, and the line has an entry if the request wants a copy: gives the request what it wants.
+  /// All snoops are answered, and the line has an entry if the request wants a copy: gives the request what
+  /// it wants.
   virtual void serve(Transaction& transaction) = 0;
   /// The entry of a line has left the filter, and no cache has the line.
   virtual void evicted(Transaction& transaction) = 0;
@@ -164,7 +165,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   void admit_request(Message& message);
   /// Looks a message up at once: it needs no place.
   void look_up(Message& message);
-  /// Snoops a cache for a line, and for a block if `lines` is not zero; `cause` is the request that waits for it.
+  /// Snoops a cache for a line, and for a block if `lines` is not zero; `cause` is the request that waits for
+  /// it.
   void send_snoop(Transaction& transaction, LineAddress line, std::uint32_t peer, SnoopFor purpose,
                   std::uint8_t lines, const Message& cause);
   /// What a request asked for first is there: its turn goes on.
@@ -173,7 +175,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   void snoop_answered(Snoop& snoop, const Account& account);
   /// The cache holds the line no more.
   void drop_owner(LineAddress line, std::uint32_t peer);
-  /// Writes down that the requester holds what it wished for, and says what that is. Nothing changes if the memory `failed`.
+  /// Writes down that the requester holds what it wished for, and says what that is. Nothing changes if the
+  /// memory `failed`.
   virtual LineState grant(Transaction& transaction, bool failed);
   /// Something is under way for a line that had nothing.
   Transaction& open(LineAddress line);

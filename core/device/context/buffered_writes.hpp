@@ -1,4 +1,5 @@
-// The writes in the buffer of a device that has answered them: what a read finds there need not come from the media.
+// The writes in the buffer of a device that has answered them: what a read finds there need not come from the
+// media.
 #pragma once
 
 #include <algorithm>

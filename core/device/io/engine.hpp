@@ -1,4 +1,5 @@
-// An I/O engine: makes CXL.io traffic in the background of the workload, so that its interference can be studied.
+// An I/O engine: makes CXL.io traffic in the background of the workload, so that its interference can be
+// studied.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// A coherency agent as a device of its own: it keeps the caches coherent that hold lines of other devices' memory.
+// A coherency agent as a device of its own: it keeps the caches coherent that hold lines of other devices'
+// memory.
 #pragma once
 
 #include "coherence/home/dcoh.hpp"

@@ -1,4 +1,5 @@
-// A host: makes requests, and may have memory and a home agent, which keeps its memory and that of devices coherent.
+// A host: makes requests, and may have memory and a home agent, which keeps its memory and that of devices
+// coherent.
 #pragma once
 
 #include <memory>

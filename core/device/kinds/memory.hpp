@@ -1,4 +1,5 @@
-// A memory expander (a Type 3 device): a port or several, a controller, media; as a whole or as logical devices.
+// A memory expander (a Type 3 device): a port or several, a controller, media; as a whole or as logical
+// devices.
 #pragma once
 
 #include <memory>

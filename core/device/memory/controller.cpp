@@ -281,8 +281,9 @@ void MemoryController::media_done(Message& message, Time at) {
 }
 
 void MemoryController::answer(Message& message, Time at) {
-  // The answers to posted writes, and to what is in no extent, overtake those of reads that the media have promised for
-  // later. What is present is counted up to the instant of its answer, and then a write is durable.
+  // The answers to posted writes, and to what is in no extent, overtake those of reads that the media have
+  // promised for later. What is present is counted up to the instant of its answer, and then a write is
+  // durable.
   if ((buffered_ || extents_ || counts_present_ || versions_) && at > kernel_.now()) {
     kernel_.schedule(at, source_, *this, kAnswer, payload_of(message));
     return;

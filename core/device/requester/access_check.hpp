@@ -8,7 +8,8 @@
 
 namespace cxloom {
 
-/// Throws InputError unless some device holds each of its lines, in memory that they can be flushed to if they are.
+/// Throws InputError unless some device holds each of its lines, in memory that they can be flushed to if
+/// they are.
 void check_mapped(const Agent& requester, const Work& work, std::uint64_t number, const Access& access);
 /// Whether the flush of a line makes it durable. Throws InputError if not, but for a program, which may flush
 /// lines of volatile memory that nobody keeps coherent: they are written back.

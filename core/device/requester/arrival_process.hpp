@@ -1,4 +1,5 @@
-// When the accesses of an open loop become ready: at a rate, equally spaced or at random, or at times of their own.
+// When the accesses of an open loop become ready: at a rate, equally spaced or at random, or at times of
+// their own.
 #pragma once
 
 #include <algorithm>

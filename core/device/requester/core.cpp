@@ -142,7 +142,8 @@ void Core::wait_for_branch(const CoreAccess& branch) {
   wait_for(needed, cycles(branch.access.dependence_cycles));
 }
 
-// Accesses retire in order. A wait for several of them is charged, as it goes on, to the one answered last so far.
+// Accesses retire in order. A wait for several of them is charged, as it goes on, to the one answered last so
+// far.
 void Core::retire(std::uint64_t position) {
   CoreAccess& oldest = *window_.front();
   window_.pop_front();
@@ -175,7 +176,8 @@ void Core::rest() {
   }
 }
 
-// The last part of the wait was for the answer, so far as the request was on its way; what is before that, for its turn to be made.
+// The last part of the wait was for the answer, so far as the request was on its way; what is before that,
+// for its turn to be made.
 void Core::wait_for(const Bound& bound, Time after) {
   const Time until = bound.time + after;
   if (!bound.known || until <= clock_) return;

@@ -1,4 +1,5 @@
-// One out-of-order core, which runs one thread: when each of its accesses comes into the reorder window, and what it waited for.
+// One out-of-order core, which runs one thread: when each of its accesses comes into the reorder window, and
+// what it waited for.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,10 @@
 
 namespace cxloom {
 
-/// An interval model: instructions come into the window at the pace that they have where nothing waits for memory, and stop where
-/// - the instruction `window` places before has not retired. Instructions retire in order, `width` per cycle, and none before the
+/// An interval model: instructions come into the window at the pace that they have where nothing waits for
+/// memory, and stop where
+/// - the instruction `window` places before has not retired. Instructions retire in order, `width` per cycle,
+/// and none before the
 ///   answer to a read or an atomic operation that is before it;
 /// - the access is a store, and the `store_buffer` stores before it are not done. They are done in order;
 /// - the access is behind a fence, and an access before it is not answered;
@@ -35,7 +38,8 @@ class Core {
   void wake_at(Time now);
   /// The kernel takes so much of its time.
   void interrupt(Time time);
-  /// Takes the next access that left the window or the store buffer and is used by them no longer; null if there is none.
+  /// Takes the next access that left the window or the store buffer and is used by them no longer; null if
+  /// there is none.
   CoreAccess* take_left();
 
   /// The time of so many cycles.
@@ -84,8 +88,8 @@ class Core {
   std::size_t answered_ = 0;  // at its front nobody waits for so many
   Ring<CoreAccess*> stores_;  // in order, without answers or behind one without
   Ring<CoreAccess*> left_;
-  Bound
-      retirement_;  // of the time at which the first instruction would have retired, had it waited for whom those before waited for
+  Bound retirement_;  // of the time at which the first instruction would have retired, had it waited for whom
+                      // those before waited for
   Bound stores_done_;  // stores that left the store buffer
   Bound answers_;      // to all that left the window or the store buffer
   Time clock_;

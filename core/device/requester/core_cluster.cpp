@@ -125,7 +125,8 @@ void CoreCluster::advance(Thread& thread) {
   rest_if_idle(thread);
 }
 
-// Whoever waits for a call that is not made yet is woken by it. One that is not in the workload was before all of it.
+// Whoever waits for a call that is not made yet is woken by it. One that is not in the workload was before
+// all of it.
 bool CoreCluster::may_go_on(Thread& thread, CoreAccess& access) {
   if (access.is_branch()) return !thread.branches && may_branch(access);
   if (access.access.role != AccessRole::kGoOn) return true;
@@ -187,7 +188,8 @@ void CoreCluster::make_call(Thread& thread, std::uint64_t number, Call& call, Ti
   for (Thread* const each : std::exchange(call.waiting, {})) woken_.push_back({each, {}});
 }
 
-// It goes on at `at` or later: if it would have gone on before, it waited, for the call that `by` leads to, or for nobody who is known.
+// It goes on at `at` or later: if it would have gone on before, it waited, for the call that `by` leads to,
+// or for nobody who is known.
 void CoreCluster::wake(Thread& thread, Time at, const PathUpTo* by) {
   const Time before = thread.core.clock();
   if (at <= before) return;
@@ -289,7 +291,8 @@ void CoreCluster::make(CoreAccess& access) {
   made_.push_back(&access);
 }
 
-// Nobody waits for them, so that more may come than memory takes: what is made behind them must not wait for all.
+// Nobody waits for them, so that more may come than memory takes: what is made behind them must not wait for
+// all.
 void CoreCluster::release_write_back() {
   --write_backs_;
   if (unwritten_.empty()) return;

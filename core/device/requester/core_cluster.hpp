@@ -68,9 +68,10 @@ class CoreCluster final : public AccessStream, public EventHandler {
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
-  /// At most `kMostHeld` records are held: record n is read after record n - `kMostHeld` is answered. So an access knows the times of
-  /// the one that it needs. A thread that waits is idle until it goes on. So is a thread whose next record is further in the workload
-  /// than this, whatever its records said, until the others are there.
+  /// At most `kMostHeld` records are held: record n is read after record n - `kMostHeld` is answered. So an
+  /// access knows the times of the one that it needs. A thread that waits is idle until it goes on. So is a
+  /// thread whose next record is further in the workload than this, whatever its records said, until the
+  /// others are there.
   static constexpr std::size_t kMostHeld = ProducerTable::kSize;
   /// Bytes that it takes, threads aside.
   static constexpr std::uint64_t bytes() { return ProducerTable::bytes(); }

@@ -14,9 +14,9 @@ namespace cxloom {
 struct CoreTime {
   std::uint64_t instructions = 0;
   Time total;
-  Time busy;  ///< its instructions take so long if nothing waits for memory
-  Time
-      chain;  ///< computing between the answer to one access and another that needs it, and filling the window again
+  Time busy;    ///< its instructions take so long if nothing waits for memory
+  Time chain;   ///< computing between the answer to one access and another that needs it, and filling the
+                ///< window again
   Time mshr;    ///< waiting for others' answers before an access could be made
   Time walk;    ///< waiting for page walks, or for a walker
   Time idle;    ///< its thread had nothing to do

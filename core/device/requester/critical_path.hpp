@@ -8,8 +8,9 @@
 
 namespace cxloom {
 
-/// Where all of the time up to a moment of a thread went: in that thread since it waited last, in the one that it waited for up to when
-/// that let it go on, and so forth. The parts sum to the moment, to the picosecond.
+/// Where all of the time up to a moment of a thread went: in that thread since it waited last, in the one
+/// that it waited for up to when that let it go on, and so forth. The parts sum to the moment, to the
+/// picosecond.
 struct PathUpTo {
   CoreTime time;
   std::uint32_t thread = 0;  ///< that moment is of this one
@@ -22,7 +23,8 @@ class CriticalPath {
  public:
   /// The path up to the moment at which the thread's own time is `own`.
   PathUpTo up_to(std::uint32_t thread, const CoreTime& own) const;
-  /// The thread waited until its own time was `own` for one whose path was `by` when that let it go on. What lies between is idle.
+  /// The thread waited until its own time was `own` for one whose path was `by` when that let it go on. What
+  /// lies between is idle.
   void goes_on(std::uint32_t thread, const CoreTime& own, const PathUpTo& by);
   /// The time that a path stays in each thread. The times sum to the path's.
   std::vector<Time> stays(const PathUpTo& path) const;

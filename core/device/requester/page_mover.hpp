@@ -1,8 +1,10 @@
-// Moves pages of a requester's program to another memory while the program runs, as an operating system does: docs/model/placement.md.
+// Moves pages of a requester's program to another memory while the program runs, as an operating system does:
+// docs/model/placement.md.
 //
-// One page after the other. While a page is being moved the program's accesses to it wait. Those under way are answered first;
-// then, if the kernel moves it, its translations are shot down; then each line is read at the old place and written at the new
-// one, and only then the page is there. So no access is led astray, and none is lost.
+// One page after the other. While a page is being moved the program's accesses to it wait. Those under way
+// are answered first; then, if the kernel moves it, its translations are shot down; then each line is read at
+// the old place and written at the new one, and only then the page is there. So no access is led astray, and
+// none is lost.
 #pragma once
 
 #include <cstdint>

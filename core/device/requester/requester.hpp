@@ -57,7 +57,8 @@ class Requester {
   virtual bool warm() const = 0;
   /// It has nothing more to issue.
   virtual bool out_of_work() const = 0;
-  /// Accesses without an answer, and lines on their way to and from its cache, or with a page that is being moved.
+  /// Accesses without an answer, and lines on their way to and from its cache, or with a page that is being
+  /// moved.
   virtual std::uint64_t outstanding() const = 0;
   bool finished() const { return out_of_work() && outstanding() == 0; }
   /// Null: it has none.

@@ -101,7 +101,8 @@ class alignas(64) Sequencer final : public Agent,
   void complete(Request& request);
   void complete_line(Request& line);
 
-  // First what every request touches, in the order of use: with many requesters each of these lines is waited for.
+  // First what every request touches, in the order of use: with many requesters each of these lines is waited
+  // for.
   Time process_time_;
   std::uint32_t queue_;
   bool wants_answers_ = false;

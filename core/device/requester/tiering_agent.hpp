@@ -1,5 +1,6 @@
-// The part of a kernel that moves a program's pages between memories as a policy says: docs/model/tiering.md. It shows the policy
-// what a kernel sees, charges what seeing and moving costs, and hands the moves to a PageMover.
+// The part of a kernel that moves a program's pages between memories as a policy says: docs/model/tiering.md.
+// It shows the policy what a kernel sees, charges what seeing and moving costs, and hands the moves to a
+// PageMover.
 #pragma once
 
 #include <cstdint>

@@ -87,8 +87,9 @@ void SwitchCore::routes_changed(bool failed) {
   load_routes();
 }
 
-// A queue has a key while it holds something. So the queues in use are as many as the messages that wait, at most,
-// and not as many as the pairs of ports that talk: what a message touches has been used a short time ago.
+// A queue has a key while it holds something. So the queues in use are as many as the messages that wait, at
+// most, and not as many as the pairs of ports that talk: what a message touches has been used a short time
+// ago.
 InputQueue& SwitchCore::queue_of(const Message& message, std::uint16_t output) {
   const InputQueue::Key key{message.port, in_order() ? std::uint16_t{0} : output, vc_of(message)};
   InputQueue*& queue = queues_.at(key.input, key.output, key.vc);

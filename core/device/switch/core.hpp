@@ -57,7 +57,8 @@ class SwitchCore final : public EventHandler, private BypassSource {
 
   /// The owner's ports are connected.
   void start();
-  /// Passes on a message that has come in by a port of the owner, charged up to now, unless it is for the persist buffer.
+  /// Passes on a message that has come in by a port of the owner, charged up to now, unless it is for the
+  /// persist buffer.
   void forward(Message& message) {
     if (passes_at_once_) [[likely]] {
       if (Port* const way = ways_[message.destination.index()]) [[likely]]

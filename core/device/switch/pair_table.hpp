@@ -35,7 +35,8 @@ class PairTable {
   /// Forgets a pair that has a pointer.
   void remove(std::uint16_t input, std::uint16_t output, std::uint8_t channel) {
     std::size_t hole = locate(key_of(input, output, channel));
-    // Each that lies behind without a gap moves up, if it may lie where the hole is (Knuth, 6.4, Algorithm R).
+    // Each that lies behind without a gap moves up, if it may lie where the hole is (Knuth, 6.4, Algorithm
+    // R).
     for (std::size_t at = next(hole); cells_[at].value; at = next(at)) {
       if (distance(home(cells_[at].key), at) < distance(hole, at)) continue;
       cells_[hole] = cells_[at];

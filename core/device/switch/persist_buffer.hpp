@@ -109,11 +109,14 @@ class PersistBuffer : public EventHandler, public PersistDomain, private Waiter 
   void recover(const KeptLine& kept) override;
 
  protected:
-  // Rules without which a buffer loses data or gives old ones: docs/model/persist.md says why. Each has a function.
+  // Rules without which a buffer loses data or gives old ones: docs/model/persist.md says why. Each has a
+  // function.
 
-  /// It has to do with a request to persistent memory: a read waits also behind a write of its line in the input queue.
+  /// It has to do with a request to persistent memory: a read waits also behind a write of its line in the
+  /// input queue.
   virtual bool concerns(const Message& message) const;
-  /// A whole message comes that is the buffer's. A read is answered from entries alone: what is queued may be lost.
+  /// A whole message comes that is the buffer's. A read is answered from entries alone: what is queued may be
+  /// lost.
   virtual void come(Message& message);
   /// The Dirty entry of its line, or an Empty one beside one in Drain; null: there is none.
   virtual PersistEntry* entry_for(const Message& message);

@@ -1,4 +1,5 @@
-// The role of what keeps writes on their way to memory so that they are durable: what the run and a power loss ask of it.
+// The role of what keeps writes on their way to memory so that they are durable: what the run and a power
+// loss ask of it.
 #pragma once
 
 #include "component/roles.hpp"

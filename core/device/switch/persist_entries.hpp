@@ -80,7 +80,8 @@ class PersistEntries {
            at < reinterpret_cast<const std::byte*>(entries_.data() + entries_.size());
   }
 
-  /// The Empty entry that was used least recently becomes Dirty, for a line without a Dirty one. There is an Empty one.
+  /// The Empty entry that was used least recently becomes Dirty, for a line without a Dirty one. There is an
+  /// Empty one.
   PersistEntry& take(LineAddress line);
   /// A Dirty entry is used.
   void touch(PersistEntry& entry) {
@@ -88,11 +89,13 @@ class PersistEntries {
     dirty_.remove(entry);
     dirty_.push_back(entry);
   }
-  /// The Dirty entry that was used least recently and may drain: nothing older of its line is on its way. Null: none may.
+  /// The Dirty entry that was used least recently and may drain: nothing older of its line is on its way.
+  /// Null: none may.
   PersistEntry* victim() const;
   /// A Dirty entry is in Drain from now on.
   void begin_drain(PersistEntry& entry);
-  /// An entry in Drain is Empty from now on. Gives the newer one of its line, which may drain now; null if there is none.
+  /// An entry in Drain is Empty from now on. Gives the newer one of its line, which may drain now; null if
+  /// there is none.
   PersistEntry* end_drain(PersistEntry& entry);
   /// Grows with every change of what they hold, or of their states.
   std::uint64_t changes() const { return changes_; }

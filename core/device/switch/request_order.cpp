@@ -80,8 +80,8 @@ void RequestOrder::admit_next() {
   }
 }
 
-// The queue is full of reads of which the first has no credit: what it waits for may be a write that is outside. The first of
-// those comes in, and is the one that the queue holds beyond its depth.
+// The queue is full of reads of which the first has no credit: what it waits for may be a write that is
+// outside. The first of those comes in, and is the one that the queue holds beyond its depth.
 bool RequestOrder::admit_write() {
   if (!full() || !writes_.entries.empty() || !blocked(reads_)) return false;
   for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {

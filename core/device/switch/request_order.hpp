@@ -1,5 +1,5 @@
-// Requests to memory in the order in which they came, reads and writes in one queue: where a port of a switch has a
-// queue for each class, a read behind saturating writes goes past them, and here it waits with them.
+// Requests to memory in the order in which they came, reads and writes in one queue: where a port of a switch
+// has a queue for each class, a read behind saturating writes goes past them, and here it waits with them.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,9 @@ struct RequestOrderCounts {
   std::uint64_t overtaking_writes = 0;
 };
 
-/// The order is that of PCIe (Base Specification, Ordering Rules): a read never passes a write; a write passes reads
-/// that are blocked, which only wait for a credit. Otherwise a home whose read waits for a write-back might never get it.
+/// The order is that of PCIe (Base Specification, Ordering Rules): a read never passes a write; a write
+/// passes reads that are blocked, which only wait for a credit. Otherwise a home whose read waits for a
+/// write-back might never get it.
 class RequestOrder final : public EventHandler {
  public:
   /// `depth`: requests in the queue at most; others wait in the buffers by which they came, and requesters

@@ -14,7 +14,8 @@
 
 namespace cxloom {
 
-/// A component with the core of a switch, and what the builder must know of it. `around` is what a base needs besides.
+/// A component with the core of a switch, and what the builder must know of it. `around` is what a base needs
+/// besides.
 template <class Base>
 class WithSwitchCore : public Base {
  public:
@@ -108,7 +109,8 @@ class Switch final : public SwitchingDevice, public VirtualSwitching, private Po
   static std::vector<MeasureInfo> measures();
 
  private:
-  /// A request may not leave the virtual switch that it came to; an answer may leave any that it was not removed from.
+  /// A request may not leave the virtual switch that it came to; an answer may leave any that it was not
+  /// removed from.
   bool admits(const Message& message, std::uint16_t input, std::uint16_t output) const override;
   void refused_answer() override { ++counts_->removal_errors; }
   /// Passes it on if its ports belong together. Otherwise answers it, or makes an error of it.

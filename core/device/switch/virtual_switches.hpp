@@ -1,4 +1,5 @@
-// The virtual CXL switches (VCS) of a switch: which of its ports belong together. docs/model/virtual_switch.md.
+// The virtual CXL switches (VCS) of a switch: which of its ports belong together.
+// docs/model/virtual_switch.md.
 #pragma once
 
 #include <algorithm>
@@ -69,11 +70,13 @@ class VirtualSwitches {
 
   /// The port belongs to a virtual switch.
   bool owned(std::uint16_t port) const { return owner_[port][0] != kNobody; }
-  /// A request to a logical device (of a device without them: to any) that came in by a port may leave by another.
+  /// A request to a logical device (of a device without them: to any) that came in by a port may leave by
+  /// another.
   bool joined(std::uint16_t input, std::uint16_t output, std::uint8_t ld) const {
     return owner_[input][ld] != kNobody && owner_[input][ld] == owner_[output][ld];
   }
-  /// An answer may, also one of or to something that has been unbound since, but not of or to what has been removed.
+  /// An answer may, also one of or to something that has been unbound since, but not of or to what has been
+  /// removed.
   bool may_answer(std::uint16_t input, std::uint16_t output, std::uint8_t ld) const {
     return joined(input, output, ld) ||
            !(is_gone(input, owner_[output][ld], ld) || is_gone(output, owner_[input][ld], ld));

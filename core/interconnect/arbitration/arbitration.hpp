@@ -1,5 +1,6 @@
-// The interface of arbitration: whose turn it is at a port that several queues want. A kind is a file of its own and a line in
-// `register_arbitration`, or in the `CXLOOM_PLUGIN` of a plug-in. Each port has an arbiter of its own.
+// The interface of arbitration: whose turn it is at a port that several queues want. A kind is a file of its
+// own and a line in `register_arbitration`, or in the `CXLOOM_PLUGIN` of a plug-in. Each port has an arbiter
+// of its own.
 #pragma once
 
 #include <bit>
@@ -45,7 +46,8 @@ class Contender {
   const Message& message() const { return queue_.head(); }
   /// The port by which it came; kOwnMessages: it is the component's own.
   std::uint16_t input() const { return queue_.input(); }
-  /// When its request was made. If nobody waits for it, when it came here; behind others of a `fifo`, when it became the head.
+  /// When its request was made. If nobody waits for it, when it came here; behind others of a `fifo`, when it
+  /// became the head.
   Time age() const {
     const Message& message = queue_.head();
     return message.account ? message.age : message.since;
@@ -55,7 +57,8 @@ class Contender {
   Feeder& queue_;
 };
 
-/// The queues that can go, by virtual channel and within a virtual channel in the order in which they asked. Each asks anew after its turn.
+/// The queues that can go, by virtual channel and within a virtual channel in the order in which they asked.
+/// Each asks anew after its turn.
 class Contenders {
  public:
   class Iterator {
@@ -100,11 +103,13 @@ class Arbiter {
  public:
   virtual ~Arbiter() = default;
 
-  /// The place among `waiting`, of which there is at least one, of the queue whose head leaves. It is asked once for each
-  /// message that leaves, when the wire is free; on a link of flits, where classes share a flit, among the queues of a class.
+  /// The place among `waiting`, of which there is at least one, of the queue whose head leaves. It is asked
+  /// once for each message that leaves, when the wire is free; on a link of flits, where classes share a
+  /// flit, among the queues of a class.
   virtual std::size_t choose(const Contenders& waiting, Time now) = 0;
 
-  /// Its choice depends on nothing but `waiting`: it need not be asked about a message that finds everything idle.
+  /// Its choice depends on nothing but `waiting`: it need not be asked about a message that finds everything
+  /// idle.
   virtual bool memoryless() const { return false; }
   /// It does what every port does by itself, in fewer steps: classes take
   /// turns, and within a class the first to ask goes. Then it is not asked.

@@ -1,4 +1,5 @@
-// The arbitration `weighted`: devices share the bytes of a port in proportion to their weights (base/fair_share.hpp).
+// The arbitration `weighted`: devices share the bytes of a port in proportion to their weights
+// (base/fair_share.hpp).
 #pragma once
 
 #include <cstdint>

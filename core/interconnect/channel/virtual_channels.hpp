@@ -29,7 +29,8 @@ class WireServer {
  public:
   /// Something may be able to go: sees to it that somebody's turn comes, at the end of this instant or later.
   virtual void arrange() = 0;
-  /// Nobody's turn is coming, and the wire is free now. False: messages of this server never go past their queues.
+  /// Nobody's turn is coming, and the wire is free now. False: messages of this server never go past their
+  /// queues.
   virtual bool idle() const { return false; }
   /// What waits is turned back, with credits or without.
   virtual bool turns_back() const { return false; }
@@ -60,8 +61,9 @@ class alignas(64) VirtualChannels final : public EventHandler, public PortQueues
 
   // Who has something to send.
 
-  /// Takes a message, ready now, that would find its queue and the wire idle, so that it need not be queued: it leaves at
-  /// the end of this instant, unless another comes by then. False, and the message not taken, where somebody waits.
+  /// Takes a message, ready now, that would find its queue and the wire idle, so that it need not be queued:
+  /// it leaves at the end of this instant, unless another comes by then. False, and the message not taken,
+  /// where somebody waits.
   bool bypass(Message& message, BypassSource& source);
   /// Starts the account of a message's wait for the wire. `counted`: it is among those that wait, as the
   /// monitor has it, already.

@@ -15,7 +15,8 @@ BatchedFlitTransmitter::BatchedFlitTransmitter(LinkPath& path, const FlitSender:
       sender_(path, setup, nullptr) {
   const FlitGeometry& flit = sender_.geometry();
   const auto time_of = [&](std::uint64_t bytes) { return RateMeter(path_.rate()).advance(bytes); };
-  // The last event at this end that a message needs is its arrival, or its leaving if the receiver has a queue of its own.
+  // The last event at this end that a message needs is its arrival, or its leaving if the receiver has a
+  // queue of its own.
   const Time behind = path_.cut() ? Time{} : path_.flight() + path_.pipeline();
   reach_ = time_of(flit.half_end[0]) + behind;
   const auto& all = isolated_flits(setup.packing.mode, setup.packing.zero_extended);
@@ -59,8 +60,9 @@ void BatchedFlitTransmitter::wake(std::uint8_t /*kind*/, std::uint64_t /*payload
   if (Message* message = work_off(now, Upto::kArrivals)) path_.deliver_now(*message);
 }
 
-/// Takes the turns before this instant: of this one, not all that takes part in it may be here yet. Returns the message
-/// that is with the receiver at this very instant, if one is that went alone: no other event need report it.
+/// Takes the turns before this instant: of this one, not all that takes part in it may be here yet. Returns
+/// the message that is with the receiver at this very instant, if one is that went alone: no other event need
+/// report it.
 Message* BatchedFlitTransmitter::work_off(Time now, Upto upto) {
   Message* arrived = nullptr;
   while (packing_ || !coming_.empty()) {

@@ -1,6 +1,7 @@
-// Sends flits where nothing but the arrival of messages depends on when a turn on the wire is taken: no credits, no
-// errors, no checks, no queues of a switch. Turns are worked off in batches, as late as the first arrival allows: when
-// the next turn is taken, it is known whether anything joins the flit, and a message that goes alone is never packed.
+// Sends flits where nothing but the arrival of messages depends on when a turn on the wire is taken: no
+// credits, no errors, no checks, no queues of a switch. Turns are worked off in batches, as late as the first
+// arrival allows: when the next turn is taken, it is known whether anything joins the flit, and a message
+// that goes alone is never packed.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Credits that wait for a flit to take them back to their sender: how many of which classes the next flit can name.
+// Credits that wait for a flit to take them back to their sender: how many of which classes the next flit can
+// name.
 #pragma once
 
 #include <algorithm>

@@ -134,7 +134,8 @@ void FlitSender::complete(Message& message, Time sent, Done& done) {
   }
 }
 
-/// A message's payload counts with the flits that its chunks are in: what a flit carries is less than its bytes.
+/// A message's payload counts with the flits that its chunks are in: what a flit carries is less than its
+/// bytes.
 std::uint16_t FlitSender::payload_of_flit() {
   const auto up_to = [](const Line& line, unsigned chunks) {
     return std::min<unsigned>(line.payload, chunks * kChunkBytes);

@@ -209,7 +209,8 @@ void FlitTransmitter::return_credit(Channel which, Time at) {
     credits_.give(which, at);
     return;
   }
-  // A wire with nothing to send carries empty flits, of which the next one takes it; CXL.io has credits of its own.
+  // A wire with nothing to send carries empty flits, of which the next one takes it; CXL.io has credits of
+  // its own.
   if (which == Channel::kIo || !work_waits()) {
     const Time from = std::max({at, path_.wire().free_at(), outage_.up_at()});
     credits_.give(which, from + sender_.flit_time());
@@ -250,7 +251,8 @@ void FlitTransmitter::fail_staged_requests(Time now) {
   }
 }
 
-// A request that cannot cross the link becomes its own error response, which the device in front of the link gives.
+// A request that cannot cross the link becomes its own error response, which the device in front of the link
+// gives.
 void FlitTransmitter::fail(Message& message, Time now) {
   path_.monitor().queue().change(now, -1);
   message.charge(path_.queue_segment(), now);

@@ -58,7 +58,8 @@ class FlitTransmitter final : public Transmitter, public WireServer, public Even
  private:
   enum Wake : std::uint8_t { kTurn, kDown, kDegrade };
 
-  /// When there may be something to do: the wire is free and up, or what waits is turned back, which takes no wire.
+  /// When there may be something to do: the wire is free and up, or what waits is turned back, which takes no
+  /// wire.
   Time may_act_at() const {
     return turns_back() ? Time{} : std::max(path_.wire().free_at(), outage_.up_at());
   }

@@ -1,5 +1,6 @@
-// Lets messages depart as a plain link end does, in the order in which they are ready, but no sooner than their time comes: for
-// a link that may fail, where what has not begun to cross stays with the device in front of it.
+// Lets messages depart as a plain link end does, in the order in which they are ready, but no sooner than
+// their time comes: for a link that may fail, where what has not begun to cross stays with the device in
+// front of it.
 #pragma once
 
 #include <cstdint>

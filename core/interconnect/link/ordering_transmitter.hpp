@@ -1,5 +1,6 @@
-// Lets messages depart in the order in which they are ready, whatever the order in which they are sent: for the plain end of a
-// link that several parts of a component share. Without it the departure is known when a message is sent.
+// Lets messages depart in the order in which they are ready, whatever the order in which they are sent: for
+// the plain end of a link that several parts of a component share. Without it the departure is known when a
+// message is sent.
 #pragma once
 
 #include <cstdint>

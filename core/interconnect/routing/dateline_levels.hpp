@@ -13,7 +13,8 @@
 
 namespace cxloom {
 
-/// A message begins at level 0, and goes up by one at each dateline. All candidates are looked at in one walk.
+/// A message begins at level 0, and goes up by one at each dateline. All candidates are looked at in one
+/// walk.
 class DatelineLevels final : public RouteWalk {
  public:
   static constexpr std::size_t kMost = 16;  ///< candidates

@@ -1,6 +1,7 @@
-// Routing by the destination's rank among its kind, so that ties are spread evenly over destinations (d-mod-k: Zahavi et al., "Optimized InfiniBand
-// fat-tree routing for shift all-to-all communication patterns", Concurrency and Computation 2010). Each level of a tree goes by another digit of the
-// rank: by one stride, all destinations that come to a switch of the second level would leave it by one way.
+// Routing by the destination's rank among its kind, so that ties are spread evenly over destinations
+// (d-mod-k: Zahavi et al., "Optimized InfiniBand fat-tree routing for shift all-to-all communication
+// patterns", Concurrency and Computation 2010). Each level of a tree goes by another digit of the rank: by
+// one stride, all destinations that come to a switch of the second level would leave it by one way.
 #pragma once
 
 #include <utility>

@@ -37,7 +37,8 @@ class RoutingDraw {
   std::uint64_t key_;
 };
 
-/// The least busy way, beginning with the one that is drawn. CXL.io, which nobody puts in order again, takes that one always.
+/// The least busy way, beginning with the one that is drawn. CXL.io, which nobody puts in order again, takes
+/// that one always.
 inline std::size_t least_busy(const Message& message, const Junction& here, const RoutingDraw& draw) {
   const std::size_t ways = here.ways();
   if (message.channel == Channel::kIo) return draw.of(message, here.node()) % ways;

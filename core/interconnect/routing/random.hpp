@@ -1,4 +1,5 @@
-// Routing by a keyed draw for each line address and class: as good as one for each message where traffic is scattered.
+// Routing by a keyed draw for each line address and class: as good as one for each message where traffic is
+// scattered.
 #pragma once
 
 #include "base/schema.hpp"

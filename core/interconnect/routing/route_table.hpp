@@ -13,7 +13,8 @@ namespace cxloom {
 enum class RouteMetric : std::uint8_t {
   kHops,     ///< fewest links
   kLatency,  ///< least unloaded latency of a line of data: ports, flight, transit times and serialisation
-  kUpDown,  ///< fewest links down; from where no way leads down all the way, fewest links up to where one does
+  kUpDown,   ///< fewest links down; from where no way leads down all the way, fewest links up to where one
+             ///< does
 };
 
 /// Given ways, which replace the ways found: from a node with several ports to a destination.
@@ -50,7 +51,8 @@ class RouteTable {
   static constexpr std::uint32_t kNone = 0xffffffffU;
   static constexpr std::uint16_t kFarAway = 0xffffU;
 
-  /// How a destination is reached: by the routes of its group, and if it is a leaf by a port of the node it hangs on.
+  /// How a destination is reached: by the routes of its group, and if it is a leaf by a port of the node it
+  /// hangs on.
   struct Target {
     std::uint32_t group = 0;
     std::uint32_t attachment = kNone;

@@ -1,4 +1,5 @@
-// The turns of all routes in use: from which link into which a message may go on, by class and virtual channel.
+// The turns of all routes in use: from which link into which a message may go on, by class and virtual
+// channel.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ class RouteTurns final : public RouteWalk {
   using Plan = std::function<unsigned(std::size_t table, std::uint32_t link, std::uint16_t out,
                                       std::uint8_t virtual_channel)>;
 
-  /// All must outlive it. Each class has so many virtual channels, at least all those of the plan; without a plan one.
+  /// All must outlive it. Each class has so many virtual channels, at least all those of the plan; without a
+  /// plan one.
   RouteTurns(const Topology& topology, const DirectedLinks& links, Router& router, const RouteTables& tables,
              unsigned virtual_channels = 1, Plan plan = {});
 

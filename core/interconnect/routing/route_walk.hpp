@@ -1,4 +1,5 @@
-// Follows the routes of messages through a topology, link by link: what proofs and plans about all routes are made with.
+// Follows the routes of messages through a topology, link by link: what proofs and plans about all routes are
+// made with.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ using ClassSet = std::uint32_t;
 
 constexpr ClassSet set_of(Channel channel) { return 1U << static_cast<unsigned>(channel); }
 
-/// Routes that follow each other while messages are under way: what has come by the ways of one goes on by those of the next.
+/// Routes that follow each other while messages are under way: what has come by the ways of one goes on by
+/// those of the next.
 using RouteTables = std::vector<const RouteTable*>;
 
 /// A derived class keeps a state for each link, and sees the turns of all messages to one destination, by one

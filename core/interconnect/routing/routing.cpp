@@ -82,7 +82,8 @@ std::span<const std::uint16_t> Router::ways(const RouteTable& table, std::uint32
                       1);
 }
 
-// A message on a detour leaves by another port than all others to its destination, unless that hangs on this node.
+// A message on a detour leaves by another port than all others to its destination, unless that hangs on this
+// node.
 std::vector<std::uint16_t> Router::fixed_ports(NodeId node) {
   std::vector<std::uint16_t> ports(table_.size(), kVaries);
   Message probe;

@@ -32,10 +32,11 @@ inline constexpr std::uint32_t kNoDetour = ~std::uint32_t{0};
 
 /// Chooses one of several equally good next hops, and may send messages on detours.
 ///
-/// Contract. Ordering: messages of one class (Channel) from one source to one address arrive in the order in which they
-/// were sent. A strategy that gives all of them the same path while they may be under way keeps it so; one that does not
-/// says so (`keeps_order`), and then receivers put them in order again, all but those of CXL.io, which must have one path. Deadlock: ways that are not shortest close more circles of
-/// buffers; `cxloom check` looks at all that a strategy may do.
+/// Contract. Ordering: messages of one class (Channel) from one source to one address arrive in the order in
+/// which they were sent. A strategy that gives all of them the same path while they may be under way keeps it
+/// so; one that does not says so (`keeps_order`), and then receivers put them in order again, all but those
+/// of CXL.io, which must have one path. Deadlock: ways that are not shortest close more circles of buffers;
+/// `cxloom check` looks at all that a strategy may do.
 class RoutingStrategy {
  public:
   virtual ~RoutingStrategy() = default;
@@ -52,8 +53,9 @@ class RoutingStrategy {
 
   /// It sends messages on detours: `detour` is to be asked.
   virtual bool detours() const { return false; }
-  /// A switch to which the message goes first, or kNoDetour. Asked once, at the first switch that the message comes to. Where no way
-  /// leads to that switch, because parts of the system have failed, the message goes straight on.
+  /// A switch to which the message goes first, or kNoDetour. Asked once, at the first switch that the message
+  /// comes to. Where no way leads to that switch, because parts of the system have failed, the message goes
+  /// straight on.
   virtual std::uint32_t detour(const Message& /*message*/, const Junction& /*here*/) { return kNoDetour; }
 };
 

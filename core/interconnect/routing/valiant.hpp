@@ -1,4 +1,5 @@
-// Routing in two phases: first to a switch that is drawn, then to the destination (Valiant and Brebner, 1981).
+// Routing in two phases: first to a switch that is drawn, then to the destination (Valiant and Brebner,
+// 1981).
 #pragma once
 
 #include <utility>

@@ -73,7 +73,8 @@ struct DragonflyParams : TopologyParams {
   }
 };
 
-// The global ports of a group lead to the groups one, two, ... further on, round after round; a switch has the next few of them.
+// The global ports of a group lead to the groups one, two, ... further on, round after round; a switch has
+// the next few of them.
 std::unique_ptr<GeneratedTopology> make_dragonfly(const DragonflyParams& params, TopologyContext&) {
   const std::size_t in_group = params.switches_per_group;
   const auto groups = static_cast<std::size_t>(params.group_count());

@@ -55,8 +55,9 @@ struct FatTreeParams : TopologyParams {
   }
 };
 
-// A switch is a level and a number, read in digits of base `half`, the last of which goes up to 2 x half below the top. Two levels meet where their
-// numbers agree in all digits but one: the first digit between the lowest two, the second between the next, and so on.
+// A switch is a level and a number, read in digits of base `half`, the last of which goes up to 2 x half
+// below the top. Two levels meet where their numbers agree in all digits but one: the first digit between the
+// lowest two, the second between the next, and so on.
 std::unique_ptr<GeneratedTopology> make_fat_tree(const FatTreeParams& params, TopologyContext&) {
   const auto half = static_cast<std::size_t>(params.half());
   const auto top = static_cast<std::size_t>(params.width());

@@ -1,4 +1,5 @@
-// The graph of a system: nodes joined by links. It knows nothing of what the nodes do but whether they pass messages on.
+// The graph of a system: nodes joined by links. It knows nothing of what the nodes do but whether they pass
+// messages on.
 #pragma once
 
 #include <cstdint>

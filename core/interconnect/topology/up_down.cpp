@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::uint32_t kUnplaced = 0xffffffffU;
 
-/// The nodes that pass messages on and that `start` reaches through such nodes, nearest first, with their links from it.
+/// The nodes that pass messages on and that `start` reaches through such nodes, nearest first, with their
+/// links from it.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> reached_from(const Topology& topology,
                                                                   std::uint32_t start) {
   std::vector<bool> seen(topology.size(), false);

@@ -1,4 +1,5 @@
-// Receive-buffer credits of a link, by class or the same for all: `credits: 64` or `credits: {M2S Req: 32, M2S RwD: 16}`.
+// Receive-buffer credits of a link, by class or the same for all: `credits: 64` or `credits: {M2S Req: 32,
+// M2S RwD: 16}`.
 #pragma once
 
 #include <array>

@@ -26,7 +26,8 @@ struct CreditUser {
 /// A credit that arrives is an event of the line, the giver's. It is left out where nobody waits for it: a
 /// credit is kept with the time at which it arrives, and counted when the others are used up.
 ///
-/// One cache line. The giver writes the cache line of a credit without reading it, so that it waits for this one alone.
+/// One cache line. The giver writes the cache line of a credit without reading it, so that it waits for this
+/// one alone.
 class alignas(64) CreditLine {
  public:
   /// A credit arrives `delay` after it was given. There are so many `credits`, with the user, under way and

@@ -10,8 +10,9 @@
 
 namespace cxloom {
 
-/// Probability that a flit must be sent again. 68B: any wrong bit is seen by the CRC. 256B: the FEC corrects one byte in
-/// each of three interleaved groups, so two wrong bytes in one group are too many (PCIe 6.0). Bits fail independently.
+/// Probability that a flit must be sent again. 68B: any wrong bit is seen by the CRC. 256B: the FEC corrects
+/// one byte in each of three interleaved groups, so two wrong bytes in one group are too many (PCIe 6.0).
+/// Bits fail independently.
 double flit_error_probability(FlitMode mode, double bit_error_rate);
 
 class FlitErrors {

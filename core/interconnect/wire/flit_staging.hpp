@@ -1,5 +1,6 @@
-// What may go into the next flits of a link: messages with their credits in hand, a queue per class, counted in lines of
-// 64 B of which a message has one or more. Packets of CXL.io, which go in flits of their own, are counted in bytes.
+// What may go into the next flits of a link: messages with their credits in hand, a queue per class, counted
+// in lines of 64 B of which a message has one or more. Packets of CXL.io, which go in flits of their own, are
+// counted in bytes.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 
 namespace cxloom {
 
-/// Lines of a message in flits, each with a header of its own. A snoop of a block is one message, whatever its size.
+/// Lines of a message in flits, each with a header of its own. A snoop of a block is one message, whatever
+/// its size.
 inline std::uint32_t lines_of(const Message& message) {
   if (message.channel == Channel::kS2MBISnp || message.channel == Channel::kM2SBIRsp) return 1;
   return std::max(1U, static_cast<std::uint32_t>((message.size + kLineBytes - 1) / kLineBytes));
@@ -25,7 +27,8 @@ inline bool has_byte_enables(const Message& message) {
          message.size % kLineBytes != 0;
 }
 
-/// When the last byte of a staged message comes in, whose tail counts from the time at which it was staged; zero: it is here.
+/// When the last byte of a staged message comes in, whose tail counts from the time at which it was staged;
+/// zero: it is here.
 inline Time last_byte_of(const Message& message) {
   return message.tail > Time{} ? message.since + message.tail : Time{};
 }

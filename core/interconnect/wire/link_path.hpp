@@ -1,4 +1,5 @@
-// One direction of a link, as a message on it sees it: the wire, the times on the way, and the component at the far end.
+// One direction of a link, as a message on it sees it: the wire, the times on the way, and the component at
+// the far end.
 #pragma once
 
 #include <cstddef>
@@ -73,10 +74,12 @@ class LinkPath {
     message.port = receiver_port_;
     return arrival + pipeline_;
   }
-  /// Gives an accounted message to the receiver: at a time of this event or a later one, or within this event.
+  /// Gives an accounted message to the receiver: at a time of this event or a later one, or within this
+  /// event.
   inline void deliver(Message& message, Time at);
   void deliver_now(Message& message) { receiver_.receive(message); }
-  /// The ends have event queues of their own: what one does reaches the other no sooner than after the flight.
+  /// The ends have event queues of their own: what one does reaches the other no sooner than after the
+  /// flight.
   bool cut() const { return &kernel_ != &far_kernel_; }
   /// Wakes something at the far end, no sooner than after the flight.
   inline void wake_far(EventHandler& handler, Time at, std::uint8_t kind, std::uint64_t payload);
@@ -107,8 +110,9 @@ class LinkPath {
  private:
   [[gnu::always_inline]] inline void travel(Message& message, Time start);
 
-  // What every message touches lies together: a hop is paid for in cache lines. In a link end the first four members share a line with
-  // its own, the next ones with the wire's rate, the rest of the wire with what books its use.
+  // What every message touches lies together: a hop is paid for in cache lines. In a link end the first four
+  // members share a line with its own, the next ones with the wire's rate, the rest of the wire with what
+  // books its use.
   Kernel& kernel_;
   Component& receiver_;
   Wire* wire_;

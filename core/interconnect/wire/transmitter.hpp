@@ -35,7 +35,8 @@ class Transmitter {
 
   /// Connects the other side: its credits by virtual channel, and its retries; null for what it lacks.
   virtual void connect(CreditLine* /*far_credits*/, FlitRetries* /*far_retries*/) {}
-  /// Its flits carry the credits back that the receiver on this side frees; otherwise these travel by themselves.
+  /// Its flits carry the credits back that the receiver on this side frees; otherwise these travel by
+  /// themselves.
   virtual bool carries_credits() const { return false; }
   virtual void return_credit(Channel /*which*/, Time /*at*/) {}
 

@@ -1,4 +1,5 @@
-// Wakes a link end by a given time. Of several times only the soonest is scheduled; later ones are asked for again.
+// Wakes a link end by a given time. Of several times only the soonest is scheduled; later ones are asked for
+// again.
 #pragma once
 
 #include <cstdint>

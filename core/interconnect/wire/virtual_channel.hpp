@@ -18,9 +18,11 @@ inline constexpr std::uint16_t kOwnMessages = 0xffff;
 class Feeder : public Waiter {
  public:
   virtual Message& head() const = 0;
-  /// The head leaves: take it out, free its buffer when its last byte is out, at `end`, and ask for the next one.
+  /// The head leaves: take it out, free its buffer when its last byte is out, at `end`, and ask for the next
+  /// one.
   virtual void taken(Time end) = 0;
-  /// The link has failed or works again: calls `charge` for each message that waits for this port and nothing else.
+  /// The link has failed or works again: calls `charge` for each message that waits for this port and nothing
+  /// else.
   virtual void each_waiting(const std::function<void(Message&)>& charge) { charge(head()); }
   /// The port is closed: what waits for it is to leave by another. Not in the queue of its class any more.
   virtual void turn_back() { throw InternalError("messages that wait for a link that was not made to fail"); }

@@ -1,4 +1,5 @@
-// A wire: carries one message at a time at a rational rate. A full-duplex link has two, a half-duplex link one.
+// A wire: carries one message at a time at a rational rate. A full-duplex link has two, a half-duplex link
+// one.
 #pragma once
 
 #include <algorithm>

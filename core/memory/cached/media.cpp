@@ -161,7 +161,8 @@ void CachedMedia::look_up(PagedAccess& access) {
 }
 
 void CachedMedia::serve(PagePiece& piece) {
-  // The prefetcher sees what is cached before the piece is served. Its pages are asked for after the piece's own miss.
+  // The prefetcher sees what is cached before the piece is served. Its pages are asked for after the piece's
+  // own miss.
   std::optional<Trigger> trigger;
   if (prefetches_.on()) {
     const LineAddress page = key_of(page_of(piece));
@@ -223,7 +224,8 @@ void CachedMedia::touched_before(Address address, std::uint64_t bytes) {
   }
 }
 
-/// Not if there is no miss to be had, the page is on its way out, or the one whose place it would take is still on its way in.
+/// Not if there is no miss to be had, the page is on its way out, or the one whose place it would take is
+/// still on its way in.
 bool CachedMedia::has_place(std::uint64_t page, Slot& place) {
   if (misses_.live() == most_misses_ || leaving_.find(key_of(page)) != kNoSlot) return false;
   place = tags_.victim_for(key_of(page));

@@ -1,4 +1,5 @@
-// The pages that a cache of pages asks for ahead of their use: which ones, how many are on their way, and what became of them.
+// The pages that a cache of pages asks for ahead of their use: which ones, how many are on their way, and
+// what became of them.
 #pragma once
 
 #include <cstdint>

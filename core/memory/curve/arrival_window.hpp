@@ -43,8 +43,9 @@ class ArrivalWindow {
     if (bytes_ == 0) return first_read_ ? 1.0 : 0.0;
     return static_cast<double>(read_bytes_) / static_cast<double>(bytes_);
   }
-  /// The offered bandwidth as a fraction of `capacity` (bytes per nanosecond), at most 1. As long as the window is not full, the
-  /// accesses that are missing count as the time that they would take: k of n at once are k/n of the capacity.
+  /// The offered bandwidth as a fraction of `capacity` (bytes per nanosecond), at most 1. As long as the
+  /// window is not full, the accesses that are missing count as the time that they would take: k of n at once
+  /// are k/n of the capacity.
   double load(double capacity) const {
     const double filled = static_cast<double>(count_) / static_cast<double>(ring_.size());
     const double time = (now_ - since_).ns() * capacity;

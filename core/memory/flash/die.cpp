@@ -30,7 +30,7 @@ void FlashDie::write(std::uint32_t member, FlashJob& job) {
   start();
 }
 
-// --- what comes next ---------------------------------------------------------------------------------------
+// --- what comes next -------------------------------------------------------------------------------------
 
 FlashDie::Step FlashDie::next_read(Work& work) {
   if (work.reads.empty()) return {};
@@ -135,7 +135,7 @@ void FlashDie::look_after(Work& work) {
       .active = true, .took_turn = work.collection.took_turn, .victim = work.pages->choose_victim()};
 }
 
-// --- at work -----------------------------------------------------------------------------------------------
+// --- at work ---------------------------------------------------------------------------------------------
 
 void FlashDie::begin() {
   left_ = steps_.size();

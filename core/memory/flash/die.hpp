@@ -1,4 +1,5 @@
-// A die of flash at work: which operation of which of its planes comes next, and how long it has the die and the bus.
+// A die of flash at work: which operation of which of its planes comes next, and how long it has the die and
+// the bus.
 #pragma once
 
 #include <cstdint>

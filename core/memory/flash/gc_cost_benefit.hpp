@@ -1,6 +1,7 @@
-// Benefit over cost: the pages that become free, times the time since the block last changed, over the pages that are read and
-// written for it (Rosenblum and Ousterhout, "The Design and Implementation of a Log-Structured File System", TOCS 1992; in flash
-// Kawaguchi et al., "A Flash-Memory Based File System", USENIX 1995).
+// Benefit over cost: the pages that become free, times the time since the block last changed, over the pages
+// that are read and written for it (Rosenblum and Ousterhout, "The Design and Implementation of a
+// Log-Structured File System", TOCS 1992; in flash Kawaguchi et al., "A Flash-Memory Based File System",
+// USENIX 1995).
 #pragma once
 
 #include <limits>

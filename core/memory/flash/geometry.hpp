@@ -1,11 +1,13 @@
-// How flash is built: channels, packages, dies, planes, blocks, pages, and where the pages of the memory go round.
+// How flash is built: channels, packages, dies, planes, blocks, pages, and where the pages of the memory go
+// round.
 #pragma once
 
 #include <cstdint>
 
 namespace cxloom {
 
-/// Consecutive pages lie on different channels, then packages, dies and planes, so that neighbours are moved at the same time.
+/// Consecutive pages lie on different channels, then packages, dies and planes, so that neighbours are moved
+/// at the same time.
 struct FlashGeometry {
   std::uint32_t channels = 1;
   std::uint32_t packages = 1;  ///< of a channel

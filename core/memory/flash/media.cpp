@@ -171,7 +171,7 @@ void FlashMedia::send(FlashJob& job) {
   job.writes ? die.write(member, job) : die.read(member, job);
 }
 
-// --- reads -------------------------------------------------------------------------------------------------
+// --- reads -----------------------------------------------------------------------------------------------
 
 void FlashMedia::read(BlockPiece& piece) {
   if (forwards(piece)) {
@@ -221,7 +221,7 @@ void FlashMedia::read_done(FlashJob& job) {
   readings_.give_back(reading);
 }
 
-// --- the write buffer --------------------------------------------------------------------------------------
+// --- the write buffer ------------------------------------------------------------------------------------
 
 void FlashMedia::write(BlockPiece& piece) { buffer_.write(piece); }
 
@@ -268,7 +268,7 @@ bool FlashMedia::writes_are_waited_for() const {
   return buffer_.keeps_waiting() || params_.write_buffer == 0;
 }
 
-// --- the end of an access ----------------------------------------------------------------------------------
+// --- the end of an access --------------------------------------------------------------------------------
 
 void FlashMedia::finish_in_buffer(BlockPiece& piece) {
   piece.start = kernel_.now();
@@ -283,7 +283,7 @@ void FlashMedia::finish_all(IntrusiveQueue<BlockPiece>& pieces, Time work) {
   }
 }
 
-// --- measures ----------------------------------------------------------------------------------------------
+// --- measures --------------------------------------------------------------------------------------------
 
 std::string FlashMedia::described() const {
   const FlashGeometry& g = geometry_;

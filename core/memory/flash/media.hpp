@@ -1,4 +1,5 @@
-// NAND flash as media: accesses are divided into pages, reads of a page join, writes gather in a buffer, and dies read and program.
+// NAND flash as media: accesses are divided into pages, reads of a page join, writes gather in a buffer, and
+// dies read and program.
 #pragma once
 
 #include <bit>

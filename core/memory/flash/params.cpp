@@ -13,9 +13,10 @@ namespace {
 
 /// A preset, as a person would write it.
 const Value::Map& values_of(FlashPreset preset) {
-  // [H] HP, "Solid State Drive Technology: Differences between SLC, MLC and TLC NAND", technical white paper, table 1.
-  // [A] Agrawal et al., "Design Tradeoffs for SSD Performance", USENIX ATC 2008, table 1: Samsung K9XXG08UXM.
-  // [C] Cheong et al., "A Flash Memory Controller for 15 us Ultra-Low-Latency SSD Using High-Speed 3D NAND Flash with 3 us Read
+  // [H] HP, "Solid State Drive Technology: Differences between SLC, MLC and TLC NAND", technical white paper,
+  // table 1. [A] Agrawal et al., "Design Tradeoffs for SSD Performance", USENIX ATC 2008, table 1: Samsung
+  // K9XXG08UXM. [C] Cheong et al., "A Flash Memory Controller for 15 us Ultra-Low-Latency SSD Using
+  // High-Speed 3D NAND Flash with 3 us Read
   //     Time", ISSCC 2018: Samsung Z-NAND.
   // [O] ONFI 4.0: NV-DDR3 of 800 MT/s, a byte wide.
   //
@@ -26,8 +27,9 @@ const Value::Map& values_of(FlashPreset preset) {
   // 1152-page blocks are a choice, those of dies of 512 Gb.
   static const Value::Map kTlc;  // the members' own values
 
-  // One bit per cell, 2008. [A]: 25 us, 200 us, 1.5 ms; 100 us for 4 KiB on the bus; 4 planes of 2048 blocks of 64 pages of 4 KiB; two
-  // dies in a package of 4 GB; 100,000 cycles. Its bus is asynchronous: 7 command and address cycles of 25 ns, and tWB 100 ns.
+  // One bit per cell, 2008. [A]: 25 us, 200 us, 1.5 ms; 100 us for 4 KiB on the bus; 4 planes of 2048 blocks
+  // of 64 pages of 4 KiB; two dies in a package of 4 GB; 100,000 cycles. Its bus is asynchronous: 7 command
+  // and address cycles of 25 ns, and tWB 100 ns.
   static const Value::Map kSlc{{"read_time", "25us"},
                                {"program_time", "200us"},
                                {"erase_time", "1500us"},
@@ -40,8 +42,9 @@ const Value::Map& values_of(FlashPreset preset) {
                                {"endurance", 100'000},
                                {"plane_work", "multi-plane"}};
 
-  // One bit per cell, for latency. [C]: 3 us, 100 us, 160 MB/s of writes per die, which are four pages of 4 KiB in one program time.
-  // Its erase time is not published: 1.5 ms is that of SLC in [H] and [A]. [O] for the bus. 100,000 cycles as SLC in [H].
+  // One bit per cell, for latency. [C]: 3 us, 100 us, 160 MB/s of writes per die, which are four pages of 4
+  // KiB in one program time. Its erase time is not published: 1.5 ms is that of SLC in [H] and [A]. [O] for
+  // the bus. 100,000 cycles as SLC in [H].
   static const Value::Map kZNand{
       {"read_time", "3us"}, {"program_time", "100us"}, {"erase_time", "1500us"}, {"planes", 4},
       {"pages", 256},       {"page", "4KiB"},          {"endurance", 100'000},

@@ -1,7 +1,9 @@
-// The past of flash: every page of each plane is overwritten so many times on average, at random, before the run.
+// The past of flash: every page of each plane is overwritten so many times on average, at random, before the
+// run.
 //
-// Where the pages lie soon depends on nothing that was before: after n times a share of e^-n of them still lies where it was filled in.
-// So the first kPlayed times are played, and what more there was only wears the blocks, as fast as the second half of these did.
+// Where the pages lie soon depends on nothing that was before: after n times a share of e^-n of them still
+// lies where it was filled in. So the first kPlayed times are played, and what more there was only wears the
+// blocks, as fast as the second half of these did.
 #pragma once
 
 #include <cstdint>

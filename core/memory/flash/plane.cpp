@@ -99,7 +99,8 @@ const FlashBlock* FlashPlane::least_worn() const {
   return least;
 }
 
-/// Every other victim may be one that has been erased so much less often than another that its data must be cold.
+/// Every other victim may be one that has been erased so much less often than another that its data must be
+/// cold.
 std::uint32_t FlashPlane::choose_victim() {
   const FlashBlock* victim = nullptr;
   if (shape_.levelling == FlashWearLevelling::kStatic && !levelled_) {

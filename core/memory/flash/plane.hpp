@@ -36,7 +36,8 @@ class FlashPlane {
   /// The logical page whose current data a page has; kNowhere if none.
   std::uint32_t owner(std::uint32_t physical) const;
 
-  /// Whether a write finds a page. A block is kept for what collection moves: the last free one and, once that is open, its pages.
+  /// Whether a write finds a page. A block is kept for what collection moves: the last free one and, once
+  /// that is open, its pages.
   bool has_room() const { return free_.size() >= 2 || (free_.size() == 1 && open_ != kNowhere); }
   /// Writes a logical page: to the page that is returned. There must be room.
   std::uint32_t write(std::uint32_t logical);
@@ -52,7 +53,8 @@ class FlashPlane {
   /// A block without current pages is free from now on.
   void erase(std::uint32_t block);
 
-  /// Writes logical pages drawn at random, and collects as needed, in no time: what a device has been through.
+  /// Writes logical pages drawn at random, and collects as needed, in no time: what a device has been
+  /// through.
   void age(std::uint64_t writes, RandomStream& random);
   /// The wear of such writes, without moving anything: so many more erases, spread evenly over worn blocks.
   void wear(std::uint64_t erases);

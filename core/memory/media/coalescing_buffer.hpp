@@ -14,9 +14,9 @@
 
 namespace cxloom {
 
-/// An `Entry` is a block in the buffer: `next`, `previous`, `block`, `parts`, and `held` until it is on its way.
-/// The owner makes an entry (`new_entry(block)`), hears of each piece that is in (`buffered(piece, entry, merged)`),
-/// and sends an entry to the media (`drain(entry)`).
+/// An `Entry` is a block in the buffer: `next`, `previous`, `block`, `parts`, and `held` until it is on its
+/// way. The owner makes an entry (`new_entry(block)`), hears of each piece that is in (`buffered(piece,
+/// entry, merged)`), and sends an entry to the media (`drain(entry)`).
 template <class Owner, class Entry>
 class CoalescingBuffer final : public Waiter {
  public:

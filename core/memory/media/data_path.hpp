@@ -1,4 +1,5 @@
-// A path of limited bandwidth: what passes it starts no faster than its bytes take, in the order of the calls.
+// A path of limited bandwidth: what passes it starts no faster than its bytes take, in the order of the
+// calls.
 #pragma once
 
 #include <algorithm>

@@ -63,8 +63,8 @@ class DividedAccesses {
       serve(piece);
     }
   }
-  /// A piece is done at `now`: of an access to several blocks the last one counts. What it took beyond the work
-  /// on it, it waited.
+  /// A piece is done at `now`: of an access to several blocks the last one counts. What it took beyond the
+  /// work on it, it waited.
   void finish(BlockPiece& piece, Time now, MediaClient& client) {
     DividedAccess& access = *piece.access;
     const Time start = piece.start;

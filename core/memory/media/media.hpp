@@ -1,4 +1,5 @@
-// What stores the bytes behind a memory controller. A controller hands over accesses and is notified when each is done.
+// What stores the bytes behind a memory controller. A controller hands over accesses and is notified when
+// each is done.
 #pragma once
 
 #include <optional>
@@ -31,7 +32,8 @@ class Media : public EventHandler {
   virtual std::string answers_early() const { return {}; }
   /// What it is built of, in a few words; empty if that is just what was written.
   virtual std::string described() const { return {}; }
-  /// Accesses that something in it lets go no more, for the diagnosis of a run that cannot finish; empty: none.
+  /// Accesses that something in it lets go no more, for the diagnosis of a run that cannot finish; empty:
+  /// none.
   virtual std::string held_back() const { return {}; }
   /// What it has been through before the run; null: nothing that would have to be played.
   virtual MediaPast* past() { return nullptr; }

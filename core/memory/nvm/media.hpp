@@ -1,4 +1,5 @@
-// Non-volatile media: banks that read and write whole blocks in times of their own, behind a write and a read buffer.
+// Non-volatile media: banks that read and write whole blocks in times of their own, behind a write and a read
+// buffer.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,9 @@ namespace {
 
 /// A preset, as a person would write it.
 const Value::Map& values_of(NvmPreset preset) {
-  // The asymmetric memory of gem5's NVMInterface, src/mem/NVMInterface.py: tREAD 100 ns, tWRITE 200 ns by default. The rest is a
-  // choice, so that its latencies show undisturbed: lines as blocks, a small buffer, no limits.
+  // The asymmetric memory of gem5's NVMInterface, src/mem/NVMInterface.py: tREAD 100 ns, tWRITE 200 ns by
+  // default. The rest is a choice, so that its latencies show undisturbed: lines as blocks, a small buffer,
+  // no limits.
   static const Value::Map kNvm100;  // the members' own values
 
   // Intel Optane DC Persistent Memory, first generation, one DIMM.
@@ -20,11 +21,12 @@ const Value::Map& values_of(NvmPreset preset) {
   // [Y] Yang et al., "An Empirical Guide to the Behavior and Use of Scalable Persistent Memory", FAST 2020.
   // [W] Wang et al., "Characterizing and Modeling Non-Volatile Memory Systems", MICRO 2020.
   //
-  // Latencies are measured at a core ([Y], Fig. 2): random reads take 305 ns, sequential ones 169 ns, ntstore 90 ns; local
-  // DRAM random reads 101 ns. A DDR4-2666 row miss is tRP + tRCD + CL + BL/2 = 3 x 14.25 + 3 = 46 ns of these, so
-  // that 55 ns are the way to the memory and back, which is not the media's. Derived from that:
+  // Latencies are measured at a core ([Y], Fig. 2): random reads take 305 ns, sequential ones 169 ns, ntstore
+  // 90 ns; local DRAM random reads 101 ns. A DDR4-2666 row miss is tRP + tRCD + CL + BL/2 = 3 x 14.25 + 3 =
+  // 46 ns of these, so that 55 ns are the way to the memory and back, which is not the media's. Derived from
+  // that:
   //   read_latency          305 - 55 = 250 ns
-  //   buffer_read_latency   sequential reads miss in one line of four: (250 + 3 x) / 4 = 169 - 55, so x = 69 ns
+  //   buffer_read_latency   sequential reads miss in one line of four: (250 + 3 x) / 4 = 169 - 55: x = 69 ns
   //   buffer_write_latency  90 - 55 = 35 ns
   static const Value::Map kOptane{
       {"read_latency", "250ns"},

@@ -10,7 +10,8 @@
 
 namespace cxloom {
 
-/// Wear is levelled within a region: n block writes into a region of k blocks wear each of its lines n / k times.
+/// Wear is levelled within a region: n block writes into a region of k blocks wear each of its lines n / k
+/// times.
 class NvmWear {
  public:
   NvmWear(Bytes region, Bytes block, std::optional<std::uint64_t> endurance)

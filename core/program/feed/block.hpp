@@ -1,5 +1,6 @@
-// Basic blocks of a program: straight pieces of code, as the emulator translates them. Nothing here knows the processor's
-// instruction set: the translator says what an instruction is, and which registers it reads and writes.
+// Basic blocks of a program: straight pieces of code, as the emulator translates them. Nothing here knows the
+// processor's instruction set: the translator says what an instruction is, and which registers it reads and
+// writes.
 #pragma once
 
 #include <cstdint>
@@ -67,9 +68,9 @@ struct ProgramBlock {
   std::uint64_t address = 0;  ///< of its first instruction
   std::uint64_t last = 0;     ///< of its last one
   std::vector<BlockInstruction> instructions;
-  bool marks = false;  ///< an instruction has to do with the region of interest
-  bool repeats =
-      false;  ///< the first instruction is repeated, so that entering the block again is not another instruction
+  bool marks = false;    ///< an instruction has to do with the region of interest
+  bool repeats = false;  ///< the first instruction is repeated, so that entering the block again is not
+                         ///< another instruction
 };
 
 /// How a block is written: a head of two words, and five words for each instruction.

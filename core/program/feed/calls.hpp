@@ -1,4 +1,5 @@
-// System calls as the emulator's plug-in tells them: several words, of which the second is the number in the order of calls.
+// System calls as the emulator's plug-in tells them: several words, of which the second is the number in the
+// order of calls.
 #pragma once
 
 #include <cstddef>

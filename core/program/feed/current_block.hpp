@@ -12,7 +12,8 @@
 
 namespace cxloom {
 
-/// Collects the accesses of a run through a block. What is joined, dropped or refused depends on the block and on what came before.
+/// Collects the accesses of a run through a block. What is joined, dropped or refused depends on the block
+/// and on what came before.
 class CurrentBlock {
  public:
   static constexpr std::size_t kMostAccesses = 1U << 16U;  // of one run: XSAVE has some hundred
@@ -46,7 +47,8 @@ class CurrentBlock {
 inline bool CurrentBlock::access(std::uint64_t record) {
   const std::uint32_t instruction = feed::instruction(record);
   if (!feed::reads(record) && !feed::writes(record)) refuse_feed("an access that neither reads nor writes");
-  // QEMU 7.2 tells what it stores for a signal (the registers on the stack) as accesses of whatever instruction last had some.
+  // QEMU 7.2 tells what it stores for a signal (the registers on the stack) as accesses of whatever
+  // instruction last had some.
   if (block_ == nullptr || instruction >= block_->instructions.size() ||
       (!accesses_.empty() && instruction < accesses_.back().instruction)) {
     if (++strays_ > kMostAccesses) refuse_feed("accesses of no instruction without end");

@@ -47,17 +47,20 @@ class ProgramSink {
   /// `by` is the call that began it (clone, fork, execve); of nobody for the first program.
   virtual void thread_begins(const ProgramThread& /*thread*/, const Release& /*by*/) {}
   virtual void thread_ends(const ProgramThread& /*thread*/) {}
-  /// The thread is in the kernel from the one to the other, if it comes back. Calls, their ends and the beginnings of threads are
-  /// reported in the order in which they happened, over all threads: what lets a thread go on is reported before it goes on.
+  /// The thread is in the kernel from the one to the other, if it comes back. Calls, their ends and the
+  /// beginnings of threads are reported in the order in which they happened, over all threads: what lets a
+  /// thread go on is reported before it goes on.
   virtual void system_call(const ProgramThread& /*thread*/, const SystemCall& /*call*/) {}
   virtual void system_call_ends(const ProgramThread& /*thread*/, const SystemCallEnd& /*end*/) {}
   /// Memory that its process has: all that it begins with, and files that it has mapped.
   virtual void memory_mapped(const ProgramThread& /*thread*/, const ProgramMapping& /*mapping*/) {}
   /// A thread that is in a call that may wait was seen to sleep there.
   virtual void thread_sleeps(const ProgramThread& /*thread*/) {}
-  /// A thread that is in the kernel will go on behind that call, which was just reported; or, if it is of nobody, it turned out to wait on.
+  /// A thread that is in the kernel will go on behind that call, which was just reported; or, if it is of
+  /// nobody, it turned out to wait on.
   virtual void thread_turns(const ProgramThread& /*thread*/, const Release& /*by*/) {}
-  /// It has read in memory that another thread has ended: what it does from now on comes after that, without a call.
+  /// It has read in memory that another thread has ended: what it does from now on comes after that, without
+  /// a call.
   virtual void thread_joins(const ProgramThread& /*thread*/, const Release& /*by*/) {}
   /// It wants no more.
   virtual bool complete() const { return false; }

@@ -1,5 +1,6 @@
-// What a running program did, as the emulator's plug-in reports it: one record of eight bytes for each basic block that is
-// entered and for each access to memory. What a block consists of is said once (program/feed/block.hpp).
+// What a running program did, as the emulator's plug-in reports it: one record of eight bytes for each basic
+// block that is entered and for each access to memory. What a block consists of is said once
+// (program/feed/block.hpp).
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,8 @@ class ReportedMappings {
  public:
   static constexpr std::uint32_t kMostLooks = 10'000;
 
-  /// A thread begins: tells what its process begins with, if it is the first one. `process` is the head of that one's ring, here and below.
+  /// A thread begins: tells what its process begins with, if it is the first one. `process` is the head of
+  /// that one's ring, here and below.
   void thread_begins(const ProgramThread& thread, const FeedRingHead& process, ProgramSink& sink);
   /// A call is back that may have mapped a file.
   void call_ends(const ProgramThread& thread, const FeedRingHead& process, const SystemCall& call,

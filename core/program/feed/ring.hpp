@@ -1,5 +1,6 @@
-// The memory that a program under an emulator and cxloom share: a control page, and rings of words with one writer and one
-// reader each. A ring is a file in a private folder, mapped by both; no descriptor stays open, whatever the program closes.
+// The memory that a program under an emulator and cxloom share: a control page, and rings of words with one
+// writer and one reader each. A ring is a file in a private folder, mapped by both; no descriptor stays open,
+// whatever the program closes.
 #pragma once
 
 #include <atomic>

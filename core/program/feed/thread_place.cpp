@@ -18,7 +18,8 @@ bool ThreadPlace::falls_asleep(const FeedRingHead& head, std::uint64_t at) {
   return true;
 }
 
-// The kernel says of a thread that sleeps neither why, nor whether it will have gone on by the time that its ring is looked at again.
+// The kernel says of a thread that sleeps neither why, nor whether it will have gone on by the time that its
+// ring is looked at again.
 bool ThreadPlace::sleeps(const FeedRingHead& head, std::uint64_t at) {
   const std::uint32_t rests = head.rests.load(std::memory_order_acquire);
   if (rests % 2 != 0) return false;  // for room, which there is

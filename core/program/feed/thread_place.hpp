@@ -20,10 +20,12 @@ class ThreadPlace {
   void turn(const Release& by) {
     if (where_ != kOutside) where_ = by.thread == 0 ? kMayWait : kWoken;
   }
-  /// It tells nothing, of the words in its ring `at` are read: true if it has fallen asleep, which is said once. One that nobody knows is
-  /// taken to sleep: so are those of writers that do not say which thread they are.
+  /// It tells nothing, of the words in its ring `at` are read: true if it has fallen asleep, which is said
+  /// once. One that nobody knows is taken to sleep: so are those of writers that do not say which thread they
+  /// are.
   bool falls_asleep(const FeedRingHead& head, std::uint64_t at);
-  /// Another has to go on before it does. Outside of calls that may wait it can sleep as well, within the emulator.
+  /// Another has to go on before it does. Outside of calls that may wait it can sleep as well, within the
+  /// emulator.
   bool is_asleep(const FeedRingHead& head, std::uint64_t at) const {
     return where_ == kSleeps || (where_ == kOutside && sleeps(head, at));
   }

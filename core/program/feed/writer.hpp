@@ -1,4 +1,5 @@
-// The writer's end of a ring. It is compiled into the emulator's plug-in: no exceptions, nothing of the rest of cxloom.
+// The writer's end of a ring. It is compiled into the emulator's plug-in: no exceptions, nothing of the rest
+// of cxloom.
 #pragma once
 
 #include <fcntl.h>

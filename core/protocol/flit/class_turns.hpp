@@ -1,9 +1,11 @@
-// Whose messages decide the format of a slot. The class that has had the fewest slots goes first, those of its data included
-// (start-time fair queueing, as base/fair_share.hpp has it for weights). So a class that wants less than its share waits for one
-// turn of each other class at most, whatever the length of their queues.
+// Whose messages decide the format of a slot. The class that has had the fewest slots goes first, those of
+// its data included (start-time fair queueing, as base/fair_share.hpp has it for weights). So a class that
+// wants less than its share waits for one turn of each other class at most, whatever the length of their
+// queues.
 //
-// Before a class of which fewer messages can go than its slot takes, one goes that fills it: completions go by twos and threes.
-// But a class goes without company once it has waited long enough since it last did: the longer, the more of it is lacking.
+// Before a class of which fewer messages can go than its slot takes, one goes that fills it: completions go
+// by twos and threes. But a class goes without company once it has waited long enough since it last did: the
+// longer, the more of it is lacking.
 #pragma once
 
 #include <algorithm>

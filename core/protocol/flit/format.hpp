@@ -1,5 +1,6 @@
-// The four flit formats: slot formats and largest message counts, as data; where their slots lie is in flit_geometry.hpp.
-// docs/model/flit.md names the source of each number, and what was chosen where the sources are silent.
+// The four flit formats: slot formats and largest message counts, as data; where their slots lie is in
+// flit_geometry.hpp. docs/model/flit.md names the source of each number, and what was chosen where the
+// sources are silent.
 #pragma once
 
 #include <array>

@@ -10,8 +10,9 @@
 
 namespace cxloom {
 
-/// Bytes of a TLP's header (PCI Express Base 5.0, section 2.2): memory requests with 64-bit addresses four double
-/// words, configuration requests and completions three. Throws InternalError for other protocols than CXL.io.
+/// Bytes of a TLP's header (PCI Express Base 5.0, section 2.2): memory requests with 64-bit addresses four
+/// double words, configuration requests and completions three. Throws InternalError for other protocols than
+/// CXL.io.
 std::uint32_t io_header_bytes(Opcode opcode);
 
 /// Bytes of a TLP on the wire: header and payload, rounded up to 4 B; with 68B flits, which carry PCIe's

@@ -10,7 +10,8 @@ using ByClass = std::array<IsolatedFlits, kChannelCount>;
 IsolatedFlits pack_isolated(FlitMode mode, bool zero_extended, Channel channel) {
   IsolatedFlits isolated;
   if (largest_count(mode, channel) == 0) return isolated;
-  // One that checks integrity, after more flits than these: the others take isolated messages from this very table.
+  // One that checks integrity, after more flits than these: the others take isolated messages from this very
+  // table.
   FlitPacker packer({.mode = mode, .mac_every = 255, .zero_extended = zero_extended});
   Offer offer;
   offer.set(channel, 1);

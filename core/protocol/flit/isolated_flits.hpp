@@ -1,4 +1,5 @@
-// The flits of a message that goes alone: nothing before it on the wire, and nothing joins it. They are always the same.
+// The flits of a message that goes alone: nothing before it on the wire, and nothing joins it. They are
+// always the same.
 #pragma once
 
 #include <array>
@@ -17,7 +18,8 @@ struct IsolatedFlits {
   std::array<Flit, 2> flit;     ///< a line and its header do not fit one of 68 B
 };
 
-/// By class: of a message without data, or with a line of 64 B without byte enables. Without integrity checks.
+/// By class: of a message without data, or with a line of 64 B without byte enables. Without integrity
+/// checks.
 const std::array<IsolatedFlits, kChannelCount>& isolated_flits(FlitMode mode, bool zero_extended);
 
 }  // namespace cxloom

@@ -11,8 +11,9 @@
 //
 // and goes on as long as something is offered or `must_continue()`.
 //
-// What fills a flit of slots is the packer of its family, Packer68 or Packer256; both do it by FlitFilling. Here is what
-// does not depend on the family: integrity checks, flits without messages, and messages that go alone.
+// What fills a flit of slots is the packer of its family, Packer68 or Packer256; both do it by FlitFilling.
+// Here is what does not depend on the family: integrity checks, flits without messages, and messages that go
+// alone.
 #pragma once
 
 #include <array>

@@ -11,8 +11,9 @@ constexpr unsigned kMostDataAtHeader =
 
 }  // namespace
 
-/// Whether the slot behind data that begin in `slot` is in the last group of a standard flit. Data headers there would use up the
-/// count that the H-slot of the next flit shares with that group: only where both together could bring more than one above it.
+/// Whether the slot behind data that begin in `slot` is in the last group of a standard flit. Data headers
+/// there would use up the count that the H-slot of the next flit shares with that group: only where both
+/// together could bring more than one above it.
 inline bool Packer256::ends_in_last_group(Channel channel, unsigned slot, unsigned count) const {
   const SlotTables& tables = *filling_.state.tables;
   const unsigned both = nibble_at(tables.of(SlotType::kHeader).most, channel) +
@@ -32,8 +33,9 @@ inline bool Packer256::keeps_one_back(Channel channel, unsigned count) const {
          ends_in_last_group(channel, 1 + filling_.state.data.waiting(), count);
 }
 
-/// Whether the H-slot of a standard flit should have data headers, and nothing else: if they came in the generic slot behind,
-/// their data would end in the last group. With data under way, those of as many headers as that slot takes fill the flit.
+/// Whether the H-slot of a standard flit should have data headers, and nothing else: if they came in the
+/// generic slot behind, their data would end in the last group. With data under way, those of as many headers
+/// as that slot takes fill the flit.
 inline bool Packer256::must_have_data() const {
   const ClassNibbles data = nonzero_classes(filling_.left) & kDataClasses;
   if (data == 0 || data == nonzero_classes(filling_.left)) return false;

@@ -2,10 +2,11 @@
 
 namespace cxloom {
 
-/// Slot 0. Where reads' data and completions wait together, two completions in it (H4) and three data headers in a
-/// generic slot (G6) carry most a slot, if a generic slot is free behind the data left over. Where completions prevail,
-/// two chunks left over and the data of one header (H3) fill the flit and leave three, beside which slot 0 has two
-/// completions again: more of them a flit than otherwise fit. docs/model/flit.md has the best mixes.
+/// Slot 0. Where reads' data and completions wait together, two completions in it (H4) and three data headers
+/// in a generic slot (G6) carry most a slot, if a generic slot is free behind the data left over. Where
+/// completions prevail, two chunks left over and the data of one header (H3) fill the flit and leave three,
+/// beside which slot 0 has two completions again: more of them a flit than otherwise fit. docs/model/flit.md
+/// has the best mixes.
 inline void Packer68::place_header() {
   const unsigned completions = nibble_at(filling_.left, Channel::kS2MNDR);
   const unsigned data = nibble_at(filling_.left, Channel::kS2MDRS);

@@ -1,4 +1,5 @@
-// Fills a flit of 68 B: four slots, of which slot 0 shares its 16 bytes with the flit header and carries no data.
+// Fills a flit of 68 B: four slots, of which slot 0 shares its 16 bytes with the flit header and carries no
+// data.
 #pragma once
 
 #include "protocol/flit/filling.hpp"
@@ -12,7 +13,8 @@ class Packer68 {
 
   explicit Packer68(FlitFilling& filling) : filling_(filling) {}
 
-  /// The slots from the `first` on: slot 0 may have a MAC. No more data are under way than fit beside a header.
+  /// The slots from the `first` on: slot 0 may have a MAC. No more data are under way than fit beside a
+  /// header.
   void pack(unsigned first);
 
  private:

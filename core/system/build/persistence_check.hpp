@@ -9,8 +9,9 @@ struct EventParams;
 
 class System;
 
-/// Throws InputError for a way to persistent memory that avoids a buffer which another way passes, for a buffer on no such way, and
-/// for what loses or reorders the messages of a buffer. `events` happen during the run.
+/// Throws InputError for a way to persistent memory that avoids a buffer which another way passes, for a
+/// buffer on no such way, and for what loses or reorders the messages of a buffer. `events` happen during the
+/// run.
 void check_persist_buffers(const System& system, const std::vector<EventParams>& events);
 
 }  // namespace cxloom

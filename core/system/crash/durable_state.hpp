@@ -50,8 +50,9 @@ struct DurableState {
   std::vector<std::uint64_t> key() const;
 };
 
-/// What would be left if the power failed now: memory has what it has answered for, persist buffers have their entries; what is under way and
-/// in caches is gone. `system` keeps versions of lines. `lost`: a switch that is lost with its buffer.
+/// What would be left if the power failed now: memory has what it has answered for, persist buffers have
+/// their entries; what is under way and in caches is gone. `system` keeps versions of lines. `lost`: a switch
+/// that is lost with its buffer.
 DurableState durable_state(const System& system, const RecoveryOrder& order = kRecoveryOrder,
                            std::optional<NodeId> lost = {});
 

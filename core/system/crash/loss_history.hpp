@@ -1,4 +1,5 @@
-// The shortest history that shows a loss: requests are left out, and the rest runs again, until nothing more can be left out.
+// The shortest history that shows a loss: requests are left out, and the rest runs again, until nothing more
+// can be left out.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +43,8 @@ struct LossShown {
   std::vector<HistoryStep> steps;
 };
 
-/// Delta debugging (Zeller and Hildebrandt 2002) over the requests of a run. Each step is a run, which is the same each time.
+/// Delta debugging (Zeller and Hildebrandt 2002) over the requests of a run. Each step is a run, which is the
+/// same each time.
 class LossSearch {
  public:
   /// Begins with the first `issued` requests of each workload of `spec`, in its order: those that a run had

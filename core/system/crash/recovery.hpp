@@ -22,10 +22,11 @@ class Recovery {
   Recovery(const Registry& registry, const Spec& spec, const RecoveryOrder& order = kRecoveryOrder)
       : registry_(registry), spec_(spec), order_(order) {}
 
-  /// Brings the system up with what is left, and drains the entries by messages to memory: those that are near to their memory before
-  /// those that are farther, and of a line one after the other. Nothing else goes on: neither the workload nor CXL.io has begun.
-  /// `changed` sees each state that a loss of power during it would leave; what is under way then is gone. Gives how long it takes
-  /// from the first drain to the last answer.
+  /// Brings the system up with what is left, and drains the entries by messages to memory: those that are
+  /// near to their memory before those that are farther, and of a line one after the other. Nothing else goes
+  /// on: neither the workload nor CXL.io has begun. `changed` sees each state that a loss of power during it
+  /// would leave; what is under way then is gone. Gives how long it takes from the first drain to the last
+  /// answer.
   Time play(
       const DurableState& left, const std::function<void(const DurableState&)>& changed,
       const Look& look = [] {}) const;

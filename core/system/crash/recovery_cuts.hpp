@@ -14,10 +14,10 @@ namespace cxloom {
 
 /// What came of the recoveries from one state.
 struct RecoveryEnds {
-  std::set<LineContents>
-      contents;  ///< of the lines of the entries, in the end: one if it does not matter where recovery was cut
-  std::uint64_t recoveries = 0;  ///< that were begun
-  Time longest;                  ///< of recoveries that came to their end: without a cut, the only one
+  std::set<LineContents> contents;  ///< of the lines of the entries, in the end: one if it does not matter
+                                    ///< where recovery was cut
+  std::uint64_t recoveries = 0;     ///< that were begun
+  Time longest;                     ///< of recoveries that came to their end: without a cut, the only one
 };
 
 /// Where recovery is cut.

@@ -78,7 +78,8 @@ void ChannelGraph::depend(std::size_t phase, const RouteTurns& turns, std::uint3
   }
 }
 
-// Any of these classes, at a home, on any of those. Messages leave devices, and come to them, by first virtual channels.
+// Any of these classes, at a home, on any of those. Messages leave devices, and come to them, by first
+// virtual channels.
 void ChannelGraph::depend(std::uint32_t link, ClassSet classes, std::uint32_t on, ClassSet needed) {
   for (ClassSet held = classes & buffers_.limited(link); held != 0; held &= held - 1) {
     for (ClassSet rest = needed & buffers_.limited(on); rest != 0; rest &= rest - 1) {

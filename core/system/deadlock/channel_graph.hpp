@@ -1,4 +1,5 @@
-// The channel dependency graph of a system: which receive buffers messages keep while they wait for which others.
+// The channel dependency graph of a system: which receive buffers messages keep while they wait for which
+// others.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,9 @@ class ChannelGraph {
     const RouteTable* routes;
     const VirtualChannelPlan* plan;
   };
-  /// All must outlive it. Phases follow each other while messages are under way: a message that has come so far by the routes of one
-  /// goes on by those of the next, and what it has chosen by then it may still wait for.
+  /// All must outlive it. Phases follow each other while messages are under way: a message that has come so
+  /// far by the routes of one goes on by those of the next, and what it has chosen by then it may still wait
+  /// for.
   ChannelGraph(const System& system, const MessageFlows& flows, std::vector<Phase> phases);
 
   /// Channels with limited buffers, each of the virtual channels in use.

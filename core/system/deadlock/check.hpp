@@ -1,4 +1,5 @@
-// Whether messages of a system can wait for each other's buffers in a circle: the channel dependency graph of its routes.
+// Whether messages of a system can wait for each other's buffers in a circle: the channel dependency graph of
+// its routes.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +29,15 @@ struct DeadlockCheck {
 
   std::size_t channels = 0;  ///< with limited buffers
   std::size_t dependences = 0;
-  /// Virtual channels that the routes need: with fewer their buffers close circles. None: no buffers are limited.
+  /// Virtual channels that the routes need: with fewer their buffers close circles. None: no buffers are
+  /// limited.
   std::optional<unsigned> virtual_channels_needed;
   std::vector<std::string>
       circle;  ///< channels, each waiting for the next, the last for the first; empty: there is none
   std::size_t epochs = 1;     ///< times at which routes change, and the beginning
   std::optional<Epoch> from;  ///< no circle can close before this one; none: from the beginning
-  /// Messages that were under way when the routes changed are part of the circle; the new routes alone have none.
+  /// Messages that were under way when the routes changed are part of the circle; the new routes alone have
+  /// none.
   bool only_while_routes_change = false;
 
   bool possible() const { return !circle.empty(); }

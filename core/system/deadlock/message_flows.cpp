@@ -51,7 +51,8 @@ class Collector {
     flows_.to[a.index()].push_back({b.index(), dialogue.back});
   }
 
-  /// To be called once, at the end: who sends to a destination for several reasons is one sender, where it was first.
+  /// To be called once, at the end: who sends to a destination for several reasons is one sender, where it
+  /// was first.
   void join_senders(std::size_t nodes) {
     constexpr std::size_t kNowhere = ~std::size_t{0};
     std::vector<std::size_t> place(nodes, kNowhere);
@@ -99,7 +100,8 @@ void MessageFlows::add_to(RouteWalk& walk, const System& system) const {
     walk.add_straight(requester, answering);
 }
 
-// Where a request finds no way on, or comes to virtual switches, an error answer may begin, which goes straight.
+// Where a request finds no way on, or comes to virtual switches, an error answer may begin, which goes
+// straight.
 std::map<std::uint32_t, std::vector<RouteWalk::Sender>> MessageFlows::error_answers(
     const std::vector<RouteWalk::DeadEnd>& dead_ends) const {
   constexpr ClassSet kRequests = kPlain.there;

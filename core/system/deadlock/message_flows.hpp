@@ -15,7 +15,8 @@ struct MessageFlows {
   /// The senders, by destination.
   std::map<std::uint32_t, std::vector<RouteWalk::Sender>> to;
 
-  /// A device that may keep what has come in, and its buffer, until messages of other classes have been sent and answered.
+  /// A device that may keep what has come in, and its buffer, until messages of other classes have been sent
+  /// and answered.
   struct Home {
     std::uint32_t node;
     ClassSet keeps;                        ///< classes of what it keeps

@@ -28,7 +28,8 @@ EventCost& LostMessages::cost(Time until) {
   return *cost_;
 }
 
-// It never comes to its destination. What is kept there until it has come is taken at the end of what happens now.
+// It never comes to its destination. What is kept there until it has come is taken at the end of what happens
+// now.
 void LostMessages::forget(const Message& message) {
   DeliveryOrder* const order = system_.system_context().order.get();
   if (!order || !DeliveryOrder::covers(message.channel) || !order->forget(message)) return;

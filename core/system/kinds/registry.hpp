@@ -42,7 +42,8 @@ struct Registry {
   KindRegistry<GeneratedTopology, TopologyContext> topologies{"topology"};
   std::vector<const void*> plugins;  ///< the libraries that it points into
 
-  /// Calls `visit(category, title, kinds)` for each list of kinds. Parameters, programs and docs know it by its category.
+  /// Calls `visit(category, title, kinds)` for each list of kinds. Parameters, programs and docs know it by
+  /// its category.
   template <class Visit>
   void each_category(Visit visit) const {
     visit_all(*this, visit);

@@ -21,7 +21,8 @@ bool is_divided(const System& system, NodeId node) {
   return memory && !memory->logical_devices().empty();
 }
 
-// What hangs behind a device is bound with it, as a whole: of a memory of logical devices nobody would know whose they are.
+// What hangs behind a device is bound with it, as a whole: of a memory of logical devices nobody would know
+// whose they are.
 void refuse_divided_behind(const System& system, const Component& where, const BoundParams& bound) {
   const Component& first = system.component(bound.to);
   if (!first.forwards()) return;

@@ -12,7 +12,8 @@ namespace cxloom {
 
 class System;
 
-/// The ports of a node on shortest ways to another. Of a device with one link it is that one, unless it has failed.
+/// The ports of a node on shortest ways to another. Of a device with one link it is that one, unless it has
+/// failed.
 std::span<const std::uint16_t> ports_towards(const System& system, std::uint32_t node, std::uint32_t to);
 
 /// Routes lead from a device to a memory, or to a logical device of it, and all virtual switches on the way

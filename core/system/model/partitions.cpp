@@ -52,7 +52,8 @@ Partitions partitions_of(const System& system) {
   for (const System::LinkView& link : system.links()) {
     const std::uint32_t a = link.forward->owner().id().index();
     const std::uint32_t b = link.backward->owner().id().index();
-    // Credits of one direction take the flight of the other. On a shared wire the directions take turns at once.
+    // Credits of one direction take the flight of the other. On a shared wire the directions take turns at
+    // once.
     const Time flight = std::min(link.forward->flight(), link.backward->flight());
     joints.push_back({a, b, link.shared ? Time{} : flight});
   }

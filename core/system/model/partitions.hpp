@@ -17,8 +17,8 @@ struct Partitions {
   struct Joint {
     std::uint32_t a = 0;  ///< nodes
     std::uint32_t b = 0;
-    Time
-        soonest;  ///< what one end does has no effect at the other before: a message or a credit, in either direction
+    Time soonest;  ///< what one end does has no effect at the other before: a message or a credit, in either
+                   ///< direction
   };
 
   /// By node. They are numbered in the order of their first nodes.

@@ -69,7 +69,8 @@ class System {
   const std::vector<LinkView>& links() const { return parts_->links; }
   const std::vector<InArena<LinkEnd>>& link_ends() const { return parts_->link_ends; }
   const std::vector<Topology::EdgePort>& edge_ports() const { return parts_->edge_ports; }
-  /// By node, the identity of the first edge port that leads to it, by which its messages name it; none: there is no such port.
+  /// By node, the identity of the first edge port that leads to it, by which its messages name it; none:
+  /// there is no such port.
   std::vector<std::optional<PbrId>> pbr_ids() const;
 
   RouteMetric route_metric() const { return parts_->metric; }
@@ -80,7 +81,8 @@ class System {
   /// When routes will change, and how: to be said before the run. The first epoch is the beginning.
   void expect(std::vector<RouteEpoch> epochs) { epochs_ = std::move(epochs); }
   const std::vector<RouteEpoch>& route_epochs() const { return epochs_; }
-  /// Routes lead around these links from now on, which begins the next epoch. Whoever knows routes must hear of it.
+  /// Routes lead around these links from now on, which begins the next epoch. Whoever knows routes must hear
+  /// of it.
   void route_around(const std::vector<bool>& links);
 
   /// What it takes of the machine's memory, as was estimated before it was built.

@@ -32,7 +32,8 @@ std::string described(const TypeLayout& type) {
          std::to_string(type.alignment);
 }
 
-/// What was written first stands first in every version's stamp; the types are read only if all of that agrees.
+/// What was written first stands first in every version's stamp; the types are read only if all of that
+/// agrees.
 void check_stamp(const std::vector<char>& bytes) {
   static constexpr PluginStamp kOwn = make_plugin_stamp();
   PluginStamp stamp{};

@@ -23,7 +23,8 @@ struct TypeLayout {
   bool operator==(const TypeLayout&) const = default;
 };
 
-/// The stamp. Its first four members keep their places in all versions to come, so that any version reads any other's.
+/// The stamp. Its first four members keep their places in all versions to come, so that any version reads any
+/// other's.
 struct PluginStamp {
   std::array<char, 16> magic{};
   std::uint32_t bytes = 0;             ///< of the stamp
@@ -90,7 +91,8 @@ constexpr PluginStamp make_plugin_stamp() {
 
 }  // namespace cxloom
 
-/// The entry of a plug-in, with its stamp: `CXLOOM_PLUGIN(registry) { registry.devices.add<MyDevice>("my-device"); }`.
+/// The entry of a plug-in, with its stamp: `CXLOOM_PLUGIN(registry) {
+/// registry.devices.add<MyDevice>("my-device"); }`.
 #define CXLOOM_PLUGIN(registry)                                                                    \
   extern "C" __attribute__((visibility("default"))) const cxloom::PluginStamp cxloom_plugin_stamp; \
   constinit const cxloom::PluginStamp cxloom_plugin_stamp = cxloom::make_plugin_stamp();           \

@@ -42,7 +42,8 @@ void ProtocolRecorder::sent(const Message& message, Time at) {
 
 void ProtocolRecorder::handling(const Message& message, NodeId node, Time now, const std::string& state) {
   const LineAddress line = LineAddress::of(message.address);
-  // What an agent begins within another message to the same line is the end of that: each state follows on the one before.
+  // What an agent begins within another message to the same line is the end of that: each state follows on
+  // the one before.
   if (!open_.empty() && open_.back().node == node && open_.back().line == line) complete(open_.back(), state);
   open_.push_back({std::nullopt, node, line});
   if (!wanted(message)) return;

@@ -83,7 +83,8 @@ class ProtocolRecorder final : public ProtocolObserver {
   void open_window() { part_ = RunPart::kWindow; }
   void close_window() { part_ = RunPart::kDrain; }
 
-  /// Messages since the last call, in the order in which devices began to act on them; to be called between events.
+  /// Messages since the last call, in the order in which devices began to act on them; to be called between
+  /// events.
   ProtocolTable take();
 
  private:

@@ -1,5 +1,6 @@
-// Utilisation and queue occupancy over time, of every direction of links and buses and of every memory, sampled
-// at equal intervals inside the measured window; and the share of a tiered program's accesses that its nearest node answers.
+// Utilisation and queue occupancy over time, of every direction of links and buses and of every memory,
+// sampled at equal intervals inside the measured window; and the share of a tiered program's accesses that
+// its nearest node answers.
 #pragma once
 
 #include <cstdint>

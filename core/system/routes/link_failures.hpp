@@ -1,4 +1,5 @@
-// Which links of a system have failed, and which of them the routes avoid: what failures and repairs make of it, without a clock.
+// Which links of a system have failed, and which of them the routes avoid: what failures and repairs make of
+// it, without a clock.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,8 @@ namespace cxloom {
 
 namespace {
 
-// In the order in which the events of a run happen: at one instant all failures and repairs, then what is discovered.
+// In the order in which the events of a run happen: at one instant all failures and repairs, then what is
+// discovered.
 struct Step {
   Time at;
   bool discovery;

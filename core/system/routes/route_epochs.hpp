@@ -1,4 +1,5 @@
-// The times at which the routes of a system change, because parts of it fail and are repaired, and what they are then.
+// The times at which the routes of a system change, because parts of it fail and are repaired, and what they
+// are then.
 #pragma once
 
 #include <cstddef>

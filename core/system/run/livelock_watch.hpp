@@ -17,7 +17,8 @@ struct RunParams;
 
 /// Epochs are of simulated time, so that the verdict is the same however the events of a run are divided or
 /// cut into slices. Epochs in which nothing happens are passed over. A run is given up
-/// - at the end of an epoch, if somebody waits for an answer, none has come for whole epochs in a row, and in these, the first
+/// - at the end of an epoch, if somebody waits for an answer, none has come for whole epochs in a row, and in
+/// these, the first
 ///   aside, links have delivered `run.livelock_deliveries` messages,
 /// - if in `kMostSilent` of these in a row something has happened, but nothing was delivered,
 /// - within an instant, of which so many events are no part of any system.

@@ -81,7 +81,8 @@ std::vector<Part> parts_of_plugins(const Registry& registry, const Spec& spec) {
   return parts;
 }
 
-/// The device that an event woke up, or whose media it did; empty if it was something else, such as the end of a link.
+/// The device that an event woke up, or whose media it did; empty if it was something else, such as the end
+/// of a link.
 std::string device_at_work(const System& system, const EventHandler* handler) {
   for (const auto& component : system.components()) {
     MemoryOwner* const owner = system.roles().of<MemoryOwner>(component->id());

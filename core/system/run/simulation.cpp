@@ -32,7 +32,8 @@ constexpr Time kLatest{Time::max().ps() / 2};
 // too little of how they depend on each other.
 constexpr std::uint64_t kFirstLook = 4096;
 
-// Accesses of a pattern that a check looks at: what is wrong with one is wrong with many, and each takes some ten nanoseconds.
+// Accesses of a pattern that a check looks at: what is wrong with one is wrong with many, and each takes some
+// ten nanoseconds.
 constexpr std::uint64_t kMostOfPattern = 100'000;
 
 }  // namespace
@@ -398,7 +399,8 @@ void Simulation::conclude_if_known() {
 
 void Simulation::rests() { end_io_with_work(); }
 
-// CXL.io is the background of the work: it ends with the last answer, and what is under way then is let through.
+// CXL.io is the background of the work: it ends with the last answer, and what is under way then is let
+// through.
 void Simulation::end_io_with_work() {
   if (system_.roles().all<IoInitiator>().empty()) [[likely]]
     return;
@@ -421,7 +423,8 @@ void Simulation::open_window(Time now) {
   observer_.measuring_begins(now);
 }
 
-// What one throws is thrown when all the others are closed: their measures are results, if of a run that ends unfinished.
+// What one throws is thrown when all the others are closed: their measures are results, if of a run that ends
+// unfinished.
 void Simulation::close_window(Time now) {
   window_.close(now);
   std::exception_ptr thrown;

@@ -61,10 +61,12 @@ class Simulation final : private RequestObserver {
   /// Lets the outside give accesses to a host or accelerator that has no workload; to be called before it
   /// runs. Throws InputError if there is no such device or it has work already.
   ExternalFeed& drive(const std::string& device);
-  /// Gives one access to a device that is driven from outside, now; `answered` is called at its completion. Throws
-  /// InputError, with everything as it was, for an access that nobody can serve, and for one after the end.
+  /// Gives one access to a device that is driven from outside, now; `answered` is called at its completion.
+  /// Throws InputError, with everything as it was, for an access that nobody can serve, and for one after the
+  /// end.
   void inject(const std::string& device, const Access& access, ExternalFeed::Answered answered);
-  /// No more accesses will come from outside, but for those of answers to others. Throws InputError if the simulation is over.
+  /// No more accesses will come from outside, but for those of answers to others. Throws InputError if the
+  /// simulation is over.
   void close_feeds();
   /// It is inside of `advance`: an answer, or something else that it calls, has asked.
   bool advancing() const { return advancing_; }

@@ -13,8 +13,9 @@ namespace cxloom {
 /// for more nobody would want to wait.
 inline constexpr std::size_t kEntriesLookedAt = 10'000;
 
-/// Looks at every entry of a spec by itself, whatever is wrong with the others: keys, kinds, values, bounds and the
-/// rules between them. What takes a whole system to see, such as a footprint beyond the address map, is not looked for.
+/// Looks at every entry of a spec by itself, whatever is wrong with the others: keys, kinds, values, bounds
+/// and the rules between them. What takes a whole system to see, such as a footprint beyond the address map,
+/// is not looked for.
 ErrorList spec_errors(const Value& spec, const Registry& registry);
 
 /// Throws an error of building a system together with all that are wrong with its spec besides.

@@ -1,5 +1,6 @@
-// The sections of a spec: its top-level keys. Each is declared once, in spec_section.cpp: what it is for, how it is written,
-// what its entries take. Reading, messages, the JSON Schema, the reference and the Python front end derive from that.
+// The sections of a spec: its top-level keys. Each is declared once, in spec_section.cpp: what it is for, how
+// it is written, what its entries take. Reading, messages, the JSON Schema, the reference and the Python
+// front end derive from that.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ enum class SectionForm : std::uint8_t {
 std::string_view form_name(SectionForm form);
 
 struct SpecSection {
-  /// Takes an entry, or the whole of `kOne`, whose name is empty. Throws InputError with the path below the entry.
+  /// Takes an entry, or the whole of `kOne`, whose name is empty. Throws InputError with the path below the
+  /// entry.
   using Take = std::function<void(const std::string& name, const Value& written)>;
 
   std::string name;
@@ -48,7 +50,8 @@ struct SpecSection {
   std::function<Take(const Registry& registry)> checker = {};
 };
 
-/// A section whose entries are parameters, known by the name of an entry. Each that was read goes to `store(spec, params)`.
+/// A section whose entries are parameters, known by the name of an entry. Each that was read goes to
+/// `store(spec, params)`.
 template <class Params, class Store>
 SpecSection params_section(const std::string& name, SectionForm form, const std::string& entry, Store store,
                            const std::string& doc) {

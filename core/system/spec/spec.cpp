@@ -205,7 +205,8 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
       .category("tiering")
       .default_text("none: pages stay where they are placed")
       .doc("Which pages the kernel moves to another memory while the program runs, and when.");
-  // A rule, and no effect, which may be left out where `addresses` is set over it: a run without it is another experiment.
+  // A rule, and no effect, which may be left out where `addresses` is set over it: a run without it is
+  // another experiment.
   schema.rule(
       "tiering has no effect while addresses are as-is: pages are not placed; set addresses to a placement, or "
       "tiering to null",

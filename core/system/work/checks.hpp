@@ -14,11 +14,13 @@ void check_closed_loop(const Spec::Workload& workload, const Requester& requeste
 void check_instruction_time(const Spec::Workload& workload, const Requester& requester);
 /// It spaces accesses by their instruction gaps, and none of those read so far has any.
 bool ignores_instruction_time(const Requester& requester);
-/// The instructions between its accesses take no time, as nothing says how long one takes, and nothing else spaces them.
+/// The instructions between its accesses take no time, as nothing says how long one takes, and nothing else
+/// spaces them.
 bool drops_instruction_gaps(const Requester& requester);
 /// A sentence about that.
 std::string note_on_dropped_gaps(const std::string& device);
-/// Throws InputError if it ignores its instruction_time, once all its accesses are read: only then is it known that a trace has no gaps.
+/// Throws InputError if it ignores its instruction_time, once all its accesses are read: only then is it
+/// known that a trace has no gaps.
 void check_instruction_gaps(const std::string& device, const Requester& requester);
 
 }  // namespace cxloom

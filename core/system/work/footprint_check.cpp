@@ -24,7 +24,8 @@ std::vector<AddressMap::Extent> without_borders(std::vector<AddressMap::Extent> 
   return merged;
 }
 
-// What is certain to be answered with an error is a mistake. Of a trace the addresses show only during the run.
+// What is certain to be answered with an error is a mistake. Of a trace the addresses show only during the
+// run.
 void check_owners(const AddressRange& range, const AddressMap& map, const std::string& device) {
   const auto other = map.foreign(range.base, range.bytes, device);
   if (!other) return;

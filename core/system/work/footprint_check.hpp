@@ -8,8 +8,8 @@
 
 namespace cxloom {
 
-/// Throws InputError, with the path `base` or `footprint`, for a range that leaves the address map, or reaches memory
-/// that belongs to another device.
+/// Throws InputError, with the path `base` or `footprint`, for a range that leaves the address map, or
+/// reaches memory that belongs to another device.
 void check_footprint(const AddressRange& range, const AddressMap& map, const std::string& device);
 
 }  // namespace cxloom

@@ -1,4 +1,5 @@
-// The memory that programs find, as NUMA nodes: which there are, how far away, and which parts of them are there now.
+// The memory that programs find, as NUMA nodes: which there are, how far away, and which parts of them are
+// there now.
 #pragma once
 
 #include <string>
@@ -25,7 +26,8 @@ class ProgramNodes {
                                          Bytes page) const;
 
  private:
-  /// The extents that a device has at some time of the run, in pieces of which it has all or nothing at any time.
+  /// The extents that a device has at some time of the run, in pieces of which it has all or nothing at any
+  /// time.
   Extents extents_ever(const std::string& device) const;
 
   const System& system_;

@@ -75,7 +75,8 @@ class WorkloadBuilder {
   std::vector<std::vector<bool>> offered(const Placed& placed) const {
     return nodes_.offered(placed.workload->device, placed.nodes, page_);
   }
-  /// The placement, which has placed nothing yet, and knows which nodes have memory now; `ever`: all that will have some.
+  /// The placement, which has placed nothing yet, and knows which nodes have memory now; `ever`: all that
+  /// will have some.
   static PagePlacement& restarted(const Placed& placed, const std::vector<std::vector<bool>>& offers,
                                   bool ever = false);
   /// Every program that shares memory with others says the same of `page` and `frames`.

@@ -1,4 +1,5 @@
-// The cycle of a memory latency benchmark (lat_mem_rd of LMbench): a chase that goes through all blocks in one fixed order.
+// The cycle of a memory latency benchmark (lat_mem_rd of LMbench): a chase that goes through all blocks in
+// one fixed order.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,5 @@
-// The pattern of a program with objects: each has a range of addresses, a share of the accesses, and a pattern.
+// The pattern of a program with objects: each has a range of addresses, a share of the accesses, and a
+// pattern.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// A placement whose choices are looked at: one of a plug-in may name a node that is not there, or frames that nobody has.
+// A placement whose choices are looked at: one of a plug-in may name a node that is not there, or frames that
+// nobody has.
 #pragma once
 
 #include <cstdint>

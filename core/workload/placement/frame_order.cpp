@@ -22,7 +22,8 @@ Shuffle::Shuffle(std::uint64_t count, std::uint64_t key) : count_(count) {
   for (std::uint64_t& each : keys_) each = key = mix_bits(key);
 }
 
-// Each round changes one half by the other, which is left as it is: so it can be undone, and no two numbers become one.
+// Each round changes one half by the other, which is left as it is: so it can be undone, and no two numbers
+// become one.
 std::uint64_t Shuffle::permuted(std::uint64_t value) const {
   std::uint64_t low = value & low_mask_;
   std::uint64_t high = value >> low_bits_;

@@ -16,8 +16,9 @@ enum class FrameLayout : std::uint8_t {
   kContiguous,  ///< one behind the other: huge pages, or memory right after a boot
 };
 
-/// The numbers below `count` in an order without a pattern, each once: a Feistel network over the next power of two, walked on
-/// until it gives one of them (Black and Rogaway, 2002). It takes no memory, and one key gives one order on every machine.
+/// The numbers below `count` in an order without a pattern, each once: a Feistel network over the next power
+/// of two, walked on until it gives one of them (Black and Rogaway, 2002). It takes no memory, and one key
+/// gives one order on every machine.
 class Shuffle {
  public:
   Shuffle(std::uint64_t count, std::uint64_t key);
@@ -54,7 +55,8 @@ class FrameOrder {
   bool holds(Address address) const { return frame_at(address).has_value(); }
   /// The base of the frame that an address is in; nothing: it is in none.
   std::optional<Address> frame_at(Address address) const;
-  /// The frame of that place in the order. Who has all places up to `end` may go on in the frame behind it, as far as there is one.
+  /// The frame of that place in the order. Who has all places up to `end` may go on in the frame behind it,
+  /// as far as there is one.
   Frame at(std::uint64_t place, std::uint64_t end) const;
 
  private:

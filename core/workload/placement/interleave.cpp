@@ -7,7 +7,8 @@ namespace cxloom {
 
 namespace {
 
-/// With the nodes in the order written: weights are theirs. Linux knows nodes by number, and goes round by that.
+/// With the nodes in the order written: weights are theirs. Linux knows nodes by number, and goes round by
+/// that.
 std::vector<std::size_t> written_order(const std::vector<std::string>& names,
                                        const PlacementContext& context) {
   if (names.empty()) return nodes_named(context.nodes, {});

@@ -1,4 +1,5 @@
-// The pages of a program as whoever migrates them sees them: which are where, and what it takes to put one elsewhere.
+// The pages of a program as whoever migrates them sees them: which are where, and what it takes to put one
+// elsewhere.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,8 @@ struct PageMove {
   std::size_t from_node = 0;  ///< where `from` is
   std::uint64_t room = 0;     ///< bytes from `to` on that are the program's
 
-  /// Where an access of this size is behind the move. One across the end of the page ends with the last byte that is the program's.
+  /// Where an access of this size is behind the move. One across the end of the page ends with the last byte
+  /// that is the program's.
   Address moved(Address address, std::uint64_t size) const {
     const std::uint64_t offset = address.value() - from.value();
     return offset < bytes ? Address{to.value() + std::min(offset, room - std::min(room, size))} : address;
@@ -38,7 +40,8 @@ class MovablePages {
   virtual std::optional<std::size_t> node_of_memory(const std::string& memory) const = 0;
   /// What nodes there are.
   virtual const std::vector<std::string>& node_names() const = 0;
-  /// Its pages in a node, of these addresses of the program if some are given, in the order of their first touch.
+  /// Its pages in a node, of these addresses of the program if some are given, in the order of their first
+  /// touch.
   virtual std::vector<std::uint64_t> pages_in(std::size_t node, const std::optional<AddressRange>& range) = 0;
   /// Takes a frame of a node for a page; nothing if the program has none left there, or the page is there.
   virtual std::optional<PageMove> begin_move(std::uint64_t page, std::size_t node) = 0;
@@ -49,7 +52,8 @@ class MovablePages {
 
   // For whoever sees each access when it is made.
 
-  /// From now on the stream gives the program's own addresses, and pages are placed by `place`. To be called before the first access.
+  /// From now on the stream gives the program's own addresses, and pages are placed by `place`. To be called
+  /// before the first access.
   virtual void place_later() = 0;
   /// Puts the address in memory in place of the program's, and gives the page's number; a new page gets a
   /// frame. Throws InputError if the program needs more memory than it has.

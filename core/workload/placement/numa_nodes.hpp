@@ -40,14 +40,16 @@ struct NumaNode {
 
 /// How far a memory is from a device: the time of a line on its way, unloaded.
 using Distance = std::function<Time(NodeId memory)>;
-/// What a device may use of a memory that is given in extents, none of which overlap; nothing: it is no such memory.
+/// What a device may use of a memory that is given in extents, none of which overlap; nothing: it is no such
+/// memory.
 using Extents = std::function<std::optional<std::vector<AddressMap::Extent>>(NodeId memory)>;
 
 /// The nodes of a device, in the order of the address map: regions with the same memories are one. Memory
 /// that belongs to another device is in none.
 std::vector<NumaNode> numa_nodes(const AddressMap& map, const std::string& device, Bytes page,
                                  const Distance& distance, const Extents& extents = {});
-/// The addresses of a part of the map, by its number, whose bytes lie in extents of all of its memories that have some.
+/// The addresses of a part of the map, by its number, whose bytes lie in extents of all of its memories that
+/// have some.
 std::vector<AddressMap::Extent> usable_in(const AddressMap& map, std::size_t part, const Extents& extents);
 
 /// The nodes' places, nearest first; of those that are as near, the first.
@@ -64,8 +66,9 @@ std::vector<MemoryOfOther> memory_of_others(const AddressMap& map, const std::st
 void refuse_of_other(std::span<const MemoryOfOther> others, const std::string& name,
                      const std::vector<std::string>& known, const std::string& key);
 
-/// The places of the nodes that have these memories, in the order of the nodes; all, if none is named. A memory with logical
-/// devices names all of them. Throws InputError for a name that is none, with the reason if it is one of `others`.
+/// The places of the nodes that have these memories, in the order of the nodes; all, if none is named. A
+/// memory with logical devices names all of them. Throws InputError for a name that is none, with the reason
+/// if it is one of `others`.
 std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std::vector<std::string>& names,
                                      std::span<const MemoryOfOther> others = {});
 

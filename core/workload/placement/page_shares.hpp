@@ -30,9 +30,10 @@ struct PlacedProgram {
   std::string path = {};               ///< where its mistakes are, if whoever asks does not say it
 };
 
-/// How many frames of each node each program gets: as many as it takes if all programs touch their pages in turn, one page
-/// each. So whoever needs less than an equal share of what several want gets all of it, and the others share the rest evenly. Programs whose pages
-/// are not known have a page each, and share what the others leave. `free` are the frames of all nodes.
+/// How many frames of each node each program gets: as many as it takes if all programs touch their pages in
+/// turn, one page each. So whoever needs less than an equal share of what several want gets all of it, and
+/// the others share the rest evenly. Programs whose pages are not known have a page each, and share what the
+/// others leave. `free` are the frames of all nodes.
 std::vector<std::vector<std::uint64_t>> share_out(std::vector<std::uint64_t> free,
                                                   std::span<const PlacedProgram> programs);
 

@@ -111,7 +111,8 @@ void PlacedStream::offer(const std::vector<std::vector<bool>>& parts) {
   if (tables_) tables_->nodes_changed(has_memory);
 }
 
-// What a placement says the same of is kept as one, so that memory grows with the turns of an interleave, not with the pages.
+// What a placement says the same of is kept as one, so that memory grows with the turns of an interleave, not
+// with the pages.
 void PlacedStream::touch(const PageRuns& pages) {
   std::uint64_t had = 0;
   for (PageRun run : pages) {

@@ -111,7 +111,8 @@ class PlacedStream final : public AccessStream, private MovablePages {
   /// they are first touched. To be called once. Throws InputError below the workload if there are too few.
   void touch(const PageRuns& pages);
 
-  /// Calls `visit` for the frames of pages touched before the run, in the order of touch: so many bytes of them, the last.
+  /// Calls `visit` for the frames of pages touched before the run, in the order of touch: so many bytes of
+  /// them, the last.
   void touched_last(std::uint64_t bytes,
                     const std::function<void(Address base, std::uint64_t bytes)>& visit) const;
   /// The address that an access has in memory is found here, once: its request keeps it, whatever becomes of

@@ -1,4 +1,5 @@
-// Ranges: a placement for each range of a program's addresses, or each of its objects, as mbind gives it to a mapping.
+// Ranges: a placement for each range of a program's addresses, or each of its objects, as mbind gives it to a
+// mapping.
 #pragma once
 
 #include <cstdint>

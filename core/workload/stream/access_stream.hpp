@@ -34,7 +34,8 @@ enum class AccessRole : std::uint8_t {
 };
 inline constexpr std::uint8_t kAccessRoles = static_cast<std::uint8_t>(AccessRole::kPageWalk) + 1;
 
-/// Whether an access of this kind may have the role: the read of a line for a store reads, a write-back writes.
+/// Whether an access of this kind may have the role: the read of a line for a store reads, a write-back
+/// writes.
 constexpr bool may_be(AccessRole role, AccessKind kind) {
   return role == AccessRole::kDemand ||
          kind == (role == AccessRole::kWriteBack ? AccessKind::kWrite : AccessKind::kRead);
@@ -53,9 +54,11 @@ struct Access {
   /// A flush brings data: caches in front had the line dirty.
   bool brings : 1 = false;
   AccessRole role = AccessRole::kDemand;
-  /// Cycles from the data of the access that it needs to its own address; if it needs none, from when its core comes to it.
+  /// Cycles from the data of the access that it needs to its own address; if it needs none, from when its
+  /// core comes to it.
   std::uint16_t dependence_cycles = 0;
-  /// Cycles of its core since the access of its thread before it, where nothing waits for memory; 0: not given.
+  /// Cycles of its core since the access of its thread before it, where nothing waits for memory; 0: not
+  /// given.
   std::uint32_t cycles = 0;
 
   /// Lines that it touches.

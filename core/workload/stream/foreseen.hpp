@@ -1,5 +1,6 @@
-// A stream that is read ahead of who makes its accesses: how often each page comes among the next ones, in the order of the stream.
-// No kernel has this; an oracle among the policies that move pages does, for what knowing the future would gain.
+// A stream that is read ahead of who makes its accesses: how often each page comes among the next ones, in
+// the order of the stream. No kernel has this; an oracle among the policies that move pages does, for what
+// knowing the future would gain.
 #pragma once
 
 #include <bit>
@@ -15,8 +16,8 @@ namespace cxloom {
 
 class ForeseenStream final : public AccessStream {
  public:
-  /// So many accesses ahead, in pages of this size, of the first `most`: what comes behind them is not made, but for
-  /// others' sake.
+  /// So many accesses ahead, in pages of this size, of the first `most`: what comes behind them is not made,
+  /// but for others' sake.
   ForeseenStream(std::unique_ptr<AccessStream> stream, std::uint64_t ahead, std::uint64_t most, Bytes page)
       : stream_(std::move(stream)),
         ahead_(ahead),

@@ -1,4 +1,5 @@
-// The latest accesses of one of several streams that are made as one: what a dependence within it is among the accesses of all.
+// The latest accesses of one of several streams that are made as one: what a dependence within it is among
+// the accesses of all.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,9 @@ class LatestAccesses {
   /// The access of that number among those of all is of this stream.
   void add(std::uint64_t number) { numbers_[made_++ % kRemembered] = number; }
 
-  /// Places back among all, where `next` is the number of the next access, of what is so many places back in this stream. A fence
-  /// stays one. What is farther back than is remembered is answered once the oldest of these is, or soon after.
+  /// Places back among all, where `next` is the number of the next access, of what is so many places back in
+  /// this stream. A fence stays one. What is farther back than is remembered is answered once the oldest of
+  /// these is, or soon after.
   std::uint32_t among_all(std::uint32_t own, std::uint64_t next) const {
     if (own == 0 || own == kAllBefore) return own;
     if (own > made_) return 0;

@@ -1,5 +1,5 @@
-// AutoNUMA: NUMA balancing of Linux in mode 1. Pages of all nodes are scanned; one that is accessed from here several times in a row
-// comes to the nearest node while that has room. Nothing is demoted.
+// AutoNUMA: NUMA balancing of Linux in mode 1. Pages of all nodes are scanned; one that is accessed from here
+// several times in a row comes to the nearest node while that has room. Nothing is demoted.
 #pragma once
 
 #include <cstdint>

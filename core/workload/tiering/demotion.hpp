@@ -1,5 +1,5 @@
-// Demotion as kswapd does it: pages of the nearest node that were not accessed lately go to the next node until enough is free there.
-// Kinds that make room share it.
+// Demotion as kswapd does it: pages of the nearest node that were not accessed lately go to the next node
+// until enough is free there. Kinds that make room share it.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class Demotion {
 
   /// There is too little free: a round begins as soon as one may.
   void wake(TieredPages& pages);
-  /// A round, if it is time for one: each page of the nearest node is passed once, at most. One that was accessed since it was
-  /// passed before stays.
+  /// A round, if it is time for one: each page of the nearest node is passed once, at most. One that was
+  /// accessed since it was passed before stays.
   void look(TieredPages& pages);
   /// When it is; the end of time while it sleeps.
   Time next() const { return next_; }

@@ -1,5 +1,5 @@
-// HeMem: samples are counted for each page, and all counts are halved when one has become large. A page with enough is hot and comes to
-// the nearest node, where cold pages make room.
+// HeMem: samples are counted for each page, and all counts are halved when one has become large. A page with
+// enough is hot and comes to the nearest node, where cold pages make room.
 #pragma once
 
 #include <algorithm>

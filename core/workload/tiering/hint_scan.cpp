@@ -56,7 +56,8 @@ void HintScan::look(TieredPages& pages) {
   next_ = pages.now() + period_;
 }
 
-// As update_task_scan_period does it: longer where faults tell nothing, or most are local or of one thread; shorter otherwise.
+// As update_task_scan_period does it: longer where faults tell nothing, or most are local or of one thread;
+// shorter otherwise.
 void HintScan::end_pass(const TieredPages& pages) {
   if (local_ + shared_ == 0 || failed_) {
     period_ = period_ * 2;

@@ -1,5 +1,5 @@
-// The scan of Linux that makes pages inaccessible, so that the next access to each shows by a fault: how much at a time, how often,
-// and what it leaves alone. Kinds that follow Linux share it.
+// The scan of Linux that makes pages inaccessible, so that the next access to each shows by a fault: how much
+// at a time, how often, and what it leaves alone. Kinds that follow Linux share it.
 #pragma once
 
 #include <cstdint>

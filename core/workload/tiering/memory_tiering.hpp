@@ -1,5 +1,6 @@
-// Tiering-0.8: NUMA balancing of Linux in mode 2. Pages of farther nodes are scanned and stamped; one that is accessed soon behind its
-// stamp comes to the nearest node, as fast as a limit allows. A node that is full has its cold pages demoted.
+// Tiering-0.8: NUMA balancing of Linux in mode 2. Pages of farther nodes are scanned and stamped; one that is
+// accessed soon behind its stamp comes to the nearest node, as fast as a limit allows. A node that is full
+// has its cold pages demoted.
 #pragma once
 
 #include <cstdint>

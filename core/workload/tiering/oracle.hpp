@@ -1,5 +1,5 @@
-// An oracle: it knows how often each page comes among the next accesses, which no kernel does, and keeps those that come most often in
-// the nearest node. What it gains is what any policy could, but for the moves.
+// An oracle: it knows how often each page comes among the next accesses, which no kernel does, and keeps
+// those that come most often in the nearest node. What it gains is what any policy could, but for the moves.
 #pragma once
 
 #include <algorithm>

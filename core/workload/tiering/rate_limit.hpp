@@ -1,4 +1,5 @@
-// A limit of the bytes that are promoted in a window of time, as numa_promotion_rate_limit of Linux has it. Kinds that limit share it.
+// A limit of the bytes that are promoted in a window of time, as numa_promotion_rate_limit of Linux has it.
+// Kinds that limit share it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// Which pages of a program move between memories of different speed, and when: the interface of a tiering policy, as the part of
-// a kernel's memory management that decides it. A kind is a file of its own and a line in `register_tiering`, or in the
-// `CXLOOM_PLUGIN` of a plug-in. What each call costs the program is in kernel_costs.hpp.
+// Which pages of a program move between memories of different speed, and when: the interface of a tiering
+// policy, as the part of a kernel's memory management that decides it. A kind is a file of its own and a line
+// in `register_tiering`, or in the `CXLOOM_PLUGIN` of a plug-in. What each call costs the program is in
+// kernel_costs.hpp.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,8 @@ struct TieringSources {
   bool hint_faults = false;        ///< it makes pages inaccessible, and hears of the next access to each
   bool accessed_bits = false;      ///< it reads and clears the bits that an access sets in the page table
   std::uint64_t sample_every = 0;  ///< it hears of one in so many accesses that memory answers; 0: of none
-  /// It knows how often each page comes among so many of the next accesses, as no kernel does; 0: it does not.
+  /// It knows how often each page comes among so many of the next accesses, as no kernel does; 0: it does
+  /// not.
   std::uint64_t foresees = 0;
   bool traffic = false;  ///< it reads what the counters of the memory controllers say
   Time period;           ///< it looks so often, first after one period; zero: never
@@ -55,8 +57,9 @@ struct NodeTraffic {
   Time latency;
 };
 
-/// What a kernel knows of a program's pages, and what it can do with them. Pages have numbers from 0 on in the order of their first
-/// touch; those of page tables have some too, but are never made inaccessible, scanned, sampled or moved.
+/// What a kernel knows of a program's pages, and what it can do with them. Pages have numbers from 0 on in
+/// the order of their first touch; those of page tables have some too, but are never made inaccessible,
+/// scanned, sampled or moved.
 class TieredPages {
  public:
   virtual Time now() const = 0;
@@ -77,8 +80,8 @@ class TieredPages {
   /// Accesses to the page among those that it foresees.
   virtual std::uint64_t coming(std::uint64_t page) const = 0;
 
-  /// The next access to the page faults. All that one call of the policy protects is one shoot-down. False: it does so already, or the
-  /// page is being moved.
+  /// The next access to the page faults. All that one call of the policy protects is one shoot-down. False:
+  /// it does so already, or the page is being moved.
   virtual bool protect(std::uint64_t page) = 0;
   /// Whether the page was accessed since this was asked before.
   virtual bool accessed(std::uint64_t page) = 0;

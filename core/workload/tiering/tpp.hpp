@@ -1,5 +1,5 @@
-// TPP, transparent page placement: pages of farther nodes are scanned; the first fault on one makes it active, the next brings it to
-// the nearest node, which demotes early so that it always has room.
+// TPP, transparent page placement: pages of farther nodes are scanned; the first fault on one makes it
+// active, the next brings it to the nearest node, which demotes early so that it always has room.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Traces of disks: requests to read or write some sectors. Each becomes its lines, and times count from the first request.
+// Traces of disks: requests to read or write some sectors. Each becomes its lines, and times count from the
+// first request.
 #include <algorithm>
 #include <limits>
 
@@ -50,7 +51,8 @@ class BlockReader : public FormatReader {
   std::uint64_t earlier_ = 0;
 };
 
-// --- Microsoft Research's servers, as the SNIA distributes them: the README of "MSR Cambridge Block I/O Traces"
+// --- Microsoft Research's servers, as the SNIA distributes them: the README of "MSR Cambridge Block I/O
+// Traces"
 
 constexpr std::string_view kMsrLine = "TIMESTAMP,HOSTNAME,DISK,Read|Write,OFFSET,SIZE,RESPONSE_TIME";
 constexpr std::uint64_t kFiletimeTick = 100'000;  // picoseconds

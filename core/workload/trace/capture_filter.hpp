@@ -17,17 +17,19 @@ namespace cxloom {
 /// instruction gap of a record counts from the record of the same thread before it.
 class CaptureFilter {
  public:
-  /// With `first_touch` addresses are physical, pages getting frames in the order of their first touch, frames of `page`; else they are
-  /// the program's own. Addresses of different processes differ in their upper 16 bits, which no record has. The first
-  /// `skip` records are left out, and at most `limit` are given, of those that are accesses. Each thread has a core with caches
-  /// of its own, as long as there are no more than `cores`; further threads share them.
+  /// With `first_touch` addresses are physical, pages getting frames in the order of their first touch,
+  /// frames of `page`; else they are the program's own. Addresses of different processes differ in their
+  /// upper 16 bits, which no record has. The first `skip` records are left out, and at most `limit` are
+  /// given, of those that are accesses. Each thread has a core with caches of its own, as long as there are
+  /// no more than `cores`; further threads share them.
   CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies, bool first_touch,
                 std::uint64_t skip, std::uint64_t limit, std::uint32_t cores = 1,
                 Bytes page = Bytes{kPageBytes});
   CaptureFilter(const CaptureFilter&) = delete;
   CaptureFilter& operator=(const CaptureFilter&) = delete;
 
-  /// A thread began so many instructions, before what it accesses next. They take so many cycles, if that is known.
+  /// A thread began so many instructions, before what it accesses next. They take so many cycles, if that is
+  /// known.
   void begin_instructions(std::uint32_t thread, std::uint64_t count, std::uint64_t cycles = 0) {
     instructions_ += count;
     if (thread >= gaps_.size()) gaps_.resize(thread + 1);
@@ -62,7 +64,8 @@ class CaptureFilter {
   /// accesses hear of it, as long as the line is remembered.
   void arrives(Core& core, Address address, std::uint64_t cycle);
 
-  /// Appends a record that is no access, in its place among the others of its thread. Its dependence is kept if it is a fence.
+  /// Appends a record that is no access, in its place among the others of its thread. Its dependence is kept
+  /// if it is a fence.
   void note(const Access& record, std::uint64_t producer, std::vector<Access>& records) {
     if (record.thread >= gaps_.size()) gaps_.resize(record.thread + 1);
     give(record, producer, records);

@@ -1,4 +1,5 @@
-// ChampSim's traces: a record of bytes for each instruction, inc/trace_instruction.h of github.com/ChampSim/ChampSim.
+// ChampSim's traces: a record of bytes for each instruction, inc/trace_instruction.h of
+// github.com/ChampSim/ChampSim.
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -34,7 +35,8 @@ bool is_canonical(std::uint64_t address) {
   return above == 0 || above == 0xff;
 }
 
-// There is no mark at the beginning. In bytes of anything else some record soon has other flags or no such addresses.
+// There is no mark at the beginning. In bytes of anything else some record soon has other flags or no such
+// addresses.
 template <const ChampsimRecord& shape>
 bool fits_champsim(std::string_view record) {
   const auto flag = [&](std::size_t at) { return static_cast<unsigned char>(record[at]); };

@@ -1,5 +1,6 @@
 // DRAMSim2's two kinds of traces and DRAMsim3's: an address, an operation, and a cycle.
-// Read as TraceBasedSim.cpp of github.com/umd-memsys/DRAMSim2 and src/common.cc of github.com/umd-memsys/DRAMsim3 read them.
+// Read as TraceBasedSim.cpp of github.com/umd-memsys/DRAMSim2 and src/common.cc of
+// github.com/umd-memsys/DRAMsim3 read them.
 #include <algorithm>
 #include <array>
 #include <string>

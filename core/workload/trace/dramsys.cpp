@@ -1,5 +1,6 @@
-// DRAMSys's traces: .stl, whose cycles count from the start, and .rstl, whose cycles count from the request before.
-// Read as StlPlayer.cpp of github.com/tukl-msd/DRAMSys reads them, and as its configs/README.md describes them.
+// DRAMSys's traces: .stl, whose cycles count from the start, and .rstl, whose cycles count from the request
+// before. Read as StlPlayer.cpp of github.com/tukl-msd/DRAMSys reads them, and as its configs/README.md
+// describes them.
 #include <limits>
 
 #include "workload/trace/format.hpp"

@@ -22,7 +22,8 @@ class ForeignTraceParser {
 
   /// Reads the lines that the block completes. Throws TraceError, or InputError with the number of a record.
   void feed(std::string_view block);
-  /// Tells that the input has ended: the last line need not end in a newline. Throws TraceError if there was no access.
+  /// Tells that the input has ended: the last line need not end in a newline. Throws TraceError if there was
+  /// no access.
   void finish();
   /// Appends some of the accesses that were read; nothing: all were taken.
   void take(std::vector<Access>& accesses) { accesses_.take(accesses); }

@@ -64,7 +64,8 @@ const TraceFormat* trace_format(std::string_view name);
 /// The forms that a text can be of: those that its first line fits and, as long as any is left, the lines
 /// behind it. Forms that mean the same by what is there count as one. `whole`: the last line is not cut off.
 std::vector<const TraceFormat*> formats_of_text(std::string_view head, bool whole);
-/// The forms that bytes can be of, each record of them; if of several, and they are `whole`, those of which they are whole records.
+/// The forms that bytes can be of, each record of them; if of several, and they are `whole`, those of which
+/// they are whole records.
 std::vector<const TraceFormat*> formats_of_records(std::string_view head, bool whole);
 
 // The families, each in the file of its name.
@@ -77,7 +78,8 @@ std::vector<TraceFormat> pinatrace_formats();
 std::vector<TraceFormat> prospero_formats();
 std::vector<TraceFormat> ramulator_formats();
 
-/// An access of a trace without sizes: the line that the address is in, as the tool that the trace is for takes it.
+/// An access of a trace without sizes: the line that the address is in, as the tool that the trace is for
+/// takes it.
 Access line_access(std::uint64_t address, AccessKind kind);
 
 /// Gives accesses the times of a trace's ticks, which never decrease.

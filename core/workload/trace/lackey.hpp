@@ -1,4 +1,5 @@
-// Reads what `valgrind --tool=lackey --trace-mem=yes` writes: every instruction and every load and store of a program.
+// Reads what `valgrind --tool=lackey --trace-mem=yes` writes: every instruction and every load and store of a
+// program.
 #pragma once
 
 #include <cstddef>

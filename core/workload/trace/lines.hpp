@@ -32,7 +32,8 @@ bool parse_number(std::string_view text, int base, std::uint64_t& number);
 /// Cuts blocks of bytes into lines, wherever the blocks begin and end.
 class LineSplitter {
  public:
-  /// Calls `on_line(std::string_view)`, without the line's end (LF or CR LF), for each line that the block completes.
+  /// Calls `on_line(std::string_view)`, without the line's end (LF or CR LF), for each line that the block
+  /// completes.
   template <class OnLine>
   void feed(std::string_view block, OnLine&& on_line) {
     while (!block.empty()) {

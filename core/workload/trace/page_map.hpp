@@ -13,8 +13,9 @@ namespace cxloom {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
 
-/// Gives each page, of 4 KiB unless it is said, the next free frame when it is first touched: what an operating system with empty memory
-/// does, and repeatable. Memory grows with the pages touched (at most 64 bytes each), not with the accesses.
+/// Gives each page, of 4 KiB unless it is said, the next free frame when it is first touched: what an
+/// operating system with empty memory does, and repeatable. Memory grows with the pages touched (at most 64
+/// bytes each), not with the accesses.
 class PageMap {
  public:
   /// The size of a page is a power of two.

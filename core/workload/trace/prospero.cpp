@@ -1,4 +1,5 @@
-// Text traces of SST's Prospero: src/sst/elements/prospero/prostextreader.cc of github.com/sstsimulator/sst-elements.
+// Text traces of SST's Prospero: src/sst/elements/prospero/prostextreader.cc of
+// github.com/sstsimulator/sst-elements.
 #include <limits>
 
 #include "workload/trace/format.hpp"

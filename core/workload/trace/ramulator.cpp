@@ -1,5 +1,6 @@
-// Traces of Ramulator 1 and 2. Read as src/Processor.cpp of github.com/CMU-SAFARI/ramulator reads a DRAM trace, and the front
-// ends LoadStoreTrace, ReadWriteTrace and SimpleO3 of github.com/CMU-SAFARI/ramulator2 theirs.
+// Traces of Ramulator 1 and 2. Read as src/Processor.cpp of github.com/CMU-SAFARI/ramulator reads a DRAM
+// trace, and the front ends LoadStoreTrace, ReadWriteTrace and SimpleO3 of github.com/CMU-SAFARI/ramulator2
+// theirs.
 #include <limits>
 #include <utility>
 

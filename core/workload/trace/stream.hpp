@@ -1,4 +1,5 @@
-// An access stream that is fed in batches: a trace too large for memory, or one that only the outside can read.
+// An access stream that is fed in batches: a trace too large for memory, or one that only the outside can
+// read.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,9 @@ namespace cxloom {
 
 class TraceStream final : public AccessStream {
  public:
-  /// Appends the next batch to the vector, which it gets empty, and returns true; false at the end, without a batch.
-  /// An empty batch is not the end. Called from next() and the constructor only, and never again after the end.
+  /// Appends the next batch to the vector, which it gets empty, and returns true; false at the end, without a
+  /// batch. An empty batch is not the end. Called from next() and the constructor only, and never again after
+  /// the end.
   using Refill = std::function<bool(std::vector<Access>&)>;
   /// Told which thread's records are waited for.
   using Want = std::function<void(std::uint32_t)>;

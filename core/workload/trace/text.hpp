@@ -44,12 +44,14 @@ inline constexpr std::array<std::string_view, kTraceColumns> kTraceColumnNames =
 /// `# cxloom-trace 2: address kind size thread`. Other lines that begin with '#' and empty ones are ignored.
 class TextTraceParser {
  public:
-  /// `tick` is the time that a timestamp of 1 means in a file without a header; with one it is always a picosecond.
+  /// `tick` is the time that a timestamp of 1 means in a file without a header; with one it is always a
+  /// picosecond.
   explicit TextTraceParser(const Period& tick = {}) : tick_(tick), most_ticks_(tick.most_steps()) {}
 
   /// Reads the lines that the block completes. Throws TraceError.
   void feed(std::string_view block);
-  /// Tells that the input has ended: the last line need not end in a newline. Throws TraceError if there is no access.
+  /// Tells that the input has ended: the last line need not end in a newline. Throws TraceError if there is
+  /// no access.
   void finish();
   /// Appends some of the accesses that were read; nothing: all were taken.
   void take(std::vector<Access>& accesses) { accesses_.take(accesses); }

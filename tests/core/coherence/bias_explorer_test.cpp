@@ -1,5 +1,6 @@
-// Every state that small systems of caches and a bias agent can reach, in all orders of messages: memory of a device, which the
-// device's own cache and that of one host hold (HDM-D). What is checked is that of explorer_test.cpp.
+// Every state that small systems of caches and a bias agent can reach, in all orders of messages: memory of a
+// device, which the device's own cache and that of one host hold (HDM-D). What is checked is that of
+// explorer_test.cpp.
 #include <gtest/gtest.h>
 
 #include <memory>

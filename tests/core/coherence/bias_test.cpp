@@ -1,4 +1,5 @@
-// Memory kept coherent by bias (HDM-D): what each flow costs, to the picosecond, and what each parameter does.
+// Memory kept coherent by bias (HDM-D): what each flow costs, to the picosecond, and what each parameter
+// does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +30,8 @@ struct BiasOptions {
   bool cached = true;  // the device has a cache
 };
 
-/// A device with memory, and hosts, whose accesses come far apart: the latency of each, in the order of the steps.
+/// A device with memory, and hosts, whose accesses come far apart: the latency of each, in the order of the
+/// steps.
 struct BiasRun {
   explicit BiasRun(const std::vector<BiasStep>& steps, const BiasOptions& options = {}) {
     SpecBuilder system;

@@ -1,4 +1,5 @@
-// Each parameter of caches and of the filter of a coherency agent changes what it says, in the direction that it says.
+// Each parameter of caches and of the filter of a coherency agent changes what it says, in the direction that
+// it says.
 #include <gtest/gtest.h>
 
 #include <string>

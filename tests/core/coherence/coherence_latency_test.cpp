@@ -29,7 +29,8 @@ struct DcohOptions {
   Value::Map filter;
 };
 
-/// Hosts before one coherent memory, whose accesses come far apart: the latency of each of them, in the order of the steps.
+/// Hosts before one coherent memory, whose accesses come far apart: the latency of each of them, in the order
+/// of the steps.
 struct DcohRun {
   DcohRun(int hosts, const std::vector<DcohStep>& steps, const DcohOptions& options = {}) {
     SpecBuilder system;

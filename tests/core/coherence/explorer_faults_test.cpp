@@ -1,4 +1,5 @@
-// The explorer and the oracle find deliberate faults: each breaks an invariant, and the shortest way to it is told.
+// The explorer and the oracle find deliberate faults: each breaks an invariant, and the shortest way to it is
+// told.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -74,8 +75,9 @@ TEST(CoherenceFaults, MessagesWithoutEnd) {
   finds(one_line, answers_at_once(Opcode::kBIConflictAck, Opcode::kBIConflict), "livelock");
 }
 
-// One writes and another reads. Each needs its request, an access to memory and the two parts of the answer, the read a snoop and
-// its answer besides, and the write-back between these, which is taken for done, its Cmp: 2 + 8 + 2 + 1 choices.
+// One writes and another reads. Each needs its request, an access to memory and the two parts of the answer,
+// the read a snoop and its answer besides, and the write-back between these, which is taken for done, its
+// Cmp: 2 + 8 + 2 + 1 choices.
 TEST(CoherenceFaults, TheWayThereIsTheShortest) {
   CoherenceSetup setup;
   setup.hosts = {{small_cache(1), anything(1)}, {small_cache(1), anything(1)}};

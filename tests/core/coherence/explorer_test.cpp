@@ -1,6 +1,7 @@
-// Every state that small systems of caches and a coherency agent can reach: whatever the order of messages and requests, each
-// read sees the latest write, a line has one writer or readers, the filter has whoever holds a line, every request is answered,
-// and no agent stops with a broken invariant (support/coherence_oracle.hpp, support/coherence_explorer.hpp).
+// Every state that small systems of caches and a coherency agent can reach: whatever the order of messages
+// and requests, each read sees the latest write, a line has one writer or readers, the filter has whoever
+// holds a line, every request is answered, and no agent stops with a broken invariant
+// (support/coherence_oracle.hpp, support/coherence_explorer.hpp).
 #include <gtest/gtest.h>
 
 #include <memory>

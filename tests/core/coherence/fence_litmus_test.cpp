@@ -44,7 +44,8 @@ class Order final : public ProtocolObserver {
   std::uint64_t count_ = 0;
 };
 
-/// Rounds in which both read the old values. Each round has two lines of its own, of which both hosts have copies before it.
+/// Rounds in which both read the old values. Each round has two lines of its own, of which both hosts have
+/// copies before it.
 std::uint64_t relaxed_rounds(bool fenced, const std::string& lag) {
   test::SpecBuilder system;
   system.device("sw", "switch").device("mem", "memory", {{"capacity", "1MiB"}, {"dcoh", Value::Map{}}});

@@ -1,5 +1,6 @@
-// The table of litmus tests in docs/model/ordering.md against all orders of messages that the agents allow, and against the models
-// that it names. CXLOOM_COHERENCE_LARGE also plays what takes minutes (make coherence-check).
+// The table of litmus tests in docs/model/ordering.md against all orders of messages that the agents allow,
+// and against the models that it names. CXLOOM_COHERENCE_LARGE also plays what takes minutes (make
+// coherence-check).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -109,7 +110,8 @@ bool changes_lines(const LitmusProgram& program) {
   return false;
 }
 
-// An atomic operation of the memory is asked for in the class of writes: requests to other lines may overtake it.
+// An atomic operation of the memory is asked for in the class of writes: requests to other lines may overtake
+// it.
 TEST(Litmus, AtomicOperationsOfTheMemory) {
   std::size_t some = 0;
   for (const Litmus& test : table()) {

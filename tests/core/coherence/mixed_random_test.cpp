@@ -1,6 +1,7 @@
-// Random systems with several homes of coherent lines, of several kinds, at once: the memory of a host is a host's to keep coherent
-// (HDM-H), or an agent's of its own (HDM-DB), that of an accelerator is its own by bias (HDM-D) or by an agent (HDM-DB), or anybody's
-// as that of others; lines that nobody keeps coherent lie between. What each access sees is checked as in coherence_random_test.cpp.
+// Random systems with several homes of coherent lines, of several kinds, at once: the memory of a host is a
+// host's to keep coherent (HDM-H), or an agent's of its own (HDM-DB), that of an accelerator is its own by
+// bias (HDM-D) or by an agent (HDM-DB), or anybody's as that of others; lines that nobody keeps coherent lie
+// between. What each access sees is checked as in coherence_random_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -324,7 +325,8 @@ class Mixed {
 
 RandomCase made_of_all(std::uint64_t seed) { return Mixed(seed).made(); }
 
-/// Snoops wait for as many answers fewer as other homes have sent to the cache: with one home, for as many as they should.
+/// Snoops wait for as many answers fewer as other homes have sent to the cache: with one home, for as many as
+/// they should.
 test::Fault mixes_up_homes() {
   struct Sent {
     std::map<std::uint32_t, std::uint32_t> to;  // by cache

@@ -1,4 +1,5 @@
-// A line that is on its way back to memory, and is wanted again: what the cache sends for it waits until memory has it.
+// A line that is on its way back to memory, and is wanted again: what the cache sends for it waits until
+// memory has it.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +18,8 @@ constexpr Time kControllerTime = 40_ns;
 constexpr Time kReadTime = 45_ns;
 constexpr Time kWriteTime = 60_ns;
 
-/// One line fits into the cache. x is made dirty by the first access, y takes its place, and then x is wanted again, one after the other.
+/// One line fits into the cache. x is made dirty by the first access, y takes its place, and then x is wanted
+/// again, one after the other.
 Running played(AccessKind first, AccessKind again, bool write_allocate, const std::string& persistence) {
   SpecBuilder system;
   system.device(
@@ -42,8 +44,9 @@ Running played(AccessKind first, AccessKind again, bool write_allocate, const st
   return run;
 }
 
-// y's line comes in at t, and x's leaves p + c later, as the lookup of the next access ends. The write takes w + C + W + w. What is
-// sent for x then takes w + C + R + w for its line, or as long as a write again where writes go past the cache.
+// y's line comes in at t, and x's leaves p + c later, as the lookup of the next access ends. The write takes
+// w + C + W + w. What is sent for x then takes w + C + R + w for its line, or as long as a write again where
+// writes go past the cache.
 constexpr Time kWriteWay = kOneWay * 2 + kControllerTime + kWriteTime;
 constexpr Time kReadWay = kOneWay * 2 + kControllerTime + kReadTime;
 

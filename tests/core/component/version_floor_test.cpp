@@ -1,4 +1,5 @@
-// What a line may be found with after a loss, against all orders that its writes and reads may have taken effect in.
+// What a line may be found with after a loss, against all orders that its writes and reads may have taken
+// effect in.
 #include "component/version_floor.hpp"
 
 #include <gtest/gtest.h>
@@ -77,7 +78,8 @@ struct Told {
   BrokenRule broken_by(std::uint32_t version) const { return floor.broken_by(version, settled[version]); }
 };
 
-// Random histories that some order explains: of these every version is allowed that some order leaves, and no other.
+// Random histories that some order explains: of these every version is allowed that some order leaves, and no
+// other.
 TEST(VersionFloor, AllowsWhatSomeOrderOfTheHistoryLeaves) {
   std::mt19937_64 draw(7);
   const auto below = [&](std::uint64_t bound) { return draw() % bound; };

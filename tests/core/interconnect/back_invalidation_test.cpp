@@ -146,8 +146,9 @@ TEST(BackInvalidation, ABIConflictAckNeverPassesACmpToItsLine) {
 }
 
 TEST(BackInvalidation, StalledRequestsStopNoOtherClass) {
-  // The device never frees a buffer of an M2S Req, and more reads wait than it has. Snoops, their answers, conflicts, writes,
-  // completions and data go on; without errors and checks, whose flits are counted, as if the reads were not there.
+  // The device never frees a buffer of an M2S Req, and more reads wait than it has. Snoops, their answers,
+  // conflicts, writes, completions and data go on; without errors and checks, whose flits are counted, as if
+  // the reads were not there.
   constexpr std::size_t kCount = 60;
   for (const auto& [name, of] : links()) {
     if (!of.credits.any()) continue;
@@ -223,8 +224,9 @@ TEST(BackInvalidation, ABIConflictTakesTheSlotsOfAWriteAndIsNoPayload) {
 }
 
 TEST(BackInvalidation, AnIdleSnoopTakesNinetyNanosecondsAtThePins) {
-  // The delays of the preset cxl/pins-x16-64: x16 at 64 GT/s, ports of 15 ns at both ends. From the last bit of the BISnp's
-  // flit to the first bit of the BIRsp's at the host's pins: its port twice, and 60 ns of its own.
+  // The delays of the preset cxl/pins-x16-64: x16 at 64 GT/s, ports of 15 ns at both ends. From the last bit
+  // of the BISnp's flit to the first bit of the BIRsp's at the host's pins: its port twice, and 60 ns of its
+  // own.
   constexpr Time kPort = 15_ns;
   constexpr Time kHostResponse = 60_ns;
   const FlitLinkOf of{.mode = FlitMode::k256B, .rate = Phy{6, 16}.rate(), .port_delays = kPort * 2};

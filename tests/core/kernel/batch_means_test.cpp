@@ -35,7 +35,8 @@ double mean_of(const Series& series) {
 
 std::uint64_t ps(double ns) { return static_cast<std::uint64_t>(std::llround(ns * 1000.0)); }
 
-/// Times in one server with service times of 1 us, or of exponential length, and Poisson arrivals; from the steady state.
+/// Times in one server with service times of 1 us, or of exponential length, and Poisson arrivals; from the
+/// steady state.
 Series server(RandomStream& random, std::size_t count, double load, bool exponential) {
   constexpr std::size_t kWarmUp = 5000;
   Series times;
@@ -63,7 +64,8 @@ struct Rates {
   double flagged = 0.0;
 };
 
-/// How often the interval holds the true mean, and how often the halves of a steady series are said to differ.
+/// How often the interval holds the true mean, and how often the halves of a steady series are said to
+/// differ.
 Rates rates_of(const std::string& name, int seeds, double truth_ns,
                const std::function<Series(RandomStream&)>& draw) {
   Rates rates;
@@ -106,7 +108,8 @@ TEST(BatchMeans, BatchesMergeAndStayFewerThanTheirMost) {
 }
 
 TEST(BatchMeans, TheIntervalIsThatOfTheBatches) {
-  // 48 x 32 entries, alike in a batch of 32, independent from batch to batch: the textbook's interval of 48 values.
+  // 48 x 32 entries, alike in a batch of 32, independent from batch to batch: the textbook's interval of 48
+  // values.
   RandomStream random(3, "batches", "test");
   Series series;
   std::vector<double> values;

@@ -18,7 +18,8 @@ struct Later {
 };
 using Reference = std::priority_queue<Event, std::vector<Event>, Later>;
 
-/// The queue under test beside std::priority_queue; every event has an order of its own, so there is one right answer.
+/// The queue under test beside std::priority_queue; every event has an order of its own, so there is one
+/// right answer.
 class Pair {
  public:
   void push(std::int64_t ps, std::uint64_t tie) {
@@ -85,7 +86,8 @@ TEST(EventQueue, ManyEventsInOneBucketAndAtOneInstant) {
 }
 
 TEST(EventQueue, CrowdedInstantsOneBehindTheOther) {
-  // Some hundred events each nanosecond, and such as come to an instant that is being worked off or is the next one.
+  // Some hundred events each nanosecond, and such as come to an instant that is being worked off or is the
+  // next one.
   compare_on([](RandomStream& random) { return static_cast<std::int64_t>(random.below(20)) * 1000; }, 5000,
              200'000, 4);
 }

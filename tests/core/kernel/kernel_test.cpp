@@ -35,7 +35,8 @@ class Log : public EventHandler {
 using Lines = std::vector<std::string>;
 
 TEST(Kernel, SimultaneousEventsComeBySourceThenSequence) {
-  // Order (time, source, sequence): scheduled in any order, they come by the age of their source and then as sent.
+  // Order (time, source, sequence): scheduled in any order, they come by the age of their source and then as
+  // sent.
   Kernel kernel;
   Log log(kernel);
   EventSource first = kernel.new_source();
@@ -63,7 +64,8 @@ TEST(Kernel, RefusesTheDayBeforeToday) {
 }
 
 TEST(Kernel, TheEndOfAnInstantComesAfterAllItsEventsAndMayCauseMore) {
-  // Two events at 10 ps; the first asks for the end. The end schedules an event at 10 ps, which asks for another end.
+  // Two events at 10 ps; the first asks for the end. The end schedules an event at 10 ps, which asks for
+  // another end.
   Kernel kernel;
   EventSource source = kernel.new_source();
   Log order(kernel);
@@ -236,7 +238,8 @@ TEST(Kernel, EventsAreCountedAnewBeforeACountRunsIntoTheIdentity) {
     counted_anew.kernel.run(Time::max(), kAll);
     EXPECT_EQ(counted_anew.seen, counted_once.seen) << together;
   }
-  // With what is pending, counts stay below the number of events between, the largest number of pending ones included.
+  // With what is pending, counts stay below the number of events between, the largest number of pending ones
+  // included.
   Kernel kernel(100);
   Log log(kernel);
   EventSource source = kernel.new_source();

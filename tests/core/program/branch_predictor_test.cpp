@@ -67,7 +67,8 @@ TEST(BranchPredictor, OfRandomBranchesTheRareWayIsWrong) {
 }
 
 TEST(BranchPredictor, ATargetGoesByWhatWasBefore) {
-  // An interpreter runs a program of ten operations, of which three are the same: its one jump goes where the last ones lead.
+  // An interpreter runs a program of ten operations, of which three are the same: its one jump goes where the
+  // last ones lead.
   constexpr std::array<std::uint64_t, 10> kProgram = {1, 2, 3, 1, 4, 5, 1, 6, 7, 8};
   BranchPredictor predictor(kEntries);
   EXPECT_EQ(wrong(2000, 1000,

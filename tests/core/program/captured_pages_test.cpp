@@ -59,7 +59,8 @@ struct PagesCase {
   std::uint64_t walks;
 };
 
-// In the first level; in the second; in neither, and the entry of the page is in the nearest cache, below those that are kept.
+// In the first level; in the second; in neither, and the entry of the page is in the nearest cache, below
+// those that are kept.
 TEST_F(ProgramCaptureTest, AStepOfAChaseThroughPagesTakesItsLookUps) {
   for (const PagesCase& each : {PagesCase{4, 0, 0, 0}, {16, 7, 1, 0}, {32, 7 + 5, 1, 1}, {64, 7 + 5, 1, 1}}) {
     start(translated(), 65536);
@@ -123,7 +124,8 @@ TEST_F(ProgramCaptureTest, AWalkThatMissesIsAnAccessThatTheNextWaitsFor) {
 }
 
 TEST_F(ProgramCaptureTest, AnAccessWithoutAnotherToWaitForWaitsForItsWalk) {
-  // The entry of the second page is on the line of the first one's: it may be under way, or has been there for a window.
+  // The entry of the second page is on the line of the first one's: it may be under way, or has been there
+  // for a window.
   for (const bool later : {false, true}) {
     start(translated(), 65536);
     records_.clear();
@@ -199,7 +201,8 @@ TEST_F(ProgramCaptureTest, AStoreWaitsForItsPage) {
 }
 
 TEST_F(ProgramCaptureTest, WalkersBoundTheWalksOfACycle) {
-  // Independent loads, each of another page, whose entries and lines are in the nearest cache: five cycles of a walker each.
+  // Independent loads, each of another page, whose entries and lines are in the nearest cache: five cycles of
+  // a walker each.
   for (const std::uint32_t walkers : {1U, 2U, 4U}) {
     start(translated(walkers), 65536);
     records_.clear();

@@ -61,7 +61,8 @@ TEST_F(ProgramCaptureTest, ThreadsTellWhenTheyWaitAndGoOn) {
   EXPECT_EQ(told(), (Told{{AccessRole::kProgress, 0}, {AccessRole::kWait, 0}}));
 }
 
-// Its end is told before anybody has looked whether it sleeps: it goes on behind the latest call of another one.
+// Its end is told before anybody has looked whether it sleeps: it goes on behind the latest call of another
+// one.
 TEST_F(ProgramCaptureTest, AThreadThatSleptUnseenGoesOnBehindWhatOthersDidMeanwhile) {
   const ProgramThread other{2, 0};
   start(timed(), 4096);

@@ -29,7 +29,8 @@ TEST(CorePipeline, IndependentInstructionsAreDispatchedSoManyACycle) {
 }
 
 TEST(CorePipeline, AChainTakesItsLatenciesOnceTheWindowIsFull) {
-  // Instruction k is executed from cycle 4 k on, retires at 4 (k + 1), and lets in the one a window behind it.
+  // Instruction k is executed from cycle 4 k on, retires at 4 (k + 1), and lets in the one a window behind
+  // it.
   CorePipeline pace({.width = 4, .window = 16});
   run(pace, 0, false, 0);
   EXPECT_EQ(run(pace, 16, true, 4), 3U);

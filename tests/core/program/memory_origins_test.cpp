@@ -86,7 +86,8 @@ TEST_F(MemoryOriginsTest, TheHeapIsOfWhomeverItGrewFor) {
   EXPECT_EQ(at(11 * kPage).callers, std::vector<std::uint64_t>{5});
 }
 
-// A program as it begins: its file, what of it has no bytes there, the emulator's own, and the stack, which it accesses first.
+// A program as it begins: its file, what of it has no bytes there, the emulator's own, and the stack, which
+// it accesses first.
 TEST_F(MemoryOriginsTest, FilesAndTheStackAreThereFromTheStart) {
   memory_.is_mapped(0, {16 * kPage, 18 * kPage, 0, "/bin/program"});
   memory_.is_mapped(0, {18 * kPage, 20 * kPage, 0, ""});

@@ -188,7 +188,8 @@ TEST_F(ProgramCaptureTest, ASampleIsTheEndOfEachPeriod) {
 }
 
 TEST_F(ProgramCaptureTest, WhatIsBeforeARegionTakesNoTimeOfIt) {
-  // A thousand instructions that reach no memory, then the region: ten, and a miss. The caches have seen all of them.
+  // A thousand instructions that reach no memory, then the region: ten, and a miss. The caches have seen all
+  // of them.
   CaptureParts parts = timed();
   parts.regions = true;
   start(parts, 65536);
@@ -204,8 +205,9 @@ TEST_F(ProgramCaptureTest, WhatIsBeforeARegionTakesNoTimeOfIt) {
 }
 
 TEST_F(ProgramCaptureTest, EachWrongPredictionTakesItsPenalty) {
-  // Blocks of four instructions, of which every other one ends with a branch that goes to one of two places by chance. Whoever
-  // predicts cannot know more; each wrong prediction takes the penalty instead of the cycle to the next block.
+  // Blocks of four instructions, of which every other one ends with a branch that goes to one of two places
+  // by chance. Whoever predicts cannot know more; each wrong prediction takes the penalty instead of the
+  // cycle to the next block.
   std::array<std::uint64_t, 2> cycles{};
   std::uint64_t wrong = 0;
   for (const std::uint32_t penalty : {1U, 17U}) {
@@ -228,7 +230,8 @@ TEST_F(ProgramCaptureTest, EachWrongPredictionTakesItsPenalty) {
 }
 
 TEST_F(ProgramCaptureTest, AHitInTheSecondLevelTakesItsTimeInAChain) {
-  // 64 lines, of which the first level holds 16: lru keeps none of a cycle. A neighbour on the line comes with it, not before.
+  // 64 lines, of which the first level holds 16: lru keeps none of a cycle. A neighbour on the line comes
+  // with it, not before.
   for (const bool key_first : {false, true}) {
     start(timed(), 1024, 65536);
     auto lap = [&] {
@@ -263,7 +266,8 @@ TEST_F(ProgramCaptureTest, WhatIsStoredComesBackNoEarlierThanItIsKnown) {
   for (int i = 0; i < 1000; ++i)
     run({load(kC, kStackPointer), add(kC, 0), store(kC, kStackPointer)}, {read(0, 800), write(2, 800)});
   run({load(kB, kA)}, {read(0, 1'000'000)});
-  // Five cycles from what is stored to what is loaded, one for the addition; the last window is still under way.
+  // Five cycles from what is stored to what is loaded, one for the addition; the last window is still under
+  // way.
   EXPECT_NEAR(static_cast<double>(cycles_of(records())), 6.0 * (1000 - 64.0 / 3), 12);
 }
 

@@ -87,7 +87,8 @@ TEST_F(ProgramFeedTest, ARepeatedInstructionCountsOnce) {
   Telling told;
   feed_->read(told, 1000);
   feed_->finish(told);
-  // The first time through: two instructions and one behind; then the repeated one is jumped to: it counts again.
+  // The first time through: two instructions and one behind; then the repeated one is jumped to: it counts
+  // again.
   EXPECT_EQ(told.instructions, 2U + 1 + 1 + 1);
 }
 

@@ -48,7 +48,8 @@ TEST_F(ThreadTranslationTest, TheFirstWalkReadsAllLevelsOneAfterTheOther) {
 
 TEST_F(ThreadTranslationTest, AnAccessAcrossTwoPagesWaitsForBoth) {
   const Dependence placed = bring(0x5FFC, 8, {});
-  // The upper levels are known from the first walk: the second one reads the leaf alone, and has another walker.
+  // The upper levels are known from the first walk: the second one reads the leaf alone, and has another
+  // walker.
   EXPECT_EQ(entries_.size(), 5U);
   EXPECT_EQ(entries_.back(), page_table_entry(0x6000, 1));
   EXPECT_EQ(began_.back(), kLookUp);

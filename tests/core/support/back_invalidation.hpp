@@ -119,7 +119,8 @@ class SnoopedHost final : public BackInvalidationMock {
   std::map<std::uint64_t, Writes> writes_;
 };
 
-/// Completes writes after its response time, in their order, and answers a BIConflict behind what it has completed.
+/// Completes writes after its response time, in their order, and answers a BIConflict behind what it has
+/// completed.
 class SnoopingDevice final : public BackInvalidationMock {
  public:
   using BackInvalidationMock::BackInvalidationMock;

@@ -20,7 +20,8 @@ inline KindSpec fixed(const char* latency, const char* write_latency = nullptr,
   return {"fixed", Value(params)};
 }
 
-/// Two sets of two pages of 4 KiB: 3 ns to look up, 40 ns (20 ns) to read (write) the cache, 1 us (2 us) behind.
+/// Two sets of two pages of 4 KiB: 3 ns to look up, 40 ns (20 ns) to read (write) the cache, 1 us (2 us)
+/// behind.
 inline CachedMediaParams cached_media() {
   CachedMediaParams params;
   params.size = Bytes{16 * 1024};

@@ -1,5 +1,6 @@
-// Caches, their requesters and the home of their lines on a bench (support/message_bench.hpp), watched by the oracle: every order of
-// their messages can be tried, by hand or by the explorer (support/coherence_explorer.hpp).
+// Caches, their requesters and the home of their lines on a bench (support/message_bench.hpp), watched by the
+// oracle: every order of their messages can be tried, by hand or by the explorer
+// (support/coherence_explorer.hpp).
 #pragma once
 
 #include <cstdint>

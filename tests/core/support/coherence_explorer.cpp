@@ -11,7 +11,8 @@ namespace cxloom::test {
 
 namespace {
 
-/// A text in 128 bits: millions of states are kept, and two of them are taken for one with probability 10^-26.
+/// A text in 128 bits: millions of states are kept, and two of them are taken for one with probability
+/// 10^-26.
 struct Digest {
   std::uint64_t low = 0x243f'6a88'85a3'08d3;
   std::uint64_t high = 0x1319'8a2e'0370'7344;

@@ -60,8 +60,9 @@ class Explorer {
   /// Each new state is shown to `see` once.
   Explorer& show(SeeExplorable see) { return see_ = std::move(see), *this; }
 
-  /// To be called once. Breadth first, until every state is known or something is violated: by a state, by one in which requests wait for ever
-  /// (deadlock), by messages that never end (livelock), or by an exception.
+  /// To be called once. Breadth first, until every state is known or something is violated: by a state, by
+  /// one in which requests wait for ever (deadlock), by messages that never end (livelock), or by an
+  /// exception.
   const Exploration& explore();
 
   /// Whether the fingerprint says enough about the states that were explored. Goes every transition once

@@ -1,4 +1,5 @@
-// What tests of single flows of coherence share: the times of their systems, and the letters of their accesses.
+// What tests of single flows of coherence share: the times of their systems, and the letters of their
+// accesses.
 #pragma once
 
 #include "base/units.hpp"
@@ -17,7 +18,8 @@ inline constexpr Time kRead{45'000};
 inline constexpr Time kWrite{60'000};
 inline constexpr Time kMemoryRead = kController + kRead;
 inline constexpr Time kMemoryWrite = kController + kWrite;
-/// From a request's start until the home has looked it up: of another device, and of that which has the memory.
+/// From a request's start until the home has looked it up: of another device, and of that which has the
+/// memory.
 inline constexpr Time kThere = kProcess + kCache + kWay + kLookup;
 inline constexpr Time kInside = kProcess + kCache + kLookup;
 inline constexpr Time kSnoop = kWay + kCache + kWay;  ///< the home asks a cache

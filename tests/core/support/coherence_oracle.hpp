@@ -1,5 +1,6 @@
-// Watches caches and their homes at work, and knows what a coherent memory would do: follows the values of lines, as version
-// numbers, through the messages that really carry them. For a whole simulation as for agents in a test bench.
+// Watches caches and their homes at work, and knows what a coherent memory would do: follows the values of
+// lines, as version numbers, through the messages that really carry them. For a whole simulation as for
+// agents in a test bench.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +20,23 @@
 namespace cxloom::test {
 
 /// It checks of every coherent line that
-/// - each read in a cache sees the latest write, and each write goes on top of it; a read past the caches sees a value that was
+/// - each read in a cache sees the latest write, and each write goes on top of it; a read past the caches
+/// sees a value that was
 ///   the latest at some time between the home's taking it up and its answer;
 /// - there is one writer or there are readers, after every event;
-/// - the home's filter has every cache that holds the line as an owner, after every event; and nobody else once nothing is under
-///   way, where caches give notice of what leaves them (with bias: of the device's own cache, the host's it does not follow);
+/// - the home's filter has every cache that holds the line as an owner, after every event; and nobody else
+/// once nothing is under
+///   way, where caches give notice of what leaves them (with bias: of the device's own cache, the host's it
+///   does not follow);
 /// - a request, a snoop, and a question about a conflict get exactly one answer each;
 /// - each message that is sent is acted on once.
 ///
-/// A store makes a new version in its cache. A write-back carries what the cache has as it is sent, and the home has it when it
-/// acts on the message; the data that a cache sends with the answer to a snoop, or when they are pulled, likewise. The data of a
-/// read carry what the home has as they are sent, and the cache has it when it acts on the message. A write past the caches takes
-/// effect when the home sends its Cmp or GO, and an atomic operation of the memory when it sends what was there. Each atomic
-/// operation makes a new version of the one that it has read.
+/// A store makes a new version in its cache. A write-back carries what the cache has as it is sent, and the
+/// home has it when it acts on the message; the data that a cache sends with the answer to a snoop, or when
+/// they are pulled, likewise. The data of a read carry what the home has as they are sent, and the cache has
+/// it when it acts on the message. A write past the caches takes effect when the home sends its Cmp or GO,
+/// and an atomic operation of the memory when it sends what was there. Each atomic operation makes a new
+/// version of the one that it has read.
 class CoherenceOracle final : public ProtocolObserver {
  public:
   using Version = std::uint64_t;
@@ -47,7 +52,8 @@ class CoherenceOracle final : public ProtocolObserver {
   void handled(const std::string& state) override;
   void performed(NodeId node, LineAddress line, AccessKind kind, Time now) override;
 
-  /// To be called when nobody is at work, as between events: checks the lines that something has happened to since.
+  /// To be called when nobody is at work, as between events: checks the lines that something has happened to
+  /// since.
   void settled();
   /// Nothing is under way any more: everything has been answered, and the filters agree with the caches.
   void idle();
@@ -70,7 +76,8 @@ class CoherenceOracle final : public ProtocolObserver {
   std::optional<Version> forwarded(LineAddress line) const;
   /// The data of a message under way; nothing if it has none.
   std::optional<Version> carried(const Message& message) const;
-  /// What was the latest when the home took up a request that is still without an answer; nothing for all other messages.
+  /// What was the latest when the home took up a request that is still without an answer; nothing for all
+  /// other messages.
   std::optional<Version> latest_before(const Message& request) const;
   /// Accesses of which it has seen that they took effect in a cache.
   std::uint64_t accesses() const { return accesses_; }
@@ -84,7 +91,8 @@ class CoherenceOracle final : public ProtocolObserver {
   };
   /// All that have taken effect, in their order.
   const std::vector<Atomic>& atomics() const { return atomics_; }
-  /// The version that an atomic operation of the memory has made, of which this message is the answer; nothing for all others.
+  /// The version that an atomic operation of the memory has made, of which this message is the answer;
+  /// nothing for all others.
   std::optional<Version> made(const Message& answer) const;
   /// `made`, once: the message may be another after that.
   std::optional<Version> take_made(const Message& answer);

@@ -46,7 +46,8 @@ std::string StateText::finish() {
 
 namespace {
 
-// How many answers there were before does not matter: the number is that among the answers that have not come.
+// How many answers there were before does not matter: the number is that among the answers that have not
+// come.
 void write_order(const AnswerOrder& order, const Message& message, StateText& text) {
   const std::size_t home = message.source.index();
   const AnswerOrder::Answers none;

@@ -1,4 +1,5 @@
-// The whole state of the agents that keep lines coherent, as text: what tells one state of a system from another.
+// The whole state of the agents that keep lines coherent, as text: what tells one state of a system from
+// another.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@
 
 namespace cxloom::test {
 
-/// Two caches of so many lines, and a filter of so many entries. One requester uses two lines, the other `others` of them.
+/// Two caches of so many lines, and a filter of so many entries. One requester uses two lines, the other
+/// `others` of them.
 CoherenceSetup two_caches(std::uint32_t cached, std::uint32_t entries, std::uint32_t others);
 /// The filter makes room: it has fewer entries than the caches have lines.
 CoherenceSetup small_filter();

@@ -1,4 +1,5 @@
-// Small systems whose power fails: few lines that are written and read again and again, behind persist buffers of all kinds.
+// Small systems whose power fails: few lines that are written and read again and again, behind persist
+// buffers of all kinds.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,8 @@ struct DramAccess {
   NodeId requester{0};
 };
 
-/// The accesses of public comparisons of DRAM simulators: sequential, random, mixed two reads to one write, ...
+/// The accesses of public comparisons of DRAM simulators: sequential, random, mixed two reads to one write,
+/// ...
 class DramPattern {
  public:
   explicit DramPattern(std::string name, std::uint64_t bytes = std::uint64_t{1} << 33U)

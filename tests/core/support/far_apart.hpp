@@ -1,4 +1,5 @@
-// Accesses of several requesters that come so far apart that each is alone: what a flow costs when nothing else is under way.
+// Accesses of several requesters that come so far apart that each is alone: what a flow costs when nothing
+// else is under way.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 
 namespace cxloom::test {
 
-/// An access of a requester, at a time of its own: of the one before it 10 us later unless it says `together`.
+/// An access of a requester, at a time of its own: of the one before it 10 us later unless it says
+/// `together`.
 struct TimedStep {
   std::string requester;
   std::uint64_t address;

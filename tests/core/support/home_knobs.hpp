@@ -1,4 +1,5 @@
-// Three agents that share 64 lines, and all measures of a run: what tests turn the parameters of caches and homes in.
+// Three agents that share 64 lines, and all measures of a run: what tests turn the parameters of caches and
+// homes in.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,8 @@ class MessageBench::Outlet final : public Port {
   MessageBench& bench_;
 };
 
-/// Stands before the agents of a device: gives them what comes from outside, and keeps what they send to each other.
+/// Stands before the agents of a device: gives them what comes from outside, and keeps what they send to each
+/// other.
 class MessageBench::Inside final : public Agent {
  public:
   Inside(MessageBench& bench, Endpoint& device) : Agent(device), bench_(bench), arrivals_(*this) {

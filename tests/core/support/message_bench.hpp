@@ -1,5 +1,6 @@
-// Agents on a bench: what they send waits in first-in first-out queues, one for each source, destination and message class, until
-// the test delivers it. Time stands still at zero. It knows nothing of what the agents do.
+// Agents on a bench: what they send waits in first-in first-out queues, one for each source, destination and
+// message class, until the test delivers it. Time stands still at zero. It knows nothing of what the agents
+// do.
 #pragma once
 
 #include <compare>
@@ -73,7 +74,8 @@ class MessageBench {
   void start();
 
   const Queues& queues() const { return queues_; }
-  /// A message for `receiver`, which is a part of a device rather than a device. Its virtual channel is not zero.
+  /// A message for `receiver`, which is a part of a device rather than a device. Its virtual channel is not
+  /// zero.
   void wait_for(EventHandler& receiver, const QueueKey& key, Message& message);
   /// The first message of a queue arrives, and the agents do all that they do at once.
   void deliver(const QueueKey& key);

@@ -1,4 +1,5 @@
-// Systems with persistent memory behind switches, and what a persist takes there by the forms of docs/model/persist.md.
+// Systems with persistent memory behind switches, and what a persist takes there by the forms of
+// docs/model/persist.md.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,8 @@ namespace cxloom::test {
 /// It checks of every such line that
 /// - each access in a cache sees the latest write, and a write has a dirty line;
 /// - what an atomic operation of the memory reads is the latest write;
-/// - what its user asks of memory does not overtake its write-back: memory has nothing but what has come to it;
+/// - what its user asks of memory does not overtake its write-back: memory has nothing but what has come to
+/// it;
 /// - no write-back comes over a later value, and the latest is in the cache or in memory at the end.
 ///
 /// A write past the caches, and an atomic operation of the memory, takes effect when it comes to the memory.

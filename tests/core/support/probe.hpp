@@ -1,4 +1,5 @@
-// A component that does what a test tells it: logs what comes in, sends what it is given, holds buffers as long as told.
+// A component that does what a test tells it: logs what comes in, sends what it is given, holds buffers as
+// long as told.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,8 @@ struct BetweenEvents final : EventWatcher {
   CoherenceOracle& oracle;
 };
 
-/// Shows everything to both oracles. What is sent is changed by the fault, if there is one, when they have seen it.
+/// Shows everything to both oracles. What is sent is changed by the fault, if there is one, when they have
+/// seen it.
 struct Audience final : ProtocolObserver {
   explicit Audience(const AddressMap& map) : coherent(map), plain(map, coherent) {}
   void sent(const Message& message, Time at) override {

@@ -1,8 +1,9 @@
 // What tests of coherence in random systems share: draws, the parts that such systems are made of, and
 // playing them with an oracle (coherence_oracle.hpp) that looks on.
 //
-// CXLOOM_COHERENCE_ACCESSES says how many accesses to make in all (default: a slice that takes seconds), CXLOOM_COHERENCE_SEED
-// where to begin. A failure names its seed, makes the system play fewer accesses as long as it fails, and prints the log of the last.
+// CXLOOM_COHERENCE_ACCESSES says how many accesses to make in all (default: a slice that takes seconds),
+// CXLOOM_COHERENCE_SEED where to begin. A failure names its seed, makes the system play fewer accesses as
+// long as it fails, and prints the log of the last.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +74,8 @@ struct RandomFailure {
   std::string text() const;
 };
 using MakeCase = std::function<RandomCase(std::uint64_t seed)>;
-/// Plays the cases of seeds from `first` on, until they have made so many accesses: `per_seed` each. None: nothing goes wrong.
+/// Plays the cases of seeds from `first` on, until they have made so many accesses: `per_seed` each. None:
+/// nothing goes wrong.
 std::optional<RandomFailure> first_failure(const MakeCase& make, std::uint64_t first, std::uint64_t accesses,
                                            std::uint64_t per_seed, const MakeFault& fault = {});
 /// Plays as the environment says. Fails with the smallest case that was found, and prints its log.

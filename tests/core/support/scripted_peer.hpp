@@ -1,4 +1,5 @@
-// The other side of a protocol, played by the test: an agent that keeps what it gets and sends what it is told to.
+// The other side of a protocol, played by the test: an agent that keeps what it gets and sends what it is
+// told to.
 #pragma once
 
 #include <deque>

@@ -62,7 +62,8 @@ class TagModel {
     }
     return victim;
   }
-  /// The longest block around a line of lines that are there and, if asked for, not pinned; the lowest of them.
+  /// The longest block around a line of lines that are there and, if asked for, not pinned; the lowest of
+  /// them.
   LineBlock block_around(std::uint64_t line, bool pinned_too) const {
     LineBlock longest{LineAddress{line}, 1};
     for (const LineBlock& block : allowed_blocks(blocks_, line)) {

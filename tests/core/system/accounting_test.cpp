@@ -1,5 +1,6 @@
-// Where every picosecond went, told twice: by the requests themselves, and from outside. All events are logged; from the
-// arrival times of a request's messages and the parameters alone its segments are worked out anew, and compared.
+// Where every picosecond went, told twice: by the requests themselves, and from outside. All events are
+// logged; from the arrival times of a request's messages and the parameters alone its segments are worked out
+// anew, and compared.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -118,7 +119,8 @@ class Rebuilt {
     return segments_[key][static_cast<std::size_t>(segment)];
   }
 
-  // A line is asked for when it has been written back, if that was under way: until then its data are not in memory.
+  // A line is asked for when it has been written back, if that was under way: until then its data are not in
+  // memory.
   static std::int64_t behind_write_back(std::int64_t looked_up, std::int64_t arrived,
                                         const std::vector<std::int64_t>& written_back) {
     for (const std::int64_t known : written_back) {
@@ -345,7 +347,8 @@ TEST(Accounting, VirtualOutputQueuesWithoutCredits) {
 }
 
 TEST(Accounting, OutputQueuesBehindLinksWithCredits) {
-  // The switch drains its buffers at once, so credits are away for the flight alone, but one is too few for that.
+  // The switch drains its buffers at once, so credits are away for the flight alone, but one is too few for
+  // that.
   Parameters parameters;
   parameters.flight = 3'000;
   parameters.link_byte = 40;

@@ -1,4 +1,5 @@
-// A simulation driven from outside: accesses given while time goes on, answers by callback, bytes without time.
+// A simulation driven from outside: accesses given while time goes on, answers by callback, bytes without
+// time.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -61,7 +62,8 @@ TEST_F(Driven, AnswersComeByCallbackAtTheirTime) {
 }
 
 TEST(DrivenInSlices, WhatGoesOnByItselfHappensInItsTime) {
-  // A link that is down from 1 to 11 us, and a driver that comes at 30 us: nothing happens in between but that.
+  // A link that is down from 1 to 11 us, and a driver that comes at 30 us: nothing happens in between but
+  // that.
   const Registry registry = builtin_registry();
   const auto answered_at = [&](Value link) {
     Value system = small_system(1);

@@ -46,7 +46,8 @@ const std::vector<FlitKind>& flit_kinds() {
       {"flits_voq_credits", flits({{"phy", "pcie6-x16"}, {"credits", 1}}), {{"queueing", "voq"}}, 2_ns},
       {"flits_fifo_credits", flits({{"phy", "pcie6-x16"}, {"credits", 1}}), {{"queueing", "fifo"}}, 2_ns},
       {"flits_skid", flits({{"phy", "pcie6-x16"}, {"ide", Value::Map{{"mode", "skid"}}}}), {}, 2_ns},
-      // The first flit of each message, and the flit that asks for it again: 2 ns and 50; then 50 and the flit.
+      // The first flit of each message, and the flit that asks for it again: 2 ns and 50; then 50 and the
+      // flit.
       {"flits_errors",
        flits({{"phy", "pcie6-x16"}, {"errors", Value::Map{{"every", 1}}}}),
        {},
@@ -206,7 +207,8 @@ TEST(FlitFailures, AMessageOfWhichAFlitIsMissingLeavesByAnotherWay) {
 }
 
 TEST(FlitFailures, WhatItsCheckHasNotReachedCrossesAgain) {
-  // The receiver keeps a message until the flit with the MAC is there, which begins when the first one, of 2 ns, has gone.
+  // The receiver keeps a message until the flit with the MAC is there, which begins when the first one, of 2
+  // ns, has gone.
   const Value::Map checked = flits({{"phy", "pcie6-x16"}, {"ide", Value::Map{{"mode", "containment"}}}});
   const SpecBuilder system = host_switch_memory(lines(2), checked);
   const Time hop = 4_ns + 50_ns;
@@ -282,8 +284,9 @@ TEST(FlitFailures, AFlitThatIsToBeSentAgainHasNotBegun) {
 
 // --- Credits ---
 
-/// Reads and writes, as many at once as there are, over links with few credits, parts of which fail and are repaired again and again. A
-/// read over other links keeps the run going until all has been quiet for a long time.
+/// Reads and writes, as many at once as there are, over links with few credits, parts of which fail and are
+/// repaired again and again. A read over other links keeps the run going until all has been quiet for a long
+/// time.
 SpecBuilder busy(const Value::Map& link, const char* queueing) {
   SpecBuilder system;
   system.device("host", "host", {{"queue", 64}, {"completion_timeout", "3us"}});

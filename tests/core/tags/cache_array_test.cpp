@@ -165,7 +165,8 @@ INSTANTIATE_TEST_SUITE_P(OfOneLine, CacheArrayAgainstReference,
                                           testing::Values("lru")));
 
 TEST(CacheArray, SequentialSweepsThroughADirectMappedCacheMissExactlyWhereSetsAreShared) {
-  // k lines over s sets, swept twice: the lines of the first k - s sets and their rivals, 2 (k - s), miss again.
+  // k lines over s sets, swept twice: the lines of the first k - s sets and their rivals, 2 (k - s), miss
+  // again.
   for (const std::uint64_t sets : {8U, 12U}) {
     for (std::uint64_t lines = 1; lines <= 2 * sets; ++lines) {
       CacheArray array(params(sets, 1), victims(), cache_victims());

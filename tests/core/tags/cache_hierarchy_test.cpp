@@ -53,7 +53,8 @@ TEST(CacheHierarchy, AWriteThatMissesReadsTheLineAndGoesBackWhenItLeaves) {
 }
 
 TEST(CacheHierarchy, SequentialWritesComeBackOnceButForWhatStillFits) {
-  // k lines written in order, twice, k at least twice the cache: each write misses, each but the last s comes back.
+  // k lines written in order, twice, k at least twice the cache: each write misses, each but the last s comes
+  // back.
   constexpr std::uint64_t kSets = 24;
   constexpr std::uint64_t kLines = 100;
   CacheHierarchy caches({level(kSets, 1)}, test::victims());

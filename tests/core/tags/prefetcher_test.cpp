@@ -150,7 +150,8 @@ TEST(Stride, TheStreamThatWasLongestWithoutAnAccessGoes) {
 
 // ---- Best offset
 
-/// Accesses to one line after the other, whose prefetches take `delay` accesses each. What it asks for at the end.
+/// Accesses to one line after the other, whose prefetches take `delay` accesses each. What it asks for at the
+/// end.
 class Sweep {
  public:
   Sweep(BestOffsetPrefetcher& prefetcher, std::size_t delay) : prefetcher_(prefetcher), delay_(delay) {}
@@ -185,7 +186,8 @@ BestOffsetPrefetcher::Params large_pages() {
   return params;
 }
 
-// A prefetch is in time if it was made at least `delay` accesses before: the shortest such offset that is tried.
+// A prefetch is in time if it was made at least `delay` accesses before: the shortest such offset that is
+// tried.
 TEST(BestOffset, TheShortestThatIsInTime) {
   for (const auto& [delay, offset] : std::vector<std::pair<std::size_t, std::uint64_t>>{
            {1, 1}, {2, 2}, {4, 4}, {5, 5}, {7, 8}, {13, 15}, {33, 36}, {151, 160}}) {
@@ -216,7 +218,8 @@ TEST(BestOffset, WithoutConfidenceItAsksForNothing) {
   EXPECT_NE(prefetcher.offset(), 0U);
 }
 
-// With a delay of three, 3 is the first of the 52 offsets that is good, and has its first point in the second round: before it nothing has come.
+// With a delay of three, 3 is the first of the 52 offsets that is good, and has its first point in the second
+// round: before it nothing has come.
 TEST(BestOffset, APhaseEndsWithTheBestScore) {
   BestOffsetPrefetcher::Params params = large_pages();
   params.best_score = 4;
@@ -239,7 +242,8 @@ TEST(BestOffset, APhaseEndsWithTheLastRound) {
   EXPECT_EQ(prefetcher.offset(), 3U);
 }
 
-// With a delay of 21 the first offset that is tried and good is 24. What it looks for came three accesses before.
+// With a delay of 21 the first offset that is tried and good is 24. What it looks for came three accesses
+// before.
 TEST(BestOffset, OnlyWhatCameLatelyIsRemembered) {
   BestOffsetPrefetcher::Params params = large_pages();
   for (const std::uint32_t recent : {1U, 64U}) {

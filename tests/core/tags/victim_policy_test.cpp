@@ -28,7 +28,8 @@ CacheArray one_set(std::uint32_t ways, const KindSpec& policy,
 
 KindSpec kind(const char* name, Value::Map params = {}) { return {name, Value(std::move(params))}; }
 
-/// Accesses lines by their letters; of each that missed what had to leave for it, '-' for nothing, and '.' for a hit.
+/// Accesses lines by their letters; of each that missed what had to leave for it, '-' for nothing, and '.'
+/// for a hit.
 std::string play(TagArray& tags, const std::string& lines) {
   std::string left;
   for (const char letter : lines) {
@@ -63,7 +64,8 @@ std::string play(CacheArray& cache, const std::string& lines) {
 
 TEST(VictimPolicy, TreePlruFollowsItsBitsWorkedByHand) {
   // Four ways: a root, and a node for each half; a bit leads to the half that was not used last.
-  // After abcd: root left, left node left, right node left. Each line below: access, who leaves, and where the bits lead then.
+  // After abcd: root left, left node left, right node left. Each line below: access, who leaves, and where
+  // the bits lead then.
   CacheArray cache = one_set(4, kind("tree-plru"));
   EXPECT_EQ(play(cache, "abcd"), "----");
   EXPECT_EQ(play(cache, "a"), ".");  // root right, left node right
@@ -134,8 +136,9 @@ TEST(VictimPolicy, TreePlruRefusesWaysThatMakeNoTree) {
 }
 
 TEST(VictimPolicy, SrripKeepsWhatIsUsedAgainThroughAScan) {
-  // The mixed access pattern of Jaleel et al., ISCA 2010: A and B are wanted again, 1 to 4 are not. Intervals by way:
-  // AB 22, BA 00, 12 0022; 3: all grow by one, 1133, and 1 leaves; 4 takes 2's place, 1122; A and B hit.
+  // The mixed access pattern of Jaleel et al., ISCA 2010: A and B are wanted again, 1 to 4 are not. Intervals
+  // by way: AB 22, BA 00, 12 0022; 3: all grow by one, 1133, and 1 leaves; 4 takes 2's place, 1122; A and B
+  // hit.
   CacheArray cache = one_set(4, kind("srrip"));
   EXPECT_EQ(play(cache, "ABBA1234AB"), "--..--12..");
   // LRU loses both.
@@ -144,7 +147,8 @@ TEST(VictimPolicy, SrripKeepsWhatIsUsedAgainThroughAScan) {
 }
 
 TEST(VictimPolicy, SrripOfOneBitIsNotRecentlyUsed) {
-  // All are recent (0) when they come; a full set with none that is not lets all become so, and the first leaves.
+  // All are recent (0) when they come; a full set with none that is not lets all become so, and the first
+  // leaves.
   CacheArray cache = one_set(3, kind("srrip", {{"bits", 1}}));
   // abc 000; d: 111, a leaves, 011; b 001; e takes c: 000; f: 111 and d leaves, 011.
   EXPECT_EQ(play(cache, "abcdbefb"), "---a.cd.");
@@ -155,7 +159,8 @@ TEST(VictimPolicy, SrripAgesWhoWasWantedOnce) {
   CacheArray cache = one_set(2, kind("srrip"));
   EXPECT_EQ(play(cache, "aba"), "--.");
   EXPECT_EQ(play(cache, "cde"), "bca");
-  // With three bits lines come in at 6 of 7, and it is kept for longer: 1, 2, 3, 4, 5 and 6 while others leave.
+  // With three bits lines come in at 6 of 7, and it is kept for longer: 1, 2, 3, 4, 5 and 6 while others
+  // leave.
   CacheArray patient = one_set(2, kind("srrip", {{"bits", 3}}));
   EXPECT_EQ(play(patient, "aba"), "--.");
   EXPECT_EQ(play(patient, "cdefghi"), "bcdefga");
@@ -176,7 +181,8 @@ TEST(VictimPolicy, SrripKeepsAPinnedLineAndLetsItAgeWithTheOthers) {
 }
 
 TEST(VictimPolicy, TreePlruTurnsAwayFromAHalfThatIsPinned) {
-  // After abcd all bits lead to the left: a. With a pinned its neighbour leaves, with both the other half's left one.
+  // After abcd all bits lead to the left: a. With a pinned its neighbour leaves, with both the other half's
+  // left one.
   for (const auto& [pins, victim] :
        {std::pair{"", "a"}, {"a", "b"}, {"ab", "c"}, {"abc", "d"}, {"ac", "b"}}) {
     TagArray tags(kind("tree-plru"), test::victims(),
@@ -190,7 +196,8 @@ TEST(VictimPolicy, TreePlruTurnsAwayFromAHalfThatIsPinned) {
 }
 
 TEST(VictimPolicy, LfuKeepsWhatIsUsedOften) {
-  // a is used twice, so that b and c replace each other; among equals the one used longest ago leaves: LRU would lose a.
+  // a is used twice, so that b and c replace each other; among equals the one used longest ago leaves: LRU
+  // would lose a.
   CacheArray cache = one_set(2, kind("lfu"));
   EXPECT_EQ(play(cache, "aabcbcba"), "-.-bcbc.");
   CacheArray equals = one_set(3, kind("lfu"));
@@ -203,7 +210,8 @@ TEST(VictimPolicy, LfuKeepsWhatIsUsedOften) {
 }
 
 TEST(VictimPolicy, LfiKeepsWhatComesBackAgainAndAgain) {
-  // Insertions so far, in order of age: a1 b1; c1: a; a2: b; b2: c; a2 b2, c2: a; b2 c2, d1: b; c2 d1, e1: d; f1: e; c hits.
+  // Insertions so far, in order of age: a1 b1; c1: a; a2: b; b2: c; a2 b2, c2: a; b2 c2, d1: b; c2 d1, e1: d;
+  // f1: e; c hits.
   CacheArray cache = one_set(2, kind("lfi"));
   EXPECT_EQ(play(cache, "abcabcdefc"), "--abcabde.");
   CacheArray fifo = one_set(2, kind("fifo"));
@@ -234,7 +242,7 @@ TEST(VictimPolicy, LongestBlockOfACacheIsLifo) {
   }
 }
 
-// --- what a policy is told --------------------------------------------------------------------------------
+// --- what a policy is told -------------------------------------------------------------------------------
 
 struct Log {
   std::string told;
@@ -287,7 +295,8 @@ std::string told_of() {
 }
 
 TEST(VictimPolicy, IsToldOfAllThatHappensIfItListens) {
-  // a comes into 0, b into 1; c takes 0 as the victim, then a takes it back; b leaves, and d comes in its place.
+  // a comes into 0, b into 1; c takes 0 as the victim, then a takes it back; b leaves, and d comes in its
+  // place.
   EXPECT_EQ(told_of<true>(), "i0u0u0i1u1u0u0v0i0v0i0f1i1");
   EXPECT_EQ(told_of<false>(), "v0v0");
 }

@@ -1,5 +1,5 @@
-// Two threads take turns by a lock and a condition variable; a third ends before it is joined. Whose turn it is stands at a
-// known address, and each write of it is between two calls of the kernel.
+// Two threads take turns by a lock and a condition variable; a third ends before it is joined. Whose turn it
+// is stands at a known address, and each write of it is between two calls of the kernel.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
-// Stands in for DRAMsim3 where it is not installed: the interface that the adapter uses, and the simplest memory behind
-// it. Reads take a fixed number of cycles, those of one line are answered together by their address, writes are
-// acknowledged a cycle later, and a full queue takes nothing.
+// Stands in for DRAMsim3 where it is not installed: the interface that the adapter uses, and the simplest
+// memory behind it. Reads take a fixed number of cycles, those of one line are answered together by their
+// address, writes are acknowledged a cycle later, and a full queue takes nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// A switch that holds data: it keeps the lines that are written through it, and answers reads of them for their memory.
+// A switch that holds data: it keeps the lines that are written through it, and answers reads of them for
+// their memory.
 #include <cxloom/switch.hpp>
 #include <unordered_set>
 

@@ -1,5 +1,6 @@
-// A refresh policy outside the tree: of the sets that are left in a round the one is refreshed for which the fewest banks have
-// work. The order is that of the out-of-order per-bank refreshes of Chang et al., HPCA 2014.
+// A refresh policy outside the tree: of the sets that are left in a round the one is refreshed for which the
+// fewest banks have work. The order is that of the out-of-order per-bank refreshes of Chang et al., HPCA
+// 2014.
 #include <algorithm>
 #include <cxloom/dram.hpp>
 

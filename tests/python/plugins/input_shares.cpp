@@ -1,6 +1,6 @@
-// An arbitration outside the tree: each input of a switch has a share of a port, by weight, as long as it has something to send.
-// Smooth weighted round robin: an input gains its weight with every turn, for each of its queues, and gives up the sum of all
-// when the turn is its own.
+// An arbitration outside the tree: each input of a switch has a share of a port, by weight, as long as it has
+// something to send. Smooth weighted round robin: an input gains its weight with every turn, for each of its
+// queues, and gives up the sum of all when the turn is its own.
 #include <cxloom/arbitration.hpp>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// A placement of pages outside the tree: all pages go to one node, by its place in the address map, and what it has no room for
-// to the others in their order.
+// A placement of pages outside the tree: all pages go to one node, by its place in the address map, and what
+// it has no room for to the others in their order.
 #include <algorithm>
 #include <cxloom/placement.hpp>
 #include <numeric>

@@ -1,6 +1,6 @@
-// Devices outside the tree of parts that the core has: a requester, a switch, and a memory, whose controller's parameters stand
-// below a key of its own. And two memories that have no parameters of such parts: one whose slots no parameter sets, and one that
-// says itself which of its parameters does.
+// Devices outside the tree of parts that the core has: a requester, a switch, and a memory, whose
+// controller's parameters stand below a key of its own. And two memories that have no parameters of such
+// parts: one whose slots no parameter sets, and one that says itself which of its parameters does.
 #include <cxloom/memory.hpp>
 #include <cxloom/requester.hpp>
 #include <cxloom/switch.hpp>

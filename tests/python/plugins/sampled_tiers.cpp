@@ -1,6 +1,6 @@
-// A tiering policy outside the tree: samples find hot pages, as HeMem does, pages that were not accessed since the last scan make room
-// for them, as those of an inactive list do, and nothing is promoted while the near memory answers later than the far one, as with
-// Colloid.
+// A tiering policy outside the tree: samples find hot pages, as HeMem does, pages that were not accessed
+// since the last scan make room for them, as those of an inactive list do, and nothing is promoted while the
+// near memory answers later than the far one, as with Colloid.
 #include <cxloom/tiering.hpp>
 #include <vector>
 

@@ -1,4 +1,5 @@
-// A garbage collection of flash outside the tree: the fewest current pages, among blocks that were filled some time ago.
+// A garbage collection of flash outside the tree: the fewest current pages, among blocks that were filled
+// some time ago.
 #include <cxloom/flash.hpp>
 
 namespace {

@@ -1,5 +1,5 @@
-// A device outside the tree of several agents: one makes requests, one makes packets of CXL.io, and one, which plays no role that
-// the results know, measures something of its own.
+// A device outside the tree of several agents: one makes requests, one makes packets of CXL.io, and one,
+// which plays no role that the results know, measures something of its own.
 #include <cxloom/requester.hpp>
 
 namespace {

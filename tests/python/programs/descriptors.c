@@ -1,4 +1,5 @@
-// Writes which descriptors are open to a file, reads standard input, and writes to both others. The exit code says what worked.
+// Writes which descriptors are open to a file, reads standard input, and writes to both others. The exit code
+// says what worked.
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -53,7 +53,8 @@ static void grow(void) {
   }
 }
 
-// Looks for a child in four levels; which one is found does not make the address of the keys, but of the next node.
+// Looks for a child in four levels; which one is found does not make the address of the keys, but of the next
+// node.
 __attribute__((noinline)) struct inner* descend(struct inner* node, long key) {
   for (int level = 0; level < 3; ++level) {
     long slot = 0;

@@ -1,5 +1,5 @@
-// A process, its child, and a grandchild in a session of its own, which ignore what asks them to end and wait for ever. Each writes its
-// number into a file.
+// A process, its child, and a grandchild in a session of its own, which ignore what asks them to end and wait
+// for ever. Each writes its number into a file.
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

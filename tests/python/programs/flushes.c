@@ -1,4 +1,5 @@
-// Flushes of known lines, by instructions and by marks; prints their addresses, in their order, and whether they leave the cache.
+// Flushes of known lines, by instructions and by marks; prints their addresses, in their order, and whether
+// they leave the cache.
 #include <cxloom/persist.h>
 #include <cxloom/roi.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// Pointer chases in fixed cycles, a triad, pages, branches: what they do to memory and the core is known beforehand.
+// Pointer chases in fixed cycles, a triad, pages, branches: what they do to memory and the core is known
+// beforehand.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static int chase(size_t lines, size_t steps) {
   return 7;
 }
 
-// A line of each of so many pages, 97 pages from one to the next, which reaches all if their number is a power of two.
+// A line of each of so many pages, 97 pages from one to the next, which reaches all if their number is a
+// power of two.
 static char* page_line(char* memory, size_t bytes, size_t page) {
   return memory + page * bytes + page % 64 * 64;
 }

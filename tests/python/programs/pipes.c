@@ -1,4 +1,5 @@
-// A parent that reads from a pipe what its child has computed, and waits for it: the time goes by in the child.
+// A parent that reads from a pipe what its child has computed, and waits for it: the time goes by in the
+// child.
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Calls the C interface with memory that runs out at the first allocation, at the second, and so on until there is enough.
-// Whatever fails says why, and nothing is thrown into the program.
+// Calls the C interface with memory that runs out at the first allocation, at the second, and so on until
+// there is enough. Whatever fails says why, and nothing is thrown into the program.
 #include <cxloom/cxloom.h>
 
 #include <cstdio>

@@ -60,7 +60,8 @@ inline Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
   const Clock hit = timing_.CL + burst_;
   const DramTimers::Bank& bank = timers_.bank(burst.bank);
   if (load_[burst.bank] != 0 || bank.row == burst.row) return hit;
-  // The row of a bank that nobody else wants may be closed before it comes, by a refresh or a timeout, but not opened.
+  // The row of a bank that nobody else wants may be closed before it comes, by a refresh or a timeout, but
+  // not opened.
   const bool closed = bank.row == DramTimers::kClosed || refresher_.draining() != 0 || next_due_ <= ready ||
                       refresher_.owed(bank.rank) || arbiter_.times_out();
   return hit + timing_.tRCD + (closed ? 0 : timing_.tRP);
@@ -91,7 +92,7 @@ Clock DramChannel::arrive(Clock ready, Clock now) {
   return ready + rest;
 }
 
-// --- time ------------------------------------------------------------------------------------------------------------
+// --- time ------------------------------------------------------------------------------------------------
 
 inline DramChannel::Admission DramChannel::next_admission() const {
   Admission next;
@@ -175,7 +176,7 @@ void DramChannel::finish(Clock at, Clock first, std::uint32_t access) {
   done_.insert({at, first, access}, [](const Done& a, const Done& b) { return a.at < b.at; });
 }
 
-// --- admission -------------------------------------------------------------------------------------------------------
+// --- admission -------------------------------------------------------------------------------------------
 
 void DramChannel::admit(bool write) {
   const DramArrival arrival = arrivals_.pop(write, floor_);
@@ -216,7 +217,7 @@ inline void DramChannel::enter(const DramBurst& burst) {
   if (burst.write) write_places_.take();
 }
 
-// --- effects ---------------------------------------------------------------------------------------------------------
+// --- effects ---------------------------------------------------------------------------------------------
 
 void DramChannel::issue(const DramChoice& choice) {
   switch (choice.step) {
@@ -345,10 +346,11 @@ void DramChannel::reconsider(const DramRefreshSet& set) {
   }
 }
 
-// --- a burst alone ---------------------------------------------------------------------------------------------------
+// --- a burst alone ---------------------------------------------------------------------------------------
 //
-// In idle time a burst comes when nothing else does. What it needs follows from the timers, until another comes or a
-// refresh falls due; so long it is in no queue, and nothing is chosen. With a row that may time out there is always a choice.
+// In idle time a burst comes when nothing else does. What it needs follows from the timers, until another
+// comes or a refresh falls due; so long it is in no queue, and nothing is chosen. With a row that may time
+// out there is always a choice.
 
 // Sends its commands, one after the other, as long as that is before `before`. Returns whether it is through.
 inline bool DramChannel::serve_alone(Clock before) {
@@ -427,7 +429,7 @@ Clock DramChannel::alone_bound() const {
   return alone_.admitted ? forecast_.alone(burst, floor_) : alone_.ready + alone_.rest;
 }
 
-// --- counters --------------------------------------------------------------------------------------------------------
+// --- counters --------------------------------------------------------------------------------------------
 
 DramCounters DramChannel::counters() {
   for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) ranks_.account_open(rank, floor_);

@@ -2,9 +2,10 @@
 // sends the commands that they need, and says when each is done. Which burst a bank serves next is for its
 // scheduler to say; when rows close and what a refresh is, for its policies.
 //
-// It has no events of its own. It is a simulation by itself that is caught up with when somebody needs to know: each
-// command goes out at the first clock at which it may, given everything that had arrived by then, and between two
-// commands nothing is computed. So an idle sub-channel costs nothing, and a busy one per command.
+// It has no events of its own. It is a simulation by itself that is caught up with when somebody needs to
+// know: each command goes out at the first clock at which it may, given everything that had arrived by then,
+// and between two commands nothing is computed. So an idle sub-channel costs nothing, and a busy one per
+// command.
 #pragma once
 
 #include <algorithm>
@@ -48,19 +49,22 @@ class DramChannel {
   /// Shows every command from now on to `log`.
   void watch(DramCommandLog* log) { bus_.watch(log); }
 
-  /// The place for a burst that arrives, whose members are all given there. Everything before `now` may happen.
+  /// The place for a burst that arrives, whose members are all given there. Everything before `now` may
+  /// happen.
   DramBurst& next_burst(Clock now) {
     if (alone_.waits) another_comes(now);
     return alone_.entry.burst;
   }
-  /// Whether the burst that was given there makes a turn of reads or writes shorter or longer: what is before it happens first.
+  /// Whether the burst that was given there makes a turn of reads or writes shorter or longer: what is before
+  /// it happens first.
   bool next_changes_turns() const { return requesters_.new_among(alone_.entry.burst); }
   /// The burst that was given there arrives at `ready`, which is not before `now`; calls come in the order of
   /// `ready`. Returns a clock before which it is not done, and nothing else sooner than was foreseen.
   Clock arrive(Clock ready, Clock now);
   /// Everything before `limit` happens. Nothing may arrive before it any more.
   void advance(Clock limit);
-  /// Everything that waits happens; nothing may arrive any more. False if the scheduler picks nothing for `patience`.
+  /// Everything that waits happens; nothing may arrive any more. False if the scheduler picks nothing for
+  /// `patience`.
   bool drain(Clock patience);
   /// As of the last `advance`: nothing is done before this clock, unless something new arrives, so that until
   /// then there is no need to advance.
@@ -118,8 +122,9 @@ class DramChannel {
   void fall_due(Clock now);
 
   // A burst alone.
-  /// Nothing else arrives, waits, or is closed for a refresh. Every burst is put together here: copied in wider words than those in
-  /// which it was just written, it would wait until they have left the store buffer.
+  /// Nothing else arrives, waits, or is closed for a refresh. Every burst is put together here: copied in
+  /// wider words than those in which it was just written, it would wait until they have left the store
+  /// buffer.
   struct Alone {
     DramQueue::Entry entry;
     Clock ready = 0;
@@ -170,7 +175,8 @@ class DramChannel {
 
   Clock floor_ = 0;  ///< everything before it has happened
   Alone alone_;
-  /// A burst by itself needs no choice: the scheduler holds nothing back, no row times out, no queue is full with it.
+  /// A burst by itself needs no choice: the scheduler holds nothing back, no row times out, no queue is full
+  /// with it.
   const bool may_be_alone_;
   Clock next_due_ = kNeverClock;  ///< of a refresh, or of the scheduler
 

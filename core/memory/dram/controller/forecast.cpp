@@ -28,7 +28,8 @@ Clock DramForecast::write_done(Clock now) const {
   return std::max(ready, free == kNeverClock ? next_command(now) + write_ : free);
 }
 
-// Where the scheduler picks nothing, that changes when it is due, with a refresh, which closes rows, and with what arrives.
+// Where the scheduler picks nothing, that changes when it is due, with a refresh, which closes rows, and with
+// what arrives.
 Clock DramForecast::next_command(Clock now) const {
   const bool waits = holds_back_ && the_.refresher.draining() == 0 && !the_.candidates.any(false) &&
                      !the_.candidates.any(true);

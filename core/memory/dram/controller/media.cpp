@@ -98,7 +98,8 @@ void DramMedia::watch(DramCommandLog* log) {
   for (SubChannel& sub_channel : sub_channels_) sub_channel.channel->watch(log);
 }
 
-// What has failed stays as it is: to catch up with it for the measures of a run that ended with that would only fail again.
+// What has failed stays as it is: to catch up with it for the measures of a run that ended with that would
+// only fail again.
 inline void DramMedia::advance(SubChannel& sub_channel, Clock limit) {
   if (failed_) [[unlikely]]
     return;

@@ -41,7 +41,8 @@ class DramMedia final : public Media {
   const DramConfig& config() const { return config_; }
   /// Shows every command from now on to `log`.
   void watch(DramCommandLog* log);
-  /// All commands before `now` are shown, where otherwise they are worked out when somebody waits for what they do.
+  /// All commands before `now` are shown, where otherwise they are worked out when somebody waits for what
+  /// they do.
   void catch_up(Time now);
   /// So are those of everything that still waits; nothing may arrive any more. Throws SimulationError if the
   /// scheduler lets none of it go.

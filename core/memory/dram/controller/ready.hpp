@@ -13,8 +13,9 @@ namespace cxloom {
 /// activate holds up others of its rank, a precharge only its bank.
 enum class DramStep : std::uint8_t { kRefresh, kActivate, kColumn, kPrecharge, kTimeout, kNothing };
 
-/// Which of several commands goes first that may go out at the same clock, the lowest: by the priority that the scheduler
-/// gave the burst, then the step, then the order of arrival. The key of a burst is that without a step.
+/// Which of several commands goes first that may go out at the same clock, the lowest: by the priority that
+/// the scheduler gave the burst, then the step, then the order of arrival. The key of a burst is that without
+/// a step.
 using DramRank = std::uint64_t;
 constexpr DramRank dram_key(std::uint16_t priority, std::uint64_t order) {
   return DramRank{priority} << 48U | order;
@@ -44,7 +45,8 @@ class DramReadyList {
     while (place->key != key) ++place;
     bursts_.erase(place);
   }
-  /// The burst that is ready first, none before `earliest`; of several the first by key. `ready` gives its own time.
+  /// The burst that is ready first, none before `earliest`; of several the first by key. `ready` gives its
+  /// own time.
   template <class Ready>
   Found first(Clock earliest, Ready ready) const {
     Found best;

@@ -86,14 +86,17 @@ struct DramDevice {
   Clock activate_clocks() const { return two_cycle_commands == TwoCycleCommands::kNone ? 1 : 2; }
   Clock column_clocks() const { return two_cycle_commands == TwoCycleCommands::kAll ? 2 : 1; }
   bool split_command_bus = false;  ///< commands to rows and to columns have a bus each
-  /// Lines of 64 bytes in a turn of reads or of writes, while somebody waits who has the other alone. Own choice: two queues of 64,
-  /// so that a drain whose writes go on coming is not cut short. The uMCTL2 controller lets a queue starve for 64 bursts of DDR4
-  /// (127 of its clocks at half the DRAM's rate, AMD UG1087) and then ends the run: with 64 lines a mix beside a probe loses a sixth.
+  /// Lines of 64 bytes in a turn of reads or of writes, while somebody waits who has the other alone. Own
+  /// choice: two queues of 64, so that a drain whose writes go on coming is not cut short. The uMCTL2
+  /// controller lets a queue starve for 64 bursts of DDR4 (127 of its clocks at half the DRAM's rate, AMD
+  /// UG1087) and then ends the run: with 64 lines a mix beside a probe loses a sixth.
   std::uint32_t turn_lines = 128;
-  /// After which a run does not go on for the sake of more that may come to the other direction. Own choice: the least, in steps
-  /// of `turn_lines`, with which requesters by themselves keep 99 % of their bandwidth at any mix up to 98 % writes.
+  /// After which a run does not go on for the sake of more that may come to the other direction. Own choice:
+  /// the least, in steps of `turn_lines`, with which requesters by themselves keep 99 % of their bandwidth at
+  /// any mix up to 98 % writes.
   std::uint32_t lull_lines = 768;
-  /// While those that wait have both, and more come. A turn of the bus costs as much as 10 to 30 lines, about 1 % of it.
+  /// While those that wait have both, and more come. A turn of the bus costs as much as 10 to 30 lines, about
+  /// 1 % of it.
   std::uint32_t longest_turn_lines = 2048;
 
   bool refreshes(DramRefreshScope scope) const {

@@ -18,7 +18,8 @@ struct DramEnergy {
 };
 
 /// The energy of sub-channels that counted `counters` in `clocks` each; nothing without currents (VDD zero).
-/// Method: Micron TN-40-07, Calculating Memory Power for DDR4 SDRAM, with the standby of open rows counted by bank.
+/// Method: Micron TN-40-07, Calculating Memory Power for DDR4 SDRAM, with the standby of open rows counted by
+/// bank.
 DramEnergy dram_energy(const DramConfig& config, DramRefreshScope refresh, const DramCounters& counters,
                        Clock clocks);
 

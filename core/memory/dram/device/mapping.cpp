@@ -121,10 +121,11 @@ DramMapping::DramMapping(const std::string& fields, const DramOrganisation& orga
   }
 }
 
-// Each bit of the row flips some of bank (the lower bits of a flip) and bank group. `xor`: the lowest ones a bit of the group
-// each, the next a bit of the bank, the rest nothing. `fold`: the lowest a bit of the bank each; the next a bit of the group
-// and one of the bank, from its lowest on; and so on with the rest. So each bit of the row flips one of the bank itself,
-// whose groups a stream fills all, and as many rows as there are banks, a power of two apart, lie in all of them.
+// Each bit of the row flips some of bank (the lower bits of a flip) and bank group. `xor`: the lowest ones a
+// bit of the group each, the next a bit of the bank, the rest nothing. `fold`: the lowest a bit of the bank
+// each; the next a bit of the group and one of the bank, from its lowest on; and so on with the rest. So each
+// bit of the row flips one of the bank itself, whose groups a stream fills all, and as many rows as there are
+// banks, a power of two apart, lie in all of them.
 void DramMapping::set_hash(BankHash hash) {
   const unsigned bits = bank_bits_ + group_bits_;
   const auto flip = [&](unsigned bit) {

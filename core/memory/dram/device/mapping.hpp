@@ -1,8 +1,9 @@
 // Which bits of an address choose channel, rank, bank group, bank, row and column.
 //
-// A mapping is written as fields from the top of the address down: `rochrababgco` is row, channel, rank, bank, bank
-// group, column. A field may be cut into parts with a number of bits each: in `rorabacobgchco1` the lowest bit is one of
-// the column, and the rest of the column lies above the bank group. `_`, `-` and spaces may stand between fields.
+// A mapping is written as fields from the top of the address down: `rochrababgco` is row, channel, rank,
+// bank, bank group, column. A field may be cut into parts with a number of bits each: in `rorabacobgchco1`
+// the lowest bit is one of the column, and the rest of the column lies above the bank group. `_`, `-` and
+// spaces may stand between fields.
 #pragma once
 
 #include <array>
@@ -44,7 +45,8 @@ class DramMapping {
   /// The place of the burst with this number (address / bytes of a burst).
   DramPlace place(std::uint64_t burst) const;
 
-  /// The usual mapping: lines of 64 bytes spread over channels and bank groups, so that a stream finds many open rows.
+  /// The usual mapping: lines of 64 bytes spread over channels and bank groups, so that a stream finds many
+  /// open rows.
   static std::string usual(const DramOrganisation& organisation);
 
  private:

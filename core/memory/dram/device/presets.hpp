@@ -1,6 +1,7 @@
-// Presets by family: numbers from standards and data sheets, nothing else. Times of the standards are turned into clocks by
-// rounding up, as they prescribe. Where a standard could not be consulted, its value is recalled and was checked against
-// the configuration files of public simulators (DRAMsim3, Ramulator 2, gem5), and says so.
+// Presets by family: numbers from standards and data sheets, nothing else. Times of the standards are turned
+// into clocks by rounding up, as they prescribe. Where a standard could not be consulted, its value is
+// recalled and was checked against the configuration files of public simulators (DRAMsim3, Ramulator 2,
+// gem5), and says so.
 #pragma once
 
 #include <span>

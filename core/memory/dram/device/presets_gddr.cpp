@@ -18,8 +18,8 @@ constexpr DramOrganisation kGddr6{.sub_channels = 2,
                                   .columns = 1U << 10U,
                                   .burst_length = 16,
                                   .burst_clocks = 2};
-/// There are no bank groups: four stand for the sixteen banks in the mapping, and S, M are the same. Bits, not symbols, are
-/// counted in a burst: three levels carry 32 bytes over 8 pins in two clocks.
+/// There are no bank groups: four stand for the sixteen banks in the mapping, and S, M are the same. Bits,
+/// not symbols, are counted in a burst: three levels carry 32 bytes over 8 pins in two clocks.
 constexpr DramOrganisation kGddr7{.sub_channels = 4,
                                   .width = 8,
                                   .device_width = 8,

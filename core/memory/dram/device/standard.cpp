@@ -14,7 +14,7 @@ namespace cxloom {
 
 namespace {
 
-// --- tables ----------------------------------------------------------------------------------------------------------
+// --- tables ----------------------------------------------------------------------------------------------
 
 /// Devices of one width. Rows follow from the density.
 struct Width {
@@ -46,9 +46,10 @@ struct Standard {
 constexpr std::array kDdr3Widths{Width{8, 1, 1U << 10U}};
 constexpr std::array kDdr3Densities{Density{4, 8, 260}};
 
-// JESD79-4, addressing and refresh parameters by density, recalled; addressing as in Ramulator 2, tRFC of 8 Gb as in
-// DRAMsim3. Between dies (JESD79-4, 3D stacked devices, recalled; 8 Gb as in configurations of Intel's and Xilinx's DDR4
-// controllers): tRFC_dlr 120 and 190 ns, tRRD_dlr 4, tFAW_dlr 16 and tCCD_dlr 4 clocks.
+// JESD79-4, addressing and refresh parameters by density, recalled; addressing as in Ramulator 2, tRFC of 8
+// Gb as in DRAMsim3. Between dies (JESD79-4, 3D stacked devices, recalled; 8 Gb as in configurations of
+// Intel's and Xilinx's DDR4 controllers): tRFC_dlr 120 and 190 ns, tRRD_dlr 4, tFAW_dlr 16 and tCCD_dlr 4
+// clocks.
 constexpr std::array kDdr4Widths{Width{4, 4, 1U << 10U}, Width{8, 4, 1U << 10U}, Width{16, 2, 1U << 10U}};
 constexpr std::array kDdr4Densities{Density{8, 4, 350, 0, 120}, Density{16, 4, 550, 0, 190}};
 
@@ -60,7 +61,8 @@ constexpr std::array kDdr5Widths{Width{4, 8, 1U << 11U}, Width{8, 8, 1U << 10U},
 constexpr std::array kDdr5Densities{Density{8, 2, 195, 115, 65, 39}, Density{16, 4, 295, 130, 99, 44},
                                     Density{24, 4, 410, 190, 137, 64}, Density{32, 4, 410, 190, 137, 64}};
 
-// JESD209-5B, Table 235 (refresh), as quoted by Ramulator 2; 12 and 24 Gb have three quarters of the rows of 16 and 32.
+// JESD209-5B, Table 235 (refresh), as quoted by Ramulator 2; 12 and 24 Gb have three quarters of the rows of
+// 16 and 32.
 constexpr std::array kLpddr5Widths{Width{16, 4, 1U << 10U}};
 constexpr std::array kLpddr5Densities{Density{8, 4, 210, 120}, Density{12, 4, 280, 140},
                                       Density{16, 4, 280, 140}, Density{24, 4, 380, 190},
@@ -117,7 +119,7 @@ constexpr std::array kWide{
 constexpr Clock kActivateOtherDie = 4;
 constexpr Clock kFourActivatesOfStack = 16;
 
-// --- choice ----------------------------------------------------------------------------------------------------------
+// --- choice ----------------------------------------------------------------------------------------------
 
 template <class Row>
 const Row& row_of(std::span<const Row> rows, std::uint32_t Row::* key, std::uint32_t wanted,
@@ -227,9 +229,10 @@ void choose_devices(DramDevice& preset, const DramDevices& devices) {
   set_ecc(organisation, standard, devices.ecc_width);
 }
 
-// A burst of 32 in bank-group mode (JESD209-5, as in gem5) is two of 16 beats as far apart as commands to one bank group are, in
-// one command: the clocks between its halves are another's, so that two of them follow each other at twice the distance
-// on average. What counts from the command to the end of the data, or of the array's work, counts from the second half.
+// A burst of 32 in bank-group mode (JESD209-5, as in gem5) is two of 16 beats as far apart as commands to one
+// bank group are, in one command: the clocks between its halves are another's, so that two of them follow
+// each other at twice the distance on average. What counts from the command to the end of the data, or of the
+// array's work, counts from the second half.
 void choose_burst(DramDevice& preset, std::uint32_t beats) {
   DramOrganisation& organisation = preset.organisation;
   if (preset.standard != DramStandard::kLpddr5) {

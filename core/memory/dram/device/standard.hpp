@@ -1,4 +1,5 @@
-// What the standards say of devices of other widths and densities, and of stacks of them, than those of a preset.
+// What the standards say of devices of other widths and densities, and of stacks of them, than those of a
+// preset.
 #pragma once
 
 #include <cstdint>

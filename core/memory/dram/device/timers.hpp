@@ -104,7 +104,8 @@ class DramTimers {
   std::span<const Bank> banks_of(std::uint32_t rank) const {
     return std::span(banks_).subspan(std::size_t{rank} * banks_in_rank_, banks_in_rank_);
   }
-  // Effects of a read or write on the next ones to its bank, where it waits longer than the rest of its group.
+  // Effects of a read or write on the next ones to its bank, where it waits longer than the rest of its
+  // group.
   void column_in_bank(Bank& bank, bool write, Clock now, Clock end) const;
   // Effects of a command to a die on the others of its stack.
   void activate_in_stack(const Rank& own, Clock now);

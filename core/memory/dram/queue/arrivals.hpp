@@ -24,7 +24,8 @@ class DramArrivals {
   bool empty(bool write) const { return ready_[write] == kNeverClock; }
   /// When the next is ready, of some that are or will be; kNeverClock: none is on its way.
   Clock ready(bool write) const { return ready_[write]; }
-  /// Whether the next write came before the next read. What waits has come before what has not been looked at.
+  /// Whether the next write came before the next read. What waits has come before what has not been looked
+  /// at.
   bool write_first() const { return order(true) < order(false); }
 
   void push(const DramBurst& burst, Clock ready, Clock rest) {
@@ -49,7 +50,8 @@ class DramArrivals {
   /// It left the queue.
   void left(const DramBurst& burst) { backlogs_[burst.write].left(burst.requester); }
 
-  /// No read here is done before this clock, if none is admitted before `room` and one that is not forwarded takes `hit`.
+  /// No read here is done before this clock, if none is admitted before `room` and one that is not forwarded
+  /// takes `hit`.
   Clock read_bound(Clock room, Clock hit) const {
     const Clock least = forwardable_ != 0 ? kForwarding : hit;
     if (!backlogs_[0].empty()) return room + least;

@@ -1,10 +1,12 @@
-// Whether reads or writes go. Reads go first; writes are drained where no read waits, or once they are many, until they are few.
+// Whether reads or writes go. Reads go first; writes are drained where no read waits, or once they are many,
+// until they are few.
 //
-// A run of bursts of one direction has a bound, whatever the scheduler picks: writes that keep coming would otherwise keep reads
-// waiting for ever, and reads writes that are not posted. While a requester waits that has nothing in the direction that goes, a
-// run ends after `turn` bursts. One that has accesses in both goes on with those, so that its runs may be as long as they pay: as
-// long as more of the other direction come into the queue, for all of which the bus is turned once. Where none has come for `lull`
-// bursts, nobody comes before those that wait are served, or there is no room, and a run ends. `longest_turn` ends it in any
+// A run of bursts of one direction has a bound, whatever the scheduler picks: writes that keep coming would
+// otherwise keep reads waiting for ever, and reads writes that are not posted. While a requester waits that
+// has nothing in the direction that goes, a run ends after `turn` bursts. One that has accesses in both goes
+// on with those, so that its runs may be as long as they pay: as long as more of the other direction come
+// into the queue, for all of which the bus is turned once. Where none has come for `lull` bursts, nobody
+// comes before those that wait are served, or there is no room, and a run ends. `longest_turn` ends it in any
 // case. Who had to wait so long then has a run of his own.
 #pragma once
 
@@ -39,7 +41,8 @@ class DramDirection {
   void queued(bool write) {
     if (write != writing_) came_ = run_;
   }
-  /// A burst is served. One that goes against the direction, because its row was open for it, is none of the run.
+  /// A burst is served. One that goes against the direction, because its row was open for it, is none of the
+  /// run.
   void served(bool write) {
     if (write != writing_) return;
     if (of_writes_ != write) {

@@ -1,4 +1,5 @@
-// The bursts that a sub-channel chooses from: a list for each bank and direction, oldest first, in slots of fixed number.
+// The bursts that a sub-channel chooses from: a list for each bank and direction, oldest first, in slots of
+// fixed number.
 #pragma once
 
 #include <cstdint>

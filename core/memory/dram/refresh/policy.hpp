@@ -1,8 +1,10 @@
-// The interface of refresh policies: what a refresh of a rank takes, how often one is due, and which banks come next. A kind is a
-// file of its own and a line in `register_refresh_policies`, or in the `CXLOOM_PLUGIN` of a plug-in.
+// The interface of refresh policies: what a refresh of a rank takes, how often one is due, and which banks
+// come next. A kind is a file of its own and a line in `register_refresh_policies`, or in the `CXLOOM_PLUGIN`
+// of a plug-in.
 //
-// The policy decides, the refresher keeps the books (how many are owed, and that every set is refreshed once before any is
-// twice), and the rest of the sub-channel closes rows, sends the commands and heeds the constraints between them.
+// The policy decides, the refresher keeps the books (how many are owed, and that every set is refreshed once
+// before any is twice), and the rest of the sub-channel closes rows, sends the commands and heeds the
+// constraints between them.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +43,9 @@ class DramRefreshPolicy {
   virtual std::uint32_t next_set(std::uint32_t /*rank*/, std::span<const std::uint32_t> left) {
     return left.front();
   }
-  /// Whether a refresh begins now although bursts wait for the rank; `owed` are due, more than `refresh_postpone` allows
-  /// to put off. Asked whenever one falls due or has gone out; with no burst waiting it begins in any case.
+  /// Whether a refresh begins now although bursts wait for the rank; `owed` are due, more than
+  /// `refresh_postpone` allows to put off. Asked whenever one falls due or has gone out; with no burst
+  /// waiting it begins in any case.
   virtual bool urgent(std::uint32_t /*rank*/, std::uint32_t /*owed*/) { return true; }
 };
 

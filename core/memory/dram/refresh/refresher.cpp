@@ -124,7 +124,8 @@ void DramRefresher::skip_idle(Clock limit) {
   update_due();
 }
 
-// The last refresh of an idle rank went out when it was due, all is as it was before it, and so it will be with the next.
+// The last refresh of an idle rank went out when it was due, all is as it was before it, and so it will be
+// with the next.
 bool DramRefresher::steady(std::uint32_t rank) const {
   const RankRefreshes& refreshes = of_rank_[rank];
   if (refreshes.draining || refreshes.owed != 0 || timers_.open_banks(rank) != 0) return false;

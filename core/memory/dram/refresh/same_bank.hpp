@@ -1,5 +1,6 @@
-// The refresh policy `same-bank` (REFsb of DDR5: one bank of every group), which is per-bank refresh (REFpb) of LPDDR5 and HBM: the
-// sets of a rank are refreshed in turn, one every tREFI_SB, while its other banks go on.
+// The refresh policy `same-bank` (REFsb of DDR5: one bank of every group), which is per-bank refresh (REFpb)
+// of LPDDR5 and HBM: the sets of a rank are refreshed in turn, one every tREFI_SB, while its other banks go
+// on.
 #pragma once
 
 #include "base/schema.hpp"

@@ -1,4 +1,5 @@
-// How a refresh is done: which commands close the rows of its banks, when each of them may go, and the refresh itself.
+// How a refresh is done: which commands close the rows of its banks, when each of them may go, and the
+// refresh itself.
 #pragma once
 
 #include <cstdint>

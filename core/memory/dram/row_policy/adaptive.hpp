@@ -1,4 +1,5 @@
-// The row policy `adaptive`: as `closed` where a two-bit counter of the bank predicts that the row is not wanted again.
+// The row policy `adaptive`: as `closed` where a two-bit counter of the bank predicts that the row is not
+// wanted again.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,6 @@
-// First ready, first come first served: accesses to the open row of a bank go first, then the oldest, with a cap on the time for
-// which they pass an older one (Rixner et al., ISCA 2000; the cap: Mutlu and Moscibroda, MICRO-40).
+// First ready, first come first served: accesses to the open row of a bank go first, then the oldest, with a
+// cap on the time for which they pass an older one (Rixner et al., ISCA 2000; the cap: Mutlu and Moscibroda,
+// MICRO-40).
 #pragma once
 
 #include "base/parameters.hpp"

@@ -1,11 +1,12 @@
 // Who is served next: the interface of a DRAM scheduler. A kind is a file of its own and a line in
 // `register_schedulers`, or in the `CXLOOM_PLUGIN` of a plug-in.
 //
-// A sub-channel asks its scheduler bank by bank, of reads and of writes, which burst the bank serves next. What that burst
-// needs follows from the open row: ACT if there is none, RD or WR if it is its own, else PRE. Each command goes out at
-// the first clock at which the constraints let it. Among commands ready at the same clock the lowest priority number goes
-// first; then ACT, RD/WR, PRE; then the oldest. The channel decides whether reads or writes go, when to refresh, and that a
-// row which was opened is used once before another takes its place.
+// A sub-channel asks its scheduler bank by bank, of reads and of writes, which burst the bank serves next.
+// What that burst needs follows from the open row: ACT if there is none, RD or WR if it is its own, else PRE.
+// Each command goes out at the first clock at which the constraints let it. Among commands ready at the same
+// clock the lowest priority number goes first; then ACT, RD/WR, PRE; then the oldest. The channel decides
+// whether reads or writes go, when to refresh, and that a row which was opened is used once before another
+// takes its place.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,8 @@ class DramScheduler {
   /// `served` is called only for a burst that is served before the oldest of its bank.
   virtual bool within_banks() const { return false; }
 
-  /// Whether it may pick nothing at all of the reads, or of the writes, that wait. Then the others go, if it picks any of them.
+  /// Whether it may pick nothing at all of the reads, or of the writes, that wait. Then the others go, if it
+  /// picks any of them.
   virtual bool holds_back() const { return !within_banks(); }
 
   /// Whether it has to see accesses in the order of their arrival. If not, accesses

@@ -28,7 +28,8 @@ struct LevelOf {
   int ways = 0;
 };
 
-/// What lookups end in each level, as a share of all lookups. Each access is made alone, and takes what its level takes, exactly.
+/// What lookups end in each level, as a share of all lookups. Each access is made alone, and takes what its
+/// level takes, exactly.
 std::vector<double> shares(const std::vector<LevelOf>& levels, const std::string& policy,
                            const std::vector<std::uint64_t>& lines, std::size_t warmup) {
   const std::vector<Time> access_times{2_ns, 5_ns, 20_ns};
@@ -263,8 +264,9 @@ TEST(CacheHitRate, ACycleUnderRandomReplacement) {
   }
 }
 
-// A set of w ways in which n lines follow each other is a Markov chain: which of them it holds, counted from the one that is
-// needed next. It is held: nothing changes. It is not: any of the w leaves, with equal chance. Then the next one is needed.
+// A set of w ways in which n lines follow each other is a Markov chain: which of them it holds, counted from
+// the one that is needed next. It is held: nothing changes. It is not: any of the w leaves, with equal
+// chance. Then the next one is needed.
 double cycle_in_a_set(unsigned n, unsigned ways) {
   const std::uint32_t states = 1U << n;
   const auto advanced = [&](std::uint32_t held) { return held >> 1U | (held & 1U) << (n - 1); };
@@ -302,8 +304,9 @@ TEST(CacheHitRate, ACycleUnderRandomReplacementInSets) {
   }
 }
 
-// A second level that does not include the first loses a line with probability 1 - s in a lap, s = exp(-m / f2), if it has m
-// misses per access. It has the line after a use if the first level missed it, or if it had it before: q = (1 - h) / (1 - h s).
+// A second level that does not include the first loses a line with probability 1 - s in a lap, s = exp(-m /
+// f2), if it has m misses per access. It has the line after a use if the first level missed it, or if it had
+// it before: q = (1 - h) / (1 - h s).
 TEST(CacheHitRate, ACycleUnderRandomReplacementInLevelsThatDoNotIncludeEachOther) {
   for (const auto& [f1, f2] : std::vector<std::pair<double, double>>{{0.5, 0.5}, {0.25, 0.5}, {0.5, 0.75}}) {
     const double h = root(0, f1, [f1 = f1](double each) { return std::exp(-(1 - each) / f1) - each; });
@@ -321,9 +324,10 @@ TEST(CacheHitRate, ACycleUnderRandomReplacementInLevelsThatDoNotIncludeEachOther
 
 // ---- The first lap
 
-// The lines were filled in the order of their addresses, so that the last f of them are held. After t of the lap, which goes
-// through the pages in random order again and again, a line of each page at a time, all t are held that were used, and of the
-// others the latest: (f - t) / (1 - t). Summed up to t = f that is f + (1 - f) ln(1 - f).
+// The lines were filled in the order of their addresses, so that the last f of them are held. After t of the
+// lap, which goes through the pages in random order again and again, a line of each page at a time, all t are
+// held that were used, and of the others the latest: (f - t) / (1 - t). Summed up to t = f that is f + (1 -
+// f) ln(1 - f).
 TEST(CacheHitRate, TheFirstLapUnderLruAfterFillingPageByPage) {
   constexpr std::uint64_t kLinesOfPage = 64;
   constexpr std::uint64_t kPages = 64;

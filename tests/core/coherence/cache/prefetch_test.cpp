@@ -82,7 +82,8 @@ TEST(Prefetch, OneLineAheadHalvesAChain) {
 }
 
 TEST(Prefetch, FarEnoughAheadEverythingHits) {
-  // Line k + d is wanted d hits behind the use of line k, at whose end it is asked for. It may come as late as its own lookup ends.
+  // Line k + d is wanted d hits behind the use of line k, at whose end it is asked for. It may come as late
+  // as its own lookup ends.
   const std::int64_t enough = (kRoundTrip.ps() + kHit.ps() - 1) / kHit.ps();
   for (std::int64_t degree = enough - 1; degree < enough + 2; ++degree) {
     const Replay run(sweep(64), next_line(degree));

@@ -130,7 +130,8 @@ void expect_fields(const Message& message, const std::string& cell) {
   }
 }
 
-/// Plays the answer of a cell: "MemData and Cmp-E", or "WritePull, then D2H-Data, then GO-I", where D2H-Data come from the cache.
+/// Plays the answer of a cell: "MemData and Cmp-E", or "WritePull, then D2H-Data, then GO-I", where D2H-Data
+/// come from the cache.
 void play(CacheBench& bench, Message& request, const std::vector<Opcode>& answer) {
   Message pull;
   Message* data = nullptr;  // that came

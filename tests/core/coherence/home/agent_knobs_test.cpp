@@ -1,4 +1,5 @@
-// Parameters of a home agent beside those that every home has (knobs_test.cpp); and what cannot be is refused.
+// Parameters of a home agent beside those that every home has (knobs_test.cpp); and what cannot be is
+// refused.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -34,7 +34,8 @@ struct HomeOptions {
   bool write_allocate = true;
 };
 
-/// A host and devices before its memory, whose accesses come far apart: the latency of each, in the order of the steps.
+/// A host and devices before its memory, whose accesses come far apart: the latency of each, in the order of
+/// the steps.
 struct HomeRun {
   HomeRun(int devices, const std::vector<HomeStep>& steps, const HomeOptions& options = {})
       : outside(options.memory_outside) {
@@ -141,7 +142,8 @@ TEST(HomeAgentLatency, AModifiedCopyComesWithTheAnswerToTheSnoop) {
     EXPECT_EQ(played.latency[3], kThere + kCache + kWay);
     // After a read d0 and d1 share line 0, and memory has it.
     EXPECT_EQ(played.latency[4], second == W ? kInside + kSnoop : kInside + kMemoryRead);
-    // Two lines were read, and each modified copy was written when a read made it a shared one or a write took it.
+    // Two lines were read, and each modified copy was written when a read made it a shared one or a write
+    // took it.
     EXPECT_EQ(played.memory_time(),
               kMemoryRead * (second == W ? 2 : 3) + kMemoryWrite * (second == W ? 3 : 2));
   }
@@ -195,7 +197,8 @@ TEST(HomeAgentLatency, FalseSharingSendsTheLineToAndFroPastMemory) {
   }
 }
 
-// GO_WritePull says that a write of a whole line is done; of less, the data go first, and GO comes when memory has them.
+// GO_WritePull says that a write of a whole line is done; of less, the data go first, and GO comes when
+// memory has them.
 TEST(HomeAgentLatency, AWritePastTheCachesHasItsDataPulled) {
   for (const bool cached : {false, true}) {
     HomeOptions options;

@@ -95,7 +95,8 @@ TEST(HomeAtomics, ItsOwnModifiedCopyIsWrittenBackFirst) {
   }
 }
 
-// The home takes one after the other; where there is none, the memory does, whose controller works on the second one meanwhile.
+// The home takes one after the other; where there is none, the memory does, whose controller works on the
+// second one meanwhile.
 TEST(HomeAtomics, TwoContendersFollowEachOther) {
   for (const std::string coherence : {"none", "hdm-db", "hdm-h"}) {
     for (const bool same : {true, false}) {

@@ -1,5 +1,6 @@
-// Every state that small systems of caches and a home agent can reach, in all orders of messages: memory of a host, which its own
-// cache and those of devices hold by CXL.cache (HDM-H). What is checked is that of explorer_test.cpp.
+// Every state that small systems of caches and a home agent can reach, in all orders of messages: memory of a
+// host, which its own cache and those of devices hold by CXL.cache (HDM-H). What is checked is that of
+// explorer_test.cpp.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -70,7 +71,8 @@ TEST(HomeAgentExplorer, ANetworkThatReordersLines) {
   visit_all(setup, 3000, {"SnpInv"});
 }
 
-// Answers to different lines overtake each other: a snoop waits for all that were sent before it, and not for as many.
+// Answers to different lines overtake each other: a snoop waits for all that were sent before it, and not for
+// as many.
 TEST(HomeAgentExplorer, ANetworkThatReordersAnswers) {
   CoherenceSetup setup = hdm_h(two_caches(2, 2, 1));
   setup.hosts[0].plan = {{write_of(0), read_of(1)}, true, 2};

@@ -1,5 +1,5 @@
-// Each parameter that a coherency agent of a device and a home agent of a host have in common changes what it says, in the direction
-// that it says.
+// Each parameter that a coherency agent of a device and a home agent of a host have in common changes what it
+// says, in the direction that it says.
 #include <gtest/gtest.h>
 
 #include <string>

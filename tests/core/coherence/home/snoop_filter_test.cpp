@@ -174,12 +174,13 @@ std::vector<Case> cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Cases, SnoopFilterAgainstModel, testing::ValuesIn(cases()));
 
-// --- closed forms -------------------------------------------------------------------------------------------
+// --- closed forms ----------------------------------------------------------------------------------------
 
 TEST(SnoopFilter, CyclicSweepsOfOneLineTooManyUnderEachPolicy) {
-  // n entries, n + 1 lines swept in a cycle. Whoever lets the oldest or the least used go always misses, and so does LFI, under which all lines
-  // have come in equally often. LIFO exchanges the two last lines: two misses a sweep after the first. MRU's hole moves back by one
-  // line a sweep: one miss every n accesses. Blocks of one line are LIFO.
+  // n entries, n + 1 lines swept in a cycle. Whoever lets the oldest or the least used go always misses, and
+  // so does LFI, under which all lines have come in equally often. LIFO exchanges the two last lines: two
+  // misses a sweep after the first. MRU's hole moves back by one line a sweep: one miss every n accesses.
+  // Blocks of one line are LIFO.
   constexpr std::uint64_t kEntries = 64;
   constexpr std::uint64_t kSweeps = 10;
   std::map<std::string, std::uint64_t> misses;
@@ -199,8 +200,9 @@ TEST(SnoopFilter, CyclicSweepsOfOneLineTooManyUnderEachPolicy) {
 }
 
 TEST(SnoopFilter, AStreamLeavesInBlocks) {
-  // N consecutive lines through n entries: the oldest leaves with those above it, so there is one snoop for every `block` lines
-  // beyond n, and the last one may be for fewer. So it is if the newest leaves, with those below it: line N-1 came last.
+  // N consecutive lines through n entries: the oldest leaves with those above it, so there is one snoop for
+  // every `block` lines beyond n, and the last one may be for fewer. So it is if the newest leaves, with
+  // those below it: line N-1 came last.
   constexpr std::uint64_t kEntries = 48;
   for (const BlockAlignment alignment : {BlockAlignment::kSpec, BlockAlignment::kFree}) {
     for (const std::uint32_t block : {1U, 2U, 3U, 4U}) {
@@ -218,7 +220,7 @@ TEST(SnoopFilter, AStreamLeavesInBlocks) {
   }
 }
 
-// --- blocks -------------------------------------------------------------------------------------------------
+// --- blocks ----------------------------------------------------------------------------------------------
 
 using Lines = std::vector<std::uint64_t>;
 
@@ -280,7 +282,7 @@ TEST(SnoopFilter, TheFirstLinesOfMemoryHaveNoneBelowThem) {
   }
 }
 
-// --- each parameter has an effect ---------------------------------------------------------------------------
+// --- each parameter has an effect ------------------------------------------------------------------------
 
 /// Misses of lines that are drawn from so many.
 std::uint64_t misses_of(const SnoopFilterParams& params, std::uint64_t lines) {
@@ -328,7 +330,7 @@ TEST(SnoopFilterParams, ThePolicyDecidesWhoLeaves) {
   EXPECT_EQ(victim("longest-block"), Lines({40}));
 }
 
-// --- bad input ----------------------------------------------------------------------------------------------
+// --- bad input -------------------------------------------------------------------------------------------
 
 std::string error_of(Value::Map given) {
   try {
@@ -389,7 +391,7 @@ TEST(SnoopFilterParams, AreCheckedForThoseWhoSetThemInCodeToo) {
   }
 }
 
-// --- memory -------------------------------------------------------------------------------------------------
+// --- memory ----------------------------------------------------------------------------------------------
 
 TEST(SnoopFilter, AMillionEntriesTakeLittleMemory) {
   EXPECT_LT(SnoopFilter::bytes(params(1'000'000, 0), 64), 55'000'000U);

@@ -81,7 +81,8 @@ class HomeBench {
     std::vector<Opcode> answers;  // to the request
   };
 
-  /// A request of a cache, and all that follows. `keep`: caches answer snoops that would let them keep the line that they do.
+  /// A request of a cache, and all that follows. `keep`: caches answer snoops that would let them keep the
+  /// line that they do.
   Outcome ask(std::size_t cache, const std::string& request, bool keep = true) {
     const std::vector<Opcode> opcodes = opcodes_in(request);
     Message& message = caches_[cache].request(opcodes.front(), kHomeLine, device_.id());

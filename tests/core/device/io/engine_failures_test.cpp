@@ -1,4 +1,5 @@
-// Links of an I/O engine itself that fail, and switches that it hangs on: what it makes and what it loses, to the picosecond.
+// Links of an I/O engine itself that fail, and switches that it hangs on: what it makes and what it loses, to
+// the picosecond.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -55,15 +56,17 @@ INSTANTIATE_TEST_SUITE_P(OfQueues, IoEngineFailures,
                          });
 
 TEST_P(IoEngineFailures, LoseTheOnePacketThatItHasMade) {
-  // Back to back from 0 on, a packet a us. At 4.5 us that made at 4 us is on the wire, and the next one is made and waits. It is lost when the
-  // failure is known, and none is made until the repair, at 20 us: from then on a packet a us again, up to 30 us.
+  // Back to back from 0 on, a packet a us. At 4.5 us that made at 4 us is on the wire, and the next one is
+  // made and waits. It is lost when the failure is known, and none is made until the repair, at 20 us: from
+  // then on a packet a us again, up to 30 us.
   Running run(engine({{"size", "1000B"}, {"stop", "29.5us"}}, 100)
                   .event(fail_link("4500ns", "nic", "sw", "2us"))
                   .event(repair_link("20us", "nic", "sw")));
   run.to_end();
   EXPECT_EQ(run.number({"events", "4500ns fail link nic-sw", "lost"}), 1.0);
   EXPECT_EQ(of(run, "lost"), 1.0);
-  // 5 before, and those that leave at 20, ..., 29 us; the last one is made at 29 us, as that before it has left.
+  // 5 before, and those that leave at 20, ..., 29 us; the last one is made at 29 us, as that before it has
+  // left.
   EXPECT_EQ(of(run, "packets"), 5.0 + 11.0);
   EXPECT_EQ(of(run, "sent"), 17.0);
   EXPECT_EQ(of(run, "unfinished"), 0.0);

@@ -98,7 +98,8 @@ TEST(IoEngine, ConfigurationReadsAreOfOneDoubleWordAndOneAtATime) {
   EXPECT_NEAR(of(run, "bandwidth_gb_per_s"), 4.0 / latency, 0.01);
 }
 
-// A host that writes to a memory as fast as it can, through a switch of 10 GB/s, and an engine that writes there too.
+// A host that writes to a memory as fast as it can, through a switch of 10 GB/s, and an engine that writes
+// there too.
 double host_bandwidth_beside(Value::Map engine, const char* queueing = "voq") {
   SpecBuilder system;
   system.device("host", "host", {{"queue", 256}})
@@ -124,7 +125,8 @@ TEST(IoEngine, CreditsBoundPostedWrites) {
   EXPECT_NEAR(of(run, "bandwidth_gb_per_s"), 256.0 / 2.72, 0.1);
 }
 
-// Writes come to a switch ten times as fast as they leave it, in front of a port that takes first who came first.
+// Writes come to a switch ten times as fast as they leave it, in front of a port that takes first who came
+// first.
 TEST(IoEngine, NoQueueGrowsWithoutEndBehindAFasterInlet) {
   std::vector<double> shares;
   for (const char* outstanding : {"8", "", "1000"}) {

@@ -60,7 +60,8 @@ TEST(Accelerator, ReachesItsPeersWithoutAHost) {
 }
 
 TEST(Accelerator, OwnRequestsAndAnswersShareItsPortWithoutLoss) {
-  // Everybody reads and writes everything, with credits: all requests are answered (the run would not end otherwise).
+  // Everybody reads and writes everything, with credits: all requests are answered (the run would not end
+  // otherwise).
   for (const char* queueing : {"output", "voq", "fifo"}) {
     SpecBuilder system;
     system.device("sw", "switch", {{"queueing", queueing}});

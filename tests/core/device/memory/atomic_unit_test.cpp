@@ -1,4 +1,5 @@
-// Atomic operations in a memory that nobody keeps coherent: each alone on its line, from its read until its write is done.
+// Atomic operations in a memory that nobody keeps coherent: each alone on its line, from its read until its
+// write is done.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -137,7 +137,8 @@ TEST(MemoryBuffers, WhoWaitsForAPlaceWaitsForTheMemory) {
 
 TEST(MemoryBuffers, AReadOfABufferedWriteIsAnsweredFromThere) {
   const Value::Map memory{{"write_buffer", 8}, {"posted_writes", true}};
-  // Line 0 is written at 0: answered after 40 ns, in the media from 145 ns on. Of line 1 only a half is written.
+  // Line 0 is written at 0: answered after 40 ns, in the media from 145 ns on. Of line 1 only a half is
+  // written.
   const Running run =
       replayed(host_and(memory), {at(0_ns, 0, kWrite), at(1_ns, 64, kWrite, 32), at(50_ns, 0), at(60_ns, 64),
                                   at(70_ns, 64, AccessKind::kRead, 32), at(80_ns, 128), at(200_ns, 0)});

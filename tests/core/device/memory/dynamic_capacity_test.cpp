@@ -23,7 +23,8 @@ Value::Map extent(const char* base, const char* size, const char* host) {
   return {{"base", base}, {"size", size}, {"host", host}};
 }
 
-/// Reads of one host, one after the other: 10 at the host, 40 in the controller, 45 in the media, no time between.
+/// Reads of one host, one after the other: 10 at the host, 40 in the controller, 45 in the media, no time
+/// between.
 SpecBuilder one_host(const std::vector<std::uint64_t>& addresses, const Value::List& extents,
                      Value::Map memory = {}) {
   SpecBuilder system;

@@ -120,7 +120,8 @@ TEST(LogicalDevices, WhatOneLeavesTheOthersShare) {
   EXPECT_NEAR(had.rates[2], kServed / 4, 0.01 * kServed);
 }
 
-// A hundredth of what the memory serves: it has all of it, and waits for one access of the other under way at most.
+// A hundredth of what the memory serves: it has all of it, and waits for one access of the other under way at
+// most.
 TEST(LogicalDevices, AGreedyHostStarvesNobody) {
   Split split{.hosts = {{.work = {{"rate", "100k/s"}}}, {.queue = 2048}}};
   const Had had = had_by(split);
@@ -130,8 +131,9 @@ TEST(LogicalDevices, AGreedyHostStarvesNobody) {
   EXPECT_LE(had.latency[0], alone.latency[0] + 100.0);
 }
 
-// The receive buffer of the port has room for eight. The queue of an LD takes what comes, so that its backlog holds no credits; where
-// it has room for four, the greedy host's requests hold them all, and the other's wait for one, of which one comes back an access.
+// The receive buffer of the port has room for eight. The queue of an LD takes what comes, so that its backlog
+// holds no credits; where it has room for four, the greedy host's requests hold them all, and the other's
+// wait for one, of which one comes back an access.
 TEST(LogicalDevices, AQueueOfItsOwnKeepsABacklogOutOfTheWay) {
   Split split{.hosts = {{.work = {{"rate", "100k/s"}}}, {.queue = 512}}, .link = {{"credits", 8}}};
   const double apart = had_by(split).latency[0];
@@ -140,7 +142,8 @@ TEST(LogicalDevices, AQueueOfItsOwnKeepsABacklogOutOfTheWay) {
   EXPECT_GT(together, apart + 100.0);
 }
 
-// Alone and limited to 100 MB/s: 64 B every 640 ns. The k-th of n at once leaves the queue k x 640 ns after the first.
+// Alone and limited to 100 MB/s: 64 B every 640 ns. The k-th of n at once leaves the queue k x 640 ns after
+// the first.
 TEST(LogicalDevices, TheLimitIsExact) {
   for (const char* limit : {"100MB/s", "300MB/s", "77MB/s"}) {
     Split split{.hosts = {{.ld = {{"bandwidth_limit", limit}}}}};

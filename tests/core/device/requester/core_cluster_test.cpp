@@ -54,7 +54,8 @@ TEST(CoreCluster, TheWindowLetsSoManyReadsOverlap) {
     const std::int64_t overlap = window / 32;
     Running run(with_core({{"window", window}}).replay("host", reads_apart(512, 32)));
     run.to_end();
-    // The k-th is the (k % overlap)-th of its group; in a group they are 32 instructions apart, which is 2 ns.
+    // The k-th is the (k % overlap)-th of its group; in a group they are 32 instructions apart, which is 2
+    // ns.
     for (std::int64_t k = 0; k < 512; ++k)
       EXPECT_EQ(run.created(static_cast<std::size_t>(k)), 2_ns * (1 + k % overlap) + 100_ns * (k / overlap))
           << window << " " << k;
@@ -141,7 +142,8 @@ TEST(CoreCluster, ThreadsHaveCoresOfTheirOwn) {
   expect_parts_to_sum(run);
 }
 
-// A read, 8 instructions; a branch that needs it, was predicted wrongly and takes 20 cycles; another read, 8 instructions later.
+// A read, 8 instructions; a branch that needs it, was predicted wrongly and takes 20 cycles; another read, 8
+// instructions later.
 TEST(CoreCluster, WhatFollowsABranchWaitsForWhatTheBranchNeeds) {
   std::vector<Access> accesses = reads_apart(3, 8);
   accesses[1].role = AccessRole::kBranch;

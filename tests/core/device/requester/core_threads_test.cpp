@@ -94,8 +94,9 @@ TEST(CoreCluster, AThreadThatSleepsIsNotOnThePathOfThoseThatRun) {
 }
 
 TEST(CoreCluster, ThePathIsThatWhichLeadsBackFromTheEnd) {
-  // Threads that only run, call and go on behind calls of each other. The end of a thread is walked back: to the latest time at which it
-  // waited, from there to the thread that made that call, and so forth. All of it are instructions.
+  // Threads that only run, call and go on behind calls of each other. The end of a thread is walked back: to
+  // the latest time at which it waited, from there to the thread that made that call, and so forth. All of it
+  // are instructions.
   constexpr std::uint32_t kThreads = 6;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     RandomStream random(seed, "paths", "test");
@@ -168,7 +169,8 @@ TEST(CoreCluster, AThreadGoesOnBehindTheCallThatItWaitsFor) {
   Running run(with_core({}).replay("host", accesses));
   run.to_end();
   ASSERT_EQ(run.table().rows(), 5U);
-  // Thread 1: from 25 to 125 and from there to 225 ns. Thread 2: from 25 to 125, and from 225 + 25 on. Thread 3: at 25.
+  // Thread 1: from 25 to 125 and from there to 225 ns. Thread 2: from 25 to 125, and from 225 + 25 on. Thread
+  // 3: at 25.
   std::vector<Time> made;
   for (std::size_t k = 0; k < 5; ++k) made.push_back(run.created(k));
   EXPECT_EQ(made, (std::vector{25_ns, 25_ns, 25_ns, 125_ns, 250_ns}));
@@ -176,7 +178,8 @@ TEST(CoreCluster, AThreadGoesOnBehindTheCallThatItWaitsFor) {
   EXPECT_EQ(core(run, "longest_ns"), 350.0);
   EXPECT_EQ(run.number({"requests"}), 5);
   expect_parts_to_sum(run);
-  // The run takes 350 ns: up to 225 thread 1 (800 instructions in 50 ns, answers), then thread 2 (25 ns, an answer).
+  // The run takes 350 ns: up to 225 thread 1 (800 instructions in 50 ns, answers), then thread 2 (25 ns, an
+  // answer).
   expect_path(run, {.time = 350, .busy = 75, .idle = 0, .instructions = 1200}, {225, 125, 0});
 }
 
@@ -244,7 +247,8 @@ TEST(CoreCluster, SoManyRecordsAreReadBeforeTheOldestIsAnswered) {
   }
   Running run(with_core({{"window", 4096}, {"mshrs", 4096}}, {{"queue", 8192}}).replay("host", accesses));
   run.to_end();
-  // The second thread makes as many of its reads at once as there are in the first so many records; the others later.
+  // The second thread makes as many of its reads at once as there are in the first so many records; the
+  // others later.
   const auto at_once = static_cast<std::int64_t>(CoreCluster::kMostHeld / (kApart + 1));
   std::int64_t early = 0;
   for (std::size_t k = 0; k < run.table().rows() && run.created(k) < 100_ns; ++k) ++early;

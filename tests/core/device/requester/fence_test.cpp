@@ -33,8 +33,9 @@ Access behind_a_fence(std::uint64_t address, AccessKind kind = AccessKind::kRead
   return access;
 }
 
-// n at a time, each 100 ns: N accesses between fences take ceil(N / n) x 100 ns. A fence alone holds its access up from when a
-// slot is free: 100 ns if the last of the N leave one, nothing if they all end together.
+// n at a time, each 100 ns: N accesses between fences take ceil(N / n) x 100 ns. A fence alone holds its
+// access up from when a slot is free: 100 ns if the last of the N leave one, nothing if they all end
+// together.
 TEST(Fence, EveryNAccessesTakeAsLongAsTheirRounds) {
   for (const std::int64_t queue : {1, 3, 4, 64}) {
     for (const std::int64_t every : {1, 4, 6, 10}) {
@@ -106,7 +107,8 @@ TEST(Fence, InAnOpenLoopItsWaitIsPartOfTheLatency) {
   EXPECT_EQ(run.completed(1), 200_ns);
 }
 
-// A write is over when it has taken effect in the cache; when the line leaves again does not matter to anybody.
+// A write is over when it has taken effect in the cache; when the line leaves again does not matter to
+// anybody.
 TEST(Fence, DoesNotWaitForWriteBacks) {
   const Value::Map one_line{{"size", "64B"}, {"ways", 1}, {"access_time", "0ns"}};
   Running run(

@@ -14,7 +14,8 @@ using test::contains;
 using test::input_error;
 using test::Running;
 
-// A message takes W = 2 x 25 ns between host and memory, the controller 40 ns, the media 100 ns to read and 200 ns to write.
+// A message takes W = 2 x 25 ns between host and memory, the controller 40 ns, the media 100 ns to read and
+// 200 ns to write.
 constexpr Time kProcess{10'000};
 constexpr Time kLookup{12'000};
 constexpr Time kFetched = Time{2 * 50'000 + 40'000 + 100'000};
@@ -136,7 +137,8 @@ TEST(Flush, DropsOrKeepsTheLine) {
   EXPECT_EQ(again[3], kProcess + kLookup + kFetched);
 }
 
-// Line 64 takes the place of line 0 in the only way: line 0 is on its way out, and durable before its flush is answered.
+// Line 64 takes the place of line 0 in the only way: line 0 is on its way out, and durable before its flush
+// is answered.
 TEST(Flush, WaitsForALineOnItsWayOut) {
   Running running(flush_system(
       {test::access_to(0, AccessKind::kWrite), fenced(test::access_to(4096)), fenced(flush_of(0))},

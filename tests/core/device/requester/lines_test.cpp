@@ -1,4 +1,5 @@
-// Accesses of several lines: each line goes to the device that serves it, the last answer is what the access waited for.
+// Accesses of several lines: each line goes to the device that serves it, the last answer is what the access
+// waited for.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -248,7 +248,8 @@ TEST(RequesterCache, HitsMissesAndWriteBacksAgreeWithANaiveLruCache) {
 }
 
 TEST(RequesterCache, MissesToOneLineShareOneFetch) {
-  // Four accesses to a line at 0, 5, 10, 15 ns; the line comes at 0 + 12 + 100 ns: the later ones wait less in mshr.
+  // Four accesses to a line at 0, 5, 10, 15 ns; the line comes at 0 + 12 + 100 ns: the later ones wait less
+  // in mshr.
   std::vector<Access> accesses(4, access_to(64));
   accesses[2].kind = AccessKind::kWrite;
   Running run(host_and_memory({{"issue_interval", "5ns"}, {"cache", kSmallCache}}).replay("host", accesses));

@@ -118,7 +118,8 @@ TEST(Bus, SaturatedUtilityAndEfficiencyAreWhatTheBytesSay) {
 }
 
 TEST(Bus, MixedTrafficUsesBothDirectionsOfAFullDuplexBus) {
-  // Half reads, half writes: each pair moves 128 B of payload in 96 B a direction: 133.3 GB/s; half duplex: in 192 B.
+  // Half reads, half writes: each pair moves 128 B of payload in 96 B a direction: 133.3 GB/s; half duplex:
+  // in 192 B.
   for (const bool half : {false, true}) {
     SpecBuilder system = half ? one_bus({{"duplex", "half"}}) : one_bus({});
     system.work("host",

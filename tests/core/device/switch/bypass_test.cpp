@@ -1,5 +1,6 @@
-// Messages that go past the queues of switches: a system whose switches let them and one whose switches never do agree in
-// everything. What keeps them from it is an arbiter that chooses alike and wants to be asked about every message.
+// Messages that go past the queues of switches: a system whose switches let them and one whose switches never
+// do agree in everything. What keeps them from it is an arbiter that chooses alike and wants to be asked
+// about every message.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -119,7 +119,8 @@ TEST(PersistBuffer, ForwardsUntilManyAreDirty) {
   EXPECT_EQ(drains_after(chain, 6), 3);
 }
 
-// The least recently used ones drain: a read that hits counts as a use. 13 lines, of which the first is read again.
+// The least recently used ones drain: a read that hits counts as a use. 13 lines, of which the first is read
+// again.
 TEST(PersistBuffer, DrainsWhatWasUsedLeastRecently) {
   PersistChain chain;
   chain.buffers = {{1, forwarding()}};
@@ -242,7 +243,8 @@ TEST(PersistBuffer, DoesNotSlowWhatIsNotItsOwn) {
   }
 }
 
-// A place in the queue is free when its turn comes. What waits outside waits as long: it is the same controller.
+// A place in the queue is free when its turn comes. What waits outside waits as long: it is the same
+// controller.
 TEST(PersistBuffer, AFullQueueHoldsBackPersistsAndStillTakesAnswers) {
   PersistChain chain;
   std::vector<Access> accesses;

@@ -1,4 +1,5 @@
-// The places where the published rules of a persistent switch are not enough: each with a system in which they fail, and ours hold.
+// The places where the published rules of a persistent switch are not enough: each with a system in which
+// they fail, and ours hold.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -24,8 +24,8 @@ Access at(Time time, AccessKind kind = AccessKind::kRead) {
   return access;
 }
 
-// A write takes 80 B of a wire of 20 GB/s, which are 4 ns; a read takes 16 B there (800 ps), and its data 4 ns.
-// All else takes no time.
+// A write takes 80 B of a wire of 20 GB/s, which are 4 ns; a read takes 16 B there (800 ps), and its data 4
+// ns. All else takes no time.
 SpecBuilder two_hosts(Value::Map port, Value::Map wire = {}, const std::string& memory_time = "0ns",
                       const std::string& kind = "root-port") {
   wire.emplace_back("bandwidth", "20GB/s");
@@ -87,8 +87,8 @@ TEST(RootPort, AtASwitchItWaitsForOneOfThem) {
   EXPECT_EQ(answers(run, "reader"), std::vector{4_ns + 800_ps + 4_ns});
 }
 
-// At 1 ns one of 10 writes is on the wire, 4 are in the queue and 5 before it. The place at 4 ns is the writer's, that
-// at 8 ns the reader's: behind the fourth, fifth and sixth write it leaves at 24 ns.
+// At 1 ns one of 10 writes is on the wire, 4 are in the queue and 5 before it. The place at 4 ns is the
+// writer's, that at 8 ns the reader's: behind the fourth, fifth and sixth write it leaves at 24 ns.
 TEST(RootPort, RequestersTakeTurnsForThePlacesOfAQueueThatIsFull) {
   Running run(with_writes(two_hosts({{"depth", 4}}), 10, {at(1_ns)}));
   EXPECT_EQ(answers(run, "reader"), std::vector{24_ns + 800_ps + 4_ns});
@@ -129,7 +129,8 @@ TEST(RootPort, AWriteComesIntoAQueueThatIsFullOfBlockedReads) {
   EXPECT_EQ(run.number({"per_switch", "port", "overtaking_writes"}), 1);
 }
 
-// A read never passes a write: the second write has no credit until the first is answered, and the read waits with it.
+// A read never passes a write: the second write has no credit until the first is answered, and the read waits
+// with it.
 TEST(RootPort, AReadWaitsWithAWriteWithoutACredit) {
   SpecBuilder system = two_hosts({}, {{"credits", Value::Map{{"M2S RwD", 1}}}}, "100ns");
   Running run(with_writes(std::move(system), 2, {at(1_ns)}));

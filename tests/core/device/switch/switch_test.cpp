@@ -125,8 +125,9 @@ TEST(Switch, DifferentOutputsDoNotDisturbEachOther) {
 }
 
 TEST(Switch, QueuesHoldWhateverWaitsForThePort) {
-  // As above: for 800 ps each, A's port is waited for by two, then by one, and then, in a fifo's window, by nobody. h1's B waits for its port 1600 ps behind a
-  // fifo's head, and not at all with a virtual output queue. In an output queue, h0's As are first.
+  // As above: for 800 ps each, A's port is waited for by two, then by one, and then, in a fifo's window, by
+  // nobody. h1's B waits for its port 1600 ps behind a fifo's head, and not at all with a virtual output
+  // queue. In an output queue, h0's As are first.
   struct Case {
     const char* queueing;
     double waits_for_a;  // ps
@@ -231,10 +232,11 @@ TEST(Switch, AgeServesTheOldestRequestFirst) {
 
 /// The order in which writes and write-backs come to A: of h1 (1), of h2 (2), and the write-backs of h0 (w).
 ///
-/// h0 caches a line of B and one of A and writes both, which fetches them; at 60 ns and 62 ns it writes others in their
-/// place, so that they come back to the switch at these times, the one for B first. Nothing but the wires to A and B takes
-/// time: 80 B are 80 ns there. h2's writes were made at 20 ns and hold the wire to A until 180 ns. h1's are made at 50, 100 and
-/// 145 ns and come to the switch 30 ns later. They all wait for A at 180 ns.
+/// h0 caches a line of B and one of A and writes both, which fetches them; at 60 ns and 62 ns it writes
+/// others in their place, so that they come back to the switch at these times, the one for B first. Nothing
+/// but the wires to A and B takes time: 80 B are 80 ns there. h2's writes were made at 20 ns and hold the
+/// wire to A until 180 ns. h1's are made at 50, 100 and 145 ns and come to the switch 30 ns later. They all
+/// wait for A at 180 ns.
 std::string order_at_a(const char* queueing, const char* arbitration) {
   SpecBuilder system;
   system.device("h0", "host",
@@ -287,7 +289,8 @@ TEST(Switch, AWriteBackIsAsOldAsItsWait) {
 }
 
 TEST(Switch, BehindAnotherOfAFifoAWriteBackIsAsOldAsItsWaitAtTheHead) {
-  // The one for B is on its wire from 60 to 140 ns. Then the other is the head, and two of h1's requests were made before.
+  // The one for B is on its wire from 60 to 140 ns. Then the other is the head, and two of h1's requests were
+  // made before.
   EXPECT_EQ(order_at_a("fifo", "age"), "2211w1");
 }
 

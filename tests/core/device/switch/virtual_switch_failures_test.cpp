@@ -32,7 +32,8 @@ class VirtualSwitchFailures : public testing::TestWithParam<std::pair<const char
   }
   static const Value::Map& link() { return GetParam().second ? kShortWire : kWire; }
 
-  /// The triangle of switches of event_player_test.cpp, with these virtual switches at sw0; another host there asks for nothing.
+  /// The triangle of switches of event_player_test.cpp, with these virtual switches at sw0; another host
+  /// there asks for nothing.
   static SpecBuilder triangle_with(std::size_t accesses, Value::List virtual_switches) {
     SpecBuilder system;
     system.device("host", "host", {{"queue", 1}, {"completion_timeout", "5us"}});

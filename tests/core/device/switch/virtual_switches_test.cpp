@@ -49,8 +49,9 @@ SpecBuilder two_hosts(std::size_t accesses, const Value::List& virtual_switches,
 
 Value::Map ld_of(const char* device, std::int64_t ld) { return {{"to", device}, {"ld", ld}}; }
 
-/// Two hosts, each with a virtual switch of its own, and a memory of two logical devices of 512 KiB, the first one for the accesses
-/// at 0, the second one for those at 512 KiB. An access alone takes 341 ns again: logical devices cost nothing where nobody waits.
+/// Two hosts, each with a virtual switch of its own, and a memory of two logical devices of 512 KiB, the
+/// first one for the accesses at 0, the second one for those at 512 KiB. An access alone takes 341 ns again:
+/// logical devices cost nothing where nobody waits.
 SpecBuilder two_hosts_of_one_memory(const std::vector<Access>& first, const std::vector<Access>& second,
                                     const Value::List& virtual_switches, Value::Map sw = {},
                                     Value::Map memory = {}) {
@@ -145,7 +146,8 @@ TEST_P(VirtualSwitching, LetsWhatIsUnderWayEnd) {
 TEST_P(VirtualSwitching, MakesAnAnswerOfWhatIsGoneAnError) {
   Running run(system(2, {vcs("host0", {"mem0"}), vcs("host1")}).event(unbind("100ns", 0, 0, true)));
   run.to_end();
-  // The answer is in the switch at 286 ns, and goes on as an error of 1 ns, though its data were still to come.
+  // The answer is in the switch at 286 ns, and goes on as an error of 1 ns, though its data were still to
+  // come.
   EXPECT_EQ(run.latency(0), 286_ns + 51_ns);
   EXPECT_EQ(run.latency(1), 131_ns);
   EXPECT_EQ(run.number({"errors", "requests"}), 2.0);
@@ -275,7 +277,8 @@ TEST(VirtualSwitches, RefusesLogicalDevicesThatCannotBe) {
             "devices.mld.dynamic_capacity.extents[0].size");
 }
 
-/// Two switches, each with a host and a head of a memory, which is cut into two logical devices or is one whole.
+/// Two switches, each with a host and a head of a memory, which is cut into two logical devices or is one
+/// whole.
 SpecBuilder two_heads(const Value::List& at_sw0, const Value::List& at_sw1, bool cut = true) {
   SpecBuilder system;
   Value::Map memory{{"heads", 2}};

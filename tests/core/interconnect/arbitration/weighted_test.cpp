@@ -125,7 +125,8 @@ TEST(WeightedArbiter, SharesAreTheWeightsOnLinksOfFlits) {
   }
 }
 
-// A read takes 16 B of the wire to the memory and a write 80 B, so that with equal weights there are five reads per write.
+// A read takes 16 B of the wire to the memory and a write 80 B, so that with equal weights there are five
+// reads per write.
 TEST(WeightedArbiter, BytesOfTheWireAreShared) {
   for (const int weight : {1, 2, 5}) {
     Shared shared{.hosts = {{.weight = weight, .reads = 1.0, .queue = 512}, {}}};
@@ -216,8 +217,9 @@ TEST(WeightedArbiter, AHostsOwnLinkBoundsIt) {
   EXPECT_NEAR(had[1], 3.0 * 64 / 80, 0.01);
 }
 
-// Reads whose data are the bottleneck: requests of 16 B do not wait at the port to the memory, and answers wait behind each
-// other at the memory, where nobody arbitrates. Each host has of the wire what it has of the requests in flight.
+// Reads whose data are the bottleneck: requests of 16 B do not wait at the port to the memory, and answers
+// wait behind each other at the memory, where nobody arbitrates. Each host has of the wire what it has of the
+// requests in flight.
 TEST(WeightedArbiter, WhereAnswersQueueAtTheMemoryTheDepthsDecide) {
   Shared shared{.hosts = {{.weight = 15, .reads = 1.0, .queue = 128}, {.reads = 1.0, .queue = 384}}};
   shared.link = {{"bandwidth", "100GB/s"}, {"reverse", Value::Map{{"bandwidth", "4GB/s"}}}};
@@ -233,7 +235,8 @@ TEST(WeightedArbiter, WhereRequestsWaitForCreditsTheWeightsDecide) {
   expect_shares(shared, {3, 1});
 }
 
-// Time without messages gives no credit and costs none: of hosts with the same weight, one that was idle has half from then on.
+// Time without messages gives no credit and costs none: of hosts with the same weight, one that was idle has
+// half from then on.
 TEST(WeightedArbiter, NobodyPaysOrSavesForTimeWithoutMessages) {
   Shared shared{.hosts = weighing({1, 1})};
   const double always = rates(shared)[0];

@@ -1,4 +1,5 @@
-// Credits of a link of flits: what they limit, when they are back, and how they ride on flits of the other direction.
+// Credits of a link of flits: what they limit, when they are back, and how they ride on flits of the other
+// direction.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -22,7 +23,8 @@ ClassCredits only(Channel channel, std::uint32_t credits) {
 }
 
 TEST(FlitLinkCredits, AClassSendsItsCreditsOncePerLoop) {
-  // A loop: the flit, there, the time to drain, a flit of the other direction, back. Up to eight reads share a flit.
+  // A loop: the flit, there, the time to drain, a flit of the other direction, back. Up to eight reads share
+  // a flit.
   constexpr Time kHeld = 20_ns;
   for (const FlitMode mode : test::kFlitModes) {
     for (const std::uint32_t credits : {1U, 2U, 4U, 8U}) {
@@ -78,7 +80,8 @@ TEST(FlitLinkCredits, SeveralLinesOfAMessageShareOneCredit) {
 }
 
 TEST(FlitLinkCredits, ATableThrottlesItsClassAlone) {
-  // Twenty reads with one credit, twenty writes with as many as they like: the writes arrive as without the reads.
+  // Twenty reads with one credit, twenty writes with as many as they like: the writes arrive as without the
+  // reads.
   const auto writes_alone = [](bool reads_too, Time* blocked_reads) {
     Kernel kernel;
     Probe a(kernel, "a");
@@ -101,7 +104,8 @@ TEST(FlitLinkCredits, ATableThrottlesItsClassAlone) {
     return last;
   };
   Time blocked;
-  // Three writes per flit, one header in the H-slot: the one read that may go beside them takes a slot, and so up to a flit.
+  // Three writes per flit, one header in the H-slot: the one read that may go beside them takes a slot, and
+  // so up to a flit.
   EXPECT_LE(writes_alone(true, &blocked), writes_alone(false, nullptr) + 2560_ps);
   EXPECT_GE(blocked, (50_ns + 50_ns) * 19);
 }

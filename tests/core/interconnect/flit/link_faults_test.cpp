@@ -124,7 +124,8 @@ TEST(FlitLinkErrors, RetriesTakeTheWireOfTheOtherDirection) {
 }
 
 TEST(FlitLinkErrors, AnAnswerThatIsReadyBeforeTheRetryIsAskedForDoesNotWaitForIt) {
-  // a's second flit is corrupted, which b sees at 512.56 ns and then has to ask for again. Meanwhile b's wire is free.
+  // a's second flit is corrupted, which b sees at 512.56 ns and then has to ask for again. Meanwhile b's wire
+  // is free.
   FlitLinkOf of{.delay = 500_ns};
   of.errors.every = 2;
   Kernel kernel;
@@ -147,7 +148,8 @@ TEST(FlitLinkErrors, AnAnswerThatIsReadyBeforeTheRetryIsAskedForDoesNotWaitForIt
 }
 
 TEST(FlitLinkErrors, ABitErrorRateIsAnErrorRateOfFlits) {
-  // Closed forms of independent bits: 68B fails with any wrong bit; 256B with two wrong bytes in one of three groups.
+  // Closed forms of independent bits: 68B fails with any wrong bit; 256B with two wrong bytes in one of three
+  // groups.
   for (const double rate : {1e-6, 1e-5, 1e-4}) {
     EXPECT_NEAR(flit_error_probability(FlitMode::k68B, rate), -std::expm1(544 * std::log1p(-rate)), 1e-12);
     const double byte = -std::expm1(8 * std::log1p(-rate));
@@ -356,7 +358,8 @@ TEST(FlitLinkDegraded, FlitsTakeLongerFromThenOn) {
 }
 
 TEST(FlitRetries, EachRequestForARetryGoesWhenTheCorruptedFlitHasArrived) {
-  // A flit that is corrupted twice is asked for twice: the second request is not there before the second arrival.
+  // A flit that is corrupted twice is asked for twice: the second request is not there before the second
+  // arrival.
   for (std::uint64_t seed = 1;; ++seed) {
     Kernel kernel;
     Probe a(kernel, "a");

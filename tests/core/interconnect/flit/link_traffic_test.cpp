@@ -234,8 +234,9 @@ TEST(FlitLinkTraffic, BatchesOfTurnsChangeNothing) {
 }
 
 TEST(FlitLinkTraffic, PacketsOfIoShareAFlitByTheirBytes) {
-  // 68B: 64 B per flit, of which a read request takes 16 B and 8 B of framing: eight in three flits. 256B: 236 B, 59 reads
-  // in four flits. 256B-lo: 232 B, 29 in two. Configuration reads and completions have headers 4 B shorter.
+  // 68B: 64 B per flit, of which a read request takes 16 B and 8 B of framing: eight in three flits. 256B:
+  // 236 B, 59 reads in four flits. 256B-lo: 232 B, 29 in two. Configuration reads and completions have
+  // headers 4 B shorter.
   struct Packet {
     Opcode opcode;
     std::uint16_t size;

@@ -120,9 +120,11 @@ std::vector<double> arrivals_of_reads(FlitMode mode, int count) {
 }
 
 TEST(FlitTransmitter, DataOverTwoFlitsAreThereWithTheSecond) {
-  // 68B: two headers, three chunks | four | one: the first line ends in the second flit, the other in the third.
+  // 68B: two headers, three chunks | four | one: the first line ends in the second flit, the other in the
+  // third.
   EXPECT_EQ(arrivals_of_reads(FlitMode::k68B, 2), (std::vector<double>{2, 3}));
-  // 256B: two headers and eight chunks, a slot of headers, five chunks: the fourth line ends in the next flit.
+  // 256B: two headers and eight chunks, a slot of headers, five chunks: the fourth line ends in the next
+  // flit.
   EXPECT_EQ(arrivals_of_reads(FlitMode::k256B, 4), (std::vector<double>{1, 1, 1, 2}));
 }
 

@@ -172,7 +172,8 @@ TEST(LinkEnd, TheTailCatchesUpWhileTheHeadWaits) {
 }
 
 TEST(LinkEnd, TheWholeMessageThroughTwoWiresTakesTheSlowerOnce) {
-  // Cut-through: head delays add up, the bytes are paid once, at the slower wire. The destination waits for the tail.
+  // Cut-through: head delays add up, the bytes are paid once, at the slower wire. The destination waits for
+  // the tail.
   for (const std::int64_t second : {4, 10, 25}) {
     Kernel kernel;
     Probe a(kernel, "a");

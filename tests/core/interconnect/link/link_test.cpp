@@ -81,7 +81,8 @@ TEST(Link, TakesTheMemoryThatIsEstimated) {
 }
 
 TEST(Link, CreditsTakeNothingMoreOfTheArenaWhileTheyAreUsed) {
-  // Without a limit of bandwidth nothing else is kept of a message, and a credit comes back long after the last has left.
+  // Without a limit of bandwidth nothing else is kept of a message, and a credit comes back long after the
+  // last has left.
   for (const std::uint32_t credits : {1U, 4U, 37U, 64U, 1000U}) {
     Pair pair;
     pair.b.holds(1_us);

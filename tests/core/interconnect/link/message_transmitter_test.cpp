@@ -140,7 +140,8 @@ TEST(MessageTransmitter, AReceiverThatFreesNothingStopsItsClassAlone) {
 }
 
 TEST(MessageTransmitter, TwoDirectionsOfASharedWireTakeTurns) {
-  // Both sides have 50 messages of 80 B ready at once: there, turn, back, turn, ... each period 2 x (800 ps + 3 ns).
+  // Both sides have 50 messages of 80 B ready at once: there, turn, back, turn, ... each period 2 x (800 ps +
+  // 3 ns).
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");

@@ -126,7 +126,8 @@ TEST(MessageTransmitter, VirtualChannelsShareTheTurnsOfTheirClass) {
   }
 }
 
-// What a strategy that routes by load is told: the buffers that are taken, whichever virtual channel has them.
+// What a strategy that routes by load is told: the buffers that are taken, whichever virtual channel has
+// them.
 TEST(MessageTransmitter, ItsLoadCountsTheBuffersOfAllVirtualChannels) {
   Kernel kernel;
   Probe a(kernel, "a");

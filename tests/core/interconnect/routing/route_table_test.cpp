@@ -36,7 +36,8 @@ std::vector<std::uint32_t> links_to(const Topology& topology, std::uint32_t targ
   return links;
 }
 
-/// A line of data under way, as the simulator moves it: when its head has come in, and how far its last byte is behind.
+/// A line of data under way, as the simulator moves it: when its head has come in, and how far its last byte
+/// is behind.
 struct LineOfData {
   Time head;
   Time tail;
@@ -125,7 +126,8 @@ TEST(RouteTable, ByLatencyTheWorstWayByAPortThatIsGivenBeatsThatByEveryOther) {
           worst.erase(port);
         }
         for (const auto& [port, walked] : worst) {
-          // A step that costs nothing may lead sideways: it is given if it leads on, which the next test looks at.
+          // A step that costs nothing may lead sideways: it is given if it leads on, which the next test
+          // looks at.
           const Topology::Hop& hop = topology.hops(from)[port];
           if (walked == least) {
             ASSERT_EQ(worst_walk(routes, topology, LineOfData{}, hop.to, to), least)
@@ -138,7 +140,8 @@ TEST(RouteTable, ByLatencyTheWorstWayByAPortThatIsGivenBeatsThatByEveryOther) {
 }
 
 TEST(RouteTable, ByLatencyNoSimplePathBeatsThoseGivenWhereSwitchesTakeMessagesWhole) {
-  // With store-and-forward everywhere what comes before a node never matters, so that the best of all paths is found.
+  // With store-and-forward everywhere what comes before a node never matters, so that the best of all paths
+  // is found.
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Topology drawn = random_graph(seed, false, 7);
     Topology topology;
@@ -167,7 +170,8 @@ TEST(RouteTable, ByLatencyNoSimplePathBeatsThoseGivenWhereSwitchesTakeMessagesWh
   }
 }
 
-/// Two ways from sw0 to a memory on sw3: by sw1 and by sw2. Returns the node by which it goes, or -1 for both.
+/// Two ways from sw0 to a memory on sw3: by sw1 and by sw2. Returns the node by which it goes, or -1 for
+/// both.
 struct Diamond {
   bool cut_through = true;
   Topology::Crossing by_1{};  ///< each of its two links
@@ -208,7 +212,8 @@ TEST(RouteTable, ByLatencyCountsTheSlowestWireOnceOrEachWhereSwitchesTakeMessage
 }
 
 TEST(RouteTable, ByLatencyALinkThatTakesMessagesWholePaysItsOwnInFull) {
-  // Flits of 4 ns on both links of the one way, a wire of 7 ns per line on both of the other: 8 against 7 in cut-through.
+  // Flits of 4 ns on both links of the one way, a wire of 7 ns per line on both of the other: 8 against 7 in
+  // cut-through.
   const auto way = [](Time flight) {
     return Diamond{.by_1 = {1_ns, 4_ns, true}, .by_2 = {flight, 7_ns, false}}.way();
   };
@@ -218,7 +223,8 @@ TEST(RouteTable, ByLatencyALinkThatTakesMessagesWholePaysItsOwnInFull) {
 }
 
 TEST(RouteTable, ByLatencyTheLastLinkOfALeafCounts) {
-  // Behind a wire of 20 ns per line it no longer matters which of the ways has the faster wires, only flight does.
+  // Behind a wire of 20 ns per line it no longer matters which of the ways has the faster wires, only flight
+  // does.
   Diamond diamond{.by_1 = {1_ns, 10_ns}, .by_2 = {3_ns, 1_ns}};
   EXPECT_EQ(diamond.way(), 2);
   diamond.last.serialization = 20_ns;

@@ -92,7 +92,8 @@ std::uint32_t next_node(Router& router, const Topology& topology, Message& messa
   return topology.hops(node)[router.port(message, NodeId{node})].to;
 }
 
-// Four switches in a ring, a device on each. What is on a detour from 0 by 1 to 2 goes straight on from where 1 can no longer be reached.
+// Four switches in a ring, a device on each. What is on a detour from 0 by 1 to 2 goes straight on from where
+// 1 can no longer be reached.
 TEST(Router, GivesADetourUpWhereNoWayLeadsToItsEnd) {
   Topology topology;
   for (std::uint32_t i = 0; i < 4; ++i) topology.add_node({"sw" + std::to_string(i), true, true, {}});

@@ -57,7 +57,8 @@ TEST(RoutingStrategy, DeterministicSpreadsDestinationsEvenly) {
   EXPECT_EQ(counts, (std::vector<int>{4, 4, 4, 4}));
 }
 
-/// A tree of `levels` of switches, each with `width` links up and down, as a k-ary n-tree; `width` devices below each lowest switch.
+/// A tree of `levels` of switches, each with `width` links up and down, as a k-ary n-tree; `width` devices
+/// below each lowest switch.
 Topology tree_of(std::uint32_t width, std::uint32_t levels) {
   std::uint32_t across = 1;
   for (std::uint32_t level = 1; level < levels; ++level) across *= width;

@@ -51,7 +51,8 @@ struct Graph {
     return static_cast<std::size_t>(std::count_if(
         all.begin(), all.end(), [&](const auto& other) { return kinds.at(other) == "switch"; }));
   }
-  /// Links from one device or switch to each other: the largest, and the number of pairs of switches that are so far apart.
+  /// Links from one device or switch to each other: the largest, and the number of pairs of switches that are
+  /// so far apart.
   std::pair<std::size_t, std::size_t> diameter() const {
     std::pair<std::size_t, std::size_t> most{0, 0};
     for (const auto& [name, kind] : kinds) {
@@ -246,7 +247,8 @@ TEST(Generators, FatTreesHaveAsManyPortsUpAsDown) {
   EXPECT_THROW(Graph("fat-tree", {{"ports", 64}, {"levels", 5}}), InputError);
 }
 
-// Two devices that are not in one subtree of a fat tree have half^2 shortest ways between them with three levels.
+// Two devices that are not in one subtree of a fat tree have half^2 shortest ways between them with three
+// levels.
 TEST(Generators, AFatTreeHasManyWays) {
   const Graph tree("fat-tree", {{"ports", 8}, {"levels", 3}});
   const std::string from = "sw0";
@@ -277,7 +279,8 @@ TEST(Generators, DragonfliesLinkAllGroups) {
                                             {"groups", static_cast<std::int64_t>(g)}});
         EXPECT_EQ(dragonfly.count("switch"), a * g);
         EXPECT_EQ(dragonfly.count("host"), a * g);
-        // Between each two groups as many links as all pairs can have, and no switch has more ports than it has.
+        // Between each two groups as many links as all pairs can have, and no switch has more ports than it
+        // has.
         std::map<std::pair<std::size_t, std::size_t>, std::size_t> between;
         for (const auto& [name, near] : dragonfly.near) {
           if (dragonfly.kinds.at(name) != "switch") continue;

@@ -40,7 +40,8 @@ TEST(FlitStaging, LinesComeInTheOrderOfTheirMessages) {
 TEST(FlitStaging, ByteEnablesAreThoseOfTheLinesThatMayGoNext) {
   Messages messages;
   FlitStaging staging(FlitMode::k256B);
-  // Lines 0 to 7: whole, whole, partial (of 100 B), whole ... and a partial one behind those that a packer looks at.
+  // Lines 0 to 7: whole, whole, partial (of 100 B), whole ... and a partial one behind those that a packer
+  // looks at.
   for (const std::uint16_t size : std::array<std::uint16_t, 4>{64, 100, 256, 64})
     staging.add(messages.make(Opcode::kMemWr, size));
   staging.add(messages.make(Opcode::kMemWr, 8));

@@ -41,9 +41,10 @@ double hit_rate(const char* policy, std::uint64_t pages, std::uint64_t held, dou
   return bench.measures().at("page_hit_rate");
 }
 
-/// Che, Tung and Wang, "Hierarchical Web Caching Systems", JSAC 2002: a page is in an LRU cache if it was asked for within a time t that is
-/// the same for all, so that as many are there as it holds. In a FIFO or random cache it is there with p t / (1 + p t)
-/// (Fricker, Robert and Roberts, "A Versatile and Accurate Approximation for LRU Cache Performance", ITC 2012; Gelenbe 1973 that the two are equal).
+/// Che, Tung and Wang, "Hierarchical Web Caching Systems", JSAC 2002: a page is in an LRU cache if it was
+/// asked for within a time t that is the same for all, so that as many are there as it holds. In a FIFO or
+/// random cache it is there with p t / (1 + p t) (Fricker, Robert and Roberts, "A Versatile and Accurate
+/// Approximation for LRU Cache Performance", ITC 2012; Gelenbe 1973 that the two are equal).
 double formula(bool lru, std::uint64_t pages, std::uint64_t held, double exponent) {
   std::vector<double> p;
   double all = 0.0;

@@ -152,7 +152,7 @@ TEST(CachedMedia, AnAccessToSeveralPagesIsDoneWithTheLast) {
   EXPECT_EQ(bench.latency(both), 1023_ns);
 }
 
-// --- the whole of it against rules that are worked out apart ------------------------------------------------
+// --- the whole of it against rules that are worked out apart ---------------------------------------------
 
 struct Counted {
   double hits = 0;
@@ -191,7 +191,8 @@ Counted by_hand(const std::vector<std::pair<std::uint64_t, bool>>& accesses, std
 }
 
 TEST(CachedMedia, WhatItMovesIsWhatBothMediaCount) {
-  // One access at a time, over NVM, which counts its bytes: reads of the backing are misses x page, writes are write-backs x page.
+  // One access at a time, over NVM, which counts its bytes: reads of the backing are misses x page, writes
+  // are write-backs x page.
   CachedMediaParams params;
   params.size = 64_KiB;
   params.ways = 4;
@@ -224,7 +225,8 @@ TEST(CachedMedia, WhatItMovesIsWhatBothMediaCount) {
 }
 
 TEST(CachedMedia, EveryAccessIsDoneOnceWhateverIsUnderWay) {
-  // A storm on a small cache with few registers: everybody is answered, in order, with an account that adds up.
+  // A storm on a small cache with few registers: everybody is answered, in order, with an account that adds
+  // up.
   for (const std::uint32_t misses : {1U, 2U, 7U}) {
     for (const char* policy : {"lru", "random", "srrip", "tree-plru"}) {
       CachedMediaParams params = cached_media();

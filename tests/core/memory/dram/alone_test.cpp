@@ -1,5 +1,6 @@
-// A burst that is alone in its sub-channel is served without the scheduler. Its commands must be those that the scheduler
-// would have sent. A row timeout that never comes keeps it on the scheduler's way, and changes nothing else.
+// A burst that is alone in its sub-channel is served without the scheduler. Its commands must be those that
+// the scheduler would have sent. A row timeout that never comes keeps it on the scheduler's way, and changes
+// nothing else.
 #include <gtest/gtest.h>
 
 #include <algorithm>

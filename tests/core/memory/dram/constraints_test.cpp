@@ -1,5 +1,6 @@
-// No constraint between commands is ever violated: random traffic over random configurations, every command checked.
-// CXLOOM_DRAM_COMMANDS sets how many commands are checked in all (make dram-check: a hundred million).
+// No constraint between commands is ever violated: random traffic over random configurations, every command
+// checked. CXLOOM_DRAM_COMMANDS sets how many commands are checked in all (make dram-check: a hundred
+// million).
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -59,7 +60,8 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
   return params;
 }
 
-/// Bursts of accesses with pauses between them, to few or many rows, of all sizes; returns the commands checked.
+/// Bursts of accesses with pauses between them, to few or many rows, of all sizes; returns the commands
+/// checked.
 std::uint64_t drive(DramBench& bench, DramCheckers& checkers, RandomStream& random, std::uint64_t accesses) {
   bench.watch(&checkers);
   const std::uint64_t span = 1ULL << (12 + random.below(18));

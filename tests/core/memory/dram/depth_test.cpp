@@ -1,5 +1,6 @@
 // More accesses in flight never lower the bandwidth: the scheduler sees its queue, whatever waits outside.
-// A slice of presets, patterns and depths in every run of the tests; all of them with CXLOOM_DRAM_DEPTHS=all (make dram-check).
+// A slice of presets, patterns and depths in every run of the tests; all of them with CXLOOM_DRAM_DEPTHS=all
+// (make dram-check).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +63,8 @@ const std::vector<Pattern> kPatterns{{"a stream", 1, 1, never},
                                      {"random", 1, 0, never},
                                      {"random, five hosts, a third written", 5, 0, each_third}};
 
-/// Where arrays begin: at equal parts of the memory, a power of two each, and beyond that by `apart` more than the one before.
+/// Where arrays begin: at equal parts of the memory, a power of two each, and beyond that by `apart` more
+/// than the one before.
 double bandwidth(const DramParams& params, const Pattern& pattern, std::uint64_t apart, std::uint64_t depth,
                  std::uint64_t count) {
   DramBench bench(params);
@@ -83,7 +85,8 @@ double bandwidth(const DramParams& params, const Pattern& pattern, std::uint64_t
   return bench.hosts(hosts, count, depth).gb_per_s;
 }
 
-/// Bytes in one row of all banks of a memory of so many ranks. Whoever goes through it comes to each bank once.
+/// Bytes in one row of all banks of a memory of so many ranks. Whoever goes through it comes to each bank
+/// once.
 std::uint64_t round_of(const DramDevice& device, std::uint32_t ranks) {
   const DramOrganisation& o = device.organisation;
   return std::uint64_t{o.sub_channels} * o.bank_groups * o.banks * ranks * o.columns * (o.width / 8);
@@ -113,7 +116,8 @@ bool falls_most(const DramDevice& device, std::uint32_t ranks, const Pattern& pa
                         (device.name == "DDR4-3200" && name == "two hosts copying"));
 }
 
-/// Depths and bandwidths, the mean over distances; the fall of the mean, and the largest at a single distance.
+/// Depths and bandwidths, the mean over distances; the fall of the mean, and the largest at a single
+/// distance.
 struct Curve {
   double fall = 0;
   double single = 0;
@@ -145,7 +149,8 @@ Curve curve(const DramParams& params, const Pattern& pattern, const std::vector<
   return result;
 }
 
-// Without the hash, all in the same banks. Where ages counted from the arrival outside the queue, this fell to a third.
+// Without the hash, all in the same banks. Where ages counted from the arrival outside the queue, this fell
+// to a third.
 TEST(DramDepth, StreamsInTheSameBanksKeepTheirBandwidth) {
   struct Case {
     const char* preset;
@@ -164,8 +169,9 @@ TEST(DramDepth, StreamsInTheSameBanksKeepTheirBandwidth) {
   }
 }
 
-// Memories of several hosts that begin 1 GiB apart: without a hash of the whole row all of them go through the same banks at
-// the same time, and once one queue is full of each host in turn, no host gets ahead of the other any more.
+// Memories of several hosts that begin 1 GiB apart: without a hash of the whole row all of them go through
+// the same banks at the same time, and once one queue is full of each host in turn, no host gets ahead of the
+// other any more.
 TEST(DramDepth, HostsAPowerOfTwoApartKeepTheirBandwidth) {
   struct Case {
     std::uint64_t hosts;
@@ -183,9 +189,10 @@ TEST(DramDepth, HostsAPowerOfTwoApartKeepTheirBandwidth) {
   }
 }
 
-// Over all presets, the mean over distances between the arrays. It is the distances that decide in which banks arrays meet, and
-// more in flight shifts them (below): so they cover the round through all banks evenly, and a shift changes nothing.
-// A single distance, 0 among them, which is that of arrays a power of two apart, may lose more, but no more than was measured.
+// Over all presets, the mean over distances between the arrays. It is the distances that decide in which
+// banks arrays meet, and more in flight shifts them (below): so they cover the round through all banks
+// evenly, and a shift changes nothing. A single distance, 0 among them, which is that of arrays a power of
+// two apart, may lose more, but no more than was measured.
 TEST(DramDepth, BandwidthDoesNotFallWithTheDepth) {
   const bool all = everything();
   const std::size_t stride = all ? 1 : kSanitized ? 63 : 29;
@@ -206,7 +213,8 @@ TEST(DramDepth, BandwidthDoesNotFallWithTheDepth) {
         const Curve found =
             curve(params, pattern, aparts, depths,
                   std::uint64_t{kSanitized ? 6000U : 12'000U} * device.organisation.sub_channels);
-        // Stack ids are ranks that refresh by turns, and a run is a few intervals long: where a refresh falls counts.
+        // Stack ids are ranks that refresh by turns, and a run is a few intervals long: where a refresh falls
+        // counts.
         const double mean = device.organisation.stack > 1 ? 0.05 : 0.03;
         EXPECT_LT(found.fall, mean) << device.name << " of " << ranks << " ranks, " << pattern.name << ":"
                                     << found.text;
@@ -219,9 +227,10 @@ TEST(DramDepth, BandwidthDoesNotFallWithTheDepth) {
   }
 }
 
-// Two hosts that copy with HBM3-6400 lose 27 % at one distance between 330 in flight and 700: with 330 a turn after `turn` bursts
-// brings them out of step, and they are a third faster from then on. Without it they lose 2 % there, as all of these depths are slow. So
-// the bound makes that fall, and lowers the bandwidth of no depth.
+// Two hosts that copy with HBM3-6400 lose 27 % at one distance between 330 in flight and 700: with 330 a turn
+// after `turn` bursts brings them out of step, and they are a third faster from then on. Without it they lose
+// 2 % there, as all of these depths are slow. So the bound makes that fall, and lowers the bandwidth of no
+// depth.
 TEST(DramDepth, ABoundThatBringsHostsOutOfStepLowersNoDepth) {
   const Pattern copies{"two hosts copying", 2, 2, each_second};
   double most = 0;
@@ -238,11 +247,12 @@ TEST(DramDepth, ABoundThatBringsHostsOutOfStepLowersNoDepth) {
   EXPECT_GT(most, kSanitized ? 0.99 : 1.2) << "the explanation holds no more";
 }
 
-// Posted writes of a copy are answered at once, so that what is in flight are reads, and the writes are ahead of them by
-// a line for each. That is the explanation of what a single distance loses above, and this tests the explanation, not what a copy
-// whose arrays stay gets: if one more in flight is the same as arrays that begin a line farther apart, then the bandwidth falls at
-// no single distance where they begin a line closer for each. It holds for presets with one sub-channel and for the two of
-// DDR5, for which DDR5-4800 stands. The many channels of HBM are not in step, and lose more.
+// Posted writes of a copy are answered at once, so that what is in flight are reads, and the writes are ahead
+// of them by a line for each. That is the explanation of what a single distance loses above, and this tests
+// the explanation, not what a copy whose arrays stay gets: if one more in flight is the same as arrays that
+// begin a line farther apart, then the bandwidth falls at no single distance where they begin a line closer
+// for each. It holds for presets with one sub-channel and for the two of DDR5, for which DDR5-4800 stands.
+// The many channels of HBM are not in step, and lose more.
 TEST(DramDepth, ACopyKeepsItsBandwidthWhereItsArraysBeginALineCloserForEachInFlight) {
   const Pattern copy{"copy", 1, 2, each_second};
   std::vector<std::uint64_t> depths{64, 200, 1024};
@@ -289,11 +299,12 @@ DramRun blocks(const DramParams& params, bool whole, std::uint64_t depth) {
   return bench.loop(next, 20'000, depth);
 }
 
-// Where reads and writes go to the same rows, the depth shifts them against each other: writes come into their queue at once, and
-// reads wait outside theirs, behind all that are on their way. So the row of a block that both go to is opened once for both, as
-// long as its reads are in the queue when its writes are, and with more in flight once for each. It cannot be more: rows are not
-// shared at all then. Blocks that are read or written as a whole never shared a row and lose nothing, and neither does anything
-// where the queues hold all that is in flight.
+// Where reads and writes go to the same rows, the depth shifts them against each other: writes come into
+// their queue at once, and reads wait outside theirs, behind all that are on their way. So the row of a block
+// that both go to is opened once for both, as long as its reads are in the queue when its writes are, and
+// with more in flight once for each. It cannot be more: rows are not shared at all then. Blocks that are read
+// or written as a whole never shared a row and lose nothing, and neither does anything where the queues hold
+// all that is in flight.
 TEST(DramDepth, RowsThatReadsAndWritesShareAreOpenedOnceForEach) {
   for (const char* const preset : {"LPDDR5-6400", "HBM3-5200", "DDR4-3200"}) {
     DramParams params = DramBench::preset(preset);

@@ -1,4 +1,5 @@
-// Schedulers that hold accesses back: the direction of which one picks nothing does not keep the other from going.
+// Schedulers that hold accesses back: the direction of which one picks nothing does not keep the other from
+// going.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -110,7 +111,8 @@ DramParams held_by(const char* scheduler, bool posted, const char* preset = "DDR
   return params;
 }
 
-/// How many of 40 accesses of a probe are answered within 10 us each, where 200 of the other direction wait all the time.
+/// How many of 40 accesses of a probe are answered within 10 us each, where 200 of the other direction wait
+/// all the time.
 int answered_beside(const DramParams& params, bool probe_writes) {
   DramBench bench(params, Bytes{1ULL << 30U}, kinds_that_hold_back());
   RandomStream random(1, "dram", "probe");
@@ -137,7 +139,8 @@ TEST(DramHeldBack, WhatIsPickedGoesOnBesideWhatIsNot) {
   }
 }
 
-// Nothing is done before it is foreseen and nothing is forgotten, whatever the scheduler holds back and for how long.
+// Nothing is done before it is foreseen and nothing is forgotten, whatever the scheduler holds back and for
+// how long.
 TEST(DramHeldBack, EverythingIsDoneWhereHoldingBackEnds) {
   for (const char* const preset : {"DDR4-3200", "DDR5-4800", "LPDDR5-6400"}) {
     for (const bool posted : {true, false}) {

@@ -83,15 +83,17 @@ Waits waits(const DramParams& params, const Meeting& meeting) {
   return found;
 }
 
-/// A burst holds up the next by no more than the whole cycle of its bank: it is sent, its row closed, another opened.
+/// A burst holds up the next by no more than the whole cycle of its bank: it is sent, its row closed, another
+/// opened.
 Clock longest_burst(const DramTiming& t, Clock burst, bool write) {
   const Clock used = write ? t.CWL + burst + t.tWR : t.tRTP;
   return std::max(t.tRAS, used + std::max(t.tRCD, t.tRCD_WR)) + t.tRP + t.tCCD_L_WR;
 }
 
-/// What an access alone of its direction waits at most: a run of the other, a burst of each direction whose row is open and not
-/// used, the bus that turns twice, the cycle of its own bank, its own bursts; and the refreshes in all that time, each of which
-/// closes the banks first, and the next of which may be due when it is over.
+/// What an access alone of its direction waits at most: a run of the other, a burst of each direction whose
+/// row is open and not used, the bus that turns twice, the cycle of its own bank, its own bursts; and the
+/// refreshes in all that time, each of which closes the banks first, and the next of which may be due when it
+/// is over.
 Clock longest_wait(const DramConfig& config, std::uint32_t run, bool write) {
   const DramTiming& t = config.device.timing;
   const DramOrganisation& o = config.device.organisation;
@@ -106,9 +108,10 @@ Clock longest_wait(const DramConfig& config, std::uint32_t run, bool write) {
   return work + (work / left + 1) * refresh;
 }
 
-/// What it waits at most for others of its own direction: all that are in the queue before it, one after the other, of which each
-/// may be passed for the age cap once it is the oldest of its bank; with FCFS, which admits in order, all that are on their way.
-/// For a bank by itself that is long. Where neighbours go anywhere, or in sequence, a bank has its share of them.
+/// What it waits at most for others of its own direction: all that are in the queue before it, one after the
+/// other, of which each may be passed for the age cap once it is the oldest of its bank; with FCFS, which
+/// admits in order, all that are on their way. For a bank by itself that is long. Where neighbours go
+/// anywhere, or in sequence, a bank has its share of them.
 Clock longest_wait_of_own(const DramConfig& config, std::uint64_t before, bool one_bank, Clock cap,
                           bool write) {
   const DramTiming& t = config.device.timing;
@@ -188,7 +191,8 @@ TEST(DramStarvation, AProbeWaitsForTheQueueBeforeItAtMost) {
   });
 }
 
-// Where banks work side by side, a burst at random takes tFAW / 4 or its clocks, and a run hardly more than as many of them.
+// Where banks work side by side, a burst at random takes tFAW / 4 or its clocks, and a run hardly more than
+// as many of them.
 TEST(DramStarvation, ARunAtRandomTakesItsShareOfTheBus) {
   for (const char* const preset : {"DDR4-3200", "DDR5-4800", "HBM3-6400"}) {
     for (const bool write : {false, true}) {
@@ -207,7 +211,8 @@ TEST(DramStarvation, ARunAtRandomTakesItsShareOfTheBus) {
   }
 }
 
-// The longer a run may be, the longer the wait; the more writes are on their way, the longer it is as well, up to a run.
+// The longer a run may be, the longer the wait; the more writes are on their way, the longer it is as well,
+// up to a run.
 TEST(DramStarvation, TheWaitRisesWithTheRunAndWithTheLoad) {
   DramParams params = DramBench::preset("DDR4-3200");
   double before = 0;
@@ -234,7 +239,8 @@ TEST(DramStarvation, TheWaitRisesWithTheRunAndWithTheLoad) {
   }
 }
 
-// Threads of one requester, which reads one line in ten: more reads come before a run is a lull, so that its end is `longest_turn`.
+// Threads of one requester, which reads one line in ten: more reads come before a run is a lull, so that its
+// end is `longest_turn`.
 TEST(DramStarvation, TheReadsOfAMixWaitForTheLongestRunAtMost) {
   DramParams params = DramBench::preset("DDR4-3200");
   Clock before = 0;
@@ -274,7 +280,8 @@ double bandwidth(const DramParams& params, double writes, bool anywhere, std::ui
   return bench.loop(place, 30'000 * channels, depth).gb_per_s;
 }
 
-// The bound costs a requester by itself nothing: its runs end by themselves, or are so long that a turn does not count.
+// The bound costs a requester by itself nothing: its runs end by themselves, or are so long that a turn does
+// not count.
 TEST(DramStarvation, ARequesterAloneKeepsItsBandwidth) {
   const bool all = everything();
   std::size_t n = 0;

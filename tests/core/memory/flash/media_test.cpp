@@ -99,7 +99,7 @@ TEST(FlashMedia, AWriteOfPartOfAPageReadsTheRestBefore) {
   EXPECT_EQ(empty.latency(fresh), kCommand + kTransfer + kProgram) << "there is no rest";
 }
 
-// --- reads of one page -------------------------------------------------------------------------------------
+// --- reads of one page -----------------------------------------------------------------------------------
 
 TEST(FlashMedia, LinesOfAPageInFlightAreReadOnce) {
   // 64 lines of a page at the same time: one command, one array time, and the page passes the bus once, c + R
@@ -158,7 +158,8 @@ TEST(FlashMedia, DependentReadsFollowEachOther) {
 }
 
 TEST(FlashMedia, ATransferOfAFractionOfAPicosecondCarriesTheRest) {
-  // 4096 B at 1.2 GB/s are 3413.333 ns: three reads that follow each other at once on the bus take 10240 ns on it.
+  // 4096 B at 1.2 GB/s are 3413.333 ns: three reads that follow each other at once on the bus take 10240 ns
+  // on it.
   FlashParams params = one_plane();
   params.dies = 3;
   params.command_time = 0_ns;
@@ -175,8 +176,9 @@ TEST(FlashMedia, ATransferOfAFractionOfAPicosecondCarriesTheRest) {
 }
 
 TEST(FlashMedia, ABlockIsErasedOnceTooFewAreFree) {
-  // Five blocks of two pages; the memory's pages 0 to 4 lie in blocks 0, 1 and 2. A write of page 0 fills block 2. The next one, of
-  // page 1, opens a block, and leaves one free: block 0, which has no current page any more, is collected.
+  // Five blocks of two pages; the memory's pages 0 to 4 lie in blocks 0, 1 and 2. A write of page 0 fills
+  // block 2. The next one, of page 1, opens a block, and leaves one free: block 0, which has no current page
+  // any more, is collected.
   FlashParams params = one_plane();
   params.blocks = 5;
   params.pages = 2;
@@ -198,7 +200,7 @@ TEST(FlashMedia, ABlockIsErasedOnceTooFewAreFree) {
   EXPECT_EQ(bench.latency(two), program * 2 + kCommand + kErase + program);
 }
 
-// --- what bounds it ----------------------------------------------------------------------------------------
+// --- what bounds it --------------------------------------------------------------------------------------
 
 /// Reads that are all there at the beginning, each of a page of its own, in pages per nanosecond.
 double rate(FlashParams params, std::uint64_t reads = 4000) {
@@ -262,7 +264,7 @@ TEST(FlashMedia, ProgramsBoundWritesOnceTheBufferIsFull) {
   }
 }
 
-// --- the write buffer --------------------------------------------------------------------------------------
+// --- the write buffer ------------------------------------------------------------------------------------
 
 TEST(FlashMedia, WritesToAPageInTheBufferAreMergedAndReadsOfItForwarded) {
   FlashParams params = one_plane();
@@ -322,7 +324,7 @@ TEST(FlashMedia, CopybackLeavesTheBusAlone) {
   }
 }
 
-// --- parameters --------------------------------------------------------------------------------------------
+// --- parameters ------------------------------------------------------------------------------------------
 
 FlashParams read(const Value::Map& map) { return read_params<FlashParams>(Value(map)); }
 

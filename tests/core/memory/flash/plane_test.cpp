@@ -122,7 +122,7 @@ TEST(FlashPlane, TheLastFreeBlockIsKeptForCollection) {
   EXPECT_TRUE(plane.must_collect());
 }
 
-// --- write amplification -----------------------------------------------------------------------------------
+// --- write amplification ---------------------------------------------------------------------------------
 
 /// Pages programmed for each that is written, once that has settled.
 double amplification(const char* kind, std::uint32_t blocks, std::uint32_t pages, std::uint32_t logical) {
@@ -141,7 +141,7 @@ double amplification(const char* kind, std::uint32_t blocks, std::uint32_t pages
   return static_cast<double>((erases() - before) * pages) / static_cast<double>(writes);
 }
 
-// --- the past ----------------------------------------------------------------------------------------------
+// --- the past --------------------------------------------------------------------------------------------
 
 /// Planes that have been through their past, and what the writes behind it then cost.
 struct Aged {
@@ -256,7 +256,7 @@ TEST(FlashPlane, UniformRandomWritesAreAmplifiedAsTheClosedFormsSay) {
   }
 }
 
-// --- wear --------------------------------------------------------------------------------------------------
+// --- wear ------------------------------------------------------------------------------------------------
 
 /// Erases of each block after all writes went to an eighth of the pages.
 std::vector<std::uint32_t> erases(FlashWearLevelling levelling, std::uint32_t gap) {

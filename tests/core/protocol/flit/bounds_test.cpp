@@ -239,7 +239,8 @@ TEST(FlitBounds, MoreMessagesWaitingDoNotCarryLess) {
     for (const double share : {0.2, 0.4, 0.5, 0.6, 0.7, 0.85}) {
       double best = 0;
       for (const unsigned depth : {1U, 2U, 3U, 4U, 6U, 8U, 11U, 12U, 16U, 28U, 64U, 256U}) {
-        // A long queue may shift the share for a while: what was carried counts by the room that its share has.
+        // A long queue may shift the share for a while: what was carried counts by the room that its share
+        // has.
         const auto carried = [&](const LegalFlits& legal, const Direction& classes) {
           const Carried got = mixed(packing, classes, share, depth, 1200);
           return got.accesses * legal.bound(share) / legal.bound(got.reads);

@@ -1,4 +1,5 @@
-// Nobody starves: one message of a class beside others that always wait. docs/model/flit.md derives the bound.
+// Nobody starves: one message of a class beside others that always wait. docs/model/flit.md derives the
+// bound.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,9 +43,10 @@ unsigned a_slot(FlitMode mode, Channel channel) {
   return most;
 }
 
-/// Flits in which the probe waits, at most: those of the data under way and of one slot of each neighbour with the data of its
-/// messages, and the one that was full when the probe came. A probe that does not fill its slot may have had such a slot less than sixteen
-/// flits ago; in 256B less than the part of thirteen that is lacking, four fifths at most.
+/// Flits in which the probe waits, at most: those of the data under way and of one slot of each neighbour
+/// with the data of its messages, and the one that was full when the probe came. A probe that does not fill
+/// its slot may have had such a slot less than sixteen flits ago; in 256B less than the part of thirteen that
+/// is lacking, four fifths at most.
 unsigned most_flits(FlitMode mode, Channel probe, const std::vector<Channel>& neighbours) {
   constexpr unsigned kDataUnderWay = 36;
   const unsigned patience = mode == FlitMode::k256B ? 11 : 16;
@@ -139,8 +141,9 @@ double wait_of_requests(FlitMode mode, double share) {
 }
 
 TEST(ClassTurns, ReadsAmongWritesWaitForOneWriteWhateverTheirShare) {
-  // Reads have a fifth of the slots of writes. Up to five reads a write, they want less than their half of the wire, and each waits
-  // for the data under way and one write: 8 slots at most. Two that come in one flit wait for one another.
+  // Reads have a fifth of the slots of writes. Up to five reads a write, they want less than their half of
+  // the wire, and each waits for the data under way and one write: 8 slots at most. Two that come in one flit
+  // wait for one another.
   for (const FlitMode mode : kModes) {
     const double slots = geometry(mode).slots;
     for (const double share : {0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.3, 0.4, 0.5}) {

@@ -12,7 +12,8 @@ namespace cxloom {
 namespace {
 
 TEST(IoPacker, PacketsHaveTheirBytesOnTheWire) {
-  // Four double words of header with a 64-bit address, three without; non-flit framing costs 8 B, flit mode none.
+  // Four double words of header with a 64-bit address, three without; non-flit framing costs 8 B, flit mode
+  // none.
   EXPECT_EQ(io_packet_bytes(FlitMode::k68B, Opcode::kMWr, 64), 88U);
   EXPECT_EQ(io_packet_bytes(FlitMode::k256B, Opcode::kMWr, 64), 80U);
   EXPECT_EQ(io_packet_bytes(FlitMode::k256B, Opcode::kMRd, 0), 16U);

@@ -1,7 +1,8 @@
-// The best that any packer could do with two classes of messages of one direction. Every way to fill a flit by the rules is
-// an edge of a graph, whose nodes are what one flit leaves to the next: data under way and rolling counts. Long runs are
-// cycles of it, and what they carry a flit is a polygon: its corners are the cycles that are best for some weights of the
-// two classes, and as exact as their counts. Nothing of the packers is used, only the tables of formats.
+// The best that any packer could do with two classes of messages of one direction. Every way to fill a flit
+// by the rules is an edge of a graph, whose nodes are what one flit leaves to the next: data under way and
+// rolling counts. Long runs are cycles of it, and what they carry a flit is a polygon: its corners are the
+// cycles that are best for some weights of the two classes, and as exact as their counts. Nothing of the
+// packers is used, only the tables of formats.
 #pragma once
 
 #include <array>

@@ -263,8 +263,9 @@ TEST(FlitPacker, ResponsesAreNotStarvedByRequests) {
 }
 
 TEST(FlitPacker, SaturatedClassesShareTheSlots) {
-  // A read request takes one slot and a write five, so that equal shares are five reads a write. The largest counts allow fewer (two
-  // in four slots, or four in eight, of which a write's data take some): writes have what is left, and no slot stays empty.
+  // A read request takes one slot and a write five, so that equal shares are five reads a write. The largest
+  // counts allow fewer (two in four slots, or four in eight, of which a write's data take some): writes have
+  // what is left, and no slot stays empty.
   for (const FlitMode mode : kFlitModes) {
     FlitTraffic traffic({.mode = mode});
     std::array<double, kChannelCount> sent{};

@@ -1,4 +1,5 @@
-// A routing table of one's own in a system parts of which fail: what it leads over a failed link, to the picosecond.
+// A routing table of one's own in a system parts of which fail: what it leads over a failed link, to the
+// picosecond.
 #include "system/build/given_routes.hpp"
 
 #include <gtest/gtest.h>
@@ -16,9 +17,10 @@ using namespace literals;
 
 const Value::Map kPlainLink{{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}};
 
-/// The host reads one line after the other. Its requests leave sw0 for the memory by these neighbours, and answers come directly.
-/// Times are those of event_player_test.cpp: by sw2 a request leaves sw0 at 80, that at 150 and sw1 at 220; it is at the memory at 271,
-/// its answer leaves that at 356, sw1 at 426 and sw0 at 496, and is at the host at 551.
+/// The host reads one line after the other. Its requests leave sw0 for the memory by these neighbours, and
+/// answers come directly. Times are those of event_player_test.cpp: by sw2 a request leaves sw0 at 80, that
+/// at 150 and sw1 at 220; it is at the memory at 271, its answer leaves that at 356, sw1 at 426 and sw0 at
+/// 496, and is at the host at 551.
 SpecBuilder with_table(std::size_t accesses, Value::List by, const char* queueing) {
   SpecBuilder system = triangle(lines(accesses), kPlainLink, {{"queueing", queueing}});
   const Value::Map entry{{"at", "sw0"}, {"to", Value::List{"mem"}}, {"by", std::move(by)}};
@@ -82,7 +84,8 @@ TEST_P(GivenRoutes, LeadNobodyInACircle) {
   EXPECT_EQ(another.number({"errors", "requests"}), 0.0);
 }
 
-/// From A the table leads by B and by D to M; from B by X and by E and F. The link from X to M fails. How many of 400 reads go by D.
+/// From A the table leads by B and by D to M; from B by X and by E and F. The link from X to M fails. How
+/// many of 400 reads go by D.
 double requests_by_d(const Value::List& by_of_b, bool x_leads_back) {
   SpecBuilder system;
   system.device("h", "host", {{"queue", 8}});

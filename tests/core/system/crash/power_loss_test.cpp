@@ -158,7 +158,8 @@ SpecBuilder behind_a_buffer_or_not(const Value::Map& buffer) {
   return system.outputs({{"versions", true}});
 }
 
-// By the program alone: what lies behind a fence is there only if all before it is. Between fences any part may be.
+// By the program alone: what lies behind a fence is there only if all before it is. Between fences any part
+// may be.
 TEST(PowerLoss, FencesOrder) {
   constexpr std::uint64_t kLines = 24;
   constexpr std::uint64_t kBytes = 256;  // from one to the next, which is in the other memory

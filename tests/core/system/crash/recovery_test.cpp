@@ -180,7 +180,8 @@ TEST(Recovery, ADrainThatIsSentIsNotADrainThatIsAnswered) {
   EXPECT_FALSE(at_depth(1).one_end);
 }
 
-// Entries that were drained are Empty: whoever drains them again puts old versions over new ones at the second attempt, if not at the first.
+// Entries that were drained are Empty: whoever drains them again puts old versions over new ones at the
+// second attempt, if not at the first.
 TEST(Recovery, NaiveRulesLoseLinesWhenPlayed) {
   NaiveRecovery empties;
   empties.skip_empty = false;

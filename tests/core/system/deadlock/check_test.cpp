@@ -176,7 +176,8 @@ TEST(DeadlockCheck, ATorusTakesTwoVirtualChannelsOrThree) {
   EXPECT_FALSE(finishes(torus(4, "random", 1)));
 }
 
-// Only what is sent counts: with all hosts at one switch and all memories at another, each direction has one class.
+// Only what is sent counts: with all hosts at one switch and all memories at another, each direction has one
+// class.
 TEST(DeadlockCheck, TrafficThatClosesNoCircleIsNoDeadlock) {
   test::SpecBuilder system;
   const Value::Map link{{"credits", number(std::uint64_t{1})}};
@@ -303,7 +304,8 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-/// How many random fabrics: as many as CXLOOM_FABRICS says (make fabric-check), by default what an ordinary test run has time for.
+/// How many random fabrics: as many as CXLOOM_FABRICS says (make fabric-check), by default what an ordinary
+/// test run has time for.
 std::uint64_t fabrics_or(std::uint64_t ordinary) {
   const char* const wanted = std::getenv("CXLOOM_FABRICS");
   return wanted ? std::stoull(wanted) : ordinary;
@@ -330,7 +332,8 @@ TEST(DeadlockCheck, RandomFabricsFinishWhereItSaysSoAndOthersDeadlock) {
   EXPECT_GT(deadlocked, fabrics / 100) << circular << " with a circle";
 }
 
-/// Five switches, all joined, with a host and a memory each; the chords of the ring fail, so that a ring is left.
+/// Five switches, all joined, with a host and a memory each; the chords of the ring fail, so that a ring is
+/// left.
 test::SpecBuilder pentagon(std::uint64_t virtual_channels, bool fails) {
   test::SpecBuilder system = ring(5, "voq", 1, virtual_channels);
   Value::Map link{{"bandwidth", "16GB/s"}, {"credits", number(std::uint64_t{1})}};

@@ -17,7 +17,8 @@ constexpr ClassSet kRequests = set_of(Channel::kM2SReq) | set_of(Channel::kM2SRw
 constexpr ClassSet kAnswers = set_of(Channel::kS2MNDR) | set_of(Channel::kS2MDRS);
 
 TEST(MessageFlows, WhoSendsForSeveralReasonsIsOneSender) {
-  // The two memories are targets of both hosts; what is coherent adds snoops and their answers to the same pairs.
+  // The two memories are targets of both hosts; what is coherent adds snoops and their answers to the same
+  // pairs.
   test::SpecBuilder system;
   system.device("sw", "switch")
       .device("mem0", "memory", {{"dcoh", Value::Map{{"filter", Value::Map{{"entries", 64}}}}}})

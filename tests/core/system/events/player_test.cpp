@@ -19,8 +19,9 @@ using namespace literals;
 /// A byte takes 62.5 ps: a header 1 ns, a line of data with its header 5 ns.
 const Value::Map kLink{{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}};
 
-/// Where every read of one access at a time takes, in ns: 10 at the host, 50 to the switch and 20 there, so that it leaves at
-/// 80; 51 to the memory, 85 there, so that the answer leaves at 216; 50 and 20 to leave the switch at 286; 55 to the host: 341.
+/// Where every read of one access at a time takes, in ns: 10 at the host, 50 to the switch and 20 there, so
+/// that it leaves at 80; 51 to the memory, 85 there, so that the answer leaves at 216; 50 and 20 to leave the
+/// switch at 286; 55 to the host: 341.
 SpecBuilder reading_host(std::size_t accesses, Value::Map host = {}, Value::Map sw = {},
                          const Value::Map& link = kLink) {
   return host_switch_memory(lines(accesses), link, std::move(host), std::move(sw));
@@ -165,11 +166,13 @@ TEST_P(Failures, LetMessagesLeaveByAnotherWay) {
                   .event(fail_link("50ns", "sw0", "sw1", "200ns"))
                   .event(repair_link("1.6us", "sw1", "sw0")));
   run.to_end();
-  // It waits in sw0 from 80 to 250 ns; from there 70 to sw2, 70 to sw1, 51 + 85 at the memory, 70 three times, 55: 541.
+  // It waits in sw0 from 80 to 250 ns; from there 70 to sw2, 70 to sw1, 51 + 85 at the memory, 70 three
+  // times, 55: 541.
   EXPECT_EQ(run.latency(0), 250_ns + 541_ns);
   EXPECT_EQ(run.segment(0, Segment::kRetry), 170_ns);
   EXPECT_EQ(run.table().hops[0], 8);
-  // The second knows no other way: no wait. The third is made at 791 + 621 = 1412 ns: by the repair it is beyond sw0.
+  // The second knows no other way: no wait. The third is made at 791 + 621 = 1412 ns: by the repair it is
+  // beyond sw0.
   EXPECT_EQ(run.latency(1), 621_ns);
   EXPECT_EQ(run.segment(1, Segment::kRetry), 0_ns);
   EXPECT_EQ(run.latency(3), 481_ns);
@@ -178,8 +181,9 @@ TEST_P(Failures, LetMessagesLeaveByAnotherWay) {
   EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
 }
 
-/// Two ways from host to memory, by `a` and by `b`, of 1 GB/s: a header takes 16 ns there, a line with its header 80. The way to `a`, and
-/// not the one back, is 500 ns longer. The host reads one line twice at once; which of them goes by `a` is a matter of the seed.
+/// Two ways from host to memory, by `a` and by `b`, of 1 GB/s: a header takes 16 ns there, a line with its
+/// header 80. The way to `a`, and not the one back, is 500 ns longer. The host reads one line twice at once;
+/// which of them goes by `a` is a matter of the seed.
 SpecBuilder two_ways(std::uint64_t seed, const char* queueing) {
   const Value::Map narrow{{"bandwidth", "1GB/s"}, {"port_delay", "25ns"}};
   Value::Map longer = narrow;
@@ -215,8 +219,9 @@ TEST(EventPlayer, WhatIsKeptForAMessageGoesOnWhenThatIsLost) {
       const Time lost = (first ? 80_ns : second) + 570_ns;
       EXPECT_EQ(run.latency(1), 5_us);
       EXPECT_EQ(run.segment(1, Segment::kRetry), 5_us - lost);
-      // The other one, from when it left s0: 70 to leave b, 70 to leave s1, 50 + 16 to the memory. If it is the second it is kept there
-      // until the first is lost. It is served in 85; 70 to leave s1, 70 b, 70 s0, 50 + 80 to the host.
+      // The other one, from when it left s0: 70 to leave b, 70 to leave s1, 50 + 16 to the memory. If it is
+      // the second it is kept there until the first is lost. It is served in 85; 70 to leave s1, 70 b, 70 s0,
+      // 50 + 80 to the host.
       const Time there = (first ? second : 80_ns) + 206_ns;
       const Time served = first ? lost : there;
       EXPECT_EQ(run.latency(0), served + 85_ns + 340_ns);

@@ -1,4 +1,5 @@
-// The rows of the protocol log, from messages as devices tell of them; and from a system, where each message is one row.
+// The rows of the protocol log, from messages as devices tell of them; and from a system, where each message
+// is one row.
 #include "system/record/protocol_recorder.hpp"
 
 #include <gtest/gtest.h>

@@ -42,10 +42,11 @@ SpecBuilder slow(std::uint64_t reads, int limit) {
   return system.run_with({{"livelock_deliveries", limit}});
 }
 
-// The first read's messages leave a link shortly after 0, 12, 24 and 36 us, and its answer is there after 48: no epoch ends
-// with an answer before the fifth. Counting begins with the end of the first epoch, at 10 us; the third message after that has
-// passed when the fourth ends. Nothing happens in the epoch from 50 to 60 us, where counting would begin for the second read:
-// it begins behind that of the second message, and two come before the answer.
+// The first read's messages leave a link shortly after 0, 12, 24 and 36 us, and its answer is there after 48:
+// no epoch ends with an answer before the fifth. Counting begins with the end of the first epoch, at 10 us;
+// the third message after that has passed when the fourth ends. Nothing happens in the epoch from 50 to 60
+// us, where counting would begin for the second read: it begins behind that of the second message, and two
+// come before the answer.
 TEST(LivelockWatch, CountsWhatLinksDeliverWhileNoAnswerComes) {
   const std::string why = failure_of(slow(3, 3));
   EXPECT_TRUE(contains(why, "livelock: no request has completed while links delivered 3 messages (at 40us, "))
@@ -74,7 +75,8 @@ TEST(LivelockWatch, DoesNotDependOnSlices) {
 }
 
 TEST(LivelockWatch, LetsTimePassInWhichNothingHappens) {
-  // Far more than what a run is given up after, were it counted. Of the four messages, two go when counting has begun.
+  // Far more than what a run is given up after, were it counted. Of the four messages, two go when counting
+  // has begun.
   SpecBuilder system;
   system.device("host", "host").device("mem", "memory").link("host", "mem", {{"delay", "10s"}});
   system.region({"mem"}).replay("host", {access_to(0), access_to(64)});

@@ -174,7 +174,8 @@ TEST(Simulation, ThreadsGiveTheSameBytesAsOneAlone) {
 }
 
 TEST(Simulation, ADeviceMoreDoesNotReshuffleTheOthers) {
-  // A second host that does nothing, and then one that works on a memory of its own: the first host's accesses stay.
+  // A second host that does nothing, and then one that works on a memory of its own: the first host's
+  // accesses stay.
   const auto accesses = [](SpecBuilder system) {
     Running run(system);
     run.to_end();
@@ -190,7 +191,8 @@ TEST(Simulation, ADeviceMoreDoesNotReshuffleTheOthers) {
 }
 
 TEST(Simulation, ConservesMessagesAndClosesItsBooks) {
-  // Over all measures of one run: requests = reads + writes, per memory and per link they add up, segments sum to means.
+  // Over all measures of one run: requests = reads + writes, per memory and per link they add up, segments
+  // sum to means.
   Running run(plain());
   run.to_end();
   EXPECT_EQ(run.number({"requests"}), run.number({"reads"}) + run.number({"writes"}));

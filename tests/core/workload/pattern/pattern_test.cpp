@@ -182,7 +182,8 @@ TEST(Pattern, HotColdSplitsAsSaid) {
 }
 
 TEST(Pattern, ZipfFollowsItsLaw) {
-  // The frequencies in descending order against k^-s / H, by chi square over the ranks expected at least 20 times.
+  // The frequencies in descending order against k^-s / H, by chi square over the ranks expected at least 20
+  // times.
   for (const double exponent : {0.0, 0.5, 0.99, 1.0, 1.5, 3.0}) {
     constexpr int kDraws = 300'000;
     constexpr std::size_t kBlocks = 1000;

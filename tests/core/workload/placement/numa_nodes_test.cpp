@@ -110,7 +110,8 @@ TEST(NumaNodes, ExtentsHaveTheirWholeFrames) {
   EXPECT_EQ(count_of(without[0].frames), 0U);
 }
 
-// Every byte that is said to be usable lies in an extent, whatever the interleave: none is lost but a round at each border.
+// Every byte that is said to be usable lies in an extent, whatever the interleave: none is lost but a round
+// at each border.
 TEST(NumaNodes, ExtentsOfInterleavedMemoriesAreInBothOfThem) {
   for (const std::uint64_t interleave : {256U, 4096U}) {
     AddressMap map;

@@ -24,7 +24,8 @@ constexpr std::uint64_t kSharedPage = 4096;
 using Pages = std::vector<std::optional<std::uint64_t>>;
 using Counts = std::vector<std::uint64_t>;
 
-/// Programs that place so many pages each, by first touch, in nodes of so many frames; what each gets of them all.
+/// Programs that place so many pages each, by first touch, in nodes of so many frames; what each gets of them
+/// all.
 std::vector<Counts> shares_by_node(const Counts& frames, const Pages& pages) {
   std::vector<NumaNode> nodes(frames.size());
   const PlacementRegistry kinds("placement");

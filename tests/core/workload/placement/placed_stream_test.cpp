@@ -70,7 +70,8 @@ TEST(PlacedStream, StaysInItsFrames) {
   EXPECT_EQ(placed({0x0ff0, 0x1000}, frames), (std::vector<std::uint64_t>{0x0ff0, 0x1000}));
 }
 
-// Touched before: frames go by the addresses of pages, whatever the order of accesses. Page 9 is none of them.
+// Touched before: frames go by the addresses of pages, whatever the order of accesses. Page 9 is none of
+// them.
 TEST(PlacedStream, PagesTouchedBeforeHaveFramesInTheirOrder) {
   const Frames frames{{Address{1U << 20U}, 8}};
   const PageRuns touched{{2, 3}, {6, 1}};

@@ -29,7 +29,8 @@ std::vector<Access> first_accesses(const std::string& kind, Value::Map params, b
   return all;
 }
 
-// "W40" a write of block 0x40, "F" a flush that drops the line, "K" one that keeps it, "R" a read; "!" behind a fence.
+// "W40" a write of block 0x40, "F" a flush that drops the line, "K" one that keeps it, "R" a read; "!" behind
+// a fence.
 std::vector<std::string> told(const std::vector<Access>& accesses) {
   std::vector<std::string> all;
   for (const Access& access : accesses) {

@@ -154,7 +154,8 @@ std::string champsim(std::vector<std::uint64_t> written, std::vector<std::uint64
   return record;
 }
 
-// What reads nothing and writes nothing is counted; the second access of an instruction is no other instruction.
+// What reads nothing and writes nothing is counted; the second access of an instruction is no other
+// instruction.
 TEST(ForeignTrace, ChampsimHasARecordForEachInstruction) {
   const std::string text = champsim({}, {}) + champsim({0x88}, {0x7fff0000, 0x40}) + champsim({}, {0x40});
   const std::vector<Access> expected{behind(access_to(0x7fff0000, kRead), 2), access_to(0x40, kRead),
@@ -184,7 +185,8 @@ std::vector<Access> joined(const std::vector<std::vector<Access>>& parts) {
   return all;
 }
 
-// 128166372003061629 ticks of 100 ns since 1601, the second 25 ticks later and the third back by 5: as at the second.
+// 128166372003061629 ticks of 100 ns since 1601, the second 25 ticks later and the third back by 5: as at the
+// second.
 TEST(ForeignTrace, MsrCountsTicksOfAHundredNanosecondsFromTheFirst) {
   const std::string text =
       "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n"
@@ -260,7 +262,8 @@ TEST(ForeignTrace, RecognisesItsForms) {
       {"128166372003061629,hm,1,Read,4096,512,413", {"msr"}},
       {"9 4 264719034 16 0", {"mqsim"}},
       {"8,0 3 1 0.000000000 697 D W 16 + 8 [a]", {"blkparse"}},
-      // Two numbers are a label and an address, or instructions and an address, until a line is one of them only.
+      // Two numbers are a label and an address, or instructions and an address, until a line is one of them
+      // only.
       {"0 64", {"ramulator2-simple-o3", "dinero"}},
       {"0 64\n2 40", {"ramulator2-simple-o3", "dinero"}},
       {"0 64\n7 40", {"ramulator2-simple-o3"}},

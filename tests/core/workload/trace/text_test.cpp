@@ -41,7 +41,8 @@ TEST(TextTrace, ATickIsAsLongAsOneIsTold) {
   EXPECT_EQ(parse("# cxloom-trace 1: address kind timestamp\n0x0 R 3\n", "1ns")[0].timestamp, 3_ps);
 }
 
-// At 2.4 GHz three cycles are 1250 ps. What is cut off a cycle does not add up: cycle 3 n is at 1250 n ps exactly.
+// At 2.4 GHz three cycles are 1250 ps. What is cut off a cycle does not add up: cycle 3 n is at 1250 n ps
+// exactly.
 TEST(TextTrace, TicksThatAreNoWholePicosecondsDoNotDrift) {
   const auto accesses = parse("0x0 R 1\n0x0 R 2\n0x0 R 3\n0x0 R 3000000000001\n", "2.4GHz");
   EXPECT_EQ(accesses[0].timestamp.ps(), 416);

@@ -1,6 +1,7 @@
-// Stands in for Ramulator 2 where it is not installed: the interface that the adapter uses, and the simplest memory
-// behind it. Reads take a fixed number of cycles, writes are done when they are issued, one every two cycles; a write to a
-// line that is buffered is done within `send`. A configuration has lines such as `memory_system.controllers.0.dram.channel_width: 32`.
+// Stands in for Ramulator 2 where it is not installed: the interface that the adapter uses, and the simplest
+// memory behind it. Reads take a fixed number of cycles, writes are done when they are issued, one every two
+// cycles; a write to a line that is buffered is done within `send`. A configuration has lines such as
+// `memory_system.controllers.0.dram.channel_width: 32`.
 #pragma once
 
 #include <algorithm>

@@ -258,7 +258,8 @@ TEST(DramMedia, DevicesForEccTakeEnergyAndMoveNothing) {
   EXPECT_EQ(with, without);
 }
 
-// Reads that alternate between two dies follow each other as those of one do; between two ranks the bus takes a pause.
+// Reads that alternate between two dies follow each other as those of one do; between two ranks the bus takes
+// a pause.
 TEST(DramMedia, DiesOfAStackShareTheBusWithoutAPause) {
   const auto apart = [](std::uint32_t ranks, std::uint32_t stack) {
     DramParams params = DramBench::preset("DDR5-4800");
@@ -303,8 +304,9 @@ TEST(DramMedia, WritesInOneBankGroupAreAsFarApartAsTheyMust) {
   EXPECT_GT(rate(12), 15.0);
 }
 
-// A line in one command of 32 beats: alone as fast as in two of 16, whose second follows tCCD_L after the first. At random the
-// command bus takes ACT (2), RD (1) and PRE (1), as many clocks as the data, and no longer five.
+// A line in one command of 32 beats: alone as fast as in two of 16, whose second follows tCCD_L after the
+// first. At random the command bus takes ACT (2), RD (1) and PRE (1), as many clocks as the data, and no
+// longer five.
 TEST(DramMedia, ALineOfLpddr5InOneCommand) {
   DramParams two = DramBench::preset("LPDDR5-6400");
   DramParams one = two;

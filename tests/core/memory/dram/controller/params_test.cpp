@@ -102,7 +102,7 @@ TEST(DramParams, AMemoryLargerThanItsDramIsRefused) {
   EXPECT_EQ(resolve(two, Bytes{16ULL << 30U}).capacity(), 16ULL << 30U);
 }
 
-// --- devices -----------------------------------------------------------------------------------------------------------
+// --- devices ---------------------------------------------------------------------------------------------
 
 DramParams devices_of(const std::string& preset, std::uint32_t width, std::uint32_t density) {
   DramParams params = of(preset);

@@ -59,7 +59,8 @@ TEST(DramMapping, EveryBurstHasAPlaceOfItsOwn) {
   }
 }
 
-// Any number of channels, wherever they stand in the address, hashed or not: each burst of each channel is somebody's, once.
+// Any number of channels, wherever they stand in the address, hashed or not: each burst of each channel is
+// somebody's, once.
 TEST(DramMapping, AnyNumberOfChannelsIsReachedOnce) {
   constexpr std::uint32_t kOfChannel = 1024;
   for (std::uint32_t channels = 1; channels <= 24; ++channels) {

@@ -1,4 +1,5 @@
-// Every preset as it is shipped, nothing overridden: the bandwidths and latencies that follow from its own numbers.
+// Every preset as it is shipped, nothing overridden: the bandwidths and latencies that follow from its own
+// numbers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -113,7 +114,8 @@ TEST(DramPresets, AnswerIdleReadsExactly) {
   }
 }
 
-// In a round of refreshes of sets each bank is refreshed once; a round takes tREFI, of DDR5 half of it (tREFI2).
+// In a round of refreshes of sets each bank is refreshed once; a round takes tREFI, of DDR5 half of it
+// (tREFI2).
 TEST(DramPresets, RefreshEachBankOnceInARound) {
   for (const DramDevice& device : dram_presets()) {
     if (!device.refreshes(DramRefreshScope::kSet)) continue;
@@ -124,7 +126,8 @@ TEST(DramPresets, RefreshEachBankOnceInARound) {
   }
 }
 
-// DDR5, GDDR7: activates, reads and writes (JESD79-5, table of commands). LPDDR5: ACT-1 and ACT-2 (JESD209-5). HBM: activates.
+// DDR5, GDDR7: activates, reads and writes (JESD79-5, table of commands). LPDDR5: ACT-1 and ACT-2
+// (JESD209-5). HBM: activates.
 TEST(DramPresets, TakeTheCommandBusAsLongAsTheirStandardSays) {
   for (const DramDevice& device : dram_presets()) {
     const bool ddr5 = device.name.starts_with("DDR5") || device.name.starts_with("GDDR7");

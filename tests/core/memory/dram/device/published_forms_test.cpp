@@ -1,5 +1,6 @@
-// Presets against figures worked out by hand from the tables of their standards, of one sub-channel in accesses of
-// 64 bytes: peak, activates, banks, idle hits and conflicts. A typing error in a preset moves one of them.
+// Presets against figures worked out by hand from the tables of their standards, of one sub-channel in
+// accesses of 64 bytes: peak, activates, banks, idle hits and conflicts. A typing error in a preset moves one
+// of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -53,7 +53,8 @@ TEST(DramBacklog, AdmitsTheOldestOfWhoHasTheFewestInTheQueue) {
   EXPECT_TRUE(backlog.empty());
 }
 
-// Against a search of all that wait: nobody with fewer in the queue is passed over, and nobody overtakes his own.
+// Against a search of all that wait: nobody with fewer in the queue is passed over, and nobody overtakes his
+// own.
 TEST(DramBacklog, NeverPassesOverWhoHasFewer) {
   RandomStream random(1, "dram", "backlog");
   constexpr std::uint32_t kPlaces = 12;

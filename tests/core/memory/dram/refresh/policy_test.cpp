@@ -15,7 +15,8 @@
 namespace cxloom::test {
 namespace {
 
-/// Same-bank refreshes whose sets go from the last to the first, each put off while no more than `patience` are owed.
+/// Same-bank refreshes whose sets go from the last to the first, each put off while no more than `patience`
+/// are owed.
 class Backwards final : public DramRefreshPolicy {
  public:
   struct Params {

@@ -1,4 +1,5 @@
-// The age cap bounds for how long hits to an open row pass an older access to another row of the bank, and nothing else.
+// The age cap bounds for how long hits to an open row pass an older access to another row of the bank, and
+// nothing else.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -101,7 +102,8 @@ TEST(DramAgeCap, DoesNotCountTheTimeOutsideTheQueue) {
   params.scheduler = test::fr_fcfs(Time{416} * 300);
   constexpr std::uint64_t kRow = 1ULL << 17U;
   DramBench bench(params);
-  // A queue of 64 and much more behind it, of one bank: pairs of rows by turns. All are there from the beginning.
+  // A queue of 64 and much more behind it, of one bank: pairs of rows by turns. All are there from the
+  // beginning.
   for (std::uint64_t i = 0; i < 2048; ++i) bench.access({i % 2 * kRow + i / 2 % 64 * 64, false}, Time{});
   bench.open_window(Time{});
   bench.run();

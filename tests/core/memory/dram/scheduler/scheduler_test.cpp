@@ -53,7 +53,7 @@ std::vector<Clock> latencies(const KindSpec& scheduler, const std::vector<std::u
   return clocks;
 }
 
-// --- FCFS ------------------------------------------------------------------------------------------------------------
+// --- FCFS ------------------------------------------------------------------------------------------------
 
 // Each row conflict takes a whole turn of the bank, though the third access finds the first one's row if it
 // goes before the second.
@@ -106,7 +106,7 @@ TEST(Fcfs, KeepsTheOrderOfArrival) {
   }
 }
 
-// --- BLISS -----------------------------------------------------------------------------------------------------------
+// --- BLISS -----------------------------------------------------------------------------------------------
 
 /// A scheduler by itself, with the queue and the timers that it looks at.
 struct Rig {
@@ -221,7 +221,8 @@ TEST(Bliss, ServesARandomReaderSoonerBesideAStream) {
   const Pair never = side_by_side(kind("bliss", {{"threshold", 1'000'000}}));
   EXPECT_EQ(never.random, before.random);
   EXPECT_EQ(never.stream, before.stream);
-  // The longer the interval, the longer the stream stands behind, as long as the other is not blacklisted, too.
+  // The longer the interval, the longer the stream stands behind, as long as the other is not blacklisted,
+  // too.
   double sooner = before.random;
   for (const int interval : {100, 1000}) {
     const double random = side_by_side(kind("bliss", {{"clearing_interval", interval}})).random;
@@ -230,7 +231,7 @@ TEST(Bliss, ServesARandomReaderSoonerBesideAStream) {
   }
 }
 
-// --- nobody starves --------------------------------------------------------------------------------------------------
+// --- nobody starves --------------------------------------------------------------------------------------
 
 // Three requesters keep the data bus busy with hits, by turns, so that none of them is blacklisted; a fourth
 // one is, and wants a row of its own.

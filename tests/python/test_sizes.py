@@ -18,7 +18,6 @@ MOST_LINES_OF_A_FUNCTION = 70
 LONG_FILES = {
     "python/cxloom/results/summary.py": "made by scripts/summary_types.py",
     "tests/validation/parameter_table.py": "a table: a row for each parameter",
-    "tests/core/support/coherence_oracle.cpp": "the rules of coherence, one after the other; to be divided",
 }
 
 # A row of a table is a statement of these, and nothing else happens in them.

@@ -29,79 +29,14 @@ std::string describe(const Message& message) {
   return text;
 }
 
-void CoherenceOracle::add(NodeId node, const CacheAgent& cache, CleanEvictions clean_evictions) {
-  if (cache_of_node_.size() <= node.index()) cache_of_node_.resize(node.index() + 1, kNone);
-  cache_of_node_[node.index()] = static_cast<std::uint32_t>(caches_.size());
-  caches_.push_back({node, &cache, clean_evictions == CleanEvictions::kNotified});
-}
-
-void CoherenceOracle::add(NodeId node, const DirectoryAgent& home) {
-  if (home_of_node_.size() <= node.index()) home_of_node_.resize(node.index() + 1, nullptr);
-  home_of_node_[node.index()] = &home;
-}
-
-// ---- Who is who
-
-Coherence CoherenceOracle::mode(LineAddress line) const {
-  const auto place = map_.find(line.address());
-  return place ? place->coherence : Coherence::kNone;
-}
-
-// A device that keeps its memory coherent by bias asks the host by requests of CXL.cache.
-bool CoherenceOracle::is_snoop(const Message& message) const {
-  if (message.channel == Channel::kD2HReq) return mode(LineAddress::of(message.address)) == Coherence::kHdmD;
-  return message.channel == Channel::kS2MBISnp || message.channel == Channel::kH2DReq;
-}
-
-// The home of a line as CXL.cache sees it sends downstream; as CXL.mem sees it, upstream.
-bool CoherenceOracle::from_home(const Message& message) const {
-  if (mode(LineAddress::of(message.address)) == Coherence::kHdmH) {
-    return message.channel == Channel::kH2DReq || message.channel == Channel::kH2DRsp ||
-           message.channel == Channel::kH2DData;
-  }
-  return !is_downstream(message.channel);
-}
-
-bool CoherenceOracle::to_home(const Message& message) const {
-  if (mode(LineAddress::of(message.address)) == Coherence::kHdmH) {
-    return message.channel == Channel::kD2HReq || message.channel == Channel::kD2HRsp ||
-           message.channel == Channel::kD2HData;
-  }
-  return is_downstream(message.channel);
-}
-
-// Whether the home's filter has the lines of that cache.
-bool CoherenceOracle::follows(LineAddress line, NodeId cache) const {
-  const auto place = map_.find(line.address());
-  return place->coherence != Coherence::kHdmD || place->home == cache;
-}
-
-std::uint32_t CoherenceOracle::cache_at(NodeId node) const {
-  return node.index() < cache_of_node_.size() ? cache_of_node_[node.index()] : kNone;
-}
-
-const DirectoryAgent* CoherenceOracle::home_at(NodeId node) const {
-  return node.index() < home_of_node_.size() ? home_of_node_[node.index()] : nullptr;
-}
-
-// A device may be the home of some lines and no more than the memory of others.
-bool CoherenceOracle::is_home(NodeId node, LineAddress line) const {
-  const auto place = map_.find(line.address());
-  return place && place->home == node && home_at(node);
-}
-
-const DirectoryAgent* CoherenceOracle::home_of(LineAddress line) const {
-  return home_at(map_.find(line.address())->home);
-}
-
 CoherenceOracle::Line& CoherenceOracle::line(LineAddress address) {
   Line& line = lines_[address.number()];
-  line.copies.resize(caches_.size());
+  line.copies.resize(nodes_.caches().size());
   return line;
 }
 
 void CoherenceOracle::touch(LineAddress address) {
-  if (!coherent(address)) return;
+  if (!nodes_.coherent(address)) return;
   Line& touched = line(address);
   if (!std::exchange(touched.touched, true)) touched_.push_back(address);
 }
@@ -124,8 +59,8 @@ CoherenceOracle::Version CoherenceOracle::in_memory(LineAddress address) const {
 
 CoherenceOracle::Version CoherenceOracle::in_cache(NodeId node, LineAddress address) const {
   const auto found = lines_.find(address.number());
-  const std::uint32_t cache = cache_at(node);
-  return found == lines_.end() || cache == kNone ? 0 : found->second.copies[cache];
+  const std::uint32_t cache = nodes_.cache_at(node);
+  return found == lines_.end() || cache == CoherentNodes::kNone ? 0 : found->second.copies[cache];
 }
 
 std::optional<CoherenceOracle::Version> CoherenceOracle::forwarded(LineAddress address) const {
@@ -160,11 +95,11 @@ void CoherenceOracle::sent(const Message& message, Time /*at*/) {
   const LineAddress address = LineAddress::of(message.address);
   if (!on_the_way_.emplace(&message, address).second)
     fail(address, "a message that is sent again before it has arrived: " + describe(message));
-  if (!coherent(address)) return;
+  if (!nodes_.coherent(address)) return;
   made_.erase(&message);
-  const std::uint32_t cache = cache_at(message.source);
-  if (message.opcode == Opcode::kMemWr && message.snp == SnpType::kNoOp && cache != kNone &&
-      to_home(message)) {
+  const std::uint32_t cache = nodes_.cache_at(message.source);
+  if (message.opcode == Opcode::kMemWr && message.snp == SnpType::kNoOp && cache != CoherentNodes::kNone &&
+      nodes_.to_home(message)) {
     carried_[&message] = {address, line(address).copies[cache]};
   }
   if (message.channel == Channel::kD2HData) {
@@ -172,13 +107,13 @@ void CoherenceOracle::sent(const Message& message, Time /*at*/) {
     if (pulled == pulls_.end() || pulled->second == Opcode::kDirtyEvict)
       carried_[&message] = {address, line(address).copies[cache]};
   }
-  if (!from_home(message) || !is_home(message.source, address)) return;
+  if (!nodes_.from_home(message) || !nodes_.is_home(message.source, address)) return;
   if (message.opcode == Opcode::kBIConflictAck) {
     const auto found = conflicts_.find(&message);
     if (found == conflicts_.end()) fail(address, "an answer to a conflict that nobody asked about");
     return;
   }
-  if (is_snoop(message) || completions_.erase(&message) != 0) return;
+  if (nodes_.is_snoop(message) || completions_.erase(&message) != 0) return;
   if (message.opcode == Opcode::kWritePull) {
     pulls_[&message] = Opcode::kWrInv;
     return;
@@ -226,10 +161,11 @@ void CoherenceOracle::handling(const Message& message, NodeId node, Time now, co
   if (on_the_way_.erase(&message) == 0)
     fail(LineAddress::of(message.address), "a message that nobody has sent: " + describe(message));
   touch_all(message);
-  if (!coherent(LineAddress::of(message.address))) return;
-  if (const std::uint32_t cache = cache_at(node); cache != kNone && from_home(message)) {
+  if (!nodes_.coherent(LineAddress::of(message.address))) return;
+  if (const std::uint32_t cache = nodes_.cache_at(node);
+      cache != CoherentNodes::kNone && nodes_.from_home(message)) {
     cache_handled(message, cache);
-  } else if (is_home(node, LineAddress::of(message.address)) && to_home(message)) {
+  } else if (nodes_.is_home(node, LineAddress::of(message.address)) && nodes_.to_home(message)) {
     home_handled(message);
   }
 }
@@ -251,7 +187,7 @@ void CoherenceOracle::cache_handled(const Message& message, std::uint32_t cache)
     carried_.erase(found);
   } else if (message.opcode == Opcode::kBIConflictAck) {
     if (conflicts_.erase(&message) == 0) fail(address, "an answer to a conflict that nobody asked about");
-  } else if (is_snoop(message)) {
+  } else if (nodes_.is_snoop(message)) {
     if (!snoops_.emplace(&message, address).second) fail(address, "a snoop that its cache acts on twice");
   }
 }
@@ -341,10 +277,10 @@ void CoherenceOracle::settle_forwarded(Line& at) {
 }
 
 void CoherenceOracle::performed(NodeId node, LineAddress address, AccessKind kind, Time now) {
-  if (!coherent(address)) return;
+  if (!nodes_.coherent(address)) return;
   ++accesses_;
   Line& at = line(address);
-  Version& copy = at.copies[cache_at(node)];
+  Version& copy = at.copies[nodes_.cache_at(node)];
   const bool write = kind != AccessKind::kRead;
   if (logs_) {
     log_.push_back(to_text(now) + "  " + number_of(node) + word_of(kind) + to_text(address.address()) +
@@ -354,7 +290,7 @@ void CoherenceOracle::performed(NodeId node, LineAddress address, AccessKind kin
     fail(address, "node " + number_of(node) + (write ? " writes on top of" : " reads") + " version " +
                       std::to_string(copy) + ", and the latest is " + std::to_string(at.latest));
   }
-  const LineState held = caches_[cache_at(node)].agent->held(address);
+  const LineState held = nodes_.caches()[nodes_.cache_at(node)].agent->held(address);
   if (held == LineState::kInvalid || (write && held != LineState::kDirty))
     fail(address, "node " + number_of(node) + " has no right to what it does");
   if (kind == AccessKind::kAtomic) atomics_.push_back({node, address, copy, false});
@@ -372,43 +308,25 @@ void CoherenceOracle::settled() {
   touched_.clear();
 }
 
-// "{h0,h1}", as the home tells its owners.
-std::string CoherenceOracle::owners_of(LineAddress address) const {
-  const DirectoryAgent* const home = home_of(address);
-  const std::string state = home ? home->line_state(address) : std::string();
-  const std::size_t open = state.find('{');
-  return open == std::string::npos ? "{}" : state.substr(open, state.find('}') - open + 1);
-}
-
-bool CoherenceOracle::lists(const std::string& owners, NodeId node) const {
-  const std::string name = caches_[cache_at(node)].agent->name();
-  for (const char before : {'{', ','}) {
-    for (const char after : {',', '}'}) {
-      if (owners.find(before + name + after) != std::string::npos) return true;
-    }
-  }
-  return false;
-}
-
 void CoherenceOracle::check(LineAddress address) {
   std::uint32_t holders = 0;
   std::uint32_t writers = 0;
   std::string owners;
-  for (const Cache& cache : caches_) {
+  for (const CoherentNodes::Cache& cache : nodes_.caches()) {
     const LineState held = cache.agent->held(address);
     if (held == LineState::kInvalid) continue;
     ++holders;
     const bool writer = held != LineState::kShared;
     writers += writer ? 1 : 0;
-    if (owners.empty()) owners = owners_of(address);
-    if (!follows(address, cache.node)) continue;
-    if (!lists(owners, cache.node)) {
+    if (owners.empty()) owners = nodes_.owners_of(address);
+    if (!nodes_.follows(address, cache.node)) continue;
+    if (!nodes_.lists(owners, cache.node)) {
       fail(address, "node " + number_of(cache.node) + " holds a line of which the filter has " + owners +
                         " as owners");
     } else if (writer && owners != "{" + cache.agent->name() + "}") {
       fail(address, "node " + number_of(cache.node) + " may write a line of which the filter has " + owners +
                         " as owners");
-    } else if (writer && home_of(address)->line_state(address).front() != 'E') {
+    } else if (writer && nodes_.home_of(address)->line_state(address).front() != 'E') {
       fail(address, "node " + number_of(cache.node) + " may write a line that the filter has as shared");
     }
   }
@@ -417,10 +335,11 @@ void CoherenceOracle::check(LineAddress address) {
 }
 
 void CoherenceOracle::check_notices(LineAddress address) {
-  const std::string owners = owners_of(address);
-  for (const Cache& cache : caches_) {
-    if (!follows(address, cache.node)) continue;
-    if (cache.notifies && lists(owners, cache.node) && cache.agent->held(address) == LineState::kInvalid) {
+  const std::string owners = nodes_.owners_of(address);
+  for (const CoherentNodes::Cache& cache : nodes_.caches()) {
+    if (!nodes_.follows(address, cache.node)) continue;
+    if (cache.notifies && nodes_.lists(owners, cache.node) &&
+        cache.agent->held(address) == LineState::kInvalid) {
       fail(address, "the filter has node " + number_of(cache.node) +
                         " as an owner, which has given notice that the line left");
     }
@@ -444,14 +363,14 @@ void CoherenceOracle::idle() {
   for (const auto& [message, data] : carried_) fail(data.line, "data that have not arrived");
   for (const auto& [number, line] : lines_) {
     const LineAddress address{number};
-    const DirectoryAgent* const home = home_of(address);
+    const DirectoryAgent* const home = nodes_.home_of(address);
     check(address);
     if (!home) continue;
     check_notices(address);
     const std::string state = home->line_state(address);
     if (state.find('+') != std::string::npos) fail(address, "its home is still at work: " + state);
     bool dirty = false;
-    for (const Cache& cache : caches_) {
+    for (const CoherentNodes::Cache& cache : nodes_.caches()) {
       dirty = dirty || cache.agent->held(address) == LineState::kDirty;
     }
     if (!dirty && line.memory != line.latest) fail(address, "the latest write is lost");

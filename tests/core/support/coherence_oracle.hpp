@@ -14,6 +14,7 @@
 #include "coherence/cache/agent.hpp"
 #include "coherence/cache/params.hpp"
 #include "coherence/home/directory_agent.hpp"
+#include "core/support/coherent_nodes.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/protocol_observer.hpp"
 
@@ -41,11 +42,13 @@ class CoherenceOracle final : public ProtocolObserver {
  public:
   using Version = std::uint64_t;
 
-  explicit CoherenceOracle(const AddressMap& map) : map_(map) {}
+  explicit CoherenceOracle(const AddressMap& map) : nodes_(map) {}
 
   // All of these before the first message.
-  void add(NodeId node, const CacheAgent& cache, CleanEvictions clean_evictions);
-  void add(NodeId node, const DirectoryAgent& home);
+  void add(NodeId node, const CacheAgent& cache, CleanEvictions clean_evictions) {
+    nodes_.add(node, cache, clean_evictions);
+  }
+  void add(NodeId node, const DirectoryAgent& home) { nodes_.add(node, home); }
 
   void sent(const Message& message, Time at) override;
   void handling(const Message& message, NodeId node, Time now, const std::string& state) override;
@@ -98,11 +101,6 @@ class CoherenceOracle final : public ProtocolObserver {
   std::optional<Version> take_made(const Message& answer);
 
  private:
-  struct Cache {
-    NodeId node;
-    const CacheAgent* agent;
-    bool notifies;
-  };
   struct Line {
     Version latest = 0;
     Version memory = 0;
@@ -125,18 +123,6 @@ class CoherenceOracle final : public ProtocolObserver {
     Version version;
   };
 
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-  Coherence mode(LineAddress line) const;
-  bool coherent(LineAddress line) const { return mode(line) != Coherence::kNone; }
-  bool is_snoop(const Message& message) const;
-  bool from_home(const Message& message) const;
-  bool to_home(const Message& message) const;
-  bool follows(LineAddress line, NodeId cache) const;
-  std::uint32_t cache_at(NodeId node) const;
-  const DirectoryAgent* home_at(NodeId node) const;
-  bool is_home(NodeId node, LineAddress line) const;
-  const DirectoryAgent* home_of(LineAddress line) const;
   Line& line(LineAddress address);
   void touch(LineAddress address);
   void touch_all(const Message& message);
@@ -148,14 +134,9 @@ class CoherenceOracle final : public ProtocolObserver {
   void answered(const Message& message, Asked asked);
   void check(LineAddress address);
   void check_notices(LineAddress address);
-  bool lists(const std::string& owners, NodeId node) const;
-  std::string owners_of(LineAddress address) const;
   void fail(LineAddress address, const std::string& what);
 
-  const AddressMap& map_;
-  std::vector<Cache> caches_;
-  std::vector<std::uint32_t> cache_of_node_;
-  std::vector<const DirectoryAgent*> home_of_node_;
+  CoherentNodes nodes_;
   std::unordered_map<std::uint64_t, Line> lines_;
   std::vector<LineAddress> touched_;
   std::unordered_map<const Message*, LineAddress> on_the_way_;

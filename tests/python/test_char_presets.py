@@ -1,0 +1,104 @@
+"""The servers of the IPDPS 2025 paper as presets: every tool measures each of them, and finds what its parts allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import cxloom as cx
+from cxloom.measure import loaded_latency, peak
+
+PINS = {"char/a": 38.4, "char/b": 64.0, "char/c": 99.2}
+"""GB/s of the card's channels."""
+LINK = 63.015384615 * 15 / 16
+"""GB/s of lines that the link carries one way at most: of 16 slots 15 are data, as each four have a header."""
+NEAR = {"char/a": ("cpu1", "dram1-0"), "char/b": ("cpu1", "dram1"), "char/c": ("cpu0", "dram0")}
+"""The socket of the card, and its DRAM."""
+
+
+@pytest.fixture(autouse=True)
+def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loaded_latency, "_LOADS", 6_000)
+    monkeypatch.setattr(loaded_latency, "SHARES", (0.1, 0.8))
+    monkeypatch.setattr(peak, "_ROUNDS", 1200)
+    monkeypatch.setattr(peak, "_DEPTHS", (1,))
+
+
+def small(preset: str) -> cx.System:
+    """The server with eight of its cores on each socket, which is enough to fill the card."""
+    system = cx.load(preset)
+    for name in ("cpu0", "cpu1"):
+        system.set(f"devices.{name}.queue", 192).set(f"devices.{name}.core.cores", 8)
+    return system
+
+
+def of(rows: list[dict[str, Any]], key: str, **fixed: str) -> Any:
+    (value,) = [row[key] for row in rows if all(row[name] == wanted for name, wanted in fixed.items())]
+    return value
+
+
+def check_latency(preset: str) -> None:
+    near, dram = NEAR[preset]
+    rows = cx.measure.latency(preset, requester=near, reads=200).rows
+    found = {row["memory"].partition("+")[0]: row for row in rows}
+    # Ports of PCIe are passed four times; and the card has a root port, and a controller of its own.
+    assert found["card"]["breakdown_ns"]["port_delay"] == pytest.approx(100)
+    assert found[dram]["latency_ns"] + 100 < found["card"]["latency_ns"] < found[dram]["latency_ns"] + 160
+
+
+def check_matrix(preset: str) -> None:
+    rows = cx.measure.matrix(preset, reads=300).rows
+    near, _ = NEAR[preset]
+    first, second = sorted((row["card"] for row in rows), reverse=True)
+    assert of(rows, "card", requester=near) == second
+    # The other socket pays the way between the sockets, both ways, to the card as to DRAM.
+    local, remote = (value for key, value in rows[0].items() if key.startswith("dram"))
+    assert first - second == pytest.approx(remote - local, rel=0.08)
+
+
+def check_sizes(preset: str) -> None:
+    rows = cx.measure.sizes(preset, largest="64KiB").rows
+    assert all(
+        row["latency_ns"] == {"char/a": 13.0}.get(preset, 46.0) for row in rows
+    )  # all in the third level
+
+
+def check_loaded(preset: str) -> None:
+    rows = cx.measure.loaded(small(preset), memories=["card"]).rows
+    idle, busy, full = (row["latency_ns"] for row in rows)
+    assert idle < busy < full
+    assert 0.6 * min(PINS[preset], LINK) < rows[-1]["bandwidth_gb_per_s"] < min(PINS[preset], LINK)
+
+
+def check_bandwidth(preset: str) -> None:
+    rows = cx.measure.bandwidth(small(preset), memories=["card"]).rows
+    reads = of(rows, "bandwidth_gb_per_s", mix="all reads")
+    assert 0.8 * min(PINS[preset], LINK) < reads < min(PINS[preset], LINK)
+    assert of(rows, "in_flight", mix="all reads") == 2 * 192
+
+
+def check_stream(preset: str) -> None:
+    _, dram = NEAR[preset]
+    rows = cx.measure.stream(small(preset), pages={"kind": "interleave", "nodes": [dram, "card"]}).rows
+    # All is on the card by half: twice what it has, at most.
+    most = 2 * min(PINS[preset], 2 * LINK)
+    assert all(0.5 * most < row["bus_gb_per_s"] < most for row in rows), rows
+
+
+@pytest.mark.parametrize("preset", sorted(PINS))
+@pytest.mark.parametrize("tool", cx.measure.__all__)
+def test_every_tool_measures_every_server(tool: str, preset: str) -> None:
+    globals()[f"check_{tool}"](preset)
+
+
+def test_system_a_has_the_latencies_that_it_was_fitted_to() -> None:
+    """Of socket 1: local DRAM, the other socket's, and the card. From socket 0 the card follows from these."""
+    rows = {row["requester"]: row for row in cx.measure.matrix("char/a", reads=1000).rows}
+    far, local, card = (value for key, value in rows["cpu1"].items() if key != "requester")
+    assert (local, far, card) == (
+        pytest.approx(139, rel=0.02),
+        pytest.approx(243, rel=0.02),
+        pytest.approx(292, rel=0.02),
+    )
+    assert rows["cpu0"]["card"] == pytest.approx(139 + 104 + 153, rel=0.02)

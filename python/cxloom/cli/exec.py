@@ -13,6 +13,7 @@ from cxloom.base.errors import InputError, SimulationError
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.messages import show_error
 from cxloom.cli.options import Plugins
+from cxloom.cli.pages import placement, read_placement
 from cxloom.cli.progress import ProgramLines
 from cxloom.cli.trace import levels_of
 from cxloom.cli.writing import write_text
@@ -22,36 +23,12 @@ from cxloom.execution.objects import Rule
 from cxloom.execution.processor import Processor
 from cxloom.execution.sampling import Sampling
 from cxloom.report.execution_table import show
-from cxloom.spec.node import Origin
 from cxloom.spec.plugins import load_plugins
-from cxloom.spec.reader import read_value
 from cxloom.system.system import System
 from cxloom.trace.capture import CacheLevel
 
 ANSWERED_WITH_ERRORS = 125
 """Exit code of a program whose accesses were answered with errors."""
-
-FLAGS = {"bind": "--membind", "preferred": "--preferred", "interleave": "--interleave"}
-"""The flags of numactl, by the kind of placement."""
-
-
-def _read_placement(text: str, option: str) -> Any:
-    return read_value(text, Origin(path=option, note=f"from {option}")).plain()
-
-
-def placement(pages: str | None, flags: Mapping[str, str | None]) -> Any:
-    """The pages that the flags ask for; None if none. Raises InputError if they are given twice, or cannot be read."""
-    given = {kind: names for kind, names in flags.items() if names is not None}
-    if len(given) + (pages is not None) > 1:
-        found = ["--pages"] * (pages is not None) + [FLAGS[kind] for kind in given]
-        raise InputError(
-            "the placement of pages is said twice", found=" and ".join(found), allowed="one of them"
-        )
-    if pages is not None:
-        return _read_placement(pages, "--pages")
-    for kind, names in given.items():
-        return {"kind": kind, "nodes": names.split(",")}
-    return None
 
 
 def _refuse_beside_replay(options: Mapping[str, Any]) -> None:
@@ -192,7 +169,7 @@ def exec_(
     load_plugins(plugins)
     place = placement(pages, {"bind": membind, "preferred": preferred, "interleave": interleave})
     rules = tuple(map(Rule.parse, places))
-    tables = None if page_tables is None else _read_placement(page_tables, "--page-tables")
+    tables = None if page_tables is None else read_placement(page_tables, "--page-tables")
     near = "first-touch" if against is not None or (place is None and not rules) else "preferred"
     placed = place is not None or bool(rules) or tables is not None
     compared = against if against is not None else spec if placed else None

@@ -11,8 +11,9 @@ import typer
 
 from cxloom.base.errors import InputError
 from cxloom.cli.options import Plugins, PointsAtATime, Quiet, Sets, Spec
+from cxloom.cli.pages import FLAGS, placement
 from cxloom.cli.progress import SweepBar
-from cxloom.measure import PATTERNS, TOOLS, chosen, one_of
+from cxloom.measure import PATTERNS, TOOLS, chosen, one_of, refuse_both
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
 
@@ -26,7 +27,7 @@ TAKES = {
     "sizes": ("--from", "--largest"),
     "loaded": ("--from", "--reads", "--pattern", "--threads"),
     "bandwidth": ("--pattern", "--threads"),
-    "stream": ("--stores", "--threads"),
+    "stream": ("--stores", "--threads", "--pages", *FLAGS.values()),
 }
 """The options of each tool, besides the common ones."""
 
@@ -55,6 +56,27 @@ def measure(
     ] = None,
     stores: Annotated[
         str | None, typer.Option("--stores", metavar="KIND", help="Of stream: allocate or streaming.")
+    ] = None,
+    pages: Annotated[
+        str | None,
+        typer.Option(
+            "--pages",
+            metavar="PLACEMENT",
+            help="Of stream: where the pages of its arrays are, as addresses of a workload: "
+            "'{kind: interleave, nodes: [a, b], weights: [3, 1]}'.",
+        ),
+    ] = None,
+    membind: Annotated[
+        str | None,
+        typer.Option("--membind", metavar="MEM,MEM,...", help="Of stream: in these memories alone."),
+    ] = None,
+    preferred: Annotated[
+        str | None,
+        typer.Option("--preferred", metavar="MEM", help="Of stream: in this memory as long as it has room."),
+    ] = None,
+    interleave: Annotated[
+        str | None,
+        typer.Option("--interleave", metavar="MEM,MEM,...", help="Of stream: in these memories in turn."),
     ] = None,
     largest: Annotated[
         str | None, typer.Option("--largest", metavar="SIZE", help="Of sizes: the largest, such as 64MiB.")
@@ -85,7 +107,8 @@ def measure(
 
     latency: idle, to each memory. matrix: from each requester to each memory. sizes: over the size of what is read,
     through the caches. loaded: of a probe, over the bandwidth of all. bandwidth: the peak, by the mix of reads and
-    writes. stream: the four kernels of STREAM. The workload and the events of SPEC are left out.
+    writes. stream: the four kernels of STREAM, on each memory or with pages placed over several. The workload and the
+    events of SPEC are left out.
 
     Where requests are answered with an error there is no number, and a note says so. Exit code 0: measured. 1: a point
     could not finish, or there is no number at all: all requests were answered with an error, or nothing takes time
@@ -103,10 +126,16 @@ def measure(
         "--stores": stores,
         "--largest": largest,
         "--threads": threads,
+        "--pages": pages,
+        "--membind": membind,
+        "--preferred": preferred,
+        "--interleave": interleave,
     }
     for option, value in given.items():
         if value is not None and option not in TAKES[tool]:
             raise InputError(f"{option} has no effect on {tool}", allowed=", ".join(TAKES[tool]), path=option)
+    given["pages"] = placement(pages, {"bind": membind, "preferred": preferred, "interleave": interleave})
+    refuse_both(memories, given["pages"])
     for file in out:
         form_of(Path(file))
     load_plugins(plugins)
@@ -190,7 +219,8 @@ def _bandwidth(bench: Bench, given: dict[str, Any]) -> Measurement:
 def _stream(bench: Bench, given: dict[str, Any]) -> Measurement:
     from cxloom.measure import peak
 
-    return peak.stream(bench, one_of(given["--stores"] or "allocate", peak.STORES, "--stores"))
+    stores = one_of(given["--stores"] or "allocate", peak.STORES, "--stores")
+    return peak.stream(bench, stores, given["pages"])
 
 
 _TOOLS: dict[str, Callable[[Bench, dict[str, Any]], Measurement]] = {

@@ -25,8 +25,8 @@ It raises InputError for a system that cannot be built or measured so, Simulatio
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
 from cxloom.spec.names import listed, nearest
@@ -146,17 +146,33 @@ def stream(
     *,
     memories: Sequence[str] = (),
     stores: str = "allocate",
+    pages: Mapping[str, Any] | None = None,
     threads: int | None = None,
     jobs: int | None = None,
 ) -> Measurement:
-    """The four kernels of STREAM on each memory.
+    """The four kernels of STREAM on each memory, or with their pages placed over several.
 
     Args:
         stores: "allocate": the line of a store is read and written back; "streaming": it is written.
+        pages: a placement in the words of a workload's `addresses`, such as
+            ``{"kind": "interleave", "nodes": ["local", "cxl"], "weights": [3, 1]}``; no `memories` beside it.
     """
     from cxloom.measure import peak
 
-    return peak.stream(_bench(system, memories, jobs, threads), one_of(stores, peak.STORES, "--stores"))
+    refuse_both(memories, pages)
+    bench = _bench(system, memories, jobs, threads)
+    return peak.stream(bench, one_of(stores, peak.STORES, "--stores"), pages)
+
+
+def refuse_both(memories: Sequence[str], pages: object) -> None:
+    """Raises InputError if memories are named and pages placed."""
+    if memories and pages is not None:
+        raise InputError(
+            "memories are named, and pages are placed",
+            found=f"--memory {memories[0]} beside a placement",
+            allowed="one of them: a placement names its memories",
+            path="--memory",
+        )
 
 
 def chosen(bench: Bench, requester: str | None) -> str:

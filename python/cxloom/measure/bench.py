@@ -39,6 +39,8 @@ class Node:
     owner: str | None
     offered: frozenset[str]
     """Requesters that have it when the run begins."""
+    memories: tuple[str, ...] = ()
+    """The names of all of its memories."""
 
     def bound(self) -> Spec:
         """The placement of pages there."""
@@ -108,6 +110,7 @@ class Bench:
                 min(int(each["bytes"]), *map(int, each["offered"].values() or [0])),
                 each["owner"],
                 frozenset(each["offered"]),
+                tuple(each["memories"]),
             )
             for each in described["nodes"]
         ]

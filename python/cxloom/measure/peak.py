@@ -8,6 +8,7 @@ from typing import Any
 from cxloom.measure import pictures
 from cxloom.measure.bench import LINE, MIB, PAGE, Bench, Cells, Node, Spec, note_on_load, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
+from cxloom.measure.placed import PlacedPages, placed
 
 MIXES: Mapping[str, float | None] = {
     "all reads": 1.0,
@@ -85,9 +86,13 @@ def bandwidth(bench: Bench, pattern: str = "sequential") -> Measurement:
     )
 
 
-def stream(bench: Bench, stores: str = "allocate") -> Measurement:
-    """The four kernels of STREAM on each memory, all requesters at once, each on its own part of the arrays."""
-    keys = [(node, kernel) for node in bench.all_nodes() for kernel in KERNELS]
+def stream(bench: Bench, stores: str = "allocate", pages: Any = None) -> Measurement:
+    """The four kernels of STREAM, all requesters at once, each on its own part of the arrays.
+
+    They are measured on each memory, or with their pages placed as `pages` says.
+    """
+    nodes = bench.all_nodes() if pages is None else [placed(bench, pages)]
+    keys = [(node, kernel) for node in nodes for kernel in KERNELS]
     summaries = bench.run(bench.uncached(), [_kernel(bench, node, kernel, stores) for node, kernel in keys])
     rows = []
     cells = Cells()
@@ -111,7 +116,7 @@ def stream(bench: Bench, stores: str = "allocate") -> Measurement:
         f"STREAM, {'stores past the caches' if stores == 'streaming' else 'stores that allocate'}{of_threads(bench)}",
         rows,
         [
-            Column("memory", "memory", right=False),
+            Column("memory", "memory" if pages is None else "pages", right=False),
             Column("kernel", "kernel", right=False),
             Column("bandwidth_gb_per_s", "GB/s", one_decimal),
             Column("bus_gb_per_s", "bus GB/s", one_decimal),
@@ -154,7 +159,7 @@ def _kernel(bench: Bench, node: Node, kernel: str, stores: str) -> Spec:
 
 def _streams(bench: Bench, node: Node, reads: str, written: str, *, allocate: bool) -> Spec:
     """Line by line: the lines that are read, that of the store if it allocates, and the store, or its write-back."""
-    users = bench.users(node)
+    users = node.users if isinstance(node, PlacedPages) else bench.users(node)
     part = node.part(len(users))
     size = min(_ARRAY, part // 4) // LINE * LINE
     apart = -(-size // PAGE) * PAGE if part >= _APART else size

@@ -303,7 +303,17 @@ def translated() -> Spec:
     return spec
 
 
+def large(pattern: str = "sequential", **work: object) -> Spec:
+    """Accesses that are made as their lines, or descriptors of an engine."""
+    spec = alone({"kind": "fixed", "latency": "100ns", "banks": 4}, 0.5, queue=64)
+    if pattern in ("copy", "fill"):
+        spec["workload"]["host"] = {"requests": 12, "footprint": "64KiB", "size": "5000B"}
+    spec["workload"]["host"] |= {"pattern": pattern, "requests": 12, **work}
+    return spec
+
+
 EXAMPLES = [
+    large(size="8192B"),
     *(persistent(policy, queue) for policy in ("drain", "forward") for queue in (1, 32)),
     persistent("drain", 32, footprint="1MiB", persists=1.0),
     persistent("forward", 8, atomics=0.3),

@@ -290,7 +290,8 @@ def pattern_rows() -> Iterator[Turn]:
     """Every pattern."""
     at = "workload.host"
     for kind in _core.declarations()["patterns"]:
-        if kind in ("log-append", "objects"):  # persist_rows.py and object_rows.py have them
+        # persist_rows.py and object_rows.py have them.
+        if kind in ("log-append", "objects"):
             continue
         name = f"patterns.{kind}"
         base = direct(work={"pattern": kind})

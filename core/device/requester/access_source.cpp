@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/measure_table.hpp"
 #include "component/resource.hpp"
+#include "workload/stream/reactive.hpp"
 
 namespace cxloom {
 
@@ -32,13 +33,25 @@ AccessSource::AccessSource(const RequesterParams& params, const DeviceContext& c
 void AccessSource::begin(Work work, bool may_be_empty) {
   work_ = std::move(work);
   may_be_empty_ = may_be_empty;
+  reactive_ = work_.stream->reactive();
   arrivals_.begin(work_);
 }
 
-void AccessSource::fetch(const RequestCount& made) {
-  has_next_ = !enough(made) && work_.stream->next(next_);
+// Of work that goes by answers what was begun is brought to its end.
+bool AccessSource::may_have_more(const RequestCount& made, Time now) {
+  if (!reactive_) return !enough(made);
+  reactive_->at(now);
+  if (made.enough()) reactive_->finish();
+  return !ceased_;
+}
+
+void AccessSource::fetch(const RequestCount& made, Time now) {
+  const bool may_have_more = this->may_have_more(made, now);
+  has_next_ = may_have_more && work_.stream->next(next_);
   has_gaps_ |= next_.instruction_gap != 0;
-  exhausted_ = !has_next_ && (enough(made) || !work_.stream->open());
+  if (reactive_) [[unlikely]]
+    gives_at_ = has_next_ ? std::nullopt : reactive_->gives_at();
+  exhausted_ = !has_next_ && (!may_have_more || !work_.stream->open());
   if (exhausted_ && !made.counting() && made.issued() <= work_.warmup &&
       !(may_be_empty_ && work_.warmup == 0)) {
     throw InputError({"the work ends during the warm-up",

@@ -29,7 +29,11 @@ class AccessSource {
 
   /// Takes the next access from the stream, where `made` are there before it. Throws InputError if it ends
   /// during the warm-up, or has no timestamp where each has to have one.
-  void fetch(const RequestCount& made);
+  void fetch(const RequestCount& made, Time now);
+  /// What it takes depends on answers; null: it does not.
+  ReactiveStream* reactive() const { return reactive_; }
+  /// There is no next one, and there will be one at that time if nothing is answered before.
+  const std::optional<Time>& gives_at() const { return gives_at_; }
   bool has_next() const { return has_next_; }
   Access& next() { return next_; }
   /// The next one cannot be issued before.
@@ -40,7 +44,7 @@ class AccessSource {
   /// The next one has been.
   void issued(Time now) {
     last_issue_ = now;
-    arrivals_.advance();
+    if (!next_.continues) arrivals_.advance();
   }
 
   /// There is no next one, and there will be none.
@@ -64,6 +68,7 @@ class AccessSource {
 
  private:
   Time earliest_issue(const RequestCount& made) const;
+  bool may_have_more(const RequestCount& made, Time now);
 
   // First what every request touches.
   bool has_next_ = false;
@@ -77,6 +82,8 @@ class AccessSource {
   Time earliest_;
   Access next_;
   ArrivalProcess arrivals_;
+  ReactiveStream* reactive_ = nullptr;  // of the work
+  std::optional<Time> gives_at_;
   Work work_;
 };
 

@@ -34,7 +34,7 @@ class RequestCount {
     return counting_ ? issued_before_ : std::max(issued_, warmup_);
   }
   /// As many as the work wants are made.
-  bool enough() const { return counting_ && measured_ && issued_ - issued_before_ == *measured_; }
+  bool enough() const { return counting_ && measured_ && issued_ - issued_before_ >= *measured_; }
   /// Since the window opened as many have been answered as were made: what is still on its way has the place
   /// of what was on its way then.
   bool even() const { return completed_ - completed_before_ >= issued_ - issued_before_; }

@@ -27,6 +27,7 @@ class Requester {
   /// How it is made.
   struct Traits {
     bool has_cores = false;           ///< cores make its accesses
+    std::uint32_t queue = 0;          ///< requests in flight at most
     bool times_instructions = false;  ///< its accesses are spaced by their instruction gaps, if they have any
     bool throttles = false;           ///< it goes by the load that memories report
     bool sets_completion_timeout = false;  ///< somebody wrote it

@@ -68,6 +68,9 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
     pages_->tier(std::move(tiering));
   }
   wants_answers_ = this->work().stream->wants_answers();
+  asks_again_ = cores_ || source_.reactive();
+  if (!cores_ && (source_.reactive() || this->work().stream->per_access() > 1))
+    large_ = std::make_unique<LargeAccesses>(endpoint().kernel(), source_.reactive());
   // Data that a home pulls go at once, and requests on their way through `process_time` after them.
   if (!cache_ && process_time_ > Time{} && endpoint().system_context().map.has_coherent())
     endpoint().send_as_ready();
@@ -89,8 +92,7 @@ void Sequencer::resume() {
 
 void Sequencer::take_made() {
   if (!source_.has_next()) fetch();
-  issue_what_can_be_issued();
-  end_if_out_of_work();
+  may_issue();
 }
 
 void Sequencer::cease() {
@@ -111,6 +113,7 @@ void Sequencer::start() {
 
 cxloom::Requester::Traits Sequencer::traits() const {
   return {.has_cores = core_params_.has_value(),
+          .queue = queue_,
           .times_instructions = source_.times_instructions(),
           .throttles = throttle_ != nullptr,
           .sets_completion_timeout = completion_timeout_.has_value(),
@@ -133,7 +136,9 @@ cxloom::Requester::Progress Sequencer::progress() const {
 }
 
 void Sequencer::fetch() {
-  source_.fetch(count_);
+  source_.fetch(count_, now());
+  if (source_.gives_at() && wake_pending_ != *source_.gives_at()) [[unlikely]]
+    wake_at(wake_pending_ = *source_.gives_at());
   if (pages_ && source_.has_next()) [[unlikely]]
     pages_->fetched(source_.next());
   // What cores do in their caches alone takes time, too.
@@ -207,6 +212,7 @@ void Sequencer::issue() {
   window_.flip(issued());
   count_.issue();
   meter_.issued(now);
+  if (large_) large_->issued(request.id, next.continues, request.created());
   source_.issued(now);
   request.lines = next.lines();
   if (pages_ && pages_->stops(request, next)) [[unlikely]]
@@ -357,6 +363,7 @@ void Sequencer::complete(Request& request) {
   if (pages_) [[unlikely]]
     pages_->completed(request, now);
   if (wants_answers_) work().stream->answered(request.id, request, now);
+  if (large_) large_->answered(request.id, now);
   requests_.give_back(request);
   end_if_out_of_work();
 }
@@ -369,12 +376,12 @@ void Sequencer::end_if_out_of_work() {
 
 void Sequencer::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
   wake_pending_ = Time{-1};
-  if (cores_) return take_made();
+  if (asks_again_) return take_made();
   issue_what_can_be_issued();
 }
 
 void Sequencer::go_on() {
-  if (cores_) {
+  if (asks_again_) {
     take_made();
   } else {
     issue_what_can_be_issued();
@@ -401,12 +408,15 @@ void Sequencer::close_window(Time at) {
 
 std::vector<MeasureInfo> Sequencer::measures() {
   std::vector<MeasureInfo> all = joined(RequesterMeter::measures(), RequestThrottle::measures());
-  all = joined(joined(std::move(all), AccessSource::measures()), PageManager::measures());
-  return joined(joined(std::move(all), CoreCluster::measures()), CacheAgent::measures());
+  for (auto of_part : {LargeAccesses::measures, AccessSource::measures, PageManager::measures,
+                       CoreCluster::measures, CacheAgent::measures})
+    all = joined(std::move(all), of_part());
+  return all;
 }
 
 void Sequencer::report_requests(MeasureSink& sink) const {
   meter_.report(sink);
+  if (large_) large_->report(sink);
   if (throttle_) throttle_->report(sink);
   source_.report(sink);
   if (pages_) pages_->report(sink);

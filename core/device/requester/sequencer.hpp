@@ -15,6 +15,7 @@
 #include "device/requester/access_source.hpp"
 #include "device/requester/access_window.hpp"
 #include "device/requester/core_cluster.hpp"
+#include "device/requester/large_accesses.hpp"
 #include "device/requester/meter.hpp"
 #include "device/requester/page_manager.hpp"
 #include "device/requester/params.hpp"
@@ -107,10 +108,12 @@ class alignas(64) Sequencer final : public Agent,
   std::uint32_t queue_;
   bool wants_answers_ = false;
   bool ended_ = false;
+  bool asks_again_ = false;       // after each answer: what the stream gives depends on it
   CoreCluster* cores_ = nullptr;  // null: accesses are made in the order of the stream
   std::unique_ptr<CacheAgent> cache_;
   std::unique_ptr<RequestThrottle> throttle_;  // none: requests leave as they come
   std::unique_ptr<PageManager> pages_;         // none: they stay where they are
+  std::unique_ptr<LargeAccesses> large_;       // none: the work has none, or cores make its lines
   RequestObserver* observer_ = nullptr;
   RequestCount count_;
   Time wake_pending_{-1};  // time of the last issue that was asked for

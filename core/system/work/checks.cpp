@@ -1,5 +1,8 @@
 #include "system/work/checks.hpp"
 
+#include <string>
+#include <utility>
+
 namespace cxloom {
 
 void check_closed_loop(const Spec::Workload& workload, const Requester& requester) {
@@ -10,6 +13,30 @@ void check_closed_loop(const Spec::Workload& workload, const Requester& requeste
                     "one of the two: a core makes accesses as soon as it can",
                     {}},
                    "workload." + workload.device + (timed ? ".replay" : ".rate"));
+}
+
+void check_engines(const Spec::Workload& workload, const std::vector<PhasedStream::Phase>& phases,
+                   bool cores) {
+  for (const PhasedStream::Phase& phase : phases) {
+    if (!phase.stream->reactive()) continue;
+    const auto refuse = [](const char* problem, std::string found, const char* allowed, const char* key) {
+      throw InputError({problem, std::move(found), allowed, {}, InputError::Kind::kBetween}, key);
+    };
+    if (!workload.params.phases.empty())
+      refuse("a copy engine is no phase of other work", {}, "a pattern of its own", "phases");
+    if (workload.params.threads > 1) {
+      refuse("a copy engine has no threads", counted(workload.params.threads, "thread"),
+             "threads: 1, and descriptors for several at a time", "threads");
+    }
+    if (cores) {
+      refuse("a copy engine has no instructions for a core", "a requester with a core",
+             "another pattern, or a requester of its own without a core", "pattern");
+    }
+    if (workload.params.rate) {
+      refuse("a copy engine makes its accesses as their answers let it", "a rate",
+             "no rate; setup for the time between descriptors", "rate");
+    }
+  }
 }
 
 // Only traces, and accesses from outside, have instruction gaps; who has a workload gets none from outside.

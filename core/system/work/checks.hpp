@@ -2,14 +2,19 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "device/requester/requester.hpp"
 #include "system/spec/spec.hpp"
+#include "workload/stream/phases.hpp"
 
 namespace cxloom {
 
 /// Throws InputError for times of accesses that cores know better.
 void check_closed_loop(const Spec::Workload& workload, const Requester& requester);
+/// Throws InputError for a copy engine beside what it does not go with: cores, threads, a rate, other phases.
+void check_engines(const Spec::Workload& workload, const std::vector<PhasedStream::Phase>& phases,
+                   bool cores);
 /// Throws InputError for an instruction_time beside work that cannot have instruction gaps.
 void check_instruction_time(const Spec::Workload& workload, const Requester& requester);
 /// It spaces accesses by their instruction gaps, and none of those read so far has any.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <vector>
 
 #include "base/error.hpp"
@@ -36,7 +37,7 @@ void check_owners(const AddressRange& range, const AddressMap& map, const std::s
            "', which belongs to '" + other->owner + "': it has " + to_text(other->at),
        {},
        InputError::Kind::kBetween},
-      other->at == range.base ? "base" : "footprint");
+      std::string(other->at == range.base ? range.key : "footprint"));
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ void check_footprint(const AddressRange& range, const AddressMap& map, const std
   const auto next = std::ranges::find_if(behind, extents.end(), fits);
   const bool in_hole = begins_inside && behind != extents.end();
   std::string allowed = "addresses in " + map.described();
-  if (next != extents.end()) allowed += "; set base: " + to_text(next->base);
+  if (next != extents.end()) allowed += "; set " + std::string(range.key) + ": " + to_text(next->base);
   if (in_hole) {
     allowed += "; or a footprint of " + to_text(Bytes{room}) +
                "; or addresses: first-touch, whose pages go to both sides of it";
@@ -68,7 +69,7 @@ void check_footprint(const AddressRange& range, const AddressMap& map, const std
                     allowed,
                     {},
                     InputError::Kind::kBetween},
-                   !begins_inside || (fits_somewhere && !in_hole) ? "base" : "footprint");
+                   std::string(!begins_inside || (fits_somewhere && !in_hole) ? range.key : "footprint"));
 }
 
 }  // namespace cxloom

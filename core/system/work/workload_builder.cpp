@@ -10,8 +10,10 @@
 #include "system/kinds/registry.hpp"
 #include "system/model/system.hpp"
 #include "system/model/touched_memory.hpp"
+#include "system/work/checks.hpp"
 #include "system/work/footprint_check.hpp"
 #include "system/work/objects_of_work.hpp"
+#include "system/work/pattern_ranges.hpp"
 #include "workload/pattern/pattern.hpp"
 #include "workload/placement/checked_placement.hpp"
 #include "workload/stream/foreseen.hpp"
@@ -23,40 +25,6 @@ namespace cxloom {
 namespace {
 
 constexpr std::uint64_t kToItsEnd = ~std::uint64_t{0};
-
-/// Pages that the patterns stay in, as far as that is known.
-std::optional<PageRuns> footprint_of(const std::vector<PhasedStream::Phase>& phases, Bytes page) {
-  std::vector<AddressRange> ranges;
-  for (const PhasedStream::Phase& phase : phases) {
-    const auto range = phase.stream->range();
-    if (!range) return std::nullopt;
-    ranges.push_back(*range);
-  }
-  return pages_in(std::move(ranges), page);
-}
-
-/// The part of a range that one of several threads has for itself, in whole lines.
-AddressRange part_of(const AddressRange& whole, std::uint32_t thread, std::uint32_t threads) {
-  const std::uint64_t part = whole.bytes / threads / kLineBytes * kLineBytes;
-  if (part == 0) {
-    throw InputError({"a footprint of fewer lines than threads",
-                      to_text(Bytes{whole.bytes}) + " for " + counted(threads, "thread"),
-                      "64B for each thread at least, or shared_footprint: true",
-                      {},
-                      InputError::Kind::kBetween},
-                     "footprint");
-  }
-  return {Address{whole.base.value() + thread * part}, part};
-}
-
-/// The keys of a pattern that goes to this range instead of its own.
-Value in_range(const Value& pattern, const AddressRange& range) {
-  Value::Map keys{{"base", to_text(range.base)}, {"footprint", to_text(Bytes{range.bytes})}};
-  for (const auto& entry : *pattern.as_map()) {
-    if (entry.first != "base" && entry.first != "footprint") keys.push_back(entry);
-  }
-  return Value(std::move(keys));
-}
 
 }  // namespace
 
@@ -116,6 +84,11 @@ std::shared_ptr<Tiering> WorkloadBuilder::make_tiering(const Placed& placed) con
     return std::make_shared<Tiering>(
         Tiering{registry_.tiering.make(*params.tiering, context), params.kernel, placed.nodes, page_});
   });
+}
+
+std::uint32_t WorkloadBuilder::queue_of(const std::string& device) const {
+  const Requester* const requester = system_.roles().of<Requester>(system_.component(device).id());
+  return requester ? requester->traits().queue : 0;
 }
 
 bool WorkloadBuilder::has_cache(const std::string& device) const {
@@ -269,13 +242,15 @@ std::optional<PageRuns> WorkloadBuilder::pages_of(const Spec::Workload& workload
   if (workload.params.touched == Touched::kBefore && footprint) return footprint;
   const auto stream = make_stream(workload, work);
   // Patterns are drawn from only if they may leave pages of their footprint out.
-  if (warms_up || !work.requests || (footprint && *work.requests >= count_of(*footprint))) return footprint;
+  if (stream->reactive() || warms_up || !work.requests ||
+      (footprint && *work.requests >= count_of(*footprint)))
+    return footprint;
   return pages_touched(*stream, *work.requests, page_);
 }
 
 // Pages of a footprint that have no place in all of the memory have none in a share of it.
-void WorkloadBuilder::check_pages(const Placed& placed, const AddressRange& range) const {
-  const PageRuns pages = pages_in({range}, page_);
+void WorkloadBuilder::check_pages(const Placed& placed, const std::vector<AddressRange>& ranges) const {
+  const PageRuns pages = pages_in(ranges, page_);
   PlacedProgram program;
   std::vector<std::uint64_t> free;
   const std::vector<std::vector<bool>> offers = offered(placed);
@@ -301,7 +276,7 @@ void WorkloadBuilder::check_pages(const Placed& placed, const AddressRange& rang
   if (!without.empty())
     allowed += "; '" + placed.workload->device + "' has no way to, or no extent of, " + list_names(without);
   throw InputError({"the footprint is larger than the memory that its pages may be in",
-                    to_text(Bytes{range.bytes}),
+                    to_text(Bytes{ranges.size() * ranges.front().bytes}),
                     allowed,
                     {},
                     InputError::Kind::kBetween},
@@ -312,12 +287,16 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& n
                                                             const Spec::Workload& workload,
                                                             const Spec::Workload& of,
                                                             std::optional<std::uint32_t> thread) const {
-  PatternContext context{run_.seed, name, has_cache(of.device), &registry_.patterns};
+  PatternContext context{run_.seed, name, has_cache(of.device), &registry_.patterns, queue_of(of.device)};
+  if (run_.warmup == 0 && !run_.warmup_time) context.accesses = workload.params.requests;
   auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
-  const auto range = stream->range();
+  const std::vector<AddressRange> ranges = stream->ranges();
   // The addresses of a program whose pages are placed are its own; the memory for them is not.
-  if (range && of.params.places_pages()) check_pages(placed_.at(of.device), *range);
-  if (range && !of.params.places_pages()) check_footprint(*range, map_, of.device);
+  if (!ranges.empty() && of.params.places_pages()) check_pages(placed_.at(of.device), ranges);
+  for (const AddressRange& each : ranges) {
+    if (!of.params.places_pages()) check_footprint(each, map_, of.device);
+  }
+  const auto range = stream->range();
   if (!thread) return stream;
   context.name += ", thread " + std::to_string(*thread);
   KindSpec pattern{*workload.params.pattern, workload.pattern};
@@ -349,12 +328,12 @@ std::vector<PhasedStream::Phase> WorkloadBuilder::make_phases(const Spec::Worklo
                         *phase.params.requests});
     });
   }
+  for (PhasedStream::Phase& phase : phases) phase.requests *= phase.stream->per_access();
   return phases;
 }
 
-std::unique_ptr<AccessStream> WorkloadBuilder::make_thread(const Spec::Workload& workload,
-                                                           std::optional<std::uint32_t> thread) const {
-  std::vector<PhasedStream::Phase> phases = make_phases(workload, thread);
+std::unique_ptr<AccessStream> WorkloadBuilder::as_stream(const Spec::Workload& workload,
+                                                         std::vector<PhasedStream::Phase> phases) {
   if (workload.params.pattern) return std::move(phases.front().stream);
   return std::make_unique<PhasedStream>(std::move(phases));
 }
@@ -372,12 +351,12 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_stream(const Spec::Workload&
                                          std::move(feed.times), std::move(feed.want));
   }
   const std::uint32_t threads = workload.params.threads;
-  if (!work.requests) {
-    std::uint64_t round = 0;
-    for (const PhasedStream::Phase& phase : make_phases(workload)) round += phase.requests;
-    work.requests = round * threads;
-  }
-  if (threads == 1) return make_thread(workload);
+  std::vector<PhasedStream::Phase> phases = make_phases(workload);
+  check_engines(workload, phases, has_cores(workload.device));
+  std::uint64_t round = 0;
+  for (const PhasedStream::Phase& phase : phases) round += phase.requests;
+  work.requests = work.requests ? given_for(phases, *work.requests) : round * threads;
+  if (threads == 1) return as_stream(workload, std::move(phases));
   if (!has_cores(workload.device)) {
     throw InputError({"threads need cores to run on",
                       counted(threads, "thread"),
@@ -387,7 +366,8 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_stream(const Spec::Workload&
                      "threads");
   }
   std::vector<std::unique_ptr<AccessStream>> streams;
-  for (std::uint32_t thread = 0; thread < threads; ++thread) streams.push_back(make_thread(workload, thread));
+  for (std::uint32_t thread = 0; thread < threads; ++thread)
+    streams.push_back(as_stream(workload, make_phases(workload, thread)));
   return std::make_unique<ThreadedStream>(std::move(streams));
 }
 
@@ -402,6 +382,9 @@ Work WorkloadBuilder::make(const Spec::Workload& workload) {
   if (workload.params.rate) work.rate = workload.params.rate->rate;
   work.name = "workload." + workload.device;
   work.stream = make_stream(workload, work);
+  // The measured ones begin with a whole access.
+  const std::uint64_t each = work.stream->per_access();
+  work.warmup = (work.warmup + each - 1) / each * each;
   // Without a warm-up the window opens with the first access of all.
   if (run_.warmup == 0 && !run_.warmup_time) work.in_all = work.requests;
   if (workload.params.places_pages()) {
@@ -410,10 +393,11 @@ Work WorkloadBuilder::make(const Spec::Workload& workload) {
     for (const NumaNode& node : placed.nodes) names.push_back(node.name());
     const auto tiering = workload.params.tiering ? make_tiering(placed) : nullptr;
     if (tiering && tiering->policy->sources().foresees > 0) {
-      if (workload.params.threads > 1) {
-        throw InputError({"a policy that knows the future knows it of one thread",
-                          counted(workload.params.threads, "thread"),
-                          "threads: 1, or another policy",
+      if (workload.params.threads > 1 || work.stream->reactive()) {
+        throw InputError({"a policy that knows the future knows it of one thread, and of no copy engine",
+                          work.stream->reactive() ? "pattern: " + *workload.params.pattern
+                                                  : counted(workload.params.threads, "thread"),
+                          "threads: 1 and another pattern, or another policy",
                           {},
                           InputError::Kind::kBetween},
                          "tiering");

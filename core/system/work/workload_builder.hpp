@@ -69,6 +69,8 @@ class WorkloadBuilder {
   std::shared_ptr<Tiering> make_tiering(const Placed& placed) const;
   /// That device has a cache.
   bool has_cache(const std::string& device) const;
+  /// Requests that it has in flight at most.
+  std::uint32_t queue_of(const std::string& device) const;
   /// Cores make the accesses of that device.
   bool has_cores(const std::string& device) const;
   /// Which parts of its nodes it has now.
@@ -88,13 +90,13 @@ class WorkloadBuilder {
   PageRuns touched_before(const Spec::Workload& workload) const;
   /// The pages that it touches at most, as far as they are known.
   std::optional<PageRuns> pages_of(const Spec::Workload& workload) const;
-  void check_pages(const Placed& placed, const AddressRange& range) const;
+  void check_pages(const Placed& placed, const std::vector<AddressRange>& ranges) const;
   std::unique_ptr<AccessStream> make_stream(const Spec::Workload& workload, Work& work) const;
   /// What the threads of a workload do, all of them or one.
   std::vector<PhasedStream::Phase> make_phases(const Spec::Workload& workload,
                                                std::optional<std::uint32_t> thread = {}) const;
-  std::unique_ptr<AccessStream> make_thread(const Spec::Workload& workload,
-                                            std::optional<std::uint32_t> thread = {}) const;
+  static std::unique_ptr<AccessStream> as_stream(const Spec::Workload& workload,
+                                                 std::vector<PhasedStream::Phase> phases);
   std::unique_ptr<AccessStream> make_pattern(const std::string& name, const Spec::Workload& workload,
                                              const Spec::Workload& of,
                                              std::optional<std::uint32_t> thread) const;

@@ -111,6 +111,13 @@ Objects::Objects(const Params& params, const PatternContext& context)
       ensure(context.kinds != nullptr, "a pattern of objects is made where the kinds of patterns are known");
       return context.kinds->make({object.pattern.kind, keys_of(object, ranges[i])}, own);
     });
+    if (made.stream->per_access() > 1 || made.stream->reactive()) {
+      throw InputError({"an access of an object is one access, and this one is made as several",
+                        "'" + object.pattern.kind + "' with " + counted(made.stream->per_access(), "line"),
+                        "size: 4KiB or less",
+                        {}},
+                       object_at(i) + ".pattern");
+    }
     made.until = sum += object.accesses;
   }
   range_ = {ranges.front().base,

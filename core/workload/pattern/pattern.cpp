@@ -23,7 +23,21 @@ Pattern::Pattern(const PatternParams& params, const PatternContext& context)
       kinds_(context.seed, context.name, "kinds"),
       atomic_(context.seed, context.name, "atomics") {}
 
+void Pattern::next_line(Access& access) {
+  access.address = line_;
+  access.size = kLineBytes;
+  access.kind = line_kind_;
+  access.dependence = 0;
+  line_ = Address{line_.value() + kLineBytes};
+  bytes_left_ -= kLineBytes;
+  access.continues = bytes_left_ > 0;
+}
+
 bool Pattern::next(Access& access) {
+  if (bytes_left_ > 0) {
+    next_line(access);
+    return true;
+  }
   if (persists_.any() && persists_.flush(access)) return true;
   access.address = Address{base_ + next_block() * size_};
   access.size = static_cast<std::uint16_t>(size_);
@@ -33,11 +47,20 @@ bool Pattern::next(Access& access) {
     access.size = size_ % 8 == 0 ? 8 : 4;
   }
   access.dependence = dependence();
+  access.continues = false;
   if (fence_every_ != 0 && to_fence_-- == 0) {
     access.dependence = kAllBefore;
     to_fence_ = fence_every_ - 1;
   }
   if (persists_.any()) persists_.draw(access);
+  if (size_ <= kMostAtOnce) return true;
+  // What needs the access before needs all lines of it.
+  const std::uint32_t dependence = access.dependence == 0 ? 0 : kAllBefore;
+  line_ = access.address;
+  line_kind_ = access.kind;
+  bytes_left_ = size_;
+  next_line(access);
+  access.dependence = dependence;
   return true;
 }
 

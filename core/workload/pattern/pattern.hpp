@@ -20,10 +20,17 @@ using PatternRegistry = KindRegistry<AccessStream, PatternContext>;
 /// What a pattern finds around itself when it is made.
 struct PatternContext {
   std::uint64_t seed = 0;
-  std::string name;                        ///< of the requester: its random streams are its own
-  bool cached = false;                     ///< the requester has a cache
-  const PatternRegistry* kinds = nullptr;  ///< for those that are made of others
+  std::string name;                            ///< of the requester: its random streams are its own
+  bool cached = false;                         ///< the requester has a cache
+  const PatternRegistry* kinds = nullptr;      ///< for those that are made of others
+  std::uint32_t queue = 64;                    ///< requests that the requester has in flight at most
+  std::optional<std::uint64_t> accesses = {};  ///< all that it will be asked for, where that is known
 };
+
+/// Above it an access of a pattern is given as its lines: a place in the queue of a requester stands for an
+/// entry of a buffer, or a tag, which has no more than the largest payload of PCIe.
+inline constexpr std::uint64_t kMostAtOnce = 4096;
+inline constexpr std::uint64_t kMostPatternBytes = std::uint64_t{1} << 20U;
 
 /// What all patterns have in common.
 struct PatternParams : PersistParams {
@@ -51,7 +58,20 @@ struct PatternParams : PersistParams {
     schema.field("base", &Params::base)
         .where([](const Address& base) { return base.value() % kLineBytes == 0; }, "a multiple of 64")
         .doc("First address of the range.");
-    schema.field("size", &Params::size).min(Bytes{1}).max(Bytes{4096}).doc("Bytes of an access.");
+    schema.field("size", &Params::size)
+        .min(Bytes{1})
+        .max(Bytes{kMostPatternBytes})
+        .where(
+            [](const Bytes& size) { return size.count() <= kMostAtOnce || size.count() % kLineBytes == 0; },
+            "a multiple of 64B above 4KiB")
+        .doc(
+            "Bytes of an access. One above 4 KiB is made as its lines: each takes a place in the queue, and is "
+            "a request of the results; `requests` and `rate` still count whole accesses.");
+    schema.rule(
+        "an atomic operation is of 4 or 8 bytes, and an access above 4 KiB is made as its lines: leave out "
+        "atomics, or set size to 4KiB or less",
+        [](const Params& params) { return params.atomics == 0.0 || params.size.count() <= kMostAtOnce; },
+        "size");
     schema.rule("the footprint is smaller than one access",
                 [](const Params& params) { return !(params.footprint < params.size); });
     schema.rule(
@@ -68,6 +88,10 @@ struct PatternParams : PersistParams {
             "A fence after each so many accesses: the access behind it is not issued until all before it are "
             "answered. The write and the flush of a persist are one access here.");
     PersistParams::describe_in(schema);
+    schema.rule(
+        "a persist writes and flushes a block of at most 4 KiB: leave out persists, or set size to 4KiB or less",
+        [](const Params& params) { return params.persists == 0.0 || params.size.count() <= kMostAtOnce; },
+        "size");
   }
 };
 
@@ -77,6 +101,7 @@ class Pattern : public AccessStream {
   Pattern(const PatternParams& params, const PatternContext& context);
   bool next(Access& access) final;
   std::optional<AddressRange> range() const final { return AddressRange{Address{base_}, blocks_ * size_}; }
+  std::uint64_t per_access() const final { return size_ > kMostAtOnce ? size_ / kLineBytes : 1; }
 
  protected:
   /// The next block, below `blocks()`.
@@ -90,10 +115,15 @@ class Pattern : public AccessStream {
   RandomStream& random() { return random_; }
 
  private:
+  void next_line(Access& access);
+
   double reads_;
   double atomics_;
   std::uint64_t base_;
   std::uint64_t size_;
+  std::uint64_t bytes_left_ = 0;  // of an access that is given as its lines
+  Address line_;                  // the next of these
+  AccessKind line_kind_ = AccessKind::kRead;
   std::uint64_t blocks_;
   std::uint64_t fence_every_;  // 0: never
   std::uint64_t to_fence_;     // accesses before the next

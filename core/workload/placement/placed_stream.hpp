@@ -122,6 +122,9 @@ class PlacedStream final : public AccessStream, private MovablePages {
     if (!later_ && access.reaches_memory()) static_cast<void>(place(access));
     return true;
   }
+  bool open() const override { return stream_->open(); }
+  std::uint64_t per_access() const override { return stream_->per_access(); }
+  ReactiveStream* reactive() override { return stream_->reactive(); }
   bool wants_answers() const override { return stream_->wants_answers(); }
   void answered(std::uint64_t number, const Request& request, Time now) override {
     stream_->answered(number, request, now);

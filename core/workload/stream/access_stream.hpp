@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "base/units.hpp"
 #include "base/value.hpp"
@@ -53,6 +55,8 @@ struct Access {
   bool keeps : 1 = false;  ///< of a flush: the line stays in the cache (clwb); otherwise it leaves (clflush)
   /// A flush brings data: caches in front had the line dirty.
   bool brings : 1 = false;
+  /// A line of an access that is given as its lines: the next of its thread goes on with it.
+  bool continues : 1 = false;
   AccessRole role = AccessRole::kDemand;
   /// Cycles from the data of the access that it needs to its own address; if it needs none, from when its
   /// core comes to it.
@@ -91,9 +95,11 @@ constexpr std::uint8_t trace_kind(const Access& access) {
 struct AddressRange {
   Address base;
   std::uint64_t bytes = 0;
+  std::string_view key = "base";  ///< the parameter that says where it begins
 };
 
 class MovablePages;
+class ReactiveStream;
 
 class AccessStream {
  public:
@@ -112,6 +118,15 @@ class AccessStream {
   virtual void answered(std::uint64_t /*number*/, const Request& /*request*/, Time /*now*/) {}
   /// The addresses that it stays in, where that is known beforehand.
   virtual std::optional<AddressRange> range() const { return std::nullopt; }
+  /// The same of a stream that may be in several places.
+  virtual std::vector<AddressRange> ranges() const {
+    const auto only = range();
+    return only ? std::vector{*only} : std::vector<AddressRange>{};
+  }
+  /// Accesses that it gives for each one that its user counts: the lines of a large one.
+  virtual std::uint64_t per_access() const { return 1; }
+  /// What it gives depends on answers, and on the time; null: on neither.
+  virtual ReactiveStream* reactive() { return nullptr; }
   /// How many of its pages are in each memory, by the memory's name; nothing where no pages are placed.
   virtual std::optional<Value> pages_by_node() const { return std::nullopt; }
   /// Its pages, if they can be put elsewhere while it runs; null: they stay where they are.

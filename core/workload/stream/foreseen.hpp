@@ -46,6 +46,7 @@ class ForeseenStream final : public AccessStream {
     stream_->answered(number, request, now);
   }
   std::optional<AddressRange> range() const override { return stream_->range(); }
+  std::uint64_t per_access() const override { return stream_->per_access(); }
   bool repeats() const override { return next_.empty() && stream_->repeats(); }
   std::optional<std::uint64_t> length() const override { return stream_->length(); }
 

@@ -1,6 +1,7 @@
 // Phases of a workload: streams that follow each other.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -15,7 +16,7 @@ class PhasedStream final : public AccessStream {
  public:
   struct Phase {
     std::unique_ptr<AccessStream> stream;
-    std::uint64_t requests = 1;
+    std::uint64_t requests = 1;  ///< accesses that it gives
   };
 
   explicit PhasedStream(std::vector<Phase> phases) : phases_(std::move(phases)) {}
@@ -27,6 +28,11 @@ class PhasedStream final : public AccessStream {
     }
     ++done_;
     return phases_[at_].stream->next(access);
+  }
+  std::uint64_t per_access() const override {
+    std::uint64_t most = 1;
+    for (const Phase& phase : phases_) most = std::max(most, phase.stream->per_access());
+    return most;
   }
 
  private:

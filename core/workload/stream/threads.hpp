@@ -32,6 +32,7 @@ class ThreadedStream final : public AccessStream {
     thread.latest.add(number_++);
     return true;
   }
+  std::uint64_t per_access() const override { return threads_.front().stream->per_access(); }
 
  private:
   struct Thread {

@@ -147,6 +147,8 @@ class Component(TypedDict, total=False):
     fences: Any
     fence_wait_ns: Any
     throttle: Mapping[str, ComponentThrottle]
+    large_accesses: Any
+    large_access_ns: Any
     pages: Any
     pages_moved: Any
     pages_not_moved: Any

@@ -71,6 +71,7 @@ for name in (
     "dram",
     "failures",
     "io_engines",
+    "large",
     "media",
     "memory",
     "persists",

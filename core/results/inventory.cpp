@@ -20,7 +20,10 @@
 #include "kernel/kernel.hpp"
 #include "memory/media/memory_owner.hpp"
 #include "system/build/system_builder.hpp"
+#include "system/kinds/registry.hpp"
 #include "system/model/way_name.hpp"
+#include "workload/pattern/pattern.hpp"
+#include "workload/stream/reactive.hpp"
 
 namespace cxloom {
 
@@ -127,24 +130,65 @@ class DeviceResources final : public ResourceSink {
       : device_(device), index_(index), parameters_(parameters) {}
 
   void add(Resource resource) override {
-    const std::string name = device_.name();
-    Value::Map entry =
-        described(resource, resource.direction.empty() ? name : name + ", " + resource.direction, name);
-    Value::Map settings;
-    if (const auto place = parameters_.place(index_, resource.part)) {
-      for (auto& [path, value] : resource.twice) settings.emplace_back(*place + path, std::move(value));
-    }
-    entry.emplace_back("twice", std::move(settings));
-    found_.emplace_back(std::move(entry));
+    const std::string_view part = resource.part;
+    add(std::move(resource), parameters_.place(index_, part), {});
+  }
+  /// Of its work, whose keys are at that place. As many requests as there are twice of it need places in the
+  /// queue.
+  void add_of_work(Resource resource, const std::string& place, std::uint32_t queue) {
+    const auto wanted = static_cast<std::uint64_t>(2 * resource.capacity.value_or(0));
+    Value::Map more;
+    if (const auto own = parameters_.place(index_, "requester"); own && wanted > queue)
+      more.emplace_back(*own + "queue", number(wanted));
+    add(std::move(resource), place, std::move(more));
   }
   Value::List take() { return std::move(found_); }
 
  private:
+  void add(Resource resource, const std::optional<std::string>& at, Value::Map settings) {
+    const std::string name = device_.name();
+    Value::Map entry =
+        described(resource, resource.direction.empty() ? name : name + ", " + resource.direction, name);
+    if (at) {
+      for (auto& [path, value] : resource.twice) settings.emplace_back(*at + path, std::move(value));
+    }
+    entry.emplace_back("twice", std::move(settings));
+    found_.emplace_back(std::move(entry));
+  }
+
   const Component& device_;
   std::size_t index_;
   Parameters& parameters_;
   Value::List found_;
 };
+
+/// Those of the work of a device, handed to the list of the device.
+class WorkResources final : public ResourceSink {
+ public:
+  WorkResources(const std::string& device, std::uint32_t queue, DeviceResources& sink)
+      : place_("workload." + device + "."), queue_(queue), sink_(sink) {}
+  void add(Resource resource) override { sink_.add_of_work(std::move(resource), place_, queue_); }
+
+ private:
+  std::string place_;
+  std::uint32_t queue_;
+  DeviceResources& sink_;
+};
+
+/// What of the work of a device can fill up: of a copy engine, which is made for that alone.
+void add_work(const Registry& registry, const Spec& spec, const System& system, const Component& device,
+              DeviceResources& resources) {
+  const auto work = std::ranges::find(spec.workloads, device.name(), &Spec::Workload::device);
+  const Requester* const requester = system.roles().of<Requester>(device.id());
+  if (work == spec.workloads.end() || !requester || !work->params.pattern) return;
+  const std::string& kind = *work->params.pattern;
+  if (std::ranges::count(registry.patterns.at(kind).traits, "engine") == 0) return;
+  const std::uint32_t queue = requester->traits().queue;
+  PatternContext context{spec.run.seed, device.name(), false, &registry.patterns, queue};
+  const auto stream = registry.patterns.make({kind, work->pattern}, context);
+  WorkResources sink(device.name(), queue, resources);
+  if (ReactiveStream* const reactive = stream->reactive()) reactive->resources(sink);
+}
 
 // A link is as slow as its slowest part, so that its ports are doubled with it.
 Value::Map faster(const System::LinkView& link, const LinkEnd& end, const std::string& at,
@@ -288,6 +332,7 @@ Value inventory_of(const Registry& registry, const Spec& spec, bool with_resourc
     if (with_resources) {
       DeviceResources resources(device, index, parameters);
       device.resources(resources);
+      add_work(registry, spec, system, device, resources);
       entry.emplace_back("resources", resources.take());
     }
     devices.emplace_back(std::move(entry));

@@ -96,6 +96,11 @@ WORKLOAD = """\
 workload:
   host: {pattern: random, requests: 100, footprint: 1MiB, addresses: {kind: bind, nodes: [local]}}
 """
+COPIES = TWO_MEMORIES.replace(
+    "<>",
+    "address_map: [{to: local}, {to: cxl}]\n"
+    "workload:\n  host:\n    pattern: copy\n    requests: 10\n    footprint: 1MiB\n    <>",
+)
 WITH_MOVES = TWO_MEMORIES.replace("<>", "address_map: [{to: local}, {to: cxl}]\n" + WORKLOAD + "<>")
 FABRIC = """\
 devices: {host: {kind: host}, "sw[0-2]": {kind: switch}, "mem[0-1]": {kind: memory, heads: 2}}
@@ -133,6 +138,7 @@ PARTS = {
     "docs/model/dram.md": [MEDIA, MEDIA],
     "docs/model/failures.md": [FABRIC],
     "docs/model/flash.md": [DEVICE],
+    "docs/model/copy.md": [COPIES],
     "docs/model/placement.md": [TWO_MEMORIES, WITH_MOVES],
     "docs/model/qos.md": [HUB, THROTTLED],
     "docs/model/tiering.md": [TWO_MEMORIES],

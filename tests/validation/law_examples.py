@@ -314,6 +314,10 @@ def large(pattern: str = "sequential", **work: object) -> Spec:
 
 EXAMPLES = [
     large(size="8192B"),
+    large("copy"),
+    large("copy", setup="300ns", lines_in_flight=7, destination="0x100000"),
+    large("copy", descriptors=3),
+    large("fill", order="random"),
     *(persistent(policy, queue) for policy in ("drain", "forward") for queue in (1, 32)),
     persistent("drain", 32, footprint="1MiB", persists=1.0),
     persistent("forward", 8, atomics=0.3),

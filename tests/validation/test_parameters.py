@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from validation.coherence_rows import coherence_rows
+from validation.engine_rows import engine_rows
 from validation.event_rows import event_rows
 from validation.io_rows import io_rows
 from validation.object_rows import object_rows
@@ -25,6 +26,7 @@ TABLE = [
     *placement_rows(),
     *tiering_rows(),
     *object_rows(),
+    *engine_rows(),
     *tiering_kind_rows(),
     *persist_rows(),
 ]

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "workload/pattern/copy.hpp"
+
 namespace cxloom {
 
 namespace {
@@ -136,7 +138,7 @@ bool Objects::next(Access& access) {
 }
 
 std::vector<ObjectRange> objects_of(const std::string& kind, const Value& params) {
-  return kind == kObjects ? read_params<ObjectsParams>(params).laid_out() : std::vector<ObjectRange>{};
+  return kind == kObjects ? read_params<ObjectsParams>(params).laid_out() : ranges_of_engine(kind, params);
 }
 
 }  // namespace cxloom

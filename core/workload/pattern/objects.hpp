@@ -56,7 +56,8 @@ class Objects final : public AccessStream {
   RandomStream random_;
 };
 
-/// The objects of a pattern of this kind; none if it is another.
+/// The objects of a pattern of this kind, or the source and destination of a copy engine; none if it is
+/// another.
 std::vector<ObjectRange> objects_of(const std::string& kind, const Value& params);
 
 }  // namespace cxloom

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/schema.hpp"
+#include "workload/pattern/copy.hpp"
 #include "workload/pattern/cycle.hpp"
 #include "workload/pattern/log.hpp"
 #include "workload/pattern/objects.hpp"
@@ -267,6 +268,8 @@ void register_patterns(PatternRegistry& registry) {
   registry.add<Cycle>("cycle");
   registry.add<LogAppend>("log-append");
   registry.add<Objects>("objects");
+  registry.add<CopyEngine>("copy");
+  registry.add<FillEngine>("fill");
 }
 
 }  // namespace cxloom

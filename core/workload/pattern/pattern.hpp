@@ -1,4 +1,4 @@
-// Access patterns: sequential, strided, random, hot-cold, Zipf, pointer chase, log, objects.
+// Access patterns: sequential, strided, random, hot-cold, Zipf, pointer chase, log, objects, copy engines.
 #pragma once
 
 #include <cstdint>

@@ -98,7 +98,9 @@ def _of_requester(requester: str, work: Spec) -> list[PlacedObject]:
     for number, phase in enumerate(phases):
         _refuse_shared_pages(work, phase, f"{at}.phases[{number}]" if "phases" in work else at)
         requests = float(phase["requests"]) * scale
-        parts: list[Spec] = phase.get("objects", [{}])
+        parts = _parts(phase)
+        if "engine" in _traits(phase["pattern"]):  # a descriptor is an access of each of its ranges
+            requests *= len(parts)
         whole = sum(share(part.get("accesses", 1.0)) for part in parts) or 1.0
         for part in parts:
             each = _object(requester, work, phase, part)
@@ -111,6 +113,27 @@ def _of_requester(requester: str, work: Spec) -> list[PlacedObject]:
     covered = _covered(spans)
     return [
         PlacedObject(**(vars(each) | {"bytes": covered})) if each.rest else each for each in made.values()
+    ]
+
+
+def _traits(kind: str) -> Sequence[str]:
+    traits: Sequence[str] = declared.kinds("patterns")[kind].get("traits", ())
+    return traits
+
+
+def _parts(phase: Spec) -> list[Spec]:
+    """The objects of a pattern, and the ranges of a copy engine, which are called as their keys are."""
+    if "engine" not in _traits(phase["pattern"]):
+        parts: list[Spec] = phase.get("objects", [{}])
+        return parts
+    fields = declared.kind_fields("patterns", phase["pattern"])
+    size = phase.get("footprint", fields["footprint"]["default"])
+    block = {"kind": "sequential", "size": phase.get("size", fields["size"]["default"])}
+    ranges = [("source", 1.0), ("destination", 0.0)]
+    return [
+        {"name": name, "size": size, "pattern": block, "reads": reads}
+        for name, reads in ranges
+        if name in fields
     ]
 
 
@@ -158,7 +181,6 @@ def _object(requester: str, work: Spec, phase: Spec, part: Spec) -> PlacedObject
         kind, keys, reads = str(pattern["kind"]), pattern, part.get("reads", 1.0)
     else:
         kind, keys, reads = str(phase["pattern"]), phase, phase.get("reads", 1.0)
-    traits = declared.kinds("patterns")[kind].get("traits", ())
     return PlacedObject(
         requester,
         str(part["name"]) if part else requester,
@@ -166,7 +188,7 @@ def _object(requester: str, work: Spec, phase: Spec, part: Spec) -> PlacedObject
         (),
         share(reads),
         int(quantity("bytes", keys.get("size", "64B"))),
-        "dependent" in traits,
+        "dependent" in _traits(kind),
         kind in ("sequential", "strided"),
         not part,
         int(work.get("threads", 1)),

@@ -177,7 +177,7 @@ def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
             assert study.title in " ".join(listed.split()) or len(study.title) > 40
 
 
-@pytest.mark.parametrize("paper", ["esf", "dmsim"])
+@pytest.mark.parametrize("paper", ["char", "dmsim", "esf"])
 def test_all_of_a_paper_is_every_study_of_it(paper: str) -> None:
     several = collection(f"{paper}/all")
     assert several is not None
@@ -210,7 +210,18 @@ def test_routing_strategies_carry_what_the_loads_allow(subprocess_cxloom: Call) 
     assert outcome.code == 0, outcome.out
 
 
-QUICK = [name for name in names() if name.startswith(("dmsim/", "esf/")) and collection(name) is None]
+@pytest.mark.skipif("CXLOOM_SLOW" not in os.environ, reason="slow: set CXLOOM_SLOW=1")
+@pytest.mark.parametrize(
+    "name", [name for name in names() if name.startswith("char/") and name != "char/all"]
+)
+def test_a_server_gives_what_its_study_says(name: str, tmp_path: Path, subprocess_cxloom: Call) -> None:
+    outcome = subprocess_cxloom("study", "run", name, "--out", tmp_path / "out", "--jobs", "1")
+    assert outcome.code == 0, outcome.out
+
+
+QUICK = [
+    name for name in names() if name.startswith(("char/", "dmsim/", "esf/")) and collection(name) is None
+]
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -383,3 +383,14 @@ def test_one_node_is_refused(cxloom: Callable[..., Any], tmp_path: Path) -> None
     assert done.code == 2
     assert "nothing to choose" in done.err
     assert "address_map" in done.err
+
+
+def test_the_ranges_of_a_copy_engine_are_objects() -> None:
+    """A descriptor reads one of them and writes the other, whole."""
+    work = {"pattern": "copy", "requests": 200, "size": "4KiB", "footprint": "1MiB"}
+    found = objects_of({"workload": {"host": work}})
+    assert [(each.name, each.bytes, each.reads, each.width) for each in found] == [
+        ("source", 1 << 20, 1.0, 4096),
+        ("destination", 1 << 20, 0.0, 4096),
+    ]
+    assert [each.total for each in found] == [200, 200]

@@ -96,11 +96,8 @@ WORKLOAD = """\
 workload:
   host: {pattern: random, requests: 100, footprint: 1MiB, addresses: {kind: bind, nodes: [local]}}
 """
-COPIES = TWO_MEMORIES.replace(
-    "<>",
-    "address_map: [{to: local}, {to: cxl}]\n"
-    "workload:\n  host:\n    pattern: copy\n    requests: 10\n    footprint: 1MiB\n    <>",
-)
+COPY = "workload:\n  host:\n    pattern: copy\n    requests: 10\n    footprint: 1MiB\n    <>"
+COPIES = TWO_MEMORIES.replace("<>", "address_map: [{to: local}, {to: cxl}]\n" + COPY)
 WITH_MOVES = TWO_MEMORIES.replace("<>", "address_map: [{to: local}, {to: cxl}]\n" + WORKLOAD + "<>")
 FABRIC = """\
 devices: {host: {kind: host}, "sw[0-2]": {kind: switch}, "mem[0-1]": {kind: memory, heads: 2}}

@@ -215,8 +215,8 @@ TEST(Copy, EveryLineIsWrittenOnceAfterItWasReadInAnyOrderOfAnswers) {
     params.source = Address{64 * (random() % 100)};
     const std::uint64_t apart = 64 * (params.footprint.count() / 64 + 1 + random() % 100);
     params.destination = Address{params.source.value() + apart};
-    params.lines_in_flight = 1 + random() % 40;
-    params.descriptors = 1 + random() % 5;
+    params.lines_in_flight = 1 + static_cast<std::uint32_t>(random() % 40);
+    params.descriptors = 1 + static_cast<std::uint32_t>(random() % 5);
     PatternContext context{1, "host"};
     context.accesses = blocks;  // once through the footprint
     CopyEngine engine(params, context);

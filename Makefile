@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check simplessd-check python-tests lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
+.PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check simplessd-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
   fuzz same-bytes package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -19,22 +19,14 @@ AS_MADE := $(if $(wildcard build/CMakeCache.txt),$(or $(shell sed -n 's/^CXLOOM_
 COMPILE_TOGETHER ?= $(or $(AS_MADE),ON)
 BIN := .venv/bin
 CMAKE := $(BIN)/cmake
-# Only what failed is worth reading; what passed is counted.
-CTEST = { $(BIN)/ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure --no-tests=error >$(1)/ctest.log || \
-  { grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' $(1)/ctest.log; exit 1; }; } && \
-  tail -n 3 $(1)/ctest.log
-
 # Hundreds of thousands of states, or megabytes of traffic at every depth: minutes under the sanitizers, which see the same code in
 # the other explorers and in the random testers.
 UNSANITIZED := -PrefetchExplorer.*:AtomicsExplorer.*:*.FingerprintsSayEnough:DramDepth.*
-# And what continuous integration leaves out of its sanitized tests: explorers, the faults that they must find, and long statistics.
+# A slice of that for continuous integration: the rooms that the library cxloom_sanitized has under sanitizers (tests/CMakeLists.txt),
+# without explorers, the faults that they must find, and long statistics.
+SANITIZED_ROOMS := coherence device interconnect kernel tags
 UNSANITIZED_IN_CI := $(UNSANITIZED):*Explorer.*:*AgentFaults.*:CoherenceFaults.*:Litmus.*:DeadlockCheck.*:WeightedArbiter.*
-# Each test program in two processes, instead of a process for each test: under the sanitizers one takes longer to start than most
-# tests. The programs in the build tree $(2), with the environment $(1) and those tests that $(3) leaves.
-SHARDS = for test in $(2)/tests/bin/*; do echo "$$test 0"; echo "$$test 1"; done | xargs -P $(JOBS) -L 1 sh -c \
-  'exec env $(1) GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$$1 GTEST_BRIEF=1 GTEST_FILTER="$(3)" $$0' >build/sanitize/tests.log 2>&1 || \
-  { cat build/sanitize/tests.log; exit 1; } && \
-  awk '/PASSED/ { passed += $$4 } END { print passed " tests passed under the sanitizers" }' build/sanitize/tests.log
+CXX_TESTS := JOBS=$(JOBS) scripts/cxx_tests.sh
 
 # The environment is .venv and nothing else that the caller happens to have active.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV PIP_USER PIP_TARGET PIP_PREFIX
@@ -48,8 +40,9 @@ help:
 	@echo "make build     the environment and the extension; afterwards .venv/bin/cxloom works"
 	@echo "make lint      clang-format, clang-tidy, ruff, mypy"
 	@echo "make format    rewrite C++ and Python files in the project's style"
-	@echo "make sanitize  C++ tests under the address and undefined-behaviour sanitizers"
-	@echo "make sanitize-library  the tests as they are, with the library under sanitizers in place of theirs: for CI"
+	@echo "make sanitize  all C++ tests under the address and undefined-behaviour sanitizers"
+	@echo "make sanitize-library  a slice of that: the tests of some rooms as they are, with these rooms of the library under sanitizers"
+	@echo "make python-tests-long  the Python tests with all random systems and cases, of which make test has a slice"
 	@echo "make fuzz      random messages through the flit packers and back, for FUZZ_SECONDS"
 	@echo "make alone-check  every C++ source compiled by itself: whether it includes all that it needs"
 	@echo "make dram-check  a hundred million DRAM commands against the table of timings; bandwidth at all depths"
@@ -73,7 +66,7 @@ test: cxx-tests lint python-tests
 # --- environment -----------------------------------------------------------------------------------------------------
 # What the goal will need later is asked for at once, so that a user who has to install it hears of it in one line.
 LATER := $(if $(filter test cxx-tests sanitize sanitize-library,$(MAKECMDGOALS)),gtest) $(if $(filter test cxx-tests sanitize-library,$(MAKECMDGOALS)),qemu) \
-  $(if $(filter demo,$(MAKECMDGOALS)),exec) $(if $(filter bench,$(MAKECMDGOALS)),benchmark) $(if $(filter test python-tests,$(MAKECMDGOALS)),browser)
+  $(if $(filter demo,$(MAKECMDGOALS)),exec) $(if $(filter bench,$(MAKECMDGOALS)),benchmark) $(if $(filter test python-tests python-tests-long,$(MAKECMDGOALS)),browser)
 # An environment that was copied or moved with the tree is made anew.
 MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.root)))
 
@@ -119,7 +112,7 @@ build: build/.configured
 
 cxx-tests: build build/.configured-tests
 	@$(CMAKE) --build build
-	@$(call CTEST,build)
+	@$(CXX_TESTS) build
 
 # Continuous integration compiles sources of a room together, where one may live on what another includes.
 alone-check: .venv/.installed
@@ -176,16 +169,15 @@ simplessd-check: build .venv/.installed-dev
 
 sanitize: build/sanitize/.configured
 	@$(CMAKE) --build build/sanitize
-	@export UBSAN_OPTIONS=print_stacktrace=1; $(call SHARDS,,build/sanitize,$(UNSANITIZED))
+	@UBSAN_OPTIONS=print_stacktrace=1 $(CXX_TESTS) build/sanitize '$(UNSANITIZED)'
 
-# The tests of `cxx-tests` are compiled already. They find the sanitized library loaded and take it for theirs: what the library
-# does wrong is found, at half the cost of compiling; what only a test or a header in it does wrong, `sanitize` finds.
-sanitize-library: build build/.configured-tests build/sanitize/.configured
-	@$(CMAKE) --build build --target cxloom_tests
-	@$(CMAKE) --build build/sanitize --target cxloom
-	@export UBSAN_OPTIONS=print_stacktrace=1; runtime=$$($${CXX:-c++} -print-file-name=libasan.so); \
-	export runtime; \
-	$(call SHARDS,LD_PRELOAD="$$runtime $(CURDIR)/build/sanitize/package/cxloom/libcxloom.so",build,$(UNSANITIZED_IN_CI))
+# The tests of `cxx-tests` are compiled already, and most of the library is, too. They find a library loaded of which some rooms are
+# under sanitizers, and take it for theirs. What these rooms do wrong is found at a tenth of the cost; the rest finds `sanitize`.
+sanitize-library: build build/.configured-tests
+	@$(CMAKE) --build build --target cxloom_tests cxloom_sanitized
+	@runtime=$$($${CXX:-c++} -print-file-name=libasan.so); \
+	PRELOAD="$$runtime $(CURDIR)/build/sanitized/libcxloom.so" UBSAN_OPTIONS=print_stacktrace=1 \
+	  $(CXX_TESTS) build '$(UNSANITIZED_IN_CI)' $(SANITIZED_ROOMS)
 
 # Under the sanitizers, so that a wrong index is found where it is used.
 FUZZ_SECONDS ?= 60
@@ -198,6 +190,12 @@ python-tests: build .venv/.installed-dev
 	@scripts/bootstrap.sh browser
 	@$(CMAKE) --build build --target cxloom_divided
 	$(BIN)/python -m pytest -n $(JOBS)
+
+# All examples and cases of the tests of which `python-tests` has a slice (tests/validation/examples.py), and what is marked as slow.
+python-tests-long: build .venv/.installed-dev
+	@scripts/bootstrap.sh browser
+	@$(CMAKE) --build build --target cxloom_divided
+	CXLOOM_SLOW=1 $(BIN)/python -m pytest -n $(JOBS)
 
 # Plays the same systems with the tree as it is and as it was at BASE, and lists every key of the results that differs.
 # EXCEPT has the keys that move by design, as globs: make same-bytes BASE=v1 EXCEPT="notes per_switch.*.queue_*".

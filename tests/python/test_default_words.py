@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -32,6 +32,19 @@ def defaults(fields: declared.Fields, depth: int = 0) -> Iterator[Spec]:
             for kind in declared.kinds(field["category"]):
                 inside = defaults(declared.kind_fields(field["category"], kind), depth + 1)
                 yield from ({name: {"kind": kind, **each}} for each in inside)
+
+
+def innermost(given: Spec, *above: object) -> tuple[object, ...]:
+    """The parameter and its default, and the two kinds around it: a medium behind any other is the same."""
+    [(name, value)] = [(name, value) for name, value in given.items() if name != "kind"]
+    if isinstance(value, dict):
+        return innermost(value, *above, (name, value.get("kind")))
+    return (*above[-2:], name, value)
+
+
+def distinct(given: Iterator[Spec]) -> Iterable[Spec]:
+    """Each parameter once for the two kinds around it."""
+    return {innermost(each): each for each in given}.values()
 
 
 MALFORMED = ("not a", "neither a", "unknown", "out of bounds", "no unit")
@@ -71,7 +84,7 @@ SYSTEM: Spec = {
 @pytest.mark.parametrize("kind", SYSTEM["devices"])
 def test_defaults_of_devices_may_be_written(kind: str) -> None:
     wrong = []
-    for given in defaults(declared.kind_fields("devices", kind)):
+    for given in distinct(defaults(declared.kind_fields("devices", kind))):
         spec = {**SYSTEM, "devices": {**SYSTEM["devices"], kind: {**SYSTEM["devices"][kind], **given}}}
         if why := refused(lambda spec=spec: cx.System.from_yaml(json.dumps(spec)).check()):  # type: ignore[misc]
             wrong.append((given, why))

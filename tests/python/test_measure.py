@@ -192,7 +192,10 @@ def cored(**core: object) -> cx.System:
 @pytest.mark.parametrize("tool", ["bandwidth", "stream", "loaded"])
 def test_a_host_with_cores_loads_a_memory_with_all_of_them(tool: str) -> None:
     """8 lines that a core waits for, of 100 ns each, are 5.12 GB/s: of so many cores together so many times that."""
-    for cores, threads in ((4, None), (16, None), (16, 2), (1, None)):
+    cases: list[tuple[int, int | None]] = [(4, None), (16, 2)]
+    if tool == "bandwidth":  # whose runs are few
+        cases += [(16, None), (1, None)]
+    for cores, threads in cases:
         measured = getattr(cx.measure, tool)(cored(mshrs=8, cores=cores), jobs=1, threads=threads)
         count = threads or cores
         assert f"{count} thread" in measured.title

@@ -12,10 +12,12 @@ from hypothesis import HealthCheck, settings
 # The helpers beside these tests are imported as `validation.<module>`.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from validation.examples import examples  # once its folder is known
+
 # `quick` fits continuous integration and draws the same examples each time; `long` searches: it is chosen with
 # CXLOOM_HYPOTHESIS=long.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
-settings.register_profile("quick", max_examples=60, derandomize=True, **_COMMON)
+settings.register_profile("quick", max_examples=examples(60), derandomize=True, **_COMMON)
 settings.register_profile("long", max_examples=5000, **_COMMON)
 
 

@@ -32,7 +32,7 @@ from validation.judged import (
 )
 from validation.systems import Spec
 
-COUNT = int(os.environ.get("CXLOOM_SYSTEMS", "10"))
+COUNT = int(os.environ.get("CXLOOM_SYSTEMS", "4"))
 SEED = int(os.environ.get("CXLOOM_SEED", "1"))
 CPU_SECONDS = 30
 """More than any command takes on such systems."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
+from validation.examples import examples
 from validation.random_systems import may_deadlock, systems
 from validation.rich_systems import flit_links
 from validation.systems import SEGMENTS, Run, Spec, changed, generated, run
@@ -56,7 +57,7 @@ def failing_systems(draw: st.DrawFn) -> Spec:
     return spec
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(spec=failing_systems())
 def test_every_request_is_answered_once_whatever_fails(spec: Spec) -> None:
     try:
@@ -82,14 +83,14 @@ def test_every_request_is_answered_once_whatever_fails(spec: Spec) -> None:
     event(f"flits: {any('phy' in link for link in spec['links'])}")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(spec=failing_systems())
 def test_the_same_failures_give_the_same_bytes(spec: Spec) -> None:
     assume(not may_deadlock(spec))
     assert run(spec).canonical() == run(spec, slice_events=77).canonical()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(spec=systems())
 def test_events_that_come_too_late_change_nothing(spec: Spec) -> None:
     assume(not may_deadlock(spec))

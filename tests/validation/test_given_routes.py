@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
+from validation.examples import examples
 from validation.graph import Graph
 from validation.systems import SEGMENTS, Spec, run
 
@@ -101,7 +102,7 @@ def played(spec: Spec) -> Any:
         raise
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(spec=tabled_systems())
 def test_a_request_fails_where_neither_the_table_nor_a_shortest_way_leads_on(spec: Spec) -> None:
     outcome = played(spec)
@@ -111,7 +112,7 @@ def test_a_request_fails_where_neither_the_table_nor_a_shortest_way_leads_on(spe
     event(f"failed: {not both}")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(spec=tabled_systems(), times=st.lists(st.integers(1, 1500), min_size=3, max_size=3), data=st.data())
 def test_every_request_is_answered_once_and_a_table_comes_back_with_its_links(
     spec: Spec, times: list[int], data: st.DataObject

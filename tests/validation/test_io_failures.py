@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from validation.examples import examples
 from validation.random_systems import may_deadlock
 from validation.systems import Run, Spec, changed, logged, run
 
@@ -91,7 +92,7 @@ def counts(outcome: Run, engine: str) -> dict[str, int]:
     return {key: outcome.summary["per_io"][engine][key] for key in ("sent", "packets", "lost", "unfinished")}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(spec=engines_at_a_failing_fabric())
 def test_every_packet_is_answered_lost_or_unfinished(spec: Spec) -> None:
     if may_deadlock(spec):
@@ -111,7 +112,7 @@ def test_every_packet_is_answered_lost_or_unfinished(spec: Spec) -> None:
     event(f"lost: {lost > 0}")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(spec=engines_at_a_failing_fabric(), stop=st.integers(1, 20))
 def test_when_all_have_stopped_what_did_not_arrive_was_lost(spec: Spec, stop: int) -> None:
     if may_deadlock(spec):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from validation.examples import examples
 from validation.systems import SEGMENTS, Run, Spec, feed, run
 
 ACCESS = 100.0  # ns in the media, one after the other
@@ -92,7 +93,7 @@ def shared(draw: st.DrawFn) -> Spec:
     return split(lds, works, draw(st.sampled_from([1, 2, 16])), draw(st.sampled_from(SHAPES)))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(spec=shared())
 def test_shares_are_the_weights_of_those_who_have_requests(spec: Spec) -> None:
     outcome = run(spec)
@@ -113,7 +114,7 @@ def worst_of(outcome: Run, host: int) -> float:
     return float(outcome.summary["per_requester"][f"h{host}"]["latency_ns"]["max"])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     weights=st.lists(st.integers(1, 8), min_size=2, max_size=5),
     places=st.sampled_from([1, 2, 8]),
@@ -179,7 +180,7 @@ def test_without_logical_devices_a_greedy_host_delays_the_other_by_all_that_it_h
     assert together.summary["per_requester"]["h0"]["latency_ns"]["mean"] > 500 * ACCESS
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     limits=st.lists(st.integers(20, 900), min_size=1, max_size=4),
     load=st.sampled_from([0.5, 0.95, 3.0]),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from validation.examples import examples
 from validation.persist_recursion import forwarded, random_lines
 from validation.systems import PERSIST_SEGMENTS, SEGMENTS, Run, Spec, run
 
@@ -227,7 +228,7 @@ def persistent_systems(draw: st.DrawFn) -> Spec:
     }
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(persistent_systems())
 def test_what_holds_of_any_persistent_system(spec: Spec) -> None:
     outcome = run(spec)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from validation.examples import examples
 from validation.rich_systems import rich_systems
 from validation.systems import Run, Spec, logged
 from validation.unloaded import Unloaded
@@ -127,7 +128,7 @@ def test_what_a_persist_buffer_sends_is_sent_when_it_leaves(policy: str, switche
 
 
 @given(rich_systems())
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 def test_messages_of_any_system(spec: Spec) -> None:
     outcome = logged(spec)
     check_times(outcome)

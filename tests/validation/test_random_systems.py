@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
+from validation.examples import examples
 from validation.found_systems import FOUND
 from validation.random_systems import may_deadlock, systems
 from validation.systems import LINE, SEGMENTS, Run, Spec, changed, host_bus_memories, run
@@ -138,7 +139,7 @@ def test_what_once_failed_stays_mended(number: int) -> None:
     check_everything(FOUND[number])
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(systems())
 def test_every_run_gives_the_same_bytes_again(spec: Spec) -> None:
     outcome = play(spec)
@@ -157,7 +158,7 @@ HALF_DUPLEX = changed(
 """A bus whose turns take time: what waits for one is booked, and what waits for the bus is counted at once."""
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(systems())
 @example(HALF_DUPLEX)
 def test_what_is_recorded_changes_no_result(spec: Spec) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from validation.examples import pairs
 from validation.laws import LAWS, flattened, law_of
 from validation.laws.coherence import COHERENCE
 from validation.laws.logged_look import LoggedLook
@@ -44,8 +45,7 @@ def all_answered(outcome: Run) -> None:
     assert np.array_equal(sum(rows[f"{part}_ps"] for part in PARTS if f"{part}_ps" in rows), latency)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize(("name", "policy"), pairs(SYSTEMS, POLICIES))
 def test_all_laws_hold_and_a_run_is_the_same_each_time(name: str, policy: str) -> None:
     spec = of(name, policy)
     outcome = logged(spec)
@@ -89,7 +89,7 @@ PLAYED = [
 # Cores take the whole of so short a trace from its stream at once, so that nothing is to come.
 @pytest.mark.parametrize(
     ("name", "policy"),
-    [(name, policy) for name in PLAYED for policy in POLICIES if (name[:5], policy) != ("cores", "oracle")],
+    [(name, policy) for name, policy in pairs(PLAYED, POLICIES) if (name[:5], policy) != ("cores", "oracle")],
 )
 def test_no_page_is_lost_or_in_two_places(name: str, policy: str) -> None:
     """A page is somewhere else, and a frame another page's, as often as pages moved, at most."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from validation.examples import examples
 from validation.systems import SEGMENTS, Run, Spec, generated, logged, run
 
 KIB = 1024
@@ -82,7 +83,7 @@ def cut_switches(draw: st.DrawFn) -> Spec:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(spec=cut_switches())
 def test_requests_through_virtual_switches_are_answered_once(spec: Spec) -> None:
     outcome = run(spec)
@@ -98,7 +99,7 @@ def test_requests_through_virtual_switches_are_answered_once(spec: Spec) -> None
     assert int(answered.sum()) == outcome.summary["errors"]["requests"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(spec=cut_switches())
 def test_a_host_sees_nothing_of_what_is_never_its_own(spec: Spec) -> None:
     """Where nothing moves, a host gets data of what its VCS has, and errors of all else."""
@@ -127,7 +128,7 @@ def failing(draw: st.DrawFn, parts: list[Spec]) -> list[Spec]:
     return [{"at": f"{at}ns", **action} for at, action in events]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(spec=cut_switches(), data=st.data())
 def test_links_of_virtual_switches_fail_while_devices_move(spec: Spec, data: st.DataObject) -> None:
     parts: list[Spec] = [{"link": link["between"]} for link in spec["links"]]
@@ -140,7 +141,7 @@ def test_links_of_virtual_switches_fail_while_devices_move(spec: Spec, data: st.
         assert len(set(ids)) == len(ids)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(spec=cut_switches(), data=st.data())
 def test_after_all_repairs_each_host_has_its_own_again(spec: Spec, data: st.DataObject) -> None:
     """Nothing moves: later requests are answered with data if they are for the host's own, and by the switch if not."""
@@ -165,7 +166,7 @@ def test_after_all_repairs_each_host_has_its_own_again(spec: Spec, data: st.Data
     assert np.array_equal(rows["target"][late], expected[late])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     bound=st.lists(st.sampled_from([0, 1, None]), min_size=2, max_size=2),
     queueing=st.sampled_from(["output", "voq", "fifo"]),
@@ -264,7 +265,7 @@ def extents(draw: st.DrawFn) -> Spec:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(spec=extents())
 def test_accesses_to_extents_are_answered_once(spec: Spec) -> None:
     outcome = run(spec)

@@ -1,0 +1,29 @@
+"""How many examples and cases a test has: a slice of them in every run of the tests, all with CXLOOM_SLOW=1.
+
+`make python-tests-long` runs the whole. Hypothesis draws the same ones each time, so that the slice is the beginning
+of the whole. With CXLOOM_HYPOTHESIS=long, tests that do not say a number search on (conftest.py).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+WHOLE = bool(os.environ.get("CXLOOM_SLOW"))
+SLICE = 3
+"""Of so many examples one is drawn."""
+
+
+def examples(whole: int) -> int:
+    """How many to draw of so many, at least one."""
+    return whole if WHOLE else -(-whole // SLICE)
+
+
+def pairs(rows: Iterable[str], columns: Iterable[str]) -> list[tuple[str, str]]:
+    """Each row with each column; of the slice, each row with every third column, beginning with another one."""
+    return [
+        (row, column)
+        for at, row in enumerate(rows)
+        for beside, column in enumerate(columns)
+        if WHOLE or (at + beside) % SLICE == 0
+    ]

@@ -53,7 +53,7 @@ def test_what_one_memory_has_no_room_for_spills_over() -> None:
     (almost_none, *_) = bus({"kind": "preferred", "nodes": ["near"], "limit": "4KiB"})
     (some, *_) = bus({"kind": "preferred", "nodes": ["near"], "limit": "60MB"})
     assert almost_none == pytest.approx(5, rel=0.06)
-    # Of a, c and c one third is near for three threads of four: 5 / (3/4), and all is far for the others.
+    # A third of what three threads of four access is near, and nothing of the others': 5 / (3/4) in all.
     assert some == pytest.approx(5 / (3 / 4), rel=0.06)
 
 

@@ -7,6 +7,7 @@
 #include "tags/prefetch_best_offset.hpp"
 #include "tags/prefetch_leap.hpp"
 #include "tags/prefetch_next_line.hpp"
+#include "tags/prefetch_streamer.hpp"
 #include "tags/prefetch_stride.hpp"
 
 namespace cxloom {
@@ -26,6 +27,7 @@ void register_prefetchers(PrefetcherRegistry& registry) {
       "none", [](const NoPrefetcherParams&, PrefetcherContext&) { return std::unique_ptr<Prefetcher>(); });
   registry.add<NextLinePrefetcher>("next-line");
   registry.add<StridePrefetcher>("stride");
+  registry.add<StreamerPrefetcher>("streamer");
   registry.add<BestOffsetPrefetcher>("best-offset");
   registry.add<LeapPrefetcher>("leap");
 }

@@ -72,6 +72,22 @@ def stride_rows() -> Iterator[Turn]:
     )  # fmt: skip
 
 
+def streamer_rows() -> Iterator[Turn]:
+    """Streams in one direction."""
+    name, useful = "prefetchers.streamer", of_host("prefetches_useful")
+    base = ahead("streamer")
+    yield from common_rows("streamer", base)
+    yield Turn(f"{name}.distance", at_once(base), f"{AT}.distance", (2, 20), FALLS, latency)
+    yield Turn(f"{name}.degree", at_once(base), f"{AT}.degree", (1, 4), FALLS, latency)
+    yield Turn(f"{name}.confidence", apart(2, "streamer"), f"{AT}.confidence", (1, 8), FALLS, useful)
+    woven = changed(base, ("workload.host", {"trace": "woven"}))
+    addresses = [4096 * stream + 64 * i for i in range(60) for stream in range(4)]
+    yield Turn(
+        f"{name}.streams", woven, f"{AT}.streams", (3, 4), RISES, useful,
+        feeds=lambda: {"host": feed(addresses)},
+    )  # fmt: skip
+
+
 def best_offset_rows() -> Iterator[Turn]:
     """The one offset that would have been in time most often."""
     name, useful = "prefetchers.best-offset", of_host("prefetches_useful")
@@ -114,5 +130,6 @@ def prefetch_rows() -> Iterator[Turn]:
             yield Turn(name, base, AT, ("none", each), FALLS, latency)
     yield from next_line_rows()
     yield from stride_rows()
+    yield from streamer_rows()
     yield from best_offset_rows()
     yield from leap_rows()

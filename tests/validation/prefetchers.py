@@ -26,6 +26,13 @@ PREFETCHER = st.one_of(
     kind("next-line", degree=st.integers(1, 8)),
     kind("stride", degree=st.integers(1, 4), confidence=st.integers(1, 3), streams=st.integers(1, 8)),
     kind(
+        "streamer",
+        distance=st.integers(1, 30),
+        degree=st.integers(1, 4),
+        confidence=st.integers(1, 3),
+        streams=st.integers(1, 8),
+    ),
+    kind(
         "best-offset",
         max_offset=st.integers(1, 16),
         best_score=st.integers(1, 8),
@@ -33,6 +40,6 @@ PREFETCHER = st.one_of(
         confidence=st.integers(1, 4),
         recent=st.integers(1, 64),
     ).map(reachable),
-    st.sampled_from(["none", "next-line", "stride", "best-offset"]),
+    st.sampled_from(["none", "next-line", "stride", "streamer", "best-offset"]),
 )
 """What a cache is given as `prefetch`."""

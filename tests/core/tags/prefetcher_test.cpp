@@ -8,6 +8,7 @@
 #include "tags/prefetch_best_offset.hpp"
 #include "tags/prefetch_leap.hpp"
 #include "tags/prefetch_next_line.hpp"
+#include "tags/prefetch_streamer.hpp"
 #include "tags/prefetch_stride.hpp"
 
 namespace cxloom {
@@ -39,6 +40,40 @@ TEST(NextLine, TheLinesBehindOneThatIsNew) {
   EXPECT_EQ(wanted(prefetcher, 10), (Lines{11, 12, 13}));
   EXPECT_EQ(wanted(prefetcher, 10, Found::kHit), Lines{});
   EXPECT_EQ(wanted(prefetcher, 11, Found::kFirstUse), (Lines{12, 13, 14}));
+}
+
+// ---- Streamer
+
+TEST(Streamer, TheLinesBeforeAStreamSomeAtEachAccess) {
+  StreamerPrefetcher::Params params;
+  params.distance = 5;
+  StreamerPrefetcher prefetcher(made<StreamerPrefetcher>(params));
+  EXPECT_EQ(wanted(prefetcher, 10), Lines{});
+  EXPECT_EQ(wanted(prefetcher, 11), Lines{});
+  EXPECT_EQ(wanted(prefetcher, 13), (Lines{14, 15})) << "two steps up, whatever their length";
+  EXPECT_EQ(wanted(prefetcher, 14, Found::kFirstUse), (Lines{16, 17}));
+  EXPECT_EQ(wanted(prefetcher, 15, Found::kFirstUse), (Lines{18, 19}));
+  EXPECT_EQ(wanted(prefetcher, 16, Found::kFirstUse), (Lines{20, 21}));
+  EXPECT_EQ(wanted(prefetcher, 17, Found::kFirstUse), (Lines{22})) << "no further than five lines ahead";
+  EXPECT_EQ(wanted(prefetcher, 40), (Lines{41, 42})) << "a step over what was asked for";
+  EXPECT_EQ(wanted(prefetcher, 39), Lines{}) << "the other way: a new stream";
+  EXPECT_EQ(wanted(prefetcher, 38), (Lines{37, 36}));
+}
+
+TEST(Streamer, StaysInItsPageAndKeepsThreadsApart) {
+  StreamerPrefetcher prefetcher(made<StreamerPrefetcher>());
+  for (const std::uint64_t line : {60, 61}) EXPECT_EQ(wanted(prefetcher, line), Lines{});
+  for (const std::uint64_t line : {60, 61}) EXPECT_EQ(wanted(prefetcher, line, Found::kMiss, 1), Lines{});
+  EXPECT_EQ(wanted(prefetcher, 62), (Lines{63}));
+  EXPECT_EQ(wanted(prefetcher, 64), Lines{}) << "another page";
+  EXPECT_EQ(wanted(prefetcher, 62, Found::kMiss, 1), (Lines{63}));
+}
+
+TEST(Streamer, DownToTheFirstLineOfMemory) {
+  StreamerPrefetcher prefetcher(made<StreamerPrefetcher>());
+  for (const std::uint64_t line : {4, 3}) EXPECT_EQ(wanted(prefetcher, line), Lines{});
+  EXPECT_EQ(wanted(prefetcher, 2), (Lines{1, 0}));
+  EXPECT_EQ(wanted(prefetcher, 1), Lines{});
 }
 
 // ---- Leap

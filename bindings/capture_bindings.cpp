@@ -1,3 +1,4 @@
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -54,6 +55,7 @@ struct ProgramCore {
   CorePipelineParams pace;
   std::uint32_t cores = 1;
   std::vector<CacheParams> caches;
+  std::vector<LevelPrefetcher> prefetchers;  // of these
   std::optional<TlbParams> tlb;
 
   Bytes page() const { return tlb ? tlb->page : TlbParams::kSmallPage; }
@@ -69,6 +71,7 @@ ProgramCore program_core(const Value& value) {
                             .branch_entries = params.branch_entries},
                    .cores = params.cores,
                    .caches = {},
+                   .prefetchers = params.prefetchers(),
                    .tlb = params.tlb};
   for (const CoreCacheParams& cache : params.caches) {
     core.pace.load_cycles.push_back(cache.cycles);
@@ -81,9 +84,11 @@ ProgramCore program_core(const Value& value) {
 // The end of every capture.
 struct Filtered {
   Filtered(const std::vector<CacheParams>& levels, bool first_touch, std::uint64_t skip,
-           std::optional<std::uint64_t> limit, std::uint32_t cores = 1, Bytes page = TlbParams::kSmallPage)
+           std::optional<std::uint64_t> limit, std::uint32_t cores = 1, Bytes page = TlbParams::kSmallPage,
+           std::vector<LevelPrefetcher> prefetchers = {})
       : filter(levels, registry().victims, first_touch, skip,
-               limit.value_or(std::numeric_limits<std::uint64_t>::max()), cores, page) {}
+               limit.value_or(std::numeric_limits<std::uint64_t>::max()), cores, page,
+               {std::move(prefetchers), &registry().prefetchers}) {}
 
   CaptureFilter filter;
 };
@@ -99,8 +104,8 @@ struct LackeySession : Filtered {
 struct ProgramSession : Filtered {
   ProgramSession(std::string folder, const std::vector<CacheParams>& levels, bool first_touch,
                  std::uint64_t skip, std::optional<std::uint64_t> limit, const CaptureParts& parts,
-                 std::uint32_t cores, Bytes page)
-      : Filtered(levels, first_touch, skip, limit, cores, page),
+                 std::uint32_t cores, Bytes page, std::vector<LevelPrefetcher> prefetchers)
+      : Filtered(levels, first_touch, skip, limit, cores, page, std::move(prefetchers)),
         capture(filter, parts),
         feed(std::move(folder)) {}
 
@@ -111,11 +116,13 @@ struct ProgramSession : Filtered {
 // By MemoryOrigin::Kind.
 constexpr std::array kOriginNames{"other", "stack", "stacks", "heap", "map", "file", "tables"};
 
-std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> counts_of(const CaptureFilter& filter) {
-  std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> all;
+// Of each level what CacheHierarchy::Counts has, in its order.
+std::vector<std::array<std::uint64_t, 6>> counts_of(const CaptureFilter& filter) {
+  std::vector<std::array<std::uint64_t, 6>> all;
   for (std::size_t level = 0; level < filter.levels(); ++level) {
     const CacheHierarchy::Counts counts = filter.counts(level);
-    all.emplace_back(counts.hits, counts.misses, counts.write_backs);
+    all.push_back(
+        {counts.hits, counts.misses, counts.write_backs, counts.prefetches, counts.useful, counts.useless});
   }
   return all;
 }
@@ -196,10 +203,11 @@ void bind_capture(nb::module_& m) {
               parts.core = core->pace;
               parts.tlb = core->tlb;
             }
-            new (self) ProgramSession(std::move(folder),
-                                      core != nullptr && levels.empty() ? core->caches : levels_of(levels),
-                                      first_touch, skip, limit, parts, core != nullptr ? core->cores : 1,
-                                      core != nullptr ? core->page() : TlbParams::kSmallPage);
+            const bool own = core != nullptr && levels.empty();
+            new (self) ProgramSession(std::move(folder), own ? core->caches : levels_of(levels), first_touch,
+                                      skip, limit, parts, core != nullptr ? core->cores : 1,
+                                      core != nullptr ? core->page() : TlbParams::kSmallPage,
+                                      own ? core->prefetchers : std::vector<LevelPrefetcher>{});
           },
           "folder"_a, "levels"_a, "first_touch"_a = true, "skip"_a = 0, "limit"_a = nb::none(),
           "regions"_a = false, "sample"_a = nb::make_tuple(0, 0), "core"_a.none() = nb::none(),

@@ -67,7 +67,11 @@ inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramT
     if (state.translation) state.answered.add(found.record);
     else state.answered.add();
     state.told.record(state.pace.now());
-  } else if (kind == AccessKind::kRead && found.level > 0) {
+  } else if (found.recorded) {  // a line that was asked for ahead
+    state.answered.add();
+    state.told.record(state.pace.now());
+  }
+  if (found.level < filter_.levels() && kind == AccessKind::kRead && found.level > 0) {
     filter_.arrives(state.caches, address, needed.known + state.pace.load_cycles(found.level));
   }
   return found;

@@ -21,6 +21,21 @@ CacheHierarchy::CacheHierarchy(const std::vector<CacheParams>& levels, const Vic
   }
 }
 
+// It may have been asked for by several levels: each had a use of it.
+bool CacheHierarchy::used(LineAddress line) {
+  for (std::size_t level = 0; level < levels(); ++level) {
+    const Slot slot = arrays_[level].lookup(line);
+    if (slot == kNoSlot || !ahead_[level][slot]) continue;
+    ahead_[level][slot] = false;
+    ++counts_[level].useful;
+  }
+  return true;
+}
+
+void CacheHierarchy::track_ahead() {
+  for (const CacheArray& array : arrays_) ahead_.emplace_back(array.capacity());
+}
+
 LineState CacheHierarchy::state(LineAddress line) const {
   LineState most = LineState::kInvalid;
   for (const CacheArray& array : arrays_) {
@@ -35,7 +50,10 @@ LineState CacheHierarchy::state(LineAddress line) const {
 LineState CacheHierarchy::take(LineAddress line) {
   const LineState before = state(line);
   if (before == LineState::kInvalid) return before;
-  for (CacheArray& array : arrays_) array.invalidate(line);
+  for (std::size_t level = 0; level < levels(); ++level) {
+    if (const Slot slot = arrays_[level].lookup(line); slot != kNoSlot && !ahead_.empty()) leave(level, slot);
+    arrays_[level].invalidate(line);
+  }
   return before;
 }
 

@@ -22,6 +22,9 @@ class CacheHierarchy {
     std::uint64_t hits = 0;  ///< of reads and writes from the core's side
     std::uint64_t misses = 0;
     std::uint64_t write_backs = 0;  ///< dirty victims sent on to the next level or to memory
+    std::uint64_t prefetches = 0;   ///< lines brought into it ahead of their use
+    std::uint64_t useful = 0;       ///< of these, lines that were used
+    std::uint64_t useless = 0;      ///< and lines that left it before
   };
 
   /// At least one level. Throws InputError, with the path "[i]", if the parameters of a level are out of
@@ -46,8 +49,9 @@ class CacheHierarchy {
 
   /// Where a line is after an access.
   struct Found {
-    Slot slot;          ///< in the first level
-    std::size_t level;  ///< in which it was before; `levels()` if in none
+    Slot slot;           ///< in the first level
+    std::size_t level;   ///< in which it was before; `levels()` if in none
+    bool ahead = false;  ///< and it had been asked for ahead of this, its first use
   };
 
   /// An access to one line.
@@ -58,6 +62,7 @@ class CacheHierarchy {
     if (found.slot != kNoSlot) [[likely]] {
       nearest.touch(found.slot);
       ++counts_.front().hits;
+      found.ahead = use(line, 0, found.slot);
     } else {
       found = fill(line, emit);
     }
@@ -69,10 +74,25 @@ class CacheHierarchy {
   /// and nothing done, if it is not.
   bool access_again(LineAddress line, AccessKind kind, Slot slot) {
     CacheArray& nearest = arrays_.front();
-    if (!nearest.holds(slot, line)) return false;
+    if (!nearest.holds(slot, line) || (!ahead_.empty() && ahead_.front()[slot])) return false;
     nearest.touch(slot);
     ++counts_.front().hits;
     if (kind == AccessKind::kWrite) nearest.mark_dirty(slot);
+    return true;
+  }
+
+  /// Brings a line into that level, and into those behind it that lack it, ahead of its use. Calls `emit` as
+  /// an access does. False, and nothing done, if the level has it.
+  template <class Emit>
+  bool ask_ahead(LineAddress line, std::size_t level, Emit&& emit) {
+    if (arrays_[level].lookup(line) != kNoSlot) return false;
+    if (ahead_.empty()) track_ahead();
+    std::size_t found = level + 1;
+    while (found < arrays_.size() && arrays_[found].lookup(line) == kNoSlot) ++found;
+    if (found == arrays_.size()) emit(line, AccessKind::kRead);
+    for (std::size_t each = found; each-- > level;)
+      ahead_[each][place(each, line, LineState::kClean, emit)] = true;
+    ++counts_[level].prefetches;
     return true;
   }
 
@@ -96,11 +116,13 @@ class CacheHierarchy {
   Found fill(LineAddress line, Emit& emit) {
     ++counts_.front().misses;
     std::size_t found = 1;
+    bool ahead = false;
     for (; found < arrays_.size(); ++found) {
       const Slot slot = arrays_[found].lookup(line);
       if (slot != kNoSlot) {
         arrays_[found].touch(slot);
         ++counts_[found].hits;
+        ahead = use(line, found, slot);
         break;
       }
       ++counts_[found].misses;
@@ -109,12 +131,13 @@ class CacheHierarchy {
     // From the far end inwards, as the data comes.
     Slot slot = kNoSlot;
     for (std::size_t level = found; level-- > 0;) slot = place(level, line, LineState::kClean, emit);
-    return {slot, found};
+    return {slot, found, ahead};
   }
 
   template <class Emit>
   Slot place(std::size_t level, LineAddress line, LineState state, Emit& emit) {
     const CacheArray::Insertion insertion = arrays_[level].insert(line, state);
+    if (!ahead_.empty()) leave(level, insertion.slot);
     if (insertion.evicted_dirty()) {
       ++counts_[level].write_backs;
       write_back(level + 1, insertion.victim, emit);
@@ -137,8 +160,23 @@ class CacheHierarchy {
     }
   }
 
+  /// Whether the line in that slot was asked for ahead. From now on it was not.
+  bool use(LineAddress line, std::size_t level, Slot slot) {
+    return !ahead_.empty() && ahead_[level][slot] && used(line);
+  }
+  bool used(LineAddress line);
+  /// Another line has taken that slot.
+  void leave(std::size_t level, Slot slot) {
+    if (!ahead_[level][slot]) return;
+    ahead_[level][slot] = false;
+    ++counts_[level].useless;
+  }
+  void track_ahead();
+
   std::vector<CacheArray> arrays_;
   std::vector<Counts> counts_;
+  std::vector<std::vector<bool>>
+      ahead_;  // by level and slot: not used since; empty: nothing was asked for ahead
 };
 
 }  // namespace cxloom

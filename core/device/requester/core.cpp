@@ -62,7 +62,7 @@ bool Core::held_by(const CoreAccess& access) {
 }
 
 void Core::leave(CoreAccess& access) {
-  if (access.answered() && !access.is_write_back()) answers_.raise(access.done, access);
+  if (access.answered() && !access.in_background()) answers_.raise(access.done, access);
   if (--access.users == 0) left_.push_back(&access);
 }
 

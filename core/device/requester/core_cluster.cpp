@@ -4,26 +4,22 @@
 #include <utility>
 
 #include "component/component_time.hpp"
-#include "component/endpoint.hpp"
-#include "device/requester/core_report.hpp"
 #include "kernel/kernel.hpp"
 #include "protocol/request.hpp"
+#include "workload/stream/prefetched_stream.hpp"
 
 namespace cxloom {
 
-CoreCluster::CoreCluster(const CoreParams& params, std::uint32_t queue, Work& work, Endpoint& endpoint,
-                         Requester& requester)
+CoreCluster::CoreCluster(const CoreParams& params, std::uint32_t queue, const PrefetcherRegistry& prefetchers,
+                         Work& work, Endpoint& endpoint, Requester& requester)
     : params_(params),
-      workload_(std::move(work.stream)),
+      workload_(prefetched(work, {.levels = params.prefetchers(), .kinds = &prefetchers})),
       counts_accesses_(!work.instruction_gaps),
-      walkers_(params.tlb ? params.tlb->walkers : ~std::uint32_t{0}),
       most_(work.in_all.value_or(~std::uint64_t{0})),
       endpoint_(endpoint),
       requester_(requester),
       source_(endpoint.kernel().new_source()),
-      most_write_backs_(queue) {}
-
-std::string CoreCluster::name() const { return endpoint_.name(); }
+      write_backs_(queue) {}
 
 Time CoreCluster::now() const { return endpoint_.now(); }
 
@@ -36,11 +32,6 @@ std::uint32_t CoreCluster::core_of(std::uint32_t thread) {
     threads_.back()->asleep = true;
   }
   return place->second;
-}
-
-// The number of the latest call that was read of any core but this one.
-std::uint64_t CoreCluster::latest_but_of(std::uint32_t core) const {
-  return latest_call_.core != core ? latest_call_.number : of_another_.number;
 }
 
 bool CoreCluster::read() {
@@ -61,9 +52,10 @@ bool CoreCluster::read() {
   read.core = core_of(access.thread);
   read.users = 1;  // until it is answered
   read.walk = access.is_page_walk();
-  if (counts_accesses_) read.access.instruction_gap = 1;
+  if (counts_accesses_) read.access.instruction_gap = read.is_prefetch() ? 0 : 1;
   ++unmade_;
-  if (access.is_call()) note_call(read.core, access);
+  if (access.is_call() && access.address.value() != 0) calls_.add(access.address.value(), read.core);
+  find_line(read);
   producers_.add(read);
   Thread& thread = *threads_[read.core];
   const bool waited = std::exchange(thread.waits, access.role == AccessRole::kWait);
@@ -72,22 +64,9 @@ bool CoreCluster::read() {
   if (std::exchange(thread.asleep, false)) {
     // Whoever waits for a call goes on with it. Of others it is only known what was told before.
     if (access.role == AccessRole::kGoOn) woken_.push_back({&thread, Time{}});
-    else woken_.push_back({&thread, now(), waited ? latest_but_of(read.core) : 0});
+    else woken_.push_back({&thread, now(), waited ? calls_.latest_but_of(read.core) : 0});
   }
   return true;
-}
-
-void CoreCluster::note_call(std::uint32_t core, const Access& call) {
-  const std::uint64_t number = call.address.value();
-  if (number == 0) return;
-  if (latest_call_.core != core) of_another_ = latest_call_;
-  latest_call_ = {core, number};
-  calls_.try_emplace(number);
-  calls_in_order_.push_back(number);
-  if (calls_in_order_.size() > kCalls && calls_.at(calls_in_order_.front()).made) {
-    calls_.erase(calls_in_order_.front());
-    calls_in_order_.pop_front();
-  }
 }
 
 /// Whether its next record is there: time does not pass without it, unless the thread waits.
@@ -115,9 +94,12 @@ void CoreCluster::advance(Thread& thread) {
     if (!dispatched) return;
     thread.coming.pop_front();
     --coming_;
+    if (access.access.reaches_memory() || access.is_use()) thread.registers.dispatched(access);
     if (access.access.reaches_memory()) {
-      if (!access.is_write_back()) ++thread.undone;
+      if (!access.in_background()) ++thread.undone;
       find_address(access);
+    } else if (access.is_use()) {
+      find_data(access);
     } else {
       pass(thread, access);
     }
@@ -130,9 +112,9 @@ void CoreCluster::advance(Thread& thread) {
 bool CoreCluster::may_go_on(Thread& thread, CoreAccess& access) {
   if (access.is_branch()) return !thread.branches && may_branch(access);
   if (access.access.role != AccessRole::kGoOn) return true;
-  const auto found = calls_.find(access.access.address.value());
-  if (found == calls_.end() || found->second.made) return true;
-  found->second.waiting.push_back(&thread);
+  Calls::Call* const call = calls_.find(access.access.address.value());
+  if (call == nullptr || call->made) return true;
+  call->waiting.push_back(&thread);
   return false;
 }
 
@@ -148,27 +130,76 @@ bool CoreCluster::may_branch(CoreAccess& branch) {
     threads_[branch.core]->branches = true;
     return false;
   }
-  if (const CoreAccess* const by = threads_[branch.core]->core.in_window(producer)) resolve(branch, *by);
+  if (const CoreAccess* const by = threads_[branch.core]->core.in_window(producer)) branch.take_times_of(*by);
   return true;
 }
 
-void CoreCluster::resolve(CoreAccess& branch, const CoreAccess& by) {
-  branch.ready = by.ready;
-  branch.created = by.created;
-  branch.done = by.done;
-  branch.segments = by.segments;
-  branch.walk = by.walk;
+// What needs a use needs its line. A use holds the record of its line, so that it knows what its wait was
+// for.
+void CoreCluster::find_line(CoreAccess& read) {
+  const std::uint64_t distance = read.access.dependence;
+  if (distance == 0 || distance > read.number || !producers_.has(read.number - distance)) return;
+  CoreAccess* line = producers_.pending(read.number - distance);
+  if (line != nullptr && line->is_use()) {
+    line = line->line;
+    read.access.dependence = line == nullptr ? 0 : static_cast<std::uint32_t>(read.number - line->number);
+  }
+  if (line == nullptr || !read.is_use()) return;
+  read.line = line;
+  ++line->users;
+}
+
+// A use has the times of the record that brings its line; if that was answered before the use was read, none.
+void CoreCluster::find_data(CoreAccess& use) {
+  Thread& thread = *threads_[use.core];
+  if (use.line == nullptr) {
+    thread.registers.release(use);
+    give_granted(thread);
+    pass(thread, use);
+  } else if (use.line->answered()) {
+    this->use(use);
+  } else {
+    ++thread.undone;
+    make_at(use, use.dispatched);
+  }
+}
+
+// Its core has come to it.
+void CoreCluster::wait_for_line(Thread& thread, CoreAccess& use) {
+  if (!use.line->answered()) {
+    use.next = std::exchange(use.line->dependents, &use);
+    thread.registers.ask(use);
+    give_granted(thread);
+    return;
+  }
+  const bool holds = thread.core.holder() == &use;
+  --thread.undone;
+  this->use(use);
+  if (holds) advance(thread);
+}
+
+void CoreCluster::use(CoreAccess& use) {
+  Thread& thread = *threads_[use.core];
+  if (use.has_fill_buffer) meter_.fill_buffers(now(), -1);
+  thread.registers.release(use);
+  give_granted(thread);
+  CoreAccess& line = *std::exchange(use.line, nullptr);
+  use.take_times_of(line);
+  if (--line.users == 0) accesses_.give_back(line);
+  --unmade_;
+  producers_.answer(use.number, use.done);
+  if (--use.users == 0) accesses_.give_back(use);
 }
 
 // What is no access is done as soon as all before it is.
 void CoreCluster::pass(Thread& thread, CoreAccess& access) {
   --unmade_;
-  const auto found =
-      access.access.enters_kernel() ? calls_.find(access.access.address.value()) : calls_.end();
+  const std::uint64_t number = access.access.address.value();
+  Calls::Call* const call = access.access.enters_kernel() ? calls_.find(number) : nullptr;
   if (access.access.role == AccessRole::kGoOn) {
-    if (found != calls_.end()) wake(thread, found->second.at, found->second.path.get());
-  } else if (found != calls_.end()) {
-    make_call(thread, found->first, found->second, access.dispatched);
+    if (call != nullptr) wake(thread, call->at, call->path.get());
+  } else if (call != nullptr) {
+    make_call(thread, number, *call, access.dispatched);
   }
   thread.ran = true;
   access.ready = access.created = access.done = access.dispatched;
@@ -176,15 +207,8 @@ void CoreCluster::pass(Thread& thread, CoreAccess& access) {
   if (--access.users == 0) accesses_.give_back(access);
 }
 
-void CoreCluster::make_call(Thread& thread, std::uint64_t number, Call& call, Time at) {
-  call.made = true;
-  call.at = at;
-  call.path = std::make_unique<PathUpTo>(meter_.path().up_to(places_.at(thread.number), thread.core.time()));
-  paths_in_order_.push_back(number);
-  if (paths_in_order_.size() > kPaths) {
-    if (const auto old = calls_.find(paths_in_order_.front()); old != calls_.end()) old->second.path.reset();
-    paths_in_order_.pop_front();
-  }
+void CoreCluster::make_call(Thread& thread, std::uint64_t number, Calls::Call& call, Time at) {
+  calls_.make(number, call, at, meter_.path().up_to(places_.at(thread.number), thread.core.time()));
   for (Thread* const each : std::exchange(call.waiting, {})) woken_.push_back({each, {}});
 }
 
@@ -199,11 +223,6 @@ void CoreCluster::wake(Thread& thread, Time at, const PathUpTo* by) {
     meter_.path().goes_on(places_.at(thread.number), thread.core.time(), *by);
 }
 
-const PathUpTo* CoreCluster::path_of(const Woken& woken) const {
-  const auto found = woken.behind == 0 ? calls_.end() : calls_.find(woken.behind);
-  return found == calls_.end() ? nullptr : found->second.path.get();
-}
-
 // Threads of which nothing is known yet run, too.
 void CoreCluster::read_ahead() {
   while (coming_ < kAhead && read()) {
@@ -216,7 +235,7 @@ void CoreCluster::advance_all() {
   while (!woken_.empty()) {
     const Woken woken = woken_.back();
     woken_.pop_back();
-    wake(*woken.thread, woken.at, path_of(woken));
+    wake(*woken.thread, woken.at, calls_.path_to(woken.behind));
     advance(*woken.thread);
     // The last one that goes on may be what others had no room for, and wait itself now.
     if (woken_.empty() && short_of_room_ && has_room()) {
@@ -267,54 +286,29 @@ void CoreCluster::make_at(CoreAccess& access, Time ready) {
 
 void CoreCluster::make(CoreAccess& access) {
   Thread& thread = *threads_[access.core];
-  if (access.walk && !access.has_walker) {
-    if (thread.walks == walkers_) {
-      thread.unwalked.push_back(&access);
-      return;
-    }
-    ++thread.walks;
-    access.has_walker = true;
-  }
+  if (access.walk && !thread.walkers.take(access)) return;
+  if (access.is_use()) return wait_for_line(thread, access);
   if (access.is_write_back()) {
-    if (write_backs_ == most_write_backs_) {
-      unwritten_.push_back(&access);
-      return;
-    }
-    ++write_backs_;
-  } else {
-    if (thread.misses == params_.mshrs) {
-      thread.waiting.push_back(&access);
-      return;
-    }
-    ++thread.misses;
-  }
-  made_.push_back(&access);
-}
-
-// Nobody waits for them, so that more may come than memory takes: what is made behind them must not wait for
-// all.
-void CoreCluster::release_write_back() {
-  --write_backs_;
-  if (unwritten_.empty()) return;
-  CoreAccess& first = *unwritten_.front();
-  unwritten_.pop_front();
-  make(first);
-}
-
-// The loads of a walk belong to one instruction, and each waits for the one before.
-bool CoreCluster::goes_on(const CoreAccess& walk, const CoreAccess& dependent) {
-  return dependent.walk && dependent.core == walk.core && dependent.position == walk.position;
-}
-
-void CoreCluster::release_walker(Thread& thread) {
-  if (thread.unwalked.empty()) {
-    --thread.walks;
+    if (write_backs_.take(access)) made_.push_back(&access);
     return;
   }
-  CoreAccess& first = *thread.unwalked.front();
-  thread.unwalked.pop_front();
-  first.has_walker = true;
-  make(first);
+  thread.registers.ask(access);
+  give_granted(thread);
+}
+
+// To the requester, which takes them when it has a place for them. A use is none of its accesses.
+void CoreCluster::give_granted(Thread& thread) {
+  while (CoreAccess* const granted = thread.registers.granted()) {
+    if (granted->has_fill_buffer) meter_.fill_buffers(now(), +1);
+    if (!granted->is_use()) {
+      made_.push_back(granted);
+      continue;
+    }
+    if (!granted->line->is_prefetch()) continue;
+    Thread& fetching = *threads_[granted->line->core];
+    fetching.registers.hurry(*granted->line);
+    if (&fetching != &thread) give_granted(fetching);
+  }
 }
 
 void CoreCluster::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
@@ -370,15 +364,13 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
   producers_.answer(access.number, now);
   Thread& thread = *threads_[access.core];
   if (access.is_write_back()) {
-    release_write_back();
+    // More may come than memory takes: what is made behind them must not wait for all.
+    if (CoreAccess* const next = write_backs_.release()) made_.push_back(next);
   } else {
-    --thread.undone;
-    --thread.misses;
-    if (!thread.waiting.empty()) {
-      CoreAccess& first = *thread.waiting.front();
-      thread.waiting.pop_front();
-      make(first);
-    }
+    if (!access.is_prefetch()) --thread.undone;
+    if (access.has_fill_buffer) meter_.fill_buffers(now, -1);
+    thread.registers.release(access);
+    give_granted(thread);
   }
   bool resolved = false;  // a branch
   bool keeps_walker = false;
@@ -388,19 +380,28 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
     each = std::exchange(each->next, std::exchange(in_order, each));
   while (in_order) {
     CoreAccess& dependent = *std::exchange(in_order, in_order->next);
-    if (dependent.is_branch()) {
-      resolve(dependent, access);
-      Thread& behind = *threads_[dependent.core];
-      behind.branches = false;
-      if (&behind != &thread) advance(behind);
-      resolved |= &behind == &thread;
+    Thread& behind = *threads_[dependent.core];
+    if (dependent.is_branch() || dependent.is_use()) {
+      const bool goes_on = dependent.is_branch() || behind.core.holder() == &dependent;
+      if (dependent.is_branch()) {
+        dependent.take_times_of(access);
+        behind.branches = false;
+      } else {
+        --behind.undone;
+        use(dependent);
+      }
+      if (&behind == &thread) resolved |= goes_on;
+      else if (goes_on) advance(behind);
+      else rest_if_idle(behind);
     } else {
-      if (access.walk && goes_on(access, dependent)) keeps_walker = dependent.has_walker = true;
+      if (access.walk && PageWalkers::goes_on(access, dependent)) keeps_walker = dependent.has_walker = true;
       make_at(dependent, std::max(dependent.dispatched, now + cycles_between(dependent)));
     }
   }
   access.dependents = nullptr;
-  if (access.walk && !keeps_walker) release_walker(thread);
+  if (access.walk && !keeps_walker) {
+    if (CoreAccess* const first = thread.walkers.release()) make(*first);
+  }
   if (resolved || thread.core.holder() == &access) {
     advance(thread);
   } else {
@@ -436,10 +437,10 @@ std::vector<CoreTime> CoreCluster::times() const {
   return times;
 }
 
-std::vector<MeasureInfo> CoreCluster::measures() { return core_measures(); }
-
 void CoreCluster::report(MeasureSink& sink) const {
-  CoresInWindow cores{.clock = params_.clock, .has_tlb = params_.tlb.has_value()};
+  CoresInWindow cores{.clock = params_.clock,
+                      .has_tlb = params_.tlb.has_value(),
+                      .has_fill_buffers = params_.fill_buffers.has_value()};
   for (const auto& thread : threads_)
     cores.threads.push_back({.number = thread->number, .begun = thread->begun});
   meter_.report(std::move(cores), sink);

@@ -1,11 +1,13 @@
 #include "device/requester/core_params.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <string>
 
 #include "base/schema.hpp"
 #include "component/resource.hpp"
 #include "tags/cache_schema.hpp"
+#include "tags/prefetcher.hpp"
 
 namespace cxloom {
 
@@ -16,6 +18,17 @@ void CoreCacheParams::describe(Schema<CoreCacheParams>& schema) {
       .min(1)
       .max(10'000)
       .doc("From the address of a load to its data, where this is the nearest cache that has the line.");
+  schema.field("prefetch", &CoreCacheParams::prefetch)
+      .category("prefetchers")
+      .doc(
+          "Which lines this level asks for ahead of their use. It sees the accesses that miss the levels before "
+          "it.");
+  schema.field("throttle", &CoreCacheParams::throttle)
+      .doc("Fewer lines are asked for while few of them are used (docs/model/program.md).")
+      .source("own choice: Srinath et al., HPCA 2007");
+  schema.effective(
+      "throttle", [](const CoreCacheParams& params) { return params.prefetch.kind != "none"; },
+      "unless the level has a prefetcher: set prefetch");
 }
 
 void CoreParams::describe(Schema<CoreParams>& schema) {
@@ -50,10 +63,24 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
   schema.field("mshrs", &CoreParams::mshrs)
       .min(1)
       .max(1U << 20U)
-      .doc("Lines that a core waits for at the same time at most; write-backs take none.")
+      .doc(
+          "Lines that a core waits for at the same time at most, prefetches included; write-backs take none.")
       .source(
           "Intel 64 and IA-32 Architectures Optimization Reference Manual: the second level of Golden Cove "
           "has 48");
+  schema.field("fill_buffers", &CoreParams::fill_buffers)
+      .min(1)
+      .max(1U << 20U)
+      .default_text("mshrs")
+      .doc(
+          "Lines at most that instructions of a core wait for at the same time: loads, stores and page walks. "
+          "Prefetches take none, so that they alone fill the rest of `mshrs`.")
+      .source(
+          "by default no limit besides `mshrs`. Intel Architecture Day 2021: the first level of Golden Cove "
+          "has 16 fill buffers; its predecessors have 10 to 12");
+  schema.rule(
+      "more fill buffers than mshrs, of which each miss needs one",
+      [](const CoreParams& params) { return params.demands() <= params.mshrs; }, "fill_buffers");
   schema.field("store_buffer", &CoreParams::store_buffer)
       .min(1)
       .max(1U << 20U)
@@ -94,7 +121,39 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
           "once; {} has that of Golden Cove.");
 }
 
+std::vector<LevelPrefetcher> CoreParams::prefetchers() const {
+  std::vector<LevelPrefetcher> all;
+  for (const CoreCacheParams& cache : caches) all.push_back({cache.prefetch, cache.throttle});
+  return all;
+}
+
+// The prefetchers themselves know neither time nor what is under way.
+std::uint32_t CoreParams::prefetches() const {
+  std::uint64_t registers = 0;
+  for (const CoreCacheParams& cache : caches) {
+    if (cache.prefetch.kind == "none") continue;
+    const Value* const given = cache.prefetch.params.find("registers");
+    registers +=
+        given != nullptr ? static_cast<std::uint64_t>(*given->as_integer()) : PrefetcherParams{}.registers;
+  }
+  return registers == 0 ? mshrs : static_cast<std::uint32_t>(std::min<std::uint64_t>(registers, mshrs));
+}
+
 void CoreParams::resources(ResourceSink& sink) const {
+  if (fill_buffers) {
+    sink.add({.name = "the fill buffers of the core of",
+              .stage = Stage::kRequester,
+              .capacity = *fill_buffers,
+              .occupancy = Occupancy::kLevel,
+              .measures = {"per_requester.*.core.fill_buffers_mean"},
+              .wait = Segment::kRequesterQueue,
+              .counts = Traffic::kLines,
+              .part = "requester",
+              .twice = {doubled("core.fill_buffers", *fill_buffers)},
+              .twice_text = std::to_string(2 * std::uint64_t{*fill_buffers}) + " fill buffers",
+              .full_from = 0.95,
+              .each = "per_requester.*.core.threads"});
+  }
   sink.add({.name = "the miss registers (MSHRs) of the core of",
             .stage = Stage::kRequester,
             .capacity = mshrs,

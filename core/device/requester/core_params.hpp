@@ -7,6 +7,7 @@
 
 #include "base/parameters.hpp"
 #include "base/units.hpp"
+#include "tags/core_prefetchers.hpp"
 #include "tags/tlb.hpp"
 
 namespace cxloom {
@@ -19,6 +20,8 @@ struct CoreCacheParams {
   std::uint32_t ways = 12;
   KindSpec policy{"lru", Value(Value::Map{})};
   std::uint32_t cycles = 5;
+  KindSpec prefetch{"none", Value(Value::Map{})};
+  bool throttle = true;
 
   std::uint64_t lines() const { return size.count() / kLineBytes; }
 
@@ -32,6 +35,7 @@ struct CoreParams {
   double cycles_per_instruction = 0.25;
   std::uint32_t window = 512;
   std::uint32_t mshrs = 48;
+  std::optional<std::uint32_t> fill_buffers;  ///< none: `mshrs`
   std::uint32_t store_buffer = 112;
   std::uint32_t cores = 64;
   std::uint32_t branch_penalty = 17;
@@ -40,6 +44,13 @@ struct CoreParams {
   std::optional<TlbParams> tlb;
 
   static void describe(Schema<CoreParams>& schema);
+  /// Those of the caches, the nearest first.
+  std::vector<LevelPrefetcher> prefetchers() const;
+  /// Prefetches of a core that are under way at most: what the prefetchers of its caches allow, if it has
+  /// some.
+  std::uint32_t prefetches() const;
+  /// Lines that its instructions wait for at most.
+  std::uint32_t demands() const { return fill_buffers.value_or(mshrs); }
   void resources(ResourceSink& sink) const;
 };
 

@@ -20,6 +20,7 @@ struct CoreMeasured {
   double time = 0;
   double longest = 0;
   std::optional<double> instructions_a_cycle;
+  std::optional<double> fill_buffers;
   double busy = 0;
   double chain = 0;
   double mshr = 0;
@@ -96,6 +97,10 @@ constexpr std::array kCoreMeasures{
     part<&CoreMeasured::idle>(kIdle),
     part<&CoreMeasured::kernel>(kKernel),
     part<&CoreMeasured::memory>(kMemory),
+    measure<&CoreMeasured::fill_buffers>(
+        "fill_buffers_mean", "",
+        "fill buffers that misses of instructions take, of all cores, mean over time. Absent without "
+        "fill_buffers"),
     measure<&CoreMeasured::path>(
         "critical_path", "",
         "where the time of the run went: of the thread that ended last from when it waited last, of the "
@@ -158,6 +163,7 @@ void report_cores(const CoresInWindow& cores, MeasureSink& sink) {
   CoreMeasured measured = measured_of(sum, cores.has_tlb);
   measured.threads = cores.threads.size();
   measured.longest = longest.ns();
+  measured.fill_buffers = cores.fill_buffers;
   if (sum.total > Time{}) {
     const double cycles = sum.total.ns() * 1e-9 * cores.clock.rate.per_second();
     measured.instructions_a_cycle = static_cast<double>(sum.instructions) / cycles;

@@ -21,8 +21,10 @@ struct ThreadInWindow {
 struct CoresInWindow {
   Frequency clock;
   bool has_tlb = false;
+  bool has_fill_buffers = false;  ///< fewer than miss registers, perhaps
   std::vector<ThreadInWindow> threads;
-  std::optional<CoreTime> path = std::nullopt;  ///< of several threads in a window from the start
+  std::optional<CoreTime> path = std::nullopt;        ///< of several threads in a window from the start
+  std::optional<double> fill_buffers = std::nullopt;  ///< that were taken, mean over time
 };
 
 std::vector<MeasureInfo> core_measures();

@@ -7,12 +7,14 @@
 
 namespace cxloom {
 
-void CoresMeter::open_window(bool from_start, std::vector<CoreTime> times) {
+void CoresMeter::open_window(Time at, bool from_start, std::vector<CoreTime> times) {
+  fill_buffers_.open(at);
   whole_ = from_start;
   if (!from_start) opened_ = std::move(times);
 }
 
-void CoresMeter::close_window(std::vector<CoreTime> times) {
+void CoresMeter::close_window(Time at, std::vector<CoreTime> times) {
+  fill_buffers_.close(at);
   closed_ = std::move(times);
   if (!whole_ || closed_.empty()) return;
   const auto longest = std::ranges::max_element(closed_, {}, &CoreTime::total);
@@ -30,6 +32,7 @@ void CoresMeter::report(CoresInWindow cores, MeasureSink& sink) const {
     if (i < on_path.size()) thread.on_path = on_path[i];
   }
   if (several) cores.path = longest_.time;
+  if (cores.has_fill_buffers) cores.fill_buffers = fill_buffers_.mean();
   report_cores(cores, sink);
 }
 

@@ -28,7 +28,8 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       write_back_buffer_(context.kernel, "room in the write-back buffer", endpoint),
       fence_(context.kernel, "the answers to all accesses before a fence", endpoint),
       completion_timeout_(params.completion_timeout),
-      core_params_(params.core) {
+      core_params_(params.core),
+      prefetchers_(context.prefetchers) {
   endpoint.add(*this);
   endpoint.system_context().roles.declare<cxloom::Requester>(endpoint, endpoint.id(), *this);
   Agent* taker = this;
@@ -57,7 +58,7 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
   count_.begin(work);
   std::shared_ptr<const Tiering> tiering = std::move(work.tiering);
   if (core_params_) {
-    auto cores = std::make_unique<CoreCluster>(*core_params_, queue_, work, endpoint(),
+    auto cores = std::make_unique<CoreCluster>(*core_params_, queue_, prefetchers_, work, endpoint(),
                                                static_cast<CoreCluster::Requester&>(*this));
     cores_ = cores.get();
     work.stream = std::move(cores);
@@ -381,11 +382,8 @@ void Sequencer::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
 }
 
 void Sequencer::go_on() {
-  if (asks_again_) {
-    take_made();
-  } else {
-    issue_what_can_be_issued();
-  }
+  if (asks_again_) take_made();
+  else issue_what_can_be_issued();
   if (out_of_work() && outstanding() == 0) observer_->rests();
 }
 
@@ -394,14 +392,14 @@ void Sequencer::open_window(Time at) {
   count_.open_window();
   ended_ = out_of_work();
   meter_.open_window(at);
-  if (cores_) cores_->open_window(issued() == 0);
+  if (cores_) cores_->open_window(at, issued() == 0);
   if (cache_) cache_->open_window(at);
   if (throttle_) throttle_->open_window(at);
 }
 
 void Sequencer::close_window(Time at) {
   meter_.close_window(at);
-  if (cores_) cores_->close_window();
+  if (cores_) cores_->close_window(at);
   if (cache_) cache_->close_window(at);
   if (throttle_) throttle_->close_window(at);
 }

@@ -33,13 +33,17 @@ enum class AccessRole : std::uint8_t {
   kProgress,  ///< the thread has come so far
   // This is one again.
   kPageWalk,  ///< its instruction: the place of a page is read from the page table
+  kPrefetch,  ///< nobody: a prefetcher of its core asks for the line ahead of its use
+  // And this is none.
+  kUse,  ///< its instruction, for the line of the record that it depends on: a read for the data, a write for
+         ///< its place in the store buffer
 };
-inline constexpr std::uint8_t kAccessRoles = static_cast<std::uint8_t>(AccessRole::kPageWalk) + 1;
+inline constexpr std::uint8_t kAccessRoles = static_cast<std::uint8_t>(AccessRole::kUse) + 1;
 
 /// Whether an access of this kind may have the role: the read of a line for a store reads, a write-back
 /// writes.
 constexpr bool may_be(AccessRole role, AccessKind kind) {
-  return role == AccessRole::kDemand ||
+  return role == AccessRole::kDemand || (role == AccessRole::kUse && kind == AccessKind::kWrite) ||
          kind == (role == AccessRole::kWriteBack ? AccessKind::kWrite : AccessKind::kRead);
 }
 
@@ -71,7 +75,9 @@ struct Access {
     return static_cast<std::uint16_t>((reach + kLineBytes - 1) / kLineBytes);
   }
   bool is_page_walk() const { return role == AccessRole::kPageWalk; }
-  bool reaches_memory() const { return role < AccessRole::kCall || is_page_walk(); }
+  bool reaches_memory() const {
+    return role < AccessRole::kCall || is_page_walk() || role == AccessRole::kPrefetch;
+  }
   bool is_call() const { return role == AccessRole::kCall || role == AccessRole::kWait; }
   bool enters_kernel() const { return is_call() || role == AccessRole::kGoOn; }
 };

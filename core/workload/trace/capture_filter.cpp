@@ -30,15 +30,17 @@ Access record_of(const Access& access, LineAddress line, AccessKind kind, Access
 
 CaptureFilter::CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies,
                              bool first_touch, std::uint64_t skip, std::uint64_t limit, std::uint32_t cores,
-                             Bytes page)
+                             Bytes page, CorePrefetch prefetch)
     : pages_(page),
       levels_(levels),
       policies_(policies),
       most_cores_(cores),
+      page_(page),
+      prefetch_(std::move(prefetch)),
       first_touch_(first_touch),
       skip_(skip),
       limit_(limit) {
-  cores_.push_back(std::make_unique<Core>(levels_, policies_));  // refuses wrong levels
+  cores_.push_back(std::make_unique<Core>(levels_, policies_, prefetch_, page_));  // refuses wrong levels
   before_.counts.resize(this->levels());
   note_start();
 }
@@ -49,7 +51,7 @@ CaptureFilter::Core& CaptureFilter::core_of(std::uint32_t thread) {
   if (core != nullptr) return *core;
   auto fewest = std::ranges::min_element(cores_, {}, [](const auto& each) { return each->threads_; });
   if ((*fewest)->threads_ > 0 && cores_.size() < most_cores_) {
-    cores_.push_back(std::make_unique<Core>(levels_, policies_));
+    cores_.push_back(std::make_unique<Core>(levels_, policies_, prefetch_, page_));
     fewest = std::prev(cores_.end());
   }
   core = fewest->get();
@@ -69,7 +71,7 @@ CaptureFilter::Delivery CaptureFilter::access(Core& core, const Access& access, 
   if (!core.caches_) {
     Access record = access;
     if (first_touch_) record.address = pages_.translate(access.address);
-    return {give(record, producer, records)};
+    return {.record = give(record, producer, records), .recorded = true};
   }
   const std::uint64_t first = access.address.value() / kLineBytes;
   const std::uint64_t last = (access.address.value() + access.size - 1) / kLineBytes;
@@ -80,6 +82,7 @@ CaptureFilter::Delivery CaptureFilter::access(Core& core, const Access& access, 
     core.recent_[number % kRecent] = {number, line, found.slot};
     latest.record = std::max(latest.record, core.delivered_by(line));
     latest.level = std::max(latest.level, found.level);
+    latest.recorded |= found.level == levels() || found.ahead;
   }
   return latest;
 }
@@ -110,20 +113,61 @@ void CaptureFilter::arrives(Core& core, Address address, std::uint64_t cycle) {
   if (recent.line == line) recent.arrives = cycle;
 }
 
+/// What the caches of a core ask memory for, as records: reads of that role, and write-backs.
+auto CaptureFilter::record_with(Core& core, const Access& access, AccessRole reader, std::uint64_t producer,
+                                std::vector<Access>& records) {
+  return [=, this, &core, &access, &records](LineAddress line, AccessKind kind) {
+    if (kind == AccessKind::kWrite) {
+      give(record_of(access, line, kind, AccessRole::kWriteBack), 0, records);
+      return;
+    }
+    const std::uint64_t number = give(record_of(access, line, kind, reader), producer, records);
+    core.fills_[line.number() % kFills] = {line.number(), number};
+  };
+}
+
 CacheHierarchy::Found CaptureFilter::access_line(Core& core, LineAddress line, const Access& access,
                                                  std::uint64_t producer, std::vector<Access>& records) {
   const AccessRole reader = access.kind == AccessKind::kWrite ? AccessRole::kStoreFill : access.role;
   // A store to a line that others had, too, asks for it anew; what the core has of it can be read meanwhile.
   if (cores_.size() > 1 && take_from_others(core, line, access, records))
     give(record_of(access, line, AccessKind::kRead, reader), producer, records);
-  return core.caches_->access_line(line, access.kind, [&](LineAddress missed, AccessKind kind) {
-    if (kind == AccessKind::kRead) {
-      const std::uint64_t number = give(record_of(access, missed, kind, reader), producer, records);
-      core.fills_[missed.number() % kFills] = {missed.number(), number};
-    } else {
-      give(record_of(access, missed, kind, AccessRole::kWriteBack), 0, records);
+  CacheHierarchy::Found found =
+      core.caches_->access_line(line, access.kind, record_with(core, access, reader, producer, records));
+  if (!core.prefetchers_.any() || access.is_page_walk()) return found;
+  // A line that came long ago is there.
+  found.ahead &= core.delivered_by(line) != 0;
+  if (found.ahead) use(core, line, access, records);
+  prefetch(core, line, access, found, producer, records);
+  return found;
+}
+
+/// The first use of a line that was asked for ahead waits for what is left of its way.
+void CaptureFilter::use(Core& core, LineAddress line, const Access& access, std::vector<Access>& records) {
+  Access record = record_of(access, line, access.kind, AccessRole::kUse);
+  record.dependence_cycles = 0;
+  give(record, core.delivered_by(line), records);
+}
+
+// Each level sees the accesses that miss those before it. Lines that others have written are left alone.
+void CaptureFilter::prefetch(Core& core, LineAddress line, const Access& access,
+                             const CacheHierarchy::Found& found, std::uint64_t producer,
+                             std::vector<Access>& records) {
+  for (std::size_t level = 0; level <= found.level && level < levels(); ++level) {
+    if (!core.prefetchers_.has(level)) continue;
+    const Found what = level < found.level ? Found::kMiss : found.ahead ? Found::kFirstUse : Found::kHit;
+    const CacheHierarchy::Counts& so_far = core.caches_->counts(level);
+    const auto& wanted =
+        core.prefetchers_.wanted(level, {line, access.thread, what}, so_far.useful, so_far.useless);
+    for (const LineAddress each : wanted) {
+      const auto is_dirty = [&](const auto& other) {
+        return other.get() != &core && other->caches_->state(each) == LineState::kDirty;
+      };
+      if (cores_.size() > 1 && std::ranges::any_of(cores_, is_dirty)) continue;
+      core.caches_->ask_ahead(each, level,
+                              record_with(core, access, AccessRole::kPrefetch, producer, records));
     }
-  });
+  }
 }
 
 /// What a line that is dirty elsewhere holds goes to where all can read it; a store leaves it nowhere else.
@@ -186,6 +230,9 @@ CacheHierarchy::Counts CaptureFilter::sum(std::size_t level) const {
     sum.hits += each.hits;
     sum.misses += each.misses;
     sum.write_backs += each.write_backs;
+    sum.prefetches += each.prefetches;
+    sum.useful += each.useful;
+    sum.useless += each.useless;
   }
   return sum;
 }
@@ -194,8 +241,12 @@ CacheHierarchy::Counts CaptureFilter::counts(std::size_t level) const {
   const CacheHierarchy::Counts now = sum(level);
   const CacheHierarchy::Counts& start = at_start_.counts[level];
   const CacheHierarchy::Counts& before = before_.counts[level];
-  return {recorded(now.hits, start.hits, before.hits), recorded(now.misses, start.misses, before.misses),
-          recorded(now.write_backs, start.write_backs, before.write_backs)};
+  return {recorded(now.hits, start.hits, before.hits),
+          recorded(now.misses, start.misses, before.misses),
+          recorded(now.write_backs, start.write_backs, before.write_backs),
+          recorded(now.prefetches, start.prefetches, before.prefetches),
+          recorded(now.useful, start.useful, before.useful),
+          recorded(now.useless, start.useless, before.useless)};
 }
 
 void CaptureFilter::note_start() {

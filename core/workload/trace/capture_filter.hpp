@@ -7,14 +7,16 @@
 #include <vector>
 
 #include "tags/cache_hierarchy.hpp"
+#include "tags/core_prefetchers.hpp"
 #include "workload/stream/access_stream.hpp"
 #include "workload/trace/page_map.hpp"
 
 namespace cxloom {
 
 /// Fed the accesses of a program, gives the records of a trace: the accesses themselves if there are no
-/// caches, otherwise the misses (reads of a line) and write-backs (writes of a line) of the last level. The
-/// instruction gap of a record counts from the record of the same thread before it.
+/// caches, otherwise the misses (reads of a line) and write-backs (writes of a line) of the last level, the
+/// lines that prefetchers ask memory for, and their first uses. The instruction gap of a record counts from
+/// the record of the same thread before it.
 class CaptureFilter {
  public:
   /// With `first_touch` addresses are physical, pages getting frames in the order of their first touch,
@@ -24,7 +26,7 @@ class CaptureFilter {
   /// no more than `cores`; further threads share them.
   CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies, bool first_touch,
                 std::uint64_t skip, std::uint64_t limit, std::uint32_t cores = 1,
-                Bytes page = Bytes{kPageBytes});
+                Bytes page = Bytes{kPageBytes}, CorePrefetch prefetch = {});
   CaptureFilter(const CaptureFilter&) = delete;
   CaptureFilter& operator=(const CaptureFilter&) = delete;
 
@@ -48,6 +50,7 @@ class CaptureFilter {
     /// caches; 0 if that is not in the trace, or long ago.
     std::uint64_t record = 0;
     std::size_t level = 0;      ///< of the caches, in which its line was; `levels()` if in none
+    bool recorded = false;      ///< it waits for its line, and has a record that says so
     std::uint64_t arrives = 0;  ///< what `arrives` said of its line
   };
 
@@ -115,6 +118,11 @@ class CaptureFilter {
 
   CacheHierarchy::Found access_line(Core& core, LineAddress line, const Access& access,
                                     std::uint64_t producer, std::vector<Access>& records);
+  auto record_with(Core& core, const Access& access, AccessRole reader, std::uint64_t producer,
+                   std::vector<Access>& records);
+  void use(Core& core, LineAddress line, const Access& access, std::vector<Access>& records);
+  void prefetch(Core& core, LineAddress line, const Access& access, const CacheHierarchy::Found& found,
+                std::uint64_t producer, std::vector<Access>& records);
   bool take_from_others(Core& core, LineAddress line, const Access& access, std::vector<Access>& records);
   CacheHierarchy::Counts sum(std::size_t level) const;
   std::uint64_t give(Access record, std::uint64_t producer, std::vector<Access>& records);
@@ -132,6 +140,8 @@ class CaptureFilter {
   std::vector<CacheParams> levels_;
   const VictimRegistry& policies_;
   std::uint32_t most_cores_;
+  Bytes page_;
+  CorePrefetch prefetch_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<Core*> by_thread_;
   bool first_touch_;
@@ -149,7 +159,9 @@ class CaptureFilter {
 /// The caches of a core, and what it accessed lately.
 class CaptureFilter::Core {
  public:
-  Core(const std::vector<CacheParams>& levels, const VictimRegistry& policies) {
+  Core(const std::vector<CacheParams>& levels, const VictimRegistry& policies, const CorePrefetch& prefetch,
+       Bytes page)
+      : prefetchers_(prefetch, page) {
     if (!levels.empty()) caches_.emplace(levels, policies);
   }
 
@@ -164,6 +176,7 @@ class CaptureFilter::Core {
 
   std::uint32_t threads_ = 0;
   std::optional<CacheHierarchy> caches_;
+  CorePrefetchers prefetchers_;
   std::vector<Fill> fills_ = std::vector<Fill>(kFills);
   std::vector<Recent> recent_ = std::vector<Recent>(kRecent);
 };
@@ -176,7 +189,7 @@ inline bool CaptureFilter::hits(Core& core, Address address, std::uint32_t size,
   // Others may have the line, too.
   if (kind == AccessKind::kWrite && cores_.size() > 1 && !core.caches_->is_dirty(recent.slot)) return false;
   if (!core.caches_->access_again(recent.cached, kind, recent.slot)) return false;
-  delivery = {core.delivered_by(recent.cached), 0, recent.arrives};
+  delivery = {.record = core.delivered_by(recent.cached), .arrives = recent.arrives};
   return true;
 }
 

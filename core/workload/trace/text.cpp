@@ -15,7 +15,8 @@ constexpr std::string_view kFence = "all";      // of what an access depends on
 constexpr std::string_view kKinds = "RWAFKGL";  // in the order of the kinds of a trace
 static_assert(kKinds.size() == kTraceKinds);
 constexpr std::array<std::string_view, kAccessRoles> kRoles = {
-    "demand", "store-fill", "write-back", "call", "go-on", "wait", "branch", "progress", "page-walk"};
+    "demand", "store-fill", "write-back", "call",     "go-on", "wait",
+    "branch", "progress",   "page-walk",  "prefetch", "use"};
 
 std::string_view name_of(TraceColumn column) { return kTraceColumnNames[static_cast<std::size_t>(column)]; }
 

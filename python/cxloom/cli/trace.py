@@ -317,6 +317,9 @@ def _capture_rows(out: Path, result: CaptureResult) -> Iterator[tuple[str, str]]
         share = counts.misses / max(1, counts.hits + counts.misses)
         text = f"{counted(counts.hits, 'hit')}, {counted(counts.misses, 'miss')} ({share:.1%}), "
         text += counted(counts.write_backs, "write-back")
+        if counts.prefetches:
+            used = counts.useful / max(1, counts.useful + counts.useless)
+            text += f", {counted(counts.prefetches, 'line')} prefetched ({used:.1%} of those that ended were used)"
         yield str(counts.level), text
     if result.loads is not None and result.stores is not None:
         did = f"{result.instructions_in_all:,} instructions, {counted(result.loads, 'load')}"

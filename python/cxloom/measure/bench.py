@@ -258,9 +258,16 @@ class Bench:
         return self._threads or core.count("cores") or 1
 
     def lines_of_core(self, requester: str) -> int:
-        """Lines that a core of a requester with cores waits for at most (`core.mshrs`)."""
+        """Lines that the instructions of a core wait for at most (`core.fill_buffers`, or all its `core.mshrs`)."""
         core = self.part(requester).below("core")
-        return (core.count("mshrs") if core is not None else None) or 1
+        if core is None:
+            return 1
+        return core.count("fill_buffers") or core.count("mshrs") or 1
+
+    def bound_of_core(self, requester: str) -> str:
+        """The parameter that has them."""
+        core = self.part(requester).below("core")
+        return "fill_buffers" if core is not None and core.count("fill_buffers") else "mshrs"
 
     def in_flight(self, requester: str, depth: int = 1) -> int:
         """Requests that it has in flight at most, with its queue divided by `depth`."""
@@ -340,7 +347,8 @@ def note_on_load(bench: Bench) -> str:
 def _threads_of(bench: Bench) -> str:
     return "; ".join(
         f"the load of {name} is of {counted(bench.threads(name), 'thread')}, of which each waits for "
-        f"{bench.lines_of_core(name)} lines at most (core.mshrs), and all for {bench.queue(name)} (queue)"
+        f"{bench.lines_of_core(name)} lines at most (core.{bench.bound_of_core(name)}), and all for "
+        f"{bench.queue(name)} (queue)"
         for name in bench.cored
     )
 

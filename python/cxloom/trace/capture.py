@@ -141,6 +141,12 @@ class LevelCounts:
     hits: int
     misses: int
     write_backs: int
+    prefetches: int = 0
+    """Lines brought into it ahead of their use."""
+    useful: int = 0
+    """Of these, lines that were used."""
+    useless: int = 0
+    """And lines that left it before."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ READ, WRITE, ATOMIC, FLUSH, FLUSH_KEEPING, FLUSH_DATA, FLUSH_DATA_KEEPING = rang
 """Values of the column ``kind``. The first flush takes its line out of the cache, the second leaves it there; those
 with data do the same with a line that was dirty in caches in front, and bring its data along."""
 
-DEMAND, STORE_FILL, WRITE_BACK, CALL, GO_ON, WAIT, BRANCH, PROGRESS, PAGE_WALK = range(9)
+DEMAND, STORE_FILL, WRITE_BACK, CALL, GO_ON, WAIT, BRANCH, PROGRESS, PAGE_WALK, PREFETCH, USE = range(11)
 """Values of the column ``role``."""
 
 ALL_BEFORE = (1 << 32) - 1
@@ -67,7 +67,7 @@ DEFAULTS = {
 
 def reaches_memory(role: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Whether each record is an access."""
-    reaches: NDArray[np.bool_] = (role < CALL) | (role == PAGE_WALK)
+    reaches: NDArray[np.bool_] = (role < CALL) | (role == PAGE_WALK) | (role == PREFETCH)
     return reaches
 
 
@@ -85,7 +85,8 @@ class TraceBatch:
       before it (a fence)
     * ``timestamp`` (int64): picoseconds from the start of the trace, never decreasing; -1 if not given
     * ``role`` (uint8): who in a core waits for it: DEMAND its instruction, STORE_FILL a store whose line it reads,
-      WRITE_BACK nobody, PAGE_WALK its instruction, whose page it finds. The others are no accesses: CALL and WAIT, the
+      WRITE_BACK and PREFETCH nobody, PAGE_WALK its instruction, whose page it finds. The others are no accesses: USE,
+      its instruction wants the line of the record that it depends on; CALL and WAIT, the
       thread makes the system call whose number stands for the address, and does nothing until it goes on if it waits;
       GO_ON, it goes on behind such a call; BRANCH, what follows waits for what it depends on; PROGRESS, it has come so
       far
@@ -190,10 +191,13 @@ class Checker:
             astray = atomic & (batch.address % batch.size != 0)
             allowed = "a multiple of the size of the atomic operation"
             self._refuse_any("address", batch.address, astray, allowed)
-        self._refuse_any("role", batch.role, batch.role > PAGE_WALK, f"0 to {PAGE_WALK}")
+        self._refuse_any("role", batch.role, batch.role > USE, f"0 to {USE}")
         reads, writes = batch.kind == READ, batch.kind == WRITE
-        allowed = "a role for this kind: a write-back writes, all others but a demand read"
+        allowed = (
+            "a role for this kind: a write-back writes, a use reads or writes, all others but a demand read"
+        )
         fits = (batch.role == DEMAND) | np.where(batch.role == WRITE_BACK, writes, reads)
+        fits |= (batch.role == USE) & writes
         self._refuse_any("role", batch.role, ~fits, allowed)
         if batch.dependence.any():
             places = np.arange(self.count, self.count + len(batch), dtype=np.uint64)

@@ -184,6 +184,40 @@ TEST(CacheHierarchy, AgreesWithAReferenceAccessByAccess) {
   }
 }
 
+// Two levels of two and four lines: a line that the second asked for is there, and its first use is told
+// once.
+TEST(CacheHierarchy, ALineThatWasAskedForAheadIsNewWhenItIsUsed) {
+  CacheHierarchy caches({level(2, 0), level(4, 0)}, test::victims());
+  Traffic traffic;
+  const auto emit = [&](LineAddress line, AccessKind kind) { traffic.emplace_back(line.number(), kind); };
+  EXPECT_TRUE(caches.ask_ahead(LineAddress{7}, 1, emit));
+  EXPECT_FALSE(caches.ask_ahead(LineAddress{7}, 1, emit)) << "it is there";
+  EXPECT_TRUE(caches.ask_ahead(LineAddress{7}, 0, emit)) << "the first level lacks it";
+  EXPECT_EQ(traffic, (Traffic{{7, kRead}})) << "memory was asked once";
+  const CacheHierarchy::Found first = caches.access_line(LineAddress{7}, kRead, emit);
+  EXPECT_EQ(first.level, 0U);
+  EXPECT_TRUE(first.ahead);
+  EXPECT_FALSE(caches.access_line(LineAddress{7}, kRead, emit).ahead);
+  EXPECT_EQ(caches.counts(0).useful, 1U);
+  EXPECT_EQ(caches.counts(1).useful, 1U);
+  EXPECT_EQ(caches.counts(0).prefetches, 1U);
+  EXPECT_EQ(caches.counts(1).prefetches, 1U);
+}
+
+TEST(CacheHierarchy, ALineThatLeavesBeforeItsUseIsUseless) {
+  CacheHierarchy caches({level(2, 0), level(4, 0)}, test::victims());
+  const auto ignore = [](LineAddress, AccessKind) {};
+  caches.ask_ahead(LineAddress{7}, 1, ignore);
+  for (std::uint64_t line = 0; line < 4; ++line) access_line(caches, line, kRead);
+  EXPECT_EQ(caches.counts(1).useless, 1U);
+  const CacheHierarchy::Found missed = caches.access_line(LineAddress{7}, kRead, ignore);
+  EXPECT_EQ(missed.level, 2U);
+  EXPECT_FALSE(missed.ahead);
+  caches.ask_ahead(LineAddress{9}, 1, ignore);
+  EXPECT_EQ(caches.take(LineAddress{9}), LineState::kClean);
+  EXPECT_EQ(caches.counts(1).useless, 2U) << "another core took it";
+}
+
 TEST(CacheHierarchy, RefusesLevelsThatCannotBe) {
   EXPECT_THROW(CacheHierarchy({}, test::victims()), InputError);
   try {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 #include <random>
 #include <string>
@@ -217,6 +218,85 @@ TEST(CaptureFilter, WhatHitsIsTheSameWithAndWithoutTheQuickWay) {
   // Once it is complete, nothing counts.
   CaptureFilter::Delivery line;
   EXPECT_FALSE(quick.hits(quick.core_of(1), records.back().address, 8, AccessKind::kRead, line));
+}
+
+// A core whose second level asks for the line behind one that is new.
+CaptureFilter with_next_line(const PrefetcherRegistry& kinds, std::uint32_t cores = 1) {
+  return CaptureFilter(
+      {CacheParams{.size = Bytes{256}, .ways = 4}, CacheParams{.size = Bytes{4096}, .ways = 4}},
+      test::victims(), false, 0, kNoLimit, cores, Bytes{4096},
+      {.levels = {{}, {.kind = {"next-line", Value(Value::Map{})}}}, .kinds = &kinds});
+}
+
+TEST(CaptureFilter, APrefetchAndTheFirstUseOfItsLineAreRecords) {
+  const PrefetcherRegistry& kinds = test::cache_kinds().prefetchers;
+  CaptureFilter filter = with_next_line(kinds);
+  std::vector<Access> records;
+  CaptureFilter::Core& core = filter.core_of(1);
+  filter.access(core, at(0x8000), 0, records);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].role, AccessRole::kDemand);
+  EXPECT_EQ(records[1].role, AccessRole::kPrefetch);
+  EXPECT_EQ(records[1].address, Address{0x8040});
+  EXPECT_EQ(records[1].instruction_gap, 0U);
+  Access next = at(0x8048);
+  next.instruction_gap = 5;
+  const CaptureFilter::Delivery found = filter.access(core, next, 1, records);
+  EXPECT_EQ(found.level, 1U);
+  EXPECT_EQ(found.record, 2U) << "its data come with the prefetch";
+  EXPECT_TRUE(found.recorded);
+  ASSERT_EQ(records.size(), 4U);
+  EXPECT_EQ(records[2].role, AccessRole::kUse);
+  EXPECT_EQ(records[2].dependence, 1U);
+  EXPECT_EQ(records[2].instruction_gap, 5U);
+  EXPECT_EQ(records[3].role, AccessRole::kPrefetch);
+  EXPECT_EQ(records[3].address, Address{0x8080});
+  EXPECT_EQ(records[3].dependence, 3U) << "its address is made of what that of its access is";
+  CaptureFilter::Delivery again;
+  EXPECT_TRUE(filter.hits(core, Address{0x8050}, 8, AccessKind::kRead, again)) << "used before";
+  EXPECT_EQ(again.record, 2U);
+  EXPECT_EQ(filter.records(), 3U) << "a use is no access";
+}
+
+TEST(CaptureFilter, AStoreUsesALineThatWasAskedForAhead) {
+  const PrefetcherRegistry& kinds = test::cache_kinds().prefetchers;
+  CaptureFilter filter = with_next_line(kinds);
+  std::vector<Access> records;
+  CaptureFilter::Core& core = filter.core_of(1);
+  filter.access(core, at(0x8000), 0, records);
+  filter.access(core, at(0x8040, AccessKind::kWrite), 0, records);
+  EXPECT_EQ(records[2].role, AccessRole::kUse);
+  EXPECT_EQ(records[2].kind, AccessKind::kWrite);
+}
+
+TEST(CaptureFilter, APrefetchLeavesThePageAndWhatOthersHaveWrittenAlone) {
+  const PrefetcherRegistry& kinds = test::cache_kinds().prefetchers;
+  CaptureFilter filter = with_next_line(kinds, 2);
+  std::vector<Access> records;
+  filter.access(filter.core_of(1), at(0x8fc0), 0, records);
+  EXPECT_EQ(records.size(), 1U) << "the next line is in another page";
+  filter.access(filter.core_of(2), at(0xa040, AccessKind::kWrite, 2), 0, records);
+  records.clear();
+  filter.access(filter.core_of(1), at(0xa000), 0, records);
+  EXPECT_EQ(records.size(), 1U);
+}
+
+TEST(CaptureFilter, AThrottledPrefetcherAsksForLess) {
+  const PrefetcherRegistry& kinds = test::cache_kinds().prefetchers;
+  std::array<std::uint64_t, 2> asked{};
+  for (const bool throttle : {false, true}) {
+    Value degree(Value::Map{{"degree", 4}});
+    CaptureFilter filter(
+        {CacheParams{.size = Bytes{4096}, .ways = 4}}, test::victims(), false, 0, kNoLimit, 1, Bytes{4096},
+        {.levels = {{.kind = {"next-line", degree}, .throttle = throttle}}, .kinds = &kinds});
+    std::vector<Access> records;
+    CaptureFilter::Core& core = filter.core_of(1);
+    for (std::uint64_t page = 0; page < 4000; ++page) filter.access(core, at(page * 4096), 0, records);
+    asked[throttle ? 1 : 0] = filter.counts(0).prefetches;
+    EXPECT_EQ(filter.counts(0).useful, 0U);
+  }
+  EXPECT_EQ(asked[0], 16000U);
+  EXPECT_LT(asked[1], 5000U) << "one line at an access, once it is seen that none is used";
 }
 
 TEST(CaptureFilter, ProcessesHaveFramesOfTheirOwn) {

@@ -162,7 +162,7 @@ TEST(TextTrace, RolesAndCycles) {
   EXPECT_EQ(
       error(header + "0x40 R flush 0 0\n"),
       "line 2: bad role, found 'flush'; allowed: demand, store-fill, write-back, call, go-on, wait, branch, "
-      "progress or page-walk");
+      "progress, page-walk, prefetch or use");
   EXPECT_EQ(error(header + "0x40 W call 0 0\n"),
             "line 2: bad role, found 'call'; allowed: the kind R for this role");
   EXPECT_EQ(error(header + "0x40 R write-back 0 0\n"),

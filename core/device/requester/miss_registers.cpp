@@ -1,0 +1,102 @@
+#include "device/requester/miss_registers.hpp"
+
+#include <utility>
+
+namespace cxloom {
+
+namespace {
+
+bool needs_register(const CoreAccess& access) { return !access.is_use(); }
+bool needs_fill_buffer(const CoreAccess& access) { return !access.is_prefetch(); }
+bool is_early(const CoreAccess& access) { return access.is_prefetch() && !access.urgent; }
+
+}  // namespace
+
+void MissRegisters::dispatched(CoreAccess& access) {
+  if (!access.in_background()) {
+    latest_ = &access;
+  } else if (access.is_prefetch() && latest_ != nullptr) {
+    access.behind = std::exchange(latest_->leads_to, &access);
+    access.follows = true;
+  }
+}
+
+bool MissRegisters::has_room(const CoreAccess& access) const {
+  if (needs_register(access) && registers_taken_ == registers_) return false;
+  if (needs_fill_buffer(access) && fill_buffers_taken_ == fill_buffers_) return false;
+  return !is_early(access) || prefetches_made_ < prefetches_;
+}
+
+void MissRegisters::grant(CoreAccess& access) {
+  access.has_register = needs_register(access);
+  access.has_fill_buffer = needs_fill_buffer(access);
+  if (access.has_register) ++registers_taken_;
+  if (access.has_fill_buffer) ++fill_buffers_taken_;
+  if (access.is_prefetch()) ++prefetches_made_;
+  granted_.push_back(&access);
+  if (latest_ == &access) latest_ = nullptr;
+  // What it leads to, in order: the last one is first.
+  CoreAccess* in_order = nullptr;
+  for (CoreAccess* each = std::exchange(access.leads_to, nullptr); each;)
+    each = std::exchange(each->behind, std::exchange(in_order, each));
+  while (in_order) {
+    CoreAccess& prefetch = *std::exchange(in_order, in_order->behind);
+    prefetch.follows = false;
+    if (std::exchange(prefetch.asks, false)) queue_of(prefetch).push_back(&prefetch);
+  }
+}
+
+std::deque<CoreAccess*>& MissRegisters::queue_of(const CoreAccess& access) {
+  if (!access.is_prefetch()) return waiting_;
+  return access.urgent ? urgent_ : waiting_prefetches_;
+}
+
+void MissRegisters::grant_what_can_be() {
+  // What is granted may lead to an urgent one.
+  do {
+    for (std::deque<CoreAccess*>* const queue : {&urgent_, &waiting_, &waiting_prefetches_}) {
+      while (!queue->empty() && has_room(*queue->front())) {
+        CoreAccess& first = *queue->front();
+        queue->pop_front();
+        grant(first);
+      }
+    }
+  } while (!urgent_.empty() && has_room(*urgent_.front()));
+}
+
+void MissRegisters::ask(CoreAccess& access) {
+  if (access.follows) {
+    access.asks = true;
+    return;
+  }
+  queue_of(access).push_back(&access);
+  grant_what_can_be();
+}
+
+void MissRegisters::release(CoreAccess& access) {
+  if (!access.has_register && !access.has_fill_buffer) {
+    // A use whose line has come before it had a fill buffer.
+    std::erase(waiting_, &access);
+    grant(access);
+    granted_.pop_back();
+  }
+  if (std::exchange(access.has_register, false)) --registers_taken_;
+  if (std::exchange(access.has_fill_buffer, false)) --fill_buffers_taken_;
+  if (access.is_prefetch()) --prefetches_made_;
+  grant_what_can_be();
+}
+
+void MissRegisters::hurry(CoreAccess& prefetch) {
+  if (prefetch.has_register || prefetch.urgent) return;
+  prefetch.urgent = true;
+  if (std::erase(waiting_prefetches_, &prefetch) > 0) ask(prefetch);
+}
+
+CoreAccess* MissRegisters::granted() {
+  if (granted_.empty()) return nullptr;
+  CoreAccess* const first = granted_.front();
+  granted_.pop_front();
+  return first;
+}
+
+}  // namespace cxloom

@@ -40,7 +40,7 @@ def of(rows: list[dict[str, Any]], key: str, **fixed: str) -> Any:
 
 def check_latency(preset: str) -> None:
     near, dram = NEAR[preset]
-    rows = cx.measure.latency(preset, requester=near, reads=200).rows
+    rows = cx.measure.latency(preset, jobs=1, requester=near, reads=200).rows
     found = {row["memory"].partition("+")[0]: row for row in rows}
     # Ports of PCIe are passed four times; and the card has a root port, and a controller of its own.
     assert found["card"]["breakdown_ns"]["port_delay"] == pytest.approx(100)
@@ -48,7 +48,7 @@ def check_latency(preset: str) -> None:
 
 
 def check_matrix(preset: str) -> None:
-    rows = cx.measure.matrix(preset, reads=300).rows
+    rows = cx.measure.matrix(preset, jobs=1, reads=300).rows
     near, _ = NEAR[preset]
     first, second = sorted((row["card"] for row in rows), reverse=True)
     assert of(rows, "card", requester=near) == second
@@ -58,21 +58,21 @@ def check_matrix(preset: str) -> None:
 
 
 def check_sizes(preset: str) -> None:
-    rows = cx.measure.sizes(preset, largest="64KiB").rows
+    rows = cx.measure.sizes(preset, jobs=1, largest="64KiB").rows
     assert all(
         row["latency_ns"] == {"char/a": 13.0}.get(preset, 46.0) for row in rows
     )  # all in the third level
 
 
 def check_loaded(preset: str) -> None:
-    rows = cx.measure.loaded(small(preset), memories=["card"]).rows
+    rows = cx.measure.loaded(small(preset), jobs=1, memories=["card"]).rows
     idle, busy, full = (row["latency_ns"] for row in rows)
     assert idle < busy < full
     assert 0.6 * min(PINS[preset], LINK) < rows[-1]["bandwidth_gb_per_s"] < min(PINS[preset], LINK)
 
 
 def check_bandwidth(preset: str) -> None:
-    rows = cx.measure.bandwidth(small(preset), memories=["card"]).rows
+    rows = cx.measure.bandwidth(small(preset), jobs=1, memories=["card"]).rows
     reads = of(rows, "bandwidth_gb_per_s", mix="all reads")
     assert 0.8 * min(PINS[preset], LINK) < reads < min(PINS[preset], LINK)
     assert of(rows, "in_flight", mix="all reads") == 2 * 192
@@ -80,7 +80,9 @@ def check_bandwidth(preset: str) -> None:
 
 def check_stream(preset: str) -> None:
     _, dram = NEAR[preset]
-    rows = cx.measure.stream(small(preset), pages={"kind": "interleave", "nodes": [dram, "card"]}).rows
+    rows = cx.measure.stream(
+        small(preset), jobs=1, pages={"kind": "interleave", "nodes": [dram, "card"]}
+    ).rows
     # All is on the card by half: twice what it has, at most.
     most = 2 * min(PINS[preset], 2 * LINK)
     assert all(0.5 * most < row["bus_gb_per_s"] < most for row in rows), rows
@@ -94,7 +96,7 @@ def test_every_tool_measures_every_server(tool: str, preset: str) -> None:
 
 def test_system_a_has_the_latencies_that_it_was_fitted_to() -> None:
     """Of socket 1: local DRAM, the other socket's, and the card. From socket 0 the card follows from these."""
-    rows = {row["requester"]: row for row in cx.measure.matrix("char/a", reads=1000).rows}
+    rows = {row["requester"]: row for row in cx.measure.matrix("char/a", jobs=1, reads=1000).rows}
     far, local, card = (value for key, value in rows["cpu1"].items() if key != "requester")
     assert (local, far, card) == (
         pytest.approx(139, rel=0.02),

@@ -38,6 +38,16 @@ def test_nothing_moves_for_accesses_behind_the_last_one() -> None:
     assert pages_moved(100 * 1024) > 0
 
 
+def test_a_warm_up_that_is_rounded_up_is_foreseen() -> None:
+    """A warm-up of 1 is the first MiB here, of 16,384 lines, and the work is the second: its pages move as well."""
+    text = SPEC.format(requests=1, core="", more="run: {warmup: 1}").replace(
+        "capacity: 1MiB", "capacity: 4MiB"
+    )
+    system = cx.System.from_yaml(text.replace("footprint: 64KiB", "footprint: 2MiB\n    size: 1MiB"))
+    pages = cx.run(system).summary["per_requester"]["host"]["pages"]
+    assert pages["near"] > 300, "of 512, of which the warm-up has 256"
+
+
 def test_several_threads_are_refused() -> None:
     text = SPEC.format(requests=1000, core=", core: {}", more="    threads: 2")
     with pytest.raises(cx.InputError, match="knows it of one thread"):

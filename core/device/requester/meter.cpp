@@ -26,7 +26,8 @@ constexpr std::array kMeterMeasures{
         "in_flight_mean", "", "requests in flight, mean over time, those answered without data among them"),
     measure<MeterMeasured, &MeterMeasured::fences, &MeterMeasured::fenced>(
         "fences", "",
-        "accesses behind a fence that were issued in the window. Absent where the work has no fences"),
+        "accesses behind a fence that were issued in the window, those above 4 KiB among them that depend on the "
+        "one before. Absent where the work has no fences"),
     measure<MeterMeasured, &MeterMeasured::fence_wait_mean, &MeterMeasured::fenced>(
         "fence_wait_ns", "ns",
         "time that an access behind a fence waited for nothing but answers to those before it, mean; null if "

@@ -40,6 +40,7 @@ class Requester {
     bool waits_for_outside = false;  ///< it has nothing to do until the outside gives it more
     bool open_loop = false;  ///< accesses become ready at times of their own, whatever lies between them
     bool has_instruction_gaps = false;
+    bool goes_by_answers = false;  ///< what it makes depends on the answers: a copy engine
     std::uint64_t warmup = 0;
     std::uint64_t issued = 0;
     std::uint64_t issued_before_window = 0;  ///< its warm-up, and what it made until the others were warm

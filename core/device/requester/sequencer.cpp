@@ -127,6 +127,7 @@ cxloom::Requester::Progress Sequencer::progress() const {
           .waits_for_outside = outside && work().stream->open() && !source_.has_next() && outstanding() == 0,
           .open_loop = source_.open_loop(),
           .has_instruction_gaps = source_.has_gaps(),
+          .goes_by_answers = source_.reactive() != nullptr,
           .warmup = work().warmup,
           .issued = issued(),
           .issued_before_window = count_.issued_before_window(),

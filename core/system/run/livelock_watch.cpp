@@ -1,9 +1,11 @@
 #include "system/run/livelock_watch.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "base/error.hpp"
+#include "component/component.hpp"
 #include "component/io_roles.hpp"
 #include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
@@ -14,7 +16,19 @@
 namespace cxloom {
 
 LivelockWatch::LivelockWatch(const System& system, const RunParams& run)
-    : system_(system), run_(run), warmup_(run.warmup), warming_up_(run.warmup > 0) {}
+    : system_(system), run_(run), warming_up_(run.warmup > 0) {}
+
+// Work is assigned after the watch is made.
+bool LivelockWatch::warms_up(const Request& request) {
+  if (warmups_.empty()) {
+    for (const auto& [component, requester] : system_.roles().all<Requester>()) {
+      const std::size_t node = component->id().index();
+      warmups_.resize(std::max(warmups_.size(), node + 1), 0);
+      warmups_[node] = requester->progress().warmup;
+    }
+  }
+  return request.id < warmups_.at(request.requester().index());
+}
 
 bool LivelockWatch::somebody_waits() const {
   return std::ranges::any_of(system_.roles().all<Requester>(), [&](const auto& each) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/units.hpp"
 #include "protocol/request.hpp"
@@ -35,7 +36,7 @@ class LivelockWatch {
   /// A request was answered, or one of its lines. Until all are warm the others may go on for ever: it is
   /// warm-up requests that bring the window nearer.
   void answered(const Request& request) {
-    if (!warming_up_ || request.id < warmup_) ++answers_;
+    if (!warming_up_ || warms_up(request)) ++answers_;
   }
 
   /// The end of the epoch, at which it looks next.
@@ -51,14 +52,16 @@ class LivelockWatch {
   std::string look_at_instant(const Kernel& kernel, std::uint64_t events);
 
  private:
+  bool warms_up(const Request& request);
   bool somebody_waits() const;
   std::uint64_t deliveries() const;
   std::string no_answer() const;
 
   const System& system_;
   const RunParams& run_;
-  std::uint64_t warmup_;  // requests of each requester
-  bool warming_up_;       // as it was at the last look
+  bool warming_up_;  // as it was at the last look
+  // Requests of each requester's warm-up, by its node: run.warmup, up to the end of a whole access.
+  std::vector<std::uint64_t> warmups_;
   Time next_look_ = kEpoch;
   std::uint64_t answers_ = 0;
   std::uint64_t answers_before_ = 0;  // the last look

@@ -29,7 +29,9 @@ std::vector<std::string> notes_on_work(const System& system, const RunCircumstan
     const std::uint64_t before = progress.issued_before_window;
     if (const auto wanted = progress.expected; wanted && issued < *wanted) {
       notes.push_back(name + " ended after " + std::to_string(issued) + " of " + counted(*wanted, "request") +
-                      ", warm-up included: its trace has no more");
+                      ", warm-up included: " +
+                      (progress.goes_by_answers ? "lines that could not be read were not written"
+                                                : "its trace has no more"));
     }
     if (progress.trace_ended && (run.timed_window ? before == issued : before > progress.warmup)) {
       notes.push_back(name + " made " + std::to_string(before) + " of the " + counted(issued, "request") +

@@ -1,12 +1,20 @@
 #include "system/work/pattern_ranges.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/error.hpp"
 #include "workload/placement/page_shares.hpp"
 
 namespace cxloom {
+
+namespace {
+
+// Accesses of a work: sums of a few of these still fit.
+constexpr std::uint64_t kMost = std::uint64_t{1} << 62U;
+
+}  // namespace
 
 std::optional<PageRuns> footprint_of(const std::vector<PhasedStream::Phase>& phases, Bytes page) {
   std::vector<AddressRange> ranges;
@@ -39,8 +47,29 @@ Value in_range(const Value& pattern, const AddressRange& range) {
   return Value(std::move(keys));
 }
 
+std::uint64_t given_for(const AccessStream& pattern, std::uint64_t accesses) {
+  const std::uint64_t each = pattern.per_access();
+  if (accesses <= kMost / each) return accesses * each;
+  throw InputError({"more accesses than can be counted",
+                    std::to_string(accesses) + (each == 1 ? "" : " of " + counted(each, "line")),
+                    "at most " + std::to_string(kMost / each),
+                    {}},
+                   "requests");
+}
+
+std::uint64_t round_of(const std::vector<PhasedStream::Phase>& phases, std::uint32_t threads) {
+  Wide round = 0;
+  for (const PhasedStream::Phase& phase : phases) round += phase.requests;
+  if (round * threads <= kMost) return static_cast<std::uint64_t>(round) * threads;
+  throw InputError({"more accesses in a round of phases than can be counted",
+                    counted(phases.size(), "phase") + ", " + counted(threads, "thread"),
+                    "at most " + std::to_string(kMost) + " accesses of a line or less, of all threads",
+                    {},
+                    InputError::Kind::kBetween},
+                   "phases");
+}
+
 std::uint64_t given_for(const std::vector<PhasedStream::Phase>& phases, std::uint64_t accesses) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 62U;
   const auto counted_of = [](const PhasedStream::Phase& phase) {
     return phase.requests / phase.stream->per_access();
   };

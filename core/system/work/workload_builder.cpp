@@ -320,15 +320,19 @@ std::vector<PhasedStream::Phase> WorkloadBuilder::make_phases(const Spec::Worklo
                                                               std::optional<std::uint32_t> thread) const {
   const WorkloadParams& params = workload.params;
   std::vector<PhasedStream::Phase> phases;
-  if (params.pattern) phases.push_back({make_pattern(workload.device, workload, workload, thread), 1});
+  if (params.pattern) {
+    auto stream = make_pattern(workload.device, workload, workload, thread);
+    const std::uint64_t each = stream->per_access();
+    phases.push_back({std::move(stream), each});
+  }
   for (std::size_t i = 0; i < params.phases.size(); ++i) {
     with_path(indexed("phases", i), [&] {
       const Spec::Workload phase = read_phase(workload.device, params.phases[i], registry_);
-      phases.push_back({make_pattern(workload.device + "/" + std::to_string(i), phase, workload, thread),
-                        *phase.params.requests});
+      auto stream = make_pattern(workload.device + "/" + std::to_string(i), phase, workload, thread);
+      const std::uint64_t requests = given_for(*stream, *phase.params.requests);
+      phases.push_back({std::move(stream), requests});
     });
   }
-  for (PhasedStream::Phase& phase : phases) phase.requests *= phase.stream->per_access();
   return phases;
 }
 
@@ -353,9 +357,8 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_stream(const Spec::Workload&
   const std::uint32_t threads = workload.params.threads;
   std::vector<PhasedStream::Phase> phases = make_phases(workload);
   check_engines(workload, phases, has_cores(workload.device));
-  std::uint64_t round = 0;
-  for (const PhasedStream::Phase& phase : phases) round += phase.requests;
-  work.requests = work.requests ? given_for(phases, *work.requests) : round * threads;
+  const std::uint64_t round = round_of(phases, threads);
+  work.requests = work.requests ? given_for(phases, *work.requests) : round;
   if (threads == 1) return as_stream(workload, std::move(phases));
   if (!has_cores(workload.device)) {
     throw InputError({"threads need cores to run on",
@@ -405,7 +408,7 @@ Work WorkloadBuilder::make(const Spec::Workload& workload) {
       const bool ends = work.requests && !run_.warmup_time;
       auto foreseen =
           std::make_unique<ForeseenStream>(std::move(work.stream), tiering->policy->sources().foresees,
-                                           ends ? run_.warmup + *work.requests : ~std::uint64_t{0}, page_);
+                                           ends ? work.warmup + *work.requests : ~std::uint64_t{0}, page_);
       tiering->foreseen = foreseen.get();
       work.stream = std::move(foreseen);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/schema.hpp"
 #include "component/resource.hpp"
@@ -19,7 +20,7 @@ std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + kLineBytes - 1)
 bool overlap(const CopyParams& params) {
   const std::uint64_t one = params.source.value();
   const std::uint64_t other = params.to().value();
-  const std::uint64_t bytes = params.footprint.count();
+  const std::uint64_t bytes = params.whole_range().count();
   return one < other ? other - one < bytes : one - other < bytes;
 }
 
@@ -158,6 +159,18 @@ void CopyEngine::at(Time now) {
   }
 }
 
+// Those that were taken up ahead, and have not begun, are left out: they would be worked on beyond the count.
+void CopyEngine::finish() {
+  if (std::exchange(finishing_, true)) return;
+  const auto idle = [this](std::uint32_t place) { return places_[place].begun == 0; };
+  for (const std::uint32_t place : unread_) {
+    if (!idle(place)) continue;
+    free_.push_back(place);
+    ungiven_ -= per_access();
+  }
+  std::erase_if(unread_, idle);
+}
+
 // The oldest that has lines left; it is ready before the others.
 const CopyEngine::Descriptor* CopyEngine::next_descriptor() const {
   return in_flight_ < most_lines_ && !unread_.empty() ? &places_[unread_.front()] : nullptr;
@@ -234,11 +247,11 @@ void CopyEngine::resources(ResourceSink& sink) const {
 std::vector<ObjectRange> ranges_of_engine(const std::string& kind, const Value& params) {
   if (kind == "fill") {
     const auto fill = read_params<FillParams>(params);
-    return {{"destination", fill.destination.value_or(Address{}), fill.footprint}};
+    return {{"destination", fill.destination.value_or(Address{}), fill.whole_range()}};
   }
   if (kind != "copy") return {};
   const auto copy = read_params<CopyParams>(params);
-  return {{"source", copy.source, copy.footprint}, {"destination", copy.to(), copy.footprint}};
+  return {{"source", copy.source, copy.whole_range()}, {"destination", copy.to(), copy.whole_range()}};
 }
 
 }  // namespace cxloom

@@ -31,6 +31,8 @@ struct FillParams {
   std::uint32_t descriptors = 1;
   Time setup;
 
+  /// The range in whole lines.
+  Bytes whole_range() const { return Bytes{(footprint.count() + kLineBytes - 1) / kLineBytes * kLineBytes}; }
   static void describe(Schema<FillParams>& schema);
 };
 
@@ -38,8 +40,8 @@ struct CopyParams : FillParams {
   Address source;
 
   static void describe(Schema<CopyParams>& schema);
-  /// Where it copies to.
-  Address to() const { return destination.value_or(Address{source.value() + footprint.count()}); }
+  /// Where it copies to: a line is in one of the ranges only.
+  Address to() const { return destination.value_or(Address{source.value() + whole_range().count()}); }
 };
 
 class CopyEngine : public AccessStream, public ReactiveStream {
@@ -59,7 +61,7 @@ class CopyEngine : public AccessStream, public ReactiveStream {
 
   void at(Time now) override;
   std::optional<Time> gives_at() const override;
-  void finish() override { finishing_ = true; }
+  void finish() override;
   std::optional<Time> completed() const override { return completed_; }
   void resources(ResourceSink& sink) const override;
 

@@ -168,6 +168,37 @@ TEST(LargeAccesses, OfAChaseAreOneAtATime) {
   run.to_end();
   EXPECT_EQ(run.number({"simulated_time_ns"}), 400.0);
   EXPECT_EQ(large(run, "large_access_ns"), 100.0);
+  EXPECT_EQ(large(run, "fences"), 3.0) << "each but the first waits for all lines before";
+}
+
+// Counts are of lines, and the sum of a round of all threads is counted as well.
+TEST(LargeAccesses, RefuseMoreThanCanBeCounted) {
+  const auto refusal = [](const char* size, std::int64_t requests, std::int64_t threads = 1,
+                          std::int64_t phases = 1) {
+    Value::List all;
+    for (std::int64_t phase = 0; phase < phases; ++phase) {
+      all.emplace_back(Value::Map{
+          {"pattern", "sequential"}, {"size", size}, {"requests", requests}, {"footprint", "64MiB"}});
+    }
+    Value::Map work{{"phases", all}, {"threads", threads}, {"requests", 1}};
+    return refusal_of(
+        host_and_memory(std::move(work), threads > 1 ? Value::Map{{"core", Value::Map{}}} : Value::Map{}));
+  };
+  const std::int64_t most = std::int64_t{1} << 62U;
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_EQ(refusal("1MiB", most / 16384), "");
+  const std::string beyond = refusal("1MiB", most / 16384 + 1);
+  EXPECT_TRUE(has(beyond, "phases[0].requests")) << beyond;
+  EXPECT_TRUE(has(beyond, "at most 281474976710656")) << beyond;
+  EXPECT_TRUE(has(refusal("1MiB", std::int64_t{1} << 50U), "phases[0].requests"));
+  EXPECT_EQ(refusal("64B", most), "");
+  EXPECT_TRUE(has(refusal("64B", most + 1), "phases[0].requests"));
+  EXPECT_EQ(refusal("64B", most / 2, 1, 2), "");
+  EXPECT_TRUE(has(refusal("64B", most / 2 + 1, 1, 2), "in a round of phases"));
+  EXPECT_EQ(refusal("64B", most / 4, 4), "");
+  EXPECT_TRUE(has(refusal("64B", most / 4 + 1, 4), "in a round of phases"));
 }
 
 TEST(LargeAccesses, RefuseWhatTheyCannotBe) {

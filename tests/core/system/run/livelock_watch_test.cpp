@@ -83,6 +83,20 @@ TEST(LivelockWatch, LetsTimePassInWhichNothingHappens) {
   EXPECT_EQ(failure_of(system.run_with({{"livelock_deliveries", 3}})), "");
 }
 
+// A warm-up of one request is rounded up to a descriptor, which takes 32,768 requests and many epochs.
+TEST(LivelockWatch, KnowsAWarmUpThatIsRoundedUpToAWholeAccess) {
+  for (const int warmup : {1, 32'768}) {
+    SpecBuilder system;
+    system.device("host", "host").device("mem", "memory", {{"capacity", "4MiB"}}).link("host", "mem");
+    system.region({"mem"}).work("host", {{"pattern", "copy"},
+                                         {"footprint", "1MiB"},
+                                         {"size", "1MiB"},
+                                         {"lines_in_flight", 4},
+                                         {"requests", 1}});
+    EXPECT_EQ(failure_of(system.run_with({{"warmup", warmup}, {"livelock_deliveries", 100}})), "") << warmup;
+  }
+}
+
 TEST(LivelockWatch, TheTimeOfARunIsThatOfItsLastEvent) {
   Running run(slow(1, 4));
   run.to_end();

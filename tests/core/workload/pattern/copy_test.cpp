@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/support/failing_system.hpp"
 #include "core/support/system.hpp"
 
 namespace cxloom {
@@ -270,6 +271,88 @@ TEST(Copy, EndsWithWholeDescriptors) {
   }
 }
 
+// Behind the count go the lines of the one descriptor that is in part begun, and the writes of those in
+// flight; what is in flight when the window opens is measured as well. Others that were taken up are left
+// out.
+TEST(Copy, LeavesOutWhatHasNotBegunWhenTheCountIsReached) {
+  for (const std::int64_t descriptors : {1, 2, 64}) {
+    for (const std::int64_t window : {4, 150}) {
+      Value::Map work = copy(100, window, 3);
+      work.emplace_back("descriptors", descriptors);
+      Running run(near_and_far(std::move(work)).run_with({{"warmup", 1}}));
+      run.to_end();
+      const double least = 3.0 * 200;
+      const std::string which = std::to_string(descriptors) + " of " + std::to_string(window);
+      EXPECT_GE(run.number({"requests"}), least) << which;
+      EXPECT_LE(run.number({"requests"}), least + 2 * 99 + 2 * static_cast<double>(window)) << which;
+    }
+  }
+}
+
+// It gives what belongs to the lines that were begun, and is at its end after that.
+TEST(Copy, BringsToItsEndWhatItHasBegun) {
+  CopyParams params;
+  params.size = Bytes{3 * 64};
+  params.lines_in_flight = 2;
+  params.descriptors = 5;
+  CopyEngine engine(params, PatternContext{1, "host"});
+  engine.at(Time{});
+  Access access;
+  ASSERT_TRUE(engine.next(access));
+  engine.finish();
+  engine.at(Time{});
+  std::uint64_t given = 1;
+  for (std::uint64_t answered = 0; answered < given; ++answered) {
+    for (; engine.next(access); ++given) {
+    }
+    EXPECT_TRUE(engine.open() || given == 6);
+    engine.answered(answered, Request{}, Time{});
+    while (engine.next(access)) ++given;
+  }
+  EXPECT_EQ(given, 6U) << "three reads and three writes";
+  EXPECT_FALSE(engine.open());
+  EXPECT_EQ(engine.completed(), Time{});
+}
+
+// A footprint that ends within a line: the destination begins at the next, and no line is written twice.
+TEST(Copy, BehindAnOddFootprintBeginsAtALine) {
+  CopyParams params;
+  params.source = Address{0x40};
+  for (const std::uint64_t footprint : {99'968ULL, 99'969ULL, 100'000ULL, 100'031ULL, 100'032ULL}) {
+    params.footprint = Bytes{footprint};
+    EXPECT_EQ(params.to(), Address{0x40 + (footprint == 99'968 ? 99'968U : 100'032U)}) << footprint;
+  }
+  const auto odd = [](Value::Map more) {
+    Value::Map work{{"pattern", "copy"}, {"footprint", "100000B"}, {"size", "4KiB"}, {"requests", 24}};
+    work.insert(work.end(), more.begin(), more.end());
+    return near_and_far(std::move(work));
+  };
+  Running run(odd({}));
+  run.to_end();
+  std::map<std::uint64_t, int> written;
+  for (std::size_t row = 0; row < run.table().rows(); ++row) {
+    const std::uint64_t address = run.table().address[row];
+    EXPECT_EQ(address % 64, 0U);
+    if (address >= 100'000) ++written[address];
+  }
+  EXPECT_EQ(written.size(), 24U * 64);
+  EXPECT_EQ(written.begin()->first, 100'032U);
+  // The last line of the source is in it whole.
+  EXPECT_NE(refusal_of(odd({{"destination", "0x18680"}})).find("overlaps the source"), std::string::npos);
+  EXPECT_EQ(refusal_of(odd({{"destination", "0x186c0"}})), "");
+  const auto ranges = ranges_of_engine("copy", Value(Value::Map{{"footprint", "100000B"}, {"size", "4KiB"}}));
+  ASSERT_EQ(ranges.size(), 2U);
+  EXPECT_EQ(ranges[0].size, Bytes{100'032});
+  EXPECT_EQ(ranges[1].base, Address{100'032});
+}
+
+// Bandwidth is of requests: a byte that is copied is read and written.
+TEST(Copy, CountsEachByteTwiceInItsBandwidth) {
+  Running run(near_and_far(copy(96, 96, 4)));
+  run.to_end();
+  EXPECT_DOUBLE_EQ(of_host(run, "bandwidth_gb_per_s"), 2 * 96.0 * 64 / 400);
+}
+
 TEST(Copy, OfRandomOrderGoesToBlocksOfTheFootprint) {
   CopyParams params;
   params.size = Bytes{256};
@@ -319,6 +402,16 @@ TEST(Copy, DoesNotWriteWhatItCouldNotRead) {
   engine.answered(1, failed, 9_ns);
   EXPECT_EQ(engine.completed(), Time{});
   EXPECT_FALSE(engine.open());
+}
+
+// So there are fewer requests than two for each line, and a note says why.
+TEST(Copy, SaysWhyWritesAreMissing) {
+  Running run(near_and_far(copy(1000, 96, 2)).event(test::fail_link("1us", "host", "near", "0ns")));
+  run.to_end();
+  const auto& notes = run.simulation().notes();
+  const char* const why = "of 4000 requests, warm-up included: lines that could not be read were not written";
+  EXPECT_TRUE(std::ranges::any_of(
+      notes, [&](const std::string& note) { return note.find(why) != std::string::npos; }));
 }
 
 TEST(Copy, RefusesWhatItCannotDo) {

@@ -69,7 +69,16 @@ def test_all_requesters_that_have_the_memories_load_them() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--interleave", "near,fra"], ["--pages.nodes[1]", "'fra'", "near or far", "did you mean 'far'?"]),
+        (["--interleave", "near,fra"], ["--interleave: ", "'fra'", "near or far", "did you mean 'far'?"]),
+        (
+            ["--pages", "{kind: interleave, nodes: [near, fra]}"],
+            ["--pages.nodes[1]", "'fra'", "did you mean 'far'?"],
+        ),
+        (["--interleave", "near,"], ["--interleave: an empty name of a memory", "'near,'", "MEM,MEM"]),
+        (["--membind", ""], ["--membind: an empty name of a memory", "''"]),
+        (["--preferred", ","], ["--preferred: an empty name of a memory", "','"]),
+        (["--pages", ""], ["--pages: no placement", "''", "{kind: ..., ...}"]),
+        (["--pages", "null"], ["--pages: no placement", "'null'"]),
         (
             ["--pages", "{kind: interleave, nodes: [near, far], weights: [0, 0]}"],
             ["--pages.weights", "sum to nothing"],

@@ -220,7 +220,8 @@ def _stream(bench: Bench, given: dict[str, Any]) -> Measurement:
     from cxloom.measure import peak
 
     stores = one_of(given["--stores"] or "allocate", peak.STORES, "--stores")
-    return peak.stream(bench, stores, given["pages"])
+    option = next((flag for flag in FLAGS.values() if given[flag] is not None), "--pages")
+    return peak.stream(bench, stores, given["pages"], option)
 
 
 _TOOLS: dict[str, Callable[[Bench, dict[str, Any]], Measurement]] = {

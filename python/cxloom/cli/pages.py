@@ -27,7 +27,20 @@ def placement(pages: str | None, flags: Mapping[str, str | None]) -> Any:
             "the placement of pages is said twice", found=" and ".join(found), allowed="one of them"
         )
     if pages is not None:
-        return read_placement(pages, "--pages")
+        value = read_placement(pages, "--pages")
+        if value is None:
+            raise InputError(
+                "no placement", found=f"'{pages}'", allowed="{kind: ..., ...}, or the kind", path="--pages"
+            )
+        return value
     for kind, names in given.items():
-        return {"kind": kind, "nodes": names.split(",")}
+        nodes = [name.strip() for name in names.split(",")]
+        if not all(nodes):
+            raise InputError(
+                "an empty name of a memory",
+                found=f"'{names}'",
+                allowed="MEM or MEM,MEM,...",
+                path=FLAGS[kind],
+            )
+        return {"kind": kind, "nodes": nodes}
     return None

@@ -8,7 +8,7 @@ from typing import Any
 from cxloom.measure import pictures
 from cxloom.measure.bench import LINE, MIB, PAGE, Bench, Cells, Node, Spec, note_on_load, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
-from cxloom.measure.placed import PlacedPages, placed
+from cxloom.measure.placed import OPTION, PlacedPages, placed
 
 MIXES: Mapping[str, float | None] = {
     "all reads": 1.0,
@@ -86,12 +86,12 @@ def bandwidth(bench: Bench, pattern: str = "sequential") -> Measurement:
     )
 
 
-def stream(bench: Bench, stores: str = "allocate", pages: Any = None) -> Measurement:
+def stream(bench: Bench, stores: str = "allocate", pages: Any = None, option: str = OPTION) -> Measurement:
     """The four kernels of STREAM, all requesters at once, each on its own part of the arrays.
 
-    They are measured on each memory, or with their pages placed as `pages` says.
+    They are measured on each memory, or with their pages placed as `pages` says, which the command has from `option`.
     """
-    nodes = bench.all_nodes() if pages is None else [placed(bench, pages)]
+    nodes = bench.all_nodes() if pages is None else [placed(bench, pages, option)]
     keys = [(node, kernel) for node in nodes for kernel in KERNELS]
     summaries = bench.run(bench.uncached(), [_kernel(bench, node, kernel, stores) for node, kernel in keys])
     rows = []

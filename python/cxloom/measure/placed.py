@@ -13,7 +13,7 @@ from cxloom.spec.names import listed
 from cxloom.system.system import System
 
 OPTION = "--pages"
-"""Where mistakes of a placement are said to be."""
+"""Where mistakes of a placement are said to be, if no other option said it."""
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,18 @@ class PlacedPages(Node):
         return self.pages
 
 
-def placed(bench: Bench, pages: Any) -> PlacedPages:
-    """The memory of a placement, in the words of a workload's `addresses`.
+def placed(bench: Bench, pages: Any, option: str = OPTION) -> PlacedPages:
+    """The memory of a placement, in the words of a workload's `addresses`; `option` said it.
 
     Raises InputError if it is no placement, or names a memory that is not there or that nobody has.
     """
     if isinstance(pages, str):
         pages = {"kind": pages}
     if not isinstance(pages, Mapping):
-        raise InputError("not a placement", found=str(pages), allowed="{kind: ..., ...}", path=OPTION)
+        raise InputError("not a placement", found=str(pages), allowed="{kind: ..., ...}", path=option)
     named = pages.get("nodes")
     known = [name for node in bench.all_nodes() for name in node.memories]
-    _check(bench, dict(pages), bench.requesters[0])
+    _check(bench, dict(pages), bench.requesters[0], option)
     nodes = [
         node
         for node in bench.all_nodes()
@@ -52,10 +52,10 @@ def placed(bench: Bench, pages: Any) -> PlacedPages:
             "no requester has all memories of this placement",
             found=listed(named or known, word="and"),
             allowed="memories that one requester has when the run begins",
-            path=OPTION,
+            path=option,
         )
     for name in users:
-        _check(bench, dict(pages), name)
+        _check(bench, dict(pages), name, option)
     # What is bound has its nodes alone; any other placement spills over.
     room = nodes if pages.get("kind") == "bind" else bench.nodes(users[0])
     return PlacedPages(
@@ -70,7 +70,7 @@ def placed(bench: Bench, pages: Any) -> PlacedPages:
     )
 
 
-def _check(bench: Bench, pages: Spec, requester: str) -> None:
+def _check(bench: Bench, pages: Spec, requester: str, option: str) -> None:
     """Builds the system with such a workload. Raises InputError, at the option, for a mistake of the placement."""
     work = {"pattern": "sequential", "requests": 1, "footprint": "4KiB", "addresses": pages}
     from cxloom.system.simulation import describe
@@ -86,7 +86,8 @@ def _check(bench: Bench, pages: Spec, requester: str) -> None:
             found=error.found,
             allowed=error.allowed,
             suggestion=error.suggestion,
-            path=OPTION + error.path.removeprefix(at),
+            # A flag of numactl has no keys: its names are all that can be wrong.
+            path=option + (error.path.removeprefix(at) if option == OPTION else ""),
         ) from None
 
 

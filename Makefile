@@ -53,7 +53,7 @@ help:
 	@echo "make window-check  how often intervals cover the true mean, over hundreds of runs"
 	@echo "make same-bytes  what changed in the results of about 1000 systems since BASE (a commit; default HEAD)"
 	@echo "make bench-against  instructions and time of the benchmarks beside those of BASE (a commit; default HEAD)"
-	@echo "make bench     C++ micro-benchmarks, and benchmarks/run.py, startup.py, sweep.py and exec.py"
+	@echo "make bench     C++ micro-benchmarks, and benchmarks/run.py, startup.py, sweep.py, epochs.py and exec.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried, also by a program and a plug-in in C and C++"
 	@echo "make clean     remove build/ and .venv/"
 
@@ -217,6 +217,7 @@ bench: build build/.configured-benchmarks
 	@if [[ -f benchmarks/run.py ]]; then $(BIN)/python benchmarks/run.py; fi
 	@$(BIN)/python benchmarks/startup.py
 	@$(BIN)/python benchmarks/sweep.py
+	@$(BIN)/python benchmarks/epochs.py
 	@$(BIN)/python benchmarks/exec.py
 
 # ONLY: the systems whose name contains this.

@@ -15,6 +15,7 @@ Registry& registry();
 
 void bind_declarations(nanobind::module_& m);
 void bind_simulation(nanobind::module_& m);
+void bind_epochs(nanobind::module_& m);
 
 /// The core's exceptions become exceptions of cxloom.base.errors.
 void translate_errors();

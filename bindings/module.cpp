@@ -15,4 +15,5 @@ NB_MODULE(_core, m) {
   cxloom::bind_declarations(m);
   cxloom::bind_simulation(m);
   cxloom::bind_crash(m);
+  cxloom::bind_epochs(m);
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cxloom._core import __version__
     from cxloom.advising.advice import advise
     from cxloom.base.errors import CxloomError, InputError, SimulationError
+    from cxloom.epochs.study import play_epochs
     from cxloom.explaining.explanation import explain
     from cxloom.results.result import Latency, Measures, Result
     from cxloom.running.run import UnfinishedError, UnwrittenError, run
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "_core": ("__version__",),
     "advising.advice": ("advise",),
+    "epochs.study": ("play_epochs",),
     "explaining.explanation": ("explain",),
     "base.errors": ("CxloomError", "InputError", "SimulationError"),
     "results.result": ("Latency", "Measures", "Result"),
@@ -59,6 +61,7 @@ __all__ = [
     "load",
     "load_plugin",
     "measure",
+    "play_epochs",
     "run",
     "sweep",
 ]

@@ -101,6 +101,15 @@ class Inventory(TypedDict):
     devices: list[InventoryDevice]
     links: list[InventoryLink]
 
+class PageStudy:
+    """Tiering of a spec's program over minutes, by epochs."""
+
+    def __init__(self, spec: Mapping[str, Any], params: Mapping[str, Any]) -> None: ...
+    def advance(self, steps: int) -> bool: ...
+    @property
+    def now_ns(self) -> float: ...
+    def result(self) -> dict[str, Any]: ...
+
 class LossSearch:
     """Leaves out requests of a run as long as it still loses something."""
 

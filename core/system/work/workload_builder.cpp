@@ -292,7 +292,9 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& n
   auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
   const std::vector<AddressRange> ranges = stream->ranges();
   // The addresses of a program whose pages are placed are its own; the memory for them is not.
-  if (!ranges.empty() && of.params.places_pages()) check_pages(placed_.at(of.device), ranges);
+  // Threads have parts of one range, so that the first one speaks for all.
+  if (!ranges.empty() && of.params.places_pages() && thread.value_or(0) == 0)
+    check_pages(placed_.at(of.device), ranges);
   for (const AddressRange& each : ranges) {
     if (!of.params.places_pages()) check_footprint(each, map_, of.device);
   }

@@ -44,6 +44,12 @@ class WorkloadBuilder {
 
   /// Throws InputError with the path below the workload's device.
   Work make(const Spec::Workload& workload);
+  /// The phases of a workload's thread, or of all of them; a pattern is one. Throws InputError as `make`
+  /// does.
+  std::vector<PhasedStream::Phase> phases_of(const Spec::Workload& workload,
+                                             std::optional<std::uint32_t> thread) const {
+    return make_phases(workload, thread);
+  }
   /// Ways or extents have changed: programs whose pages are placed find other memory from now on.
   void memory_changed();
 

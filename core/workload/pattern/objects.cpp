@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "workload/pattern/copy.hpp"
+#include "workload/stream/demand.hpp"
 
 namespace cxloom {
 
@@ -134,6 +135,18 @@ bool Objects::next(Access& access) {
   if (!object.stream->next(access)) return false;
   access.dependence = object.latest.among_all(access.dependence, made_);
   object.latest.add(made_++);
+  return true;
+}
+
+bool Objects::add_demand(std::vector<DemandPart>& parts) const {
+  double before = 0.0;
+  for (const Object& object : objects_) {
+    const std::size_t first = parts.size();
+    if (!object.stream->add_demand(parts)) return false;
+    for (std::size_t i = first; i < parts.size(); ++i)
+      parts[i].share *= (object.until - before) / objects_.back().until;
+    before = object.until;
+  }
   return true;
 }
 

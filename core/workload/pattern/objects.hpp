@@ -42,6 +42,7 @@ class Objects final : public AccessStream {
   Objects(const Params& params, const PatternContext& context);
   bool next(Access& access) override;
   std::optional<AddressRange> range() const override { return range_; }
+  bool add_demand(std::vector<DemandPart>& parts) const override;
 
  private:
   struct Object {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "base/schema.hpp"
 #include "workload/pattern/copy.hpp"
@@ -80,6 +81,12 @@ class Sequential final : public Pattern {
   using Params = SequentialParams;
   Sequential(const Params& params, const PatternContext& context) : Pattern(params, context) {}
 
+  bool add_demand(std::vector<DemandPart>& parts) const override {
+    parts.push_back(all_alike());
+    parts.back().order = DemandPart::Order::kInTurn;
+    return true;
+  }
+
  private:
   std::uint64_t next_block() override {
     const std::uint64_t block = at_++;
@@ -111,6 +118,15 @@ class Strided final : public Pattern {
   Strided(const Params& params, const PatternContext& context)
       : Pattern(params, context), step_(params.stride.count() / params.size.count()) {}
 
+  // Each pass but for its first block is as the one before: steps are blocks that come in turn.
+  bool add_demand(std::vector<DemandPart>& parts) const override {
+    if (blocks() % step_ != 0) return false;
+    parts.push_back(all_alike());
+    parts.back().block *= step_;
+    parts.back().order = DemandPart::Order::kInTurn;
+    return true;
+  }
+
  private:
   std::uint64_t next_block() override {
     const std::uint64_t block = at_;
@@ -138,6 +154,11 @@ class Random final : public Pattern {
  public:
   using Params = RandomParams;
   Random(const Params& params, const PatternContext& context) : Pattern(params, context) {}
+
+  bool add_demand(std::vector<DemandPart>& parts) const override {
+    parts.push_back(all_alike());
+    return true;
+  }
 
  private:
   std::uint64_t next_block() override { return random().below(blocks()); }
@@ -168,6 +189,20 @@ class HotCold final : public Pattern {
       : Pattern(params, context),
         hot_blocks_(static_cast<std::uint64_t>(params.hot_footprint * static_cast<double>(blocks()))),
         hot_requests_(params.hot_requests) {}
+
+  bool add_demand(std::vector<DemandPart>& parts) const override {
+    const DemandPart all = all_alike();
+    const double hot = hot_blocks_ == blocks() ? 1.0 : hot_blocks_ > 0 ? hot_requests_ : 0.0;
+    const auto add = [&](std::uint64_t first, std::uint64_t count, double share) {
+      if (count == 0 || share == 0.0) return;
+      parts.push_back(all);
+      parts.back().range = {Address{all.range.base.value() + first * all.block}, count * all.block};
+      parts.back().share = share;
+    };
+    add(0, hot_blocks_, hot);
+    add(hot_blocks_, blocks() - hot_blocks_, 1.0 - hot);
+    return true;
+  }
 
  private:
   std::uint64_t next_block() override {
@@ -206,6 +241,13 @@ class Zipf final : public Pattern {
     // Any multiplier without a common factor visits every block: popular ranks do not lie side by side.
     scatter_ = 0x9e3779b97f4a7c15ULL % blocks();
     while (blocks() > 1 && std::gcd(scatter_, blocks()) != 1) ++scatter_;
+  }
+
+  bool add_demand(std::vector<DemandPart>& parts) const override {
+    parts.push_back(all_alike());
+    parts.back().exponent = exponent_;
+    parts.back().scatter = scatter_;
+    return true;
   }
 
  private:
@@ -250,6 +292,11 @@ class PointerChase final : public Pattern {
   using Params = PointerChaseParams;
   static std::vector<std::string> traits() { return {"dependent"}; }
   PointerChase(const Params& params, const PatternContext& context) : Pattern(params, context) {}
+
+  bool add_demand(std::vector<DemandPart>& parts) const override {
+    parts.push_back(all_alike());
+    return true;
+  }
 
  private:
   std::uint64_t next_block() override { return random().below(blocks()); }

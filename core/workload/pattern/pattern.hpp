@@ -10,6 +10,7 @@
 #include "base/parameters.hpp"
 #include "base/random.hpp"
 #include "workload/stream/access_stream.hpp"
+#include "workload/stream/demand.hpp"
 #include "workload/stream/persists.hpp"
 
 namespace cxloom {
@@ -112,6 +113,10 @@ class Pattern : public AccessStream {
   /// Accesses of `size` bytes that the footprint has room for.
   std::uint64_t blocks() const { return blocks_; }
   std::uint64_t block_bytes() const { return size_; }
+  /// All its accesses, each drawn from all blocks alike: what a kind changes for itself.
+  DemandPart all_alike() const {
+    return {.range = {Address{base_}, blocks_ * size_}, .block = size_, .reads = reads_ * (1.0 - atomics_)};
+  }
   RandomStream& random() { return random_; }
 
  private:

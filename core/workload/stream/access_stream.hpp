@@ -106,6 +106,7 @@ struct AddressRange {
 
 class MovablePages;
 class ReactiveStream;
+struct DemandPart;
 
 class AccessStream {
  public:
@@ -133,6 +134,9 @@ class AccessStream {
   virtual std::uint64_t per_access() const { return 1; }
   /// What it gives depends on answers, and on the time; null: on neither.
   virtual ReactiveStream* reactive() { return nullptr; }
+  /// Adds how its accesses are spread over addresses (demand.hpp), for who counts them by page and draws
+  /// none; false: it does not say.
+  virtual bool add_demand(std::vector<DemandPart>& /*parts*/) const { return false; }
   /// How many of its pages are in each memory, by the memory's name; nothing where no pages are placed.
   virtual std::optional<Value> pages_by_node() const { return std::nullopt; }
   /// Its pages, if they can be put elsewhere while it runs; null: they stay where they are.

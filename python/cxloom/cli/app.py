@@ -28,6 +28,7 @@ COMMANDS = {
     "measure": ("cxloom.cli.measure", "Measure SPEC as MLC, LMbench and STREAM do."),
     "explain": ("cxloom.cli.explain", "Say what limits SPEC, why, and what would move the limit."),
     "advise": ("cxloom.cli.advise", "Say where the data of SPEC should live, and what that gains."),
+    "epochs": ("cxloom.cli.epochs", "Play the tiering of SPEC for minutes."),
     "sweep": ("cxloom.cli.sweep", "Simulate SPEC at many points, in parallel."),
     "study": ("cxloom.cli.study", "Run published experiments."),
     "crash": ("cxloom.cli.crash", "Let the power fail during a run of SPEC."),

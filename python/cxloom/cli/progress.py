@@ -155,6 +155,18 @@ class CrashBar(_Bar):
             self.show(counted(progress.done, progress.doing), progress.done, progress.total)
 
 
+class EpochBar(_Bar):
+    """Shows how much time a study has simulated."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(not quiet)
+
+    def update(self, time_ns: float) -> None:
+        """Shows how far it is."""
+        if self.due:
+            self.show(f"{duration(time_ns)} simulated")
+
+
 class ReadingBar(_Bar):
     """Shows how many accesses of traces were read, out of `total` where that is known."""
 

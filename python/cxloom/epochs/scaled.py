@@ -1,0 +1,77 @@
+"""A small copy of a tiering spec: memory, footprint and the policy's sizes and times divided by one factor.
+
+What a page, a fault and a move cost stays as it is, and so does the rate of accesses. Each page then has as many
+accesses, scans and faults as in the large one, but fewer pages wait for them and each second is shorter.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+from cxloom.base.errors import InputError
+from cxloom.spec import declared
+from cxloom.spec.parts import quantity
+
+Spec = dict[str, Any]
+
+
+def scaled(spec: Mapping[str, Any], device: str, page: int, factor: int) -> Spec:
+    """The copy of a resolved spec in which the program of that device is so many times smaller.
+
+    Raises InputError for a spec whose address map says sizes: they would have to be divided with their memories.
+    """
+    small: Spec = copy.deepcopy(dict(spec))
+    if factor == 1:
+        return small
+    for index, region in enumerate(small.get("address_map", [])):
+        found = next((key for key in ("size", "base", "device_base") if region.get(key) is not None), None)
+        if found is not None:
+            raise InputError(
+                "a region with a size or an address of its own has no small copy",
+                found=f"{found}: {region[found]}",
+                path=f"address_map[{index}].{found}",
+            )
+    for entry in small["devices"].values():
+        fields = declared.kind_fields("devices", entry["kind"])
+        if "capacity" in fields:
+            size = quantity("bytes", entry.get("capacity", fields["capacity"]["default"]))
+            entry["capacity"] = f"{_pages(size, page, factor) * page}B"
+    work = small["workload"][device]
+    for each in (work, *(work.get("phases") or ())):
+        _shrink_pattern(each, page, factor)
+    work["tiering"] = _shrunk_policy(work["tiering"], page, factor)
+    return small
+
+
+def _pages(size: float, page: int, factor: int) -> int:
+    return max(1, round(size / factor / page))
+
+
+def _shrink_pattern(work: MutableMapping[str, Any], page: int, factor: int) -> None:
+    fields = declared.kind_fields("patterns", work.get("pattern"))
+    for key in ("footprint", "base"):
+        if key not in fields or (key == "base" and work.get(key) is None):
+            continue
+        value = work.get(key, fields[key]["default"])
+        kind = "bytes" if key == "footprint" else "address"
+        size = int(str(value), 0) if kind == "address" else quantity("bytes", value)
+        pages = round(size / factor / page)
+        work[key] = f"{max(1, pages) * page}B" if kind == "bytes" else hex(pages * page)
+    for each in work.get("objects") or ():
+        each["size"] = f"{_pages(quantity('bytes', each['size']), page, factor) * page}B"
+    if work.get("requests") is not None:
+        work["requests"] = max(1, int(work["requests"]) // factor)
+
+
+def _shrunk_policy(policy: Any, page: int, factor: int) -> Spec:
+    written: Spec = dict(policy) if isinstance(policy, Mapping) else {"kind": policy}
+    for key, field in declared.kind_fields("tiering", written["kind"]).items():
+        value = written.get(key, field["default"])
+        if field["type"] == "time":
+            written[key] = f"{max(1, round(quantity('time', value) * 1000 / factor))}ps"
+        elif field["type"] == "bytes":
+            size = quantity("bytes", value)
+            written[key] = f"{_pages(size, page, factor) * page if size else 0}B"
+    return written

@@ -180,7 +180,7 @@ void CoreCluster::wait_for_line(Thread& thread, CoreAccess& use) {
 
 void CoreCluster::use(CoreAccess& use) {
   Thread& thread = *threads_[use.core];
-  if (use.has_fill_buffer) meter_.fill_buffers(now(), -1);
+  if (use.has_fill_buffer && params_.fill_buffers) meter_.fill_buffers(now(), -1);
   thread.registers.release(use);
   give_granted(thread);
   CoreAccess& line = *std::exchange(use.line, nullptr);
@@ -299,7 +299,7 @@ void CoreCluster::make(CoreAccess& access) {
 // To the requester, which takes them when it has a place for them. A use is none of its accesses.
 void CoreCluster::give_granted(Thread& thread) {
   while (CoreAccess* const granted = thread.registers.granted()) {
-    if (granted->has_fill_buffer) meter_.fill_buffers(now(), +1);
+    if (granted->has_fill_buffer && params_.fill_buffers) meter_.fill_buffers(now(), +1);
     if (!granted->is_use()) {
       made_.push_back(granted);
       continue;
@@ -368,7 +368,7 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
     if (CoreAccess* const next = write_backs_.release()) made_.push_back(next);
   } else {
     if (!access.is_prefetch()) --thread.undone;
-    if (access.has_fill_buffer) meter_.fill_buffers(now, -1);
+    if (access.has_fill_buffer && params_.fill_buffers) meter_.fill_buffers(now, -1);
     thread.registers.release(access);
     give_granted(thread);
   }

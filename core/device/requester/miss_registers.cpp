@@ -33,7 +33,6 @@ void MissRegisters::grant(CoreAccess& access) {
   if (access.has_register) ++registers_taken_;
   if (access.has_fill_buffer) ++fill_buffers_taken_;
   if (access.is_prefetch()) ++prefetches_made_;
-  granted_.push_back(&access);
   if (latest_ == &access) latest_ = nullptr;
   // What it leads to, in order: the last one is first.
   CoreAccess* in_order = nullptr;
@@ -59,6 +58,7 @@ void MissRegisters::grant_what_can_be() {
         CoreAccess& first = *queue->front();
         queue->pop_front();
         grant(first);
+        granted_.push_back(&first);
       }
     }
   } while (!urgent_.empty() && has_room(*urgent_.front()));
@@ -69,8 +69,15 @@ void MissRegisters::ask(CoreAccess& access) {
     access.asks = true;
     return;
   }
-  queue_of(access).push_back(&access);
-  grant_what_can_be();
+  std::deque<CoreAccess*>& queue = queue_of(access);
+  if (queue.empty() && has_room(access)) {
+    grant(access);
+    granted_.push_back(&access);
+  } else {
+    queue.push_back(&access);
+  }
+  // What it leads to, if anything.
+  if (!waiting_prefetches_.empty() || !urgent_.empty()) grant_what_can_be();
 }
 
 void MissRegisters::release(CoreAccess& access) {
@@ -78,7 +85,6 @@ void MissRegisters::release(CoreAccess& access) {
     // A use whose line has come before it had a fill buffer.
     std::erase(waiting_, &access);
     grant(access);
-    granted_.pop_back();
   }
   if (std::exchange(access.has_register, false)) --registers_taken_;
   if (std::exchange(access.has_fill_buffer, false)) --fill_buffers_taken_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "base/ring.hpp"
 #include "device/requester/core_access.hpp"
 #include "device/requester/core_params.hpp"
 
@@ -46,7 +47,7 @@ class MissRegisters {
   std::deque<CoreAccess*> urgent_;     // prefetches for whose lines instructions have fill buffers already
   std::deque<CoreAccess*> waiting_;
   std::deque<CoreAccess*> waiting_prefetches_;
-  std::deque<CoreAccess*> granted_;
+  Ring<CoreAccess*> granted_;
 };
 
 }  // namespace cxloom

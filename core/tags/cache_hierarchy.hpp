@@ -90,11 +90,15 @@ class CacheHierarchy {
     std::size_t found = level + 1;
     while (found < arrays_.size() && arrays_[found].lookup(line) == kNoSlot) ++found;
     if (found == arrays_.size()) emit(line, AccessKind::kRead);
-    for (std::size_t each = found; each-- > level;)
-      ahead_[each][place(each, line, LineState::kClean, emit)] = true;
+    for (std::size_t each = found; each-- > level;) {
+      const Slot slot = place(each, line, LineState::kClean, emit);
+      if (each == level) ahead_[each][slot] = true;
+    }
     ++counts_[level].prefetches;
     return true;
   }
+
+  bool has(std::size_t level, LineAddress line) const { return arrays_[level].lookup(line) != kNoSlot; }
 
   /// Whether it would be a write that changes nothing about the line: it is dirty in that slot.
   bool is_dirty(Slot slot) const { return arrays_.front().state(slot) == LineState::kDirty; }

@@ -39,18 +39,24 @@ CorePrefetchers::CorePrefetchers(const CorePrefetch& prefetch, Bytes page) {
   if (!any) levels_.clear();
 }
 
+std::uint32_t CorePrefetchers::registers() const {
+  std::uint32_t sum = 0;
+  for (const Level& level : levels_) sum += level.prefetcher ? level.prefetcher->params().registers : 0;
+  return sum;
+}
+
 const std::vector<LineAddress>& CorePrefetchers::wanted(std::size_t level, const Trigger& trigger,
                                                         std::uint64_t useful, std::uint64_t useless) {
   Level& at = levels_[level];
   wanted_.clear();
+  if (at.throttles) at.prefetcher->set_limit(at.throttle.limit(useful, useless));
   at.prefetcher->accessed(trigger, wanted_);
   std::erase_if(wanted_, [&](LineAddress line) {
     return line.number() / at.lines_of_page != trigger.line.number() / at.lines_of_page;
   });
   if (at.throttles) {
     at.throttle.wanted(wanted_.size());
-    if (const std::size_t most = at.throttle.limit(useful, useless); wanted_.size() > most)
-      wanted_.resize(most);
+    if (wanted_.size() > at.prefetcher->limit()) wanted_.resize(at.prefetcher->limit());
   }
   return wanted_;
 }

@@ -69,7 +69,7 @@ void StreamerPrefetcher::accessed(const Trigger& trigger, std::vector<LineAddres
   const bool passed = up ? stream.ahead < line : stream.ahead > line;
   if (passed) stream.ahead = line;
   if (stream.steps < confidence_) return;
-  for (std::uint32_t i = 0; i < degree_; ++i) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(degree_, limit()); ++i) {
     const std::uint64_t next = up ? stream.ahead + 1 : stream.ahead - 1;
     const std::uint64_t distance = up ? next - line : line - next;
     if (distance > distance_ || next / lines_of_page() != page) return;

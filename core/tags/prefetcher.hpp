@@ -5,6 +5,7 @@
 // already, that no region holds, or that there is no register for, and asks for the rest.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -53,11 +54,15 @@ class Prefetcher {
   virtual void filled(LineAddress /*line*/, bool /*ahead*/) {}
 
   const PrefetcherParams& params() const { return params_; }
+  /// So many lines are taken of an access's at most. What it adds beyond that is lost.
+  void set_limit(std::size_t most) { limit_ = most; }
+  std::size_t limit() const { return limit_; }
   /// Lines in a page.
   std::uint64_t lines_of_page() const { return params_.page.count() / kLineBytes; }
 
  private:
   PrefetcherParams params_;
+  std::size_t limit_ = ~std::size_t{0};
 };
 
 /// What a prefetcher finds around itself when it is made: nothing so far.

@@ -101,3 +101,11 @@ def test_a_chase_gains_nothing(program: str, tmp_path: Path) -> None:
 def test_more_fill_buffers_than_registers_are_refused() -> None:
     with pytest.raises(InputError, match="more fill buffers than mshrs"):
         sequential({"mshrs": 10, "fill_buffers": 12})
+
+
+@pytest.mark.parametrize("registers", ["abc", "0", "null"])
+def test_wrong_parameters_of_a_prefetcher_are_refused_where_they_stand(registers: str) -> None:
+    streamer = {"kind": "streamer", "registers": None if registers == "null" else registers}
+    with pytest.raises(InputError, match="registers") as caught:
+        sequential({"caches": [{"prefetch": streamer}]}, rate="1G/s")
+    assert "core.caches[0].prefetch.registers" in str(caught.value)

@@ -18,7 +18,8 @@ struct CoreAccess {
   CoreAccess* dependents = nullptr;  ///< accesses that wait for its data
   CoreAccess* line = nullptr;        ///< of a use: the record that brings its line, if that is not answered
   CoreAccess* leads_to = nullptr;    ///< prefetches, until it has a fill buffer
-  CoreAccess* behind = nullptr;      ///< the next of these
+  CoreAccess* behind = nullptr;      ///< the next of these, or of those uses
+  CoreAccess* wanted_by = nullptr;   ///< uses of its line that came before it had `asked`
   std::uint64_t number = 0;          ///< in the workload, from 0
   std::uint64_t position = 0;        ///< instructions of its thread up to it
   std::uint32_t core = 0;
@@ -27,6 +28,7 @@ struct CoreAccess {
   bool has_walker = false;                     ///< of a load of a page walk
   bool urgent = false;                         ///< of a prefetch: an instruction wants its line already
   bool follows = false;                        ///< of a prefetch: what leads to it has no fill buffer yet
+  bool asked = false;                          ///< it has its turn for a miss register, or had it
   bool asks = false;                           ///< and it would be made otherwise
   bool has_register = false;                   ///< it has one of the miss registers
   bool has_fill_buffer = false;                ///< and one of the fill buffers

@@ -10,10 +10,10 @@
 
 namespace cxloom {
 
-CoreCluster::CoreCluster(const CoreParams& params, std::uint32_t queue, const PrefetcherRegistry& prefetchers,
-                         Work& work, Endpoint& endpoint, Requester& requester)
+CoreCluster::CoreCluster(const CoreParams& params, std::uint32_t queue, Work& work, Endpoint& endpoint,
+                         Requester& requester)
     : params_(params),
-      workload_(prefetched(work, {.levels = params.prefetchers(), .kinds = &prefetchers})),
+      workload_(prefetched(work, params.prefetch)),
       counts_accesses_(!work.instruction_gaps),
       most_(work.in_all.value_or(~std::uint64_t{0})),
       endpoint_(endpoint),
@@ -140,7 +140,7 @@ void CoreCluster::find_line(CoreAccess& read) {
   const std::uint64_t distance = read.access.dependence;
   if (distance == 0 || distance > read.number || !producers_.has(read.number - distance)) return;
   CoreAccess* line = producers_.pending(read.number - distance);
-  if (line != nullptr && line->is_use()) {
+  if (line != nullptr && !line->access.reaches_memory()) {  // what is neither has no line
     line = line->line;
     read.access.dependence = line == nullptr ? 0 : static_cast<std::uint32_t>(read.number - line->number);
   }
@@ -168,14 +168,15 @@ void CoreCluster::find_data(CoreAccess& use) {
 void CoreCluster::wait_for_line(Thread& thread, CoreAccess& use) {
   if (!use.line->answered()) {
     use.next = std::exchange(use.line->dependents, &use);
-    thread.registers.ask(use);
-    give_granted(thread);
-    return;
+    if (use.line->asked) thread.registers.ask(use);
+    else use.behind = std::exchange(use.line->wanted_by, &use);
+    return give_granted(thread);
   }
   const bool holds = thread.core.holder() == &use;
   --thread.undone;
   this->use(use);
   if (holds) advance(thread);
+  else rest_if_idle(thread);
 }
 
 void CoreCluster::use(CoreAccess& use) {
@@ -302,12 +303,16 @@ void CoreCluster::give_granted(Thread& thread) {
     if (granted->has_fill_buffer && params_.fill_buffers) meter_.fill_buffers(now(), +1);
     if (!granted->is_use()) {
       made_.push_back(granted);
-      continue;
+    } else if (granted->line->is_prefetch()) {
+      Thread& fetching = *threads_[granted->line->core];
+      fetching.registers.hurry(*granted->line);
+      if (&fetching != &thread) give_granted(fetching);
     }
-    if (!granted->line->is_prefetch()) continue;
-    Thread& fetching = *threads_[granted->line->core];
-    fetching.registers.hurry(*granted->line);
-    if (&fetching != &thread) give_granted(fetching);
+  }
+  while (CoreAccess* const use = thread.registers.may_ask()) {
+    Thread& wanting = *threads_[use->core];
+    wanting.registers.ask(*use);
+    give_granted(wanting);
   }
 }
 
@@ -411,8 +416,6 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
   advance_all();
 }
 
-// ---- The kernel
-
 std::uint64_t CoreCluster::running() const {
   return static_cast<std::uint64_t>(
       std::ranges::count_if(threads_, [](const auto& thread) { return thread->runs(); }));
@@ -428,8 +431,6 @@ Time CoreCluster::interrupt(std::optional<std::uint32_t> thread, Time time) {
   }
   return taken;
 }
-
-// ---- Measures
 
 std::vector<CoreTime> CoreCluster::times() const {
   std::vector<CoreTime> times;

@@ -42,8 +42,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
 
   /// In a workload without instruction gaps each access is an instruction.
   /// `queue`: requests that the requester has in flight at most, and so many write-backs.
-  CoreCluster(const CoreParams& params, std::uint32_t queue, const PrefetcherRegistry& prefetchers,
-              Work& work, Endpoint& endpoint, Requester& requester);
+  CoreCluster(const CoreParams& params, std::uint32_t queue, Work& work, Endpoint& endpoint,
+              Requester& requester);
 
   std::string name() const override { return endpoint_.name(); }
   bool next(Access& access) override;

@@ -7,7 +7,6 @@
 #include "base/schema.hpp"
 #include "component/resource.hpp"
 #include "tags/cache_schema.hpp"
-#include "tags/prefetcher.hpp"
 
 namespace cxloom {
 
@@ -127,20 +126,17 @@ std::vector<LevelPrefetcher> CoreParams::prefetchers() const {
   return all;
 }
 
-// The prefetchers themselves know neither time nor what is under way.
-std::uint32_t CoreParams::prefetches() const {
-  std::uint64_t registers = 0;
-  for (const CoreCacheParams& cache : caches) {
-    if (cache.prefetch.kind == "none") continue;
-    const Value* const given = cache.prefetch.params.find("registers");
-    registers +=
-        given != nullptr ? static_cast<std::uint64_t>(*given->as_integer()) : PrefetcherParams{}.registers;
-  }
-  return registers == 0 ? mshrs : static_cast<std::uint32_t>(std::min<std::uint64_t>(registers, mshrs));
+void CoreParams::find_prefetchers(const PrefetcherRegistry& kinds) {
+  prefetch = {.levels = prefetchers(), .kinds = &kinds};
+  prefetch_registers =
+      with_path("core.caches", [&] { return CorePrefetchers(prefetch, Bytes{4096}).registers(); });
 }
 
 void CoreParams::resources(ResourceSink& sink) const {
   if (fill_buffers) {
+    const std::uint64_t twice = std::min<std::uint64_t>(2 * std::uint64_t{*fill_buffers}, mshrs);
+    std::vector<Setting> more;
+    if (twice > *fill_buffers) more.emplace_back("core.fill_buffers", number(twice));
     sink.add({.name = "the fill buffers of the core of",
               .stage = Stage::kRequester,
               .capacity = *fill_buffers,
@@ -149,8 +145,8 @@ void CoreParams::resources(ResourceSink& sink) const {
               .wait = Segment::kRequesterQueue,
               .counts = Traffic::kLines,
               .part = "requester",
-              .twice = {doubled("core.fill_buffers", *fill_buffers)},
-              .twice_text = std::to_string(2 * std::uint64_t{*fill_buffers}) + " fill buffers",
+              .twice = more,
+              .twice_text = std::to_string(twice) + " fill buffers",
               .full_from = 0.95,
               .each = "per_requester.*.core.threads"});
   }

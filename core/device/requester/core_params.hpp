@@ -1,6 +1,7 @@
 // The parameters of the cores of a requester.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -42,13 +43,19 @@ struct CoreParams {
   std::uint32_t branch_entries = 4096;
   std::vector<CoreCacheParams> caches{{}, {.size = Bytes{2 * 1024 * 1024}, .ways = 16, .cycles = 15}};
   std::optional<TlbParams> tlb;
+  CorePrefetch prefetch;                 ///< of these caches, once they are found
+  std::uint32_t prefetch_registers = 0;  ///< of all of these; 0: none has a prefetcher
 
   static void describe(Schema<CoreParams>& schema);
+  /// Finds the prefetchers that the caches name. Throws InputError below `core` if one is not right.
+  void find_prefetchers(const PrefetcherRegistry& kinds);
   /// Those of the caches, the nearest first.
   std::vector<LevelPrefetcher> prefetchers() const;
   /// Prefetches of a core that are under way at most: what the prefetchers of its caches allow, if it has
   /// some.
-  std::uint32_t prefetches() const;
+  std::uint32_t prefetches() const {
+    return prefetch_registers == 0 ? mshrs : std::min(mshrs, prefetch_registers);
+  }
   /// Lines that its instructions wait for at most.
   std::uint32_t demands() const { return fill_buffers.value_or(mshrs); }
   void resources(ResourceSink& sink) const;

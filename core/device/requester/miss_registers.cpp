@@ -8,6 +8,12 @@ namespace {
 
 bool needs_register(const CoreAccess& access) { return !access.is_use(); }
 bool needs_fill_buffer(const CoreAccess& access) { return !access.is_prefetch(); }
+CoreAccess* first_of(Ring<CoreAccess*>& ring) {
+  if (ring.empty()) return nullptr;
+  CoreAccess* const first = ring.front();
+  ring.pop_front();
+  return first;
+}
 bool is_early(const CoreAccess& access) { return access.is_prefetch() && !access.urgent; }
 
 }  // namespace
@@ -27,6 +33,14 @@ bool MissRegisters::has_room(const CoreAccess& access) const {
   return !is_early(access) || prefetches_made_ < prefetches_;
 }
 
+void MissRegisters::enter(CoreAccess& access) {
+  access.asked = true;
+  CoreAccess* in_order = nullptr;
+  for (CoreAccess* each = std::exchange(access.wanted_by, nullptr); each;)
+    each = std::exchange(each->behind, std::exchange(in_order, each));
+  for (; in_order; in_order = in_order->behind) may_ask_.push_back(in_order);
+}
+
 void MissRegisters::grant(CoreAccess& access) {
   access.has_register = needs_register(access);
   access.has_fill_buffer = needs_fill_buffer(access);
@@ -41,7 +55,9 @@ void MissRegisters::grant(CoreAccess& access) {
   while (in_order) {
     CoreAccess& prefetch = *std::exchange(in_order, in_order->behind);
     prefetch.follows = false;
-    if (std::exchange(prefetch.asks, false)) queue_of(prefetch).push_back(&prefetch);
+    if (!std::exchange(prefetch.asks, false)) continue;
+    enter(prefetch);
+    queue_of(prefetch).push_back(&prefetch);
   }
 }
 
@@ -69,6 +85,7 @@ void MissRegisters::ask(CoreAccess& access) {
     access.asks = true;
     return;
   }
+  enter(access);
   std::deque<CoreAccess*>& queue = queue_of(access);
   if (queue.empty() && has_room(access)) {
     grant(access);
@@ -98,11 +115,7 @@ void MissRegisters::hurry(CoreAccess& prefetch) {
   if (std::erase(waiting_prefetches_, &prefetch) > 0) ask(prefetch);
 }
 
-CoreAccess* MissRegisters::granted() {
-  if (granted_.empty()) return nullptr;
-  CoreAccess* const first = granted_.front();
-  granted_.pop_front();
-  return first;
-}
+CoreAccess* MissRegisters::granted() { return first_of(granted_); }
+CoreAccess* MissRegisters::may_ask() { return first_of(may_ask_); }
 
 }  // namespace cxloom

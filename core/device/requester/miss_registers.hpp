@@ -30,9 +30,13 @@ class MissRegisters {
   void hurry(CoreAccess& prefetch);
   /// The next one that has what it needs now; null if there is none.
   CoreAccess* granted();
+  /// The next use that may ask for its fill buffer, as the record of its line has asked; null if there is
+  /// none. A use that had one before would keep it from what that record waits for.
+  CoreAccess* may_ask();
 
  private:
   bool has_room(const CoreAccess& access) const;
+  void enter(CoreAccess& access);
   void grant(CoreAccess& access);
   void grant_what_can_be();
   std::deque<CoreAccess*>& queue_of(const CoreAccess& access);
@@ -48,6 +52,7 @@ class MissRegisters {
   std::deque<CoreAccess*> waiting_;
   std::deque<CoreAccess*> waiting_prefetches_;
   Ring<CoreAccess*> granted_;
+  Ring<CoreAccess*> may_ask_;
 };
 
 }  // namespace cxloom

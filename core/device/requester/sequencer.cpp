@@ -28,10 +28,10 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       write_back_buffer_(context.kernel, "room in the write-back buffer", endpoint),
       fence_(context.kernel, "the answers to all accesses before a fence", endpoint),
       completion_timeout_(params.completion_timeout),
-      core_params_(params.core),
-      prefetchers_(context.prefetchers) {
+      core_params_(params.core) {
   endpoint.add(*this);
   endpoint.system_context().roles.declare<cxloom::Requester>(endpoint, endpoint.id(), *this);
+  if (core_params_) core_params_->find_prefetchers(context.prefetchers);
   Agent* taker = this;
   if (params.cache) {
     cache_ = with_path("cache", [&] {
@@ -58,7 +58,7 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
   count_.begin(work);
   std::shared_ptr<const Tiering> tiering = std::move(work.tiering);
   if (core_params_) {
-    auto cores = std::make_unique<CoreCluster>(*core_params_, queue_, prefetchers_, work, endpoint(),
+    auto cores = std::make_unique<CoreCluster>(*core_params_, queue_, work, endpoint(),
                                                static_cast<CoreCluster::Requester&>(*this));
     cores_ = cores.get();
     work.stream = std::move(cores);
@@ -282,8 +282,9 @@ void Sequencer::read_through(std::uint64_t most) {
   const std::uint64_t least = work().requests ? std::min(most, work().warmup + *work().requests) : most;
   Access& next = source_.next();
   if (cores_) {
-    for (; issued() < least && !workload().repeats() && workload().next(next); count_.issue()) {
+    while (issued() < least && !workload().repeats() && workload().next(next)) {
       if (!next.reaches_memory()) continue;
+      count_.issue();
       if (pages_) pages_->fetched(next);
       check_mapped(next);
     }

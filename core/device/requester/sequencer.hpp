@@ -131,7 +131,6 @@ class alignas(64) Sequencer final : public Agent,
   std::uint64_t volatile_flushes_ = 0;
   std::optional<Time> completion_timeout_;
   std::optional<CoreParams> core_params_;
-  const PrefetcherRegistry& prefetchers_;  // those of the caches of cores
 };
 
 }  // namespace cxloom

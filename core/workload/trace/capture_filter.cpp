@@ -138,7 +138,11 @@ CacheHierarchy::Found CaptureFilter::access_line(Core& core, LineAddress line, c
   // A line that came long ago is there.
   found.ahead &= core.delivered_by(line) != 0;
   if (found.ahead) use(core, line, access, records);
-  prefetch(core, line, access, found, producer, records);
+  // Each level sees the accesses that miss those before it.
+  for (std::size_t level = 0; level <= found.level && level < levels(); ++level) {
+    const Found what = level < found.level ? Found::kMiss : found.ahead ? Found::kFirstUse : Found::kHit;
+    prefetch(core, level, line, what, access, producer, records);
+  }
   return found;
 }
 
@@ -149,24 +153,23 @@ void CaptureFilter::use(Core& core, LineAddress line, const Access& access, std:
   give(record, core.delivered_by(line), records);
 }
 
-// Each level sees the accesses that miss those before it. Lines that others have written are left alone.
-void CaptureFilter::prefetch(Core& core, LineAddress line, const Access& access,
-                             const CacheHierarchy::Found& found, std::uint64_t producer,
-                             std::vector<Access>& records) {
-  for (std::size_t level = 0; level <= found.level && level < levels(); ++level) {
-    if (!core.prefetchers_.has(level)) continue;
-    const Found what = level < found.level ? Found::kMiss : found.ahead ? Found::kFirstUse : Found::kHit;
-    const CacheHierarchy::Counts& so_far = core.caches_->counts(level);
-    const auto& wanted =
-        core.prefetchers_.wanted(level, {line, access.thread, what}, so_far.useful, so_far.useless);
-    for (const LineAddress each : wanted) {
-      const auto is_dirty = [&](const auto& other) {
-        return other.get() != &core && other->caches_->state(each) == LineState::kDirty;
-      };
-      if (cores_.size() > 1 && std::ranges::any_of(cores_, is_dirty)) continue;
-      core.caches_->ask_ahead(each, level,
-                              record_with(core, access, AccessRole::kPrefetch, producer, records));
-    }
+// A level is shown an access, or a line that the level before it has asked for. Lines that others have
+// written are left alone.
+void CaptureFilter::prefetch(Core& core, std::size_t level, LineAddress line, Found found,
+                             const Access& access, std::uint64_t producer, std::vector<Access>& records) {
+  if (!core.prefetchers_.has(level)) return;
+  const CacheHierarchy::Counts& so_far = core.caches_->counts(level);
+  const std::vector<LineAddress> wanted =
+      core.prefetchers_.wanted(level, {line, access.thread, found}, so_far.useful, so_far.useless);
+  for (const LineAddress each : wanted) {
+    const auto is_dirty = [&](const auto& other) {
+      return other.get() != &core && other->caches_->state(each) == LineState::kDirty;
+    };
+    if (cores_.size() > 1 && std::ranges::any_of(cores_, is_dirty)) continue;
+    const bool goes_on = level + 1 < levels() && !core.caches_->has(level + 1, each);
+    const bool asked = core.caches_->ask_ahead(
+        each, level, record_with(core, access, AccessRole::kPrefetch, producer, records));
+    if (asked && goes_on) prefetch(core, level + 1, each, Found::kMiss, access, producer, records);
   }
 }
 

@@ -121,7 +121,7 @@ class CaptureFilter {
   auto record_with(Core& core, const Access& access, AccessRole reader, std::uint64_t producer,
                    std::vector<Access>& records);
   void use(Core& core, LineAddress line, const Access& access, std::vector<Access>& records);
-  void prefetch(Core& core, LineAddress line, const Access& access, const CacheHierarchy::Found& found,
+  void prefetch(Core& core, std::size_t level, LineAddress line, Found found, const Access& access,
                 std::uint64_t producer, std::vector<Access>& records);
   bool take_from_others(Core& core, LineAddress line, const Access& access, std::vector<Access>& records);
   CacheHierarchy::Counts sum(std::size_t level) const;

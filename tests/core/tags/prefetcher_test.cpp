@@ -60,6 +60,16 @@ TEST(Streamer, TheLinesBeforeAStreamSomeAtEachAccess) {
   EXPECT_EQ(wanted(prefetcher, 38), (Lines{37, 36}));
 }
 
+TEST(Streamer, LeavesNoHolesWhereFewerLinesAreTaken) {
+  StreamerPrefetcher prefetcher(made<StreamerPrefetcher>());
+  prefetcher.set_limit(1);
+  for (const std::uint64_t line : {10, 11}) EXPECT_EQ(wanted(prefetcher, line), Lines{});
+  EXPECT_EQ(wanted(prefetcher, 12), (Lines{13}));
+  EXPECT_EQ(wanted(prefetcher, 13, Found::kFirstUse), (Lines{14}));
+  prefetcher.set_limit(2);
+  EXPECT_EQ(wanted(prefetcher, 14, Found::kFirstUse), (Lines{15, 16}));
+}
+
 TEST(Streamer, StaysInItsPageAndKeepsThreadsApart) {
   StreamerPrefetcher prefetcher(made<StreamerPrefetcher>());
   for (const std::uint64_t line : {60, 61}) EXPECT_EQ(wanted(prefetcher, line), Lines{});

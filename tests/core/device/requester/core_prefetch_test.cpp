@@ -133,5 +133,55 @@ TEST(CorePrefetch, AFenceDoesNotWaitForPrefetches) {
   EXPECT_EQ(run.created(1), 500_ps);
 }
 
+// A list whose nodes have two lines: the first has the use of what was asked for ahead, and needs the node
+// before. Uses do not keep fill buffers from what their lines wait for.
+TEST(CorePrefetch, UsesOfLinesThatAreNotAskedForYetHaveNoFillBuffers) {
+  for (const std::int64_t buffers : {1, 2, 8}) {
+    std::vector<Access> accesses;
+    for (std::uint64_t node = 0; node < 40; ++node) {
+      Access load = access_to(node * 128);
+      load.instruction_gap = 1;
+      load.dependence = node == 0 ? 0 : 3;
+      Access ahead = access_to(node * 128 + 64);
+      ahead.role = AccessRole::kPrefetch;
+      ahead.dependence = node == 0 ? 0 : 4;
+      accesses.insert(accesses.end(), {load, ahead, use_of(1, 1)});
+    }
+    Running run(with_core({{"mshrs", 16}, {"fill_buffers", buffers}}).replay("host", accesses));
+    run.to_end();
+    EXPECT_EQ(run.number({"requests"}), 80);
+    EXPECT_NEAR(core(run, "time_ns"), 40 * 100.0, 1.0) << "the chain";
+    expect_parts_to_sum(run);
+  }
+}
+
+TEST(CorePrefetch, AUseOfAReadWaitsForItWithOneFillBuffer) {
+  std::vector<Access> accesses = reads_apart(2, 4);
+  accesses[1].dependence = 1;
+  accesses.push_back(use_of(1, 4));
+  Running run(with_core({{"fill_buffers", 1}}).replay("host", accesses));
+  run.to_end();
+  EXPECT_EQ(core(run, "time_ns"), 200.25);
+  expect_parts_to_sum(run);
+}
+
+// A branch and progress are no accesses: what names them as its producer, in another thread, waits for
+// nothing.
+TEST(CorePrefetch, WhatDependsOnNoAccessDependsOnNothing) {
+  for (const AccessRole role : {AccessRole::kProgress, AccessRole::kBranch}) {
+    for (const AccessRole dependent : {AccessRole::kDemand, AccessRole::kUse}) {
+      std::vector<Access> accesses = reads_apart(4, 4);
+      accesses[1].role = role;
+      accesses[1].dependence = role == AccessRole::kBranch ? 1 : 0;
+      accesses[2].thread = accesses[3].thread = 1;
+      accesses[2].role = dependent;
+      accesses[2].dependence = 1;
+      Running run(with_core({}).replay("host", accesses));
+      run.to_end();
+      EXPECT_EQ(run.created(1), dependent == AccessRole::kDemand ? 250_ps : 500_ps);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cxloom

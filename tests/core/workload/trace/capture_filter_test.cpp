@@ -281,6 +281,22 @@ TEST(CaptureFilter, APrefetchLeavesThePageAndWhatOthersHaveWrittenAlone) {
   EXPECT_EQ(records.size(), 1U);
 }
 
+// The second level hears of the lines that the first asks it for, so that a scan trains its prefetcher, too.
+TEST(CaptureFilter, ALevelSeesWhatTheOneBeforeItAsksFor) {
+  const PrefetcherRegistry& kinds = test::cache_kinds().prefetchers;
+  CaptureFilter filter(
+      {CacheParams{.size = Bytes{4096}, .ways = 4}, CacheParams{.size = Bytes{65536}, .ways = 4}},
+      test::victims(), false, 0, kNoLimit, 1, Bytes{4096},
+      {.levels = {{.kind = {"next-line", Value(Value::Map{})}}, {.kind = {"streamer", Value(Value::Map{})}}},
+       .kinds = &kinds});
+  std::vector<Access> records;
+  CaptureFilter::Core& core = filter.core_of(1);
+  for (std::uint64_t line = 0; line < 64; ++line) filter.access(core, at(0x8000 + 64 * line), 0, records);
+  EXPECT_EQ(filter.counts(0).prefetches, 63U);
+  EXPECT_GE(filter.counts(1).prefetches, 55U);
+  EXPECT_LE(filter.counts(1).useful + filter.counts(1).useless, filter.counts(1).prefetches);
+}
+
 TEST(CaptureFilter, AThrottledPrefetcherAsksForLess) {
   const PrefetcherRegistry& kinds = test::cache_kinds().prefetchers;
   std::array<std::uint64_t, 2> asked{};

@@ -116,7 +116,7 @@ struct ProgramSession : Filtered {
 // By MemoryOrigin::Kind.
 constexpr std::array kOriginNames{"other", "stack", "stacks", "heap", "map", "file", "tables"};
 
-// Of each level what CacheHierarchy::Counts has, in its order.
+// What CacheHierarchy::Counts has of each level, in its order.
 std::vector<std::array<std::uint64_t, 6>> counts_of(const CaptureFilter& filter) {
   std::vector<std::array<std::uint64_t, 6>> all;
   for (std::size_t level = 0; level < filter.levels(); ++level) {

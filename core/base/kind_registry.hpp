@@ -40,7 +40,7 @@ class KindRegistry : public KindList {
   }
 
   template <class Params, class Make>
-  Entry& add_factory(const std::string& kind, Make factory) {
+  Entry& add_factory(const std::string& kind, const Make& factory) {
     Entry& entry = declare(kind, Schema<Params>().info());
     entry.make = [factory](const Value& value, void* context) -> void* {
       std::unique_ptr<Product> made = factory(read_params<Params>(value), *static_cast<Context*>(context));

@@ -133,8 +133,8 @@ class DeviceResources final : public ResourceSink {
     const std::string_view part = resource.part;
     add(std::move(resource), parameters_.place(index_, part), {});
   }
-  /// Of its work, whose keys are at that place. As many requests as there are twice of it need places in the
-  /// queue.
+  /// A resource of its work, whose keys are at that place. As many requests as there are twice of it need
+  /// places in the queue.
   void add_of_work(Resource resource, const std::string& place, std::uint32_t queue) {
     const auto wanted = static_cast<std::uint64_t>(2 * resource.capacity.value_or(0));
     Value::Map more;

@@ -37,7 +37,7 @@ void AccessSource::begin(Work work, bool may_be_empty) {
   arrivals_.begin(work_);
 }
 
-// Of work that goes by answers what was begun is brought to its end.
+// Where work goes by answers, what was begun is brought to its end.
 bool AccessSource::may_have_more(const RequestCount& made, Time now) {
   if (!reactive_) return !enough(made);
   reactive_->at(now);

@@ -1,6 +1,7 @@
 #include "system/epochs/epoch_kernel.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/error.hpp"
@@ -158,7 +159,7 @@ NodeTraffic EpochKernel::traffic(std::size_t node) const {
 std::uint64_t EpochKernel::coming(std::uint64_t page) const {
   const double made = clock_.accesses();
   const double more = static_cast<double>(sources_.foresees);
-  return static_cast<std::uint64_t>(program_.demand.expected(known(page), made, made + more) + 0.5);
+  return static_cast<std::uint64_t>(std::llround(program_.demand.expected(known(page), made, made + more)));
 }
 
 // --- What the policy does ---

@@ -31,11 +31,12 @@ double rate_of(double probability) {
 
 }  // namespace
 
-PageDemand::PageDemand(std::vector<Phase> phases, const PageRuns& pages, Bytes page) : page_(page.count()) {
-  for (Phase& phase : phases) {
+PageDemand::PageDemand(const std::vector<Phase>& phases, const PageRuns& pages, Bytes page)
+    : page_(page.count()) {
+  for (const Phase& phase : phases) {
     PlacedPhase placed{.start = round_, .length = static_cast<double>(phase.requests)};
     round_ += placed.length;
-    for (ThreadPart& each : phase.parts) {
+    for (const ThreadPart& each : phase.parts) {
       Part part{.demand = each.demand, .thread = each.thread};
       place(part, pages);
       if (part.demand.exponent > 0) weigh(part, page_);
@@ -59,8 +60,9 @@ void PageDemand::place(Part& part, const PageRuns& pages) const {
       part.pages = last - first + 1;
       part.address = first * page_;
       const bool whole = page_ % demand.block == 0 && demand.range.base.value() % demand.block == 0;
+      const std::uint64_t of_a_page = page_ / demand.block;
       if (whole && demand.exponent == 0)
-        part.inner = static_cast<double>(page_ / demand.block) / static_cast<double>(part.blocks);
+        part.inner = static_cast<double>(of_a_page) / static_cast<double>(part.blocks);
       return;
     }
     number += run.count;

@@ -29,7 +29,7 @@ class PageDemand {
     std::vector<ThreadPart> parts = {};
   };
   /// `pages` are all of the program, which are numbered in this order; all parts lie in them.
-  PageDemand(std::vector<Phase> phases, const PageRuns& pages, Bytes page);
+  PageDemand(const std::vector<Phase>& phases, const PageRuns& pages, Bytes page);
 
   std::size_t phases() const { return phases_.size(); }
   /// The phase in which the access of that number is made.

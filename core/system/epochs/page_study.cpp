@@ -242,20 +242,20 @@ Value PageStudy::result() const {
   result.set("epochs", std::move(rows));
   Value::List windows;
   for (const Window& each : known_) {
-    windows.push_back(Value::Map{{"phase", number(each.phase)},
-                                 {"shares", list_of(each.shares)},
-                                 {"accesses_per_s", each.rate.rate * kSecond},
-                                 {"uses", number(each.uses)}});
+    windows.emplace_back(Value::Map{{"phase", number(each.phase)},
+                                    {"shares", list_of(each.shares)},
+                                    {"accesses_per_s", each.rate.rate * kSecond},
+                                    {"uses", number(each.uses)}});
   }
   result.set("windows", std::move(windows));
   Value::List costs;
   for (const std::optional<WindowCosts>& each : costs_) {
     if (!each) continue;
-    costs.push_back(Value::Map{{"rate_while_moving", each->moving},
-                               {"move_ns", each->move / 1000},
-                               {"move_of_a_fault_ns", each->urgent / 1000},
-                               {"hidden_of_a_fault_ns", each->hidden_fault / 1000},
-                               {"hidden_of_an_interrupt_ns", each->hidden_interrupt / 1000}});
+    costs.emplace_back(Value::Map{{"rate_while_moving", each->moving},
+                                  {"move_ns", each->move / 1000},
+                                  {"move_of_a_fault_ns", each->urgent / 1000},
+                                  {"hidden_of_a_fault_ns", each->hidden_fault / 1000},
+                                  {"hidden_of_an_interrupt_ns", each->hidden_interrupt / 1000}});
   }
   result.set("costs", std::move(costs));
   result.set("window_runs", number(windows_.runs()));

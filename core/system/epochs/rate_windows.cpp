@@ -25,7 +25,7 @@ constexpr std::uint64_t kFoldedPages = 256;
 // for another.
 constexpr double kDisturbances = 200;
 
-// Of the usual rate, while a page is copied: a program that comes to nothing would never end.
+// The least share of the usual rate while a page is copied: a program that comes to nothing would never end.
 constexpr double kLeastRate = 1e-3;
 
 /// Counts the answers of a window.

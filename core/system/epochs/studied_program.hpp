@@ -19,7 +19,7 @@ struct Registry;
 
 class StudiedProgram {
  public:
-  /// Of a spec, which outlives it. Throws InputError for what epochs cannot give.
+  /// The program of a spec, which outlives it. Throws InputError for what epochs cannot give.
   StudiedProgram(const Registry& registry, const Spec& spec);
 
   const std::string& device() const { return device_; }

@@ -144,9 +144,9 @@ class LevelCounts:
     prefetches: int = 0
     """Lines brought into it ahead of their use."""
     useful: int = 0
-    """Of these, lines that were used."""
+    """Lines of these that were used."""
     useless: int = 0
-    """And lines that left it before."""
+    """Lines of these that left it before they were used."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "protocol/request.hpp"
 #include "tags/cache_array.hpp"
+#include "tags/prefetcher.hpp"
 
 namespace cxloom {
 
@@ -98,7 +99,12 @@ class CacheHierarchy {
     return true;
   }
 
-  bool has(std::size_t level, LineAddress line) const { return arrays_[level].lookup(line) != kNoSlot; }
+  /// What an access to the line would find in that level.
+  cxloom::Found found(std::size_t level, LineAddress line) const {
+    const Slot slot = arrays_[level].lookup(line);
+    if (slot == kNoSlot) return cxloom::Found::kMiss;
+    return !ahead_.empty() && ahead_[level][slot] ? cxloom::Found::kFirstUse : cxloom::Found::kHit;
+  }
 
   /// Whether it would be a write that changes nothing about the line: it is dirty in that slot.
   bool is_dirty(Slot slot) const { return arrays_.front().state(slot) == LineState::kDirty; }

@@ -166,10 +166,11 @@ void CaptureFilter::prefetch(Core& core, std::size_t level, LineAddress line, Fo
       return other.get() != &core && other->caches_->state(each) == LineState::kDirty;
     };
     if (cores_.size() > 1 && std::ranges::any_of(cores_, is_dirty)) continue;
-    const bool goes_on = level + 1 < levels() && !core.caches_->has(level + 1, each);
+    const bool goes_on = level + 1 < levels();
+    const Found further = goes_on ? core.caches_->found(level + 1, each) : Found::kHit;
     const bool asked = core.caches_->ask_ahead(
         each, level, record_with(core, access, AccessRole::kPrefetch, producer, records));
-    if (asked && goes_on) prefetch(core, level + 1, each, Found::kMiss, access, producer, records);
+    if (asked && goes_on) prefetch(core, level + 1, each, further, access, producer, records);
   }
 }
 

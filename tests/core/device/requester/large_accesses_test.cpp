@@ -26,7 +26,7 @@ Value::Map memory(const char* latency) {
 }
 
 /// A host before a memory that answers anything in 100 ns.
-SpecBuilder host_and_memory(Value::Map work, Value::Map host = {}) {
+SpecBuilder host_that_works(Value::Map work, Value::Map host = {}) {
   host.emplace_back("process_time", "0ns");
   return SpecBuilder()
       .device("host", "host", std::move(host))
@@ -51,7 +51,7 @@ TEST(LargeAccesses, TakeAPlaceInTheQueueForEachLine) {
        {Case{"4160B", 65, 64}, Case{"8KiB", 128, 64}, Case{"8KiB", 128, 7}, Case{"8KiB", 128, 1},
         Case{"1MiB", 16384, 64}, Case{"1MiB", 16384, 20000}}) {
     Running run(
-        host_and_memory({{"pattern", "sequential"}, {"size", size}, {"requests", 2}, {"footprint", "4MiB"}},
+        host_that_works({{"pattern", "sequential"}, {"size", size}, {"requests", 2}, {"footprint", "4MiB"}},
                         {{"queue", queue}}));
     run.to_end();
     const std::string which = std::string(size) + " of " + std::to_string(queue);
@@ -69,7 +69,7 @@ TEST(LargeAccesses, TakeAPlaceInTheQueueForEachLine) {
 
 // Up to 4 KiB an access has one place and its lines leave together: 64 lines take one latency of one place.
 TEST(LargeAccesses, AreNoneUpToFourKiB) {
-  Running run(host_and_memory(
+  Running run(host_that_works(
       {{"pattern", "sequential"}, {"footprint", "4MiB"}, {"size", "4KiB"}, {"requests", 3}}, {{"queue", 1}}));
   run.to_end();
   EXPECT_EQ(run.number({"requests"}), 3.0);
@@ -96,7 +96,7 @@ TEST(LargeAccesses, SpreadTheirLinesOverInterleavedMemories) {
 
 // A rate is of whole accesses: all lines of one become ready with it.
 TEST(LargeAccesses, BecomeReadyWholeAtARate) {
-  Running run(host_and_memory(
+  Running run(host_that_works(
       {{"pattern", "sequential"}, {"footprint", "4MiB"}, {"size", "8KiB"}, {"requests", 5}, {"rate", "1M/s"}},
       {{"queue", 64}}));
   run.to_end();
@@ -114,7 +114,7 @@ TEST(LargeAccesses, BecomeReadyWholeAtARate) {
 TEST(LargeAccesses, BeginTheWindowWithAWholeAccess) {
   for (const std::int64_t warmup : {1, 128, 129}) {
     Running run(
-        host_and_memory({{"pattern", "sequential"}, {"footprint", "4MiB"}, {"size", "8KiB"}, {"requests", 2}},
+        host_that_works({{"pattern", "sequential"}, {"footprint", "4MiB"}, {"size", "8KiB"}, {"requests", 2}},
                         {{"queue", 1}})
             .run_with({{"warmup", warmup}}));
     run.to_end();
@@ -128,12 +128,12 @@ TEST(LargeAccesses, AreCountedApartFromThoseOfAnotherPhase) {
   const Value::List phases{
       Value::Map{{"pattern", "random"}, {"footprint", "4MiB"}, {"size", "8KiB"}, {"requests", 2}},
       Value::Map{{"pattern", "random"}, {"footprint", "4MiB"}, {"requests", 3}}};
-  Running all(host_and_memory({{"phases", phases}}));
+  Running all(host_that_works({{"phases", phases}}));
   all.to_end();
   EXPECT_EQ(all.number({"requests"}), 2.0 * 128 + 3);
   EXPECT_EQ(large(all, "large_accesses"), 2.0);
   // Seven accesses: a round of five, and two of the next.
-  Running seven(host_and_memory({{"phases", phases}, {"requests", 7}}));
+  Running seven(host_that_works({{"phases", phases}, {"requests", 7}}));
   seven.to_end();
   EXPECT_EQ(seven.number({"requests"}), 4.0 * 128 + 3);
   EXPECT_EQ(large(seven, "large_accesses"), 4.0);
@@ -146,7 +146,7 @@ TEST(LargeAccesses, OfCoresAreAnInstructionForEachLine) {
     const Value::Map core{
         {"mshrs", mshrs}, {"window", 512}, {"cycles_per_instruction", 1.0}, {"clock", "1G/s"}};
     Running run(
-        host_and_memory({{"pattern", "sequential"}, {"footprint", "4MiB"}, {"size", "8KiB"}, {"requests", 1}},
+        host_that_works({{"pattern", "sequential"}, {"footprint", "4MiB"}, {"size", "8KiB"}, {"requests", 1}},
                         {{"queue", 128}, {"core", core}}));
     run.to_end();
     EXPECT_EQ(run.number({"requests"}), 128.0);
@@ -162,7 +162,7 @@ TEST(LargeAccesses, OfCoresAreAnInstructionForEachLine) {
 
 // What needs the access before begins when all lines of that one are answered.
 TEST(LargeAccesses, OfAChaseAreOneAtATime) {
-  Running run(host_and_memory(
+  Running run(host_that_works(
       {{"pattern", "pointer-chase"}, {"footprint", "4MiB"}, {"size", "8KiB"}, {"requests", 4}},
       {{"queue", 1000}}));
   run.to_end();
@@ -182,7 +182,7 @@ TEST(LargeAccesses, RefuseMoreThanCanBeCounted) {
     }
     Value::Map work{{"phases", all}, {"threads", threads}, {"requests", 1}};
     return refusal_of(
-        host_and_memory(std::move(work), threads > 1 ? Value::Map{{"core", Value::Map{}}} : Value::Map{}));
+        host_that_works(std::move(work), threads > 1 ? Value::Map{{"core", Value::Map{}}} : Value::Map{}));
   };
   const std::int64_t most = std::int64_t{1} << 62U;
   const auto has = [](const std::string& text, const char* part) {
@@ -205,7 +205,7 @@ TEST(LargeAccesses, RefuseWhatTheyCannotBe) {
   const auto refusal = [](Value::Map more) {
     Value::Map work{{"pattern", "random"}, {"requests", 1}, {"footprint", "4MiB"}};
     work.insert(work.end(), more.begin(), more.end());
-    return refusal_of(host_and_memory(std::move(work)));
+    return refusal_of(host_that_works(std::move(work)));
   };
   EXPECT_EQ(refusal({{"size", "1MiB"}}), "");
   EXPECT_NE(refusal({{"size", "1048640B"}}), "");
@@ -216,7 +216,7 @@ TEST(LargeAccesses, RefuseWhatTheyCannotBe) {
   EXPECT_NE(refusal({{"size", "1MiB"}, {"footprint", "64KiB"}}).find("footprint"), std::string::npos);
   const Value::List objects{Value::Map{
       {"name", "a"}, {"size", "1MiB"}, {"pattern", Value::Map{{"kind", "random"}, {"size", "8KiB"}}}}};
-  EXPECT_NE(refusal_of(host_and_memory({{"pattern", "objects"}, {"requests", 1}, {"objects", objects}}))
+  EXPECT_NE(refusal_of(host_that_works({{"pattern", "objects"}, {"requests", 1}, {"objects", objects}}))
                 .find("128 lines"),
             std::string::npos);
 }

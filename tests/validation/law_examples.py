@@ -344,6 +344,7 @@ EXAMPLES = [
     beside_io(),
     *(moved_pages(rate) for rate in ("100MB/s", "10GB/s")),
     *(tiered(kind, **host) for kind in (FAULTS, SAMPLES) for host in ({}, {"core": {}}, *CACHES)),
+    tiered(FAULTS, core={"fill_buffers": 4}, queue=32),
     leveled(),
     *(cut(bound) for bound in (False, True)),
     *(fails(engine) for engine in (False, True)),

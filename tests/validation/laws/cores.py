@@ -107,6 +107,16 @@ def walks(look: Look, value: float, name: str) -> None:
     look.equal(value, 0.0)
 
 
+@law("per_requester.*.core.fill_buffers_mean")
+def fill_buffers(look: Look, value: float, name: str) -> None:
+    """A miss has one from when it is made to its answer, and where nothing waits for the queue that is its request."""
+    device = look.device(name)
+    buffers = device["core"]["fill_buffers"] * core(look, name)["threads"]
+    look.within(value, 0, buffers * (1 + 1e-9))
+    if buffers <= device.get("queue", 0):
+        look.equal(value, look.summary["per_requester"][name]["in_flight_mean"])
+
+
 # --- Of several threads ---
 
 

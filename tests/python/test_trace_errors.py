@@ -140,9 +140,9 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
         "bad timestamp of access 0",
     ),
     "other version": (versioned, "an unknown version, found 7; allowed: 1 to 2"),
-    "tenth role": (
-        parquet({"address": ADDRESSES, "kind": [0, 0], "role": [0, 9]}),
-        "bad role of access 1, found 9; allowed: 0 to 8",
+    "twelfth role": (
+        parquet({"address": ADDRESSES, "kind": [0, 0], "role": [0, 11]}),
+        "bad role of access 1, found 11; allowed: 0 to 10",
     ),
     "call that writes": (
         parquet({"address": ADDRESSES, "kind": [0, 1], "role": [3, 3]}),

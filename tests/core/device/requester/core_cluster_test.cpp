@@ -209,6 +209,7 @@ std::vector<Time> by_instruction(const std::vector<Access>& accesses, std::int64
   std::vector<std::int64_t> retired{0};  // of instructions, from 1
   std::vector<std::int64_t> done(accesses.size());
   std::vector<std::int64_t> made;
+  std::vector<std::int64_t> asked(accesses.size());
   std::int64_t leads = 0;
   std::int64_t dispatched = 0;
   std::int64_t last_retired = -kLatency;
@@ -224,7 +225,9 @@ std::vector<Time> by_instruction(const std::vector<Access>& accesses, std::int64
         if (accesses[k].dependence != 0) ready = std::max(ready, done[k - accesses[k].dependence]);
         // A prefetch comes when what stands before it has its place.
         if (accesses[k].role == AccessRole::kPrefetch) ready = std::max(ready, leads);
-        else leads = accesses[k].role == AccessRole::kUse ? dispatched : ready;
+        // A use has its place when its line's record has its turn.
+        asked[k] = accesses[k].role == AccessRole::kUse ? asked[k - accesses[k].dependence] : ready;
+        if (accesses[k].role != AccessRole::kPrefetch) leads = std::max(dispatched, asked[k]);
         done[k] = ready;
         if (accesses[k].role != AccessRole::kUse) {
           made.push_back(ready);

@@ -14,7 +14,7 @@ void describe_prefetcher(Schema<Params>& schema) {
       .max(1U << 16U)
       .doc(
           "Lines that may be on their way ahead of their use at the same time. A prediction beyond that is "
-          "dropped.")
+          "dropped; of a core's own caches it waits.")
       .source("own choice: the fill buffers of a first-level cache of today");
   schema.field("page", &Params::page)
       .min(Bytes{2 * kLineBytes})

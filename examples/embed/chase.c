@@ -1,5 +1,4 @@
-/* A program that embeds cxloom: it follows a chain of pointers through the simulated memory and prints how
- * long that took.
+/* A program that embeds cxloom: it follows a chain of pointers through simulated memory and says how long.
  *
  *   cxloom resolve examples/embed/system.yaml > system.json
  *   cc -I "$(python -c 'import cxloom; print(cxloom.include_dir())')" examples/embed/chase.c -o chase \

@@ -89,6 +89,7 @@ NAMED = {
         "python/cxloom/bottleneck/engines.py": "whether packets go by one way",
         "python/cxloom/explaining/explanation.py": "the seed of the runs",
         "python/cxloom/bottleneck/shared_limits.py": "the routing, which spreads messages over parallel links",
+        "python/cxloom/epochs/split.py": "the small copy has no warm-up",
         "python/cxloom/system/simulation.py": "until: what else ends a run",
         "python/cxloom/__init__.py": "the function `run`",
         "python/cxloom/cli/app.py": "the command `cxloom run`",

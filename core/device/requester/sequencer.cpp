@@ -284,9 +284,9 @@ void Sequencer::read_through(std::uint64_t most) {
   if (cores_) {
     while (issued() < least && !workload().repeats() && workload().next(next)) {
       if (!next.reaches_memory()) continue;
-      count_.issue();
       if (pages_) pages_->fetched(next);
       check_mapped(next);
+      count_.issue();
     }
     return;
   }

@@ -13,6 +13,7 @@ namespace cxloom {
 namespace {
 
 using namespace literals;
+using test::access_to;
 using test::core;
 using test::expect_parts_to_sum;
 using test::reads_apart;

@@ -34,8 +34,9 @@ enum class RoleKind : std::uint8_t {
   kVirtualSwitching,  ///< has virtual switches: device/switch/virtual_switches.hpp
   kDynamicMemory,     ///< has memory of dynamic capacity: device/memory/dynamic_capacity.hpp
   kPersistDomain,     ///< keeps writes so that they are durable: device/switch/persist_domain.hpp
+  kTransferEngine,    ///< moves blocks of memory on demand: component/transfer_engine.hpp
 };
-inline constexpr std::size_t kRoleKinds = static_cast<std::size_t>(RoleKind::kPersistDomain) + 1;
+inline constexpr std::size_t kRoleKinds = static_cast<std::size_t>(RoleKind::kTransferEngine) + 1;
 
 /// Who plays a role, in the order of the devices.
 template <class Role>

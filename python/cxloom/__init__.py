@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from cxloom.base.errors import CxloomError, InputError, SimulationError
     from cxloom.epochs.study import play_epochs
     from cxloom.explaining.explanation import explain
+    from cxloom.offload.inference import plan_inference
+    from cxloom.offload.training import plan_training
     from cxloom.results.result import Latency, Measures, Result
     from cxloom.running.run import UnfinishedError, UnwrittenError, run
     from cxloom.spec.plugins import include_dir, library_dir, load_plugin
@@ -33,6 +35,8 @@ _HOMES = {
     "epochs.study": ("play_epochs",),
     "explaining.explanation": ("explain",),
     "base.errors": ("CxloomError", "InputError", "SimulationError"),
+    "offload.inference": ("plan_inference",),
+    "offload.training": ("plan_training",),
     "results.result": ("Latency", "Measures", "Result"),
     "running.run": ("UnfinishedError", "UnwrittenError", "run"),
     "spec.plugins": ("include_dir", "library_dir", "load_plugin"),
@@ -61,6 +65,8 @@ __all__ = [
     "load",
     "load_plugin",
     "measure",
+    "plan_inference",
+    "plan_training",
     "play_epochs",
     "run",
     "sweep",

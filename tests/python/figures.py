@@ -243,5 +243,9 @@ GIVEN: dict[str, dict[str, str]] = {
     },
     "docs/model/flit.md": {"236 B": "PCIe 6.0: TLPs of a flit"},
     "docs/model/memory.md": {"4800 B": "a speed bin of JESD79-5"},
+    "docs/model/zero.md": {
+        "7 s": "ZenFlow (2025): a step of LLaMA-2 with 7 billion parameters",
+        "31 %": "Wang et al., IPDPS 2025, IV-A: Adam in a step of 8 billion parameters",
+    },
     "docs/model/sampling.md": {"512 instructions": "the default `window` of a core"},
 }

@@ -29,6 +29,7 @@ COMMANDS = {
     "explain": ("cxloom.cli.explain", "Say what limits SPEC, why, and what would move the limit."),
     "advise": ("cxloom.cli.advise", "Say where the data of SPEC should live, and what that gains."),
     "epochs": ("cxloom.cli.epochs", "Play the tiering of SPEC for minutes."),
+    "offload": ("cxloom.cli.offload", "Plan models that do not fit into their GPU."),
     "sweep": ("cxloom.cli.sweep", "Simulate SPEC at many points, in parallel."),
     "study": ("cxloom.cli.study", "Run published experiments."),
     "crash": ("cxloom.cli.crash", "Let the power fail during a run of SPEC."),

@@ -243,7 +243,16 @@ GIVEN: dict[str, dict[str, str]] = {
     },
     "docs/model/flit.md": {"236 B": "PCIe 6.0: TLPs of a flit"},
     "docs/model/memory.md": {"4800 B": "a speed bin of JESD79-5"},
+    "docs/model/flexgen.md": {
+        "42 %": "Wang et al., IPDPS 2025, IV-B: decoding with L+C, against L",
+        "81 %": "the same: all of L+R",
+        "114 %": "the same: decoding with L+R",
+        "86 %": "the same: all of all memory",
+        "109 %": "the same: decoding with all memory",
+        "41 %": "the same: prompts with L against L+R",
+    },
     "docs/model/zero.md": {
+        "11 %": "Wang et al., IPDPS 2025, IV-A: L+R ahead of all memory",
         "7 s": "ZenFlow (2025): a step of LLaMA-2 with 7 billion parameters",
         "31 %": "Wang et al., IPDPS 2025, IV-A: Adam in a step of 8 billion parameters",
     },

@@ -244,6 +244,25 @@ def test_more_memory_or_less_slack_lost_is_never_slower(name: str) -> None:
     assert seconds(least, 0.9) < seconds(least, 0.8)
 
 
+def test_more_disk_or_slack_of_it_takes_more_sequences() -> None:
+    def fits(disk: float, slack: float) -> bool:
+        memories = Memories(gpu=15 * GIB, cpu=100 * GIB, disk=disk)
+        given = Inference(model=shape_of("opt-175b"), memories=memories, slack=Slack(disk=slack))
+        return solve(given, 8, 4) is not None
+
+    assert [fits(size * GIB, 0.8) for size in (200, 800)] == [False, True]
+    assert [fits(500 * GIB, slack) for slack in (0.5, 1.0)] == [False, True]
+
+
+@pytest.mark.parametrize("tokens", [{"prompt": 1024}, {"output": 64}])
+def test_longer_texts_take_longer(tokens: dict[str, int]) -> None:
+    policy = Policy.of_percent(4, 2, (20, 80, 0, 100, 0, 100))
+    longer = OPT30.model_copy(update=tokens)
+    assert Plan(longer, policy).total_s > Plan(OPT30, policy).total_s
+    assert schedule(Plan(longer, policy)).total_s > schedule(Plan(OPT30, policy)).total_s
+    assert Plan(longer, policy).footprint_bytes > Plan(OPT30, policy).footprint_bytes
+
+
 def test_grouped_queries_have_a_smaller_cache() -> None:
     """LLaMA-2-70B has an eighth of the heads of LLaMA-65B's caches; attention itself is the same work."""
     old, new = (Inference(model=shape_of(name)) for name in ("llama-65b", "llama-2-70b"))

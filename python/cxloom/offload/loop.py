@@ -115,7 +115,7 @@ class Loop:
 WEIGHTS = ("weights from the disk", "weights to the GPU")
 _COMPUTED = ("attention on the CPU", "matrices on the GPU", "attention on the GPU")
 _STORED = (("cache from the GPU", "cache to the disk"), ("cache to the disk",))
-"""Of a prompt, and of a token behind it: attention on the CPU has that token's keys and values there already."""
+"""What is stored of a prompt, and of a token behind it, whose keys and values are with the CPU where it attends."""
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,11 @@ class Training(BaseModel):
     up: Bandwidth = math.inf
     """Bytes per second from CPU memory to the GPU."""
     forward: Seconds = 0.0
-    """Of a micro-step, where it is not worked out of tokens."""
+    """Seconds of forward in a micro-step, where they are not worked out of tokens."""
     backward: Seconds = 0.0
-    """Of a micro-step, without copies; the same."""
+    """Seconds of backward, without copies; the same."""
     tokens: Annotated[int, Field(ge=0)] = 0
-    """Of a micro-step. With `gpu_rate` they give the times of forward and backward."""
+    """Tokens of a micro-step. With `gpu_rate` they give the times of forward and backward."""
     gpu_rate: FlopRate = math.inf
     """Operations per second that the GPU reaches."""
     accumulate: Annotated[int, Field(ge=1)] = 1

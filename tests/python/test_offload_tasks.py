@@ -84,7 +84,7 @@ def test_a_graph_of_fewer_tokens_is_the_beginning_of_the_whole() -> None:
     percent = (20, 80, 0, 100, 0, 100)
     slack = {"gpu": 2}
     found = cx.plan_inference("opt-30b", output=4, batch=8, batches=2, percent=percent, slack=slack)
-    whole, part = found.graph(), found.graph(2)
+    whole, part = found.graph()["tasks"], found.graph(2)["tasks"]
     assert part == whole[: len(part)]
     assert len(part) < len(whole)
 
@@ -92,12 +92,21 @@ def test_a_graph_of_fewer_tokens_is_the_beginning_of_the_whole() -> None:
 def test_tasks_say_what_they_move_and_where() -> None:
     percent = (20, 80, 0, 100, 0, 100)
     found = cx.plan_inference("opt-30b", output=4, batch=8, batches=2, percent=percent, slack={"gpu": 2})
-    tasks = found.graph(2)
+    graph = found.graph(2)
+    tasks = graph["tasks"]
+    sizes = {each["name"]: each["bytes"] for each in graph["objects"]}
+    assert sizes["weights"] == pytest.approx(0.8 * 48 * found.plan.given.layer_bytes)
+    assert sizes["cache"] == pytest.approx(16 * (512 + 4) * found.plan.given.model.kv_bytes_per_token())
     weights = next(task for task in tasks if task["what"] == "weights to the GPU")
     assert weights["bytes"] == pytest.approx(0.8 * found.plan.given.layer_bytes)
     assert (weights["object"], weights["from"], weights["to"]) == ("weights", "cpu", "gpu")
     attention = next(task for task in tasks if task["what"] == "attention on the CPU")
     assert attention["bytes"] == pytest.approx(4 * 8 * (512 + 1) * 7168)  # keys and values in 2 bytes each
+    assert [use["object"] for use in attention["reads"]] == ["cache"]
+    parts = [(task["object"], task["offset"], task["bytes"]) for task in tasks if task["kind"] == "copy"]
+    parts += [(use["object"], use["offset"], use["bytes"]) for task in tasks for use in task.get("reads", ())]
+    assert all(offset + size <= sizes[name] * (1 + 1e-9) for name, offset, size in parts)
+    assert len({offset for name, offset, _ in parts if name == "weights"}) == 48
     matrices = next(task for task in tasks if task["what"] == "matrices on the GPU")
     assert matrices["flops"] == pytest.approx(2 * 8 * 512 * found.plan.given.model.layer_parameters)
     assert {task["what"] for task in tasks} <= {*PLACES, "synchronise"}

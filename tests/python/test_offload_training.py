@@ -68,6 +68,23 @@ def test_accumulation_keeps_sums_in_memory() -> None:
     assert found.step.exposed["backward"] == pytest.approx(8)
 
 
+def test_tasks_say_which_objects_they_read_and_write() -> None:
+    """The objects are the footprint, and each pass moves its bytes of them."""
+    graph = plan("1.2B", accumulate=2, version="4+2").graph()
+    sizes = {each["name"]: each["bytes"] for each in graph["objects"]}
+    assert sizes.pop("sums") == 2 * 1.2e9
+    assert sum(sizes.values()) == 18 * 1.2e9
+    for task in graph["tasks"]:
+        if task["kind"] == "kernel":
+            assert sum(use["bytes"] for use in task["reads"] + task["writes"]) == pytest.approx(task["bytes"])
+        if task["kind"] == "copy":
+            limit = {**sizes, "sums": 2 * 1.2e9}[task["object"]]
+            assert task["offset"] + task["bytes"] <= limit * (1 + 1e-9)
+    last = graph["tasks"][-1]
+    assert (last["object"], last["from"], last["to"]) == ("half", "cpu", "gpu")
+    assert plan(version="4+4").graph()["tasks"][-1]["object"] == "parameters"
+
+
 def test_adam_is_bound_by_cores_or_by_memory() -> None:
     fast, slow = plan(), plan(adam_rate="2.6B")
     assert (fast.adam_bound, slow.adam_bound) == ("memory", "cores")

@@ -252,7 +252,7 @@ def _show(
     text = json.dumps(found.to_json(), indent=2, allow_nan=False)
     texts = {Path(file): text + "\n" for file in out}
     if graph is not None:
-        texts[graph] = json.dumps({"tasks": tasks}, indent=1, allow_nan=False) + "\n"
+        texts[graph] = json.dumps(tasks, indent=1, allow_nan=False) + "\n"
     write_texts(texts)
     if as_json:
         print(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cxloom.offload.loop import Chain, Loop, steps_of
 from cxloom.offload.plan import Plan
-from cxloom.offload.task_graph import Kind, Task, TaskGraph
+from cxloom.offload.task_graph import Kind, Task, TaskGraph, Use
 
 PLACES: dict[str, tuple[Kind, str, str, str, str]] = {
     "weights from the disk": ("copy", "disk read", "weights", "disk", "cpu"),
@@ -16,7 +16,7 @@ PLACES: dict[str, tuple[Kind, str, str, str, str]] = {
     "cache to the disk": ("copy", "disk write", "cache", "cpu", "disk"),
     "matrices on the GPU": ("compute", "GPU", "", "", ""),
     "attention on the GPU": ("compute", "GPU", "", "", ""),
-    "attention on the CPU": ("kernel", "CPU", "cache", "", ""),
+    "attention on the CPU": ("kernel", "CPU", "", "", ""),
 }
 """The kind of each part, the stream that does it, its object, and where a copy goes from and to.
 
@@ -33,19 +33,35 @@ def flexgen_graph(plan: Plan, tokens: int | None = None) -> TaskGraph:
         tokens: only so many of each answer, from the prompt on; by default all.
     """
     loop = Loop(plan)
-    graph = TaskGraph()
-    ends = _add(graph, loop, loop.before_all(), "begin", ())
+    graph = TaskGraph(objects=_objects(plan))
+    ends = _add(graph, loop, loop.before_all(), "begin", (-1, 0), ())
     for token in range(loop.tokens if tokens is None else min(tokens, loop.tokens)):
         for step, layer, batch in steps_of(token, loop.layers, loop.batches, loop.tokens):
             name = f"token {token}, layer {layer}, batch {batch}"
-            ends = _add(graph, loop, loop.chains(step), name, ends)
+            ends = _add(graph, loop, loop.chains(step), name, (layer, batch), ends)
     return graph
 
 
+def _objects(plan: Plan) -> dict[str, float]:
+    """Bytes of what is in CPU memory, or goes through it from the disk."""
+    given, shares, layers = plan.given, plan.policy.shares, plan.given.model.layers
+    sizes = {
+        "weights": layers * given.layer_bytes * (shares["wc"] + shares["wn"]),
+        "cache": layers * plan.policy.sequences * given.kv_bytes * (shares["cc"] + shares["cn"]),
+        "activations": 2.0 * given.prompt * given.model.hidden * plan.policy.sequences * shares["hc"],
+    }
+    return {name: size for name, size in sizes.items() if size > 0}
+
+
 def _add(
-    graph: TaskGraph, loop: Loop, chains: list[Chain], name: str, after: tuple[int, ...]
+    graph: TaskGraph,
+    loop: Loop,
+    chains: list[Chain],
+    name: str,
+    at: tuple[int, int],
+    after: tuple[int, ...],
 ) -> tuple[int, ...]:
-    """Adds the chains of a step behind the one before; gives the task that ends it."""
+    """Adds the chains of a step, in its layer and batch, behind the one before; gives the task that ends it."""
     ends: list[int] = []
     shares = loop.plan.policy.shares
     for chain in chains:
@@ -56,14 +72,31 @@ def _add(
             if amount <= 0:
                 continue
             kind, on, moved, source, target = PLACES[what]
-            bytes_read = _bytes_of_attention(loop, token) if kind == "kernel" else amount
+            reads: tuple[Use, ...] = ()
+            offset = _offset(graph, loop, moved, at) if kind == "copy" else 0.0
+            if kind == "kernel":
+                amount = _bytes_of_attention(loop, token)
+                reads = (Use("cache", amount, _offset(graph, loop, "cache", at)),)
+            seconds = loop.part_seconds(what, token)
+            full = f"{name}: {what}"
             task = Task(
-                f"{name}: {what}", what, kind, on, amount / part.rate, bytes_read, moved, source, target, last
+                full, what, kind, on, seconds, amount, moved, source, target, offset, reads, after=last
             )
             last = (graph.add(task),)
         if last != after:
             ends += last
     return (graph.add(Task(f"{name}: all streams", "synchronise", "join", "", after=tuple(ends))),)
+
+
+def _offset(graph: TaskGraph, loop: Loop, moved: str, at: tuple[int, int]) -> float:
+    """Where in its object a step's part begins: weights of the next layer, the cache of the step's own batch."""
+    layer, batch = at
+    whole = graph.objects.get(moved, 0.0)
+    if moved == "weights":
+        return whole * ((layer + 1) % loop.layers) / loop.layers
+    if moved == "cache":
+        return whole * (max(layer, 0) * loop.batches + batch) / (loop.layers * loop.batches)
+    return whole * batch / loop.batches
 
 
 def _bytes_of_attention(loop: Loop, token: int) -> float:

@@ -71,7 +71,7 @@ class InferencePlan:
             said.append(f"{name} {', '.join(places)}")
         return "; ".join(said)
 
-    def graph(self, tokens: int | None = None) -> list[dict[str, Any]]:
+    def graph(self, tokens: int | None = None) -> dict[str, Any]:
         """The program's loop as tasks with dependences.
 
         Args:

@@ -11,6 +11,22 @@ Kind = Literal["compute", "copy", "kernel", "join"]
 
 
 @dataclass(frozen=True)
+class Use:
+    """A part of an object that a kernel reads or writes."""
+
+    moved: str
+    """The object."""
+    amount: float
+    """Bytes."""
+    offset: float = 0.0
+    """Where in the object they begin."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {"object": self.moved, "bytes": self.amount, "offset": self.offset}
+
+
+@dataclass(frozen=True)
 class Task:
     """Something that is done once those before it are."""
 
@@ -26,10 +42,15 @@ class Task:
     amount: float = 0.0
     """Bytes of a copy or kernel, operations of a computation; 0: only the time is known."""
     moved: str = ""
-    """The object of a copy or kernel: weights, cache, ..."""
+    """The object of a copy: weights, cache, ..."""
     source: str = ""
     target: str = ""
     """The memories that a copy reads and writes: gpu, cpu, disk."""
+    offset: float = 0.0
+    """Where in its object, as far as that is in CPU memory, a copy begins."""
+    reads: tuple[Use, ...] = ()
+    writes: tuple[Use, ...] = ()
+    """What a kernel reads and writes in CPU memory."""
     after: tuple[int, ...] = ()
     """The tasks before it, by their places in the graph."""
 
@@ -40,10 +61,11 @@ class Task:
             said |= {"on": self.on, "seconds": self.seconds}
         if self.amount:
             said["flops" if self.kind == "compute" else "bytes"] = self.amount
-        if self.moved:
-            said["object"] = self.moved
         if self.kind == "copy":
-            said |= {"from": self.source, "to": self.target}
+            said |= {"object": self.moved, "from": self.source, "to": self.target, "offset": self.offset}
+        if self.kind == "kernel":
+            said |= {"reads": [use.to_json() for use in self.reads]}
+            said |= {"writes": [use.to_json() for use in self.writes]}
         return said | {"after": [names[place].name for place in self.after]}
 
 
@@ -52,6 +74,8 @@ class TaskGraph:
     """Tasks, each behind those that it waits for."""
 
     tasks: list[Task] = field(default_factory=list)
+    objects: dict[str, float] = field(default_factory=dict)
+    """Bytes of each object in CPU memory."""
 
     def add(self, task: Task) -> int:
         """Adds a task; gives its place."""
@@ -60,9 +84,10 @@ class TaskGraph:
         self.tasks.append(task)
         return len(self.tasks) - 1
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_json(self) -> dict[str, Any]:
         """The same for programs."""
-        return [task.to_json(self.tasks) for task in self.tasks]
+        objects = [{"name": name, "bytes": size} for name, size in self.objects.items()]
+        return {"objects": objects, "tasks": [task.to_json(self.tasks) for task in self.tasks]}
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class TrainingPlan:
             f"optimizer states take {significant(given.footprint / 1e9)} GB of {names}."
         )
 
-    def graph(self) -> list[dict[str, Any]]:
+    def graph(self) -> dict[str, Any]:
         """The step as tasks with dependences."""
         return self.step.played.graph.to_json()
 

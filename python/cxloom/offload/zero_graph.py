@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from cxloom.offload.task_graph import Played, Task, TaskGraph, play
-from cxloom.offload.zero import ADAM, CAST, UNSCALE, VERSIONS, Training
+from cxloom.offload.task_graph import Played, Task, TaskGraph, Use, play
+from cxloom.offload.zero import ADAM, CAST, HALF, UNSCALE, VERSIONS, Training
 
 
 def zero_graph(given: Training) -> TaskGraph:
@@ -15,49 +15,69 @@ def zero_graph(given: Training) -> TaskGraph:
     Forward, backward and Adam follow each other: the norm of the gradients needs all of them. Copies of gradients run
     beside backward only with `overlap`.
     """
-    graph = TaskGraph()
+    graph = TaskGraph(objects={name: each * given.parameters for name, each in OBJECTS.items()})
+    if given.accumulate > 1:
+        graph.objects["sums"] = HALF * given.parameters
     ends: tuple[int, ...] = ()
     for micro_step in range(given.accumulate):
         ends = _micro_step(graph, given, micro_step, ends)
-    passes = (
-        ("unscale and clip", UNSCALE, given.unscale_s, "gradients"),
-        ("Adam", ADAM, given.adam_s, "optimizer states"),
-        ("cast", CAST, given.cast_s, "parameters"),
-    )
-    for what, each, seconds, moved in passes:
+    for what, each, seconds, read, written in (
+        ("unscale and clip", UNSCALE, given.unscale_s, ("gradients",), ("gradients",)),
+        ("Adam", ADAM, given.adam_s, ("parameters", "moments", "gradients"), ("parameters", "moments")),
+        ("cast", CAST, given.cast_s, ("parameters",), ("half",)),
+    ):
+        reads, writes = (tuple(Use(name, graph.objects[name]) for name in names) for names in (read, written))
         amount = each * given.parameters
-        task = Task(what, what, "kernel", "CPU", seconds, amount, moved, after=ends)
+        task = Task(what, what, "kernel", "CPU", seconds, amount, after=ends, reads=reads, writes=writes)
         ends = (graph.add(task),)
-    amount = VERSIONS[given.version][1] * given.parameters
+    width = VERSIONS[given.version][1]
+    moved = "half" if width == OBJECTS["half"] else "parameters"
     what = "parameters to the GPU"
-    graph.add(Task(what, what, "copy", "to GPU", given.up_s, amount, "parameters", "cpu", "gpu", ends))
+    graph.add(
+        Task(
+            what,
+            what,
+            "copy",
+            "to GPU",
+            given.up_s,
+            width * given.parameters,
+            moved,
+            "cpu",
+            "gpu",
+            after=ends,
+        )
+    )
     return graph
+
+
+OBJECTS = {"parameters": 4, "moments": 8, "gradients": 4, "half": 2}
+"""What is in CPU memory, and the bytes for a parameter: 18 together."""
 
 
 def _micro_step(
     graph: TaskGraph, given: Training, micro_step: int, after: tuple[int, ...]
 ) -> tuple[int, ...]:
     """Adds forward and backward of a micro-step; gives what the next one, or the optimizer, waits for."""
-    name = f"micro-step {micro_step}"
-    task = Task(f"{name}: forward", "forward", "compute", "GPU", given.forward_s, after=after)
+    whole = f"micro-step {micro_step}"
+    task = Task(f"{whole}: forward", "forward", "compute", "GPU", given.forward_s, after=after)
     computed = (graph.add(task),)
     copied: tuple[int, ...] = ()
     down, up = given.gradient_bytes(micro_step)
+    kept = "sums" if micro_step < given.accumulate - 1 else "gradients"
     for number, bucket in enumerate(given.buckets):
-        here = f"{name}, bucket {number}"
+        here = f"{whole}, bucket {number}"
         seconds = given.backward_s * bucket / given.parameters
         task = Task(f"{here}: backward", "backward", "compute", "GPU", seconds, after=computed)
         computed = (graph.add(task),)
         last = computed
-        for what, each, rate, on, ways in (
-            ("sums of gradients to the GPU", up, given.up, "to GPU", ("cpu", "gpu")),
-            ("gradients from the GPU", down, given.down, "from GPU", ("gpu", "cpu")),
+        for what, each, rate, on, moved, ways in (
+            ("sums of gradients to the GPU", up, given.up, "to GPU", "sums", ("cpu", "gpu")),
+            ("gradients from the GPU", down, given.down, "from GPU", kept, ("gpu", "cpu")),
         ):
             if each:
-                moved = each * bucket
-                task = Task(
-                    f"{here}: {what}", what, "copy", on, moved / rate, moved, "gradients", *ways, last
-                )
+                amount, offset = each * bucket, each * number * given.bucket
+                name = f"{here}: {what}"
+                task = Task(name, what, "copy", on, amount / rate, amount, moved, *ways, offset, after=last)
                 last = (graph.add(task),)
         if given.overlap:
             copied = last

@@ -127,6 +127,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"model": "8X"}, "parameters", "such as 8B"),
     ({"model": "deepseek-v3"}, "parameters", "not known"),
     ({"model": "gpt3"}, "model", "unknown model"),
+    ({"memories": (L, L)}, "memories", "one name"),
     ({"memories": ()}, "memories", "need a memory"),
     ({"memories": ({**L, "capacity": "100GB"},)}, "memories", "5.556 billion"),
     ({"memories": ({"name": "L", "bandwidth": "5"},)}, "memories.0.bandwidth", "not a bandwidth"),

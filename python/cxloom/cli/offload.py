@@ -145,7 +145,8 @@ def flexgen(
             **_batch(batch),
             percent=None if percent is None else _percent(percent),
         )
-    tasks = found.graph(tokens) if graph is not None else None
+    with _options_named(""):
+        tasks = found.graph(tokens) if graph is not None else None
     _show(found, [found.table_of_memories(), found.table()], out, graph, tasks, as_json, quiet)
 
 

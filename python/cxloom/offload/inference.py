@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 PLACES = {"g": "on the GPU", "c": "in CPU memory", "n": "on the disk"}
 OBJECTS = {"w": "weights", "c": "cache", "h": "activations"}
 
+MOST_STEPS = 200_000
+"""Steps of a graph at most, of some five tasks each (own choice: a gigabyte of JSON is not far)."""
+
 
 @dataclass(frozen=True)
 class InferencePlan:
@@ -76,7 +79,18 @@ class InferencePlan:
 
         Args:
             tokens: only so many of each answer, from the prompt on; by default all.
+
+        Raises InputError for more than `MOST_STEPS` batches in layers.
         """
+        steps = self.plan.given.model.layers * self.plan.policy.batches
+        whole = min(tokens or self.plan.given.output, self.plan.given.output)
+        if steps * whole > MOST_STEPS:
+            raise InputError(
+                "too many tasks for a graph",
+                found=f"{whole} tokens of {steps} steps",
+                allowed=f"{MOST_STEPS} steps: fewer tokens or batches",
+                path="tokens",
+            )
         return flexgen_graph(self.plan, tokens).to_json()
 
     def to_json(self) -> dict[str, Any]:

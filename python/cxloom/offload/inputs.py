@@ -23,7 +23,7 @@ class Rates(BaseModel):
     that they have to be fitted anew.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     to_gpu: Bandwidth = 12.89 * _GIB
     """From CPU memory to the GPU (FlexGen's ctog_bdw)."""
@@ -58,7 +58,7 @@ class Rates(BaseModel):
 class Memories(BaseModel):
     """How large the memories are. The defaults are those of FlexGen's cost model."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     gpu: Bytes = 15 * _GIB
     cpu: Bytes = 204 * _GIB
@@ -72,7 +72,7 @@ class Slack(BaseModel):
     Above 1 more than there is may be filled: FlexGen does so for given policies, as its estimate of the peak is rough.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     gpu: Share = 0.8
     cpu: Share = 0.8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
@@ -50,12 +49,6 @@ def _share(value: Any) -> float:
     if isinstance(value, str) and value.endswith("%"):
         return _number(value[:-1], "a share, such as 80% or 0.8", {"": 1.0}, "") / 100
     return _number(value, "a share, such as 80% or 0.8", {"": 1.0}, "")
-
-
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError("not a finite number")
-    return value
 
 
 Bytes = Annotated[float, Field(ge=0), BeforeValidator(_quantity("bytes", "a size, such as 24GiB"))]

@@ -7,6 +7,9 @@ from cxloom.display.numbers import size
 from cxloom.offload.inputs import Inference
 from cxloom.offload.plan import Plan, least_capacity, solve, with_least_on_disk
 
+MOST_BATCHES = 4096
+"""So many batches are tried at most (own choice: FlexGen's search has no end where memory is without a limit)."""
+
 
 def search(given: Inference, batch: int | None = None) -> Plan:
     """The policy of the most tokens per second that FlexGen's search finds.
@@ -43,6 +46,8 @@ def _most_batches(given: Inference, batch: int) -> int:
     """How many batches fit: by doubling, and bisection between."""
     too_many = 1
     while solve(given, batch, too_many) is not None:
+        if too_many == MOST_BATCHES:
+            return MOST_BATCHES
         too_many *= 2
     fits = too_many // 2
     while too_many - fits > 1:

@@ -82,6 +82,9 @@ class Training(BaseModel):
     def _fits(self) -> Training:
         if not self.memories:
             raise InputError("the optimizer states need a memory", path="memories")
+        names = [memory.name for memory in self.memories]
+        if len(set(names)) < len(names):
+            raise InputError("two memories have one name", found=", ".join(names), path="memories")
         if self.tokens and (self.forward or self.backward):
             raise InputError(
                 "the time of the GPU is given twice", allowed="times, or tokens and a rate", path="tokens"

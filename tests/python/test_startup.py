@@ -69,6 +69,15 @@ def test_a_worker_of_a_sweep_loads_what_a_run_needs() -> None:
     assert [name for name in [*SLOW, "typer", "pydantic", "rich", "dask"] if name in modules] == []
 
 
+def test_plans_load_a_solver_only_where_they_solve() -> None:
+    """A step of training and a given policy are closed forms."""
+    training = ("zero", "8B", "--memory", "dram:100GB/s", "--json")
+    policy = ("flexgen", "gpt2-xl", "--batch", "1x1", "--percent", "0 100 0 100 0 100", "--json")
+    for words in (("models", "--json"), training, policy):
+        modules = modules_after("offload", *words)
+        assert [name for name in [*SLOW, "scipy", "rich.table"] if name in modules] == []
+
+
 def test_help_loads_next_to_nothing() -> None:
     modules = modules_after("--help")
     assert [name for name in [*SLOW, "pydantic", "rich", "ruamel.yaml"] if name in modules] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -147,7 +147,7 @@ def flexgen(
         )
     with _options_named(""):
         tasks = found.graph(tokens) if graph is not None else None
-    _show(found, [found.table_of_memories(), found.table()], out, graph, tasks, as_json, quiet)
+    _show(found, [found.table_of_memories, found.table], out, graph, tasks, as_json, quiet)
 
 
 @app.command("zero")
@@ -234,7 +234,7 @@ def zero(
             version=version,
             **{name: value for name, value in given.items() if value is not None},
         )
-    _show(found, [found.table()], out, graph, found.graph() if graph is not None else None, as_json, quiet)
+    _show(found, [found.table], out, graph, found.graph() if graph is not None else None, as_json, quiet)
 
 
 def _check_files(out: list[str], graph: Path | None) -> None:
@@ -247,7 +247,13 @@ def _check_files(out: list[str], graph: Path | None) -> None:
 
 
 def _show(
-    found: Any, tables: list[Any], out: list[str], graph: Path | None, tasks: Any, as_json: bool, quiet: bool
+    found: Any,
+    tables: list[Callable[[], Any]],
+    out: list[str],
+    graph: Path | None,
+    tasks: Any,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Writes and prints a plan."""
     text = json.dumps(found.to_json(), indent=2, allow_nan=False)
@@ -266,7 +272,7 @@ def _show(
         console.print(Text(found.sentence, style="bold"))
         for table in tables:
             console.print()
-            console.print(table)
+            console.print(table())
 
 
 def _set_values(sets: list[str]) -> dict[str, dict[str, str]]:

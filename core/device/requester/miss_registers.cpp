@@ -14,6 +14,12 @@ CoreAccess* first_of(Ring<CoreAccess*>& ring) {
   ring.pop_front();
   return first;
 }
+/// Each is linked before the one that came earlier. The first one, linked in the order in which they came.
+CoreAccess* in_order_of_coming(CoreAccess* last) {
+  CoreAccess* first = nullptr;
+  while (last) last = std::exchange(last->behind, std::exchange(first, last));
+  return first;
+}
 bool is_early(const CoreAccess& access) { return access.is_prefetch() && !access.urgent; }
 
 }  // namespace
@@ -35,10 +41,8 @@ bool MissRegisters::has_room(const CoreAccess& access) const {
 
 void MissRegisters::enter(CoreAccess& access) {
   access.asked = true;
-  CoreAccess* in_order = nullptr;
-  for (CoreAccess* each = std::exchange(access.wanted_by, nullptr); each;)
-    each = std::exchange(each->behind, std::exchange(in_order, each));
-  for (; in_order; in_order = in_order->behind) may_ask_.push_back(in_order);
+  CoreAccess* use = in_order_of_coming(std::exchange(access.wanted_by, nullptr));
+  for (; use; use = use->behind) may_ask_.push_back(use);
 }
 
 void MissRegisters::grant(CoreAccess& access) {
@@ -48,12 +52,8 @@ void MissRegisters::grant(CoreAccess& access) {
   if (access.has_fill_buffer) ++fill_buffers_taken_;
   if (access.is_prefetch()) ++prefetches_made_;
   if (latest_ == &access) latest_ = nullptr;
-  // What it leads to, in order: the last one is first.
-  CoreAccess* in_order = nullptr;
-  for (CoreAccess* each = std::exchange(access.leads_to, nullptr); each;)
-    each = std::exchange(each->behind, std::exchange(in_order, each));
-  while (in_order) {
-    CoreAccess& prefetch = *std::exchange(in_order, in_order->behind);
+  for (CoreAccess* next = in_order_of_coming(std::exchange(access.leads_to, nullptr)); next;) {
+    CoreAccess& prefetch = *std::exchange(next, next->behind);
     prefetch.follows = false;
     if (!std::exchange(prefetch.asks, false)) continue;
     enter(prefetch);

@@ -16,7 +16,7 @@ from hypothesis import settings
 # The helpers beside these tests are imported by their names.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from exec_support import build_memory_program  # once its folder is known
+from exec_support import memory_program  # once its folder is known
 
 # A shell without job control has its background jobs ignore these, and so do all that they start: tests send them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -107,6 +107,6 @@ def subprocess_cxloom() -> Callable[..., Outcome]:
 
 
 @pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+def program() -> str:
     """The program whose accesses are known: exec_support.py."""
-    return build_memory_program(tmp_path_factory.mktemp("programs"))
+    return memory_program()

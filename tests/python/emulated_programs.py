@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
+from compiled import ROOT, once, version_of
 
 from cxloom import _core
 
-ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
 HAS_PLUGIN = Path(str(_core.__file__)).with_name("cxloom_qemu.so").exists()
 
@@ -19,12 +20,16 @@ needs_qemu = pytest.mark.skipif(
 )
 
 
-def build_exercises(folder: Path) -> Path:
-    """Compiles programs into a folder, linked statically: what libraries do at the start is the same everywhere."""
+@cache
+def built_exercises() -> Path:
+    """The folder of programs, linked statically: what libraries do at the start is the same everywhere."""
     compiler = shutil.which("cc") or "gcc"
     flags = ["-O2", "-g", "-static", "-pthread", f"-I{ROOT / 'include'}"]
-    subprocess.run([compiler, *flags, PROGRAMS / "exercise.c", "-o", folder / "exercise"], check=True)
-    subprocess.run(
-        [compiler, "-nostdlib", "-static", PROGRAMS / "counts.S", "-o", folder / "counts"], check=True
-    )
-    return folder
+    exercise, counts = PROGRAMS / "exercise.c", PROGRAMS / "counts.S"
+
+    def make(folder: Path) -> None:
+        subprocess.run([compiler, *flags, exercise, "-o", folder / "exercise"], check=True)
+        subprocess.run([compiler, "-nostdlib", "-static", counts, "-o", folder / "counts"], check=True)
+
+    headers = sorted((ROOT / "include" / "cxloom").glob("*.h"))
+    return once([version_of(compiler), *flags, exercise, counts, *headers], make)

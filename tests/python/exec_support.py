@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
+
+from compiled import ROOT, once, version_of
 
 from cxloom.trace.capture import CacheLevel
 
-ROOT = Path(__file__).parents[2]
 SMALL = (CacheLevel("L1", "4KiB", 4),)
 SYSTEM = """
 name: {name}
@@ -33,9 +35,15 @@ def spec(folder: Path, name: str = "near", latency: str = "80ns", **instead: str
     return file
 
 
-def build_memory_program(folder: Path) -> str:
-    """Compiles `programs/memory.c`, linked statically."""
+@cache
+def memory_program() -> str:
+    """`programs/memory.c`, compiled and linked statically."""
     source = ROOT / "tests" / "python" / "programs" / "memory.c"
+    compiler = shutil.which("cc") or "gcc"
     flags = ["-O3", "-mavx2", "-static", "-pthread", f"-I{ROOT / 'include'}"]
-    subprocess.run([shutil.which("cc") or "gcc", *flags, source, "-o", folder / "memory"], check=True)
-    return str(folder / "memory")
+
+    def make(folder: Path) -> None:
+        subprocess.run([compiler, *flags, source, "-o", folder / "memory"], check=True)
+
+    headers = sorted((ROOT / "include" / "cxloom").glob("*.h"))
+    return str(once([version_of(compiler), *flags, source, *headers], make) / "memory")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import shutil
 import subprocess
@@ -10,20 +9,13 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
+
+from compiled import once, version_of
 
 import cxloom
 
 PLUGINS = Path(__file__).parent / "plugins"
-
-
-@cache
-def _folder() -> Path:
-    """What is built for the tests of this process."""
-    folder = TemporaryDirectory(prefix="cxloom-plugins-")
-    atexit.register(folder.cleanup)
-    return Path(folder.name)
 
 
 def compiler() -> list[str]:
@@ -35,10 +27,15 @@ def compiler() -> list[str]:
 
 @cache
 def built(source: Path) -> Path:
-    """A plug-in from its one source file, built once for the tests of this process."""
-    out = _folder() / f"lib{source.stem}.so"
-    subprocess.run([*compiler(), "-shared", str(source), "-o", str(out)], check=True)
-    return out
+    """A plug-in from its one source file, built once for all tests."""
+    name = f"lib{source.stem}.so"
+
+    def make(folder: Path) -> None:
+        subprocess.run([*compiler(), "-shared", str(source), "-o", str(folder / name)], check=True)
+
+    # It has a digest of all public headers.
+    headers = cxloom.include_dir() / "cxloom_version.hpp"
+    return once([version_of(compiler()[0]), *compiler(), source, headers], make) / name
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

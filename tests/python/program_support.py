@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+from functools import cache
 from pathlib import Path
 
-PROGRAMS = Path(__file__).parents[2] / "examples" / "programs"
+from compiled import ROOT, once, version_of
+
+PROGRAMS = ROOT / "examples" / "programs"
 SMALL = {
     "btree": ["3000", "3000"],
     "linear": ["1500", "400"],
@@ -29,8 +32,12 @@ PERSISTENT = {
 """The same of those with persistent memory."""
 
 
-def build_programs(folder: Path, *names: str) -> Path:
-    """Compiles those of these names into `folder`, all if there are none."""
-    targets = [str(folder / name) for name in names] or ["all"]
-    subprocess.run(["make", "-s", "-C", PROGRAMS, f"BUILD={folder}", *targets], check=True)
-    return folder
+@cache
+def built_programs() -> Path:
+    """The folder of all of them, built."""
+
+    def make(folder: Path) -> None:
+        subprocess.run(["make", "-s", "-C", PROGRAMS, f"BUILD={folder}", "all"], check=True)
+
+    sources = [*PROGRAMS.glob("*.[ch]"), *(ROOT / "include" / "cxloom").glob("*.h"), PROGRAMS / "Makefile"]
+    return once([version_of("cc"), *sorted(sources)], make)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from compiled import once, version_of
 
 import cxloom
 from cxloom import InputError, _core
@@ -27,19 +28,21 @@ def compiled(*arguments: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def unlinked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unlinked() -> Path:
     assert COMPILER, "the build needs a C++ compiler, so it is here"
-    out = tmp_path_factory.mktemp("bad") / "bad.o"
     flags = ["-std=c++20", "-O0", "-fPIC", f"-I{cxloom.include_dir()}"]
-    compiled(*flags, "-c", str(SOURCE), "-o", str(out))
-    return out
+
+    def make(folder: Path) -> None:
+        compiled(*flags, "-c", str(SOURCE), "-o", str(folder / "bad.o"))
+        compiled("-shared", str(folder / "bad.o"), "-o", str(folder / "libbad.so"))
+
+    headers = cxloom.include_dir() / "cxloom_version.hpp"
+    return once([version_of(COMPILER), *flags, SOURCE, headers], make) / "bad.o"
 
 
 @pytest.fixture(scope="module")
 def library(unlinked: Path) -> Path:
-    out = unlinked.with_name("libbad.so")
-    compiled("-shared", str(unlinked), "-o", str(out))
-    return out
+    return unlinked.with_name("libbad.so")
 
 
 def components(library: Path | str, how: str = "", twice: bool = False) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from program_support import PROGRAMS, build_programs
+from program_support import PROGRAMS, built_programs
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
@@ -21,8 +21,8 @@ SIZE = ["40", "30", "4", "1"]
 
 
 @pytest.fixture(scope="module")
-def kvstore(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_programs(tmp_path_factory.mktemp("programs"), "kvstore") / "kvstore"
+def kvstore() -> Path:
+    return built_programs() / "kvstore"
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from emulated_programs import PROGRAMS, needs_qemu
-from exec_support import SMALL, build_memory_program, spec
+from exec_support import SMALL, memory_program, spec
 from test_sampling import SMALL as FEW
 from test_sampling import records
 
@@ -90,7 +90,7 @@ def test_processes_of_a_shell(tmp_path: Path) -> None:
 
 def test_threads_that_wait_for_each_other(tmp_path: Path) -> None:
     """Each of two chases in turn is half of the path; one of two side by side is all of it."""
-    program = build_memory_program(tmp_path)
+    program = memory_program()
     for command, least in (("in-turn", 0.45), ("pair", 0.0)):
         result = execute(
             [program, command, "8192"], [cx.load(str(spec(tmp_path)))], caches=SMALL, region="marks"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from exec_support import SMALL, spec
 from program_support import SMALL as SMALL_RUNS
-from program_support import build_programs
+from program_support import built_programs
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
@@ -25,9 +25,9 @@ SIZES = SMALL_RUNS | {"stream": ["20000", "3", "1"], "chase": ["4096", "8000"]}
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def programs() -> Path:
     """The folder of the examples, built."""
-    return build_programs(tmp_path_factory.mktemp("programs"))
+    return built_programs()
 
 
 def same(one: ExecutionResult, other: ExecutionResult) -> None:

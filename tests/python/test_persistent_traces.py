@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from program_support import PERSISTENT, PROGRAMS, build_programs
+from program_support import PROGRAMS, built_programs
 from test_persist_programs import flush_rows
 from test_trace_emulator import needs_qemu
 
@@ -23,11 +23,10 @@ MAKEFILE = (PROGRAMS / "Makefile").read_text()
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built() -> Path:
     if shutil.which("cc") is None:
         pytest.skip("no C compiler")
-    names = (f"{name}-out" for name in PERSISTENT)
-    return build_programs(tmp_path_factory.mktemp("programs"), *names)
+    return built_programs()
 
 
 def test_there_is_one_of_each() -> None:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program_support import PERSISTENT, SMALL, build_programs
+from program_support import PERSISTENT, SMALL, built_programs
 
 from cxloom.study.shipped import find
 from cxloom.trace.info import info
@@ -17,10 +17,10 @@ TRACES = ROOT / "studies" / "esf" / "traces"
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built() -> Path:
     if shutil.which("cc") is None:
         pytest.skip("no C compiler")
-    return build_programs(tmp_path_factory.mktemp("programs"))
+    return built_programs()
 
 
 def run(built: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:

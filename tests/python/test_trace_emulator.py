@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulated_programs import build_exercises, needs_qemu
+from emulated_programs import built_exercises, needs_qemu
 
 from cxloom.base.errors import InputError
 from cxloom.trace import (
@@ -32,8 +32,8 @@ NODES = 1000
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_exercises(tmp_path_factory.mktemp("programs"))
+def programs() -> Path:
+    return built_exercises()
 
 
 class Columns:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from emulated_programs import build_exercises, needs_qemu
+from emulated_programs import built_exercises, needs_qemu
 
 from cxloom import _core
 from cxloom.base.errors import CxloomError, InputError
@@ -24,8 +24,8 @@ from cxloom.trace import (
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_exercises(tmp_path_factory.mktemp("programs"))
+def programs() -> Path:
+    return built_exercises()
 
 
 def refused(command: list[str], tmp_path: Path, **options: Any) -> str:

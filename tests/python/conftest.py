@@ -6,17 +6,19 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-# The helpers beside these tests are imported by their names.
+# The helpers beside these tests are imported by their names, and those of validation as `validation.<module>`.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from exec_support import memory_program  # once its folder is known
+from exec_support import memory_program  # once their folder is known
+from points_here import PointsHere
 
 # A shell without job control has its background jobs ignore these, and so do all that they start: tests send them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -104,6 +106,15 @@ def subprocess_cxloom() -> Callable[..., Outcome]:
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return call
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _points_here() -> Iterator[None]:
+    """What measures a system plays its points in this process, also with `jobs`: a worker takes a third of a second
+    to start, and is what the tests of sweeps and of studies are about."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cxloom.sweeping.at_points.Supervisor", PointsHere)
+        yield
 
 
 @pytest.fixture(scope="session")

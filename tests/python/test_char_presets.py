@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from validation.examples import pairs
 
 import cxloom as cx
 from cxloom.measure import loaded_latency, peak
@@ -88,8 +89,7 @@ def check_stream(preset: str) -> None:
     assert all(0.5 * most < row["bus_gb_per_s"] < most for row in rows), rows
 
 
-@pytest.mark.parametrize("preset", sorted(PINS))
-@pytest.mark.parametrize("tool", cx.measure.__all__)
+@pytest.mark.parametrize(("tool", "preset"), pairs(cx.measure.__all__, sorted(PINS)))
 def test_every_tool_measures_every_server(tool: str, preset: str) -> None:
     globals()[f"check_{tool}"](preset)
 

@@ -12,6 +12,7 @@ import pytest
 from program_support import PROGRAMS, built_programs
 from test_persist_programs import flush_rows
 from test_trace_emulator import needs_qemu
+from validation.examples import some
 
 from cxloom.study.shipped import find
 from cxloom.trace import CacheLevel, capture, info
@@ -38,7 +39,7 @@ def test_there_is_one_of_each() -> None:
 
 
 @needs_qemu
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(NAMES))
 def test_a_trace_is_what_its_program_makes_durable(built: Path, tmp_path: Path, name: str) -> None:
     """The same lines of the pool in the same order, whatever compiler and C library there are."""
     command = re.search(rf"^{name}-persists := (.*)$", MAKEFILE, re.MULTILINE)

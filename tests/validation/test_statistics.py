@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import given, settings
+from validation.examples import examples
 from validation.law_examples import EXAMPLES, of_threads
 from validation.laws import LAWS, Path, check, law_of
 from validation.laws.coherence import COHERENCE
@@ -84,7 +85,7 @@ BOUNDED = {
 def test_every_statistic_obeys_its_law_in_random_systems() -> None:
     decided: Counter[Path] = Counter()
 
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     @given(rich_systems())
     def play(spec: Spec) -> None:
         try:

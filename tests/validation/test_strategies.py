@@ -6,6 +6,7 @@ from functools import cache
 from itertools import permutations
 
 import pytest
+from validation.examples import WHOLE, pairs
 from validation.graph import Graph
 from validation.strategies import LOADS, OBLIVIOUS, SHAPES, STRATEGIES, Place
 from validation.systems import generated
@@ -33,28 +34,29 @@ def test_the_loads_are_those_of_textbooks() -> None:
     assert worst_permutation(fly.graph, fly.memories, fly.hosts, drawn)[0] == pytest.approx(4.0)
 
 
-@pytest.mark.parametrize("pattern", ["uniform", "adversarial"])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_hosts_keep_their_demand_up_to_the_bound(shape: str, pattern: str) -> None:
+TRAFFIC = [(shape, pattern) for shape in SHAPES for pattern in ("uniform", "adversarial")]
+
+
+@pytest.mark.parametrize(("traffic", "strategy"), pairs(TRAFFIC, LOADS), ids=str)
+def test_hosts_keep_their_demand_up_to_the_bound(traffic: tuple[str, str], strategy: str) -> None:
+    shape, pattern = traffic
     at = place(shape)
-    for strategy, shares in LOADS.items():
-        bound = at.bound(pattern, shares)
-        assert at.kept(pattern, strategy, 0.94 * bound) > 0.97, strategy
-        assert at.kept(pattern, strategy, 1.08 * bound) < 0.97, strategy
+    bound = at.bound(pattern, LOADS[strategy])
+    assert at.kept(pattern, strategy, 0.94 * bound) > 0.97
+    assert at.kept(pattern, strategy, 1.08 * bound) < 0.97
 
 
-@pytest.mark.parametrize("pattern", ["uniform", "adversarial"])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_strategies_that_see_the_load(shape: str, pattern: str) -> None:
+@pytest.mark.parametrize(("traffic", "strategy"), pairs(TRAFFIC, ["adaptive", "ugal"]), ids=str)
+def test_strategies_that_see_the_load(traffic: tuple[str, str], strategy: str) -> None:
     """No routing carries more than the linear program says; adaptive ones no less than what they improve on."""
+    shape, pattern = traffic
     at = place(shape)
     most = 1.0 / least_load(at.graph, at.flows(pattern))
     shortest = at.bound(pattern, drawn)
-    for strategy in ("adaptive", "ugal"):
-        assert at.kept(pattern, strategy, 1.08 * most) < 0.97, strategy
-        assert at.kept(pattern, strategy, 0.85 * shortest) > 0.97, strategy
-    if pattern == "adversarial" and shortest < 0.9 * most:
-        assert at.kept(pattern, "ugal", 1.2 * shortest) > 0.97
+    assert at.kept(pattern, strategy, 1.08 * most) < 0.97
+    assert at.kept(pattern, strategy, 0.85 * shortest) > 0.97
+    if strategy == "ugal" and pattern == "adversarial" and shortest < 0.9 * most:
+        assert at.kept(pattern, strategy, 1.2 * shortest) > 0.97
 
 
 def test_credits_show_ugal_what_is_busy_further_on() -> None:
@@ -66,7 +68,7 @@ def test_credits_show_ugal_what_is_busy_further_on() -> None:
     assert Place(shape, credits=16).kept("adversarial", "ugal", 0.97 * bound) > 0.97
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", list(SHAPES)[:: 1 if WHOLE else 2])
 def test_no_strategy_relieves_a_slow_endpoint(shape: str) -> None:
     """Each host reads as much from the slow memory as from each other: all wait for it. The draws count, hence 5 %."""
     at = place(shape)

@@ -402,7 +402,6 @@ def test_a_graph_without_an_end_is_refused() -> None:
     found = cx.plan_inference("opt-175b", batch=1, batches=400, slack=FULL)
     with pytest.raises(InputError, match="too many tasks for a graph"):
         found.graph()
-    assert len(found.graph(1)["tasks"]) > 96 * 400
 
 
 def test_the_command_lists_models(cxloom: Callable[..., Any]) -> None:

@@ -7,6 +7,8 @@ The tables of docs/model/flexgen.md and docs/model/zero.md have the paper's numb
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 import cxloom as cx
@@ -24,14 +26,12 @@ BATCHES = {"llama-65b": (1, 3, 4, 16, 3), "opt-66b": (3, 4, 4, 8, 2)}
 """The batch on the GPU that the whole search finds for each; here only that is searched."""
 
 
+@cache
 def plan(name: str, memory: str) -> Plan:
     cpu, disk = SIZES[memory]
     memories = Memories(gpu=24 * GIB, cpu=cpu * GIB, disk=disk * GIB)
     given = Inference(model=shape_of(name), prompt=2048, output=256, memories=memories)
     return search(given, dict(zip(SIZES, BATCHES[name], strict=True))[memory])
-
-
-PLANS = {(name, memory): plan(name, memory) for name in BATCHES for memory in SIZES}
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_more_memory_gives_by_its_size_alone(memory: str, total: int, decod
                     "decode": each.policy.sequences / each.decode_s,
                     "prefill": each.policy.sequences / each.prefill_s,
                 }[rate]
-                for each in (PLANS[name, memory], PLANS[name, "L"])
+                for each in (plan(name, memory), plan(name, "L"))
             ]
             gains.append(rates[0] / rates[1] - 1)
         return sum(gains) / len(gains)
@@ -61,13 +61,13 @@ def test_what_more_memory_gives_by_its_size_alone(memory: str, total: int, decod
 
 def test_the_cache_on_the_gpu_with_324_gib() -> None:
     """The paper has 8 % of the cache on the GPU for both models."""
-    shares = [PLANS[name, "L+C"].policy.shares["cg"] for name in BATCHES]
+    shares = [plan(name, "L+C").policy.shares["cg"] for name in BATCHES]
     assert shares == pytest.approx([0.09, 0.08], abs=0.006)
 
 
 def test_what_the_disk_costs_against_as_much_memory() -> None:
     """The paper has +24 % and +20 %."""
-    gains = [PLANS[name, "L+C"].tokens_per_s / PLANS[name, "L+NVMe"].tokens_per_s - 1 for name in BATCHES]
+    gains = [plan(name, "L+C").tokens_per_s / plan(name, "L+NVMe").tokens_per_s - 1 for name in BATCHES]
     assert gains == pytest.approx([0.65, 0.63], abs=0.02)
 
 

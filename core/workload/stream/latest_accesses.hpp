@@ -11,7 +11,9 @@
 
 namespace cxloom {
 
-class LatestAccesses {
+/// The latest `kRemembered` of them.
+template <std::size_t kRemembered>
+class LatestOf {
  public:
   /// The access of that number among those of all is of this stream.
   void add(std::uint64_t number) { numbers_[made_++ % kRemembered] = number; }
@@ -28,10 +30,11 @@ class LatestAccesses {
   }
 
  private:
-  static constexpr std::size_t kRemembered = 64;
-
   std::array<std::uint64_t, kRemembered> numbers_{};
   std::uint64_t made_ = 0;
 };
+
+/// Those of one thread, or of one object.
+using LatestAccesses = LatestOf<64>;
 
 }  // namespace cxloom

@@ -11,7 +11,7 @@ PrefetchedStream::Core& PrefetchedStream::core_of(std::uint32_t thread) {
   return *cores_[thread];
 }
 
-// Dependences count records: those between are of prefetches, and of other threads.
+// Dependences of the pattern count the accesses of all threads; here records, of which some are prefetches.
 bool PrefetchedStream::next(Access& access) {
   if (!pending_.empty()) {
     access = pending_.front();
@@ -21,11 +21,11 @@ bool PrefetchedStream::next(Access& access) {
   }
   if (!stream_->next(access)) return false;
   Core& core = core_of(access.thread);
-  access.dependence = core.latest.among_all(access.dependence, number_);
+  access.dependence = latest_.among_all(access.dependence, number_);
   const bool is_read =
       access.kind == AccessKind::kRead && access.role == AccessRole::kDemand && access.lines() == 1;
   if (!is_read) {
-    core.latest.add(number_++);
+    latest_.add(number_++);
     return true;
   }
   const Access read = access;
@@ -41,12 +41,12 @@ bool PrefetchedStream::use(Core& core, Access& access) {
   const std::uint64_t line = LineAddress::of(access.address).number();
   Ahead& place = core.ahead[line % kRemembered];
   if (place.line != line || access.dependence == kAllBefore) {
-    core.latest.add(number_);
+    latest_.add(number_);
     return false;
   }
   const std::uint64_t fetched = std::exchange(place, {}).number;
   const bool has_producer = access.dependence != 0;
-  core.latest.add(has_producer ? std::max(fetched, number_ - access.dependence) : fetched);
+  latest_.add(has_producer ? std::max(fetched, number_ - access.dependence) : fetched);
   access.role = AccessRole::kUse;
   access.dependence = static_cast<std::uint32_t>(number_ - fetched);
   for (std::uint64_t& each : core.useful) ++each;

@@ -25,6 +25,8 @@ class PrefetchedStream final : public AccessStream {
  public:
   /// Lines of a thread that are remembered as asked for: each has its place by its address.
   static constexpr std::size_t kRemembered = 4096;
+  /// Accesses of all threads that are remembered for those that need them: 64 each of 256 threads.
+  static constexpr std::size_t kProducers = 16384;
 
   PrefetchedStream(std::unique_ptr<AccessStream> stream, CorePrefetch prefetch)
       : stream_(std::move(stream)), prefetch_(std::move(prefetch)), range_(stream_->range()) {}
@@ -50,7 +52,6 @@ class PrefetchedStream final : public AccessStream {
         : prefetchers(prefetch, Bytes{kPage}), useful(prefetch.levels.size()), useless(useful) {}
 
     CorePrefetchers prefetchers;
-    LatestAccesses latest;
     std::vector<Ahead> ahead = std::vector<Ahead>(kRemembered);
     std::vector<std::uint64_t> useful;  // by level
     std::vector<std::uint64_t> useless;
@@ -70,6 +71,7 @@ class PrefetchedStream final : public AccessStream {
   std::vector<std::unique_ptr<Core>> cores_;  // by thread
   std::deque<Access> pending_;                // prefetches of the last access
   std::uint64_t number_ = 0;                  // of the next record
+  LatestOf<kProducers> latest_;               // records of the accesses of all threads
 };
 
 /// The stream of `work`, as these prefetchers see it if it is a pattern: a program's prefetches are among its

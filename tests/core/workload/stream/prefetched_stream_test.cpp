@@ -74,6 +74,22 @@ TEST(PrefetchedStream, WhatNeedsAUseNeedsItsLineAndItsAddress) {
   EXPECT_EQ(records[6].dependence, 3U) << "record 3, which came after record 2";
 }
 
+// Two threads that chase, in turns: an access needs the one two places before it, of its own thread.
+TEST(PrefetchedStream, AThreadNeedsItsOwnAccesses) {
+  std::vector<Access> chases;
+  for (const std::uint64_t line : {8U, 100U, 20U, 130U, 40U, 170U})
+    chases.push_back(read(line, chases.size() < 2 ? 0 : 2));
+  for (std::size_t k = 0; k < chases.size(); ++k) chases[k].thread = k % 2;
+  const std::vector<Access> records = seen(chases);
+  ASSERT_EQ(records.size(), 12U) << "each with a prefetch behind it";
+  EXPECT_EQ(records[2].dependence, 0U);
+  for (std::size_t k = 4; k < 12; k += 2) {
+    EXPECT_EQ(records[k].dependence, 4U);
+    EXPECT_EQ(records[k].thread, records[k - 4].thread);
+    EXPECT_EQ(records[k + 1].dependence, 5U) << "of the prefetch, whose address is made of the same";
+  }
+}
+
 TEST(PrefetchedStream, WritesAndFencesAndWhatIsOutsideAreLeftAlone) {
   Access write = read(9);
   write.kind = AccessKind::kWrite;

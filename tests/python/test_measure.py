@@ -211,6 +211,20 @@ def test_a_host_with_cores_loads_a_memory_with_all_of_them(tool: str) -> None:
     assert "thread" not in without.title + without.note
 
 
+def test_the_peak_counts_prefetches_among_what_is_in_flight() -> None:
+    """Two cores of 4 fill buffers: 8 lines of 100 ns at random, and 16 in sequence, where a streamer fills the rest."""
+    streamer = {"kind": "streamer", "registers": 8}
+    system = cored(
+        mshrs=8, cores=2, fill_buffers=4, caches=[{"size": "4KiB", "ways": 4, "prefetch": streamer}]
+    )
+    for pattern, lines in (("random", 4), ("sequential", 8)):
+        measured = cx.measure.bandwidth(system, jobs=1, pattern=pattern)
+        reads = measured.rows[0]
+        assert reads["in_flight"] == 2 * lines
+        assert reads["bandwidth_gb_per_s"] == pytest.approx(2 * lines * 64 / 100, rel=0.05)
+        assert "waits for 4 lines at most (core.fill_buffers), has 8 under way" in measured.note
+
+
 @pytest.mark.parametrize(
     ("system", "threads", "said"),
     [(CACHED, 2, "threads need cores"), (None, 0, "too few threads")],

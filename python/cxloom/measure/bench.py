@@ -269,12 +269,25 @@ class Bench:
         core = self.part(requester).below("core")
         return "fill_buffers" if core is not None and core.count("fill_buffers") else "mshrs"
 
-    def in_flight(self, requester: str, depth: int = 1) -> int:
-        """Requests that it has in flight at most, with its queue divided by `depth`."""
+    def lines_ahead(self, requester: str) -> int | None:
+        """Lines that a core has under way at most with those of its prefetchers (`core.mshrs`); None without any."""
+        core = self.part(requester).below("core")
+        levels = (core.get("caches") if core is not None else None) or ()
+        kinds = [level.get("prefetch") for level in levels if isinstance(level, Mapping)]
+        if all((kind.get("kind") if isinstance(kind, Mapping) else kind) in (None, "none") for kind in kinds):
+            return None
+        return core.count("mshrs") if core is not None else None
+
+    def in_flight(self, requester: str, depth: int = 1, *, ahead: bool = False) -> int:
+        """Requests that it has in flight at most, with its queue divided by `depth`.
+
+        With `ahead` its accesses have a pattern, so that prefetches are among them.
+        """
         queue = self.queue(requester) // depth
         if requester not in self.cored:
             return queue
-        return min(queue, self.threads(requester) * self.lines_of_core(requester))
+        lines = (self.lines_ahead(requester) if ahead else None) or self.lines_of_core(requester)
+        return min(queue, self.threads(requester) * lines)
 
     def load(self, users: Sequence[str], footprint: int, work: Spec) -> Spec:
         """The workload in which these requesters do all the same, each with all of its threads."""
@@ -347,10 +360,15 @@ def note_on_load(bench: Bench) -> str:
 def _threads_of(bench: Bench) -> str:
     return "; ".join(
         f"the load of {name} is of {counted(bench.threads(name), 'thread')}, of which each waits for "
-        f"{bench.lines_of_core(name)} lines at most (core.{bench.bound_of_core(name)}), and all for "
-        f"{bench.queue(name)} (queue)"
+        f"{bench.lines_of_core(name)} lines at most (core.{bench.bound_of_core(name)}){_ahead_of(bench, name)}, and "
+        f"all for {bench.queue(name)} (queue)"
         for name in bench.cored
     )
+
+
+def _ahead_of(bench: Bench, name: str) -> str:
+    lines = bench.lines_ahead(name)
+    return "" if lines is None else f", has {lines} under way with those of its prefetchers (core.mshrs)"
 
 
 class Cells:

@@ -59,7 +59,9 @@ def bandwidth(bench: Bench, pattern: str = "sequential") -> Measurement:
             "memory": node.name,
             "mix": mix,
             "bandwidth_gb_per_s": summary["bandwidth_gb_per_s"],
-            "in_flight": sum(bench.in_flight(name, depth) for name in bench.users(node)),
+            "in_flight": sum(
+                bench.in_flight(name, depth, ahead=pattern == "sequential") for name in bench.users(node)
+            ),
             "latency_ns": summary["latency_ns"]["mean"],
         }
         if not cells.has_rate(f"for {node.name}, {mix}", summary):

@@ -37,6 +37,9 @@ _APART = 6 * PAGE
 """The memory of a requester from which its three arrays begin at pages of their own: a quarter each, rounded up."""
 _ROUNDS = 6000
 """Lines of each array in the window, and a sixth of that before it, of all requesters together."""
+_PAGES = 6
+"""Pages of each array that each thread has at least in the window where they are in several memories: threads whose
+pages are in the fastest one run ahead, and of a page or two they would be most of what the window sees."""
 
 
 def bandwidth(bench: Bench, pattern: str = "sequential") -> Measurement:
@@ -177,10 +180,13 @@ def _streams(bench: Bench, node: Node, reads: str, written: str, *, allocate: bo
         }
         for array, share in order
     ]
+    rounds = _ROUNDS
+    if isinstance(node, PlacedPages):
+        rounds = max(rounds, _PAGES * (PAGE // LINE) * sum(bench.threads(name) for name in users))
     work = {
         "phases": phases,
         "addresses": node.bound(),
-        "requests": max(500, _ROUNDS * len(order) // len(users)),
+        "requests": max(500, rounds * len(order) // len(users)),
     }
     return {"workload": bench.load(users, size, work), "run.warmup": _warm(bench, users)}
 

@@ -14,6 +14,7 @@ PINS = {"char/a": 38.4, "char/b": 64.0, "char/c": 99.2}
 """GB/s of the card's channels."""
 LINK = 63.015384615 * 15 / 16
 """GB/s of lines that the link carries one way at most: of 16 slots 15 are data, as each four have a header."""
+CORES = 12
 NEAR = {"char/a": ("cpu1", "dram1-0"), "char/b": ("cpu1", "dram1"), "char/c": ("cpu0", "dram0")}
 """The socket of the card, and its DRAM."""
 
@@ -27,10 +28,10 @@ def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def small(preset: str) -> cx.System:
-    """The server with eight of its cores on each socket, which is enough to fill the card."""
+    """The server with some of its cores on each socket, which are enough to fill the card."""
     system = cx.load(preset)
     for name in ("cpu0", "cpu1"):
-        system.set(f"devices.{name}.queue", 192).set(f"devices.{name}.core.cores", 8)
+        system.set(f"devices.{name}.queue", 48 * CORES).set(f"devices.{name}.core.cores", CORES)
     return system
 
 
@@ -76,7 +77,7 @@ def check_bandwidth(preset: str) -> None:
     rows = cx.measure.bandwidth(small(preset), jobs=1, memories=["card"]).rows
     reads = of(rows, "bandwidth_gb_per_s", mix="all reads")
     assert 0.8 * min(PINS[preset], LINK) < reads < min(PINS[preset], LINK)
-    assert of(rows, "in_flight", mix="all reads") == 2 * 192
+    assert of(rows, "in_flight", mix="all reads") == 2 * 48 * CORES
 
 
 def check_stream(preset: str) -> None:
@@ -84,9 +85,10 @@ def check_stream(preset: str) -> None:
     rows = cx.measure.stream(
         small(preset), jobs=1, pages={"kind": "interleave", "nodes": [dram, "card"]}
     ).rows
-    # All is on the card by half: twice what it has, at most.
-    most = 2 * min(PINS[preset], 2 * LINK)
-    assert all(0.5 * most < row["bus_gb_per_s"] < most for row in rows), rows
+    # All is on the card by half: twice what it has, at most. Of three lines two are read, or three of four.
+    for row in rows:
+        most = 2 * min(PINS[preset], LINK / (2 / 3 if row["kernel"] in ("copy", "scale") else 3 / 4))
+        assert 0.8 * most < row["bus_gb_per_s"] < most
 
 
 @pytest.mark.parametrize(("tool", "preset"), pairs(cx.measure.__all__, sorted(PINS)))

@@ -199,7 +199,9 @@ void DirectoryAgent::finish_eviction(Transaction& first) {
 void DirectoryAgent::snoop_others(Transaction& transaction, Wish wish) {
   const Message& request = *transaction.request;
   const Slot slot = transaction.slot;
-  const std::uint32_t self = peers_.known(request.source);
+  // What a root complex asks for another is not its own cache's, which is snooped as any.
+  const std::uint32_t self =
+      request.requester == request.source ? peers_.known(request.source) : DirectoryPeers::kNone;
   if (!wish.own && filter_->state(slot) == FilterState::kShared) {  // they may go on reading
     serve(transaction);
     return;
@@ -370,7 +372,10 @@ void DirectoryAgent::complete(Message& message, Opcode opcode) {
   if (Message* const next = places_.leave(now())) admit(*next);
 }
 
-void DirectoryAgent::number_answer(Message& answer) { answer.pushes = ++answers_to(answer.destination); }
+// Those to a root complex are none of the cache beside it.
+void DirectoryAgent::number_answer(Message& answer) {
+  if (answer.requester == answer.destination) answer.pushes = ++answers_to(answer.destination);
+}
 
 std::uint32_t& DirectoryAgent::answers_to(NodeId node) {
   if (answers_.size() <= node.index()) answers_.resize(node.index() + 1);

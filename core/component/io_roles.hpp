@@ -16,6 +16,8 @@
 
 namespace cxloom {
 
+class DmaInitiator;
+
 /// Goes on when packets of CXL.io are lost on their way: component/failures.hpp.
 class IoLosses {
  public:
@@ -78,6 +80,9 @@ class IoTarget {
   /// CXL.io of that node will come here: to be called before the simulation starts. Keeps a record of its
   /// posted writes.
   virtual const IoRecord& expect_io(NodeId initiator) = 0;
+  /// DMA requests of that node will come here, and access the memories of the address map: to be called
+  /// before the simulation starts, behind all calls of `expect_io`.
+  virtual void expect_dma(NodeId initiator, DmaInitiator& engine) = 0;
 
  protected:
   ~IoTarget() = default;

@@ -10,6 +10,8 @@
 
 namespace cxloom {
 
+class DmaInitiator;
+
 /// A block of memory on its way between a device and system memory, given piece by piece.
 class Transfer {
  public:
@@ -23,20 +25,18 @@ class Transfer {
     Address at;
     Bytes size;
   };
+  virtual ~Transfer() = default;
 
   /// The next piece, in the order in which they are moved; nothing: that was all, and it is not called again.
   /// Called when the engine has room to begin that piece, during an event of the engine. A first call that
   /// gives nothing is a transfer of no bytes, which takes the launch alone.
   virtual std::optional<Extent> next() = 0;
-  /// The last byte has arrived (in), or was taken by its memory (out). Called once, in an event at `at`, and
-  /// the engine does not touch the transfer again. It may begin others in this call.
+  /// The last byte has arrived (in), or the engine knows that its memory has taken it (out). Called once, in
+  /// an event at `at`, and the engine does not touch the transfer again. It may begin others in this call.
   virtual void done(Time at) = 0;
   /// Instead of `done`: a part of it was lost by a failure of a link or a device, or answered without data,
   /// and what else was under way has ended. Which bytes have arrived is not known.
   virtual void failed(Time at) = 0;
-
- protected:
-  ~Transfer() = default;
 };
 
 /// Moves blocks between the memory of its device and system memory. A stream is a queue: its transfers are
@@ -54,6 +54,10 @@ class TransferEngine {
   virtual void begin(std::uint32_t stream, Transfer::Way way, Transfer& transfer) = 0;
   /// Transfers that were begun and have not ended, of all streams.
   virtual std::uint64_t transfers() const = 0;
+  /// Bytes of the memory of its device.
+  virtual Bytes memory() const = 0;
+  /// Its DMA requests; null: it moves blocks by other means.
+  virtual DmaInitiator* dma() { return nullptr; }
 
  protected:
   ~TransferEngine() = default;

@@ -232,6 +232,11 @@ GIVEN: dict[str, dict[str, str]] = {
         "16 B": "a slot of a flit: CXL 3.x, chapter 4",
         "12 B": "a header of a PCIe packet with 32-bit addresses, or of a completion: PCIe 2.2",
     },
+    "docs/model/dma.md": {
+        "63.02 GB/s": "x16 at 32 GT/s, 128b/130b",
+        "10 %": "pcie-model 40703cf",
+        "28.4 GB/s": "x16 at 16 GT/s without that: pcie-model 40703cf",
+    },
     "docs/measure.md": {"20000 cycles": "the largest delay of Intel's MLC"},
     "docs/trace-format.md": {
         "96 bytes": "cloudsuite_instr of ChampSim's trace_instruction.h",

@@ -290,8 +290,8 @@ def pattern_rows() -> Iterator[Turn]:
     """Every pattern."""
     at = "workload.host"
     for kind in _core.declarations()["patterns"]:
-        # persist_rows.py, object_rows.py and engine_rows.py have them.
-        if kind in ("log-append", "objects", "copy", "fill"):
+        # persist_rows.py, object_rows.py, engine_rows.py and dma_rows.py have them.
+        if kind in ("log-append", "objects", "copy", "fill", "transfer"):
             continue
         name = f"patterns.{kind}"
         base = direct(work={"pattern": kind})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from validation.coherence_rows import coherence_rows
+from validation.dma_rows import dma_rows
 from validation.engine_rows import engine_rows
 from validation.event_rows import event_rows
 from validation.io_rows import io_rows
@@ -19,6 +20,7 @@ from validation.turns import Turn, declared
 TABLE = [
     *all_rows(),
     *io_rows(),
+    *dma_rows(),
     *event_rows(),
     *trace_rows(),
     *coherence_rows(),

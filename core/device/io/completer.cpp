@@ -30,6 +30,11 @@ const IoRecord& IoCompleter::expect_io(NodeId initiator) {
   return sender->posted;
 }
 
+void IoCompleter::expect_dma(NodeId initiator, DmaInitiator& engine) {
+  if (!dma_) dma_ = std::make_unique<DmaCompleter>(io_time_, endpoint());
+  dma_->expect(initiator, engine);
+}
+
 // No message goes back to the initiator. A credit goes back, by the receivers that the packet has passed:
 // that takes the flight of the packet. Nobody records what comes from one that is no `IoInitiator`.
 void IoCompleter::take_posted(Message& message) {

@@ -8,6 +8,7 @@
 #include "base/parameters.hpp"
 #include "component/endpoint.hpp"
 #include "component/io_roles.hpp"
+#include "device/io/dma_completer.hpp"
 
 namespace cxloom {
 
@@ -19,7 +20,7 @@ void describe_io_time(Schema<Params>& schema, Time Base::* io_time) {
   schema.field("io_time", io_time)
       .doc(
           "Time from the arrival of a read or configuration read of CXL.io until its completion may leave, "
-          "in a pipeline.")
+          "in a pipeline; of a DMA request of a gpu, until its memory is accessed.")
       .source("assumed: about that of a memory access");
 }
 
@@ -30,6 +31,7 @@ class IoCompleter final : public Agent, public IoTarget {
   }
 
   const IoRecord& expect_io(NodeId initiator) override;
+  void expect_dma(NodeId initiator, DmaInitiator& engine) override;
   /// Throws InternalError for a posted write that is not of `SystemContext::posted`.
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -52,6 +54,7 @@ class IoCompleter final : public Agent, public IoTarget {
   Time io_time_;
   std::vector<std::unique_ptr<Sender>> senders_;  // by node; of most none
   std::unique_ptr<Events> events_;                // none: no CXL.io comes here
+  std::unique_ptr<DmaCompleter> dma_;             // none: no DMA does
 };
 
 }  // namespace cxloom

@@ -30,6 +30,9 @@ class LargeAccesses {
   /// One of all requests is answered.
   void answered(std::uint64_t number, Time now);
 
+  /// One that is known by itself.
+  void completed(Time since, Time now);
+
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
@@ -42,8 +45,6 @@ class LargeAccesses {
     Time since;
     bool whole;  // all its requests are made
   };
-
-  void completed(Time since, Time now);
 
   const ReactiveStream* engine_;
   std::deque<Access> under_way_;  // in the order of their requests

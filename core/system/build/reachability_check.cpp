@@ -1,10 +1,13 @@
 #include "system/build/reachability_check.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/error.hpp"
 #include "component/component.hpp"
+#include "component/dma_initiator.hpp"
 #include "component/io_roles.hpp"
+#include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "interconnect/routing/route_table.hpp"
 #include "system/model/system.hpp"
@@ -49,19 +52,30 @@ void check_reachability(const System& system) {
   };
   const std::vector<NodeId> targets = map.targets();
   for (const auto& [component, requester] : system.roles().all<Requester>()) {
-    if (!requester->has_work()) continue;
+    if (!requester->has_work() || system.roles().of<TransferEngine>(component->id())) continue;
     for (const NodeId target : targets) check(*component, target);
   }
   for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
     for (const NodeId home : map.homes(coherence)) {
       for (const auto& [component, requester] : system.roles().all<Requester>()) {
-        if (requester->has_work()) check(*component, home);
+        if (requester->has_work() && !system.roles().of<TransferEngine>(component->id()))
+          check(*component, home);
       }
       for (const NodeId target : map.targets_of(home)) check(*components[home.index()], target);
     }
   }
   for (const auto& [component, initiator] : system.roles().all<IoInitiator>())
     check(*component, system.component(initiator->target()).id());
+  for (const auto& [component, engine] : system.roles().all<TransferEngine>()) {
+    if (!engine->dma()) continue;
+    const NodeId host = engine->dma()->host_node();
+    const std::vector<NodeId>& peers = engine->dma()->peer_nodes();
+    check(*component, host);
+    for (const NodeId target : targets) {
+      if (target != host && std::ranges::find(peers, target) == peers.end())
+        check(*components[host.index()], target);
+    }
+  }
 }
 
 }  // namespace cxloom

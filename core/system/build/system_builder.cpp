@@ -19,6 +19,7 @@
 #include "interconnect/routing/rank_strides.hpp"
 #include "interconnect/routing/routing.hpp"
 #include "system/build/coherence_check.hpp"
+#include "system/build/dma_targets.hpp"
 #include "system/build/given_routes.hpp"
 #include "system/build/named_devices.hpp"
 #include "system/build/persistence_check.hpp"
@@ -225,6 +226,7 @@ System SystemBuilder::build() {
   make_links();
   make_routes();
   System system(std::move(parts_));
+  aim_dma_engines(system);
   check_order(system, spec_);
   system.router().plan(plan_virtual_channels(system));
   connect_virtual_switches(system, spec_);

@@ -4,7 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "component/dma_initiator.hpp"
 #include "component/io_roles.hpp"
+#include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "device/switch/persist_domain.hpp"
 #include "device/switch/virtual_switches.hpp"
@@ -125,7 +127,12 @@ MessageFlows message_flows(const System& system, bool all_requesters) {
   const AddressMap& map = system.address_map();
   const auto with_work = [&](auto&& take) {
     for (const auto& [component, requester] : system.roles().all<Requester>()) {
+      if (system.roles().of<TransferEngine>(component->id())) continue;
       if (all_requesters || requester->has_work()) take(component->id());
+    }
+    // Those who complete DMA requests make accesses, too; memories make them of their own.
+    for (const auto& [component, engine] : system.roles().all<TransferEngine>()) {
+      if (engine->dma()) take(engine->dma()->host_node());
     }
   };
   for (const NodeId target : map.targets())
@@ -156,6 +163,12 @@ MessageFlows message_flows(const System& system, bool all_requesters) {
   for (const auto& [component, initiator] : system.roles().all<IoInitiator>()) {
     const ClassSet io = cxloom::set_of(Channel::kIo);
     collector.talk(component->id(), system.component(initiator->target()).id(), {io, io});
+  }
+  for (const auto& [component, engine] : system.roles().all<TransferEngine>()) {
+    if (!engine->dma()) continue;
+    const ClassSet io = cxloom::set_of(Channel::kIo);
+    collector.talk(component->id(), engine->dma()->host_node(), {io, io});
+    for (const NodeId peer : engine->dma()->peer_nodes()) collector.talk(component->id(), peer, {io, io});
   }
   collector.join_senders(system.topology().size());
   return flows;

@@ -6,6 +6,7 @@
 
 #include "component/component.hpp"
 #include "component/io_roles.hpp"
+#include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
@@ -139,6 +140,10 @@ void FailureActions::check_links(const FailingPart& part) const {
     if (initiator->losses()) continue;
     refuse_event("nothing fails beside '" + component->name() + "', which cannot lose packets of CXL.io", {},
                  "a system without it, or an initiator that has IoInitiator::losses()");
+  }
+  for (const auto& [component, engine] : system_.roles().all<TransferEngine>()) {
+    refuse_event("nothing fails beside '" + component->name() + "', which cannot lose a part of a copy", {},
+                 "a system without it");
   }
   for (const std::size_t index : part.links) {
     const System::LinkView& link = system_.links()[index];

@@ -5,6 +5,7 @@
 #include "device/io/engine.hpp"
 #include "device/kinds/accelerator.hpp"
 #include "device/kinds/coherency_agent.hpp"
+#include "device/kinds/gpu.hpp"
 #include "device/kinds/host.hpp"
 #include "device/kinds/memory.hpp"
 #include "device/switch/bus.hpp"
@@ -41,6 +42,7 @@ Registry builtin_registry() {
   registry.devices.add<Memory>("memory");
   registry.devices.add<IoEngine>("io-engine");
   registry.devices.add<CoherencyAgent>("dcoh");
+  registry.devices.add<Gpu>("gpu");
   registry.media.add<FixedMedia>("fixed");
   registry.media.add<NvmMedia>("nvm");
   registry.media.add<FlashMedia>("flash");

@@ -9,6 +9,7 @@
 #include "workload/pattern/cycle.hpp"
 #include "workload/pattern/log.hpp"
 #include "workload/pattern/objects.hpp"
+#include "workload/pattern/transfer.hpp"
 
 namespace cxloom {
 
@@ -317,6 +318,7 @@ void register_patterns(PatternRegistry& registry) {
   registry.add<Objects>("objects");
   registry.add<CopyEngine>("copy");
   registry.add<FillEngine>("fill");
+  registry.add<TransferPattern>("transfer");
 }
 
 }  // namespace cxloom

@@ -102,6 +102,9 @@ class Bench:
         self.roles = {each["name"]: each["roles"] for each in described["devices"]}
         self.requesters = [name for name, roles in self.roles.items() if "requester" in roles]
         self.spec = self._bare(resolved.plain())
+        # A device that copies by DMA has a work of its own, beside which those that access memory are measured.
+        accessing = [name for name in self.requesters if part_of(self.spec, name, "requester")]
+        self.requesters = accessing or self.requesters
         self.name = str(self.spec.get("name", "system"))
         self._nodes = [
             Node(

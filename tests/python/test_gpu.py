@@ -1,0 +1,71 @@
+"""The commands on systems with a GPU: docs/model/gpu.md."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cxloom as cx
+
+SYSTEMS = {
+    "preset": "preset: gpu/a10-pcie4\n",
+    "gen5": "preset: gpu/h100-pcie5\nworkload: {gpu: {direction: both}}\n",
+    "through the host": """\
+devices:
+  host: {kind: host}
+  cxl: {kind: memory, capacity: 4GiB}
+  gpu: {kind: gpu}
+links:
+  - {between: [host, gpu], bandwidth: 28.425GB/s, header: 24B, data_header: 24B, port_delay: 75ns}
+  - {between: [host, cxl], phy: pcie5-x8, port_delay: 25ns}
+address_map: [{to: cxl}]
+workload:
+  gpu: {pattern: transfer, size: 64KiB, footprint: 64MiB, requests: 8}
+  host: {pattern: random, footprint: 64MiB, requests: 20000}
+""",
+    "peer to peer": """\
+devices:
+  host: {kind: host}
+  sw: {kind: switch}
+  cxl: {kind: memory, capacity: 4GiB}
+  gpu: {kind: gpu, peer_to_peer: true, streams: 2}
+links:
+  - {between: [host, sw], phy: pcie5-x16, port_delay: 25ns}
+  - {between: [sw, gpu], phy: pcie5-x16, port_delay: 25ns}
+  - {between: [sw, cxl], phy: pcie5-x8, port_delay: 25ns}
+address_map: [{to: cxl}]
+workload: {gpu: {pattern: transfer, direction: out, size: 64KiB, footprint: 64MiB, requests: 8}}
+""",
+}
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "run": ("run", "SPEC", "--json"),
+    "check": ("check", "SPEC"),
+    "explain": ("explain", "SPEC"),
+    "draw": ("draw", "SPEC", "--out", "PICTURE"),
+    "measure": ("measure", "SPEC", "latency"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_commands_work_on_systems_with_a_gpu(cxloom: Any, tmp_path: Path, system: str, command: str) -> None:
+    spec, picture = tmp_path / "spec.yaml", tmp_path / "picture.svg"
+    spec.write_text(SYSTEMS[system])
+    places = {"SPEC": spec, "PICTURE": picture}
+    done = cxloom(*(places.get(word, word) for word in COMMANDS[command]))
+    assert done.code == 0, done.err
+    if command == "run":
+        result = json.loads(done.out)
+        assert result["completed"]
+        assert result["per_requester"]["gpu"]["large_accesses"] >= 8
+
+
+def test_the_bandwidth_of_copies_grows_with_their_size() -> None:
+    sizes = ("4KiB", "64KiB", "1MiB", "16MiB")
+    found = [cx.run(cx.load("gpu/a10-pcie4").set("workload.gpu.size", size)) for size in sizes]
+    rates = [each.bandwidth for each in found]
+    assert rates == sorted(rates)
+    assert rates[0] < 1 < 24 < rates[-1] < 26

@@ -41,7 +41,7 @@ std::string quoted(std::string_view text) {
 }
 
 TraceError LineSplitter::too_long(std::string_view piece) const {
-  return TraceError({"a line of more than " + counted(kLongestLine, "byte"),
+  return TraceError({"a line of more than " + counted(longest_, "byte"),
                      quoted(begun_ + std::string(piece)),
                      "a trace in text form",
                      {}},

@@ -1,6 +1,7 @@
 // Errors in a trace's text, and its lines.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,6 +33,11 @@ bool parse_number(std::string_view text, int base, std::uint64_t& number);
 /// Cuts blocks of bytes into lines, wherever the blocks begin and end.
 class LineSplitter {
  public:
+  static constexpr std::size_t kLongestLine = 1U << 16U;
+
+  /// No line is longer than so many bytes.
+  explicit LineSplitter(std::size_t longest = kLongestLine) : longest_(longest) {}
+
   /// Calls `on_line(std::string_view)`, without the line's end (LF or CR LF), for each line that the block
   /// completes.
   template <class OnLine>
@@ -39,7 +45,7 @@ class LineSplitter {
     while (!block.empty()) {
       const std::size_t end = block.find('\n');
       const std::string_view piece = block.substr(0, end);
-      if (begun_.size() + piece.size() > kLongestLine) throw too_long(piece);
+      if (begun_.size() + piece.size() > longest_) throw too_long(piece);
       if (end == std::string_view::npos) {
         begun_ += piece;
         return;
@@ -66,14 +72,13 @@ class LineSplitter {
   std::uint64_t number() const { return number_; }
 
  private:
-  static constexpr std::size_t kLongestLine = 1U << 16U;
-
   static std::string_view without_return(std::string_view line) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     return line;
   }
   TraceError too_long(std::string_view piece) const;
 
+  std::size_t longest_;
   std::string begun_;  // the start of a line whose end has not come yet
   std::uint64_t number_ = 0;
 };

@@ -24,6 +24,7 @@
 #include "system/record/command_recorder.hpp"
 #include "system/record/protocol_recorder.hpp"
 #include "system/record/sampler.hpp"
+#include "system/serving/serving_params.hpp"
 #include "system/spec/section.hpp"
 #include "value_conversion.hpp"
 
@@ -150,6 +151,7 @@ nb::dict declarations() {
     if (!section.entry.empty()) result[section.entry.c_str()] = info_of(section.params);
   }
   result["sections"] = sections;
+  result["kv"] = info_of(Schema<ServingParams>().info());
   result["link"]["statistics"] = measures_of(link_measures());
   result["measures"] = measures_of(summary_measures());
   result["tables"] = tables();

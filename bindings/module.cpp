@@ -4,6 +4,7 @@
 #include "core_bindings.hpp"
 #include "crash_bindings.hpp"
 #include "cxloom_version.hpp"
+#include "kv_bindings.hpp"
 #include "trace_bindings.hpp"
 
 NB_MODULE(_core, m) {
@@ -16,4 +17,5 @@ NB_MODULE(_core, m) {
   cxloom::bind_simulation(m);
   cxloom::bind_crash(m);
   cxloom::bind_epochs(m);
+  cxloom::bind_kv(m);
 }

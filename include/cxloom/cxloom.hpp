@@ -7,6 +7,7 @@
 #include "cxloom/dram.hpp"
 #include "cxloom/embedding.hpp"
 #include "cxloom/flash.hpp"
+#include "cxloom/kv.hpp"
 #include "cxloom/media.hpp"
 #include "cxloom/memory.hpp"
 #include "cxloom/pattern.hpp"

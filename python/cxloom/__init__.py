@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cxloom import measure
+    from cxloom import kv, measure
     from cxloom._core import __version__
     from cxloom.advising.advice import advise
     from cxloom.base.errors import CxloomError, InputError, SimulationError
@@ -61,6 +61,7 @@ __all__ = [
     "advise",
     "explain",
     "include_dir",
+    "kv",
     "library_dir",
     "load",
     "load_plugin",
@@ -74,8 +75,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "measure":
-        return import_module("cxloom.measure")
+    if name in ("kv", "measure"):
+        return import_module(f"cxloom.{name}")
     for home, names in _HOMES.items():
         if name in names:
             globals()[name] = value = getattr(import_module(f"cxloom.{home}"), name)

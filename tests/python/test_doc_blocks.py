@@ -396,6 +396,7 @@ KINDS = {
     "patterns": "patterns",
     "placements": "placements of pages",
     "tiering": "tiering policies",
+    "kv_policies": "policies of KV caches",
     "topologies": "topologies",
 }
 """What the page on the command calls each category of kinds."""

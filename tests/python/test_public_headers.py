@@ -20,7 +20,7 @@ PUBLIC = sorted(path.stem for path in (ROOT / "include" / "cxloom").glob("*.hpp"
 # take; a device has ports, agents and time besides. One made of an agent or a switch has that as a member, and
 # all that this holds.
 MOST = {
-    **dict.fromkeys(["flash", "placement", "plugin", "prefetcher", "tiering", "topology"], 20),
+    **dict.fromkeys(["flash", "kv", "placement", "plugin", "prefetcher", "tiering", "topology"], 20),
     **dict.fromkeys(["arbitration", "dram", "embedding", "media", "pattern", "routing", "victim"], 35),
     "device": 60,
 }

@@ -8,6 +8,7 @@ from validation.dma_rows import dma_rows
 from validation.engine_rows import engine_rows
 from validation.event_rows import event_rows
 from validation.io_rows import io_rows
+from validation.kv_rows import kv_rows
 from validation.object_rows import object_rows
 from validation.parameter_table import all_rows
 from validation.persist_rows import persist_rows
@@ -31,6 +32,7 @@ TABLE = [
     *engine_rows(),
     *tiering_kind_rows(),
     *persist_rows(),
+    *kv_rows(),
 ]
 
 

@@ -26,6 +26,7 @@
 #include "memory/nvm/media.hpp"
 #include "tags/prefetcher.hpp"
 #include "tags/victim_policy.hpp"
+#include "workload/kv/policy/kv_policy.hpp"
 #include "workload/pattern/pattern.hpp"
 #include "workload/placement/page_placement.hpp"
 #include "workload/tiering/tiering_policy.hpp"
@@ -60,6 +61,7 @@ Registry builtin_registry() {
   register_patterns(registry.patterns);
   register_placements(registry.placements);
   register_tiering(registry.tiering);
+  register_kv_policies(registry.kv_policies);
   register_topologies(registry.topologies);
   return registry;
 }

@@ -14,6 +14,7 @@ class AccessStream;
 class Arbiter;
 class Component;
 class GeneratedTopology;
+class KvPolicy;
 class PagePlacement;
 class Prefetcher;
 class RoutingStrategy;
@@ -21,6 +22,7 @@ class TieringPolicy;
 class VictimPolicy;
 struct ArbitrationContext;
 struct DeviceContext;
+struct KvPolicyContext;
 struct PatternContext;
 struct PlacementContext;
 struct PrefetcherContext;
@@ -39,6 +41,7 @@ struct Registry {
   KindRegistry<AccessStream, PatternContext> patterns{"pattern"};
   KindRegistry<PagePlacement, PlacementContext> placements{"placement"};
   KindRegistry<TieringPolicy, TieringContext> tiering{"tiering"};
+  KindRegistry<KvPolicy, KvPolicyContext> kv_policies{"KV policy"};
   KindRegistry<GeneratedTopology, TopologyContext> topologies{"topology"};
   std::vector<const void*> plugins;  ///< the libraries that it points into
 
@@ -70,6 +73,7 @@ struct Registry {
     visit("patterns", "Access patterns of a workload", self.patterns);
     visit("placements", "Placement of a workload's pages", self.placements);
     visit("tiering", "Tiering of a workload's pages", self.tiering);
+    visit("kv_policies", "Eviction policies of KV caches", self.kv_policies);
     visit("topologies", "Topologies", self.topologies);
   }
 };

@@ -167,6 +167,19 @@ class EpochBar(_Bar):
             self.show(f"{duration(time_ns)} simulated")
 
 
+class ServingBar(_Bar):
+    """Shows how many requests to a language model are answered."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(not quiet)
+
+    def update(self, done: int, requests: int, seconds: float) -> None:
+        """Shows how far the run is."""
+        if self.due:
+            text = f"{counted(done, 'request')}, {duration(seconds * 1e9)} simulated"
+            self.show(text, done, requests)
+
+
 class ReadingBar(_Bar):
     """Shows how many accesses of traces were read, out of `total` where that is known."""
 

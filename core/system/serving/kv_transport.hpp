@@ -1,0 +1,39 @@
+// What moves the blocks of a KV cache between its tiers and the servers, and how long that takes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace cxloom {
+
+/// Bytes that go from a tier to a server, or the other way.
+struct KvMove {
+  std::uint32_t server = 0;
+  std::uint32_t tier = 0;
+  std::uint64_t bytes = 0;
+  bool write = false;        ///< to the tier
+  std::uint64_t ticket = 0;  ///< whoever asked knows it by that
+};
+
+/// Serving asks for moves and hears when each is done; whatever simulates them stands behind it.
+class KvTransport {
+ public:
+  virtual ~KvTransport() = default;
+
+  /// Begins a move at a time, which is not before that of the last call.
+  virtual void begin(Time now, const KvMove& move) = 0;
+  /// When something happens next; Time::max() if nothing is under way.
+  virtual Time next() const = 0;
+  /// Goes on until a time, and appends the tickets of the moves that are done by then, in the order of their
+  /// ends.
+  virtual void advance(Time until, std::vector<std::uint64_t>& done) = 0;
+  /// What a read would take if it began now, as a server may know it, for the choice between loading a prefix
+  /// and computing it.
+  virtual Time estimate(Time now, const KvMove& move) const = 0;
+  /// How long the way to or from a tier has been in use; the mean over the servers where each has its own.
+  virtual Time busy(std::uint32_t tier, bool write) const = 0;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,91 @@
+// One server of a language model: a queue, a prefill at a time, and decoding of all that have their first
+// token.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "base/units.hpp"
+#include "system/serving/kv_transport.hpp"
+#include "system/serving/serving_params.hpp"
+#include "system/serving/serving_record.hpp"
+#include "workload/kv/model/model_shape.hpp"
+#include "workload/kv/tier/kv_tiers.hpp"
+
+namespace cxloom {
+
+/// What the servers of a run have in common. All of it outlives them.
+struct ServingContext {
+  const ServingParams& params;
+  const ModelShape& model;
+  const KvRequests& requests;
+  KvTransport& transport;
+  ServingRecord& record;
+};
+
+/// Requests are prefilled one after the other in the order of arrival, each whole, and before decoding goes
+/// on: a decode step under way ends first. Each step of decoding makes a token of every request that has its
+/// first one; it takes the longer of its operations and of reading weights and KV caches from memory.
+///
+/// With `loads: first` a prefix is loaded while decoding goes on. With `loads: layers` the prefill has the
+/// processor from the beginning of the load on.
+class ServingServer {
+ public:
+  ServingServer(const ServingContext& context, std::uint32_t number, KvTiers tiers);
+
+  /// Requests that are not done.
+  std::uint64_t waiting() const { return queue_.size() + (prefill_ ? 1 : 0) + batch_.size(); }
+  void arrive(std::size_t request) { queue_.push_back(request); }
+  /// One of its loads is done.
+  void loaded(Time now);
+  /// When its processor is through with what it does; Time::max() if it does nothing.
+  Time next() const { return busy_until_; }
+  /// Ends what ends now, and begins what can begin.
+  void settle(Time now);
+
+ private:
+  struct Prefill {
+    std::size_t request = 0;
+    std::uint64_t cached = 0;           // tokens
+    std::vector<std::uint64_t> tokens;  // of them, by tier
+    Time compute;
+    std::uint64_t layers = 1;  // parts in which it is loaded and computed
+    std::uint64_t asked = 0;   // of them
+    std::uint32_t pending = 0;
+    Time computed;  // all parts that are loaded
+  };
+  struct Decoding {
+    std::size_t request;
+    std::uint64_t context;  // tokens
+    std::uint32_t left;
+  };
+  enum class Work : std::uint8_t { kNone, kPrefill, kDecode };
+
+  void begin_prefill(Time now);
+  void choose_prefix(Time now, Prefill& prefill);
+  double seconds_with(Time now, std::size_t request, std::span<const std::uint64_t> tokens,
+                      std::uint64_t cached) const;
+  void note_found(Time now, const Prefill& prefill);
+  void ask(Time now);
+  void compute_part(Time now);
+  void end_prefill(Time now);
+  void begin_step(Time now);
+  void end_step(Time now);
+  void end_request(Time now, const Decoding& request);
+  Time computing(std::uint64_t tokens, std::uint64_t cached) const;
+
+  ServingContext context_;
+  std::uint32_t number_;
+  KvTiers tiers_;
+  std::deque<std::size_t> queue_;
+  std::optional<Prefill> prefill_;
+  std::vector<Decoding> batch_;
+  Work work_ = Work::kNone;
+  Time busy_until_ = Time::max();
+  std::vector<std::uint8_t> where_;
+  std::vector<KvTraffic> traffic_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,62 @@
+"""``cxloom kv``: servers of a language model whose KV cache lies in tiers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cxloom.base.errors import InputError
+from cxloom.cli.options import AsJson, Plugins, Quiet, Sets
+from cxloom.cli.progress import ServingBar
+from cxloom.cli.writing import check_writable, write_texts
+from cxloom.kv.serving import serve
+from cxloom.spec.plugins import load_plugins
+from cxloom.spec.resolve import Override
+
+
+def kv(
+    spec: Annotated[
+        str, typer.Argument(metavar="SPEC", help="A file of servers, tiers and requests (docs/model/kv.md).")
+    ],
+    out: Annotated[
+        list[str],
+        typer.Option("--out", metavar="FILE", help="Write all as .json. May be repeated."),
+    ] = [],  # noqa: B006 - typer wants a list, and copies it
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    sets: Sets = [],  # noqa: B006
+    plugins: Plugins = [],  # noqa: B006
+) -> None:
+    """Play requests to a language model whose KV cache lies in the tiers of SPEC.
+
+    Hit rates by tier over time, times to the first token and for each token after it, throughput, what each tier
+    moves, and which resource limits.
+
+    Exit code 0: played. 2: the input is wrong; nothing was written.
+    """
+    for file in out:
+        if Path(file).suffix != ".json":
+            raise InputError("not a form of a result", found=f"'{file}'", allowed=".json", path="--out")
+    check_writable(map(Path, out))
+    load_plugins(plugins)
+    with ServingBar(quiet) as bar:
+        found = serve(spec, watch=bar.update, overrides=[Override.parse(text) for text in sets])
+    text = json.dumps(found.to_json(), indent=2, allow_nan=False)
+    write_texts({Path(file): text + "\n" for file in out})
+    if as_json:
+        print(text)
+    elif not quiet:
+        from rich.text import Text
+
+        from cxloom.display.console import output
+
+        console = output()
+        console.print(Text(found.sentence, style="bold"), soft_wrap=True)
+        console.print()
+        console.print(found.times())
+        console.print()
+        console.print(found.table())
+        console.print(Text(f"\n{found.parts}"), soft_wrap=True)

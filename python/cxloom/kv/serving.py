@@ -1,0 +1,164 @@
+"""A run of servers of a language model with a KV cache in tiers."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cxloom import _core
+from cxloom.base.errors import InputError
+from cxloom.base.words import counted
+from cxloom.display.numbers import duration, significant, size
+from cxloom.kv import spec
+from cxloom.kv.requests import Requests
+from cxloom.spec.node import Node, Origin, from_plain
+from cxloom.spec.resolve import Override
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Watch = Callable[[int, int, float], None]
+"""Is called now and then with the requests that are done, all of them, and the simulated seconds."""
+
+_STEPS = 20_000
+
+
+def unwatched(_done: int, _requests: int, _seconds: float) -> None:
+    """Nobody looks."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a serving run has found. Its numbers are defined in ``docs/model/kv.md``."""
+
+    name: str
+    found: Mapping[str, Any]
+    cost: Mapping[str, float] = field(default_factory=dict)
+    """CPU seconds and peak memory: all that differs between two equal runs."""
+
+    @property
+    def sentence(self) -> str:
+        """The run in one sentence."""
+        found = self.found
+        first, limit = found["ttft_s"], found["limit"]
+        limits = (
+            "nothing but arrivals limits it"
+            if limit["resource"] == "arrivals"
+            else f"what limits it is {limit['resource']}"
+        )
+        return (
+            f"{counted(found['requests'], 'request')} in {_time(found['time_s'])}: the KV cache has "
+            f"{_share(found['hit_share'])} of the prompts' tokens, the first token comes after "
+            f"{_time(first['mean'])} (p99 {_time(first['p99'])}), and {limits}."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {"name": self.name, "sentence": self.sentence, **self.found, "cost": dict(self.cost)}
+
+    def table(self) -> Table:
+        """The tiers for people, of Rich."""
+        from rich.table import Table
+
+        made = Table(box=None, header_style="dim", pad_edge=False)
+        for head in (
+            "tier",
+            "blocks",
+            "of",
+            "found",
+            "computed anyway",
+            "loaded",
+            "written",
+            "reads",
+            "writes",
+        ):
+            made.add_column(head, justify="left" if head == "tier" else "right")
+        for name, tier in self.found["tiers"].items():
+            made.add_row(
+                name,
+                f"{tier['held_blocks']:,}",
+                f"{tier['capacity_blocks']:,}",
+                _share(tier["hit_share"]),
+                f"{tier['computed_tokens']:,}",
+                size(tier["loaded_bytes"]),
+                size(tier["written_bytes"]),
+                _share(tier["read_busy"]),
+                _share(tier["write_busy"]),
+            )
+        return made
+
+    def times(self) -> Table:
+        """The times of requests for people, of Rich."""
+        from rich.table import Table
+
+        made = Table(box=None, header_style="dim", pad_edge=False)
+        for head in ("", "mean", "p50", "p90", "p99", "max"):
+            made.add_column(head, justify="right" if head else "left")
+        for key, name in (("ttft_s", "first token"), ("time_per_token_s", "each token after")):
+            if (each := self.found[key]) is not None:
+                made.add_row(name, *(_time(each[head]) for head in ("mean", "p50", "p90", "p99", "max")))
+        return made
+
+    @property
+    def parts(self) -> str:
+        """What the mean time to the first token consists of, in one sentence."""
+        parts = self.found["ttft_s"]["parts"]
+        said = ", ".join(f"{name} {_time(seconds)}" for name, seconds in parts.items())
+        return f"The first token waits for: {said}. {significant(self.found['tokens_per_s'])} tokens are made a second."
+
+
+def serve(
+    system: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    requests: Requests | None = None,
+    watch: Watch = unwatched,
+    overrides: Sequence[Override] = (),
+) -> Served:
+    """Runs servers of a language model.
+
+    Args:
+        system: a file as ``docs/model/kv.md`` has it, or the same as a map.
+        requests: are played instead of those that it names; ``requests`` is left out of it then.
+        watch: is called now and then with the requests that are done, all of them, and the simulated seconds.
+        overrides: values set in it first.
+
+    Raises InputError, with file, line and key, for what is wrong in it.
+    """
+    root = _root(system, overrides)
+    if requests is None:
+        requests = spec.requests_of(root)
+    began = time.process_time()
+    try:
+        running = _core.KvServing(root.plain(), requests.core)
+    except InputError as error:
+        raise spec.placed(root, error) from None
+    while not running.advance(_STEPS):
+        watch(running.done, running.requests, running.now_s)
+    found = running.result()
+    cost = {
+        "cpu_s": time.process_time() - began,
+        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
+    name = root.get("name")
+    return Served(str(name.value) if name is not None else "serving", found, cost)
+
+
+def _root(system: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence[Override]) -> Node:
+    if isinstance(system, Mapping):
+        made = from_plain(dict(system), Origin())
+        for override in overrides:
+            made = spec.assigned(made, override)
+        return made
+    return spec.read(system, overrides)
+
+
+def _time(seconds: float) -> str:
+    return duration(seconds * 1e9)
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"

@@ -1,0 +1,90 @@
+"""The file of a serving run: YAML with the keys that the core declares, and values set from outside."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cxloom import _core
+from cxloom.base.errors import InputError, InputErrors
+from cxloom.kv.requests import Requests, generate_requests, read_requests
+from cxloom.spec import paths
+from cxloom.spec.node import Node, SpecError, Step
+from cxloom.spec.reader import read_file
+from cxloom.spec.resolve import Override
+
+
+def read(path: str | os.PathLike[str], overrides: Sequence[Override] = ()) -> Node:
+    """The tree of a file with values set in it. Raises InputError, with file and line."""
+    root = read_file(path)
+    for override in overrides:
+        root = assigned(root, override)
+    return root
+
+
+def requests_of(root: Node) -> Requests:
+    """The requests that a file names. Raises InputError at its place in the file, or in the trace."""
+    plain = root.plain()
+    try:
+        asked = _core.kv_requests_of(plain)
+    except InputError as error:
+        raise placed(root, error) from None
+    if asked["trace"] is None:
+        written: Any = plain
+        return generate_requests(block=asked["block"], seed=asked["seed"], **written["requests"]["generate"])
+    node, _ = paths.follow(root, "requests.trace")
+    file = Path(node.origin.folder, asked["trace"])
+    if not file.exists():
+        raise placed(
+            root, InputError("no such file", found=asked["trace"], allowed="a trace", path="requests.trace")
+        )
+    return read_requests(file, format=asked["format"], block=asked["block"])
+
+
+def placed(root: Node, error: InputError) -> InputError:
+    """An error of the core with the place of its path in the file."""
+    if isinstance(error, InputErrors):
+        return InputErrors([placed(root, each) for each in error.errors])
+    if error.file is not None:
+        return error
+    node, rest = paths.follow(root, error.path)
+    key = node.key if error.problem.startswith("unknown key") else None
+    found: SpecError = (
+        (key or node.place)
+        .within(rest)
+        .error(error.problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion)
+    )
+    return found
+
+
+def assigned(root: Node, override: Override) -> Node:
+    """The tree with a value at a path; the items of a list may go by their ``name``."""
+    steps: list[Step] = []
+    node: Node | None = root
+    for word in override.path.split("."):
+        step = _step(node, word)
+        if step is None:
+            raise override.value.origin.error(
+                "a path that matches nothing", found=f"'{override.path}'", allowed=_known(node)
+            )
+        steps.append(step)
+        node = node.get(step) if node is not None else None
+    return paths.assign(root, tuple(steps), override.value)
+
+
+def _step(node: Node | None, word: str) -> Step | None:
+    if node is None or not isinstance(node.value, list):
+        return word
+    for index, item in enumerate(node.value):
+        name = item.get("name") if isinstance(item.value, dict) else None
+        if word == str(index) or (name is not None and name.value == word):
+            return index
+    return None
+
+
+def _known(node: Node | None) -> str:
+    items = node.value if node is not None and isinstance(node.value, list) else []
+    names = [item.get("name") for item in items if isinstance(item.value, dict)]
+    return ", ".join(str(name.value) for name in names if name is not None)

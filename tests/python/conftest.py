@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from exec_support import memory_program  # once their folder is known
 from points_here import PointsHere
+from validation.examples import examples
 
 # A shell without job control has its background jobs ignore these, and so do all that they start: tests send them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -29,7 +30,7 @@ os.environ["CXLOOM_PROGRESS"] = "none"
 
 # How long a case takes depends on what else the machine does. The same examples are drawn each time, unless somebody
 # asks for others by CXLOOM_HYPOTHESIS=long (tests/validation/conftest.py).
-settings.register_profile("cxloom", deadline=None, derandomize=True)
+settings.register_profile("cxloom", max_examples=examples(100), deadline=None, derandomize=True)
 if "CXLOOM_HYPOTHESIS" not in os.environ:
     settings.load_profile("cxloom")
 

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from validation.examples import WHOLE
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -71,6 +72,8 @@ def test_the_commands_run_in_order_as_they_are_printed(tmp_path: Path) -> None:
     tree = the_tree(tmp_path)
     left_out = ""
     for command in commands:
+        if not WHOLE and any(long in command for long in ("cxloom exec", "study run memory/curves")):
+            continue
         if "cxloom exec" in command and (left_out := missing_for_exec(command)):
             continue
         done = run(f"{activation}\n{command}", tree)

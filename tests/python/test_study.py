@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from validation.examples import slow, some
 
 from cxloom.base.errors import InputError
 from cxloom.spec.resolve import Override
@@ -171,10 +172,10 @@ def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
     } <= set(names())
     for name in names():
         assert name in listed
-        if collection(name) is None:
-            study = read(find(name))
-            assert study.expectations
-            assert study.title in " ".join(listed.split()) or len(study.title) > 40
+    for name in some(name for name in names() if collection(name) is None):
+        study = read(find(name))
+        assert study.expectations
+        assert study.title in " ".join(listed.split()) or len(study.title) > 40
 
 
 @pytest.mark.parametrize("paper", ["char", "dmsim", "esf"])
@@ -204,13 +205,13 @@ def test_a_collection_is_refused_where_it_names_nothing(tmp_path: Path, cxloom: 
     assert f"{tmp_path}/one" in outcome.out
 
 
-@pytest.mark.skipif("CXLOOM_SLOW" not in os.environ, reason="slow: set CXLOOM_SLOW=1")
+@slow
 def test_routing_strategies_carry_what_the_loads_allow(subprocess_cxloom: Call) -> None:
     outcome = subprocess_cxloom("study", "run", "fabric/routing")
     assert outcome.code == 0, outcome.out
 
 
-@pytest.mark.skipif("CXLOOM_SLOW" not in os.environ, reason="slow: set CXLOOM_SLOW=1")
+@slow
 @pytest.mark.parametrize(
     "name", [name for name in names() if name.startswith("char/") and name != "char/all"]
 )
@@ -224,7 +225,7 @@ QUICK = [
 ]
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", some(QUICK))
 def test_the_quick_form_of_a_study_meets_its_expectations(name: str) -> None:
     study = read(find(name), quick=True)
     outcome = run_study(study, jobs=2)

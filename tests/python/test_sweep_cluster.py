@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from sweep_support import LATENCY, SPEC, Poisoned, command, engine, records_of, stored
+from validation.examples import slow
 
 import cxloom as cx
 from cxloom.base.errors import InputError
@@ -57,6 +58,7 @@ def test_a_cluster_gives_the_bytes_of_one_machine(tmp_path: Path, client: Any) -
     assert summaries[0] == summaries[1]
 
 
+@slow
 def test_a_worker_of_a_cluster_may_be_killed(tmp_path: Path, client: Any) -> None:
     spec = tmp_path / "spec.yaml"
     spec.write_text(SPEC)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from sweep_support import LATENCY, SPEC, command, is_alive, started, stored, workers
+from validation.examples import some
 
 POINTS = 60
 SETS = (
@@ -54,7 +55,7 @@ def contents(out: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in (out / "points").glob("*.json")}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", some([1, 2]))
 def test_workers_may_be_killed(whole: Path, tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     process = started(tmp_path, whole / "spec.yaml", *SETS)
@@ -71,7 +72,7 @@ def test_workers_may_be_killed(whole: Path, tmp_path: Path, seed: int) -> None:
     as_if_undisturbed(whole, tmp_path)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", some([1, 2]))
 def test_the_driver_may_be_killed(whole: Path, tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     for _ in range(3):
@@ -94,7 +95,7 @@ def test_the_driver_may_be_killed(whole: Path, tmp_path: Path, seed: int) -> Non
     assert {path: data for path, data in contents(tmp_path).items() if path in last} == last
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", some([signal.SIGINT, signal.SIGTERM]))
 def test_an_interrupt_says_how_to_go_on(whole: Path, tmp_path: Path, number: signal.Signals) -> None:
     process = started(tmp_path, whole / "spec.yaml", *SETS, points=5)
     pids = workers(process)

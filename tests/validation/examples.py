@@ -10,9 +10,13 @@ import os
 from collections.abc import Iterable
 from typing import TypeVar
 
+import pytest
+
 WHOLE = bool(os.environ.get("CXLOOM_SLOW"))
 SLICE = 3
 """Of so many examples one is drawn."""
+slow = pytest.mark.skipif(not WHOLE, reason="slow: set CXLOOM_SLOW=1")
+"""Leaves a test out of the slice."""
 
 
 def examples(whole: int) -> int:

@@ -234,3 +234,22 @@ def test_what_cannot_be_is_refused() -> None:
     for path, (value, words) in bad.items():
         with pytest.raises(InputError, match=words):
             run(changed(base, (path, value)))
+
+
+def test_a_copy_of_lines_that_memory_does_not_give_ends_with_errors() -> None:
+    # Nobody has an extent of it, so that each line is answered without data, and each copy ends at its first request.
+    for direction in ("in", "out"):
+        spec = behind(machine({"direction": direction, "size": "64KiB", "requests": 4}), False)
+        spec["devices"]["cxl"]["dynamic_capacity"] = {}
+        outcome = run(spec)
+        assert outcome.summary["completed"]
+        assert outcome.summary["errors"]["requests"] > 0
+        assert outcome.summary["requests"] == 0
+        assert outcome.bandwidth == 0
+
+
+def test_failures_beside_a_copy_are_refused() -> None:
+    spec = behind(machine({"size": "64KiB"}), True)
+    spec["events"] = [{"at": "1us", "fail": {"link": ["sw", "cxl"]}}]
+    with pytest.raises(InputError, match="cannot lose a part of a copy"):
+        run(spec)

@@ -1,6 +1,7 @@
 #include "system/serving/serving_server.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -8,7 +9,7 @@ namespace cxloom {
 
 namespace {
 
-Time time_of(double seconds) { return Time{static_cast<std::int64_t>(seconds * 1e12 + 0.5)}; }
+Time time_of(double seconds) { return Time{std::llround(seconds * 1e12)}; }
 
 }  // namespace
 

@@ -43,6 +43,7 @@ Value idle_read_latency(const Registry& registry, Spec spec, const std::string& 
   constexpr Time kRest{1'000'000};
   constexpr Time kLongAfter{3'600'000'000'000'000};
   spec.workloads.clear();
+  spec.tasks = {};
   spec.outputs = {};
   std::erase_if(spec.events, [](const EventParams& event) { return !event.fail && !event.repair; });
   // What may fail stays known as such, as other parameters refer to it, and fails behind the last of the

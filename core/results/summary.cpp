@@ -19,6 +19,8 @@
 #include "memory/media/memory_owner.hpp"
 #include "results/notes.hpp"
 #include "results/request_measures.hpp"
+#include "results/task_measures.hpp"
+#include "results/task_results.hpp"
 #include "results/unlimited.hpp"
 #include "system/events/player.hpp"
 
@@ -75,6 +77,7 @@ struct Summary {
   std::optional<Value> per_device;
   Value per_home;
   Value coherence;
+  std::optional<Value> tasks;
   std::optional<Value> events;
   Value unlimited;
   Value stationary;
@@ -167,6 +170,8 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::coherence>("coherence", "",
                                  "the same of all of them together; empty: no memory is kept coherent",
                                  parts_of<kCoherenceTotals>()),
+    measure<&Summary::tasks>("tasks", "", "what became of the graph of tasks. Absent where the spec has none",
+                             parts_of<kGraphMeasures>()),
     measure<&Summary::events>(
         "events", "",
         "what failed and was repaired, in the whole run, by time and action, the second equal one with (2) "
@@ -390,6 +395,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .per_device = groups.others.empty() ? std::nullopt : std::optional<Value>(std::move(groups.others)),
        .per_home = homes_of(simulation.system()),
        .coherence = coherence_of(simulation.system()),
+       .tasks = tasks_of(simulation),
        .events = events_of(simulation),
        .unlimited = unlimited.to_value(),
        .stationary = halves ? Value(!halves->differ) : Value(),

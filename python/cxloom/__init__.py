@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cxloom.sweeping.result import SweepResult
     from cxloom.sweeping.sweep import sweep
     from cxloom.system.system import System, load
+    from cxloom.tasks.graph import TaskGraph
 
 _HOMES = {
     "_core": ("__version__",),
@@ -43,6 +44,7 @@ _HOMES = {
     "sweeping.result": ("SweepResult",),
     "sweeping.sweep": ("sweep",),
     "system.system": ("System", "load"),
+    "tasks.graph": ("TaskGraph",),
 }
 """The modules by what they give to the package; each is loaded when it is first asked for."""
 
@@ -55,6 +57,7 @@ __all__ = [
     "SimulationError",
     "SweepResult",
     "System",
+    "TaskGraph",
     "UnfinishedError",
     "UnwrittenError",
     "__version__",

@@ -311,3 +311,40 @@ def test_names_are_shown_as_they_are_written(browser: Browser, tmp_path: Path) -
         for written in (near, far, *(["<em>way</em>", "<q>ns"] if name == "of-study" else [])):
             assert written in shown
         assert browser.value("document.querySelectorAll('main :is(i, b, u, s, em, q, img)').length") == 0
+
+
+def test_the_course_of_tasks_is_a_bar_for_each_on_the_row_of_who_did_it(
+    browser: Browser, tmp_path: Path
+) -> None:
+    system = cx.System("Tasks", preset="esf/validation")
+    graph = cx.TaskGraph()
+    graph.object("weights", "64KiB")
+    graph.processor("cores", 1e12)
+    before = []
+    for layer in range(3):
+        load = graph.kernel(f"load {layer}", "host", reads=["weights"])
+        before = [graph.compute(f"layer {layer}", "cores", time="2us", after=[load, *before])]
+    system.tasks(**graph.section())
+    result = cx.run(without_work(system), out=tmp_path / "results")
+    file = tmp_path / "report.html"
+    file.write_text(run_page(result, tmp_path / "results"), encoding="utf-8")
+    browser.open(file)
+    assert browser.said == []
+    browser.wait("document.querySelectorAll('#gantt .bars .point path').length === 6")
+    browser.hover("#gantt .bars .point path")
+    browser.wait("document.querySelector('#gantt .hoverlayer .hovertext') !== null")
+    assert "layer 0: 2.00 us, after load 0" in browser.value(
+        "document.querySelector('#gantt .hoverlayer').textContent"
+    )
+    rows = browser.value(
+        "[...document.querySelectorAll('#gantt .ytick')].map(tick => tick.textContent).filter(Boolean)"
+    )
+    assert sorted(rows) == ["cores", "host"]
+    assert browser.value("document.querySelector('#tasks').textContent").count("layer 2") >= 2
+    assert fits(browser)
+
+
+def without_work(system: cx.System) -> cx.System:
+    """The same, but its host has tasks to do instead, which have no warm-up."""
+    spec = {key: value for key, value in system.resolve().plain().items() if key != "workload"}
+    return cx.System.from_yaml(json.dumps(spec | {"run": {"seed": 1}}))

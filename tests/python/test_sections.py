@@ -84,6 +84,21 @@ NAMED = {
         "python/cxloom/advising/advice.py": "runs that are compared record nothing",
         "python/cxloom/explaining/explanation.py": "explanations record nothing",
     },
+    "tasks": {
+        "core/results/summary.cpp": "what became of them",
+        "core/results/task_measures.hpp": "tasks that a lane has done",
+        "core/system/epochs/studied_program.cpp": "epochs have none",
+        "core/system/tasks/task_graph.cpp": "where mistakes in a graph are",
+        "core/system/tasks/task_player.cpp": "where its mistakes are, and its random stream",
+        "core/system/tasks/task_player.hpp": "its name in a diagnosis",
+        "core/system/tasks/task_stream.hpp": "the same",
+        "python/cxloom/offload/task_graph.py": "a graph of its own form",
+        "python/cxloom/report/run_page.py": "their section of the page",
+        "python/cxloom/report/task_section.py": "the tile of their number",
+        "python/cxloom/results/terminal.py": "their table",
+        "python/cxloom/spec/task_file.py": "tasks in a file of their own become those of the spec",
+        "python/cxloom/tasks/table.py": "the column of their number",
+    },
     "run": {
         "python/cxloom/measure/bench.py": "measurements have a warm-up and an end of their own",
         "python/cxloom/bottleneck/engines.py": "whether packets go by one way",
@@ -134,7 +149,7 @@ def test_all_sections_are_declared() -> None:
     sections = _core.declarations()["sections"]
     assert list(sections) == [
         *("name", "preset", "topology", "devices", "links"),
-        *("address_map", "workload", "events", "run", "outputs"),
+        *("address_map", "workload", "tasks", "events", "run", "outputs"),
     ]
     assert {key for key, about in sections.items() if about["replaced"]} == {"preset", "topology"}
     for about_one in sections.values():

@@ -109,8 +109,22 @@ def test_every_statistic_obeys_its_law_in_random_systems() -> None:
 
 ELSEWHERE = {
     "per_device": "python/test_plugin.py",
+    **dict.fromkeys(
+        (
+            *(
+                f"tasks.{key}"
+                for key in ("time_ns", "error_ns", "skipped_ns", "critical_path", "per_link", "windows")
+            ),
+            *(f"tasks.per_lane.*.{key}" for key in ("tasks", "busy_ns")),
+            *(
+                f"tasks.per_task.*.{key}"
+                for key in ("kind", "lane", "start_ns", "end_ns", "waited_for", "bytes", "failed")
+            ),
+        ),
+        "python/test_tasks.py",
+    ),
 }
-"""Declared statistics that only devices of plug-ins have, and the test that says what each must be."""
+"""Declared statistics of plug-ins' devices alone, or of graphs of tasks, and the test that says what each must be."""
 
 GROUPS = ("requester", "memory", "switch", "home", "io")
 

@@ -27,6 +27,7 @@ class Requester {
   /// How it is made.
   struct Traits {
     bool has_cores = false;           ///< cores make its accesses
+    Rate core_clock = {};             ///< of these
     std::uint32_t queue = 0;          ///< requests in flight at most
     bool times_instructions = false;  ///< its accesses are spaced by their instruction gaps, if they have any
     bool throttles = false;           ///< it goes by the load that memories report

@@ -13,7 +13,6 @@
 namespace cxloom {
 
 Time Sequencer::now() const { return endpoint().now(); }
-
 void Sequencer::wake_at(Time at) { endpoint().kernel().schedule(at, endpoint().source(), *this, 0, 0); }
 
 Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const DeviceContext& context)
@@ -114,6 +113,7 @@ void Sequencer::start() {
 
 cxloom::Requester::Traits Sequencer::traits() const {
   return {.has_cores = core_params_.has_value(),
+          .core_clock = core_params_ ? core_params_->clock.rate : Rate{},
           .queue = queue_,
           .times_instructions = source_.times_instructions(),
           .throttles = throttle_ != nullptr,

@@ -67,6 +67,7 @@ StudiedProgram::StudiedProgram(const Registry& registry, const Spec& spec) {
 }
 
 void StudiedProgram::check(const Spec& spec) const {
+  if (!spec.tasks.empty()) refuse("tasks", "epochs are of a program's pages", "a graph of tasks", "no tasks");
   if (spec.workloads.size() != 1) {
     refuse("workload", "epochs are of a single program", counted(spec.workloads.size(), "workload"),
            "one workload");

@@ -16,8 +16,11 @@
 #include "system/events/player.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/record/protocol_recorder.hpp"
+#include "system/run/kept_versions.hpp"
 #include "system/run/plugin_failure.hpp"
 #include "system/run/standstill.hpp"
+#include "system/run/window_opener.hpp"
+#include "system/tasks/task_player.hpp"
 #include "system/work/checks.hpp"
 #include "system/work/notes.hpp"
 
@@ -38,20 +41,6 @@ constexpr std::uint64_t kMostOfPattern = 100'000;
 
 }  // namespace
 
-/// Opens the window at a given time.
-class Simulation::Opener final : public EventHandler {
- public:
-  Opener(Kernel& kernel, Simulation& simulation, Time at)
-      : simulation_(simulation), source_(kernel.new_source()) {
-    kernel.schedule_background(at, source_, *this, 0);
-  }
-  void wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) override { simulation_.open_at_given_time(); }
-
- private:
-  Simulation& simulation_;
-  EventSource source_;
-};
-
 Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace,
                        RequestObserver& observer)
     : registry_(registry),
@@ -66,33 +55,24 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
       livelock_watch_(system_, spec_.run) {
   events_->attach(system_);
   give_work();
+  give_tasks();
   events_->expect_work();
   events_->on_memory_change([this] { work_maker_.memory_changed(); });
-  if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(*kernel_, *this, *spec_.run.warmup_time);
+  if (spec_.run.warmup_time) {
+    opener_ =
+        std::make_unique<WindowOpener>(*kernel_, *spec_.run.warmup_time, [this] { open_at_given_time(); });
+  }
   if (spec_.run.until.ci) next_look_ = kFirstLook;
   check_whole(system_, spec_);
-  keep_versions();
+  if (spec_.outputs.versions) keep_versions(system_);
   for (const auto& each : system_.components()) each->start();
+  if (tasks_) tasks_->start([this] { tasks_over(); });
   notes_ = notes_on(system_);
   if (spec_.outputs.series) recorders_.sample(*kernel_, system_, *spec_.outputs.series);
   if (spec_.outputs.commands) recorders_.record_commands(system_);
 }
 
 Simulation::~Simulation() = default;
-
-void Simulation::keep_versions() {
-  if (!spec_.outputs.versions) return;
-  for (const Persistence persistence : {Persistence::kMedia, Persistence::kController}) {
-    if (!system_.address_map().persistent_targets(persistence).empty())
-      system_.system_context().versions = std::make_unique<LineVersions>();
-  }
-  if (system_.system_context().versions) return;
-  throw InputError({"versions of lines without persistent memory",
-                    {},
-                    "a region with persistence: media or controller",
-                    {}},
-                   "outputs.versions");
-}
 
 Time Simulation::now() const { return kernel_->now(); }
 
@@ -128,6 +108,19 @@ void Simulation::give_work() {
   }
   for (const auto& [component, buffer] : system_.roles().all<PersistDomain>())
     buffer->report_drains_to(*this);
+}
+
+// Tasks are measured from the first to the last, and workloads beside them are their background.
+void Simulation::give_tasks() {
+  if (spec_.tasks.empty()) return;
+  tasks_ =
+      std::make_unique<TaskPlayer>(*kernel_, registry_, spec_, system_, static_cast<RequestObserver&>(*this));
+}
+
+void Simulation::tasks_over() {
+  if (window_.is_open()) close_window(kernel_->now());
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) requester->cease();
+  cease_io();
 }
 
 Requester& Simulation::requester_at(const std::string& device) const {
@@ -186,8 +179,9 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
 
 bool Simulation::advance_events(Time limit, std::uint64_t max_events) {
   if (state_ != State::kRunning) return true;
-  if (std::ranges::none_of(system_.roles().all<Requester>(),
-                           [](const auto& each) { return each.role->has_work(); })) {
+  if (tasks_ && !window_.has_opened()) open_window(kernel_->now());
+  if (!tasks_ && std::ranges::none_of(system_.roles().all<Requester>(),
+                                      [](const auto& each) { return each.role->has_work(); })) {
     throw InputError({"nobody makes requests", {}, "an entry for a host or an accelerator", {}}, "workload");
   }
   do {
@@ -259,6 +253,9 @@ void Simulation::look_for_livelock(std::uint64_t events) {
 }
 
 void Simulation::finish() {
+  if (tasks_ && !tasks_->over())
+    throw SimulationError(
+        diagnosis("deadlock: nothing is left to happen, and tasks have not ended", kernel_->now()));
   for (const auto& [component, requester] : system_.roles().all<Requester>()) {
     if (requester->has_work() && !requester->finished()) {
       throw SimulationError(
@@ -356,7 +353,7 @@ bool Simulation::all_warm() {
 }
 
 void Simulation::work_ends(Time now) {
-  if (window_.is_open()) close_window(now);
+  if (window_.is_open() && !tasks_) close_window(now);
 }
 
 void Simulation::completed(const Request& request, Time now) {
@@ -402,6 +399,7 @@ void Simulation::rests() { end_io_with_work(); }
 // CXL.io is the background of the work: it ends with the last answer, and what is under way then is let
 // through.
 void Simulation::end_io_with_work() {
+  if (tasks_ && !tasks_->over()) return;
   if (system_.roles().all<IoInitiator>().empty()) [[likely]]
     return;
   if (std::ranges::all_of(system_.roles().all<Requester>(),

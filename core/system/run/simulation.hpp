@@ -25,7 +25,9 @@ class EventPlayer;
 class EventWatcher;
 class Kernel;
 class ProtocolObserver;
+class TaskPlayer;
 class VersionWatcher;
+class WindowOpener;
 
 class Simulation final : private RequestObserver {
  public:
@@ -102,6 +104,8 @@ class Simulation final : private RequestObserver {
   const Spec& spec() const { return spec_; }
   /// What happened to the system during the run.
   const EventPlayer& events() const { return *events_; }
+  /// Its graph of tasks; null: it has none.
+  const TaskPlayer* tasks() const { return tasks_.get(); }
   bool window_opened() const { return window_.has_opened(); }
   Time window_start() const { return window_.opened(); }
   Time window_end() const { return window_.closed(); }
@@ -109,8 +113,9 @@ class Simulation final : private RequestObserver {
   RunRecorders& recorders() { return recorders_; }
 
  private:
-  void keep_versions();
   void give_work();
+  void give_tasks();
+  void tasks_over();
   Requester& requester_at(const std::string& device) const;
   void open_at_given_time();
   void end_unmeasured();
@@ -149,6 +154,7 @@ class Simulation final : private RequestObserver {
   System system_;
   SystemPast past_;
   WorkloadBuilder work_maker_;
+  std::unique_ptr<TaskPlayer> tasks_;
   ByteStore bytes_;
   DrivenRequesters driven_;
   bool advancing_ = false;
@@ -157,8 +163,7 @@ class Simulation final : private RequestObserver {
   State state_ = State::kRunning;
   std::string stop_reason_;
   std::vector<std::string> notes_;
-  class Opener;
-  std::unique_ptr<Opener> opener_;  // none: the window opens when all are warm
+  std::unique_ptr<WindowOpener> opener_;  // none: the window opens when all are warm
   MeasuredWindow window_;
   std::vector<const Requester*> cold_;  // the last of them is; others may be warm meanwhile
   std::uint64_t completed_ = 0;

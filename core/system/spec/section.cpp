@@ -128,6 +128,8 @@ const std::vector<SpecSection>& spec_sections() {
       each_section("address_map", "region", &Spec::regions,
                    "Regions of the physical address space, in order from address zero, and who holds them."),
       workload(),
+      one_section("tasks", &Spec::tasks,
+                  "Work as a graph of compute, copies and kernels with dependences, on objects in memory."),
       each_section("events", "event", &Spec::events,
                    "What happens during the run, in order: {at: 10us, fail: {link: [a, b]}}, ..."),
       one_section("run", &Spec::run, "How long, how often, and with which seed."),

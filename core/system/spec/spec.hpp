@@ -15,6 +15,7 @@
 #include "interconnect/wire/link_params.hpp"
 #include "protocol/address_map.hpp"
 #include "system/spec/event_params.hpp"
+#include "system/spec/task_params.hpp"
 #include "workload/placement/frame_order.hpp"
 #include "workload/stream/rounds.hpp"
 #include "workload/stream/work.hpp"
@@ -117,6 +118,7 @@ struct Spec {
   std::vector<Link> links;
   std::vector<RegionParams> regions;
   std::vector<Workload> workloads;
+  TasksParams tasks;
   std::vector<EventParams> events;
   RunParams run;
   OutputParams outputs;

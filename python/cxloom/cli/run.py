@@ -49,6 +49,9 @@ def run(
     until: Annotated[
         str | None, typer.Option(metavar="ci=P", help="End when the mean latency is known so well: ci=1%.")
     ] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Simulate every line of a graph of tasks: tasks.exact=true.")
+    ] = False,
     logs: Logs = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
@@ -59,7 +62,7 @@ def run(
     """
     limit = None if max_time is None else nanoseconds(max_time, "--max-time")
     log = LogRequest.parse(logs)
-    resolved = resolve(spec, sets, plugins, seed, until)
+    resolved = resolve(spec, [*sets, *(["tasks.exact=true"] if exact else [])], plugins, seed, until)
     result, failure = execute(resolved, out, quiet, limit, log)
     if as_json:
         result.write_json(sys.stdout)

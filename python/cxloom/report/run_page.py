@@ -28,6 +28,7 @@ from cxloom.report.page import (
     tiles,
 )
 from cxloom.report.series import Series, series_of
+from cxloom.report.task_section import task_section, task_tiles
 from cxloom.report.utilisation import Direction, directions, load_of
 from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.kinds import by_kind
@@ -73,6 +74,8 @@ def _foot(summary: Summary) -> str:
 
 
 def _lead(summary: Summary) -> str:
+    if tasks := summary.get("tasks"):
+        return tiles(task_tiles(tasks)) + _notes(summary)
     if not summary["requests"]:
         return _notes(summary) + "<p>Nothing was measured.</p>"
     latency = summary["latency_ns"]
@@ -124,6 +127,8 @@ def _notes(summary: Summary) -> str:
 
 def _sections(result: Result, directory: Path) -> Iterator[Section]:
     summary = result.summary
+    if tasks := summary.get("tasks"):
+        yield Section("tasks", "The tasks", task_section(tasks))
     if summary["requests"]:
         yield Section("time", "Where the time goes", _breakdown(summary))
     drawn = picture_of(result)

@@ -471,6 +471,32 @@ class SummaryCoherence(TypedDict, total=False):
     lines_invalidated_live: Any
 
 
+class SummaryTasksPerTask(TypedDict, total=False):
+    kind: Any
+    lane: Any
+    start_ns: Any
+    end_ns: Any
+    waited_for: Any
+    bytes: Any
+    failed: Any
+
+
+class SummaryTasksPerLane(TypedDict, total=False):
+    tasks: Any
+    busy_ns: Any
+
+
+class SummaryTasks(TypedDict, total=False):
+    time_ns: Any
+    error_ns: Any
+    skipped_ns: Any
+    per_task: Mapping[str, SummaryTasksPerTask]
+    critical_path: Any
+    per_lane: Mapping[str, SummaryTasksPerLane]
+    per_link: Any
+    windows: Any
+
+
 class SummaryEvents(TypedDict, total=False):
     rerouted: Any
     failed: Any
@@ -507,6 +533,7 @@ class Summary(TypedDict, total=False):
     atomic: SummaryRead
     flush: SummaryRead
     coherence: SummaryCoherence
+    tasks: SummaryTasks
     events: Mapping[str, SummaryEvents]
     unlimited: SummaryUnlimited
     stationary: Any

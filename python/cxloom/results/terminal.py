@@ -17,6 +17,7 @@ from cxloom.display.numbers import duration, narrow, percent, size
 from cxloom.display.tables import shortened
 from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.tiering import tierings
+from cxloom.tasks import table as task_table
 
 if TYPE_CHECKING:
     from cxloom.results.summary import Component, Summary, SummaryCoherence
@@ -132,6 +133,8 @@ def _height(report: Group, width: int) -> int:
 
 def _with_rows(summary: Summary, blocks: str, rows: int, width: int) -> Group:
     events = summary.get("events", {})
+    if tasks := summary.get("tasks"):
+        return _of_tasks(summary, tasks, blocks, rows, width)
     if not summary["requests"]:
         happened: list[RenderableType] = ["", _events(events, max(rows, _EVENTS))] if events else []
         return Group(_headline(summary, blocks), *happened, *_troubles(summary), "", _provenance(summary))
@@ -155,6 +158,23 @@ def _with_rows(summary: Summary, blocks: str, rows: int, width: int) -> Group:
         parts += ["", busiest]
     if events:
         parts += ["", _events(events, max(rows, _EVENTS))]
+    for part in parts:
+        if isinstance(part, Table):
+            _keep_figures(part, width)
+    return Group(*parts, *_troubles(summary), "", _provenance(summary))
+
+
+def _of_tasks(summary: Summary, tasks: Values, blocks: str, rows: int, width: int) -> Group:
+    """A graph of tasks is what is measured; of requests it is said where the time of theirs went."""
+    parts: list[RenderableType] = [Text(task_table.headline(tasks), style="bold")]
+    if summary["truncated"]:
+        parts.insert(0, Text.assemble(("TRUNCATED", "bold red"), f" ({summary['stop_reason']})"))
+    for each in task_table.tables(tasks, rows):
+        parts += ["", each]
+    if summary["requests"]:
+        parts += ["", _performance(summary)]
+    if (busiest := _busiest(summary, min(rows, _BUSIEST), blocks)) is not None:
+        parts += ["", busiest]
     for part in parts:
         if isinstance(part, Table):
             _keep_figures(part, width)

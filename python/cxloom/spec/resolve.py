@@ -24,6 +24,7 @@ from cxloom.spec.node import GeneratedNode, Node, Origin, Plain, from_plain
 from cxloom.spec.node import Path as SpecPath
 from cxloom.spec.presets import layers_of
 from cxloom.spec.reader import read_value
+from cxloom.spec.task_file import with_tasks_read
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 _AT_ONCE = 1000
@@ -178,7 +179,9 @@ class Template:
         root = _apply(expanded.root, late, expanded.groups)
         if any(override.path.startswith("address_map") for override in late):
             root = _with_regions_spelt_out(root)
-        return Resolved(_with_names_spelt_out(_with_absolute_files(_without_default_words(root))))
+        return Resolved(
+            with_tasks_read(_with_names_spelt_out(_with_absolute_files(_without_default_words(root))))
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,8 @@ class System:
         system.map(to="mem[*]", interleave="256B")
         system.workload("host", pattern="random", reads="67%", requests=16000, footprint="1GiB")
 
-    Every kind of device is a method of its own name, and so is each section that holds parameters: `run`, `outputs`.
+    Every kind of device is a method of its own name, and so is each section that holds parameters: `run`, `outputs`,
+    `tasks`.
     `help(system.host)` and ``cxloom components host`` list its parameters. Quantities are text with their unit, as in a
     file. Names may be ranges (``mem[0-3]``) where devices are declared, and ranges or globs (``mem[*]``) everywhere
     else. A wrong keyword or value raises InputError at once where it can be seen, and otherwise when the system is
@@ -156,6 +157,7 @@ class System:
 
     run = _SectionMethod("Starting it is `cxloom.run(system)`.")
     outputs = _SectionMethod()
+    tasks = _SectionMethod("`cxloom.TaskGraph` makes what it takes.")
 
     def __getattr__(self, word: str) -> Callable[..., System]:
         """What is declared and has no name above: a method for each kind of device, and for a section of parameters."""

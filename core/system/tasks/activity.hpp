@@ -1,0 +1,33 @@
+// A task that moves lines, as whoever measures its rate and skips a part of it sees it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "base/units.hpp"
+#include "system/tasks/task_objects.hpp"
+
+namespace cxloom {
+
+/// What has become of an activity.
+struct ActivityProgress {
+  std::uint64_t done = 0;  ///< lines moved, those that were skipped aside
+  Time at;                 ///< when the last of them was
+};
+
+class Activity {
+ public:
+  virtual ActivityProgress progress() const = 0;
+  /// Lines that are not begun, up to where its memory changes.
+  virtual std::uint64_t ahead() const = 0;
+  /// So many of these at most are taken as moved; gives how many were.
+  virtual std::uint64_t skip(std::uint64_t lines) = 0;
+  /// The same text: the same rate beside the same others.
+  virtual std::string sort() const = 0;
+
+ protected:
+  ~Activity() = default;
+};
+
+}  // namespace cxloom

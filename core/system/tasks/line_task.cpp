@@ -1,0 +1,195 @@
+#include "system/tasks/line_task.hpp"
+
+#include <cmath>
+
+namespace cxloom {
+
+namespace {
+
+std::uint64_t lines_in(std::uint64_t bytes) { return (bytes + kLineBytes - 1) / kLineBytes; }
+
+std::uint64_t share(std::uint64_t of, std::uint64_t part, std::uint64_t whole) {
+  return static_cast<std::uint64_t>(Wide{of} * part / whole);
+}
+
+}  // namespace
+
+LineTask::LineTask(const Task& task, const TaskObjects& objects, const LineTaskHost& host,
+                   RandomStream& random, Time start)
+    : task_(task), host_(host), random_(random), start_(start), copies_(task.kind == TaskKind::kCopy) {
+  for (const TaskRange& range : task.ranges) {
+    const PlacedObject& object = objects.at(range.object);
+    // Lines begin at the line of the offset.
+    const std::uint64_t offset = range.offset / kLineBytes * kLineBytes;
+    parts_.push_back({&object, offset, lines_in(range.offset - offset + range.bytes),
+                      lines_in(object.size() - offset), range.writes});
+  }
+  for (std::uint32_t number = 0; number < task.threads; ++number) {
+    Thread& thread = threads_.emplace_back();
+    for (const Part& part : parts_) {
+      thread.first.push_back(share(part.lines, number, task.threads));
+      thread.lines.push_back(share(part.lines, number + 1, task.threads) - thread.first.back());
+      thread.total += thread.lines.back();
+    }
+    if (copies_) thread.total = thread.lines.front();
+    thread.done.assign(parts_.size(), 0);
+    if (thread.total == 0) ++threads_made_;
+  }
+}
+
+bool LineTask::made(std::uint32_t thread) const {
+  return threads_[thread].made == threads_[thread].total && threads_[thread].read.empty();
+}
+
+// Evenly over the time that the cores take at least.
+Time LineTask::due(std::uint32_t number) const {
+  const Thread& thread = threads_[number];
+  if (task_.least == Time{} || host_.cycles_per_ps > 0) return {};
+  const std::uint64_t made = thread.made - thread.skipped;
+  return start_ + Time{static_cast<std::int64_t>(static_cast<Wide>(task_.least.ps()) * made / thread.total)};
+}
+
+void LineTask::pace(const Thread& thread, Access& access) const {
+  if (host_.cycles_per_ps == 0) return;
+  const double cycles = static_cast<double>(task_.least.ps()) * host_.cycles_per_ps;
+  const auto up_to = [&](std::uint64_t made) {
+    return std::floor(cycles * static_cast<double>(made) / static_cast<double>(thread.total));
+  };
+  access.cycles = static_cast<std::uint32_t>(up_to(thread.made + 1) - up_to(thread.made));
+}
+
+// All parts make equal progress: the one that is behind most.
+std::size_t LineTask::next_part(const Thread& thread) const {
+  std::size_t most = 0;
+  bool found = false;
+  Wide behind = 0;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (thread.done[i] == thread.lines[i]) continue;
+    const Wide wanted = Wide{thread.lines[i]} * (thread.made + 1);
+    const Wide has = Wide{thread.done[i]} * thread.total;
+    const Wide each = wanted > has ? wanted - has : 0;
+    if (found && each <= behind) continue;
+    found = true;
+    behind = each;
+    most = i;
+  }
+  return most;
+}
+
+Address LineTask::address(const Part& part, std::uint64_t line) const {
+  return part.object->place(part.offset + line % part.room * kLineBytes).at;
+}
+
+void LineTask::next(std::uint32_t number, std::uint64_t record, Access& access) {
+  Thread& thread = threads_[number];
+  access = {};
+  access.size = kLineBytes;
+  if (copies_) {
+    const bool writes = thread.made == thread.total || thread.read.size() > host_.lag;
+    const std::uint64_t line = writes ? thread.read.front().second : thread.first[0] + thread.made;
+    access.kind = writes ? AccessKind::kWrite : AccessKind::kRead;
+    access.address = address(parts_[writes ? 1 : 0], line);
+    if (writes) {
+      access.dependence = static_cast<std::uint32_t>(record - thread.read.front().first);
+      thread.read.pop_front();
+    } else {
+      thread.read.emplace_back(record, line);
+      ++thread.made;
+    }
+    counted_ = writes;
+  } else {
+    pace(thread, access);
+    const std::size_t chosen = next_part(thread);
+    const Part& part = parts_[chosen];
+    const std::uint64_t line =
+        task_.random ? random_.below(part.lines) : thread.first[chosen] + thread.done[chosen];
+    access.kind = part.writes ? AccessKind::kWrite : AccessKind::kRead;
+    access.address = address(part, line);
+    ++thread.done[chosen];
+    ++thread.made;
+    counted_ = true;
+  }
+  ++unanswered_;
+  note_made(thread);
+}
+
+void LineTask::note_made(const Thread& thread) {
+  if (thread.made == thread.total && thread.read.empty()) ++threads_made_;
+}
+
+void LineTask::answered(bool counts, Time now) {
+  --unanswered_;
+  if (!counts) return;
+  ++progress_.done;
+  progress_.at = now;
+}
+
+// Of a thread, the accesses up to where one of its parts comes to other memory.
+std::uint64_t LineTask::even_lines(const Thread& thread) const {
+  std::uint64_t left = thread.total - thread.made;
+  if (task_.random) return left;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const Part& part = parts_[i];
+    const std::uint64_t done = copies_ ? thread.made : thread.done[i];
+    if (done >= thread.lines[i] || part.object->even_until(part.offset) == part.object->size()) continue;
+    const std::uint64_t at = (thread.first[i] + done) % part.room;
+    const std::uint64_t offset = part.offset + at * kLineBytes;
+    const std::uint64_t even = (part.object->even_until(offset) - offset) / kLineBytes;
+    if (even >= thread.lines[i] - done) continue;
+    left = std::min(left, copies_ ? even : share(even, thread.total, thread.lines[i]));
+  }
+  return left;
+}
+
+std::uint64_t LineTask::ahead() const {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (const Thread& thread : threads_) {
+    if (thread.total > 0) least = std::min(least, even_lines(thread));
+  }
+  return least == ~std::uint64_t{0} ? 0 : least * threads_.size();
+}
+
+// Each thread by as many, as its parts are of equal size; it keeps some, so that it ends by itself.
+std::uint64_t LineTask::skip(std::uint64_t lines) {
+  const std::uint64_t kept = parts_.size() + 1;
+  std::uint64_t skipped = 0;
+  for (Thread& thread : threads_) {
+    const std::uint64_t most = thread.total - thread.made;
+    if (most <= kept) continue;
+    const std::uint64_t before = thread.made;
+    const std::uint64_t to = before + std::min(most - kept, lines / threads_.size());
+    if (copies_) {
+      thread.made = to;
+    } else {
+      thread.made = 0;
+      for (std::size_t i = 0; i < parts_.size(); ++i) {
+        thread.done[i] = std::max(thread.done[i], share(thread.lines[i], to, thread.total));
+        thread.made += thread.done[i];
+      }
+    }
+    thread.skipped += thread.made - before;
+    skipped += thread.made - before;
+  }
+  return skipped;
+}
+
+std::string LineTask::sort() const {
+  std::string text = copies_ ? "copy" : task_.random ? "random" : "sequential";
+  text += " " + std::to_string(threads_.size());
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const Part& part = parts_[i];
+    const Thread& thread = threads_.front();
+    const std::uint64_t done = copies_ ? thread.made : thread.done[i];
+    const std::uint64_t line = std::min((thread.first[i] + done) % part.room, part.room - 1);
+    text += part.writes ? " w " : " r ";
+    text += part.object->mix(part.offset + line * kLineBytes) +
+            std::to_string(part.lines * 1000 / parts_[0].lines);
+  }
+  if (task_.least > Time{}) {
+    const double lines = static_cast<double>(threads_.front().total) * static_cast<double>(threads_.size());
+    text += " paced " + std::to_string(std::llround(static_cast<double>(task_.least.ps()) / lines));
+  }
+  return text;
+}
+
+}  // namespace cxloom

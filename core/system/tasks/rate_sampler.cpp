@@ -1,0 +1,149 @@
+#include "system/tasks/rate_sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "kernel/batch_means.hpp"
+
+namespace cxloom {
+
+namespace {
+
+constexpr std::int64_t kBatches = 20;
+// Those whose scatter tells the error.
+constexpr std::size_t kLongBatches = 5;
+// Parts of a window until its rates are steady.
+constexpr std::int64_t kSettling = 5;
+// Lines of each activity in a window, at least, and batches in which it moved some.
+constexpr std::uint64_t kFewestLines = 1000;
+constexpr std::size_t kFewestBatches = 8;
+
+}  // namespace
+
+RateSampler::RateSampler(Time window)
+    : period_(std::max(Time{1}, Time{window.ps() / kBatches})), settle_(period_ * kSettling) {}
+
+void RateSampler::begin(Time now, std::vector<Activity*> activities) {
+  activities_ = std::move(activities);
+  all_move_ = false;
+  restart(now);
+}
+
+void RateSampler::restart(Time now) {
+  snapshots_.clear();
+  next_look_ = activities_.empty() ? Time::max() : now + settle_;
+}
+
+// Activities of one sort are as good as each other.
+std::string RateSampler::sorts_now(std::vector<std::string>& sorts) const {
+  for (const Activity* each : activities_) sorts.push_back(each->sort());
+  std::vector<std::string> sorted = sorts;
+  std::ranges::sort(sorted);
+  std::string key;
+  for (const std::string& each : sorted) key += each + "; ";
+  return key;
+}
+
+Time RateSampler::look(Time now, Time most) {
+  if (now < next_look_) return {};
+  next_look_ = now + period_;
+  // A launch, or the way of the first line, is no part of a steady rate.
+  if (!all_move_) {
+    all_move_ =
+        std::ranges::all_of(activities_, [](const Activity* each) { return each->progress().done > 0; });
+    restart(now);
+    return {};
+  }
+  std::vector<std::string> sorts;
+  std::string key = sorts_now(sorts);
+  auto known = windows_.find(key);
+  if (known == windows_.end()) {
+    if (!snapshots_.empty() && key != key_) snapshots_.clear();
+    key_ = key;
+    Snapshot& snapshot = snapshots_.emplace_back();
+    for (const Activity* each : activities_) snapshot.push_back(each->progress());
+    RateWindow found;
+    if (!measured(sorts, found)) return {};
+    known = windows_.emplace(std::move(key), std::move(found)).first;
+  }
+  const Time skipped = skip(known->second, most);
+  restart(now);
+  return skipped;
+}
+
+bool RateSampler::measured(const std::vector<std::string>& sorts, RateWindow& found) const {
+  if (snapshots_.size() <= kBatches) return false;
+  for (std::size_t i = 0; i < activities_.size(); ++i) {
+    const ActivityProgress& first = snapshots_.front()[i];
+    const ActivityProgress& last = snapshots_.back()[i];
+    std::size_t moved = 0;
+    for (std::size_t j = 1; j < snapshots_.size(); ++j)
+      moved += snapshots_[j][i].done > snapshots_[j - 1][i].done ? 1 : 0;
+    if (last.done - first.done < kFewestLines || moved < kFewestBatches) return false;
+    found.rates.push_back(static_cast<double>(last.done - first.done) /
+                          static_cast<double>((last.at - first.at).ps()));
+    found.error = std::max(found.error, rate_error(i, found.rates.back()));
+  }
+  found.sorts = sorts;
+  return true;
+}
+
+// From the scatter of a few long batches, for short ones depend on each other: lines come in bursts. It is
+// not below how far the halves are apart, or the share of one line.
+double RateSampler::rate_error(std::size_t activity, double rate) const {
+  const auto between = [&](std::size_t from, std::size_t to) {
+    const ActivityProgress& first = snapshots_[from][activity];
+    const ActivityProgress& last = snapshots_[to][activity];
+    return static_cast<double>(last.done - first.done) /
+           static_cast<double>(std::max<std::int64_t>((last.at - first.at).ps(), 1));
+  };
+  const std::size_t length = (snapshots_.size() - 1) / kLongBatches;
+  const std::size_t begin = snapshots_.size() - 1 - length * kLongBatches;
+  double squares = 0;
+  for (std::size_t i = 0; i < kLongBatches; ++i) {
+    const double apart = between(begin + i * length, begin + (i + 1) * length) - rate;
+    squares += apart * apart;
+  }
+  constexpr auto kCount = static_cast<double>(kLongBatches);
+  const double half_width =
+      student_t(Confidence::k95, kCount - 1) * std::sqrt(squares / (kCount * (kCount - 1)));
+  const std::size_t middle = snapshots_.size() / 2;
+  const double halves = std::abs(between(0, middle) - between(middle, snapshots_.size() - 1)) / 2;
+  const std::uint64_t lines = snapshots_.back()[activity].done - snapshots_.front()[activity].done;
+  return std::max(half_width, halves) / rate + 1.0 / static_cast<double>(lines);
+}
+
+Time RateSampler::skip(RateWindow& window, Time most) {
+  // The rates are those of the sorts, in whichever order the activities are now.
+  std::vector<double> rates;
+  std::vector<bool> taken(window.sorts.size(), false);
+  for (const Activity* each : activities_) {
+    const std::string sort = each->sort();
+    for (std::size_t i = 0; i < window.sorts.size(); ++i) {
+      if (taken[i] || window.sorts[i] != sort) continue;
+      taken[i] = true;
+      rates.push_back(window.rates[i]);
+      break;
+    }
+  }
+  auto time = static_cast<double>(most.ps());
+  for (std::size_t i = 0; i < activities_.size(); ++i) {
+    time = std::min(
+        time, static_cast<double>(activities_[i]->ahead()) / rates[i] - static_cast<double>(settle_.ps()));
+  }
+  if (time < static_cast<double>(settle_.ps())) return {};
+  const Time skipped{static_cast<std::int64_t>(time)};
+  double short_of = 0;  // ps that lines take which could not be skipped
+  for (std::size_t i = 0; i < activities_.size(); ++i) {
+    const double wanted = static_cast<double>(skipped.ps()) * rates[i];
+    const std::uint64_t lines = activities_[i]->skip(static_cast<std::uint64_t>(wanted));
+    short_of = std::max(short_of, std::abs(wanted - static_cast<double>(lines)) / rates[i]);
+  }
+  window.skipped += skipped;
+  ++window.used;
+  error_ += static_cast<double>(skipped.ps()) * window.error + short_of;
+  return skipped;
+}
+
+}  // namespace cxloom

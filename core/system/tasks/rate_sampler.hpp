@@ -1,0 +1,58 @@
+// The rates of tasks that move lines together: measured in a window of lines, and taken for those between.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "system/tasks/activity.hpp"
+
+namespace cxloom {
+
+/// What a window has found of activities that ran together.
+struct RateWindow {
+  std::vector<std::string> sorts = {};  ///< of the activities
+  std::vector<double> rates = {};       ///< lines a picosecond, of each
+  double error = 0;                     ///< of the rates, relative, with 95 % confidence
+  Time skipped;                         ///< that its rates stood for
+  std::uint64_t used = 0;               ///< times
+};
+
+class RateSampler {
+ public:
+  explicit RateSampler(Time window);
+
+  /// Another set of activities runs from now on. They live until the next call.
+  void begin(Time now, std::vector<Activity*> activities);
+  /// Somebody has to look again then.
+  Time next_look() const { return next_look_; }
+  /// Skips lines if their rates are known; gives the time that they stand for, at most `most`, or zero.
+  Time look(Time now, Time most);
+
+  /// By what the activities are.
+  const std::map<std::string, RateWindow>& windows() const { return windows_; }
+  /// How far all the time that was skipped may be from what lines would take.
+  double error_ps() const { return error_; }
+
+ private:
+  using Snapshot = std::vector<ActivityProgress>;
+
+  std::string sorts_now(std::vector<std::string>& sorts) const;
+  bool measured(const std::vector<std::string>& sorts, RateWindow& found) const;
+  double rate_error(std::size_t activity, double rate) const;
+  Time skip(RateWindow& window, Time most);
+  void restart(Time now);
+
+  Time period_;  // between two looks
+  Time settle_;  // until rates are steady, and before a transfer ends
+  std::vector<Activity*> activities_;
+  bool all_move_ = false;  // each has moved a line
+  Time next_look_ = Time::max();
+  std::string key_;  // at the first of the snapshots
+  std::vector<Snapshot> snapshots_;
+  std::map<std::string, RateWindow> windows_;
+  double error_ = 0;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,109 @@
+// Plays a graph of tasks on a running system: starts each when what it waits for has ended, and knows what
+// became of it. docs/model/tasks.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "kernel/event_handler.hpp"
+#include "kernel/event_source.hpp"
+#include "protocol/request_observer.hpp"
+#include "system/tasks/dma_task.hpp"
+#include "system/tasks/line_task.hpp"
+#include "system/tasks/rate_sampler.hpp"
+#include "system/tasks/task_graph.hpp"
+#include "system/tasks/task_objects.hpp"
+#include "system/tasks/task_stream.hpp"
+
+namespace cxloom {
+
+class TaskPlayer final : public EventHandler, private LaneObserver {
+ public:
+  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+  /// What became of a task. Times are those of the graph: time that was skipped is in them.
+  struct Record {
+    Time start{-1};
+    Time end{-1};
+    std::uint32_t waited_for = kNobody;  ///< the task whose end let it start; nobody: it was the first
+    bool failed = false;                 ///< some of its bytes were lost
+    bool over() const { return end >= Time{}; }
+  };
+
+  /// Places the objects, checks the graph, and gives hosts their work. All outlive it. Throws InputError with
+  /// a path from `tasks` on.
+  TaskPlayer(Kernel& kernel, const Registry& registry, const Spec& spec, System& system,
+             RequestObserver& observer);
+
+  /// Begins at the current time; `over` is called when the last task has ended.
+  void start(std::function<void()> over);
+  bool over() const { return left_ == 0; }
+  /// Time of the graph.
+  Time now() const;
+
+  std::string name() const override { return "tasks"; }
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+
+  const TaskGraph& graph() const { return graph_; }
+  const TaskObjects& objects() const { return objects_; }
+  const std::vector<Record>& records() const { return records_; }
+  /// Time that was not simulated, for its lines moved at rates that were known.
+  Time skipped() const { return skipped_; }
+  const RateSampler& sampler() const { return sampler_; }
+
+ private:
+  struct Lane {
+    std::size_t next = 0;  // of its tasks
+    bool busy = false;
+    TaskStream* stream = nullptr;
+    TransferEngine* engine = nullptr;
+    std::unique_ptr<LineTask> lines = {};
+    std::unique_ptr<DmaTask> transfer = {};
+    std::unique_ptr<RandomStream> random = {};
+    LineTaskHost host = {};
+
+    Activity* activity() const;
+  };
+  struct Done {
+    std::uint32_t lane;
+    bool failed;
+  };
+  using End = std::pair<Time, std::uint32_t>;  // of the graph, and the task
+
+  void give_streams(const Spec& spec, System& system, RequestObserver& observer);
+  void lane_done(std::uint32_t lane, bool failed) override;
+  void take_done();
+  void end(std::uint32_t task);
+  void may_start(std::uint32_t task, std::uint32_t by);
+  void begin(std::uint32_t task, std::uint32_t by);
+  void skip_time();
+  void arm();
+
+  Kernel& kernel_;
+  EventSource source_;
+  bool exact_;
+  TaskObjects objects_;
+  TaskGraph graph_;
+  RateSampler sampler_;
+  std::vector<Lane> lanes_;
+  std::map<std::string, std::pair<TaskStream*, Requester*>> streams_;
+  std::vector<Record> records_;
+  std::vector<std::uint32_t> waits_;  // tasks that each waits for still
+  std::vector<Done> done_;            // and not looked at
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::vector<std::uint32_t> active_;  // lanes with lines, in the order of their beginnings
+  std::size_t left_;
+  bool started_ = false;
+  bool changed_ = false;  // who is active
+  Time skipped_;
+  Time armed_ = Time::max();
+  std::function<void()> over_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,148 @@
+"""Windows of lines beside every line: ten graphs, the time within 1 %, and within the error that the result states."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from cxloom import _core
+from cxloom.spec.node import Origin, from_plain
+from cxloom.spec.resolve import resolve
+
+Spec = dict[str, Any]
+
+
+def server(*graph: Spec, interleaved: bool = False, dram: bool = False) -> Spec:
+    """Two hosts and two memories around a switch."""
+    near: Spec = {"kind": "fixed", "latency": "80ns", "bandwidth": "40GB/s"}
+    if dram:
+        near = {"kind": "dram", "preset": "DDR5-4800"}
+    both = {"kind": "interleave", "nodes": ["near", "far"], "weights": [2, 1]}
+    far = {"kind": "bind", "nodes": ["far"]}
+    place = both if interleaved else {"kind": "bind", "nodes": ["near"]}
+    memory = {"kind": "memory", "capacity": "256MiB"}
+    return {
+        "devices": {
+            "host": {"kind": "host", "queue": 64},
+            "gpu": {"kind": "host", "queue": 96},
+            "sw": {"kind": "switch"},
+            "near": {**memory, "media": near},
+            "far": {**memory, "media": {"kind": "fixed", "latency": "150ns", "bandwidth": "16GB/s"}},
+        },
+        "links": [
+            {"between": ["host", "sw"], "bandwidth": "32GB/s"},
+            {"between": ["gpu", "sw"], "bandwidth": "26GB/s", "delay": "100ns"},
+            {"between": ["near", "sw"], "bandwidth": "40GB/s"},
+            {"between": ["far", "sw"], "bandwidth": "16GB/s", "delay": "50ns"},
+        ],
+        "address_map": [{"to": ["near"]}, {"to": ["far"]}],
+        "tasks": {
+            "objects": [
+                {"name": "a", "size": "64MiB", "addresses": place},
+                {"name": "b", "size": "64MiB", "addresses": far},
+            ],
+            "processors": [{"name": "p", "flops": 1e12}],
+            "graph": list(graph),
+            "window": "20us",
+        },
+    }  # fmt: skip
+
+
+def reads(name: str, what: str, size: str, *after: str, **more: Any) -> Spec:
+    work = {"name": name, "kind": "kernel", "on": "host", "reads": [{"object": what, "bytes": size}]}
+    return {**work, "after": list(after), **more}
+
+
+def copies(name: str, size: str, *after: str, **more: Any) -> Spec:
+    work = {"name": name, "kind": "copy", "from": "b", "to": "a", "on": "gpu", "bytes": size}
+    return {**work, "after": list(after), **more}
+
+
+def compute(name: str, time: str, *after: str) -> Spec:
+    return {"name": name, "kind": "compute", "on": "p", "time": time, "after": list(after)}
+
+
+def updates(name: str, size: str, *after: str, **more: Any) -> Spec:
+    """Sixteen bytes read for twelve written, as Adam does."""
+    part = {"object": "a", "bytes": size}
+    work = {
+        "name": name,
+        "kind": "kernel",
+        "on": "host",
+        "reads": [part, {**part, "object": "b"}],
+        "writes": [part],
+    }
+    return {**work, "after": list(after), **more}
+
+
+GRAPHS = {
+    "one": server(reads("r", "a", "8MiB")),
+    "random": server(reads("r", "a", "8MiB", pattern="random")),
+    "interleaved": server(reads("r", "a", "8MiB"), interleaved=True),
+    "two": server(reads("r", "a", "8MiB"), copies("c", "4MiB")),
+    "chain": server(copies("c1", "4MiB"), updates("u", "4MiB", "c1"), copies("c2", "4MiB", "u")),
+    "beside": server(reads("r", "b", "6MiB"), compute("x", "100us"), reads("s", "a", "6MiB", "x", stream=1)),
+    "paced": server(updates("u", "4MiB", time="900us"), copies("c", "6MiB")),
+    "fork": server(compute("x", "50us"), updates("u", "4MiB", "x"), copies("c", "4MiB", "x"),
+                   compute("y", "1ms", "u", "c")),
+    "again": server(*(copies(f"c{i}", "3MiB", *([f"x{i - 1}"] if i else [])) for i in range(4)),
+                    *(compute(f"x{i}", "80us", f"c{i}") for i in range(4))),
+    "dram": server(updates("u", "6MiB"), copies("c", "4MiB"), dram=True),
+}  # fmt: skip
+
+
+def played(spec: Spec, exact: bool) -> Spec:
+    spec = copy.deepcopy(spec)
+    if exact:
+        spec["tasks"]["exact"] = True
+        del spec["tasks"]["window"]
+    simulation = _core.Simulation(resolve(from_plain(spec, Origin())).plain(), {})
+    while not simulation.advance(1_000_000):
+        pass
+    return dict(simulation.summary()["tasks"])
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_windows_of_lines_give_what_every_line_does(name: str) -> None:
+    lines, windows = played(GRAPHS[name], exact=True), played(GRAPHS[name], exact=False)
+    apart = abs(windows["time_ns"] - lines["time_ns"])
+    print(f"{name}: {lines['time_ns']:.0f} ns, apart {apart:.1f}, stated {windows['error_ns']:.1f}, "
+          f"skipped {windows['skipped_ns'] / windows['time_ns']:.2f}")  # fmt: skip
+    assert lines["error_ns"] == lines["skipped_ns"] == 0
+    assert windows["skipped_ns"] > 0.3 * windows["time_ns"]
+    assert apart < 0.01 * lines["time_ns"]
+    assert apart <= windows["error_ns"]
+    assert windows["per_link"]
+    assert windows["per_link"] == lines["per_link"]
+
+
+def test_a_window_is_kept_for_the_same_set() -> None:
+    """Four copies alone have one window, which stood four times."""
+    windows = played(GRAPHS["again"], exact=False)["windows"]
+    assert [window["used"] for window in windows] == [4]
+
+
+def test_time_in_which_processors_alone_are_busy_is_passed_over() -> None:
+    tasks = played(server(compute("x", "10s")), exact=False)
+    assert tasks["time_ns"] == tasks["skipped_ns"] == 1e10
+    assert tasks["error_ns"] == 0
+
+
+def test_an_object_that_spills_has_a_window_for_each_of_its_memories() -> None:
+    """Its first part is in the near memory and the rest in the far one: two rates, and the time of both."""
+    spec = server(reads("r", "a", "12MiB"))
+    spec["devices"]["near"]["capacity"] = "6MiB"
+    spec["tasks"]["objects"][0]["addresses"] = {"kind": "preferred", "nodes": ["near"]}
+    lines, windows = played(spec, exact=True), played(spec, exact=False)
+    assert len(windows["windows"]) == 2
+    assert windows["time_ns"] == pytest.approx(lines["time_ns"], rel=0.01)
+
+
+def test_a_large_graph_takes_seconds() -> None:
+    """Gigabytes of transfers, of which a window is simulated."""
+    spec = server(*(copies(f"c{i}", "60MiB", *([f"c{i - 1}"] if i else [])) for i in range(200)))
+    tasks = played(spec, exact=False)
+    assert tasks["skipped_ns"] > 0.95 * tasks["time_ns"]
+    assert sum(sum(each.values()) for each in tasks["per_link"].values()) == 4 * 200 * 60 * 2**20

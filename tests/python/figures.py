@@ -104,6 +104,7 @@ def dram() -> Iterator[str]:
     for name in ("HBM2-2000", "HBM3-5200", "HBM3-6400"):
         kind, rate = name.split("-")
         yield f"{int(rate) / TRANSFERS[kind]:.0f} MHz"
+    yield from (f"{rate / 2:.0f} MHz" for rate in (8800, 12_800))  # MRDIMM
     yield f"{9600 / 8:.0f} MHz"  # LPDDR5X
     for name in ("HBM2E-3600", "HBM3E-9600", "HBM4-8000"):
         kind, rate = name.split("-")

@@ -206,6 +206,7 @@ def dram_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.channel_hash", strides, f"{AT}.channel_hash", ("none", "fold"), RISES, bandwidth)
     lpddr5 = changed(dram({"reads": 1.0}, preset="LPDDR5-6400"), ("devices.mem.capacity", "2GiB"))
     yield Turn(f"{name}.burst_length", lpddr5, f"{AT}.burst_length", (16, 32), RISES, bandwidth)
+    yield Turn(f"{name}.buffer_delay", slow, f"{AT}.buffer_delay", ("0ns", "10ns"), RISES, latency)
     yield from device_rows()
     yield Turn(f"{name}.ranks", reads, f"{AT}.ranks", (1, 2), RISES, bandwidth)
     yield Turn(

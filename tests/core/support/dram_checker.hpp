@@ -82,6 +82,11 @@ class DramChecker {
     std::uint32_t row = 0;
     Clock activate = kLongAgo, precharge = kLongAgo, read = kLongAgo, write = kLongAgo, refresh = kLongAgo;
   };
+  struct Data {
+    Clock end = kLongAgo;
+    std::uint32_t rank = 0;
+    bool write = false;
+  };
   struct Group {
     Clock activate = kLongAgo, read = kLongAgo, write = kLongAgo;
   };
@@ -205,17 +210,26 @@ class DramChecker {
       if (write) apart(r, die.read, t_.tRTW, "tRTW of another die");
       if (!write) apart(r, write_end(die.write), t_.tWTR_S, "tWTR_S of another die");
     });
-    const Clock data = r.clock + (write ? t_.CWL : t_.CL);
-    const bool same_stack = data_rank_ / o_.stack == r.rank / o_.stack;
-    need(r, data >= data_end_ + (same_stack ? 0 : t_.tCS), "two bursts on the data bus");
-    data_end_ = data + o_.burst_clocks;
-    data_rank_ = r.rank;
+    data_bus(r, write);
     if (closes) {
       const Clock at =
           std::max({bank.activate + t_.tRAS, bank.read + t_.tRTP, write_end(bank.write) + t_.tWR});
       bank.open = false;
       bank.precharge = at;
     }
+  }
+
+  // Each pseudo channel has data pins of its own, but both move data in one direction.
+  void data_bus(const DramCommandRecord& r, bool write) {
+    const Clock data = r.clock + (write ? t_.CWL : t_.CL);
+    const std::uint32_t own = r.rank % o_.pseudo_channels;
+    for (std::uint32_t i = 0; i < o_.pseudo_channels; ++i) {
+      const Data& last = data_[i];
+      if (i != own && last.write == write) continue;
+      const bool same = i == own && last.rank / o_.stack == r.rank / o_.stack;
+      need(r, data >= last.end + (same ? 0 : t_.tCS), "two bursts on the data bus");
+    }
+    data_[own] = {data + o_.burst_clocks, r.rank, write};
   }
 
   void refresh(const DramCommandRecord& r, Rank& rank) {
@@ -272,8 +286,7 @@ class DramChecker {
   std::array<Clock, 2> bus_free_{};
   bool second_half_due_ = false;  ///< of LPDDR5's last activate
   Clock activated_ = kLongAgo;    ///< its ACT-1
-  Clock data_end_ = kLongAgo;
-  std::uint32_t data_rank_ = 0;
+  std::array<Data, 2> data_;  ///< by pseudo channel
   std::uint64_t count_ = 0;
   std::map<std::string, std::uint64_t> violations_;
   std::map<std::string, Clock> first_;

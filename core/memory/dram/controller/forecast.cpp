@@ -43,7 +43,7 @@ Clock DramForecast::read_command(Clock now) const {
   if (holds_back_) return next_command(now);  // it may change its mind after each
   if (the_.direction.writing()) {             // but for rows that were opened for a read
     const std::uint32_t writes = the_.direction.writes_before_reads(the_.queue.count(true));
-    Clock bound = now + (std::max(writes, 1U) - 1) * timing.tCCD_S;
+    Clock bound = now + ((std::max(writes, 1U) - 1) >> several_at_once_) * timing.tCCD_S;
     for (const std::uint32_t bank : the_.unused.banks(false))
       bound = std::min(bound, the_.candidates.of(bank, false, now).at);
     return bound;

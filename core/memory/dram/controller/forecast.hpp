@@ -33,6 +33,7 @@ class DramForecast {
       : the_(context),
         within_banks_(context.scheduler.within_banks()),
         holds_back_(context.scheduler.holds_back()),
+        several_at_once_(context.config.device.organisation.pseudo_channels - 1),
         hit_(context.config.device.timing.CL + context.config.device.organisation.data_clocks()),
         write_(context.config.device.timing.CWL + context.config.device.organisation.data_clocks()) {}
 
@@ -64,9 +65,10 @@ class DramForecast {
   Clock write_done(Clock now) const;
 
   const DramForecastContext the_;
-  const bool within_banks_;  ///< the scheduler chooses
-  const bool holds_back_;    ///< it may pick nothing
-  const Clock hit_;          ///< from a read, or a write, to the end of its data
+  const bool within_banks_;         ///< the scheduler chooses
+  const bool holds_back_;           ///< it may pick nothing
+  const unsigned several_at_once_;  ///< 1: two pseudo channels write at the same time
+  const Clock hit_;                 ///< from a read, or a write, to the end of its data
   const Clock write_;
 };
 

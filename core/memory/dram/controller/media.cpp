@@ -266,6 +266,7 @@ std::vector<MeasureInfo> DramMedia::measures() { return infos_of(kDramMeasures);
 
 void DramMedia::resources(ResourceSink& sink) const {
   const std::uint32_t channels = config_.sub_channels / config_.device.organisation.sub_channels;
+  const std::uint32_t pseudo_channels = config_.device.organisation.pseudo_channels;
   const std::string more = std::to_string(2 * std::uint64_t{channels}) + " channels";
   const auto queue = [&](const char* name, const char* measure, const char* parameter, std::uint32_t places,
                          Traffic counts) {
@@ -276,7 +277,7 @@ void DramMedia::resources(ResourceSink& sink) const {
               .measures = {measure},
               .wait = Segment::kMediaQueue,
               .counts = counts,
-              .twice = {doubled(parameter, places)},
+              .twice = {doubled(parameter, places / pseudo_channels)},
               .twice_text = std::to_string(2 * std::uint64_t{places}) + " places"});
   };
   queue("the DRAM read queues of", "read_queue_mean", "read_queue", config_.read_queue, Traffic::kReads);
@@ -319,7 +320,8 @@ void DramMedia::report(MeasureSink& sink) const {
   measured.hit_rate = mean_value(static_cast<double>(n.hits), static_cast<double>(n.reads + n.writes));
   measured.read_rate = share(bytes(n.reads), nanoseconds);
   measured.write_rate = share(bytes(n.writes), nanoseconds);
-  measured.bus = share((n.reads + n.writes) * organisation.burst_clocks, bus_clocks);
+  measured.bus = share((n.reads + n.writes) * organisation.burst_clocks,
+                       bus_clocks * organisation.pseudo_channels);
   measured.read_queue_mean = share(n.read_queue, bus_clocks);
   measured.read_queue_max = most_queued_[0];
   measured.write_queue_mean = share(n.write_queue, bus_clocks);

@@ -36,7 +36,7 @@ std::optional<DramRefreshScope> scope_of(const std::string& refresh, const DramD
 void set_ranks(DramConfig& config, const DramParams& params, std::optional<Bytes> capacity) {
   constexpr std::uint32_t kMostRanks = 8;
   DramOrganisation& organisation = config.device.organisation;
-  organisation.ranks = organisation.stack;
+  organisation.ranks = organisation.stack * organisation.pseudo_channels;
   const Bytes rank{config.capacity()};  // of all channels
   std::uint32_t ranks = params.ranks.value_or(1);
   if (capacity && !params.ranks && config.device.standard != DramStandard::kNone) {
@@ -51,6 +51,15 @@ void set_ranks(DramConfig& config, const DramParams& params, std::optional<Bytes
                         " and ranks: " + std::to_string(ranks) + ", each " + to_text(rank) +
                         " (more channels or ranks, or denser or stacked devices hold more)",
                     {}});
+}
+
+// The controller gets the data of a read so much later. It sends those of a write as much earlier as the data
+// buffers delay them, which is half of it where command and data take the same time: so the turn from reads
+// to writes takes twice that half longer.
+void delay_reads(DramDevice& device, Time delay) {
+  const Clock clocks = DramClock(device.clock).edge_at(delay);
+  device.timing.CL += clocks;
+  device.timing.tRTW += clocks;
 }
 
 }  // namespace
@@ -69,13 +78,13 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .max(64)
       .doc(
           "Channels side by side, any number. One of DDR5 has two sub-channels, one of HBM two pseudo "
-          "channels.");
+          "channels, one of an MRDIMM two sub-channels of two pseudo channels.");
   schema.field("ranks", &DramParams::ranks)
       .min(1)
       .max(8)
       .where([](const std::uint32_t& n) { return std::has_single_bit(n); }, "a power of two")
       .default_text("as many as the memory's capacity needs, or 1")
-      .doc("Ranks that share a channel.");
+      .doc("Ranks that share a channel; of an MRDIMM, in each of its two pseudo channels.");
   schema.choice("device_width", &DramParams::device_width, {{"x4", 4}, {"x8", 8}, {"x16", 16}})
       .default_text("that of the preset")
       .doc(
@@ -108,6 +117,13 @@ void DramParams::describe(Schema<DramParams>& schema) {
           "commands; 32 are a line in one (RD32, WR32), whose halves have a gap for those of another bank "
           "group.")
       .source("JESD209-5, bank-group mode; gem5's configurations of LPDDR5 (BL32)");
+  schema.field("buffer_delay", &DramParams::buffer_delay)
+      .min(Time{0})
+      .max(Time{1'000'000})
+      .doc(
+          "What the buffers of a module (a registering clock driver, and the data buffers of an MRDIMM) "
+          "delay a read, command and data together. Reads then end as much later before writes of their "
+          "rank. Those of an MRDIMM are not published.");
   schema.field("mapping", &DramParams::mapping)
       .default_text("rorabacobgch, lines of 64 bytes kept together")
       .doc(
@@ -142,11 +158,13 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .max(4096)
       .doc(
           "Reads that a sub-channel chooses from, in bursts; more wait outside, those of a requester in "
-          "order.");
+          "order. An MRDIMM has so many for each pseudo channel.");
   schema.field("write_queue", &DramParams::write_queue)
       .min(1)
       .max(4096)
-      .doc("Writes that a sub-channel holds, in bursts; more wait outside, those of a requester in order.");
+      .doc(
+          "Writes that a sub-channel holds, in bursts; more wait outside, those of a requester in order. An "
+          "MRDIMM has so many for each pseudo channel.");
   schema.field("write_high", &DramParams::write_high)
       .fraction()
       .doc("Share of the write queue at which writes go first; more than `write_low`.");
@@ -240,6 +258,7 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   choose_devices(device, {params.device_width, params.density, params.stack, params.ecc_width});
   if (params.burst_length) choose_burst(device, *params.burst_length);
   override_timing(device, params.timing, params.currents);
+  delay_reads(device, params.buffer_delay);
   if (params.two_cycle_commands != TwoCycleCommands::kUsual)
     device.two_cycle_commands = params.two_cycle_commands;
 
@@ -254,10 +273,10 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   config.hash = params.bank_hash.value_or(params.mapping ? BankHash::kNone : BankHash::kFold);
   config.row_policy = params.row_policy;
   config.scheduler = params.scheduler;
-  config.read_queue = params.read_queue;
-  config.write_queue = params.write_queue;
+  config.read_queue = params.read_queue * device.organisation.pseudo_channels;
+  config.write_queue = params.write_queue * device.organisation.pseudo_channels;
   const auto share = [&](double fraction) {
-    return static_cast<std::uint32_t>(std::floor(fraction * static_cast<double>(params.write_queue)));
+    return static_cast<std::uint32_t>(std::floor(fraction * static_cast<double>(config.write_queue)));
   };
   config.write_high = std::max(share(params.write_high), 1U);
   config.write_low = std::min(share(params.write_low), config.write_high - 1);

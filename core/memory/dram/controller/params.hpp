@@ -21,6 +21,7 @@ struct DramParams {
   std::uint32_t stack = 1;
   std::uint32_t ecc_width = 0;
   std::optional<std::uint32_t> burst_length;
+  Time buffer_delay{};
   std::optional<std::string> mapping;
   std::optional<BankHash> bank_hash;
   ChannelHash channel_hash = ChannelHash::kNone;

@@ -29,6 +29,10 @@ struct DramOrganisation {
   std::uint32_t burst_length = 8;     ///< transfers on a data pin per read or write
   std::uint32_t burst_clocks = 4;     ///< clocks of the command clock that they take
   std::uint32_t burst_gap = 0;        ///< clocks between its halves, which are another burst's
+  /// Ranks in turns, each with data pins of its own, which move data at the same time and in the same
+  /// direction: the pseudo channels that an MRDIMM multiplexes. Rank r belongs to that of r modulo their
+  /// number.
+  std::uint32_t pseudo_channels = 1;
 
   std::uint32_t burst_bytes() const { return width / 8 * burst_length; }
   /// From its first data to its last.
@@ -56,7 +60,7 @@ enum class RefreshSet : std::uint8_t {
 enum class DramRefreshScope : std::uint8_t { kRank, kSet };
 
 /// Whose tables say what other widths and densities of a device are like.
-enum class DramStandard : std::uint8_t { kNone, kDdr3, kDdr4, kDdr5, kLpddr5 };
+enum class DramStandard : std::uint8_t { kNone, kDdr3, kDdr4, kDdr5, kMrdimm, kLpddr5 };
 
 /// Which commands hold the command bus for two clocks.
 enum class TwoCycleCommands : std::uint8_t {

@@ -147,7 +147,8 @@ void DramMapping::set_hash(BankHash hash) {
 std::string DramMapping::usual(const DramOrganisation& organisation) {
   const std::uint32_t bursts_in_line = organisation.bursts_in_line();
   const std::string rest = bursts_in_line > 1 ? "co" + std::to_string(bits_of(bursts_in_line)) : "";
-  return "rorabacobgch" + rest;
+  if (organisation.pseudo_channels == 1) return "rorabacobgch" + rest;
+  return "rorabacobgra" + std::to_string(bits_of(organisation.pseudo_channels)) + "ch" + rest;
 }
 
 }  // namespace cxloom

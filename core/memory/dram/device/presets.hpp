@@ -13,6 +13,7 @@ namespace cxloom {
 std::span<const DramDevice> ddr3_presets();
 std::span<const DramDevice> ddr4_presets();
 std::span<const DramDevice> ddr5_presets();
+std::span<const DramDevice> mrdimm_presets();
 std::span<const DramDevice> lpddr5_presets();
 std::span<const DramDevice> hbm_presets();
 std::span<const DramDevice> gddr_presets();

@@ -72,6 +72,7 @@ constexpr std::array kStandards{
     Standard{DramStandard::kDdr3, "DDR3", kDdr3Widths, kDdr3Densities, 1, 8},
     Standard{DramStandard::kDdr4, "DDR4", kDdr4Widths, kDdr4Densities, 8, 8},
     Standard{DramStandard::kDdr5, "DDR5", kDdr5Widths, kDdr5Densities, 8, 8},
+    Standard{DramStandard::kMrdimm, "MRDIMM", kDdr5Widths, kDdr5Densities, 1, 8},
     Standard{DramStandard::kLpddr5, "LPDDR5", kLpddr5Widths, kLpddr5Densities, 1, 0},
 };
 
@@ -89,7 +90,7 @@ struct WideStandard {
 // DDR4: JESD79-4, timing by speed bin, recalled (2400: 3.3, 4.9, 13 ns of 512 B; 5.3, 6.4, 30 ns of 2 KiB;
 // 3200: 2.5, 4.9, 10 ns and the same); timings and currents as in DRAMsim3 (DDR4_8Gb_x4 and x16), timings
 // also as in Ramulator 2. DDR5: JESD79-5, recalled (Table 318 as quoted elsewhere: tFAW of 2 KiB at least 40
-// clocks, of 1 KiB 32). Currents of x4 and x16 are not at hand.
+// clocks, of 1 KiB 32); MRDIMM in clocks of the module, twice those. Currents of x4 and x16 are not at hand.
 constexpr std::array kWide{
     WideStandard{"DDR4-2400", 4, 4, 6, 16, {1.2, 43, 34, 25, 38, 32, 110, 103, 250, 0}},
     WideStandard{"DDR4-2400", 16, 7, 8, 36, {1.2, 80, 34, 25, 47, 41, 243, 228, 280, 0}},
@@ -113,6 +114,10 @@ constexpr std::array kWide{
     WideStandard{"DDR5-8000", 16, 8, 16, 40},
     WideStandard{"DDR5-8800", 4, 8, 17, 32},
     WideStandard{"DDR5-8800", 16, 8, 17, 40},
+    WideStandard{"MRDIMM-8800", 4, 16, 22, 64},
+    WideStandard{"MRDIMM-8800", 16, 16, 22, 80},
+    WideStandard{"MRDIMM-12800", 4, 16, 32, 64},
+    WideStandard{"MRDIMM-12800", 16, 16, 32, 80},
 };
 
 // JESD79-4 and JESD79-5, recalled: activates of different dies are 4 clocks apart, four of a stack take 16.

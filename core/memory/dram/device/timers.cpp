@@ -16,6 +16,7 @@ DramTimers::DramTimers(const DramOrganisation& organisation, const DramTiming& t
       group_write_to_read_(or_else(timing.tWTR_M, timing.tWTR_L)),
       other_die_read_(or_else(timing.tCCD_R, timing.tCCD_DLR)),
       banks_wait_longer_((timing.tCCD_M | timing.tCCD_M_WR2 | timing.tCCD_M_WR | timing.tWTR_M) != 0),
+      multiplexed_(organisation.pseudo_channels > 1),
       burst_(organisation.data_clocks()),
       banks_in_rank_(organisation.banks_in_rank()),
       banks_(std::size_t{organisation.ranks} * organisation.banks_in_rank()),
@@ -28,6 +29,7 @@ DramTimers::DramTimers(const DramOrganisation& organisation, const DramTiming& t
   for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
     ranks_[i].activates.at.fill(-timing.tFAW);
     ranks_[i].stack = i / organisation.stack;
+    ranks_[i].pseudo_channel = i % organisation.pseudo_channels;
   }
   if (organisation.stack == 1) return;
   stacks_.resize(organisation.ranks / organisation.stack);
@@ -101,13 +103,7 @@ void DramTimers::precharge(std::uint32_t index, Clock now) {
   push(ranks_[bank.rank].precharge, now + timing_.tPPD);
 }
 
-void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Clock now) {
-  Bank& bank = banks_[index];
-  Group& group = groups_[bank.group];
-  const Clock end = now + (write ? timing_.CWL : timing_.CL) + burst_;  // of its data
-  Rank& own = ranks_[bank.rank];
-  push(own.column[write], now + timing_.tCCD_S);
-  push(own.column[!write], write ? end + timing_.tWTR_S : now + timing_.tRTW);
+inline void DramTimers::column_of_others(const Rank& own, bool write, Clock now, Clock end) {
   for (Rank& rank : ranks_) {  // the data bus is one, and needs a pause between ranks
     if (&rank == &own) continue;
     if (rank.stack == own.stack) {  // unless they are dies behind the same pins
@@ -117,6 +113,30 @@ void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Cl
     }
     push(rank.column[0], end + timing_.tCS - timing_.CL);
     push(rank.column[1], end + timing_.tCS - timing_.CWL);
+  }
+}
+
+// The data of both go over the module's bus in turns, bit by bit: together, but all in one direction.
+void DramTimers::column_of_pseudo_channels(const Rank& own, bool write, Clock end) {
+  for (Rank& rank : ranks_) {
+    if (&rank == &own) continue;
+    const bool beside = rank.pseudo_channel != own.pseudo_channel;
+    if (!beside || write) push(rank.column[0], end + timing_.tCS - timing_.CL);
+    if (!beside || !write) push(rank.column[1], end + timing_.tCS - timing_.CWL);
+  }
+}
+
+void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Clock now) {
+  Bank& bank = banks_[index];
+  Group& group = groups_[bank.group];
+  const Clock end = now + (write ? timing_.CWL : timing_.CL) + burst_;  // of its data
+  Rank& own = ranks_[bank.rank];
+  push(own.column[write], now + timing_.tCCD_S);
+  push(own.column[!write], write ? end + timing_.tWTR_S : now + timing_.tRTW);
+  if (multiplexed_) [[unlikely]] {
+    column_of_pseudo_channels(own, write, end);
+  } else {
+    column_of_others(own, write, now, end);
   }
   if (write) {
     push(group.column[1], now + group_write_);

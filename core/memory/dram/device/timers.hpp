@@ -96,6 +96,7 @@ class DramTimers {
     FourActivates activates;
     std::uint32_t open = 0;
     std::uint32_t stack = 0;  ///< which it is a die of
+    std::uint32_t pseudo_channel = 0;
   };
 
   std::span<Bank> banks_of(std::uint32_t rank) {
@@ -107,6 +108,9 @@ class DramTimers {
   // Effects of a read or write on the next ones to its bank, where it waits longer than the rest of its
   // group.
   void column_in_bank(Bank& bank, bool write, Clock now, Clock end) const;
+  // Effects of a read or write on the other ranks: the data bus is one, or each pseudo channel has its own.
+  void column_of_others(const Rank& own, bool write, Clock now, Clock end);
+  void column_of_pseudo_channels(const Rank& own, bool write, Clock end);
   // Effects of a command to a die on the others of its stack.
   void activate_in_stack(const Rank& own, Clock now);
   void refresh_in_stack(const Rank& own, Clock until);
@@ -125,6 +129,7 @@ class DramTimers {
   Clock group_write_to_read_;
   Clock other_die_read_;    ///< from a read of another die of the stack
   bool banks_wait_longer_;  ///< those with M are there
+  bool multiplexed_;        ///< there are several pseudo channels
   Clock burst_;
   std::uint32_t banks_in_rank_;
   std::vector<Bank> banks_;

@@ -29,8 +29,9 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
   params.ranks = 1U << random.below(3);
   const bool others = device.standard != DramStandard::kNone && device.standard != DramStandard::kDdr3;
   if (others && random.chance(0.5)) {
-    const bool wide = device.standard == DramStandard::kLpddr5;
-    params.device_width = wide ? 16 : 4U << random.below(3);
+    const bool wide = device.standard == DramStandard::kLpddr5 || device.standard == DramStandard::kMrdimm;
+    params.device_width = device.organisation.device_width;  // none of them is stacked
+    if (!wide) params.device_width = 4U << random.below(3);
     params.density = 8U << random.below(2);
     if (device.standard == DramStandard::kDdr5 && random.chance(0.3)) params.density = 24;
     if (!wide && random.chance(0.5)) params.stack = 2U << random.below(2);

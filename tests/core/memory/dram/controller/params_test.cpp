@@ -41,7 +41,7 @@ TEST(DramParams, ThePeakOfAPresetIsThatOfItsName) {
   const auto peak = [](const char* name) {
     const DramConfig config = resolve(of(name), Bytes{1ULL << 30U});
     const DramOrganisation& o = config.device.organisation;
-    return config.sub_channels * o.burst_bytes() /
+    return config.sub_channels * o.pseudo_channels * o.burst_bytes() /
            (o.burst_clocks * DramClock(config.device.clock).cycle_ns());
   };
   EXPECT_NEAR(peak("DDR4-3200"), 25.6, 1e-9);
@@ -54,6 +54,8 @@ TEST(DramParams, ThePeakOfAPresetIsThatOfItsName) {
   EXPECT_NEAR(peak("DDR5-7200"), 57.6, 1e-9);
   EXPECT_NEAR(peak("DDR5-8000"), 64.0, 1e-9);
   EXPECT_NEAR(peak("DDR5-8800"), 70.4, 1e-9);
+  EXPECT_NEAR(peak("MRDIMM-8800"), 70.4, 1e-9);
+  EXPECT_NEAR(peak("MRDIMM-12800"), 102.4, 1e-9);
   EXPECT_NEAR(peak("LPDDR5-6400"), 12.8, 1e-9);
   EXPECT_NEAR(peak("LPDDR5X-8533"), 17.0 + 0.2 / 3, 1e-9);
   EXPECT_NEAR(peak("LPDDR5X-9600"), 19.2, 1e-9);

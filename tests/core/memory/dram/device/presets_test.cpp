@@ -29,7 +29,7 @@ class Limits {
     const double cycle = DramClock(config_.device.clock).cycle_ns();
     return 64.0 * config_.sub_channels / (static_cast<double>(clocks_for_a_line) * cycle);
   }
-  double peak() const { return gb_per_s(bursts_ * o_.burst_clocks); }
+  double peak() const { return o_.pseudo_channels * gb_per_s(bursts_ * o_.burst_clocks); }
   /// Activates, the command bus, or the data bus: one ACT, one PRE and the bursts for each line.
   double banks() const { return o_.ranks * o_.banks_in_rank() * gb_per_s(t_.tRAS + t_.tRP); }
   double random() const {
@@ -37,7 +37,8 @@ class Limits {
     const Clock rows = device.activate_clocks() + 1;
     const Clock columns = bursts_ * device.column_clocks();
     const Clock bus = device.split_command_bus ? std::max(rows, columns) : rows + columns;
-    return std::min({peak(), banks(), 4 * gb_per_s(t_.tFAW), gb_per_s(std::max(t_.tRRD_S, bus))});
+    const double activates = o_.pseudo_channels * std::min(4 * gb_per_s(t_.tFAW), gb_per_s(t_.tRRD_S));
+    return std::min({peak(), banks(), activates, gb_per_s(bus)});
   }
   /// Share of time in which no refresh stops a stream, at least.
   double stream_available() const {
@@ -130,7 +131,8 @@ TEST(DramPresets, RefreshEachBankOnceInARound) {
 // (JESD209-5). HBM: activates.
 TEST(DramPresets, TakeTheCommandBusAsLongAsTheirStandardSays) {
   for (const DramDevice& device : dram_presets()) {
-    const bool ddr5 = device.name.starts_with("DDR5") || device.name.starts_with("GDDR7");
+    const bool ddr5 = device.name.starts_with("DDR5") || device.name.starts_with("MRDIMM") ||
+                      device.name.starts_with("GDDR7");
     const bool one = device.name.starts_with("GDDR6") || device.name.starts_with("DDR3") ||
                      device.name.starts_with("DDR4") || device.name == "test-D5";
     EXPECT_EQ(device.activate_clocks(), one ? 1 : 2) << device.name;

@@ -41,6 +41,9 @@ const std::vector<Worked> kWorked{
     {"DDR5-7200", 28.8, .924, 28.8, 42.4, 18.3, 50.6, .99, .99},
     {"DDR5-8000", 32.0, .924, 32.0, 42.7, 18.0, 50.0, .98, .99},
     {"DDR5-8800", 35.2, .924, 35.2, 42.5, 18.2, 50.5},
+    // Both pseudo channels of a sub-channel, each as a sub-channel of its chips.
+    {"MRDIMM-8800", 35.2, .924, 35.2, 84.2, 20.0, 52.7, .98},
+    {"MRDIMM-12800", 51.2, .924, 51.2, 84.6, 18.8, 51.2, .98},
     {"LPDDR5X-8533", 17.1, .928, 13.7, 16.8, 27.2, 64.7},
     {"LPDDR5X-9600", 19.2, .928, 15.4, 16.8, 26.7, 63.3, .95},
     {"HBM2E-3600", 28.8, .910, 14.4, 20.9, 17.8, 46.7},
@@ -61,13 +64,14 @@ class PublishedForms {
         bursts_(o_.bursts_in_line()) {}
 
   double ns(Clock clocks) const { return static_cast<double>(clocks) * cycle_; }
-  double peak() const { return 64.0 / ns(bursts_ * o_.burst_clocks); }
+  double peak() const { return o_.pseudo_channels * 64.0 / ns(bursts_ * o_.burst_clocks); }
   double available() const { return 1 - static_cast<double>(t_.tRFC) / static_cast<double>(t_.tREFI); }
   double random() const {
     const Clock rows = device_.activate_clocks() + 1;
     const Clock columns = bursts_ * device_.column_clocks();
     const Clock bus = device_.split_command_bus ? std::max(rows, columns) : rows + columns;
-    return std::min(peak(), 4 * 64.0 / ns(std::max({t_.tFAW, 4 * t_.tRRD_S, 4 * bus})));
+    const double activates = o_.pseudo_channels * 4 * 64.0 / ns(std::max(t_.tFAW, 4 * t_.tRRD_S));
+    return std::min({peak(), activates, 64.0 / ns(bus)});
   }
   double banks() const { return 64.0 * o_.ranks * o_.banks_in_rank() / ns(t_.tRAS + t_.tRP); }
   double hit() const { return ns(t_.CL + (bursts_ - 1) * t_.tCCD_L + o_.burst_clocks); }

@@ -34,8 +34,9 @@ Clock wait_behind_hits(const DramDevice& device, Clock cap, bool write, int othe
   const DramTiming& t = device.timing;
   const DramOrganisation& o = device.organisation;
   const std::uint64_t row = bench.config().capacity() / o.rows;
-  const std::uint64_t bank_group = std::uint64_t{64} * bench.config().sub_channels;  // to the next one
-  const std::uint64_t next_line = bank_group * o.bank_groups;                        // of the same row
+  // To the next one.
+  const std::uint64_t bank_group = std::uint64_t{64} * bench.config().sub_channels * o.pseudo_channels;
+  const std::uint64_t next_line = bank_group * o.bank_groups;  // of the same row
   const std::uint64_t lines = o.bursts_in_row() / (64 / o.burst_bytes());
   const Clock apart = (write ? t.tCCD_L_WR2 : t.tCCD_L) * static_cast<Clock>(64 / o.burst_bytes());
 

@@ -106,6 +106,7 @@ def dram() -> Iterator[str]:
         yield f"{int(rate) / TRANSFERS[kind]:.0f} MHz"
     yield from (f"{rate / 2:.0f} MHz" for rate in (8800, 12_800))  # MRDIMM
     yield f"{9600 / 8:.0f} MHz"  # LPDDR5X
+    yield f"(tRAS + tRP) is {16 * LINE / (161 * 0.375):.1f} GB/s beside the {LINE / 4.5:.1f}"  # LPDDR6
     for name in ("HBM2E-3600", "HBM3E-9600", "HBM4-8000"):
         kind, rate = name.split("-")
         yield f"{int(rate) / TRANSFERS[kind]:.0f} MHz"

@@ -125,16 +125,18 @@ class DramChecker {
                      (two_cycle == TwoCycleCommands::kActivate && activate);
     Clock& free = bus_free_[to_column && device_.split_command_bus];
     need(r, r.clock >= free, "two commands on the command bus");
-    if (two_cycle == TwoCycleCommands::kSplitActivate) {  // the first free clock is that of ACT-2
-      if (r.clock > free) second_half_due_ = false;
-      need(r, !second_half_due_ || r.clock - activated_ < 8, "no clock for ACT-2 within tAAD");
+    const bool every = two_cycle == TwoCycleCommands::kEvery;
+    const Clock half = every ? 2 : 1;
+    if (every || two_cycle == TwoCycleCommands::kSplitActivate) {  // the first free clock is that of ACT-2
+      if (r.clock >= free + half) second_half_due_ = false;
+      need(r, !second_half_due_ || r.clock + half - activated_ <= 8, "no clock for ACT-2 within tAAD");
       need(r, !activate || !second_half_due_, "ACT-1 before the ACT-2 of another");
       if (activate) {
         second_half_due_ = true;
         activated_ = r.clock;
       }
     }
-    free = r.clock + (two ? 2 : 1);
+    free = r.clock + (two ? 2 : half);
   }
 
   void activate(const DramCommandRecord& r, Rank& rank) {

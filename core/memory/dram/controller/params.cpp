@@ -85,7 +85,7 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .where([](const std::uint32_t& n) { return std::has_single_bit(n); }, "a power of two")
       .default_text("as many as the memory's capacity needs, or 1")
       .doc("Ranks that share a channel; of an MRDIMM, in each of its two pseudo channels.");
-  schema.choice("device_width", &DramParams::device_width, {{"x4", 4}, {"x8", 8}, {"x16", 16}})
+  schema.choice("device_width", &DramParams::device_width, {{"x4", 4}, {"x8", 8}, {"x12", 12}, {"x16", 16}})
       .default_text("that of the preset")
       .doc(
           "Data pins of a device: how many devices a rank has, their bank groups, and the size of a page "
@@ -110,13 +110,15 @@ void DramParams::describe(Schema<DramParams>& schema) {
           "take energy for the same bytes.");
   schema.field("burst_length", &DramParams::burst_length)
       .min(16)
-      .max(32)
+      .max(48)
       .default_text("that of the preset")
       .doc(
-          "Of a preset of LPDDR5 alone: beats of a read or write. 16 are 32 bytes, so that a line takes two "
-          "commands; 32 are a line in one (RD32, WR32), whose halves have a gap for those of another bank "
-          "group.")
-      .source("JESD209-5, bank-group mode; gem5's configurations of LPDDR5 (BL32)");
+          "Of a preset of LPDDR5 or LPDDR6 alone: beats of a read or write. 16 (LPDDR6: 24) are 32 bytes, so "
+          "that a line takes two commands; 32 (48) are a line in one (RD32, WR32), whose halves have a gap "
+          "for those of another bank group.")
+      .source(
+          "JESD209-5, bank-group mode; gem5's configurations of LPDDR5 (BL32); JESD209-6 (BL48), as quoted by "
+          "Ramulator 2");
   schema.field("buffer_delay", &DramParams::buffer_delay)
       .min(Time{0})
       .max(Time{1'000'000})
@@ -218,18 +220,24 @@ void DramParams::describe(Schema<DramParams>& schema) {
                {"none", TwoCycleCommands::kNone},
                {"activate", TwoCycleCommands::kActivate},
                {"split-activate", TwoCycleCommands::kSplitActivate},
-               {"all", TwoCycleCommands::kAll}})
+               {"all", TwoCycleCommands::kAll},
+               {"every", TwoCycleCommands::kEvery}})
       .doc(
           "Commands that take two clocks of the command bus: activates (activate; split-activate: other "
-          "commands may go between their halves), or with them reads and writes (all). Usual is all for "
-          "DDR5 and GDDR7, split-activate for LPDDR5, activate for HBM, none for DDR3, DDR4 and GDDR6.");
+          "commands may go between their halves), or with them reads and writes (all), or every command and "
+          "each half of an activate (every). Usual is all for DDR5, MRDIMM and GDDR7, split-activate for "
+          "LPDDR5, every for LPDDR6, activate for HBM, none for DDR3, DDR4 and GDDR6.");
   schema.field("timing", &DramParams::timing).doc("Timings that differ from the preset's.");
   schema.field("currents", &DramParams::currents).doc("Currents that differ from the preset's.");
   schema.rule("write_low must be below write_high",
               [](const DramParams& params) { return params.write_low < params.write_high; });
   schema.rule(
-      "burst_length is 16 or 32",
-      [](const DramParams& params) { return params.burst_length.value_or(16) % 16 == 0; }, "burst_length");
+      "burst_length is 16, 24, 32 or 48",
+      [](const DramParams& params) {
+        const std::uint32_t beats = params.burst_length.value_or(16);
+        return beats == 16 || beats == 24 || beats == 32 || beats == 48;
+      },
+      "burst_length");
   const auto in_order = [](const auto& few, const auto& many) { return !few || !many || *few <= *many; };
   schema.rule(
       "lull is at least turn", [=](const DramParams& params) { return in_order(params.turn, params.lull); },

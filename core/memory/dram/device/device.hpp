@@ -34,7 +34,13 @@ struct DramOrganisation {
   /// number.
   std::uint32_t pseudo_channels = 1;
 
-  std::uint32_t burst_bytes() const { return width / 8 * burst_length; }
+  /// A ninth of what the pins carry, and of what a row holds, is metadata or ECC, and no payload (LPDDR6).
+  bool metadata = false;
+
+  std::uint64_t payload(std::uint64_t bits) const { return metadata ? bits * 8 / 9 : bits; }
+  std::uint32_t burst_bytes() const {
+    return static_cast<std::uint32_t>(payload(std::uint64_t{width} * burst_length) / 8);
+  }
   /// From its first data to its last.
   std::uint32_t data_clocks() const { return burst_clocks + burst_gap; }
   std::uint32_t bursts_in_row() const { return columns / burst_length; }
@@ -45,7 +51,7 @@ struct DramOrganisation {
   std::uint32_t devices_in_rank() const { return (width + ecc_width) / device_width; }
   /// Bytes of a sub-channel, all ranks.
   std::uint64_t sub_channel_bytes() const {
-    return std::uint64_t{ranks} * banks_in_rank() * rows * columns * (width / 8);
+    return payload(std::uint64_t{ranks} * banks_in_rank() * rows * columns * width) / 8;
   }
 };
 
@@ -53,14 +59,14 @@ struct DramOrganisation {
 enum class RefreshSet : std::uint8_t {
   kBankOfEveryGroup,  ///< DDR5 REFsb
   kOneBank,           ///< LPDDR5 and HBM REFpb
-  kTwoBanks,          ///< LPDDR5X REFpb: one bank and that half the banks on, in another group
+  kTwoBanks,          ///< LPDDR5X and LPDDR6 REFpb: one bank and that half the banks on, in another group
 };
 
 /// What a refresh takes: all banks of a rank (REF), or a set of them (REFsb, REFpb).
 enum class DramRefreshScope : std::uint8_t { kRank, kSet };
 
 /// Whose tables say what other widths and densities of a device are like.
-enum class DramStandard : std::uint8_t { kNone, kDdr3, kDdr4, kDdr5, kMrdimm, kLpddr5 };
+enum class DramStandard : std::uint8_t { kNone, kDdr3, kDdr4, kDdr5, kMrdimm, kLpddr5, kLpddr6 };
 
 /// Which commands hold the command bus for two clocks.
 enum class TwoCycleCommands : std::uint8_t {
@@ -69,9 +75,10 @@ enum class TwoCycleCommands : std::uint8_t {
   kActivate,       ///< HBM
   kSplitActivate,  ///< LPDDR5: ACT-1 and ACT-2, and other commands may go between them
   kAll,            ///< activate, read and write: DDR5
+  kEvery,          ///< every command, and each half of a split activate: LPDDR6
 };
 
-/// ACT-2 comes at most so many clocks after ACT-1 (tAAD of JESD209-5).
+/// ACT-2 comes at most so many clocks after ACT-1 (tAAD of JESD209-5 and JESD209-6).
 inline constexpr Clock kLongestActivate = 8;
 
 struct DramDevice {
@@ -86,9 +93,17 @@ struct DramDevice {
   RefreshSet refresh_set = RefreshSet::kOneBank;
   DramRefreshScope usual_refresh = DramRefreshScope::kRank;
   TwoCycleCommands two_cycle_commands = TwoCycleCommands::kNone;
-  /// Clocks of the command bus that an activate, or a read or write, takes. Every other command takes one.
-  Clock activate_clocks() const { return two_cycle_commands == TwoCycleCommands::kNone ? 1 : 2; }
-  Clock column_clocks() const { return two_cycle_commands == TwoCycleCommands::kAll ? 2 : 1; }
+  /// Clocks of the command bus that an activate takes, a read or write, and every other command.
+  Clock activate_clocks() const {
+    return two_cycle_commands == TwoCycleCommands::kNone ? 1 : 2 * other_clocks();
+  }
+  Clock column_clocks() const { return two_cycle_commands == TwoCycleCommands::kAll ? 2 : other_clocks(); }
+  /// ACT-1 and ACT-2 need not follow each other.
+  bool splits_activates() const {
+    return two_cycle_commands == TwoCycleCommands::kSplitActivate ||
+           two_cycle_commands == TwoCycleCommands::kEvery;
+  }
+  Clock other_clocks() const { return two_cycle_commands == TwoCycleCommands::kEvery ? 2 : 1; }
   bool split_command_bus = false;  ///< commands to rows and to columns have a bus each
   /// Lines of 64 bytes in a turn of reads or of writes, while somebody waits who has the other alone. Own
   /// choice: two queues of 64, so that a drain whose writes go on coming is not cut short. The uMCTL2

@@ -15,6 +15,7 @@ std::span<const DramDevice> ddr4_presets();
 std::span<const DramDevice> ddr5_presets();
 std::span<const DramDevice> mrdimm_presets();
 std::span<const DramDevice> lpddr5_presets();
+std::span<const DramDevice> lpddr6_presets();
 std::span<const DramDevice> hbm_presets();
 std::span<const DramDevice> gddr_presets();
 /// No products: for closed forms and comparisons.

@@ -68,12 +68,19 @@ constexpr std::array kLpddr5Densities{Density{8, 4, 210, 120}, Density{12, 4, 28
                                       Density{16, 4, 280, 140}, Density{24, 4, 380, 190},
                                       Density{32, 4, 380, 190}};
 
+// JESD209-6, Table 302, as quoted by Ramulator 2, by the density of two sub-channels, of which each has half:
+// none for more than 32 Gb. Columns of 12 bits hold 8/9 payload. Per-bank refreshes are those of LPDDR5 with
+// the same tRFC.
+constexpr std::array kLpddr6Widths{Width{12, 4, 1536}};
+constexpr std::array kLpddr6Densities{Density{8, 4, 280, 140}, Density{16, 4, 380, 190}};
+
 constexpr std::array kStandards{
     Standard{DramStandard::kDdr3, "DDR3", kDdr3Widths, kDdr3Densities, 1, 8},
     Standard{DramStandard::kDdr4, "DDR4", kDdr4Widths, kDdr4Densities, 8, 8},
     Standard{DramStandard::kDdr5, "DDR5", kDdr5Widths, kDdr5Densities, 8, 8},
     Standard{DramStandard::kMrdimm, "MRDIMM", kDdr5Widths, kDdr5Densities, 1, 8},
     Standard{DramStandard::kLpddr5, "LPDDR5", kLpddr5Widths, kLpddr5Densities, 1, 0},
+    Standard{DramStandard::kLpddr6, "LPDDR6", kLpddr6Widths, kLpddr6Densities, 1, 0},
 };
 
 /// What else the width decides: activates, limited by the page (512 B of DDR4 x4, 2 KiB of x16, otherwise 1
@@ -228,36 +235,50 @@ void choose_devices(DramDevice& preset, const DramDevices& devices) {
   organisation.stack = devices.stack;
   set_density(preset, row_of(standard.densities, &Density::gigabits,
                              devices.density.value_or(organisation.density), preset, "density", "", "Gb"));
-  const std::uint64_t row_bits =
-      std::uint64_t{organisation.banks_in_rank()} * organisation.columns * organisation.device_width;
+  const std::uint64_t row_bits = organisation.payload(std::uint64_t{organisation.banks_in_rank()} *
+                                                      organisation.columns * organisation.device_width);
   organisation.rows = static_cast<std::uint32_t>((std::uint64_t{organisation.density} << 30U) / row_bits);
   set_ecc(organisation, standard, devices.ecc_width);
 }
 
-// A burst of 32 in bank-group mode (JESD209-5, as in gem5) is two of 16 beats as far apart as commands to one
-// bank group are, in one command: the clocks between its halves are another's, so that two of them follow
-// each other at twice the distance on average. What counts from the command to the end of the data, or of the
-// array's work, counts from the second half.
+// A long burst is two short ones in one command, with clocks between its halves that are another's, so that
+// two of them follow each other at twice the distance on average. LPDDR5 in bank-group mode (JESD209-5, as in
+// gem5): the halves are as far apart as commands to one bank group. LPDDR6 (JESD209-6, Tables 269-272 and
+// 382, as quoted by Ramulator 2): 24 beats lie between them, and the next command to the group comes that
+// much later. What counts from the command to the end of the data, or of the array's work, counts from the
+// second half.
 void choose_burst(DramDevice& preset, std::uint32_t beats) {
   DramOrganisation& organisation = preset.organisation;
-  if (preset.standard != DramStandard::kLpddr5) {
+  const bool long_ones = preset.standard == DramStandard::kLpddr5 || preset.standard == DramStandard::kLpddr6;
+  if (!long_ones) {
     throw InputError({"'" + std::string(preset.name) + "' has bursts of one length",
                       std::to_string(beats),
-                      "no such key, or a preset of LPDDR5",
+                      "no such key, or a preset of LPDDR5 or LPDDR6",
                       {}},
                      "burst_length");
   }
-  if (beats == organisation.burst_length) return;
+  const std::uint32_t own = organisation.burst_length;
+  if (beats == own) return;
+  if (beats != 2 * own) {
+    throw InputError({"'" + std::string(preset.name) + "' has no such bursts",
+                      std::to_string(beats),
+                      std::to_string(own) + " or " + std::to_string(2 * own),
+                      {}},
+                     "burst_length");
+  }
   DramTiming& timing = preset.timing;
-  const Clock half = timing.tCCD_L;  // from the first half to the second
+  const Clock half = preset.standard == DramStandard::kLpddr6  // from the first half to the second
+                         ? 2 * static_cast<Clock>(organisation.burst_clocks)
+                         : timing.tCCD_L;
   organisation.burst_gap = static_cast<std::uint32_t>(half) - organisation.burst_clocks;
   organisation.burst_length *= 2;
   organisation.burst_clocks *= 2;
   timing.tRTW += half;
   timing.tRTP += half;
+  timing.tCCD_S *= 2;
   for (Clock DramTiming::* const apart :
-       {&DramTiming::tCCD_S, &DramTiming::tCCD_L, &DramTiming::tCCD_L_WR, &DramTiming::tCCD_L_WR2})
-    timing.*apart *= 2;
+       {&DramTiming::tCCD_L, &DramTiming::tCCD_L_WR, &DramTiming::tCCD_L_WR2})
+    timing.*apart += half;
 }
 
 }  // namespace cxloom

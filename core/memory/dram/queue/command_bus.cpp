@@ -4,9 +4,10 @@ namespace cxloom {
 
 DramCommandBus::DramCommandBus(const DramDevice& device, std::uint32_t sub_channel)
     : split_(device.split_command_bus),
-      split_activate_(device.two_cycle_commands == TwoCycleCommands::kSplitActivate),
+      split_activate_(device.splits_activates()),
       activate_clocks_(device.activate_clocks()),
       column_clocks_(device.column_clocks()),
+      other_clocks_(device.other_clocks()),
       sub_channel_(sub_channel),
       banks_in_rank_(device.organisation.banks_in_rank()) {}
 

@@ -1,4 +1,4 @@
-// The command bus of a sub-channel: when it is free again, for commands that take one clock of it or two.
+// The command bus of a sub-channel: when it is free again, for commands that take one clock of it or several.
 // Whoever watches commands sees them here.
 #pragma once
 
@@ -22,7 +22,7 @@ class DramCommandBus {
   /// The first clock that is free for commands to columns (read, write), or to rows.
   Clock free(bool column) const { return free_[column && split_]; }
   /// An ACT-1 waits for the ACT-2 before it, which goes in the first clock that no other command takes.
-  Clock free_for_activate() const { return free_[0] + static_cast<Clock>(second_half_by_ != kNeverClock); }
+  Clock free_for_activate() const { return free_[0] + second_half_; }
 
   /// `bank` counts in the sub-channel; of a command to a rank or a set of banks it is the first. `burst`:
   /// whose row or column it is.
@@ -44,27 +44,35 @@ class DramCommandBus {
   const bool split_activate_;  ///< ACT-1 and ACT-2 need not follow each other
   const Clock activate_clocks_;
   const Clock column_clocks_;
+  const Clock other_clocks_;  ///< of every other command, and of ACT-1 and ACT-2
   const std::uint32_t sub_channel_;
   const std::uint32_t banks_in_rank_;
   DramCommandLog* log_ = nullptr;
   std::array<Clock, 2> free_{};         ///< commands to rows (or all), commands to columns
-  Clock second_half_by_ = kNeverClock;  ///< an ACT-2 goes in a free clock until this one
+  Clock second_half_by_ = kNeverClock;  ///< an ACT-2 goes in a pause before this clock, or then
+  Clock second_half_ = 0;               ///< clocks that it takes; 0: none is to come
 };
 
 inline void DramCommandBus::hold(DramCommand command, Clock now) {
   const bool column = command >= DramCommand::kRead && command <= DramCommand::kWritePrecharge;
   const bool activate = command == DramCommand::kActivate;
   Clock& free = free_[column && split_];
-  if (now > free) second_half_by_ = kNeverClock;  // it went in the pause
+  if (now >= free + other_clocks_) {  // it went in the pause
+    second_half_by_ = kNeverClock;
+    second_half_ = 0;
+  }
   if (activate && split_activate_) {
-    free = now + 1;
-    second_half_by_ = now + kLongestActivate;
+    free = now + other_clocks_;
+    // So that another command of two clocks, after a pause of one, does not make it late.
+    second_half_by_ = now + kLongestActivate - 2 * (other_clocks_ - 1);
+    second_half_ = other_clocks_;
     return;
   }
-  free = now + (column ? column_clocks_ : activate ? activate_clocks_ : 1);
+  free = now + (column ? column_clocks_ : activate ? activate_clocks_ : other_clocks_);
   if (free >= second_half_by_) {  // it has to go now
+    free += second_half_;
     second_half_by_ = kNeverClock;
-    ++free;
+    second_half_ = 0;
   }
 }
 

@@ -29,8 +29,9 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
   params.ranks = 1U << random.below(3);
   const bool others = device.standard != DramStandard::kNone && device.standard != DramStandard::kDdr3;
   if (others && random.chance(0.5)) {
-    const bool wide = device.standard == DramStandard::kLpddr5 || device.standard == DramStandard::kMrdimm;
-    params.device_width = device.organisation.device_width;  // none of them is stacked
+    const bool wide = device.standard == DramStandard::kLpddr5 || device.standard == DramStandard::kLpddr6 ||
+                      device.standard == DramStandard::kMrdimm;  // none of which are stacked
+    params.device_width = device.organisation.device_width;
     if (!wide) params.device_width = 4U << random.below(3);
     params.density = 8U << random.below(2);
     if (device.standard == DramStandard::kDdr5 && random.chance(0.3)) params.density = 24;
@@ -56,8 +57,9 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
     params.refresh_postpone = static_cast<std::uint32_t>(random.below(9));
   if (random.chance(0.4)) params.power_down = Time{static_cast<std::int64_t>(random.below(500'000))};
   const TwoCycleCommands two_cycle[] = {TwoCycleCommands::kNone, TwoCycleCommands::kActivate,
-                                        TwoCycleCommands::kSplitActivate, TwoCycleCommands::kAll};
-  if (random.chance(0.3)) params.two_cycle_commands = two_cycle[random.below(4)];
+                                        TwoCycleCommands::kSplitActivate, TwoCycleCommands::kAll,
+                                        TwoCycleCommands::kEvery};
+  if (random.chance(0.3)) params.two_cycle_commands = two_cycle[random.below(5)];
   return params;
 }
 

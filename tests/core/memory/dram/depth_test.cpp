@@ -89,7 +89,8 @@ double bandwidth(const DramParams& params, const Pattern& pattern, std::uint64_t
 /// once.
 std::uint64_t round_of(const DramDevice& device, std::uint32_t ranks) {
   const DramOrganisation& o = device.organisation;
-  return std::uint64_t{o.sub_channels} * o.bank_groups * o.banks * ranks * o.pseudo_channels * o.columns * (o.width / 8);
+  return std::uint64_t{o.sub_channels} * o.bank_groups * o.banks * ranks * o.pseudo_channels *
+         o.bursts_in_row() * o.burst_bytes();
 }
 /// So many distances that cover it evenly. As a round is a power of two, an odd number of them has as many
 /// phases in a row of one bank.

@@ -32,7 +32,7 @@ struct Forms {
   /// Limited by activates, by the banks, or by the command bus: a line needs an ACT, its bursts and a PRE.
   double random() const {
     const auto columns = static_cast<Clock>(bursts) * device.column_clocks();
-    const Clock rows = device.activate_clocks() + 1;
+    const Clock rows = device.activate_clocks() + device.other_clocks();
     const Clock bus = device.split_command_bus ? std::max(rows, columns) : rows + columns;
     const double by_activates = 4 * 64.0 / ns(std::max({t.tFAW, 4 * t.tRRD_S, 4 * bus})) * available;
     return std::min(by_activates, organisation.banks_in_rank() * organisation.ranks * one_bank());

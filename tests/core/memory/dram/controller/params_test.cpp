@@ -59,6 +59,7 @@ TEST(DramParams, ThePeakOfAPresetIsThatOfItsName) {
   EXPECT_NEAR(peak("LPDDR5-6400"), 12.8, 1e-9);
   EXPECT_NEAR(peak("LPDDR5X-8533"), 17.0 + 0.2 / 3, 1e-9);
   EXPECT_NEAR(peak("LPDDR5X-9600"), 19.2, 1e-9);
+  EXPECT_NEAR(peak("LPDDR6-10667"), 2 * 32 / 2.25, 1e-9);  // 10.667 x 24/8 x 8/9
   EXPECT_NEAR(peak("HBM2-2000"), 32.0, 1e-9);
   EXPECT_NEAR(peak("HBM2E-3600"), 57.6, 1e-9);
   EXPECT_NEAR(peak("HBM3E-9600"), 76.8, 1e-9);
@@ -118,7 +119,7 @@ TEST(DramParams, TheDevicesOfAPresetAreThoseOfItsStandard) {
   for (const DramDevice& device : dram_presets()) {
     const DramOrganisation& own = device.organisation;
     EXPECT_EQ((std::uint64_t{own.density} << 30U),
-              std::uint64_t{own.banks_in_rank()} * own.rows * own.columns * own.device_width)
+              own.payload(std::uint64_t{own.banks_in_rank()} * own.rows * own.columns * own.device_width))
         << device.name;
     if (device.standard == DramStandard::kNone) continue;
     const DramDevice chosen =
@@ -154,6 +155,8 @@ TEST(DramParams, WidthAndDensityChangeWhatTheStandardSays) {
       {"DDR5-5600", 4, 32, 8, 4, 1U << 17U, 2048, 8, 8, 14, 32, 1148, 532, 1365, 64},
       {"LPDDR5-6400", 16, 8, 4, 4, 1U << 15U, 1024, 1, 4, 4, 16, 168, 96, 195, 1},
       {"LPDDR5-6400", 16, 32, 4, 4, 1U << 17U, 1024, 1, 4, 4, 16, 304, 152, 195, 4},
+      {"LPDDR6-10667", 12, 8, 4, 4, 1U << 15U, 1536, 1, 10, 10, 40, 747, 374, 1302, 2},
+      {"MRDIMM-8800", 16, 32, 4, 4, 1U << 17U, 1024, 2, 16, 22, 80, 1804, 836, 2144, 32},
   };
   for (const Row& row : rows) {
     const std::string what =
@@ -181,6 +184,11 @@ TEST(DramParams, DevicesThatThereAreNotAreRefused) {
   EXPECT_TRUE(contains(refused(devices_of("DDR4-3200", 8, 32)).detail().allowed, "8Gb or 16Gb"));
   EXPECT_EQ(refused(devices_of("LPDDR5-6400", 8, 16)).path(), "device_width");
   EXPECT_EQ(refused(devices_of("HBM3-6400", 8, 16)).path(), "device_width");
+  EXPECT_EQ(refused(devices_of("LPDDR6-10667", 12, 32)).path(), "density");
+  EXPECT_TRUE(contains(refused(devices_of("LPDDR6-10667", 12, 32)).detail().allowed, "8Gb or 16Gb"));
+  DramParams mrdimm = of("MRDIMM-8800");
+  mrdimm.stack = 2;
+  EXPECT_EQ(refused(mrdimm).path(), "stack");
   DramParams stacked = of("LPDDR5-6400");
   stacked.stack = 2;
   EXPECT_EQ(refused(stacked).path(), "stack");

@@ -46,6 +46,8 @@ const std::vector<Worked> kWorked{
     {"MRDIMM-12800", 51.2, .924, 51.2, 84.6, 18.8, 51.2, .98},
     {"LPDDR5X-8533", 17.1, .928, 13.7, 16.8, 27.2, 64.7},
     {"LPDDR5X-9600", 19.2, .928, 15.4, 16.8, 26.7, 63.3, .95},
+    // The page of facts has 16.2 for the banks, with the tRP of all banks.
+    {"LPDDR6-10667", 14.2, .903, 14.2, 17.0, 27.0, 85.1, .90},
     {"HBM2E-3600", 28.8, .910, 14.4, 20.9, 17.8, 46.7},
     // At random one stack id goes on while the other is refreshed; a stream may wait for both.
     {"HBM3E-9600", 38.4, .897, 17.1, 45.94, 15.8, 51.7, 1.08, .96},
@@ -67,7 +69,7 @@ class PublishedForms {
   double peak() const { return o_.pseudo_channels * 64.0 / ns(bursts_ * o_.burst_clocks); }
   double available() const { return 1 - static_cast<double>(t_.tRFC) / static_cast<double>(t_.tREFI); }
   double random() const {
-    const Clock rows = device_.activate_clocks() + 1;
+    const Clock rows = device_.activate_clocks() + device_.other_clocks();
     const Clock columns = bursts_ * device_.column_clocks();
     const Clock bus = device_.split_command_bus ? std::max(rows, columns) : rows + columns;
     const double activates = o_.pseudo_channels * 4 * 64.0 / ns(std::max(t_.tFAW, 4 * t_.tRRD_S));

@@ -230,7 +230,7 @@ class RunningSystem {
   }
   static nb::list command_names() {
     nb::list names;
-    for (int i = 0; i <= static_cast<int>(DramCommand::kPowerUp); ++i)
+    for (std::size_t i = 0; i < kDramCommandCount; ++i)
       names.append(std::string(to_text(static_cast<DramCommand>(i))));
     return names;
   }

@@ -132,7 +132,7 @@ PARTS = {
     "docs/model/adapters.md": [DEVICE, MEDIA],
     "docs/model/cached.md": [DEVICE],
     "docs/model/curve.md": [DEVICE],
-    "docs/model/dram.md": [MEDIA, MEDIA],
+    "docs/model/dram.md": [MEDIA, MEDIA, MEDIA],
     "docs/model/failures.md": [FABRIC],
     "docs/model/flash.md": [DEVICE],
     "docs/model/copy.md": [COPIES],

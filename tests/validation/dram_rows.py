@@ -143,6 +143,25 @@ def device_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.ecc_width", reads, f"{AT}.ecc_width", (0, 8), RISES, of_memory("energy_uj"))
 
 
+def row_hammer_rows() -> Iterator[Turn]:
+    """What is done against rows that are opened too often."""
+    name, at = "media.dram.row_hammer", f"{AT}.row_hammer"
+    reads = dram({"reads": 1.0})
+    one_bank = dram(
+        {"reads": 1.0, "pattern": "strided", "stride": "1MiB", "footprint": "4GiB"}, bank_hash="none"
+    )
+    yield Turn(name, one_bank, at, ({}, {"prac": True}), RISES, latency)
+    yield Turn(f"{name}.prac", one_bank, f"{at}.prac", (False, True), RISES, latency)
+    alerts = dram({"reads": 1.0}, row_hammer={"prac": True, "alert_at": 1})
+    yield Turn(f"{name}.alert_at", alerts, f"{at}.alert_at", (1, 1000), RISES, bandwidth)
+    yield Turn(f"{name}.alert_commands", alerts, f"{at}.alert_commands", (1, 4), FALLS, bandwidth)
+    managed = changed(reads, (f"{AT}.refresh", "all-bank"))
+    yield Turn(f"{name}.raaimt", managed, f"{at}.raaimt", (4, 40), RISES, bandwidth)
+    often = changed(managed, (at, {"raaimt": 4}))
+    count = of_memory("refresh_managements")
+    yield Turn(f"{name}.raammt", often, f"{at}.raammt", (4, 24), FALLS, count)
+
+
 def scheduler_system() -> Spec:
     """A host that streams beside one that reads at random."""
     work = {"requests": 4000, "reads": 1.0, "footprint": "1GiB"}
@@ -260,5 +279,6 @@ def dram_rows() -> Iterator[Turn]:
     two_cycle = f"{AT}.two_cycle_commands"
     yield Turn(f"{name}.two_cycle_commands", tight, two_cycle, ("split-activate", "all"), FALLS, bandwidth)
     yield from scheduler_rows()
+    yield from row_hammer_rows()
     yield from timing_rows()
     yield from current_rows()

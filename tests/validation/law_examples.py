@@ -64,6 +64,14 @@ def rows_in_turn(footprint: str) -> Spec:
     return {**spec, "outputs": {"requests": True, "commands": True}}
 
 
+def hammered(alert_at: int) -> Spec:
+    """Rows that drive each other out of their banks, counted and managed."""
+    hammer = {"prac": True, "alert_at": alert_at, "raaimt": 2}
+    spec = alone({"kind": "dram", "preset": "DDR5-4800", "row_hammer": hammer}, 0.5)
+    spec["workload"]["host"] |= {"pattern": "random", "footprint": "1GiB"}
+    return {**spec, "outputs": {"requests": True, "commands": True}}
+
+
 def cached() -> Spec:
     """A cache that holds half of what is read."""
     spec = alone({"kind": "fixed"}, 1.0)
@@ -350,6 +358,7 @@ EXAMPLES = [
     *(fails(engine) for engine in (False, True)),
     *(all_answered(every) for every in (7, 1_000_000)),
     *(rows_in_turn(footprint) for footprint in ("64KiB", "64MiB")),
+    *(hammered(alert_at) for alert_at in (1, 100_000)),
     cached(),
     *(paged(reads) for reads in (0.5, 1.0)),
     paged(1.0, prefetch="next-line"),

@@ -21,9 +21,11 @@ BankAddress bank_of(const DramCommandRecord& record, const DramDevice& device) {
   switch (record.command) {
     case DramCommand::kPrechargeAll:
     case DramCommand::kRefreshAll:
+    case DramCommand::kManageAll:
     case DramCommand::kPowerDown:
     case DramCommand::kPowerUp: return {};
     case DramCommand::kRefreshSame:
+    case DramCommand::kManageSame:
       if (device.refresh_set == RefreshSet::kBankOfEveryGroup)
         return {kNone, static_cast<std::int16_t>(record.bank)};
       [[fallthrough]];

@@ -247,6 +247,8 @@ class Component(TypedDict, total=False):
     refreshes: Any
     refresh_share: Any
     power_down_share: Any
+    refresh_managements: Any
+    row_alerts: Any
     energy_uj: Any
     energy_background_uj: Any
     energy_activate_uj: Any
@@ -306,6 +308,8 @@ class Component(TypedDict, total=False):
     cache_refreshes: Any
     cache_refresh_share: Any
     cache_power_down_share: Any
+    cache_refresh_managements: Any
+    cache_row_alerts: Any
     cache_energy_uj: Any
     cache_energy_background_uj: Any
     cache_energy_activate_uj: Any
@@ -365,6 +369,8 @@ class Component(TypedDict, total=False):
     backing_refreshes: Any
     backing_refresh_share: Any
     backing_power_down_share: Any
+    backing_refresh_managements: Any
+    backing_row_alerts: Any
     backing_energy_uj: Any
     backing_energy_background_uj: Any
     backing_energy_activate_uj: Any

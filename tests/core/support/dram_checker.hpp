@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "memory/dram/controller/params.hpp"
+#include "memory/dram/device/clock.hpp"
 #include "memory/dram/device/command.hpp"
 
 namespace cxloom::test {
@@ -59,6 +60,8 @@ class DramChecker {
         break;
       case DramCommand::kRefreshAll:
       case DramCommand::kRefreshSame: refresh(r, rank); break;
+      case DramCommand::kManageAll:
+      case DramCommand::kManageSame: manage(r, rank); break;
       default: column(r, rank);
     }
   }
@@ -80,7 +83,8 @@ class DramChecker {
   struct Bank {
     bool open = false;
     std::uint32_t row = 0;
-    Clock activate = kLongAgo, precharge = kLongAgo, read = kLongAgo, write = kLongAgo, refresh = kLongAgo;
+    Clock activate = kLongAgo, precharge = kLongAgo, read = kLongAgo, write = kLongAgo,
+          refreshed = kLongAgo;  ///< it is ready again
   };
   struct Data {
     Clock end = kLongAgo;
@@ -97,6 +101,7 @@ class DramChecker {
     Clock activate = kLongAgo, precharge = kLongAgo, read = kLongAgo, write = kLongAgo, refresh = kLongAgo;
     Clock last_command = kLongAgo, last_power_up = kLongAgo, last_power_down = kLongAgo;
     Clock last_refresh = 0;
+    Clock managements = 0;  ///< since then
     bool asleep = false;
   };
 
@@ -127,7 +132,7 @@ class DramChecker {
     need(r, r.clock >= free, "two commands on the command bus");
     const bool every = two_cycle == TwoCycleCommands::kEvery;
     const Clock half = every ? 2 : 1;
-    if (every || two_cycle == TwoCycleCommands::kSplitActivate) {  // the first free clock is that of ACT-2
+    if (every || two_cycle == TwoCycleCommands::kSplitActivate) {  // the first pause is that of ACT-2
       if (r.clock >= free + half) second_half_due_ = false;
       need(r, !second_half_due_ || r.clock + half - activated_ <= 8, "no clock for ACT-2 within tAAD");
       need(r, !activate || !second_half_due_, "ACT-1 before the ACT-2 of another");
@@ -145,7 +150,7 @@ class DramChecker {
     need(r, !bank.open, "ACT to an open bank");
     apart(r, bank.precharge, t_.tRP, "tRP");
     apart(r, bank.activate, t_.tRAS + t_.tRP, "tRC");
-    apart(r, bank.refresh, refresh_ == DramRefreshScope::kSet ? t_.tRFC_SB : t_.tRFC, "tRFC");
+    need(r, r.clock >= bank.refreshed, "tRFC");
     apart(r, group.activate, t_.tRRD_L, "tRRD_L");
     apart(r, rank.activate, t_.tRRD_S, "tRRD_S");
     if (refresh_ == DramRefreshScope::kSet) apart(r, rank.refresh, t_.tREFSB_ACT, "tREFSB_ACT");
@@ -246,8 +251,8 @@ class DramChecker {
       Bank& bank = rank.banks[i];
       need(r, !bank.open, "REF with an open bank");
       apart(r, bank.precharge, t_.tRP, "tRP before REF");
-      apart(r, bank.refresh, all ? t_.tRFC : t_.tRFC_SB, "REF to REF");
-      bank.refresh = r.clock;
+      need(r, r.clock >= bank.refreshed, "REF to REF");
+      bank.refreshed = r.clock + (all ? t_.tRFC : t_.tRFC_SB);
     }
     if (!all) {
       apart(r, rank.refresh, t_.tRFC_SB, "REF to REF");
@@ -258,9 +263,28 @@ class DramChecker {
     });
     const Clock interval = all ? t_.tREFI : t_.tREFI_SB;
     // Put off by no more than is allowed, and the time to close the banks.
-    const Clock closing = 2 * (t_.tRAS + t_.tRP + t_.tRFC + t_.CWL + t_.tWR + t_.tXP);
+    Clock closing = 2 * (t_.tRAS + t_.tRP + t_.tRFC + t_.CWL + t_.tWR + t_.tXP);
+    closing += rank.managements * closing;  // management goes first
     need(r, r.clock - rank.last_refresh <= (postpone_ + 2) * interval + closing, "a refresh too late");
     rank.refresh = rank.last_refresh = r.clock;
+    rank.managements = 0;
+  }
+
+  void manage(const DramCommandRecord& r, Rank& rank) {
+    const bool all = r.command == DramCommand::kManageAll;
+    const auto sets = device_.refresh_sets(DramRefreshScope::kSet);
+    // A rank is busy as long as for a refresh, or after an alert for 350 ns.
+    const Clock whole = std::min(t_.tRFC, DramClock(device_.clock).edge_at(Time{350'000}));
+    for (std::uint32_t i = 0; i < rank.banks.size(); ++i) {
+      if (!all && i % sets != r.bank) continue;
+      Bank& bank = rank.banks[i];
+      need(r, !bank.open, "RFM with an open bank");
+      apart(r, bank.precharge, t_.tRP, "tRP before RFM");
+      need(r, r.clock >= bank.refreshed, "REF to RFM");
+      bank.refreshed = r.clock + (all ? whole : t_.tRFC_SB);
+    }
+    if (!all) rank.refresh = r.clock;
+    ++rank.managements;
   }
 
   void power(const DramCommandRecord& r, Rank& rank) {
@@ -288,7 +312,7 @@ class DramChecker {
   std::array<Clock, 2> bus_free_{};
   bool second_half_due_ = false;  ///< of LPDDR5's last activate
   Clock activated_ = kLongAgo;    ///< its ACT-1
-  std::array<Data, 2> data_;  ///< by pseudo channel
+  std::array<Data, 2> data_;      ///< by pseudo channel
   std::uint64_t count_ = 0;
   std::map<std::string, std::uint64_t> violations_;
   std::map<std::string, Clock> first_;

@@ -76,6 +76,17 @@ def shares(look: Look, value: float, name: str) -> None:
         look.equal(value, 0.0)
 
 
+@law("per_memory.*.refresh_managements", "per_memory.*.row_alerts")
+def managements(look: Look, value: int, name: str) -> None:
+    hammer = media(look, name)["row_hammer"]
+    if look.path[-1] == "refresh_managements":
+        look.equal(value, look.commands(name, "RFM", "RFMSB"))
+    elif hammer["alert_at"] > at(look, name)["activates"]:
+        look.equal(value, 0)
+    else:
+        look.within(value, 0, at(look, name)["activates"])
+
+
 PARTS = ("background", "activate", "read", "write", "refresh")
 
 
@@ -86,6 +97,7 @@ def energy(look: Look, value: float, name: str) -> None:
     look.equal(measures["energy_uj"], float(sum(measures[f"energy_{part}_uj"] for part in PARTS)))
     look.equal(measures["power_mw"] * look.length, measures["energy_uj"] * 1e6)
     causes = {"activate": "activates", "read": "media_read_gb_per_s", "write": "media_write_gb_per_s"}
-    causes["refresh"] = "refreshes"
     for part, cause in causes.items():
         look.equal(measures[f"energy_{part}_uj"] > 0, measures[cause] > 0)
+    refreshed = measures["refreshes"] + measures.get("refresh_managements", 0)
+    look.equal(measures["energy_refresh_uj"] > 0, refreshed > 0)

@@ -40,13 +40,12 @@ DramChannel::DramChannel(const DramConfig& config, const MediaRegistry& kinds, s
           config_,
           make_refresh_policy(kinds.refresh_policies, config_.refresh, {config_.device, queue_, timers_}),
           {timers_, bus_, unused_}, timers_, bus_, ranks_, counters_),
-      rows_(row_policy_of(config_, kinds.row_policies)),
+      rows_(counted_rows(row_policy_of(config_, kinds.row_policies), refresher_, floor_, next_due_)),
       scheduler_(scheduler_of(config_, kinds.schedulers, queue_, timers_)),
       within_banks_(scheduler_->within_banks()),
       arbiter_(
           {config_, queue_, requesters_, unused_, refresher_, *rows_, *scheduler_, timers_, bus_, ranks_}),
-      may_be_alone_(within_banks_ && !arbiter_.times_out() && config.read_queue > 1 &&
-                    config.write_queue > 1),
+      may_be_alone_(within_banks_ && !rows_may_close_ && config.read_queue > 1 && config.write_queue > 1),
       next_due_(std::min(refresher_.due(), scheduler_->due())),
       arrivals_(config_, scheduler_->in_order()),
       write_places_(config.write_queue),
@@ -60,10 +59,9 @@ inline Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
   const Clock hit = timing_.CL + burst_;
   const DramTimers::Bank& bank = timers_.bank(burst.bank);
   if (load_[burst.bank] != 0 || bank.row == burst.row) return hit;
-  // The row of a bank that nobody else wants may be closed before it comes, by a refresh or a timeout, but
-  // not opened.
+  // A refresh or a timeout may close the row of a bank that nobody else wants, but none is opened there.
   const bool closed = bank.row == DramTimers::kClosed || refresher_.draining() != 0 || next_due_ <= ready ||
-                      refresher_.owed(bank.rank) || arbiter_.times_out();
+                      refresher_.owed(bank.rank) || rows_may_close_;
   return hit + timing_.tRCD + (closed ? 0 : timing_.tRP);
 }
 

@@ -27,6 +27,7 @@
 #include "memory/dram/queue/unused_rows.hpp"
 #include "memory/dram/queue/write_filter.hpp"
 #include "memory/dram/queue/write_places.hpp"
+#include "memory/dram/refresh/counted_rows.hpp"
 #include "memory/dram/refresh/refresher.hpp"
 #include "memory/dram/row_policy/row_policy.hpp"
 #include "memory/dram/scheduler/scheduler.hpp"
@@ -169,14 +170,16 @@ class DramChannel {
   DramRefresher refresher_;
   const std::unique_ptr<DramRowPolicy> rows_;
   const std::unique_ptr<DramScheduler> scheduler_;
-  const bool within_banks_;    ///< the scheduler chooses
+  const bool within_banks_;  ///< the scheduler chooses
+  /// At any time, though nobody wants another.
+  const bool rows_may_close_ = rows_->times_out() || refresher_.manages();
   DramRequesters requesters_;  ///< of bursts arriving or queued, not of one alone
   DramArbiter arbiter_;
 
   Clock floor_ = 0;  ///< everything before it has happened
   Alone alone_;
-  /// A burst by itself needs no choice: the scheduler holds nothing back, no row times out, no queue is full
-  /// with it.
+  /// A burst by itself needs no choice: the scheduler holds nothing back, no row times out, no activate makes
+  /// management due, no queue is full with it.
   const bool may_be_alone_;
   Clock next_due_ = kNeverClock;  ///< of a refresh, or of the scheduler
 

@@ -27,6 +27,8 @@ struct DramMeasured : DramCounters {
   std::uint64_t write_queue_max = 0;
   double refresh_share = 0;
   double power_down_share = 0;
+  std::optional<std::uint64_t> refresh_managements;
+  std::optional<std::uint64_t> row_alerts;
   std::optional<double> energy;
   std::optional<double> background;
   std::optional<double> activate;
@@ -64,6 +66,10 @@ constexpr std::array kDramMeasures{
                                           "share of time that a bank is being refreshed, mean"),
     measure<&DramMeasured::power_down_share>("power_down_share", "",
                                              "share of time that a rank is in power-down, mean"),
+    measure<&DramMeasured::refresh_managements>("refresh_managements", "",
+                                                "refresh management commands, if activates are managed"),
+    measure<&DramMeasured::row_alerts>("row_alerts", "",
+                                       "alerts of devices that count the activates of each row"),
     measure<&DramMeasured::energy>("energy_uj", "uJ", "energy of the devices, if their currents are known"),
     measure<&DramMeasured::background>("energy_background_uj", "uJ", "of it standby and power-down"),
     measure<&DramMeasured::activate>("energy_activate_uj", "uJ", "of it activate and precharge"),
@@ -320,14 +326,16 @@ void DramMedia::report(MeasureSink& sink) const {
   measured.hit_rate = mean_value(static_cast<double>(n.hits), static_cast<double>(n.reads + n.writes));
   measured.read_rate = share(bytes(n.reads), nanoseconds);
   measured.write_rate = share(bytes(n.writes), nanoseconds);
-  measured.bus = share((n.reads + n.writes) * organisation.burst_clocks,
-                       bus_clocks * organisation.pseudo_channels);
+  measured.bus =
+      share((n.reads + n.writes) * organisation.burst_clocks, bus_clocks * organisation.pseudo_channels);
   measured.read_queue_mean = share(n.read_queue, bus_clocks);
   measured.read_queue_max = most_queued_[0];
   measured.write_queue_mean = share(n.write_queue, bus_clocks);
   measured.write_queue_max = most_queued_[1];
   measured.refresh_share = share(static_cast<double>(n.refreshes) * refreshing, rank_clocks);
   measured.power_down_share = share(n.asleep_closed + n.asleep_open, rank_clocks);
+  if (config_.management.on()) measured.refresh_managements = n.managements;
+  if (config_.management.alert_at != 0) measured.row_alerts = n.alerts;
   if (config_.device.currents.VDD != 0) {
     const DramEnergy energy = dram_energy(config_, refresh, n, clocks);
     measured.energy = energy.total();

@@ -227,6 +227,8 @@ void DramParams::describe(Schema<DramParams>& schema) {
           "commands may go between their halves), or with them reads and writes (all), or every command and "
           "each half of an activate (every). Usual is all for DDR5, MRDIMM and GDDR7, split-activate for "
           "LPDDR5, every for LPDDR6, activate for HBM, none for DDR3, DDR4 and GDDR6.");
+  schema.field("row_hammer", &DramParams::row_hammer)
+      .doc("What is done against rows that are opened so often that their neighbours lose data; off.");
   schema.field("timing", &DramParams::timing).doc("Timings that differ from the preset's.");
   schema.field("currents", &DramParams::currents).doc("Currents that differ from the preset's.");
   schema.rule("write_low must be below write_high",
@@ -265,6 +267,7 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   DramDevice& device = config.device;
   choose_devices(device, {params.device_width, params.density, params.stack, params.ecc_width});
   if (params.burst_length) choose_burst(device, *params.burst_length);
+  if (params.row_hammer.prac) count_activates(device);
   override_timing(device, params.timing, params.currents);
   delay_reads(device, params.buffer_delay);
   if (params.two_cycle_commands != TwoCycleCommands::kUsual)
@@ -299,6 +302,7 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   config.refresh = params.refresh;
   config.refresh_scope = scope_of(params.refresh.kind, device);
   config.refresh_postpone = params.refresh_postpone;
+  config.management = management_of(params.row_hammer, device);
   if (params.power_down) config.power_down = clock.edge_at(*params.power_down);
 
   check_timing(config);

@@ -7,6 +7,7 @@
 
 #include "base/memory_estimate.hpp"
 #include "base/parameters.hpp"
+#include "memory/dram/controller/row_hammer_params.hpp"
 #include "memory/dram/controller/timing_params.hpp"
 #include "memory/dram/device/config.hpp"
 
@@ -39,6 +40,7 @@ struct DramParams {
   std::uint32_t refresh_postpone = 0;
   std::optional<Time> power_down;
   TwoCycleCommands two_cycle_commands = TwoCycleCommands::kUsual;
+  DramRowHammerParams row_hammer;
   DramTimingParams timing;
   DramCurrentParams currents;
 

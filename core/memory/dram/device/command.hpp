@@ -18,13 +18,16 @@ enum class DramCommand : std::uint8_t {
   kWritePrecharge,
   kRefreshAll,
   kRefreshSame,
-  kPowerDown,  ///< entry
-  kPowerUp,    ///< exit
+  kPowerDown,   ///< entry
+  kPowerUp,     ///< exit
+  kManageAll,   ///< refresh management, of a rank
+  kManageSame,  ///< of a set of banks
 };
+inline constexpr std::size_t kDramCommandCount = static_cast<std::size_t>(DramCommand::kManageSame) + 1;
 
 inline std::string_view to_text(DramCommand command) {
-  constexpr std::string_view kNames[] = {"ACT", "PRE", "PREA",  "RD",  "RDA", "WR",
-                                         "WRA", "REF", "REFSB", "PDE", "PDX"};
+  constexpr std::string_view kNames[kDramCommandCount] = {"ACT", "PRE",   "PREA", "RD",  "RDA", "WR",   "WRA",
+                                                          "REF", "REFSB", "PDE",  "PDX", "RFM", "RFMSB"};
   return kNames[static_cast<std::size_t>(command)];
 }
 

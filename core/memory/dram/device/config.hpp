@@ -12,6 +12,19 @@
 
 namespace cxloom {
 
+/// Refresh management (RFM): a command in which the device refreshes the neighbours of a row that was opened
+/// often. The controller sends it when a bank has been opened often, or after an alert of the device.
+struct DramManagement {
+  std::uint32_t raaimt = 0;          ///< activates of a bank that one makes up for; 0: none are counted
+  std::uint32_t raammt = 0;          ///< activates at which no more go
+  std::uint32_t alert_at = 0;        ///< activates of a row at which the device alerts; 0: it does not
+  std::uint32_t alert_commands = 1;  ///< after an alert, and activates before the next one
+  Clock alert_window = 0;            ///< from an alert to the first of them
+  Clock alert_clocks = 0;            ///< that each takes
+
+  bool on() const { return raaimt != 0 || alert_at != 0; }
+};
+
 /// Everything decided: a device with its overrides, and policies in clocks.
 struct DramConfig {
   DramDevice device;
@@ -36,6 +49,7 @@ struct DramConfig {
   std::optional<DramRefreshScope> refresh_scope;
   std::uint32_t refresh_postpone = 0;
   std::optional<Clock> power_down;
+  DramManagement management;
 
   std::uint64_t capacity() const { return device.organisation.sub_channel_bytes() * sub_channels; }
 };

@@ -36,12 +36,16 @@ struct DramCounters {
   std::uint64_t forwarded = 0;  ///< reads answered from the write queue
   std::uint64_t merged = 0;     ///< writes merged into one that was queued
   std::uint64_t activates = 0;
-  std::uint64_t refreshes = 0;  ///< refresh commands
-  Clock open = 0;               ///< bank-clocks with a row open, power-down left out
-  Clock asleep_closed = 0;      ///< rank-clocks in precharge power-down
-  Clock asleep_open = 0;        ///< rank-clocks in active power-down
-  Clock read_queue = 0;         ///< burst-clocks in the read queue
-  Clock write_queue = 0;        ///< burst-clocks in the write queue
+  std::uint64_t refreshes = 0;     ///< refresh commands
+  Clock open = 0;                  ///< bank-clocks with a row open, power-down left out
+  Clock asleep_closed = 0;         ///< rank-clocks in precharge power-down
+  Clock asleep_open = 0;           ///< rank-clocks in active power-down
+  std::uint64_t managements = 0;   ///< refresh management commands
+  std::uint64_t managed_sets = 0;  ///< of them those of a set of banks
+  Clock managed_ranks = 0;         ///< rank-clocks of the others
+  std::uint64_t alerts = 0;        ///< of the devices
+  Clock read_queue = 0;            ///< burst-clocks in the read queue
+  Clock write_queue = 0;           ///< burst-clocks in the write queue
 };
 
 }  // namespace cxloom

@@ -32,6 +32,9 @@ DramEnergy dram_energy(const DramConfig& config, DramRefreshScope refresh, const
   // Where no current is published, the banks cost what they cost in an all-bank refresh.
   const double same = i.IDD5SB > 0 ? std::max(i.IDD5SB - i.IDD2N, 0.0) * number(t.tRFC_SB) : all / sets;
   energy.refresh = scale * number(counters.refreshes) * (refresh == DramRefreshScope::kSet ? same : all);
+  // Refresh management costs what refreshes cost that take as long.
+  energy.refresh += scale * (number(counters.managed_sets) * same +
+                             number(counters.managed_ranks) * std::max(i.IDD5B - i.IDD2N, 0.0));
   return energy;
 }
 

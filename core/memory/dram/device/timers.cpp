@@ -159,8 +159,8 @@ void DramTimers::column_in_bank(Bank& bank, bool write, Clock now, Clock end) co
   push(bank.column[2], now + timing_.tCCD_L_WR);
 }
 
-void DramTimers::refresh_all(std::uint32_t rank, Clock now) {
-  for (Bank& bank : banks_of(rank)) push(bank.activate, now + timing_.tRFC);
+void DramTimers::refresh_all(std::uint32_t rank, Clock now, Clock duration) {
+  for (Bank& bank : banks_of(rank)) push(bank.activate, now + duration);
   refresh_in_stack(ranks_[rank], now + timing_.tRFC_DLR);
 }
 

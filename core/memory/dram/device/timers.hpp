@@ -65,7 +65,8 @@ class DramTimers {
   void precharge_all(std::uint32_t rank, Clock now);
   /// `close`: with auto-precharge.
   void column(std::uint32_t index, bool write, bool close, Clock now);
-  void refresh_all(std::uint32_t rank, Clock now);
+  /// The rank is busy for `duration`: tRFC of a refresh.
+  void refresh_all(std::uint32_t rank, Clock now, Clock duration);
   void refresh_same(std::uint32_t rank, const std::vector<std::uint32_t>& banks, Clock now);
   /// The rank leaves power-down.
   void power_up(std::uint32_t rank, Clock now) { ranks_[rank].awake = now + timing_.tXP; }

@@ -12,10 +12,10 @@ Clock DramRefreshSteps::rank_at(const DramRefreshSet& set, bool writing) const {
                                            : timers_.refresh_all_at(set.rank);
 }
 
-bool DramRefreshSteps::send_to_rank(const DramRefreshSet& set, Clock now) {
+bool DramRefreshSteps::send_to_rank(const DramRefreshForm& form, const DramRefreshSet& set, Clock now) {
   if (timers_.open_banks(set.rank) == 0) {
-    timers_.refresh_all(set.rank, now);
-    bus_.send(DramCommand::kRefreshAll, set.banks.front(), now);
+    timers_.refresh_all(set.rank, now, form.duration);
+    bus_.send(form.managed ? DramCommand::kManageAll : DramCommand::kRefreshAll, set.banks.front(), now);
     return true;
   }
   for (const std::uint32_t bank : set.banks) unused_.forget(bank);
@@ -37,7 +37,8 @@ Clock DramRefreshSteps::set_at(const DramRefreshSet& set, bool writing) const {
   return open ? at : timers_.refresh_at(set.rank, set.banks);
 }
 
-bool DramRefreshSteps::send_to_set(const DramRefreshSet& set, bool writing, Clock now) {
+bool DramRefreshSteps::send_to_set(const DramRefreshForm& form, const DramRefreshSet& set, bool writing,
+                                   Clock now) {
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
   std::uint32_t first = kNone;  // that may be closed
   for (const std::uint32_t bank : set.banks) {
@@ -48,7 +49,7 @@ bool DramRefreshSteps::send_to_set(const DramRefreshSet& set, bool writing, Cloc
   }
   if (first == kNone) {
     timers_.refresh_same(set.rank, set.banks, now);
-    bus_.send(DramCommand::kRefreshSame, set.banks.front(), now);
+    bus_.send(form.managed ? DramCommand::kManageSame : DramCommand::kRefreshSame, set.banks.front(), now);
     return true;
   }
   unused_.forget(first);

@@ -17,6 +17,13 @@ struct DramRefreshSet {
   std::vector<std::uint32_t> banks;
 };
 
+/// The command that does it.
+struct DramRefreshForm {
+  DramRefreshScope scope = DramRefreshScope::kRank;
+  Clock duration = 0;    ///< of a rank, of which the set is all
+  bool managed = false;  ///< refresh management
+};
+
 class DramRefreshSteps {
  public:
   DramRefreshSteps(DramTimers& timers, DramCommandBus& bus, DramUnusedRows& unused)
@@ -28,16 +35,17 @@ class DramRefreshSteps {
     return scope == DramRefreshScope::kRank ? rank_at(set, writing) : set_at(set, writing);
   }
   /// Sends that command. Returns whether it was the refresh.
-  bool send_next(DramRefreshScope scope, const DramRefreshSet& set, bool writing, Clock now) {
-    return scope == DramRefreshScope::kRank ? send_to_rank(set, now) : send_to_set(set, writing, now);
+  bool send_next(const DramRefreshForm& form, const DramRefreshSet& set, bool writing, Clock now) {
+    return form.scope == DramRefreshScope::kRank ? send_to_rank(form, set, now)
+                                                 : send_to_set(form, set, writing, now);
   }
 
  private:
   // A rank is closed by one command (PREA), the banks of a set one by one.
   Clock rank_at(const DramRefreshSet& set, bool writing) const;
   Clock set_at(const DramRefreshSet& set, bool writing) const;
-  bool send_to_rank(const DramRefreshSet& set, Clock now);
-  bool send_to_set(const DramRefreshSet& set, bool writing, Clock now);
+  bool send_to_rank(const DramRefreshForm& form, const DramRefreshSet& set, Clock now);
+  bool send_to_set(const DramRefreshForm& form, const DramRefreshSet& set, bool writing, Clock now);
 
   DramTimers& timers_;
   DramCommandBus& bus_;

@@ -56,6 +56,12 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
   if (params.refresh.kind != "off" && random.chance(0.5))
     params.refresh_postpone = static_cast<std::uint32_t>(random.below(9));
   if (random.chance(0.4)) params.power_down = Time{static_cast<std::int64_t>(random.below(500'000))};
+  const bool ddr5 = device.standard == DramStandard::kDdr5 || device.standard == DramStandard::kMrdimm;
+  if (ddr5 && random.chance(0.4)) {
+    params.row_hammer.prac = random.chance(0.5);
+    params.row_hammer.raaimt = static_cast<std::uint32_t>(1 + random.below(20));
+    if (params.row_hammer.prac) params.row_hammer.alert_at = static_cast<std::uint32_t>(1 + random.below(8));
+  }
   const TwoCycleCommands two_cycle[] = {TwoCycleCommands::kNone, TwoCycleCommands::kActivate,
                                         TwoCycleCommands::kSplitActivate, TwoCycleCommands::kAll,
                                         TwoCycleCommands::kEvery};

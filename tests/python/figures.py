@@ -239,6 +239,9 @@ GIVEN: dict[str, dict[str, str]] = {
         "10 %": "pcie-model 40703cf",
         "28.4 GB/s": "x16 at 16 GT/s without that: pcie-model 40703cf",
     },
+    "docs/model/inline_ecc.md": {
+        "31 %": "AM62x with DDR4, with and without inline ECC: measurements of Critical Link",
+    },
     "docs/measure.md": {"20000 cycles": "the largest delay of Intel's MLC"},
     "docs/trace-format.md": {
         "96 bytes": "cloudsuite_instr of ChampSim's trace_instruction.h",

@@ -131,6 +131,7 @@ address_map: [{to: mem}]
 PARTS = {
     "docs/model/adapters.md": [DEVICE, MEDIA],
     "docs/model/cached.md": [DEVICE],
+    "docs/model/inline_ecc.md": [DEVICE],
     "docs/model/curve.md": [DEVICE],
     "docs/model/dram.md": [MEDIA, MEDIA, MEDIA],
     "docs/model/failures.md": [FABRIC],

@@ -19,7 +19,8 @@ MEDIA: list[dict[str, Any]] = [
         "kind": "curve",
         "points": [{"bandwidth": "1GB/s", "latency": "100ns"}, {"bandwidth": "9GB/s", "latency": "1us"}],
     },
-    {"kind": "dram", "preset": "DDR5-4800"},
+    {"kind": "dram", "preset": "DDR5-4800", "row_hammer": {"prac": True, "alert_at": 9, "raaimt": 32}},
+    {"kind": "inline-ecc", "cache": "1KiB", "backing": BANKS},
     {"kind": "cached", "size": "64KiB", "cache": BANKS, "backing": NVM, "prefetch": "next-line"},
 ]
 
@@ -39,7 +40,7 @@ def result_of(media: dict[str, Any], folder: Path) -> dict[str, Any]:
 def declared(media: dict[str, Any], prefix: str = "") -> list[str]:
     own = [prefix + each["name"] for each in _core.declarations()["media"][media["kind"]]["statistics"]]
     for part in ("cache", "backing"):
-        if part in media:
+        if isinstance(media.get(part), dict):
             own += declared(media[part], f"{prefix}{part}_")
     return own
 

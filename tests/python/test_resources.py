@@ -24,6 +24,7 @@ MEMORIES: dict[str, Any] = {
     "flash": {"kind": "flash"},
     "nvm": {"kind": "nvm"},
     "cached": {"kind": "cached", "size": "1MiB", "backing": {"kind": "nvm"}},
+    "inline ECC": {"kind": "inline-ecc", "backing": {"kind": "nvm"}},
     "DRAM before flash": {
         "kind": "cached",
         "size": "1MiB",

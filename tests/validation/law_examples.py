@@ -112,6 +112,14 @@ def paged(reads: float, **params: object) -> Spec:
     return spec
 
 
+def checked(reads: float) -> Spec:
+    """Inline ECC whose cache holds half of the lines of ECC."""
+    banks = {"kind": "fixed", "latency": "100ns", "banks": 1}
+    spec = alone({"kind": "inline-ecc", "cache": "4KiB", "ways": 0, "backing": banks}, reads)
+    spec["workload"]["host"] |= {"pattern": "random", "requests": 2000}
+    return spec
+
+
 def tiered(tiering: Spec, **host: Any) -> Spec:
     """A program whose pages go to the nearer memory as a policy says."""
     spec = host_bus_memories(memories=2, host=host)
@@ -357,6 +365,7 @@ EXAMPLES = [
     *(cut(bound) for bound in (False, True)),
     *(fails(engine) for engine in (False, True)),
     *(all_answered(every) for every in (7, 1_000_000)),
+    *(checked(reads) for reads in (1.0, 0.5)),
     *(rows_in_turn(footprint) for footprint in ("64KiB", "64MiB")),
     *(hammered(alert_at) for alert_at in (1, 100_000)),
     cached(),

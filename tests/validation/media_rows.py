@@ -88,6 +88,28 @@ def cached_rows() -> Iterator[Turn]:
     yield turn("backing", base, (slow, cached["backing"]), RISES, latency)
 
 
+def inline_ecc_rows() -> Iterator[Turn]:
+    """Lines of ECC among the data of other media."""
+    backing = {"kind": "fixed", "latency": "40ns", "banks": 1}
+    ecc = {"kind": "inline-ecc", "cache": "1KiB", "backing": backing}
+    base = direct(memory={"media": ecc}, work={"footprint": "256KiB"})
+    loop = changed(base, ("workload.host.pattern", "sequential"), ("workload.host.footprint", "64KiB"))
+    loop = changed(loop, ("devices.mem.media.cache", "8KiB"))
+
+    def turn(key: str, base: Spec, values: tuple[Any, Any], effect: Any, measure: Measure) -> Turn:
+        return Turn(f"media.inline-ecc.{key}", base, f"devices.mem.media.{key}", values, effect, measure)
+
+    hits = of_memory("ecc_hit_rate")
+    in_turn = changed(base, ("workload.host.pattern", "sequential"))
+    yield turn("data_lines", in_turn, (3, 15), RISES, bandwidth)
+    yield turn("cache", base, ("1KiB", "16KiB"), RISES, hits)
+    # Lines whose groups all fall into one set.
+    work = {"pattern": "strided", "stride": "64KiB", "footprint": "256KiB"}
+    strides = direct(memory={"media": {**ecc, "cache": "8KiB"}}, host={"queue": 1}, work=work)
+    yield turn("ways", strides, (1, 0), RISES, hits)
+    yield turn("backing", base, (backing, {**backing, "latency": "80ns"}), RISES, latency)
+
+
 def curve(reads: float = 1.0, bandwidth: str = "8GB/s", latency: str = "200ns") -> list[Spec]:
     """A curve of two points for each of two read shares; the arguments are of its last."""
     return [

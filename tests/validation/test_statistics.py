@@ -27,6 +27,9 @@ BOUNDED = {
     "per_requester.*.pages_not_moved",
     "per_requester.*.page_moves_ns",
     "per_requester.*.page_wait_ns",
+    # row_hammer_test.cpp and ecc/media_test.cpp have them exactly.
+    "per_memory.*.row_alerts",
+    "per_memory.*.ecc_write_backs",
     # root_port_test.cpp has it exactly.
     "per_switch.*.overtaking_writes",
     # What becomes of pages: test_tiering.py has it exactly.

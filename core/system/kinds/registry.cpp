@@ -20,6 +20,7 @@
 #include "memory/dram/refresh/policy.hpp"
 #include "memory/dram/row_policy/row_policy.hpp"
 #include "memory/dram/scheduler/scheduler.hpp"
+#include "memory/ecc/media.hpp"
 #include "memory/fixed/media.hpp"
 #include "memory/flash/gc_policy.hpp"
 #include "memory/flash/media.hpp"
@@ -50,6 +51,7 @@ Registry builtin_registry() {
   registry.media.add<CurveMedia>("curve");
   registry.media.add<DramMedia>("dram");
   registry.media.add<CachedMedia>("cached");
+  registry.media.add<InlineEccMedia>("inline-ecc");
   register_schedulers(registry.media.schedulers);
   register_row_policies(registry.media.row_policies);
   register_refresh_policies(registry.media.refresh_policies);

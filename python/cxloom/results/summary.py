@@ -268,6 +268,12 @@ class Component(TypedDict, total=False):
     page_prefetches_dropped: Any
     misses_mean: Any
     misses_max: Any
+    ecc_hits: Any
+    ecc_misses: Any
+    ecc_joins: Any
+    ecc_hit_rate: Any
+    ecc_reads: Any
+    ecc_write_backs: Any
     cache_media_queue_mean: Any
     cache_media_queue_max: Any
     cache_media_read_gb_per_s: Any
@@ -329,6 +335,12 @@ class Component(TypedDict, total=False):
     cache_page_prefetches_dropped: Any
     cache_misses_mean: Any
     cache_misses_max: Any
+    cache_ecc_hits: Any
+    cache_ecc_misses: Any
+    cache_ecc_joins: Any
+    cache_ecc_hit_rate: Any
+    cache_ecc_reads: Any
+    cache_ecc_write_backs: Any
     backing_media_queue_mean: Any
     backing_media_queue_max: Any
     backing_media_read_gb_per_s: Any
@@ -390,6 +402,12 @@ class Component(TypedDict, total=False):
     backing_page_prefetches_dropped: Any
     backing_misses_mean: Any
     backing_misses_max: Any
+    backing_ecc_hits: Any
+    backing_ecc_misses: Any
+    backing_ecc_joins: Any
+    backing_ecc_hit_rate: Any
+    backing_ecc_reads: Any
+    backing_ecc_write_backs: Any
 
 
 class LinkDirectionFlits(TypedDict, total=False):

@@ -6,6 +6,7 @@
 #include "memory/dram/refresh/policy.hpp"
 #include "memory/dram/row_policy/row_policy.hpp"
 #include "memory/dram/scheduler/scheduler.hpp"
+#include "memory/ecc/media.hpp"
 #include "memory/fixed/media.hpp"
 #include "memory/flash/gc_policy.hpp"
 #include "memory/flash/media.hpp"
@@ -26,6 +27,7 @@ const MediaRegistry& media_kinds() {
     registry.add<FlashMedia>("flash");
     registry.add<DramMedia>("dram");
     registry.add<CachedMedia>("cached");
+    registry.add<InlineEccMedia>("inline-ecc");
     return registry;
   }();
   return kinds;

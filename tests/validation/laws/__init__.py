@@ -69,6 +69,7 @@ for name in (
     "cached",
     "cores",
     "dram",
+    "ecc",
     "failures",
     "io_engines",
     "large",

@@ -1,0 +1,299 @@
+#include "memory/ecc/media.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/kind_registry.hpp"
+#include "base/mean_value.hpp"
+#include "base/measure_table.hpp"
+#include "base/schema.hpp"
+#include "component/component.hpp"
+#include "component/resource.hpp"
+#include "kernel/kernel.hpp"
+#include "kernel/payload.hpp"
+#include "memory/media/registry.hpp"
+#include "protocol/message.hpp"
+#include "tags/victim_policy.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct InlineEccMeasured : InlineEccCounts {
+  Value hit_rate = {};
+};
+
+constexpr std::array kInlineEccMeasures{
+    measure<InlineEccMeasured, &InlineEccMeasured::hits>("ecc_hits", "",
+                                                         "groups of lines whose line of ECC was cached"),
+    measure<InlineEccMeasured, &InlineEccMeasured::misses>("ecc_misses", "",
+                                                           "groups of lines whose line of ECC was not"),
+    measure<InlineEccMeasured, &InlineEccMeasured::joined>(
+        "ecc_joins", "", "groups of lines whose line of ECC was on its way into the cache"),
+    measure<&InlineEccMeasured::hit_rate>("ecc_hit_rate", "",
+                                          "hits / (hits, misses and joins); null if there were none"),
+    measure<InlineEccMeasured, &InlineEccMeasured::reads>("ecc_reads", "", "lines of ECC that were read"),
+    measure<InlineEccMeasured, &InlineEccMeasured::write_backs>("ecc_write_backs", "",
+                                                                "lines of ECC that were written"),
+};
+
+CacheParams ecc_tags(const InlineEccParams& params) {
+  CacheParams tags;
+  tags.size = params.cache;
+  tags.ways = params.ways;
+  return tags;
+}
+
+}  // namespace
+
+struct InlineEccMedia::CheckedAccess {
+  CheckedAccess* next = nullptr;
+  Message* message = nullptr;
+  Address address;
+  std::uint64_t parts = 0;  // not done yet
+};
+
+struct InlineEccMedia::CheckedPart {
+  CheckedPart* next = nullptr;
+  CheckedAccess* access = nullptr;
+  Message message;
+  Account account;                 // that of the part done last joins the message's
+  CheckedPart* joined = nullptr;   // of a line of ECC: who waits for it, the latest first
+  Slot slot = kNoSlot;             // that it comes into
+  bool comes = false;              // it is a line of ECC that is read
+  std::uint64_t written_back = 0;  // it has no place: it goes back here, if not 0
+  std::uint32_t index = 0;         // in the pool
+};
+
+InlineEccMedia::InlineEccMedia(const InlineEccParams& params, const MediaContext& context)
+    : kernel_(context.kernel),
+      client_(context.client),
+      source_(context.kernel.new_source()),
+      group_(params.data_lines * kLineBytes),
+      tags_(ecc_tags(params), context.victims,
+            RandomStream(context.seed, context.owner.name(), context.path + "ecc victims")),
+      coming_(tags_.capacity()),
+      behind_(std::make_unique<Behind>(*this)),
+      backing_(make(params.backing, context)) {}
+
+InlineEccMedia::~InlineEccMedia() = default;
+
+std::uint64_t InlineEccMedia::bytes_of_tables(const InlineEccParams& params) {
+  return CacheArray::bytes(params.cache.count() / kLineBytes, params.ways) +
+         params.cache.count() / kLineBytes * sizeof(CheckedPart*);
+}
+
+// The media hold the data of the memory, and their ECC.
+std::unique_ptr<Media> InlineEccMedia::make(const KindSpec& kinded, const MediaContext& context) {
+  std::optional<Bytes> capacity;
+  if (context.capacity) {
+    const std::uint64_t groups = (context.capacity->count() + group_ - 1) / group_;
+    capacity = Bytes{groups * (group_ + kLineBytes)};
+  }
+  return with_path("backing", [&] {
+    MediaContext inside{context.kernel,     context.owner, *behind_,     context.kinds,
+                        context.victims,    capacity,      context.seed, context.path + "backing.",
+                        context.prefetchers};
+    return context.kinds.make(kinded, inside);
+  });
+}
+
+std::optional<Bytes> InlineEccMedia::capacity() const {
+  const std::optional<Bytes> behind = backing_->capacity();
+  if (!behind) return std::nullopt;
+  return Bytes{behind->count() / (group_ + kLineBytes) * group_};
+}
+
+std::string InlineEccMedia::answers_early() const {
+  return backing_->answers_early().empty() ? "" : "backing";
+}
+
+std::uint64_t InlineEccMedia::remembers() const { return backing_->remembers(); }
+
+void InlineEccMedia::touched_before(Address address, std::uint64_t bytes) {
+  const std::uint64_t end = address.value() + bytes;
+  for (std::uint64_t group = address.value() / group_; group * group_ < end; ++group) {
+    backing_->touched_before(Address{group_behind(group)}, group_ + kLineBytes);
+    const LineAddress key{group};
+    const Slot slot = tags_.lookup(key);
+    if (slot != kNoSlot) {
+      tags_.touch(slot);
+    } else {
+      tags_.insert(key, LineState::kClean);
+    }
+  }
+}
+
+// --- accesses --------------------------------------------------------------------------------------------
+
+void InlineEccMedia::access(Message& message, Address address, Time ready) {
+  CheckedAccess& access = accesses_.take();
+  access.message = &message;
+  access.address = address;
+  message.charge(Segment::kMediaQueue, ready);
+  kernel_.schedule(ready, source_, *this, kBegun, payload_of(access));
+}
+
+void InlineEccMedia::Behind::media_done(Message& message, Time at) {
+  media_.kernel_.schedule(at, media_.source_, media_, kDone, message.tag);
+}
+
+void InlineEccMedia::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind == kBegun) return begin(object_of<CheckedAccess>(payload));
+  CheckedPart& part = parts_.at(static_cast<std::uint32_t>(payload));
+  if (part.comes) came(part);
+  finish(part);
+}
+
+void InlineEccMedia::begin(CheckedAccess& access) {
+  const Message& message = *access.message;
+  const std::uint64_t begin = access.address.value();
+  const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
+  access.parts = 1;  // this one, until all are on their way
+  for (std::uint64_t at = begin; at < end;) {
+    const std::uint64_t group = at / group_;
+    const std::uint64_t next = std::min(end, (group + 1) * group_);
+    send(part_of(access), message.opcode, group_behind(group) + at % group_, next - at);
+    check(access, group, next - at == group_);
+    at = next;
+  }
+  --access.parts;
+}
+
+// The line of ECC of a group: it is there, comes, or is fetched. A write of the `whole` group makes it anew.
+void InlineEccMedia::check(CheckedAccess& access, std::uint64_t group, bool whole) {
+  const bool write = access.message->opcode == Opcode::kMemWr;
+  const LineAddress key{group};
+  const Slot slot = tags_.lookup(key);
+  if (slot != kNoSlot) {
+    tags_.touch(slot);
+    if (write) tags_.mark_dirty(slot);
+    CheckedPart* const line = coming_[slot];
+    if (!line) {
+      ++counts_->hits;
+      return;
+    }
+    ++counts_->joined;
+    CheckedPart& waits = part_of(access);
+    waits.next = line->joined;
+    line->joined = &waits;
+    return;
+  }
+  ++counts_->misses;
+  const Slot place = tags_.victim_for(key);
+  const bool room = place == kNoSlot || !coming_[place];
+  Slot into = kNoSlot;
+  if (room) {
+    const auto insertion = tags_.insert(key, write ? LineState::kDirty : LineState::kClean, place);
+    into = insertion.slot;
+    if (insertion.evicted_dirty()) {
+      ++counts_->write_backs;
+      send(part_of(access), Opcode::kMemWr, line_behind(insertion.victim.number()), kLineBytes);
+    }
+  }
+  if (write && whole) {
+    if (room) return;
+    ++counts_->write_backs;
+    send(part_of(access), Opcode::kMemWr, line_behind(group), kLineBytes);
+    return;
+  }
+  ++counts_->reads;
+  CheckedPart& line = part_of(access);
+  line.comes = true;
+  line.slot = into;
+  if (room) {
+    coming_[into] = &line;
+  } else if (write) {
+    line.written_back = line_behind(group);
+  }
+  send(line, Opcode::kMemRd, line_behind(group), kLineBytes);
+}
+
+InlineEccMedia::CheckedPart& InlineEccMedia::part_of(CheckedAccess& access) {
+  CheckedPart& part = parts_.take();
+  part.access = &access;
+  part.account.open(kernel_.now());
+  ++access.parts;
+  return part;
+}
+
+void InlineEccMedia::send(CheckedPart& part, Opcode opcode, std::uint64_t address, std::uint64_t bytes) {
+  const Message& of = *part.access->message;
+  Message& message = part.message;
+  message.opcode = opcode;
+  message.channel = channel_of(opcode);
+  message.size = static_cast<std::uint16_t>(bytes);
+  message.address = Address{address};
+  message.tag = part.index;
+  message.account = &part.account;
+  message.requester = of.requester;
+  message.age = of.age;
+  backing_->access(message, message.address, kernel_.now());
+}
+
+// A line of ECC is there: who came while it did goes on, in the order of coming.
+void InlineEccMedia::came(CheckedPart& line) {
+  if (line.slot != kNoSlot) coming_[line.slot] = nullptr;
+  if (line.written_back != 0) {
+    ++counts_->write_backs;
+    CheckedPart& back = part_of(*line.access);
+    back.account = line.account;  // it goes on from there
+    send(back, Opcode::kMemWr, line.written_back, kLineBytes);
+  }
+  CheckedPart* first = nullptr;
+  while (CheckedPart* part = line.joined) {
+    line.joined = part->next;
+    part->next = first;
+    first = part;
+  }
+  while (first) {
+    CheckedPart& part = *first;
+    first = part.next;
+    part.account.charge(Segment::kMedia, kernel_.now());
+    finish(part);
+  }
+}
+
+void InlineEccMedia::finish(CheckedPart& part) {
+  CheckedAccess& access = *part.access;
+  const Account account = part.account;
+  parts_.give_back(part);
+  if (--access.parts > 0) return;
+  Message& message = *access.message;
+  accesses_.give_back(access);
+  if (message.account) message.account->join(account);
+  client_.media_done(message, kernel_.now());
+}
+
+// --- measures --------------------------------------------------------------------------------------------
+
+void InlineEccMedia::open_window(Time now) {
+  counts_.open(now);
+  backing_->open_window(now);
+}
+
+void InlineEccMedia::close_window(Time now) {
+  counts_.close(now);
+  backing_->close_window(now);
+}
+
+std::vector<MeasureInfo> InlineEccMedia::measures() { return infos_of(kInlineEccMeasures); }
+
+void InlineEccMedia::report(MeasureSink& sink) const {
+  InlineEccMeasured measured{counts_.window()};
+  measured.hit_rate = mean_value(static_cast<double>(measured.hits),
+                                 static_cast<double>(measured.hits + measured.misses + measured.joined));
+  report_all(kInlineEccMeasures, measured, sink);
+  PrefixedSink of_backing("backing_", sink);
+  backing_->report(of_backing);
+}
+
+void InlineEccMedia::resources(ResourceSink& sink) const {
+  ResourcesWithin part("backing_", "backing.", sink);
+  part.owned_by(" the backing of");
+  part.only_measured();
+  backing_->resources(part);
+  sink.add(waiting_for_media("the media with inline ECC of"));
+}
+
+}  // namespace cxloom

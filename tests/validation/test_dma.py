@@ -253,3 +253,46 @@ def test_failures_beside_a_copy_are_refused() -> None:
     spec["events"] = [{"at": "1us", "fail": {"link": ["sw", "cxl"]}}]
     with pytest.raises(InputError, match="cannot lose a part of a copy"):
         run(spec)
+
+
+def buffered(between_gpu_and_memory: bool) -> Spec:
+    """Persistent memory behind a switch that keeps writes: the GPU's, or another on the way of the host alone."""
+    spec = behind(machine({"size": "64KiB"}), True)
+    keeps = {"entries": 16, "tag_time": "0.4ns", "data_time": "0.8ns", "policy": "forward"}
+    spec["devices"]["host"].pop("memory")
+    spec["devices"]["cxl"] |= {"media": {"kind": "nvm", "write_buffer": 0}}
+    spec["address_map"] = [{"to": ["cxl"], "persistence": "media"}]
+    spec["workload"]["host"] = {"pattern": "random", "persists": "50%", "epoch": 4, "requests": 100}
+    if between_gpu_and_memory:
+        spec["devices"]["sw"]["persist_buffer"] = keeps
+    else:
+        spec["devices"]["keeper"] = {"kind": "switch", "persist_buffer": keeps}
+        spec["links"][1]["between"] = ["host", "keeper"]
+        spec["links"].append({"between": ["keeper", "sw"]})
+    return spec
+
+
+@pytest.mark.parametrize("between_gpu_and_memory", [True, False])
+def test_peer_to_peer_past_a_persist_buffer_is_refused(between_gpu_and_memory: bool) -> None:
+    spec = buffered(between_gpu_and_memory)
+    with pytest.raises(InputError, match=r"gpu\.peer_to_peer: .* around a persist buffer") as refused:
+        run(spec)
+    assert "through the host: peer_to_peer: false" in str(refused.value)
+    assert run(changed(spec, ("devices.gpu.peer_to_peer", False))).summary["completed"]
+
+
+def test_peer_to_peer_past_virtual_switches_is_refused() -> None:
+    spec = behind(machine({"size": "64KiB"}), True)
+    spec["devices"]["sw"]["vcs"] = [{"upstream": "host", "vppbs": 2, "bind": ["cxl"]}]
+    with pytest.raises(InputError, match=r"gpu\.peer_to_peer: .* no bindings of virtual switches"):
+        run(spec)
+    assert run(changed(spec, ("devices.gpu.peer_to_peer", False))).bandwidth > 0
+
+
+def test_peer_to_peer_of_logical_devices_is_refused() -> None:
+    spec = behind(machine({"size": "64KiB"}), True)
+    spec["devices"]["cxl"] = {"kind": "memory", "logical_devices": [{"capacity": "2GiB"}] * 2}
+    spec["address_map"] = [{"to": ["cxl"], "ld": ld} for ld in (0, 1)]
+    with pytest.raises(InputError, match=r"gpu\.peer_to_peer: .* logical devices"):
+        run(spec)
+    assert run(changed(spec, ("devices.gpu.peer_to_peer", False))).bandwidth > 0

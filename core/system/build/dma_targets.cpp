@@ -9,6 +9,7 @@
 #include "component/io_roles.hpp"
 #include "component/transfer_engine.hpp"
 #include "interconnect/routing/route_table.hpp"
+#include "system/build/peer_check.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
@@ -77,6 +78,7 @@ void aim_dma_engines(System& system) {
     if (!engine) continue;
     const NodeId host = host_of(system, *component, *engine);
     const std::vector<NodeId> peers = peers_of(system, *component, *engine);
+    for (const NodeId peer : peers) check_peer(system, *component, host, peer);
     engine->aim(host, peers);
     system.roles().of<IoTarget>(host)->expect_dma(component->id(), *engine);
     for (const NodeId peer : peers) system.roles().of<IoTarget>(peer)->expect_dma(component->id(), *engine);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "device/switch/persist_domain.hpp"
 #include "device/switch/virtual_switches.hpp"
@@ -84,6 +85,12 @@ std::string name_of(const System& system, std::uint32_t node) {
       "devices." + system.topology().node(buffer).name + ".persist_buffer");
 }
 
+// The host accesses memory for it; what goes past the host was checked where it was aimed.
+bool leaves_memory_to_host(const System& system, NodeId node) {
+  TransferEngine* const engine = system.roles().of<TransferEngine>(node);
+  return engine && engine->dma();
+}
+
 /// Gives the buffers on the ways to one memory.
 Buffers check_ways_to(const System& system, NodeId memory) {
   BufferedWays ways(system, memory.index());
@@ -91,7 +98,8 @@ Buffers check_ways_to(const System& system, NodeId memory) {
   std::uint32_t first = 0;
   for (const auto& [component, requester] : system.roles().all<Requester>()) {
     const std::uint32_t from = component->id().index();
-    if (system.routes().distance(from, memory.index()) == RouteTable::kUnreachable || from == memory.index())
+    if (system.routes().distance(from, memory.index()) == RouteTable::kUnreachable ||
+        from == memory.index() || leaves_memory_to_host(system, component->id()))
       continue;
     const auto& passed = ways.from(from);
     for (const std::uint32_t buffer : passed.some) {

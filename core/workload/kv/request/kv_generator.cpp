@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -36,7 +37,10 @@ class ChatDrawer {
       start += after(params_.rate.rate.unlimited() ? 0 : 1 / params_.rate.rate.per_second());
       add_chat(static_cast<std::uint32_t>(chat), start);
     }
-    std::ranges::stable_sort(drawn_, {}, &DrawnRequest::arrival);
+    // The prompts of a chat grow from turn to turn.
+    std::ranges::sort(drawn_, {}, [](const DrawnRequest& request) {
+      return std::tuple(request.arrival, request.chat, request.input);
+    });
     return std::move(drawn_);
   }
 

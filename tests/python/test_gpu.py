@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import cxloom as cx
+from cxloom.bottleneck.shared_limits import all_resources
 
 SYSTEMS = {
     "preset": "preset: gpu/a10-pcie4\n",
@@ -69,3 +70,15 @@ def test_the_bandwidth_of_copies_grows_with_their_size() -> None:
     rates = [each.bandwidth for each in found]
     assert rates == sorted(rates)
     assert rates[0] < 1 < 24 < rates[-1] < 26
+
+
+@pytest.mark.parametrize("direction", ["in", "out", "both"])
+def test_explain_knows_tags_of_reads_and_credits_of_writes(direction: str) -> None:
+    spec = cx.load("gpu/a10-pcie4").set("workload.gpu.direction", direction)
+    spec = spec.set("devices.gpu.launch_time", "0ns").set("devices.gpu.streams", 4)
+    resources = {each.name: each for each in all_resources(spec.resolve().plain(), cx.run(spec).summary)}
+    tags, posted = resources["the tags of gpu"], resources["the posted writes of gpu"]
+    assert (tags.counts, posted.counts) == ("reads", "writes")
+    assert (tags.busy > 0, posted.busy > 0) == (direction != "out", direction != "in")
+    assert tags.busy <= 1
+    assert posted.busy <= 1

@@ -132,6 +132,25 @@ def test_credits_and_the_way_bound_writes(posted: int) -> None:
     assert outcome.bandwidth == pytest.approx(posted * 256 / outcome.summary["latency_ns"]["mean"], rel=0.02)
 
 
+@pytest.mark.parametrize("direction", ["in", "out", "both"])
+@pytest.mark.parametrize("hbm", ["5GB/s", "unlimited"])
+def test_tags_and_posted_writes_are_in_use_as_long_as_requests_hold_them(direction: str, hbm: str) -> None:
+    work = {"direction": direction, "size": "256KiB", "requests": 8}
+    spec = machine(work, streams=2, launch_time="0ns", hbm={"bandwidth": hbm, "latency": "0ns"})
+    spec["outputs"] = {"requests": True}
+    outcome = run(spec)
+    used, rows = outcome.summary["per_requester"]["gpu"], outcome.requests
+    held = (rows["completed_ps"] - rows["created_ps"]) / 1000 / outcome.summary["simulated_time_ns"]
+    writes = rows["kind"] == 1
+    assert used["posted_mean"] == pytest.approx(float(held[writes].sum()), abs=1e-6)
+    assert used["posted_mean"] <= 127
+    assert used["tags_mean"] <= 256
+    if hbm == "unlimited":
+        assert used["tags_mean"] == pytest.approx(float(held[~writes].sum()), abs=1e-6)
+    elif direction == "in":  # what waits for the GPU's own memory has no tag
+        assert used["tags_mean"] < used["in_flight_mean"] / 2
+
+
 @pytest.mark.parametrize("direction", ["in", "out"])
 def test_streams_share_the_engine_in_turns(direction: str) -> None:
     spec = machine({"direction": direction, "size": "512KiB", "requests": 8}, streams=2, tags=32, posted=32)
@@ -246,6 +265,20 @@ def test_a_copy_of_lines_that_memory_does_not_give_ends_with_errors() -> None:
         assert outcome.summary["errors"]["requests"] > 0
         assert outcome.summary["requests"] == 0
         assert outcome.bandwidth == 0
+        copies = outcome.summary["per_requester"]["gpu"]
+        assert (copies["copies_failed"], copies["large_accesses"]) == (4, 0)
+        assert copies["large_access_ns"] is None
+
+
+def test_no_mean_counts_copies_that_failed() -> None:
+    # The first half of the memory belongs to the host, so that of blocks in order the second half fails, in less time.
+    spec = behind(machine({"size": "64KiB", "footprint": "512KiB", "requests": 8}), False)
+    whole = copy_time(run(spec))
+    extent = {"base": "0B", "size": "256KiB", "host": "host"}
+    spec["devices"]["cxl"] |= {"dynamic_capacity": {"extents": [extent]}}
+    copies = run(spec).summary["per_requester"]["gpu"]
+    assert (copies["copies_failed"], copies["large_accesses"]) == (4, 4)
+    assert copies["large_access_ns"] == pytest.approx(whole, rel=1e-6)
 
 
 def test_failures_beside_a_copy_are_refused() -> None:

@@ -1,14 +1,35 @@
 #include "device/io/dma_engine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "base/measure_table.hpp"
 #include "component/component_time.hpp"
 #include "component/memory_access.hpp"
 #include "component/resource.hpp"
 #include "kernel/payload.hpp"
 
 namespace cxloom {
+
+namespace {
+
+struct DmaMeasured {
+  double tags = 0;
+  double posted = 0;
+};
+
+constexpr std::array kDmaMeasures{
+    measure<&DmaMeasured::tags>(
+        "tags_mean", "",
+        "DMA reads under way, mean over time: each from when it is made until its last data have come"),
+    measure<&DmaMeasured::posted>(
+        "posted_mean", "",
+        "DMA writes under way, mean over time: each from when it is made until the engine knows that memory "
+        "has taken it"),
+};
+
+}  // namespace
 
 DmaEngine::DmaEngine(const DmaParams& params, Endpoint& endpoint, Client& client)
     : Agent(endpoint),
@@ -20,6 +41,7 @@ DmaEngine::DmaEngine(const DmaParams& params, Endpoint& endpoint, Client& client
   endpoint.bind(Channel::kIo, *this);
   endpoint.send_as_ready();  // data to be written come from its memory, requests for others at once
   endpoint.system_context().roles.declare<TransferEngine>(endpoint, endpoint.id(), *this);
+  endpoint.kernel().measure(tags_, posted_);
 }
 
 Time DmaEngine::now() const { return endpoint().now(); }
@@ -152,8 +174,7 @@ void DmaEngine::make_request(std::uint32_t stream, Job& job, std::uint16_t bytes
   message.destination = destination_of(job.rest.at);
   job.rest = {Address{end}, Bytes{job.rest.size.count() - bytes}};
   ++job.under_way;
-  ++(reads ? reads_ : writes_);
-  made_reads_ += reads ? 1 : 0;
+  (reads ? tags_ : posted_).change(now(), +1);
   client_.request_made(request);
   transmit(message, ready);
 }
@@ -185,7 +206,7 @@ void DmaEngine::receive(Message& message) {
     request.message.hops = packet->message.hops;
     request.charge(Segment::kMediaQueue, use.start);
     request.charge(Segment::kMedia, use.end);
-    --reads_;
+    tags_.change(now(), -1);
     endpoint().kernel().schedule(use.end, endpoint().source(), *this, kArrived, payload_of(request));
   }
   context.posted.give_back(*packet);
@@ -197,7 +218,7 @@ void DmaEngine::wake(std::uint8_t kind, std::uint64_t payload) {
     Request& request = requests_.at(object_of<Message>(payload).tag);
     request.charge(Segment::kPropagation, now());
     request.failed = request.message.failed;
-    --writes_;
+    posted_.change(now(), -1);
     finish(request);
   } else if (kind == kArrived) {
     finish(object_of<Request>(payload));
@@ -236,19 +257,26 @@ bool DmaEngine::end_if_done(std::uint32_t stream) {
 }
 
 void DmaEngine::resources(ResourceSink& sink) const {
-  const auto add = [&](const char* name, std::uint32_t capacity, const char* key, Traffic counts) {
+  const auto add = [&](const char* name, std::uint32_t capacity, const char* key, const char* measure,
+                       Traffic counts) {
     sink.add({.name = name,
               .stage = Stage::kRequester,
               .capacity = capacity,
               .occupancy = Occupancy::kLevel,
-              .measures = {"per_requester.*.in_flight_mean"},
+              .measures = {measure},
               .wait = Segment::kRequesterQueue,
               .counts = counts,
               .twice = {doubled(key, capacity)},
               .twice_text = std::to_string(2 * std::uint64_t{capacity}) + " of them"});
   };
-  if (made_ == 0 || made_reads_ == made_) add("the tags of", params_.tags, "tags", Traffic::kReads);
-  if (made_ > 0 && made_reads_ == 0) add("the posted writes of", params_.posted, "posted", Traffic::kWrites);
+  add("the tags of", params_.tags, "tags", "per_requester.*.tags_mean", Traffic::kReads);
+  add("the posted writes of", params_.posted, "posted", "per_requester.*.posted_mean", Traffic::kWrites);
+}
+
+std::vector<MeasureInfo> DmaEngine::measures() { return infos_of(kDmaMeasures); }
+
+void DmaEngine::report_use(MeasureSink& sink) const {
+  report_all(kDmaMeasures, DmaMeasured{tags_.mean(), posted_.mean()}, sink);
 }
 
 std::string DmaEngine::activity() const {

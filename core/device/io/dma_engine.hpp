@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "base/measure.hpp"
 #include "component/dma_initiator.hpp"
 #include "component/endpoint.hpp"
 #include "component/transfer_engine.hpp"
 #include "device/io/dma_params.hpp"
+#include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
 #include "protocol/request.hpp"
 
@@ -49,6 +51,9 @@ class DmaEngine final : public Agent, public TransferEngine, private DmaInitiato
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void resources(ResourceSink& sink) const override;
+  /// Gives how many of its tags and credits were in use.
+  void report_use(MeasureSink& sink) const;
+  static std::vector<MeasureInfo> measures();
   std::string activity() const override;
 
  private:
@@ -85,7 +90,7 @@ class DmaEngine final : public Agent, public TransferEngine, private DmaInitiato
   Time now() const;
   void go_on();
   bool has_room(const Job& job) const {
-    return job.way == Transfer::Way::kIn ? reads_ < params_.tags : writes_ < params_.posted;
+    return job.way == Transfer::Way::kIn ? tags_.level() < params_.tags : posted_.level() < params_.posted;
   }
   bool make_request(std::uint32_t stream);
   bool has_piece(Job& job);
@@ -103,10 +108,9 @@ class DmaEngine final : public Agent, public TransferEngine, private DmaInitiato
   std::vector<bool> peers_;  // the same, by node
   std::vector<std::deque<Job>> streams_;
   std::uint32_t turn_ = 0;  // of a stream
-  std::uint32_t reads_ = 0;
-  std::uint32_t writes_ = 0;
+  LevelMonitor tags_;       // of reads whose last data have not come
+  LevelMonitor posted_;     // writes that their memory has not taken
   std::uint64_t made_ = 0;
-  std::uint64_t made_reads_ = 0;
   std::uint64_t transfers_ = 0;
   Pool<Request> requests_;
   std::vector<UnderWay> under_way_;

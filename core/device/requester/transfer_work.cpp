@@ -1,6 +1,7 @@
 #include "device/requester/transfer_work.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/measure_table.hpp"
@@ -10,6 +11,15 @@
 
 namespace cxloom {
 
+namespace {
+
+constexpr std::array kFailedCopies{measure<&FailedCopies::copies>(
+    "copies_failed", "",
+    "copies of a device that copies by DMA that ended in the window with a line that memory answered without "
+    "data; large_accesses and large_access_ns are of the others")};
+
+}  // namespace
+
 /// A copy that is on its way: its pieces, each as long as they follow each other.
 class TransferWork::Copy final : public Transfer {
  public:
@@ -18,8 +28,8 @@ class TransferWork::Copy final : public Transfer {
   std::optional<Extent> next() override {
     return given_ < pieces.size() ? std::optional(pieces[given_++]) : std::nullopt;
   }
-  void done(Time) override { work_.ended(*this); }
-  void failed(Time) override { work_.ended(*this); }
+  void done(Time) override { work_.ended(*this, false); }
+  void failed(Time) override { work_.ended(*this, true); }
 
   void renew() {
     pieces.clear();
@@ -62,6 +72,7 @@ void TransferWork::assign(Work work, RequestObserver& observer) {
   observer_ = &observer;
   count_.begin(work);
   copies_ = std::make_unique<LargeAccesses>(endpoint().kernel(), nullptr);
+  endpoint().kernel().measure(failed_);
   work_ = std::move(work);
   open_.assign(engine_->streams(), 0);
 }
@@ -168,13 +179,17 @@ void TransferWork::issued(const Copy& copy) {
 }
 
 // Whoever wants answers gets the last of its requests.
-void TransferWork::ended(Copy& copy) {
+void TransferWork::ended(Copy& copy, bool failed) {
   for (std::uint64_t i = 0; i < copy.accesses; ++i) {
     count_.complete();
     if (wants_answers_) work_.stream->answered(copy.first + i, last_, now());
   }
   --open_[copy.stream];
-  copies_->completed(copy.since, now());
+  if (failed) {
+    ++failed_->copies;
+  } else {
+    copies_->completed(copy.since, now());
+  }
   idle_.push_back(&copy);
   submit();
   if (out_of_work_ && outstanding() == 0) observer_->rests();
@@ -258,12 +273,16 @@ void TransferWork::open_window(Time at) {
 void TransferWork::close_window(Time at) { meter_.close_window(at); }
 
 std::vector<MeasureInfo> TransferWork::measures() {
-  return joined(RequesterMeter::measures(), LargeAccesses::measures());
+  return joined(joined(RequesterMeter::measures(), LargeAccesses::measures()),
+                joined(infos_of(kFailedCopies), DmaEngine::measures()));
 }
 
 void TransferWork::report_requests(MeasureSink& sink) const {
   meter_.report(sink);
-  if (copies_) copies_->report(sink);
+  if (!copies_) return;
+  copies_->report(sink);
+  report_all(kFailedCopies, failed_.window(), sink);
+  engine_->report_use(sink);
 }
 
 }  // namespace cxloom

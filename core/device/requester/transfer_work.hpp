@@ -15,10 +15,15 @@
 #include "device/requester/meter.hpp"
 #include "device/requester/request_count.hpp"
 #include "device/requester/requester.hpp"
+#include "kernel/windowed.hpp"
 #include "protocol/request_observer.hpp"
 #include "workload/stream/work.hpp"
 
 namespace cxloom {
+
+struct FailedCopies {
+  std::uint64_t copies = 0;
+};
 
 class TransferWork final : public Agent, public cxloom::Requester, public DmaEngine::Client {
  public:
@@ -66,7 +71,7 @@ class TransferWork final : public Agent, public cxloom::Requester, public DmaEng
   bool take(Copy& copy);
   bool add_piece(Copy& copy);
   void issued(const Copy& copy);
-  void ended(Copy& copy);
+  void ended(Copy& copy, bool failed);
   void end_if_out_of_work();
 
   DmaEngine* engine_ = nullptr;
@@ -80,7 +85,8 @@ class TransferWork final : public Agent, public cxloom::Requester, public DmaEng
   Request last_;        // that has ended, if so
   RequestCount count_;  // of accesses of its stream
   RequesterMeter meter_;
-  std::unique_ptr<LargeAccesses> copies_;  // none: it has no work
+  std::unique_ptr<LargeAccesses> copies_;  // that were whole; none: it has no work
+  Windowed<FailedCopies> failed_;
   std::vector<std::unique_ptr<Copy>> all_;
   std::vector<Copy*> idle_;
   std::vector<std::uint32_t> open_;  // copies, by stream

@@ -208,6 +208,9 @@ class Component(TypedDict, total=False):
     sent: Any
     lost: Any
     unfinished: Any
+    copies_failed: Any
+    tags_mean: Any
+    posted_mean: Any
     media_queue_mean: Any
     media_queue_max: Any
     media_read_gb_per_s: Any

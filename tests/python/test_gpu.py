@@ -82,3 +82,46 @@ def test_explain_knows_tags_of_reads_and_credits_of_writes(direction: str) -> No
     assert (tags.busy > 0, posted.busy > 0) == (direction != "out", direction != "in")
     assert tags.busy <= 1
     assert posted.busy <= 1
+
+
+def test_instructions_between_copies_are_refused(cxloom: Any, tmp_path: Path) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(SYSTEMS["preset"] + "workload: {gpu: {trace: t.txt, pattern: null}}\n")
+    for gap, code in ((0, 0), (9, 2)):
+        head = "# cxloom-trace 2: address kind instruction_gap"
+        (tmp_path / "t.txt").write_text(f"{head}\n0x0 R 0\n0x40 R {gap}\n")
+        done = cxloom("check", spec)
+        assert done.code == code, done.err
+    assert "workload.gpu" in done.err
+    assert "no instructions between its copies" in done.err
+
+
+MIDDLE = """\
+devices:
+  host: {kind: host, memory: {capacity: 1MiB}, cache: {size: 64KiB}, home_agent: {}}
+  gpu: {kind: gpu}
+  a: {kind: memory, capacity: 1MiB}
+  b: {kind: memory, capacity: 1MiB}
+links:
+  - {between: [host, gpu]}
+  - {between: [host, a]}
+  - {between: [host, b]}
+address_map:
+  - {to: host, coherence: hdm-h}
+  - {to: a}
+  - {to: b, coherence: hdm-h, home: host}
+workload: {gpu: {pattern: transfer, size: 3MiB, footprint: 3MiB, requests: 1}}
+"""
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_copy_is_checked_from_end_to_end(cxloom: Any, tmp_path: Path, command: str) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(MIDDLE)
+    done = cxloom(command, spec)
+    assert done.code == 2
+    assert "spec.yaml:14:12: workload.gpu: DMA to memory that nobody keeps coherent" in done.err
+    assert "found: 0x100000" in done.err
+    spec.write_text(MIDDLE.replace(", cache: {size: 64KiB}", ""))
+    done = cxloom(command, spec)
+    assert done.code == 0, done.err

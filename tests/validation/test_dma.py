@@ -329,3 +329,19 @@ def test_peer_to_peer_of_logical_devices_is_refused() -> None:
     with pytest.raises(InputError, match=r"gpu\.peer_to_peer: .* logical devices"):
         run(spec)
     assert run(changed(spec, ("devices.gpu.peer_to_peer", False))).bandwidth > 0
+
+
+WAITING: dict[str, dict[str, Any]] = {
+    "a dependence": {"pattern": "pointer-chase"},
+    "a fence": {"pattern": "random", "fence_every": 2},
+}
+
+
+@pytest.mark.parametrize("words", WAITING)
+@pytest.mark.parametrize("several", ["streams", "queue"])
+def test_copies_that_wait_for_others_are_refused_but_one_at_a_time(words: str, several: str) -> None:
+    spec = machine({})
+    spec["workload"]["gpu"] = {**WAITING[words], "requests": 8, "footprint": "1MiB"}
+    assert run(spec).summary["per_requester"]["gpu"]["large_accesses"] == 8
+    with pytest.raises(InputError, match=f"wait for no others, found {words}"):
+        run(changed(spec, (f"devices.gpu.{several}", 2)))

@@ -60,8 +60,6 @@ DmaInitiator::Completion DmaEngine::completion() const {
           .lines = params_.lines_at_completer};
 }
 
-void DmaEngine::start() { others_cache_ = endpoint().system_context().caches > 0; }
-
 // ---- Transfers
 
 void DmaEngine::begin(std::uint32_t stream, Transfer::Way way, Transfer& transfer) {
@@ -123,25 +121,30 @@ NodeId DmaEngine::destination_of(Address at) const {
 }
 
 void DmaEngine::check(Address at, std::uint64_t bytes) const {
-  for (const Address end : {at, Address{at.value() + bytes - 1}}) {
-    const AddressMap::DecodedAddress place = place_of(*this, made_, end);
-    if (place.coherence == Coherence::kHdmD) {
+  const SystemContext& context = endpoint().system_context();
+  const std::uint64_t end = at.value() + bytes;
+  for (std::uint64_t next = at.value(); next < end;) {
+    const auto* const region = context.map.region_of(Address{next});
+    if (!region) throw no_region(context.map, made_, Address{next});
+    if (region->coherence == Coherence::kHdmD) {
       throw InputError({"DMA to memory that its device keeps coherent by bias",
-                        to_text(end),
+                        to_text(Address{next}),
                         "a region with coherence: hdm-db or hdm-h, or without",
                         {}});
     }
-    if (place.coherent() || !others_cache_) continue;
-    throw InputError({"DMA to memory that nobody keeps coherent, beside caches that may hold its lines",
-                      to_text(end),
-                      "a region with coherence: hdm-h (a home_agent of the host) or hdm-db (a dcoh of the "
-                      "memory), or requesters without a cache",
-                      {}});
+    if (region->coherence == Coherence::kNone && context.caches > 0) {
+      throw InputError({"DMA to memory that nobody keeps coherent, beside caches that may hold its lines",
+                        to_text(Address{next}),
+                        "a region with coherence: hdm-h (a home_agent of the host) or hdm-db (a dcoh of the "
+                        "memory), or requesters without a cache",
+                        {}});
+    }
+    next = region->base + region->size;
   }
 }
 
 void DmaEngine::make_request(std::uint32_t stream, Job& job, std::uint16_t bytes) {
-  check(job.rest.at, bytes);
+  with_path("devices", [&] { with_path(endpoint().name(), [&] { check(job.rest.at, bytes); }); });
   const bool reads = job.way == Transfer::Way::kIn;
   Request& request = requests_.take();
   if (under_way_.size() <= request.index) under_way_.resize(request.index + 1);

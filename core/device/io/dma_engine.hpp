@@ -42,12 +42,12 @@ class DmaEngine final : public Agent, public TransferEngine, private DmaInitiato
   Bytes memory() const override { return params_.hbm.capacity; }
   DmaInitiator* dma() override { return this; }
 
-  /// Throws InputError unless a region holds these bytes, and nobody may hold another value of them.
+  /// Throws InputError unless regions hold these bytes, all of them, and nobody may hold another value of
+  /// them.
   void check(Address at, std::uint64_t bytes) const;
   /// Requests without an end.
   std::uint64_t live_requests() const { return requests_.live(); }
 
-  void start() override;
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void resources(ResourceSink& sink) const override;
@@ -116,7 +116,6 @@ class DmaEngine final : public Agent, public TransferEngine, private DmaInitiato
   std::vector<UnderWay> under_way_;
   RateMeter memory_rate_;
   Time memory_free_;
-  bool others_cache_ = false;  // somebody keeps copies of lines
   bool working_ = false;
 };
 

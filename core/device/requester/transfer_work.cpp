@@ -96,6 +96,23 @@ cxloom::Requester::Progress TransferWork::progress() const {
 
 // ---- Copies
 
+// One copy at a time waits for all before it, and so for what it depends on.
+void TransferWork::check_free(const Access& access) const {
+  const auto refuse = [&](const char* problem, const char* found, const char* allowed) {
+    throw InputError({problem, found, allowed, {}}, work_.name);
+  };
+  if (!access.reaches_memory())
+    refuse("a device that copies by DMA runs no program", "a system call or a branch", "reads and writes");
+  if (access.instruction_gap > 0 || access.cycles > 0) {
+    refuse("a device that copies by DMA has no instructions between its copies", "an instruction gap",
+           "a trace without instruction gaps");
+  }
+  if (access.dependence == 0 || queue_ * engine_->streams() == 1) return;
+  refuse("several copies of a device that copies by DMA wait for no others",
+         access.dependence == kAllBefore ? "a fence" : "a dependence on another access",
+         "queue: 1 and streams: 1, so that each waits for the one before; or accesses without such");
+}
+
 // A piece goes on with the one before it where that ends.
 bool TransferWork::add_piece(Copy& copy) {
   Access access;
@@ -107,6 +124,7 @@ bool TransferWork::add_piece(Copy& copy) {
                       {}},
                      work_.name);
   }
+  check_free(access);
   if (copy.pieces.empty())
     copy.way = access.kind == AccessKind::kRead ? Transfer::Way::kIn : Transfer::Way::kOut;
   Transfer::Extent* const last = copy.pieces.empty() ? nullptr : &copy.pieces.back();

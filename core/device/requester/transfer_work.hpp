@@ -70,6 +70,8 @@ class TransferWork final : public Agent, public cxloom::Requester, public DmaEng
   void submit();
   bool take(Copy& copy);
   bool add_piece(Copy& copy);
+  /// Throws InputError if it is to wait for anything but the engine.
+  void check_free(const Access& access) const;
   void issued(const Copy& copy);
   void ended(Copy& copy, bool failed);
   void end_if_out_of_work();

@@ -15,6 +15,7 @@ namespace cxloom {
 namespace {
 
 constexpr std::uint64_t kMostPromptTokens = std::uint64_t{1} << 24U;
+constexpr double kLatestSeconds = 1e6;  // eleven days, as in traces
 constexpr std::uint64_t kMostRequests = std::uint64_t{1} << 24U;
 
 /// A request before it has its blocks.
@@ -34,7 +35,7 @@ class ChatDrawer {
   std::vector<DrawnRequest> draw() {
     Time start;
     for (std::uint64_t chat = 0; chat < params_.chats; ++chat) {
-      start += after(params_.rate.rate.unlimited() ? 0 : 1 / params_.rate.rate.per_second());
+      start += after(1 / params_.rate.per_second, start, "rate");
       add_chat(static_cast<std::uint32_t>(chat), start);
     }
     // The prompts of a chat grow from turn to turn.
@@ -45,8 +46,13 @@ class ChatDrawer {
   }
 
  private:
-  /// Exponentially distributed with this mean in seconds.
-  Time after(double mean) { return Time{static_cast<std::int64_t>(mean * times_.exponential() * 1e12)}; }
+  /// Exponentially distributed with this mean in seconds. Throws InputError at a key for times too far off.
+  Time after(double mean, Time now, const char* key) {
+    const double length = mean * times_.exponential();
+    if (now.ns() * 1e-9 + length > kLatestSeconds)
+      throw InputError({"requests that arrive too late", {}, "all within 1000000s", {}}, key);
+    return Time{static_cast<std::int64_t>(length * 1e12)};
+  }
   /// Exponentially distributed with this mean, one at least.
   std::uint64_t tokens(double mean) {
     return 1 + static_cast<std::uint64_t>(std::max(0.0, mean - 1) * lengths_.exponential());
@@ -64,7 +70,7 @@ class ChatDrawer {
         throw InputError({"more requests than can be drawn", {}, counted(kMostRequests, "request"), {}},
                          "chats");
       before = input + output;
-      at += after(static_cast<double>(params_.pause.ps()) * 1e-12);
+      at += after(static_cast<double>(params_.pause.ps()) * 1e-12, at, "pause");
       // The number of turns is geometric.
     } while (times_.chance(1 - 1 / params_.turns) && before < kMostPromptTokens);
   }

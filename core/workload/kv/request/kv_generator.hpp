@@ -6,12 +6,13 @@
 #include "base/parameters.hpp"
 #include "base/units.hpp"
 #include "workload/kv/request/kv_requests.hpp"
+#include "workload/kv/request/request_rate.hpp"
 
 namespace cxloom {
 
 struct KvGeneratorParams {
   std::uint64_t chats = 0;
-  Frequency rate;
+  RequestRate rate;
   double turns = 3;
   Time pause{30'000'000'000'000};
   std::uint64_t system_prompts = 1;

@@ -13,9 +13,21 @@ namespace cxloom {
 
 namespace {
 
-constexpr std::int64_t kMostTokens = std::int64_t{1} << 30;
+constexpr std::int64_t kMostTokens = std::int64_t{1} << 24;
 constexpr std::size_t kLongestLine = std::size_t{1} << 24U;  // a million hashes
 constexpr double kMostSeconds = 1e6;                         // eleven days, so that sums of times fit
+
+/// Text of a file that may be no text at all, for a message.
+std::string printable(const std::string& text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f) result += c;
+    else (((result += "\\x") += kDigits[byte / 16]) += kDigits[byte % 16]);
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -71,6 +83,8 @@ void KvTraceReader::parse(std::string_view line) {
 }
 
 void KvTraceReader::refuse(InputError::Detail detail) const {
+  detail.problem = printable(detail.problem);
+  detail.found = printable(detail.found);
   throw TraceError(std::move(detail), lines_.number());
 }
 

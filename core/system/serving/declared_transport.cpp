@@ -13,20 +13,23 @@ double limit_of(const Bandwidth& bandwidth) {
 
 }  // namespace
 
-DeclaredTransport::DeclaredTransport(const std::vector<KvTierParams>& tiers, std::uint32_t servers) {
+DeclaredTransport::DeclaredTransport(const std::vector<KvTierParams>& tiers, std::uint32_t servers)
+    : servers_(servers) {
   for (const KvTierParams& tier : tiers) {
     const double each = limit_of(tier.bandwidth);
     const double together = tier.shared ? limit_of(tier.together.value_or(tier.bandwidth)) : 0.0;
     for (int direction = 0; direction < 2; ++direction) {
-      ways_.emplace_back();
-      ways_.back().pipes.assign(tier.shared ? 1 : servers, SharedPipe(servers, each, together, tier.latency));
+      // A way that a server has alone knows no other.
+      const SharedPipe pipe(tier.shared ? servers : 1, each, together, tier.latency);
+      ways_.push_back({tier.shared, each, together, std::vector(tier.shared ? 1 : servers, pipe)});
     }
   }
 }
 
 void DeclaredTransport::begin(Time now, const KvMove& move) {
   Way& taken = way(move.tier, move.write);
-  taken.pipes[taken.pipes.size() == 1 ? 0 : move.server].begin(now, move.server, move.bytes, move.ticket);
+  SharedPipe& pipe = taken.pipes[taken.pipe_of(move.server)];
+  pipe.begin(now, taken.place_of(move.server), move.bytes, move.ticket);
 }
 
 Time DeclaredTransport::next() const {
@@ -45,14 +48,15 @@ void DeclaredTransport::advance(Time until, std::vector<std::uint64_t>& done) {
 
 Time DeclaredTransport::estimate(Time /*now*/, const KvMove& move) const {
   const Way& taken = way(move.tier, move.write);
-  return taken.pipes[taken.pipes.size() == 1 ? 0 : move.server].estimate(move.server, move.bytes);
+  return taken.pipes[taken.pipe_of(move.server)].estimate(taken.place_of(move.server), move.bytes);
 }
 
-Time DeclaredTransport::busy(std::uint32_t tier, bool write) const {
+KvWayUse DeclaredTransport::used(std::uint32_t tier, bool write) const {
   const Way& asked = way(tier, write);
-  Time sum;
-  for (const SharedPipe& pipe : asked.pipes) sum += pipe.busy();
-  return Time{sum.ps() / static_cast<std::int64_t>(asked.pipes.size())};
+  double bytes = 0;
+  for (const SharedPipe& pipe : asked.pipes) bytes += pipe.moved();
+  return {.own = asked.each > 0 ? bytes / asked.each / servers_ : 0,
+          .together = asked.together > 0 ? bytes / asked.together : 0};
 }
 
 }  // namespace cxloom

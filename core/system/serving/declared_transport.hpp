@@ -18,11 +18,17 @@ class DeclaredTransport final : public KvTransport {
   Time next() const override;
   void advance(Time until, std::vector<std::uint64_t>& done) override;
   Time estimate(Time now, const KvMove& move) const override;
-  Time busy(std::uint32_t tier, bool write) const override;
+  KvWayUse used(std::uint32_t tier, bool write) const override;
 
  private:
   struct Way {
+    bool shared;
+    double each;                    // bytes a second; zero is no limit
+    double together;                // the same
     std::vector<SharedPipe> pipes;  // one, or one for each server
+
+    std::size_t pipe_of(std::uint32_t server) const { return shared ? 0 : server; }
+    std::uint32_t place_of(std::uint32_t server) const { return shared ? server : 0; }
   };
 
   Way& way(std::uint32_t tier, bool write) { return ways_[std::size_t{tier} * 2 + (write ? 1 : 0)]; }
@@ -30,6 +36,7 @@ class DeclaredTransport final : public KvTransport {
     return ways_[std::size_t{tier} * 2 + (write ? 1 : 0)];
   }
 
+  std::uint32_t servers_;
   std::vector<Way> ways_;  // by tier, reads and writes
 };
 

@@ -17,6 +17,13 @@ struct KvMove {
   std::uint64_t ticket = 0;  ///< whoever asked knows it by that
 };
 
+/// What went through a way so far, as the seconds that it takes when nothing else is the limit. A way without
+/// limit takes none.
+struct KvWayUse {
+  double own = 0;       ///< between the tier and each server, the mean over the servers
+  double together = 0;  ///< between a shared tier and all servers
+};
+
 /// Serving asks for moves and hears when each is done; whatever simulates them stands behind it.
 class KvTransport {
  public:
@@ -32,8 +39,8 @@ class KvTransport {
   /// What a read would take if it began now, as a server may know it, for the choice between loading a prefix
   /// and computing it.
   virtual Time estimate(Time now, const KvMove& move) const = 0;
-  /// How long the way to or from a tier has been in use; the mean over the servers where each has its own.
-  virtual Time busy(std::uint32_t tier, bool write) const = 0;
+  /// How much of the ways from a tier, or to it, was used.
+  virtual KvWayUse used(std::uint32_t tier, bool write) const = 0;
 };
 
 }  // namespace cxloom

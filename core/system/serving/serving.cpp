@@ -9,11 +9,23 @@
 #include "system/kinds/registry.hpp"
 #include "system/serving/declared_transport.hpp"
 #include "system/serving/serving_result.hpp"
+#include "system/serving/serving_time.hpp"
 #include "workload/kv/policy/kv_policy.hpp"
 
 namespace cxloom {
 
 namespace {
+
+/// An arrival in a run that is so many times as fast.
+Time slowed(Time arrival, double speed) {
+  const double ps = static_cast<double>(arrival.ps()) / speed;
+  if (ps < static_cast<double>(kLongestServing.ps())) return Time{static_cast<std::int64_t>(ps)};
+  throw InputError({"requests that arrive too late",
+                    Value(speed).described(),
+                    "a speed at which the last arrives within " + to_text(kLongestServing),
+                    {}},
+                   "requests.speed");
+}
 
 /// The requests that are played, at the times at which they are.
 KvRequests played(const KvRequestsParams& params, KvRequests requests) {
@@ -22,8 +34,7 @@ KvRequests played(const KvRequestsParams& params, KvRequests requests) {
     const KvRequest& last = requests.requests.back();
     requests.blocks.resize(static_cast<std::size_t>(last.begin) + last.blocks);
   }
-  for (KvRequest& each : requests.requests)
-    each.arrival = Time{static_cast<std::int64_t>(static_cast<double>(each.arrival.ps()) / params.speed)};
+  for (KvRequest& each : requests.requests) each.arrival = slowed(each.arrival, params.speed);
   return requests;
 }
 
@@ -49,7 +60,9 @@ std::vector<std::shared_ptr<KvTier>> make_kv_tiers(const Registry& registry,
                           {}},
                          "capacity");
       const std::uint64_t blocks = tier.blocks ? *tier.blocks : tier.capacity->count() / block_bytes;
-      KvPolicyContext context{.capacity = blocks, .future = &future, .seed = seed};
+      // A tier of none has a policy that is checked as any other, and never asked.
+      KvPolicyContext context{
+          .capacity = std::max<std::uint64_t>(blocks, 1), .future = &future, .seed = seed};
       with_path("policy", [&] {
         auto policy = registry.kv_policies.make(tier.policy, context);
         made.push_back(std::make_shared<KvTier>(tier.name, blocks, std::move(policy)));
@@ -66,7 +79,7 @@ Serving::Serving(const Registry& registry, ServingParams params, KvRequests requ
       future_(std::make_unique<KvFuture>(requests_)),
       transport_(std::make_unique<DeclaredTransport>(params_.tiers, params_.servers.count)),
       record_(std::make_unique<ServingRecord>(requests_.size(), params_.tiers.size(), params_.servers.count,
-                                              params_.every)) {
+                                              requests_.requests.front().arrival, params_.every)) {
   if (params_.servers.assign == KvAssignment::kChat && !requests_.has_chats)
     throw InputError({"these requests do not say which belong to one conversation",
                       "chat",
@@ -102,19 +115,35 @@ bool Serving::step() {
   if (arrived_ < requests_.size()) next = std::min(next, requests_.requests[arrived_].arrival);
   for (const ServingServer& server : servers_) next = std::min(next, server.next());
   if (next == Time::max() || record_->done == requests_.size()) return false;
+  if (next > kLongestServing)
+    throw InputError(
+        {"a run that goes on too long",
+         std::to_string(record_->done) + " of " + counted(requests_.size(), "request") + " are done",
+         "at most " + to_text(kLongestServing) + " of simulated time",
+         {}},
+        "servers");
   now_ = next;
   while (arrived_ < requests_.size() && requests_.requests[arrived_].arrival <= now_) {
     servers_[server_for(arrived_)].arrive(arrived_);
     ++arrived_;
   }
+  hear_moves();
+  for (ServingServer& server : servers_) server.end(now_);
+  // A write that takes no time is there before the next prefix is looked up.
+  hear_moves();
+  for (ServingServer& server : servers_) server.begin(now_);
+  return true;
+}
+
+void Serving::hear_moves() {
   tickets_.clear();
   transport_->advance(now_, tickets_);
-  // Tickets behind those of the servers are of writes, for which nobody waits.
-  for (const std::uint64_t ticket : tickets_) {
-    if (ticket < servers_.size()) servers_[static_cast<std::size_t>(ticket)].loaded(now_);
+  for (const std::uint64_t each : tickets_) {
+    const MoveTicket ticket = MoveTicket::of(each, params_.tiers.size());
+    ServingServer& server = servers_[ticket.server];
+    if (ticket.write) server.written(ticket.tier);
+    else server.loaded(now_, ticket.tier);
   }
-  for (ServingServer& server : servers_) server.settle(now_);
-  return true;
 }
 
 std::size_t Serving::server_for(std::size_t request) {

@@ -32,6 +32,7 @@ class Serving {
  private:
   void make_tiers(const Registry& registry);
   bool step();
+  void hear_moves();
   std::size_t server_for(std::size_t request);
 
   ServingParams params_;

@@ -73,8 +73,10 @@ void KvTierParams::describe(Schema<KvTierParams>& schema) {
   schema.field("latency", &KvTierParams::latency).doc("From the request of some bytes to the first of them.");
   schema.rule(
       "a tier has a capacity, in bytes or in blocks",
-      [](const KvTierParams& tier) { return tier.capacity.has_value() != tier.blocks.has_value(); },
-      "capacity");
+      [](const KvTierParams& tier) { return tier.capacity || tier.blocks; }, "capacity");
+  schema.rule(
+      "both 'capacity' and 'blocks' are given, and each says how large the tier is",
+      [](const KvTierParams& tier) { return !(tier.capacity && tier.blocks); }, "blocks");
   schema.effective(
       "together", [](const KvTierParams& tier) { return tier.shared; }, "unless the tier is shared");
 }
@@ -130,7 +132,9 @@ void ServingParams::describe(Schema<ServingParams>& schema) {
               {{"never", KvRecompute::kNever}, {"cost", KvRecompute::kCost}})
       .doc(
           "Whether as much of a cached prefix is computed instead of loaded as gives the first token sooner.");
-  schema.field("every", &ServingParams::every).min(Time{1}).doc("The time that a row of the series is of.");
+  schema.field("every", &ServingParams::every)
+      .min(Time{1})
+      .doc("The time that a row of the series is of, from the first arrival on; 100000 rows at most.");
   schema.field("seed", &ServingParams::seed).doc("What requests that are drawn depend on.");
   schema.rule("two tiers have one name", names_differ, "tiers");
   schema.rule("a tier that servers share is in front of one that each has", shared_are_behind, "tiers");

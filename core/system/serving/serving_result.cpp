@@ -53,7 +53,7 @@ Value first_tokens(const ServingRecord& record) {
   return found;
 }
 
-/// Of each request that makes several tokens: the mean time from one to the next.
+/// The mean time from one token to the next of each request that makes several.
 Value token_times(const ServingRecord& record) {
   std::vector<double> all;
   for (const ServedRequest& each : record.served) {
@@ -64,8 +64,9 @@ Value token_times(const ServingRecord& record) {
 
 Value tier_values(const ServingOutcome& outcome, std::uint32_t tier, double length) {
   const TierRecord& record = outcome.record.tiers[tier];
-  const std::uint64_t block_bytes = outcome.model.kv_bytes() * outcome.requests.block_tokens;
-  const std::uint64_t written = record.traffic.written() * block_bytes;
+  const bool shared = outcome.params.tiers[tier].shared;
+  const KvWayUse reads = outcome.transport.used(tier, false);
+  const KvWayUse writes = outcome.transport.used(tier, true);
   const auto loaded = static_cast<double>(record.loaded_bytes);
   return Value::Map{{"capacity_blocks", number(outcome.capacity[tier])},
                     {"held_blocks", number(outcome.held[tier])},
@@ -79,66 +80,109 @@ Value tier_values(const ServingOutcome& outcome, std::uint32_t tier, double leng
                     {"stored_blocks", number(record.traffic.stored)},
                     {"fetched_blocks", number(record.traffic.fetched)},
                     {"demoted_blocks", number(record.traffic.demoted)},
-                    {"written_bytes", number(written)},
-                    {"read_busy", ratio(seconds(outcome.transport.busy(tier, false)), length)},
-                    {"write_busy", ratio(seconds(outcome.transport.busy(tier, true)), length)}};
+                    {"written_bytes", number(record.written_bytes)},
+                    {"unwritten_bytes", number(record.unwritten_bytes)},
+                    {"read_busy", ratio(shared ? reads.together : reads.own, length)},
+                    {"write_busy", ratio(shared ? writes.together : writes.own, length)}};
 }
 
 Value row_values(const ServingOutcome& outcome, std::size_t at) {
   const ServingRow& row = outcome.record.rows[at];
-  const auto until = static_cast<std::int64_t>(at) + 1;
+  const Time begin = outcome.record.every * static_cast<std::int64_t>(at);
+  const Time until = std::min(begin + outcome.record.every, outcome.record.end - outcome.record.start);
+  const double length = seconds(until - begin);
   Value hits(Value::Map{});
   Value loads(Value::Map{});
   for (std::size_t tier = 0; tier < outcome.params.tiers.size(); ++tier) {
     const std::string& name = outcome.params.tiers[tier].name;
     hits.set(name, ratio(static_cast<double>(row.found[tier]), static_cast<double>(row.tokens)));
-    loads.set(name, static_cast<double>(row.loaded[tier]) * 1e-9 / seconds(outcome.record.every));
+    loads.set(name, ratio(row.loaded[tier] * 1e-9, length));
   }
-  return Value::Map{{"until_s", seconds(outcome.record.every * until)},
+  return Value::Map{{"until_s", seconds(until)},
                     {"requests", number(row.requests)},
                     {"hit_shares", hits},
                     {"loaded_gb_per_s", loads},
                     {"ttft_s", ratio(row.first_token_sum, static_cast<double>(row.first_tokens))},
-                    {"tokens_per_s", static_cast<double>(row.made) / seconds(outcome.record.every)}};
+                    {"tokens_per_s", ratio(static_cast<double>(row.made), length)}};
 }
 
-/// What is busiest: the processors, or the way from or to a tier.
+/// Whether requests wait for their turn longer than for anything that is done for them.
+bool mostly_queues(const ServingRecord& record) {
+  Time queue;
+  Time load;
+  Time compute;
+  for (const ServedRequest& each : record.served) {
+    queue += each.queue();
+    load += each.load();
+    compute += each.compute;
+  }
+  return queue > std::max(load, compute);
+}
+
+/// What requests wait for: the processors, the ways from tiers, and tiers for which processors stand still.
 Value limit(const ServingOutcome& outcome, double length) {
-  double prefill = 0;
-  double decode = 0;
-  for (const ServerRecord& server : outcome.record.servers) {
-    prefill += seconds(server.prefill);
-    decode += seconds(server.decode);
-  }
-  const auto servers = static_cast<double>(outcome.record.servers.size());
-  std::vector<Named> busy{{"compute", (prefill + decode) / servers / length}};
-  for (std::uint32_t tier = 0; tier < outcome.params.tiers.size(); ++tier) {
-    const std::string& name = outcome.params.tiers[tier].name;
-    busy.emplace_back("reads of " + name, seconds(outcome.transport.busy(tier, false)) / length);
-    busy.emplace_back("writes to " + name, seconds(outcome.transport.busy(tier, true)) / length);
-  }
-  const Named most = *std::ranges::max_element(busy, {}, &Named::second);
-  // What waits for arrivals half of the time limits nothing.
-  const bool limits = most.second >= 0.5;
   Value shares(Value::Map{});
-  for (const auto& [name, share] : busy) shares.set(name, share);
-  return Value::Map{
-      {"resource", limits ? most.first : std::string("arrivals")}, {"busiest", most.first}, {"busy", shares}};
+  Named most{"compute", 0};
+  const auto share_of = [&](const std::string& name, double time, bool waited_for) {
+    const double share = length > 0 ? time / length : 0;
+    shares.set(name, share);
+    if (waited_for && share > most.second) most = {name, share};
+    return share;
+  };
+  double working = 0;
+  for (const ServerRecord& server : outcome.record.servers)
+    working += seconds(server.prefill) + seconds(server.decode);
+  const auto servers = static_cast<double>(outcome.record.servers.size());
+  double occupied = share_of("compute", working / servers, true);
+  for (std::uint32_t tier = 0; tier < outcome.params.tiers.size(); ++tier) {
+    const KvTierParams& params = outcome.params.tiers[tier];
+    const KvWayUse reads = outcome.transport.used(tier, false);
+    const KvWayUse writes = outcome.transport.used(tier, true);
+    if (params.shared) share_of("reads of " + params.name, reads.together, true);
+    share_of((params.shared ? "each server's reads of " : "reads of ") + params.name, reads.own, true);
+    // Where the way is as full as that, it is the way that is waited for, and otherwise the latency.
+    const double stalled = seconds(outcome.record.tiers[tier].stalled) / servers;
+    const bool is_latency = stalled > 1.05 * std::max(reads.own, reads.together);
+    occupied += share_of("waiting for " + params.name, stalled, is_latency);
+    share_of("writes to " + params.name, params.shared ? writes.together : writes.own, false);
+  }
+  // Servers that have nothing to do half of the time, and let nobody wait, limit nothing.
+  const bool limits = std::max(most.second, occupied) >= 0.5 || mostly_queues(outcome.record);
+  return Value::Map{{"resource", limits ? most.first : std::string("arrivals")},
+                    {"busiest", most.first},
+                    {"occupied", occupied},
+                    {"busy", shares}};
+}
+
+/// What a reader of the numbers has to know, in sentences.
+Value notes(const ServingOutcome& outcome) {
+  Value::List found;
+  for (std::uint32_t tier = 0; tier < outcome.params.tiers.size(); ++tier) {
+    const TierRecord& record = outcome.record.tiers[tier];
+    // Those of the last requests are under way in any run.
+    if (record.unwritten_bytes <= (record.written_bytes + record.unwritten_bytes) / 10) continue;
+    const std::uint64_t all = record.written_bytes + record.unwritten_bytes;
+    found.emplace_back("Writes to " + outcome.params.tiers[tier].name + " fall behind: of " +
+                       counted(all, "byte") + ", " + std::to_string(record.unwritten_bytes) +
+                       " are not written at the end, and nobody found them.");
+  }
+  return found;
 }
 
 }  // namespace
 
 Value serving_result(const ServingOutcome& outcome) {
   const ServingRecord& record = outcome.record;
-  const Time start = outcome.requests.requests.front().arrival;
-  const double length = seconds(record.end - start);
+  const double length = seconds(record.end - record.start);
   std::uint64_t made = 0;
   for (const ServedRequest& each : record.served) made += each.output;
   KvFound found;
+  std::uint64_t loaded = 0;
   Value tiers(Value::Map{});
   for (std::uint32_t tier = 0; tier < outcome.params.tiers.size(); ++tier) {
     found.blocks += record.tiers[tier].found.blocks;
     found.tokens += record.tiers[tier].found.tokens;
+    loaded += record.tiers[tier].found.tokens - record.tiers[tier].computed;
     tiers.set(outcome.params.tiers[tier].name, tier_values(outcome, tier, length));
   }
   Value::List servers;
@@ -159,11 +203,13 @@ Value serving_result(const ServingOutcome& outcome) {
       {"hit_blocks", number(found.blocks)},
       {"hit_tokens", number(found.tokens)},
       {"hit_share", ratio(static_cast<double>(found.tokens), static_cast<double>(record.tokens))},
+      {"loaded_share", ratio(static_cast<double>(loaded), static_cast<double>(record.tokens))},
       {"ttft_s", first_tokens(record)},
       {"time_per_token_s", token_times(record)},
       {"tiers", tiers},
       {"servers", servers},
       {"limit", limit(outcome, length)},
+      {"notes", notes(outcome)},
       {"series", rows},
   };
 }

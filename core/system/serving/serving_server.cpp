@@ -1,39 +1,52 @@
 #include "system/serving/serving_server.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 
+#include "system/serving/serving_time.hpp"
+
 namespace cxloom {
 
-namespace {
-
-Time time_of(double seconds) { return Time{std::llround(seconds * 1e12)}; }
-
-}  // namespace
-
 ServingServer::ServingServer(const ServingContext& context, std::uint32_t number, KvTiers tiers)
-    : context_(context), number_(number), tiers_(std::move(tiers)) {}
+    : context_(context), number_(number), tiers_(std::move(tiers)), writes_(tiers_.count()) {}
 
-void ServingServer::loaded(Time now) {
-  if (--prefill_->pending > 0) return;
+void ServingServer::loaded(Time now, std::uint32_t tier) {
+  Prefill& prefill = *prefill_;
+  context_.record.note_load(tier, prefill.part_asked, now, part_bytes(tier));
+  if (--prefill.pending > 0) return;
+  // The processor waited for the tier that was last.
+  const Time idle = std::max(prefill.computed, idle_from_);
+  if (work_ == Work::kNone && now > idle) context_.record.tiers[tier].stalled += now - idle;
   compute_part(now);
 }
 
-void ServingServer::settle(Time now) {
-  if (busy_until_ <= now) {
-    const Work ended = std::exchange(work_, Work::kNone);
-    busy_until_ = Time::max();
-    if (ended == Work::kPrefill) end_prefill(now);
-    else if (ended == Work::kDecode) end_step(now);
-  }
+void ServingServer::written(std::uint32_t tier) {
+  const std::vector<KvBlock>& blocks = writes_[tier].front();
+  const std::uint64_t bytes = blocks.size() * context_.model.kv_bytes() * context_.requests.block_tokens;
+  context_.record.tiers[tier].written_bytes += bytes;
+  context_.record.tiers[tier].unwritten_bytes -= bytes;
+  tiers_.end_write(tier, blocks);
+  writes_[tier].pop_front();
+}
+
+void ServingServer::end(Time now) {
+  if (busy_until_ > now) return;
+  const Work ended = std::exchange(work_, Work::kNone);
+  busy_until_ = Time::max();
+  idle_from_ = now;
+  if (ended == Work::kPrefill) end_prefill(now);
+  else if (ended == Work::kDecode) end_step(now);
+}
+
+void ServingServer::begin(Time now) {
   const bool by_layers = context_.params.loads == KvLoads::kLayers;
   const bool has_room = !prefill_ && !queue_.empty() && batch_.size() < context_.params.servers.batch;
   if (has_room && (!by_layers || work_ == Work::kNone)) begin_prefill(now);
   if (work_ != Work::kNone) return;
   if (prefill_ && prefill_->asked == prefill_->layers && prefill_->pending == 0) {
     work_ = Work::kPrefill;
+    context_.record.served[prefill_->request].held = by_layers ? Time{} : now - prefill_->loaded;
     busy_until_ = by_layers ? prefill_->computed : now + prefill_->compute;
   } else if (!batch_.empty() && !(prefill_ && by_layers)) {
     begin_step(now);
@@ -109,10 +122,7 @@ void ServingServer::note_found(Time now, const Prefill& prefill) {
     row.found[where_[i]] += tokens;
   }
   for (std::size_t tier = 0; tier < prefill.tokens.size(); ++tier) {
-    const std::uint64_t bytes = prefill.tokens[tier] * context_.model.kv_bytes();
     record.tiers[tier].computed -= prefill.tokens[tier];
-    record.tiers[tier].loaded_bytes += bytes;
-    row.loaded[tier] += bytes;
   }
   ++row.requests;
   row.tokens += asked.input;
@@ -129,11 +139,15 @@ void ServingServer::note_found(Time now, const Prefill& prefill) {
 void ServingServer::ask(Time now) {
   Prefill& prefill = *prefill_;
   ++prefill.asked;
+  prefill.part_asked = now;
   for (std::uint32_t tier = 0; tier < prefill.tokens.size(); ++tier) {
     if (prefill.tokens[tier] == 0) continue;
-    const std::uint64_t bytes = prefill.tokens[tier] * context_.model.kv_bytes() / prefill.layers;
+    const KvMove move{.server = number_,
+                      .tier = tier,
+                      .bytes = part_bytes(tier),
+                      .ticket = MoveTicket{number_, tier, false}.number(tiers_.count())};
     ++prefill.pending;
-    context_.transport.begin(now, {.server = number_, .tier = tier, .bytes = bytes, .ticket = number_});
+    context_.transport.begin(now, move);
   }
   if (prefill.pending == 0) compute_part(now);
 }
@@ -144,6 +158,7 @@ void ServingServer::compute_part(Time now) {
   const auto done = static_cast<std::int64_t>(prefill.asked);
   // The parts together take what the whole does, to the picosecond.
   const Time part{prefill.compute.ps() * done / layers - prefill.compute.ps() * (done - 1) / layers};
+  prefill.loaded = now;
   prefill.computed = std::max(prefill.computed, now) + part;
   if (prefill.asked < prefill.layers) ask(now);
 }
@@ -153,19 +168,7 @@ void ServingServer::end_prefill(Time now) {
   prefill_.reset();
   traffic_.assign(tiers_.count(), {});
   tiers_.use(prefill.request, context_.requests.blocks_of(prefill.request), traffic_);
-  const std::uint64_t block_bytes = context_.model.kv_bytes() * context_.requests.block_tokens;
-  for (std::uint32_t tier = 0; tier < traffic_.size(); ++tier) {
-    KvTraffic& all = context_.record.tiers[tier].traffic;
-    all.stored += traffic_[tier].stored;
-    all.fetched += traffic_[tier].fetched;
-    all.demoted += traffic_[tier].demoted;
-    if (const std::uint64_t blocks = traffic_[tier].written(); blocks > 0)
-      context_.transport.begin(now, {.server = number_,
-                                     .tier = tier,
-                                     .bytes = blocks * block_bytes,
-                                     .write = true,
-                                     .ticket = number_ + context_.params.servers.count});
-  }
+  write_blocks(now);
   const KvRequest& request = context_.requests.requests[prefill.request];
   ServedRequest& served = context_.record.served[prefill.request];
   served.arrival = request.arrival;
@@ -178,6 +181,25 @@ void ServingServer::end_prefill(Time now) {
   const Decoding decoding{prefill.request, request.input, request.output > 1 ? request.output - 1 : 0};
   if (decoding.left == 0) end_request(now, decoding);
   else batch_.push_back(decoding);
+}
+
+void ServingServer::write_blocks(Time now) {
+  const std::uint64_t block_bytes = context_.model.kv_bytes() * context_.requests.block_tokens;
+  for (std::uint32_t tier = 0; tier < traffic_.size(); ++tier) {
+    TierRecord& record = context_.record.tiers[tier];
+    record.traffic.stored += traffic_[tier].stored;
+    record.traffic.fetched += traffic_[tier].fetched;
+    record.traffic.demoted += traffic_[tier].demoted;
+    if (traffic_[tier].written() == 0) continue;
+    writes_[tier].push_back(tiers_.begin_write(tier));
+    const std::uint64_t bytes = writes_[tier].back().size() * block_bytes;
+    record.unwritten_bytes += bytes;
+    context_.transport.begin(now, {.server = number_,
+                                   .tier = tier,
+                                   .bytes = bytes,
+                                   .write = true,
+                                   .ticket = MoveTicket{number_, tier, true}.number(tiers_.count())});
+  }
 }
 
 void ServingServer::begin_step(Time now) {
@@ -194,8 +216,10 @@ void ServingServer::begin_step(Time now) {
   const double bytes = weights + tokens * static_cast<double>(model.kv_bytes());
   const Rate& memory = context_.params.servers.memory_bandwidth.rate;
   const double reading = memory.unlimited() ? 0 : bytes / memory.per_second();
-  const Time length =
-      std::max(Time{1}, time_of(std::max(flops / context_.params.servers.flops.per_second, reading)));
+  const double working = flops / context_.params.servers.flops.per_second;
+  const char* key = working > reading ? "servers.flops" : "servers.memory_bandwidth";
+  const Time length = std::max(
+      Time{1}, checked_time(std::max(working, reading), "a step of decoding that takes too long", key));
   context_.record.servers[number_].decode += length;
   work_ = Work::kDecode;
   busy_until_ = now + length;
@@ -218,8 +242,14 @@ void ServingServer::end_request(Time now, const Decoding& request) {
 }
 
 Time ServingServer::computing(std::uint64_t tokens, std::uint64_t cached) const {
-  return time_of(compute_seconds(context_.model, static_cast<double>(tokens), static_cast<double>(cached),
-                                 context_.params.servers.flops.per_second));
+  const double seconds =
+      compute_seconds(context_.model, static_cast<double>(tokens), static_cast<double>(cached),
+                      context_.params.servers.flops.per_second);
+  return checked_time(seconds, "a prefill that takes too long", "servers.flops");
+}
+
+std::uint64_t ServingServer::part_bytes(std::uint32_t tier) const {
+  return prefill_->tokens[tier] * context_.model.kv_bytes() / prefill_->layers;
 }
 
 }  // namespace cxloom

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "system/serving/serving_time.hpp"
+
 namespace cxloom {
 
 namespace {
@@ -40,8 +42,7 @@ Time SharedPipe::estimate(std::uint32_t server, std::uint64_t bytes) const {
   double before = 0;
   for (const Move& move : queues_[server]) before += move.left;
   const double rate = share(flows ? flows_ : flows_ + 1);
-  return latency_ + Time{static_cast<std::int64_t>(
-                        std::ceil((before + static_cast<double>(bytes)) / rate * kPicoseconds))};
+  return latency_ + capped_time((before + static_cast<double>(bytes)) / rate);
 }
 
 double SharedPipe::share(std::uint64_t flows) const {
@@ -56,7 +57,7 @@ Time SharedPipe::first_end() const {
   for (const auto& queue : queues_) {
     if (!queue.empty()) least = std::min(least, queue.front().left);
   }
-  return now_ + Time{static_cast<std::int64_t>(std::ceil(least / share(flows_) * kPicoseconds))};
+  return now_ + capped_time(std::max(0.0, least) / share(flows_));
 }
 
 void SharedPipe::flow(Time until) {
@@ -64,7 +65,6 @@ void SharedPipe::flow(Time until) {
     const Time end = std::min(first_end(), until);
     const double rate = share(flows_);
     const double bytes = rate * static_cast<double>((end - now_).ps()) / kPicoseconds;
-    busy_ += end - now_;
     now_ = end;
     bool ended = false;
     // What is left of a picosecond's bytes is a rounding of the end to whole picoseconds.
@@ -72,8 +72,10 @@ void SharedPipe::flow(Time until) {
     for (auto& queue : queues_) {
       if (queue.empty()) continue;
       Move& move = queue.front();
+      moved_ += std::isfinite(rate) ? std::min(bytes, move.left) : move.left;
       move.left -= bytes;
       if (std::isfinite(rate) && move.left > rounding) continue;
+      moved_ += std::isfinite(rate) ? std::max(0.0, move.left) : 0;
       done_.push_back({now_ + latency_, move.ticket});
       queue.pop_front();
       if (queue.empty()) --flows_;

@@ -22,7 +22,8 @@ class SharedPipe {
   void advance(Time until, std::vector<std::uint64_t>& done);
   /// What a move takes if those under way go on as they are, and no others come.
   Time estimate(std::uint32_t server, std::uint64_t bytes) const;
-  Time busy() const { return busy_; }
+  /// Bytes that went through, also of moves that are not done.
+  double moved() const { return moved_; }
 
  private:
   struct Move {
@@ -44,7 +45,7 @@ class SharedPipe {
   Time latency_;
   std::uint64_t flows_ = 0;  // servers with something to move
   Time now_;
-  Time busy_;
+  double moved_ = 0;
   std::deque<Done> done_;  // behind their bytes, in the order of their ends
 };
 

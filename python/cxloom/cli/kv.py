@@ -60,3 +60,5 @@ def kv(
         console.print()
         console.print(found.table())
         console.print(Text(f"\n{found.parts}"), soft_wrap=True)
+        for note in found.found["notes"]:
+            console.print(Text(note), soft_wrap=True)

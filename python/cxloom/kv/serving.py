@@ -52,7 +52,8 @@ class Served:
         )
         return (
             f"{counted(found['requests'], 'request')} in {_time(found['time_s'])}: the KV cache has "
-            f"{_share(found['hit_share'])} of the prompts' tokens, the first token comes after "
+            f"{_share(found['hit_share'])} of the prompts' tokens, {_share(found['loaded_share'])} are loaded, "
+            "the first token comes after "
             f"{_time(first['mean'])} (p99 {_time(first['p99'])}), and {limits}."
         )
 
@@ -108,7 +109,9 @@ class Served:
         """What the mean time to the first token consists of, in one sentence."""
         parts = self.found["ttft_s"]["parts"]
         said = ", ".join(f"{name} {_time(seconds)}" for name, seconds in parts.items())
-        return f"The first token waits for: {said}. {significant(self.found['tokens_per_s'])} tokens are made a second."
+        made = self.found["tokens_per_s"]
+        rate = "" if made is None else f" {significant(made)} tokens are made a second."
+        return f"The first token waits for: {said}.{rate}"
 
 
 def serve(
@@ -134,10 +137,10 @@ def serve(
     began = time.process_time()
     try:
         running = _core.KvServing(root.plain(), requests.core)
+        while not running.advance(_STEPS):
+            watch(running.done, running.requests, running.now_s)
     except InputError as error:
         raise spec.placed(root, error) from None
-    while not running.advance(_STEPS):
-        watch(running.done, running.requests, running.now_s)
     found = running.result()
     cost = {
         "cpu_s": time.process_time() - began,

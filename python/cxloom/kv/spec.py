@@ -15,6 +15,8 @@ from cxloom.spec.node import Node, SpecError, Step
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Override
 
+_SIZES = ("capacity", "blocks")
+
 
 def read(path: str | os.PathLike[str], overrides: Sequence[Override] = ()) -> Node:
     """The tree of a file with values set in it. Raises InputError, with file and line."""
@@ -33,7 +35,12 @@ def requests_of(root: Node) -> Requests:
         raise placed(root, error) from None
     if asked["trace"] is None:
         written: Any = plain
-        return generate_requests(block=asked["block"], seed=asked["seed"], **written["requests"]["generate"])
+        generate = written["requests"]["generate"]
+        try:
+            return generate_requests(block=asked["block"], seed=asked["seed"], **generate)
+        except InputError as error:
+            error.path = ".".join(filter(None, ("requests.generate", error.path)))
+            raise placed(root, error) from None
     node, _ = paths.follow(root, "requests.trace")
     file = Path(node.origin.folder, asked["trace"])
     if not file.exists():
@@ -71,7 +78,19 @@ def assigned(root: Node, override: Override) -> Node:
             )
         steps.append(step)
         node = node.get(step) if node is not None else None
-    return paths.assign(root, tuple(steps), override.value)
+    return paths.assign(_without_other_size(root, steps), tuple(steps), override.value)
+
+
+def _without_other_size(root: Node, steps: Sequence[Step]) -> Node:
+    """The tree without the size of a tier for which the one at `steps` is set: a tier has one of both."""
+    if len(steps) != 3 or steps[0] != "tiers" or steps[2] not in _SIZES:
+        return root
+    other = _SIZES[1 - _SIZES.index(str(steps[2]))]
+    tiers = root.get("tiers")
+    tier = tiers.get(steps[1]) if tiers is not None else None
+    if tier is None or not isinstance(tier.value, dict) or tier.get(other) is None:
+        return root
+    return paths.left_out(root, (*steps[:2], other))
 
 
 def _step(node: Node | None, word: str) -> Step | None:

@@ -20,7 +20,7 @@ const KvFuture& future_of(const KvPolicyContext& context) {
 void FarKvPolicy::Params::describe(Schema<Params>& schema) {
   schema.doc(
       "Farthest next use, a bound that knows the future: the block that is used latest leaves, or does not "
-      "come in.");
+      "come in. Where servers have tiers of their own it is no bound: it knows the uses by all of them.");
   schema.choice("equals", &Params::equals, {{"last", Equals::kLast}, {"first", Equals::kFirst}})
       .doc("Which of the blocks that are next used at once leaves: the one that came to be last, or first.")
       .source("own choice: blocks of the end of a prompt are of no use without those before them");

@@ -35,6 +35,17 @@ void KvTier::remove(KvBlock block) {
   policy_->removed(block);
 }
 
+void KvTier::begin_write(std::span<const KvBlock> blocks) {
+  for (const KvBlock block : blocks) {
+    if (block >= under_way_.size()) under_way_.resize(std::size_t{block} + 1);
+    ++under_way_[block];
+  }
+}
+
+void KvTier::end_write(std::span<const KvBlock> blocks) {
+  for (const KvBlock block : blocks) --under_way_[block];
+}
+
 void KvTier::make_room(std::vector<KvBlock>& leaving) {
   while (size_ >= capacity_) {
     const std::size_t before = leaving.size();

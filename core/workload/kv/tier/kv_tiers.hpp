@@ -41,14 +41,19 @@ class KvTiers {
   std::size_t count() const { return tiers_.size(); }
   const KvTier& tier(std::size_t index) const { return *tiers_[index]; }
 
-  /// The longest prefix of these blocks that is there. For each of its blocks the nearest tier that has it.
+  /// The longest prefix of these blocks that can be read. For each of its blocks the nearest tier of which.
   void find(std::span<const KvBlock> blocks, std::vector<std::uint8_t>& where) const;
   /// A request has all of these blocks now, the last of the prompt is used first. Adds what went into each
   /// tier to `traffic`, which is by tier.
   void use(std::uint64_t request, std::span<const KvBlock> blocks, std::vector<KvTraffic>& traffic);
+  /// What went into a tier in the last `use`, which is written from now on; nobody reads it before
+  /// `end_write`.
+  std::vector<KvBlock> begin_write(std::size_t tier);
+  void end_write(std::size_t tier, std::span<const KvBlock> blocks) { tiers_[tier]->end_write(blocks); }
 
  private:
   std::size_t tier_of(KvBlock block) const;
+  bool insert(std::size_t tier, KvBlock block);
   void use_inclusive(KvBlock block, std::vector<KvTraffic>& traffic);
   void use_exclusive(KvBlock block, std::vector<KvTraffic>& traffic);
   void demote(std::size_t from, std::vector<KvTraffic>& traffic);
@@ -57,6 +62,7 @@ class KvTiers {
   KvInclusion inclusion_;
   KvWrites writes_;
   std::vector<std::vector<KvBlock>> leaving_;  // by tier, of the step at hand
+  std::vector<std::vector<KvBlock>> entered_;  // by tier, in the last `use`
 };
 
 }  // namespace cxloom

@@ -72,6 +72,31 @@ TEST(KvTiers, ExclusiveABlockIsInOneTier) {
   EXPECT_EQ(both.play({0, 1, 2, 3}), (Where{0, 0, 1, 1}));
 }
 
+TEST(KvTiers, ABlockIsFoundBehindItsWrite) {
+  TwoTiers both(1, 4, KvInclusion::kInclusive);
+  both.play({7});
+  const std::vector<KvBlock> first = both.tiers.begin_write(0);
+  const std::vector<KvBlock> second = both.tiers.begin_write(1);
+  EXPECT_EQ(first, std::vector<KvBlock>{7});
+  std::vector<std::uint8_t> where;
+  const std::vector<KvBlock> asked{7};
+  both.tiers.find(asked, where);
+  EXPECT_EQ(where, (Where{}));
+  both.tiers.end_write(1, second);
+  both.tiers.find(asked, where);
+  EXPECT_EQ(where, (Where{1}));
+  // It leaves the first tier and comes back before it is written: it waits for both of its writes.
+  both.play({8});
+  both.play({7});
+  const std::vector<KvBlock> again = both.tiers.begin_write(0);
+  both.tiers.end_write(0, first);
+  both.tiers.find(asked, where);
+  EXPECT_EQ(where, (Where{1}));
+  both.tiers.end_write(0, again);
+  both.tiers.find(asked, where);
+  EXPECT_EQ(where, (Where{0}));
+}
+
 /// Hits in the first tier, and in both.
 std::pair<std::uint64_t, std::uint64_t> hits_in(TwoTiers& tiers, std::uint64_t seed) {
   RandomStream random(seed, "test", "blocks");

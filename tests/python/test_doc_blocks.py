@@ -20,7 +20,6 @@ import pytest
 from command_lines import wrong_in
 
 import cxloom as cx
-from cxloom import _core
 from cxloom.spec import presets
 from cxloom.spec.resolve import Override
 from cxloom.study.shipped import find
@@ -386,35 +385,6 @@ def test_saturated_writes_of_nvm_are_those_of_its_page(pattern: str, preset: str
 
 def page(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
-
-
-KINDS = {
-    "devices": "devices",
-    "media": "media",
-    "schedulers": "DRAM schedulers",
-    "row_policies": "row and refresh policies",
-    "refresh_policies": "row and refresh policies",
-    "collectors": "collectors of garbage",
-    "victims": "victim policies",
-    "prefetchers": "prefetchers",
-    "routing": "routing",
-    "arbitration": "arbitration",
-    "patterns": "patterns",
-    "placements": "placements of pages",
-    "tiering": "tiering policies",
-    "kv_policies": "policies of KV caches",
-    "topologies": "topologies",
-}
-"""What the page on the command calls each category of kinds."""
-
-
-def test_every_category_of_kinds_is_listed_where_they_are() -> None:
-    assert KINDS.keys() == _core.declarations()["categories"].keys()
-    text = " ".join(page("docs/cli.md").split())
-    for beginning in ("| `components [KIND]` |", "`--plugin LIB` loads more kinds of"):
-        sentence = text[text.index(beginning) :][:400]
-        for words in KINDS.values():
-            assert words in sentence, (beginning, words)
 
 
 def test_short_forms_of_placements_are_short_for_what_is_said() -> None:

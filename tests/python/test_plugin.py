@@ -44,7 +44,7 @@ def test_with_a_plugin_nobody_is_told_of_plugins(library: Path, tmp_path: Path) 
     refused = run("run", str(spec), "--plugin", str(library))
     assert refused.returncode == 2
     assert "unknown device kind 'oracle'" in refused.stderr
-    assert "dcoh or retimer" in refused.stderr
+    assert "gpu or retimer" in refused.stderr
     assert "--plugin" not in refused.stderr
 
 

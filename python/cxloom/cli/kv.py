@@ -30,7 +30,7 @@ def kv(
     sets: Sets = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
-    """Play requests to a language model whose KV cache lies in the tiers of SPEC.
+    """Play requests to a language model with a KV cache in tiers.
 
     Hit rates by tier over time, times to the first token and for each token after it, throughput, what each tier
     moves, and which resource limits.

@@ -40,7 +40,7 @@ def _table(first: str, *numbers: str) -> Table:
 
 
 def _path(tasks: Values, rows: int) -> Table:
-    """Of a long path the longest parts, in their order."""
+    """The longest parts of a long path, in their order."""
     made = _table("critical path", "lane", "starts", "takes", "share")
     path = tasks["critical_path"]
     longest = sorted(path, key=lambda part: -part["time_ns"])[: rows - 1] if len(path) > rows else path

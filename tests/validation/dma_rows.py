@@ -64,7 +64,7 @@ def dma_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.streams", small, f"{at}.streams", (1, 2), FALLS, total)
     yield Turn(f"{name}.queue", small, f"{at}.queue", (1, 4), FALLS, total)
     yield Turn(f"{name}.launch_time", small, f"{at}.launch_time", ("1us", f"{LAUNCH:g}ns"), RISES, copy_time)
-    yield Turn(f"{name}.max_payload", outwards, f"{at}.max_payload", ("64B", "512B"), FALLS, copy_time)
+    yield Turn(f"{name}.max_payload", outwards, f"{at}.max_payload", ("128B", "512B"), FALLS, copy_time)
     few = changed(fast, (f"{at}.tags", 4))
     yield Turn(f"{name}.max_read_request", few, f"{at}.max_read_request", ("128B", "512B"), FALLS, copy_time)
     yield Turn(f"{name}.completion", small, f"{at}.completion", ("64B", "256B"), FALLS, copy_time)

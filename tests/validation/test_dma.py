@@ -105,7 +105,7 @@ def test_packets_have_the_headers_of_pcie_in_flits(
 
 
 def test_half_of_the_bandwidth_is_reached_where_the_launch_takes_as_long_as_the_bytes() -> None:
-    # Copies of t0 x B bytes: 130 to 182 kB at 26 GB/s and a launch of 5 to 7 us.
+    # Copies of (t0 + L) x B bytes: 130 to 182 kB at 26 GB/s and 5 to 7 us of a launch and of a request.
     for t0, size in ((5000, 130_000), (7000, 182_000)):
         spec = machine({"direction": "out", "size": f"{size}B"}, posted=1024)
         spec["devices"]["gpu"]["launch_time"] = f"{t0 - least(spec):.0f}ns"
@@ -232,13 +232,33 @@ def test_memory_that_nobody_keeps_coherent_is_refused_beside_caches() -> None:
         run(cached("none"))
 
 
-def test_a_probe_beside_a_saturating_copy_is_not_starved() -> None:
-    spec = machine({"direction": "out", "size": "1MiB", "requests": 4}, posted=1024, launch_time="0ns")
-    spec = behind(spec, False)
-    spec["workload"]["host"] = {"pattern": "pointer-chase", "footprint": "1MiB", "requests": 200}
-    with_copies = run(spec).summary["per_requester"]["host"]["latency_ns"]
-    alone = run(changed(spec, ("workload.gpu", ...))).summary["per_requester"]["host"]["latency_ns"]
-    assert with_copies["max"] < 10 * alone["max"]
+def probed(direction: str, engines: int, lines: int) -> Spec:
+    """A host that reads line after line of a memory, on a link that copies of GPUs saturate."""
+    work = {"direction": direction, "size": "1MiB", "requests": 4}
+    gpu = {"queue": 2, "lines_at_completer": lines, "launch_time": "0ns", "posted": 1024}
+    spec = behind(machine(work, **gpu), False)
+    spec["links"][1] |= {"bandwidth": "16GB/s"}
+    for number in range(1, engines):
+        spec["devices"][f"gpu{number}"] = spec["devices"]["gpu"]
+        spec["workload"][f"gpu{number}"] = spec["workload"]["gpu"]
+        spec["links"].append({**spec["links"][0], "between": ["host", f"gpu{number}"]})
+    spec["workload"]["host"] = {"pattern": "pointer-chase", "footprint": "1GiB", "requests": 60}
+    return spec
+
+
+@pytest.mark.parametrize("direction", ["in", "out"])
+@pytest.mark.parametrize(("engines", "lines"), [(1, 64), (1, 512), (2, 256)])
+def test_a_probe_waits_for_the_lines_that_engines_have_under_way(
+    direction: str, engines: int, lines: int
+) -> None:
+    # 80 B of a line with its header at 16 GB/s, so many of each engine.
+    spec = probed(direction, engines, lines)
+    gpus = {name: ... for name in spec["workload"] if name != "host"}
+    alone = run(changed(spec, *((f"workload.{name}", ...) for name in gpus))).summary["latency_ns"]["max"]
+    probe = run(spec).summary["per_requester"]["host"]["latency_ns"]
+    bound = engines * lines * 80 / 16
+    assert probe["max"] <= alone + bound + 5
+    assert probe["p50"] > 0.8 * bound  # the link is saturated: it does wait
 
 
 def test_what_cannot_be_is_refused() -> None:
@@ -246,7 +266,8 @@ def test_what_cannot_be_is_refused() -> None:
     bad = {
         "devices.gpu.host": ("nobody", "completes no DMA"),
         "devices.gpu.peer_to_peer": (True, "by a host"),
-        "devices.gpu.max_payload": ("96B", "power of two"),
+        "devices.gpu.max_payload": ("192B", "power of two"),
+        "devices.gpu.max_read_request": ("64B", "128B"),
         "devices.gpu.hbm": ({"capacity": "4KiB"}, "larger than the memory"),
         "workload.gpu.base": ("0x200000000", "address map"),
     }

@@ -62,13 +62,13 @@ void DmaParams::describe_in(Schema<Params>& schema) {
       .doc("Time from the call of a copy until its first request can be made; calls overlap.")
       .source("a call of cudaMemcpy takes 6 to 7 us: gdrcopy fcec3ce; 5 to 7 us: arXiv 2602.21548");
   schema.field("max_payload", &Params::max_payload)
-      .min(Bytes{64})
+      .min(Bytes{128})
       .max(Bytes{4096})
       .where(is_power_of_two, kPowerOfTwo)
       .doc("Most bytes of a write (MPS).")
       .source("PCI Express Base Specification: 128 B to 4 KiB; root complexes commonly take 256 B");
   schema.field("max_read_request", &Params::max_read_request)
-      .min(Bytes{64})
+      .min(Bytes{128})
       .max(Bytes{4096})
       .where(is_power_of_two, kPowerOfTwo)
       .doc("Most bytes that a read asks for (MRRS).")

@@ -1,4 +1,4 @@
-// A GPU: copies between its memory and system memory by DMA, and computes at a rate.
+// A GPU: copies blocks between its memory and system memory by DMA.
 #pragma once
 
 #include <cstdint>

@@ -72,6 +72,14 @@ def test_the_bandwidth_of_copies_grows_with_their_size() -> None:
     assert rates[0] < 1 < 24 < rates[-1] < 26
 
 
+def test_measure_says_why_it_measures_no_gpu(cxloom: Any, tmp_path: Path) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(SYSTEMS["preset"])
+    done = cxloom("measure", spec, "latency", "--from", "gpu")
+    assert done.code == 2
+    assert "copies by DMA makes no accesses line by line" in done.err
+
+
 @pytest.mark.parametrize("direction", ["in", "out", "both"])
 def test_explain_knows_tags_of_reads_and_credits_of_writes(direction: str) -> None:
     spec = cx.load("gpu/a10-pcie4").set("workload.gpu.direction", direction)

@@ -180,6 +180,13 @@ def chosen(bench: Bench, requester: str | None) -> str:
     if requester is None:
         first: str = bench.requesters[0]
         return first
+    if requester in bench.copying:
+        raise InputError(
+            "a device that copies by DMA makes no accesses line by line, which are what is measured",
+            found=f"'{requester}'",
+            allowed=f"{listed(bench.requesters)}; `cxloom run` measures its copies",
+            path="--from",
+        )
     if requester not in bench.requesters:
         raise InputError(
             "no requester of this name",

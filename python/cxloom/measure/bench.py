@@ -104,6 +104,8 @@ class Bench:
         self.spec = self._bare(resolved.plain())
         # A device that copies by DMA has a work of its own, beside which those that access memory are measured.
         accessing = [name for name in self.requesters if part_of(self.spec, name, "requester")]
+        self.copying = [name for name in self.requesters if accessing and name not in accessing]
+        """Requesters that copy by DMA, and are not measured."""
         self.requesters = accessing or self.requesters
         self.name = str(self.spec.get("name", "system"))
         self._nodes = [

@@ -38,7 +38,7 @@ struct TransferParams {
     schema.field("size", &TransferParams::size).min(Bytes{1}).max(Bytes{1ULL << 34U}).doc("Bytes of a copy.");
     schema.field("footprint", &TransferParams::footprint)
         .min(Bytes{kLineBytes})
-        .doc("Bytes of the address range of system memory.");
+        .doc("Bytes of the address range of system memory: room for one copy of `size` bytes at least.");
     schema.field("base", &TransferParams::base)
         .where([](const Address& base) { return base.value() % kLineBytes == 0; }, "a multiple of 64")
         .doc("First address of the range.");
@@ -48,7 +48,7 @@ struct TransferParams {
         .doc(
             "sequential: one block after the other, from the start again at the end. random: any block. Each "
             "begins at a line.");
-    schema.rule("the footprint is smaller than one copy",
+    schema.rule("the footprint is smaller than one copy of `size` bytes",
                 [](const TransferParams& params) { return params.stride() <= params.footprint.count(); });
   }
   /// From one block to the next.

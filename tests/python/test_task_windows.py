@@ -114,6 +114,7 @@ def test_windows_of_lines_give_what_every_line_does(name: str) -> None:
     assert windows["skipped_ns"] > 0.3 * windows["time_ns"]
     assert apart < 0.01 * lines["time_ns"]
     assert apart <= windows["error_ns"]
+    assert all(window["relative_error"] <= 0.005 for window in windows["windows"])
     assert windows["per_link"]
     assert windows["per_link"] == lines["per_link"]
 
@@ -138,6 +139,65 @@ def test_an_object_that_spills_has_a_window_for_each_of_its_memories() -> None:
     lines, windows = played(spec, exact=True), played(spec, exact=False)
     assert len(windows["windows"]) == 2
     assert windows["time_ns"] == pytest.approx(lines["time_ns"], rel=0.01)
+
+
+def inside(spec: Spec) -> Spec:
+    """What windows give of a graph, which lies within their stated error of what every line gives."""
+    lines, windows = played(spec, exact=True), played(spec, exact=False)
+    assert abs(windows["time_ns"] - lines["time_ns"]) <= windows["error_ns"]
+    return windows
+
+
+def test_a_rate_is_that_of_its_host() -> None:
+    """One kernel on two hosts, of which one has a sixteenth of the queue: two windows."""
+    spec = server(reads("r", "a", "8MiB"), reads("s", "a", "8MiB", "r", on="gpu"))
+    spec["devices"]["gpu"]["queue"] = 4
+    windows = inside(spec)
+    assert [window["used"] for window in windows["windows"]] == [1, 1]
+    assert windows["skipped_ns"] > 0.8 * windows["time_ns"]
+
+
+@pytest.mark.parametrize("pages", [255, 300, 2000])
+def test_pages_in_long_turns_are_no_mix(pages: int) -> None:
+    """So many pages of 4 KiB in one node and then in the other: what a window sees is not what comes then."""
+    spec = server(reads("r", "a", "48MiB"), interleaved=True)
+    spec["tasks"]["objects"][0]["addresses"]["weights"] = [pages, pages]
+    windows = inside(spec)
+    assert (windows["skipped_ns"] > 0) == (pages > 255)
+
+
+def test_large_pages_in_turns_are_no_mix() -> None:
+    spec = server(reads("r", "a", "48MiB"), interleaved=True)
+    spec["tasks"]["page"] = "2MiB"
+    assert inside(spec)["skipped_ns"] == 0
+
+
+def test_lines_that_are_drawn_are_in_all_the_memories_of_their_part() -> None:
+    """The first kernel draws from near memory, the second mostly from far memory, from the same offset on."""
+    spec = server(reads("r", "a", "4MiB", pattern="random"), reads("s", "a", "16MiB", "r", pattern="random"))
+    spec["devices"]["near"]["capacity"] = "4MiB"
+    spec["tasks"]["objects"][0]["addresses"] = {"kind": "preferred", "nodes": ["near"]}
+    windows = inside(spec)
+    assert len(windows["windows"]) == 2
+    assert windows["skipped_ns"] > 0.5 * windows["time_ns"]
+
+
+def test_a_kernel_that_catches_up_does_not_go_on_at_that_rate() -> None:
+    """It falls behind beside two copies, and is then faster than its pace until it is on it again."""
+    spec = server(
+        reads("r", "b", "24MiB", time="3ms"),
+        compute("x", "500us"),
+        copies("c", "4MiB", "x"),
+        copies("d", "4MiB", "x", stream=1),
+    )
+    spec["devices"]["far"]["media"]["bandwidth"] = "11GB/s"
+    assert inside(spec)["skipped_ns"] > 0
+
+
+def test_a_long_kernel_of_few_lines_is_cheap_to_look_at() -> None:
+    """Five hundred lines in 300 ms: too few for a window, however often somebody looks."""
+    tasks = played(server(reads("r", "a", "32KiB", time="300ms")), exact=False)
+    assert tasks["time_ns"] == pytest.approx(3e8, rel=1e-4)
 
 
 def test_a_large_graph_takes_seconds() -> None:

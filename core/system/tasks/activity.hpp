@@ -21,8 +21,13 @@ class Activity {
   virtual ActivityProgress progress() const = 0;
   /// Lines that are not begun, up to where its memory changes.
   virtual std::uint64_t ahead() const = 0;
-  /// So many of these at most are taken as moved; gives how many were.
-  virtual std::uint64_t skip(std::uint64_t lines) = 0;
+  /// So many of these at most are taken as moved, in that time; gives how many were.
+  virtual std::uint64_t skip(std::uint64_t lines, Time time) = 0;
+  /// Lines after which its memories come in the same order again; at least 1. What it moves meanwhile says
+  /// nothing about its rate.
+  virtual std::uint64_t turn() const = 0;
+  /// How long it goes on with its sort at that rate, in lines a picosecond, if its memory does not change.
+  virtual Time steady_for(double /*rate*/) const { return Time::max(); }
   /// The same text: the same rate beside the same others.
   virtual std::string sort() const = 0;
 

@@ -47,13 +47,16 @@ class DmaTask final : public Transfer, public Activity {
     return (std::min(object_.even_until(at_), end_) - at_) / kLineBytes;
   }
   /// Whole pieces, so that those behind begin where they would.
-  std::uint64_t skip(std::uint64_t lines) override {
+  std::uint64_t skip(std::uint64_t lines, Time /*time*/) override {
     const std::uint64_t bytes = std::min(lines, ahead()) * kLineBytes / kPiece * kPiece;
     at_ += bytes;
     return bytes / kLineBytes;
   }
+  std::uint64_t turn() const override {
+    return std::max<std::uint64_t>(object_.turn(std::min(at_, end_ - 1)) / kLineBytes, 1);
+  }
   std::string sort() const override {
-    return "dma " + lane_.device + (writes_ ? " out " : " in ") + object_.mix(std::min(at_, end_ - 1));
+    return "dma " + lane_.name() + (writes_ ? " out " : " in ") + object_.mix(std::min(at_, end_ - 1));
   }
 
  private:

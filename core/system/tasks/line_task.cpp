@@ -1,6 +1,9 @@
 #include "system/tasks/line_task.hpp"
 
 #include <cmath>
+#include <numeric>
+
+#include "base/schema.hpp"
 
 namespace cxloom {
 
@@ -11,6 +14,9 @@ std::uint64_t lines_in(std::uint64_t bytes) { return (bytes + kLineBytes - 1) / 
 std::uint64_t share(std::uint64_t of, std::uint64_t part, std::uint64_t whole) {
   return static_cast<std::uint64_t>(Wide{of} * part / whole);
 }
+
+// A task that waits for an answer or for a place in the queue is on its pace.
+constexpr Time kOnPace{1'000'000};
 
 }  // namespace
 
@@ -45,8 +51,29 @@ bool LineTask::made(std::uint32_t thread) const {
 Time LineTask::due(std::uint32_t number) const {
   const Thread& thread = threads_[number];
   if (task_.least == Time{} || host_.cycles_per_ps > 0) return {};
-  const std::uint64_t made = thread.made - thread.skipped;
-  return start_ + Time{static_cast<std::int64_t>(static_cast<Wide>(task_.least.ps()) * made / thread.total)};
+  return start_ + take(thread, thread.made) - thread.skipped;
+}
+
+Time LineTask::take(const Thread& thread, std::uint64_t lines) const {
+  return Time{static_cast<std::int64_t>(static_cast<Wide>(task_.least.ps()) * lines / thread.total)};
+}
+
+// Without cores there is one thread.
+Time LineTask::behind() const {
+  const Thread& thread = threads_.front();
+  if (task_.least == Time{} || host_.cycles_per_ps > 0 || thread.total == 0) return {};
+  const Time late = progress_.at - due(0);
+  return late > kOnPace + take(thread, 1) ? late : Time{};
+}
+
+Time LineTask::steady_for(double rate) const {
+  const Time late = behind();
+  if (late == Time{}) return Time::max();
+  const double ahead =
+      rate * static_cast<double>(task_.least.ps()) / static_cast<double>(threads_.front().total) - 1;
+  const double time = static_cast<double>(late.ps()) / ahead;
+  return ahead <= 0 || time >= static_cast<double>(kLongestTime.ps()) ? Time::max()
+                                                                      : Time{static_cast<std::int64_t>(time)};
 }
 
 void LineTask::pace(const Thread& thread, Access& access) const {
@@ -150,8 +177,9 @@ std::uint64_t LineTask::ahead() const {
 }
 
 // Each thread by as many, as its parts are of equal size; it keeps some, so that it ends by itself.
-std::uint64_t LineTask::skip(std::uint64_t lines) {
+std::uint64_t LineTask::skip(std::uint64_t lines, Time time) {
   const std::uint64_t kept = parts_.size() + 1;
+  const bool late = behind() > Time{};
   std::uint64_t skipped = 0;
   for (Thread& thread : threads_) {
     const std::uint64_t most = thread.total - thread.made;
@@ -167,27 +195,62 @@ std::uint64_t LineTask::skip(std::uint64_t lines) {
         thread.made += thread.done[i];
       }
     }
-    thread.skipped += thread.made - before;
+    thread.skipped += late ? time : take(thread, thread.made) - take(thread, before);
     skipped += thread.made - before;
   }
   return skipped;
 }
 
-std::string LineTask::sort() const {
-  std::string text = copies_ ? "copy" : task_.random ? "random" : "sequential";
-  text += " " + std::to_string(threads_.size());
+std::uint64_t LineTask::line_at(const Thread& thread, std::size_t part) const {
+  const std::uint64_t done = copies_ ? thread.made : thread.done[part];
+  return std::min((thread.first[part] + done) % parts_[part].room, parts_[part].room - 1);
+}
+
+// Each thread goes through its own.
+std::uint64_t LineTask::turn() const {
+  if (task_.random) return 1;
+  std::uint64_t lines = 1;
+  double share_of_part = 1;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
-    const Thread& thread = threads_.front();
-    const std::uint64_t done = copies_ ? thread.made : thread.done[i];
-    const std::uint64_t line = std::min((thread.first[i] + done) % part.room, part.room - 1);
+    for (const Thread& thread : threads_) {
+      const std::uint64_t each =
+          part.object->turn(part.offset + line_at(thread, i) * kLineBytes) / kLineBytes;
+      if (each <= 1) continue;
+      if (lines > ~std::uint32_t{0}) return lines;
+      lines = std::lcm(lines, each);
+      share_of_part =
+          std::max(share_of_part, static_cast<double>(thread.total) /
+                                      static_cast<double>(std::max<std::uint64_t>(thread.lines[i], 1)));
+    }
+  }
+  if (lines == 1) return 1;
+  return static_cast<std::uint64_t>(static_cast<double>(lines) * share_of_part) * threads_.size();
+}
+
+std::string LineTask::sort() const {
+  std::string text = copies_ ? "copy" : task_.random ? "random" : "sequential";
+  text += " on " + host_.lane + " " + std::to_string(threads_.size());
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const Part& part = parts_[i];
     text += part.writes ? " w " : " r ";
-    text += part.object->mix(part.offset + line * kLineBytes) +
-            std::to_string(part.lines * 1000 / parts_[0].lines);
+    // Lines that are drawn are in all of it, and those of threads where each of them is.
+    if (task_.random) {
+      text += part.object->mix_of(part.offset, part.lines * kLineBytes);
+    } else {
+      std::string before;
+      for (const Thread& thread : threads_) {
+        std::string mix = part.object->mix(part.offset + line_at(thread, i) * kLineBytes);
+        if (mix != before) text += mix;
+        before = std::move(mix);
+      }
+    }
+    text += std::to_string(part.lines * 1000 / parts_[0].lines);
   }
   if (task_.least > Time{}) {
     const double lines = static_cast<double>(threads_.front().total) * static_cast<double>(threads_.size());
     text += " paced " + std::to_string(std::llround(static_cast<double>(task_.least.ps()) / lines));
+    if (behind() > Time{}) text += " and behind";
   }
   return text;
 }

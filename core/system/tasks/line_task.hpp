@@ -17,6 +17,7 @@ namespace cxloom {
 
 /// How a host makes its accesses.
 struct LineTaskHost {
+  std::string lane = {};     ///< its name: hosts of other queues and links have other rates
   std::uint32_t lag = 0;     ///< reads of a copy that are made before the first is written, of a thread
   double cycles_per_ps = 0;  ///< of a core; 0: there are none, and time says when an access may be made
 };
@@ -42,8 +43,11 @@ class LineTask final : public Activity {
 
   ActivityProgress progress() const override { return progress_; }
   std::uint64_t ahead() const override;
-  std::uint64_t skip(std::uint64_t lines) override;
+  std::uint64_t skip(std::uint64_t lines, Time time) override;
   std::string sort() const override;
+  std::uint64_t turn() const override;
+  /// Until a task that is behind its pace has caught up.
+  Time steady_for(double rate) const override;
 
  private:
   struct Part {
@@ -58,8 +62,8 @@ class LineTask final : public Activity {
     std::vector<std::uint64_t> lines;
     std::vector<std::uint64_t> done;
     std::uint64_t total = 0;
-    std::uint64_t made = 0;     // accesses, or lines of a copy that are read
-    std::uint64_t skipped = 0;  // of these
+    std::uint64_t made = 0;  // accesses, or lines of a copy that are read
+    Time skipped = {};       // that lines took which were not made
     /// Of a copy: what is read and not written: the record, and the line.
     std::deque<std::pair<std::uint64_t, std::uint64_t>> read = {};
   };
@@ -69,6 +73,11 @@ class LineTask final : public Activity {
   void pace(const Thread& thread, Access& access) const;
   void note_made(const Thread& thread);
   std::uint64_t even_lines(const Thread& thread) const;
+  /// How far it is behind its pace; zero: it is not.
+  Time behind() const;
+  /// How long so many lines take at its pace.
+  Time take(const Thread& thread, std::uint64_t lines) const;
+  std::uint64_t line_at(const Thread& thread, std::size_t part) const;
 
   const Task& task_;
   LineTaskHost host_;

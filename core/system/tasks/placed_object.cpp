@@ -53,10 +53,7 @@ PlacedObject::PlacedObject(std::string name, Bytes size, Bytes page, PagePlaceme
     }
     placed += choice->pages;
     free[choice->node] -= choice->pages;
-    if (free[choice->node] == 0) {
-      end_chunk();
-      turns_.push_back(placed);
-    }
+    if (free[choice->node] == 0) end_chunk();
     if (seen.size() < kLookedAt) continue;
     // Whole periods more leave the placement's turn where it is.
     const std::size_t period = period_of(seen);
@@ -76,6 +73,16 @@ PlacedObject::PlacedObject(std::string name, Bytes size, Bytes page, PagePlaceme
     seen.clear();
   }
   end_chunk();
+  find_even_parts();
+}
+
+// Chunks with the same nodes in a period are one part, though a period may be cut where they meet.
+void PlacedObject::find_even_parts() {
+  std::uint64_t until = pages_;
+  for (std::size_t i = chunks_.size(); i-- > 0;) {
+    if (i + 1 < chunks_.size() && chunks_[i].period != chunks_[i + 1].period) until = chunks_[i + 1].first;
+    chunks_[i].even_until = until;
+  }
 }
 
 void PlacedObject::add_chunk(std::span<const std::uint8_t> period, std::uint64_t pages) {
@@ -121,8 +128,24 @@ PlacedObject::Place PlacedObject::place(std::uint64_t offset) const {
 }
 
 std::uint64_t PlacedObject::even_until(std::uint64_t offset) const {
-  const auto turn = std::ranges::upper_bound(turns_, offset >> page_bits_);
-  return turn == turns_.end() ? size_ : std::min(*turn << page_bits_, size_);
+  return std::min(chunk_of(offset >> page_bits_).even_until << page_bits_, size_);
+}
+
+std::uint64_t PlacedObject::turn(std::uint64_t offset) const {
+  const Chunk& chunk = chunk_of(offset >> page_bits_);
+  const bool alone = std::ranges::all_of(chunk.period, [&](auto node) { return node == chunk.period[0]; });
+  return alone ? 1 : chunk.period.size() << page_bits_;
+}
+
+std::string PlacedObject::mix_of(std::uint64_t offset, std::uint64_t bytes) const {
+  std::vector<std::uint64_t> by_node(nodes_.size(), 0);
+  add_bytes(offset, bytes, by_node);
+  std::string text;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (by_node[i] == 0) continue;
+    text += to_text(nodes_[i]->frames->at(0, 1).base) + ":" + to_text(Bytes{by_node[i]}) + " ";
+  }
+  return text;
 }
 
 std::string PlacedObject::mix(std::uint64_t offset) const {

@@ -37,8 +37,12 @@ class PlacedObject {
   Place place(std::uint64_t offset) const;
   /// From the offset on its pages are divided among nodes in one way up to there.
   std::uint64_t even_until(std::uint64_t offset) const;
+  /// Bytes after which that way begins again; 1: all its pages are in one node.
+  std::uint64_t turn(std::uint64_t offset) const;
   /// What way that is, for all objects with these nodes: the same text is the same way.
   std::string mix(std::uint64_t offset) const;
+  /// The nodes of all the bytes from the offset on, as `add_bytes` counts them, and how many are in each.
+  std::string mix_of(std::uint64_t offset, std::uint64_t bytes) const;
   /// Adds, by node, the bytes from the offset on; behind its end it begins again at `from`.
   void add_bytes(std::uint64_t from, std::uint64_t bytes, std::vector<std::uint64_t>& by_node) const;
 
@@ -51,9 +55,11 @@ class PlacedObject {
     std::vector<std::uint32_t> rank = {};         // of these, those before it with its node
     std::vector<std::uint64_t> first_frame = {};  // by node
     std::vector<std::uint64_t> count = {};        // by node, in a period
+    std::uint64_t even_until = 0;                 // page from which on another mix begins
   };
 
   const Chunk& chunk_of(std::uint64_t page) const;
+  void find_even_parts();
   void add_chunk(std::span<const std::uint8_t> period, std::uint64_t pages);
   [[noreturn]] void refuse(std::uint64_t placed, std::uint64_t page) const;
   void add_page_bytes(std::uint64_t first, std::uint64_t last, std::vector<std::uint64_t>& by_node) const;
@@ -64,7 +70,6 @@ class PlacedObject {
   std::uint64_t pages_;
   std::vector<ObjectNode*> nodes_;
   std::vector<Chunk> chunks_;
-  std::vector<std::uint64_t> turns_;  // pages from which on another set of nodes has room
 };
 
 }  // namespace cxloom

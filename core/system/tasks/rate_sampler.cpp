@@ -11,6 +11,8 @@ namespace cxloom {
 namespace {
 
 constexpr std::int64_t kBatches = 20;
+// A window with an error above it is lengthened, twofold each time.
+constexpr double kLargestError = 0.005;
 // Those whose scatter tells the error.
 constexpr std::size_t kLongBatches = 5;
 // Parts of a window until its rates are steady.
@@ -32,6 +34,7 @@ void RateSampler::begin(Time now, std::vector<Activity*> activities) {
 
 void RateSampler::restart(Time now) {
   snapshots_.clear();
+  stride_ = 1;
   next_look_ = activities_.empty() ? Time::max() : now + settle_;
 }
 
@@ -47,7 +50,7 @@ std::string RateSampler::sorts_now(std::vector<std::string>& sorts) const {
 
 Time RateSampler::look(Time now, Time most) {
   if (now < next_look_) return {};
-  next_look_ = now + period_;
+  next_look_ = now + period_ * stride_;
   // A launch, or the way of the first line, is no part of a steady rate.
   if (!all_move_) {
     all_move_ =
@@ -59,12 +62,18 @@ Time RateSampler::look(Time now, Time most) {
   std::string key = sorts_now(sorts);
   auto known = windows_.find(key);
   if (known == windows_.end()) {
-    if (!snapshots_.empty() && key != key_) snapshots_.clear();
+    if (!snapshots_.empty() && key != key_) {
+      restart(now);
+      next_look_ = now + period_;
+    }
     key_ = key;
     Snapshot& snapshot = snapshots_.emplace_back();
     for (const Activity* each : activities_) snapshot.push_back(each->progress());
     RateWindow found;
-    if (!measured(sorts, found)) return {};
+    if (!measured(sorts, found)) {
+      if (snapshots_.size() > 2 * kBatches) thin();
+      return {};
+    }
     known = windows_.emplace(std::move(key), std::move(found)).first;
   }
   const Time skipped = skip(known->second, most);
@@ -72,8 +81,17 @@ Time RateSampler::look(Time now, Time most) {
   return skipped;
 }
 
+// Every second is kept, so that a long window costs no more than a short one.
+void RateSampler::thin() {
+  for (std::size_t i = 1; 2 * i < snapshots_.size(); ++i) snapshots_[i] = std::move(snapshots_[2 * i]);
+  snapshots_.resize((snapshots_.size() + 1) / 2);
+  stride_ *= 2;
+}
+
+// Looked at when its length has doubled alone: who stops at the first good look finds chance.
 bool RateSampler::measured(const std::vector<std::string>& sorts, RateWindow& found) const {
-  if (snapshots_.size() <= kBatches) return false;
+  const bool first_look = stride_ == 1 && snapshots_.size() == kBatches + 1;
+  if (!first_look && snapshots_.size() <= 2 * kBatches) return false;
   for (std::size_t i = 0; i < activities_.size(); ++i) {
     const ActivityProgress& first = snapshots_.front()[i];
     const ActivityProgress& last = snapshots_.back()[i];
@@ -86,11 +104,11 @@ bool RateSampler::measured(const std::vector<std::string>& sorts, RateWindow& fo
     found.error = std::max(found.error, rate_error(i, found.rates.back()));
   }
   found.sorts = sorts;
-  return true;
+  return found.error <= kLargestError;
 }
 
 // From the scatter of a few long batches, for short ones depend on each other: lines come in bursts. It is
-// not below how far the halves are apart, or the share of one line.
+// not below how far the halves are apart, or the share of one line, or of a turn of its memories.
 double RateSampler::rate_error(std::size_t activity, double rate) const {
   const auto between = [&](std::size_t from, std::size_t to) {
     const ActivityProgress& first = snapshots_[from][activity];
@@ -111,7 +129,8 @@ double RateSampler::rate_error(std::size_t activity, double rate) const {
   const std::size_t middle = snapshots_.size() / 2;
   const double halves = std::abs(between(0, middle) - between(middle, snapshots_.size() - 1)) / 2;
   const std::uint64_t lines = snapshots_.back()[activity].done - snapshots_.front()[activity].done;
-  return std::max(half_width, halves) / rate + 1.0 / static_cast<double>(lines);
+  const auto turn = static_cast<double>(activities_[activity]->turn());
+  return std::max(half_width, halves) / rate + turn / static_cast<double>(lines);
 }
 
 Time RateSampler::skip(RateWindow& window, Time most) {
@@ -129,16 +148,19 @@ Time RateSampler::skip(RateWindow& window, Time most) {
   }
   auto time = static_cast<double>(most.ps());
   for (std::size_t i = 0; i < activities_.size(); ++i) {
-    time = std::min(
-        time, static_cast<double>(activities_[i]->ahead()) / rates[i] - static_cast<double>(settle_.ps()));
+    const double steady = std::min(static_cast<double>(activities_[i]->ahead()) / rates[i],
+                                   static_cast<double>(activities_[i]->steady_for(rates[i]).ps()));
+    time = std::min(time, steady - static_cast<double>(settle_.ps()));
   }
   if (time < static_cast<double>(settle_.ps())) return {};
   const Time skipped{static_cast<std::int64_t>(time)};
-  double short_of = 0;  // ps that lines take which could not be skipped
+  double short_of = 0;  // ps that lines take which could not be skipped, or a turn that was cut
   for (std::size_t i = 0; i < activities_.size(); ++i) {
     const double wanted = static_cast<double>(skipped.ps()) * rates[i];
-    const std::uint64_t lines = activities_[i]->skip(static_cast<std::uint64_t>(wanted));
-    short_of = std::max(short_of, std::abs(wanted - static_cast<double>(lines)) / rates[i]);
+    const std::uint64_t lines = activities_[i]->skip(static_cast<std::uint64_t>(wanted), skipped);
+    const std::uint64_t turn = activities_[i]->turn();
+    const double cut = turn > 1 ? static_cast<double>(turn) : 0;
+    short_of = std::max(short_of, (std::abs(wanted - static_cast<double>(lines)) + cut) / rates[i]);
   }
   window.skipped += skipped;
   ++window.used;

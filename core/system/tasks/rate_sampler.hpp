@@ -43,6 +43,7 @@ class RateSampler {
   double rate_error(std::size_t activity, double rate) const;
   Time skip(RateWindow& window, Time most);
   void restart(Time now);
+  void thin();
 
   Time period_;  // between two looks
   Time settle_;  // until rates are steady, and before a transfer ends
@@ -51,6 +52,7 @@ class RateSampler {
   Time next_look_ = Time::max();
   std::string key_;  // at the first of the snapshots
   std::vector<Snapshot> snapshots_;
+  std::int64_t stride_ = 1;  // periods between two of them
   std::map<std::string, RateWindow> windows_;
   double error_ = 0;
 };

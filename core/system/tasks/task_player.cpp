@@ -78,6 +78,7 @@ void TaskPlayer::give_streams(const Spec& spec, System& system, RequestObserver&
     stream->add_lane(number, about.threads);
     streams_[about.device] = {stream.get(), &requester};
     lane.stream = stream.get();
+    lane.host.lane = about.name();
     lane.random = std::make_unique<RandomStream>(spec.run.seed, about.name(), "tasks");
     if (traits.has_cores) lane.host.cycles_per_ps = traits.core_clock.per_second() * 1e-12;
     else lane.host.lag = std::max(traits.queue / 2, 1U) - 1;

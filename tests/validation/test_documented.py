@@ -23,6 +23,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "media.dram": {"preset": "DDR5-4800"},
     "media.curve": {"file": "curve.csv"},
     "media.cached": {"size": "1GiB", "cache": {"kind": "fixed"}, "backing": {"kind": "fixed"}},
+    "media.inline-ecc": {"backing": {"kind": "fixed"}},
     "placements.bind": {"nodes": ["mem"]},
     "placements.ranges": {"ranges": [{"base": 0, "size": "1MiB", "place": {"kind": "first-touch"}}]},
     "patterns.objects": {"objects": [{"name": "a", "size": "1MiB"}]},

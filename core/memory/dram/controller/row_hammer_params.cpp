@@ -66,7 +66,8 @@ void DramRowHammerParams::describe(Schema<DramRowHammerParams>& schema) {
       .max(4)
       .where([](const std::uint32_t& n) { return std::has_single_bit(n); }, "a power of two")
       .default_text("1")
-      .doc("Commands of refresh management after an alert, and activates before the next alert.")
+      .doc(
+          "Commands of refresh management after an alert, and activates before the next alert. Needs `alert_at`.")
       .source("JESD79-5C v1.30, as quoted by Ramulator 2");
   schema.field("raaimt", &DramRowHammerParams::raaimt)
       .min(1)
@@ -80,7 +81,7 @@ void DramRowHammerParams::describe(Schema<DramRowHammerParams>& schema) {
       .min(1)
       .max(10'000'000)
       .default_text("3 x raaimt")
-      .doc("Activates of a bank at which it gets one. Until then it is put off.")
+      .doc("Activates of a bank at which it gets one. Until then it is put off. Needs `raaimt`.")
       .source("JESD79-5, recalled: 3 to 6 times RAAIMT");
   schema.rule(
       "raammt is at least raaimt",

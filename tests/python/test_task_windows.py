@@ -194,6 +194,18 @@ def test_a_kernel_that_catches_up_does_not_go_on_at_that_rate() -> None:
     assert inside(spec)["skipped_ns"] > 0
 
 
+def test_no_time_is_passed_over_beside_a_workload_that_ends() -> None:
+    """Thirty thousand requests beside the first half of a kernel: no rate beside them is one behind them."""
+    spec = server(reads("r", "a", "24MiB"))
+    spec["workload"] = {
+        "gpu": {"pattern": "random", "footprint": "16MiB", "requests": 30000, "addresses": "as-is"}
+    }
+    windows = inside(spec)
+    assert 0 < windows["skipped_ns"] < 0.95 * windows["time_ns"]
+    spec["workload"]["gpu"]["requests"] = 10**6
+    assert played(spec, exact=False)["skipped_ns"] == 0
+
+
 def test_a_long_kernel_of_few_lines_is_cheap_to_look_at() -> None:
     """Five hundred lines in 300 ms: too few for a window, however often somebody looks."""
     tasks = played(server(reads("r", "a", "32KiB", time="300ms")), exact=False)

@@ -25,6 +25,8 @@ class RateSampler {
 
   /// Another set of activities runs from now on. They live until the next call.
   void begin(Time now, std::vector<Activity*> activities);
+  /// Between two looks, where no rate is known.
+  Time period() const { return period_; }
   /// Somebody has to look again then.
   Time next_look() const { return next_look_; }
   /// Skips lines if their rates are known; gives the time that they stand for, at most `most`, or zero.

@@ -40,7 +40,8 @@ std::string names_or(const std::vector<std::string>& names, const char* nothing)
 }  // namespace
 
 std::string TaskLane::name() const {
-  return stream == 0 ? device : device + " stream " + std::to_string(stream);
+  const std::string what = shares_name ? device + " (processor)" : device;
+  return stream == 0 ? what : what + " stream " + std::to_string(stream);
 }
 
 std::uint64_t Task::bytes() const {
@@ -72,6 +73,12 @@ TaskGraph::TaskGraph(const Spec& spec, const System& system, const TaskObjects& 
     for (std::size_t i = 0; i < params_.size(); ++i) with_path(indexed("graph", i), [&] { add(params_[i]); });
     connect();
   });
+  for (TaskLane& lane : lanes_) {
+    lane.shares_name =
+        lane.kind == LaneKind::kProcessor && std::ranges::any_of(lanes_, [&](const auto& each) {
+          return each.kind != LaneKind::kProcessor && each.device == lane.device;
+        });
+  }
 }
 
 void TaskGraph::add(const TaskParams& params) {
@@ -220,6 +227,10 @@ void TaskGraph::put_on_engine(const TaskParams& params, const TransferEngine& en
   if (params.threads > 1)
     refuse("threads", "a DMA engine has no threads", std::to_string(params.threads), "1");
   TaskRange range = writes ? end_of(params, *params.to, "to") : end_of(params, *params.from, "from");
+  if (range.bytes > engine.memory().count()) {
+    refuse("bytes", "a copy is larger than the memory of '" + device + "'", to_text(Bytes{range.bytes}),
+           "at most " + to_text(engine.memory()) + ", its hbm.capacity");
+  }
   range.writes = writes;
   task.ranges = {range};
   join_lane(LaneKind::kEngine, device, params, task);
@@ -249,6 +260,16 @@ void TaskGraph::put_on_host(const TaskParams& params, Task& task) {
          names_or(with_role<Requester>(system_), "a host or an accelerator"),
          nearest_name(*params.on, with_role<Requester>(system_))},
         "on");
+  }
+  if (role_at<TransferEngine>(system_, *params.on)) {
+    throw InputError({"'" + *params.on + "' moves blocks by a DMA engine, and makes no " +
+                          (task.kind == TaskKind::kCopy ? "copies between objects" : "kernels"),
+                      {},
+                      "a host or an accelerator; a copy between an object and '" + *params.on +
+                          "', or a compute task for what it computes",
+                      {},
+                      InputError::Kind::kBetween},
+                     "on");
   }
   if (params.threads > 1 && !requester->traits().has_cores) {
     throw InputError({"threads need cores to run on",
@@ -285,6 +306,9 @@ void TaskGraph::connect() {
         throw InputError({"no task '" + after[j] + "'", {}, "the name of a task of the graph", nearest},
                          indexed("graph", i) + "." + indexed("after", j));
       }
+      if (std::find(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(j), after[j]) !=
+          after.begin() + static_cast<std::ptrdiff_t>(j))
+        continue;
       edges.emplace_back(found->second, i);
       ++before_[i];
     }

@@ -34,8 +34,9 @@ struct TaskLane {
   std::uint32_t stream = 0;
   std::uint32_t threads = 1;              ///< that its tasks use at most
   std::vector<std::uint32_t> tasks = {};  ///< in their order
+  bool shares_name = false;               ///< a processor with the name of a device that has lanes
 
-  /// "gpu", "gpu stream 1".
+  /// "gpu", "gpu stream 1", "gpu (processor)".
   std::string name() const;
 };
 

@@ -11,6 +11,9 @@ namespace cxloom {
 
 namespace {
 
+// Time of a graph ends here (53 days), as that of a simulation does.
+constexpr Time kLatest{Time::max().ps() / 2};
+
 // What else of a spec goes by the requests of a window has no meaning here.
 void check_runs_tasks(const Spec& spec) {
   const auto refuse = [](const char* what, const char* key) {
@@ -24,6 +27,14 @@ void check_runs_tasks(const Spec& spec) {
   if (spec.run.warmup > 0) refuse("a graph of tasks has no warm-up", "run.warmup");
   if (spec.run.warmup_time) refuse("a graph of tasks has no warm-up", "run.warmup_time");
   if (spec.run.until.ci) refuse("a graph of tasks ends with its last task", "run.until.ci");
+  if (!spec.events.empty() && !spec.tasks.exact) {
+    throw InputError({"events happen at their time, and time of tasks is passed over",
+                      {},
+                      "tasks.exact: true (--exact), or no events",
+                      {},
+                      InputError::Kind::kBetween},
+                     "events");
+  }
   if (spec.tasks.graph.empty() && !spec.tasks.file)
     throw InputError({"a graph without tasks", {}, "graph: a task or more", {}}, "tasks");
 }
@@ -48,6 +59,17 @@ TaskPlayer::TaskPlayer(Kernel& kernel, const Registry& registry, const Spec& spe
       left_(graph_.tasks().size()) {
   for (std::uint32_t task = 0; task < records_.size(); ++task) waits_.push_back(graph_.before(task));
   give_streams(spec, system, observer);
+  find_finite_work(spec, system);
+}
+
+// Of a trace, or with a number of requests.
+void TaskPlayer::find_finite_work(const Spec& spec, const System& system) {
+  for (const Spec::Workload& workload : spec.workloads) {
+    const Requester* const requester = system.roles().of<Requester>(system.component(workload.device).id());
+    if (!requester || streams_.contains(workload.device)) continue;
+    if (workload.params.requests || workload.params.trace || requester->progress().expected)
+      finite_.push_back(requester);
+  }
 }
 
 void TaskPlayer::give_streams(const Spec& spec, System& system, RequestObserver& observer) {
@@ -171,6 +193,13 @@ void TaskPlayer::may_start(std::uint32_t task, std::uint32_t by) {
 void TaskPlayer::begin(std::uint32_t task, std::uint32_t by) {
   const Task& about = graph_.tasks()[task];
   Lane& lane = lanes_[about.lane];
+  if (now() > kLatest - about.least)
+    throw InputError({"the times of tasks run out of their 64 bits",
+                      to_text(about.least),
+                      "at most " + to_text(kLatest) + " for the graph",
+                      {},
+                      InputError::Kind::kBetween},
+                     "tasks." + indexed("graph", task));
   records_[task].start = now();
   records_[task].waited_for = by;
   if (about.kind == TaskKind::kCompute) {
@@ -191,6 +220,9 @@ void TaskPlayer::begin(std::uint32_t task, std::uint32_t by) {
 
 void TaskPlayer::skip_time() {
   if (exact_) return;
+  // No rate beside work that ends is one behind its end.
+  if (std::erase_if(finite_, [](const Requester* each) { return each->finished(); }) > 0) changed_ = true;
+  if (!finite_.empty()) return;
   if (std::exchange(changed_, false)) {
     std::vector<Activity*> activities;
     for (const std::uint32_t lane : active_) activities.push_back(lanes_[lane].activity());
@@ -203,7 +235,8 @@ void TaskPlayer::skip_time() {
 
 void TaskPlayer::arm() {
   Time next = ends_.empty() ? Time::max() : ends_.top().first - skipped_;
-  if (!exact_ && !active_.empty()) next = std::min(next, sampler_.next_look());
+  if (!exact_ && !finite_.empty() && left_ > 0) next = std::min(next, kernel_.now() + sampler_.period());
+  else if (!exact_ && !active_.empty()) next = std::min(next, sampler_.next_look());
   if (next >= armed_ || next == Time::max()) return;
   armed_ = next;
   kernel_.schedule(std::max(next, kernel_.now()), source_, *this, 0);

@@ -77,6 +77,7 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   using End = std::pair<Time, std::uint32_t>;  // of the graph, and the task
 
   void give_streams(const Spec& spec, System& system, RequestObserver& observer);
+  void find_finite_work(const Spec& spec, const System& system);
   void lane_done(std::uint32_t lane, bool failed) override;
   void take_done();
   void end(std::uint32_t task);
@@ -93,6 +94,7 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   RateSampler sampler_;
   std::vector<Lane> lanes_;
   std::map<std::string, std::pair<TaskStream*, Requester*>> streams_;
+  std::vector<const Requester*> finite_;  // whose workloads end by themselves, and have not
   std::vector<Record> records_;
   std::vector<std::uint32_t> waits_;  // tasks that each waits for still
   std::vector<Done> done_;            // and not looked at

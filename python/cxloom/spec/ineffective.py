@@ -53,9 +53,18 @@ def left_out(
 
 
 def _is_beside(override: Override) -> bool:
-    """Whether it is in a section beside the system (`run`, say): its keys leave none of the system's without effect."""
-    about = declared.sections().get(override.path.split(".")[0])
-    return about is not None and about["form"] in ("text", "one") and not about["replaced"]
+    """Whether it is in a section beside the system (`run`, say): its keys leave none of the system's without effect.
+
+    `tasks.exact` leaves `tasks.window` so.
+    """
+    section = override.path.split(".")[0]
+    about = declared.sections().get(section)
+    return (
+        section != "tasks"
+        and about is not None
+        and about["form"] in ("text", "one")
+        and not about["replaced"]
+    )
 
 
 def _without_effect(resolved: Resolved) -> set[str]:

@@ -74,10 +74,13 @@ def refuse_without_work(resolved: Resolved) -> None:
 
 
 def work_note(resolved: Resolved) -> str:
-    """The remark of a check on a system without a workload, which is one for some tools; empty if it has one.
+    """The remark of a check on a system without a workload or tasks, which is one for some tools; empty if it has any.
 
     Raises InputError for a workload that is written and has no entry.
     """
+    tasks = resolved.root.get("tasks")
+    if tasks is not None and tasks.value:
+        return ""
     workload = resolved.root.get("workload")
     written = workload is not None and (workload.key is not None or bool(workload.origin.note))
     if written or (workload is not None and workload.value):

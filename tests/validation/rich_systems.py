@@ -44,12 +44,12 @@ DRAM = st.builds(
         write_queue=st.integers(8, 32),
     ),
 )
+FEW_BANKS = st.builds(lambda banks: {"kind": "fixed", "latency": "100ns", "banks": banks}, st.integers(1, 3))
 INLINE_ECC = st.builds(
     lambda backing, more: {"kind": "inline-ecc", "cache": "4KiB", "backing": backing, **more},
-    DRAM,
+    FEW_BANKS,
     keys(data_lines=st.sampled_from([7, 15]), ways=st.sampled_from([0, 1, 4])),
 )
-FEW_BANKS = st.builds(lambda banks: {"kind": "fixed", "latency": "100ns", "banks": banks}, st.integers(1, 3))
 MEDIUM = st.one_of(
     MEDIA, FEW_BANKS, NVM, FLASH, DRAM, INLINE_ECC, st.just({"kind": "curve", "points": CURVE})
 )

@@ -374,62 +374,6 @@ def test_a_host_with_a_workload_has_no_tasks(tmp_path: Path) -> None:
     assert "has a workload" in refused(tmp_path, spec)
 
 
-def with_gpu(*graph: Spec) -> Spec:
-    spec = system(*graph)
-    spec["devices"]["gpu"] = {"kind": "gpu", "hbm": {"capacity": "1MiB", "bandwidth": "600GB/s"}}
-    spec["links"].append({"between": ["host", "gpu"], "bandwidth": "32GB/s"})
-    return spec
-
-
-def test_a_gpu_makes_no_kernels_and_no_copies_between_objects(tmp_path: Path) -> None:
-    between = {"name": "c", "kind": "copy", "from": "a", "to": "b", "on": "gpu"}
-    assert "'gpu' moves blocks by a DMA engine, and makes no kernels" in refused(
-        tmp_path, with_gpu(load("l") | {"on": "gpu"})
-    )
-    assert "makes no copies between objects" in refused(tmp_path, with_gpu(between))
-
-
-def test_a_copy_fits_into_the_memory_of_its_device(tmp_path: Path) -> None:
-    into: Spec = {"name": "c", "kind": "copy", "from": "a", "to": "gpu", "bytes": "2MiB"}
-    assert "at most 1MiB, its hbm.capacity" in refused(tmp_path, with_gpu(into))
-    assert played(with_gpu(into | {"bytes": "1MiB"}))["time_ns"] > 0
-
-
-def test_events_are_played_beside_every_line_alone(tmp_path: Path) -> None:
-    spec = system(compute("x", "2us"))
-    spec["events"] = [{"at": "1us", "fail": {"link": ["host", "other"]}}]
-    assert "tasks.exact: true" in refused(tmp_path, spec)
-    assert played(spec, exact=True)["time_ns"] == 2000
-
-
-def test_a_dependence_that_is_named_twice_is_one() -> None:
-    tasks = played(system(compute("x", "1us"), compute("y", "1us", "x", "x", on="q")))
-    assert tasks["time_ns"] == 2000
-
-
-def test_a_processor_with_the_name_of_a_host_has_a_lane_of_its_own() -> None:
-    spec = system(compute("x", "1us", on="host"), load("l"))
-    spec["tasks"]["processors"].append({"name": "host", "flops": 1e12})
-    assert set(played(spec)["per_lane"]) == {"host", "host (processor)"}
-
-
-def test_times_that_sum_to_months_are_refused(tmp_path: Path) -> None:
-    chain = [compute(f"x{i}", "3600s", *([f"x{i - 1}"] if i else [])) for i in range(1400)]
-    assert "run out of their 64 bits" in refused(tmp_path, system(*chain))
-
-
-def test_exact_wins_over_a_window_of_the_file(tmp_path: Path) -> None:
-    (tmp_path / "spec.yaml").write_text(json.dumps(system(load("l"), window="20us")))
-    spec = cx.load(tmp_path / "spec.yaml").set("tasks.exact", True)
-    assert cx.run(spec)["tasks"]["skipped_ns"] == 0
-
-
-def test_a_check_of_a_graph_says_nothing_of_requests(tmp_path: Path) -> None:
-    (tmp_path / "spec.yaml").write_text(json.dumps(system(load("l"))))
-    notes = cx.load(tmp_path / "spec.yaml").check()["notes"]
-    assert not any("nobody makes requests" in note for note in notes)
-
-
 def test_a_graph_has_no_warm_up(tmp_path: Path) -> None:
     assert "no warm-up" in refused(tmp_path, {**system(load("l")), "run": {"warmup": 10}})
 

@@ -77,7 +77,7 @@ class Bench:
         watch: is called now and then with the progress.
         overrides: values set in the system first.
 
-    Raises InputError for a system that cannot be built, or has no requester or no memory.
+    Raises InputError for a system that cannot be built, has no requester or no memory, or plays tasks.
     """
 
     def __init__(
@@ -101,6 +101,15 @@ class Bench:
         self._refused: dict[Node, list[str]] = {}
         self.roles = {each["name"]: each["roles"] for each in described["devices"]}
         self.requesters = [name for name, roles in self.roles.items() if "requester" in roles]
+        tasks = resolved.root.get("tasks")
+        if tasks is not None and tasks.value:
+            raise resolved.placed(
+                InputError(
+                    "tasks are not measured: measure brings work of its own",
+                    allowed="a spec without tasks (run plays them)",
+                    path="tasks",
+                )
+            )
         self.spec = self._bare(resolved.plain())
         # A device that copies by DMA has a work of its own, beside which those that access memory are measured.
         accessing = [name for name in self.requesters if part_of(self.spec, name, "requester")]

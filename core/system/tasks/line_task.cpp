@@ -151,7 +151,7 @@ void LineTask::answered(bool counts, Time now) {
   progress_.at = now;
 }
 
-// Of a thread, the accesses up to where one of its parts comes to other memory.
+// Counts the accesses of a thread up to where one of its parts comes to other memory.
 std::uint64_t LineTask::even_lines(const Thread& thread) const {
   std::uint64_t left = thread.total - thread.made;
   if (task_.random) return left;

@@ -238,7 +238,11 @@ GIVEN: dict[str, dict[str, str]] = {
         "63.02 GB/s": "x16 at 32 GT/s, 128b/130b",
         "10 %": "pcie-model 40703cf",
         "28.4 GB/s": "x16 at 16 GT/s without that: pcie-model 40703cf",
+        "2560 ns": "test_a_probe_waits_for_the_lines_that_engines_have_under_way of validation/test_dma.py",
+        "201 ns": "the same",
     },
+    "docs/model/kv.md": {"4000000 s": "own choice; test_kv_bounds.py"},
+    "docs/model/tasks.md": {"0.5 %": "own choice: kLargestError of core/system/tasks"},
     "docs/model/inline_ecc.md": {
         "31 %": "AM62x with DDR4, with and without inline ECC: measurements of Critical Link",
     },

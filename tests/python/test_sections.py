@@ -98,6 +98,9 @@ NAMED = {
         "python/cxloom/results/terminal.py": "their table",
         "python/cxloom/spec/task_file.py": "tasks in a file of their own become those of the spec",
         "python/cxloom/tasks/table.py": "the column of their number",
+        "python/cxloom/system/simulation.py": "who makes requests in a system with them",
+        "python/cxloom/spec/ineffective.py": "every line leaves the window as it is",
+        "python/cxloom/measure/bench.py": "measurements refuse them",
     },
     "run": {
         "python/cxloom/measure/bench.py": "measurements have a warm-up and an end of their own",

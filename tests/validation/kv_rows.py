@@ -155,7 +155,9 @@ def run_rows() -> Iterator[Turn]:
     """What holds for all."""
     yield turn("kv.name", "name", ("one", "other"), DIFFERS, measure("name"))
     yield turn("kv.model", "model.layers", (16, 32), RISES, COMPUTE)
-    yield turn("kv.inclusion", "inclusion", ("inclusive", "exclusive"), RISES, HITS)
+    # From a shared tier a block leaves to one server, and others do not find it.
+    alone = changed(BASE, ("servers.count", 1))
+    yield turn("kv.inclusion", "inclusion", ("inclusive", "exclusive"), RISES, HITS, alone)
     yield turn("kv.writes", "writes", ("through", "back"), FALLS, measure("tiers", "far", "stored_blocks"))
     slow = changed(BASE, ("recompute", "never"))
     yield turn("kv.loads", "loads", ("first", "layers"), FALLS, LOAD, slow)

@@ -62,7 +62,7 @@ TaskPlayer::TaskPlayer(Kernel& kernel, const Registry& registry, const Spec& spe
   find_finite_work(spec, system);
 }
 
-// Of a trace, or with a number of requests.
+// Work ends with its trace, or with its number of requests.
 void TaskPlayer::find_finite_work(const Spec& spec, const System& system) {
   for (const Spec::Workload& workload : spec.workloads) {
     const Requester* const requester = system.roles().of<Requester>(system.component(workload.device).id());

@@ -209,8 +209,9 @@ def ends_within(look: Look, name: str) -> None:
 
 
 def lookups(look: Look, name: str) -> int:
-    """At most so many accesses, of one line each, were looked up in the window."""
-    own = int(look.of("requester", name).sum())
+    """At most so many accesses, of one line each, were looked up in the window: those answered without data, too."""
+    measures = look.summary["per_requester"][name]
+    own = int(look.of("requester", name).sum()) + measures.get("errors", {}).get("requests", 0)
     return own if look.whole else own + int(look.device(name).get("queue", 64))
 
 

@@ -11,7 +11,7 @@ import typer
 from cxloom.base.errors import InputError
 from cxloom.cli.options import Plugins, Quiet, RunsAtATime, Sets, Spec
 from cxloom.cli.progress import SweepBar
-from cxloom.cli.writing import check_writable, write_texts
+from cxloom.cli.writing import check_forms, check_writable, write_texts
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
 
@@ -56,11 +56,7 @@ def advise(
     """
     from cxloom.advising.advice import advise as advised
 
-    for file in out:
-        if Path(file).suffix not in FORMS:
-            raise InputError(
-                "not a form of advice", found=f"'{file}'", allowed=", ".join(FORMS), path="--out"
-            )
+    check_forms(map(Path, out), "advice", FORMS)
     if host is not None and trace is None:
         raise InputError("--host has no effect without --replay", path="--host")
     if trace is not None and any(file.endswith(".yaml") for file in out):

@@ -11,7 +11,7 @@ import typer
 from cxloom.base.errors import InputError
 from cxloom.cli.options import AsJson, Plugins, Quiet, Sets, Spec, whole_number
 from cxloom.cli.progress import EpochBar
-from cxloom.cli.writing import check_writable, write_texts
+from cxloom.cli.writing import check_forms, check_writable, write_texts
 from cxloom.epochs.study import play_epochs
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
@@ -68,9 +68,7 @@ def epochs(
 
     Exit code 0: played. 2: the input is wrong, or nothing that epochs can give; nothing was written.
     """
-    for file in out:
-        if Path(file).suffix != ".json":
-            raise InputError("not a form of a study", found=f"'{file}'", allowed=".json", path="--out")
+    check_forms(map(Path, out), "a study", [".json"])
     check_writable(map(Path, out))
     load_plugins(plugins)
     with EpochBar(quiet) as bar:

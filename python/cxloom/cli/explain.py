@@ -11,7 +11,7 @@ import typer
 from cxloom.base.errors import InputError, reason_of
 from cxloom.cli.options import Plugins, Quiet, RunsAtATime, Sets, Spec
 from cxloom.cli.progress import SweepBar
-from cxloom.cli.writing import write_text
+from cxloom.cli.writing import check_forms, write_text
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
 
@@ -44,11 +44,7 @@ def explain(
     """
     from cxloom.explaining.explanation import explain as explained
 
-    for file in out:
-        if Path(file).suffix not in FORMS:
-            raise InputError(
-                "not a form of picture", found=f"'{file}'", allowed=", ".join(FORMS), path="--out"
-            )
+    check_forms(map(Path, out), "picture", FORMS)
     load_plugins(plugins)
     with SweepBar(quiet, "explain") as bar:
         found = explained(

@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from cxloom.base.errors import InputError
 from cxloom.cli.options import AsJson, Plugins, Quiet, Sets
 from cxloom.cli.progress import ServingBar
-from cxloom.cli.writing import check_writable, write_texts
+from cxloom.cli.writing import check_forms, check_writable, write_texts
 from cxloom.kv.serving import serve
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
@@ -37,9 +36,7 @@ def kv(
 
     Exit code 0: played. 2: the input is wrong; nothing was written.
     """
-    for file in out:
-        if Path(file).suffix != ".json":
-            raise InputError("not a form of a result", found=f"'{file}'", allowed=".json", path="--out")
+    check_forms(map(Path, out), "a result", [".json"])
     check_writable(map(Path, out))
     load_plugins(plugins)
     with ServingBar(quiet) as bar:

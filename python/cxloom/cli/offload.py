@@ -13,7 +13,7 @@ import typer
 
 from cxloom.base.errors import InputError, InputErrors, together
 from cxloom.cli.options import AsJson, Quiet, whole_number
-from cxloom.cli.writing import check_writable, write_texts
+from cxloom.cli.writing import check_forms, check_writable, write_texts
 
 app = typer.Typer(
     help="Plan models that do not fit into their GPU.",
@@ -240,9 +240,7 @@ def zero(
 def _check_files(out: list[str], graph: Path | None) -> None:
     files = {"--out": [Path(file) for file in out], "--graph": [] if graph is None else [graph]}
     for option, paths in files.items():
-        for path in paths:
-            if path.suffix != ".json":
-                raise InputError("not a form of a plan", found=f"'{path}'", allowed=".json", path=option)
+        check_forms(paths, "a plan", [".json"], option)
         check_writable(paths)
 
 

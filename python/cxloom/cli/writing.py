@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -30,6 +30,15 @@ def write_texts(texts: Mapping[Path, str]) -> None:
                 written.enter_context(written_whole(path)).write_text(text, encoding="utf-8")
     except OSError as error:
         raise _unwritable(path, error) from None
+
+
+def check_forms(paths: Iterable[Path], what: str, forms: Sequence[str], option: str = "--out") -> None:
+    """Raises InputError if the name of a file does not end with one of the forms that there are of something."""
+    for path in paths:
+        if path.suffix not in forms:
+            raise InputError(
+                f"not a form of {what}", found=f"'{path}'", allowed=", ".join(forms), path=option
+            )
 
 
 def check_writable(paths: Iterable[Path]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cxloom.spec.resolve import Resolved, Template
 from cxloom.sweeping.engine import Engine
+from cxloom.sweeping.schedule import ATTEMPTS
 from cxloom.sweeping.space import Axis
 from cxloom.sweeping.store import Record
 from cxloom.sweeping.sweep import engine_of, settings_of
@@ -75,29 +76,30 @@ def records_of(engine: Engine) -> list[Record | None]:
 
 
 class Poisoned:
-    """A source of specs, some of which kill the process that makes them: by a signal, as a broken plug-in does."""
+    """A source of specs, some of which kill the process that makes them: by a signal, as a broken plug-in does.
 
-    def __init__(self, template: Template, path: str, poison: Sequence[object], alone: bool = False) -> None:
-        self.template, self.path, self.poison, self.alone = template, path, poison, alone
+    With a file `deaths` they do so as often as a point may die beside others, which the file tells, and then live.
+    """
+
+    def __init__(
+        self, template: Template, path: str, poison: Sequence[object], deaths: Path | None = None
+    ) -> None:
+        self.template, self.path, self.poison, self.deaths = template, path, poison, deaths
 
     def resolve(self, work: dict[str, object]) -> Resolved:
         """The spec under a setting, or death."""
         from cxloom.sweeping.work import Sweep
 
         value = work[self.path].plain()  # type: ignore[attr-defined]
-        if value in self.poison and not (self.alone and siblings() == 0):
+        if value in self.poison and not self._died_enough():
             print(f"poisoned by {value}", file=sys.stderr, flush=True)
             os.abort()
         return Sweep(self.template).resolve(work)  # type: ignore[arg-type]
 
-
-def siblings() -> int:
-    """How many of the other children of this process's parent are busy: run or wait for a processor."""
-    parent = os.getppid()
-    pids = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-    states = [
-        Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        for pid in pids
-        if int(pid) != os.getpid()
-    ]
-    return sum(state in "RD" for state in states)
+    def _died_enough(self) -> bool:
+        if self.deaths is None:
+            return False
+        died = self.deaths.stat().st_size if self.deaths.exists() else 0
+        if died < ATTEMPTS:
+            self.deaths.write_text("x" * (died + 1))
+        return died >= ATTEMPTS

@@ -17,8 +17,10 @@ from sweep_support import LATENCY, REST_NS, SPEC, Poisoned, engine, records_of, 
 import cxloom as cx
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.sweeping.engine import Shard
+from cxloom.sweeping.schedule import ATTEMPTS, Schedule
 from cxloom.sweeping.space import Axis
 from cxloom.sweeping.supervisor import Supervisor
+from cxloom.sweeping.work import Task
 
 Call = Callable[..., Any]
 DEADLOCK = {"run.livelock_deliveries": 1, "devices.bus.bus_time": "15us", "workload.host.requests": 40000}
@@ -373,13 +375,32 @@ def test_a_point_that_kills_its_process_is_lost_alone(spec: Path, tmp_path: Path
     assert {record.status for record in records_of(found) if record} == {"finished"}
 
 
-def test_a_point_that_needs_the_machine_for_itself_gets_it(spec: Path, tmp_path: Path) -> None:
+def test_a_point_that_needs_the_machine_for_itself_gets_it(
+    spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As one would whose memory is enough for one process alone."""
+    given: list[tuple[str, int]] = []  # each task's key, and how many tasks were under way with it
+    following = Schedule.next
+
+    def noted(schedule: Schedule) -> Task | None:
+        task = following(schedule)
+        if task is not None:
+            given.append((task.key, schedule.running))
+        return task
+
+    monkeypatch.setattr(Schedule, "next", noted)
     template = cx.load(spec).template()
     grid = [Axis.of("workload.host.requests", [30000 + index for index in range(6)])]
     found = engine(template, tmp_path, grid)
-    found.carry_out(Poisoned(template, "workload.host.requests", [30000], alone=True), Supervisor(2))
+    found.carry_out(
+        Poisoned(template, "workload.host.requests", [30000], deaths=tmp_path / "deaths"), Supervisor(2)
+    )
     assert {record.status for record in records_of(found) if record} == {"finished"}
+    key = found.manifest.points[0].key
+    running = [together for each, together in given if each == key]
+    assert len(running) == ATTEMPTS + 1
+    assert running[-1] == 1
+    assert max(together for _, together in given) == 2
 
 
 def test_workers_that_cannot_start_are_no_reason_to_wait(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,29 +16,51 @@ from typing import Any
 def ended_at_once(afterwards: Any = signal.default_int_handler) -> Iterator[None]:
     """While it is entered, Ctrl-C ends the process: an exception could come out of an import as anything.
 
-    Afterwards its handler is that one.
+    Afterwards its handler is that one; within `interruptible` it is what it was.
     """
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    before = signal.getsignal(signal.SIGINT)
+    if before not in (signal.default_int_handler, _interrupt):
         yield  # so already, or ignored, as of a job in the background, or somebody else's
         return
     signal.signal(signal.SIGINT, _end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, afterwards)
+        signal.signal(signal.SIGINT, before if before is _interrupt else afterwards)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Within `ended_at_once`: while this is entered, Ctrl-C raises KeyboardInterrupt: what is half-written goes."""
+    """Within `ended_at_once`: while this is entered, Ctrl-C raises KeyboardInterrupt: what is half-written goes.
+
+    It is raised at the end, too, if a library caught it meanwhile, as ruamel.yaml does while it is loaded.
+    """
     if signal.getsignal(signal.SIGINT) is not _end:
         yield
         return
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    global _interrupted
+    _interrupted = False
+    signal.signal(signal.SIGINT, _interrupt)
     try:
         yield
+        raise_if_interrupted()
     finally:
         signal.signal(signal.SIGINT, _end)
+
+
+def raise_if_interrupted() -> None:
+    """Raises KeyboardInterrupt if Ctrl-C came within `interruptible`, and nobody who heard of it ended the command."""
+    if _interrupted:
+        raise KeyboardInterrupt
+
+
+_interrupted = False
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    global _interrupted
+    _interrupted = True
+    raise KeyboardInterrupt
 
 
 def _end(_number: int, _frame: object) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
+from cxloom.cli.at_once import raise_if_interrupted
 from cxloom.display.console import messages
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -26,6 +27,7 @@ class Interrupt:
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interrupt:
+        raise_if_interrupted()
         self._before = {
             number: signal.signal(number, self._first)
             for number in _SIGNALS

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -33,7 +34,8 @@ def ended_at_once(afterwards: Any = signal.default_int_handler) -> Iterator[None
 def interruptible() -> Iterator[None]:
     """Within `ended_at_once`: while this is entered, Ctrl-C raises KeyboardInterrupt: what is half-written goes.
 
-    It is raised at the end, too, if a library caught it meanwhile, as ruamel.yaml does while it is loaded.
+    It is raised at the end, too, if a library caught it meanwhile, as ruamel.yaml does while it is loaded, or if it
+    came where Python cannot raise it.
     """
     if signal.getsignal(signal.SIGINT) is not _end:
         yield
@@ -41,10 +43,12 @@ def interruptible() -> Iterator[None]:
     global _interrupted
     _interrupted = False
     signal.signal(signal.SIGINT, _interrupt)
+    unraisable, sys.unraisablehook = sys.unraisablehook, _unraisable
     try:
         yield
         raise_if_interrupted()
     finally:
+        sys.unraisablehook = unraisable
         signal.signal(signal.SIGINT, _end)
 
 
@@ -61,6 +65,11 @@ def _interrupt(_number: int, _frame: object) -> None:
     global _interrupted
     _interrupted = True
     raise KeyboardInterrupt
+
+
+def _unraisable(args: sys.UnraisableHookArgs) -> None:
+    if args.exc_type is not KeyboardInterrupt:  # which is remembered
+        sys.__unraisablehook__(args)
 
 
 def _end(_number: int, _frame: object) -> None:

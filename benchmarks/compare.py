@@ -44,7 +44,12 @@ SYSTEMS = {
     "dram-saturated": System(4000, 16_000, 600_000),
     "dram-83ns": System(4000, 20_000, 2_000_000),
     "bus-dram": System(3000, 12_000, 400_000),
+    "cores": System(3000, 12_000, 400_000),
     "ssd-misses": System(3000, 12_000, 400_000),
+    "cache-hits": System(4000, 24_000, 2_000_000),
+    "filter-hdm-db": System(4000, 16_000, 400_000),
+    "filter-hdm-h": System(4000, 16_000, 400_000),
+    "persist-many": System(3000, 12_000, 1_000_000),
 }
 
 

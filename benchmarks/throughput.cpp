@@ -27,9 +27,10 @@ const Value kMemory(Value::Map{{"kind", "memory"},
                                {"capacity", "16GiB"},
                                {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
 
-Value dram(const char* preset) {
-  return Value::Map{
-      {"kind", "memory"}, {"capacity", "8GiB"}, {"media", Value::Map{{"kind", "dram"}, {"preset", preset}}}};
+Value dram(const char* preset, std::int64_t channels = 1) {
+  return Value::Map{{"kind", "memory"},
+                    {"capacity", "8GiB"},
+                    {"media", Value::Map{{"kind", "dram"}, {"preset", preset}, {"channels", channels}}}};
 }
 
 // Pages of a DRAM before low-latency flash.
@@ -61,6 +62,36 @@ Value bus_system(bool flits, const Value& memory = kMemory) {
   return Value::Map{{"devices", std::move(devices)},
                     {"links", std::move(links)},
                     {"address_map", Value::List{Value::Map{{"to", std::move(memories)}}}}};
+}
+
+// Out-of-order cores before DRAM of two channels: every access goes through window, registers and queue.
+Value cores_system() {
+  const Value::Map host{{"kind", "host"}, {"queue", 64}, {"core", Value::Map{}}};
+  return Value::Map{{"devices", Value::Map{{"host", host}, {"mem", dram("DDR5-4800", 2)}}},
+                    {"links", Value::List{Value::Map{{"between", Value::List{"host", "mem"}}}}},
+                    {"address_map", Value::List{Value::Map{{"to", Value::List{"mem"}}}}}};
+}
+
+// Cores whose pages Linux moves between DRAM and a card, at the pace of the study char/tiering: a second is
+// 50 us.
+Value tiered_system() {
+  Value near = dram("DDR5-4800", 2);
+  near.set("capacity", "6MiB");
+  const Value::Map host{{"kind", "host"}, {"queue", 64}, {"core", Value::Map{}}};
+  return Value::Map{
+      {"devices", Value::Map{{"host", host}, {"near", near}, {"card", dram("DDR5-4800")}}},
+      {"links", Value::List{Value::Map{{"between", Value::List{"host", "near"}}},
+                            Value::Map{{"between", Value::List{"host", "card"}}, {"port_delay", "25ns"}}}},
+      {"address_map",
+       Value::List{Value::Map{{"to", Value::List{"near"}}}, Value::Map{{"to", Value::List{"card"}}}}}};
+}
+
+Value tiering_of(const std::string& kind) {
+  if (kind == "none") return Value();
+  return Value::Map{
+      {"kind", kind},          {"scan_size", "32KiB"},  {"period_min", "50us"},    {"period_max", "3ms"},
+      {"period_floor", "5us"}, {"threshold", "50us"},   {"threshold_step", "6us"}, {"threshold_max", "100us"},
+      {"adapt", "3ms"},        {"rate_window", "50us"}, {"enough_free", "128KiB"}, {"demotion_pause", "5us"}};
 }
 
 // A host with a cache of that size, and memory behind a switch; whoever keeps it coherent has a filter of a
@@ -117,6 +148,7 @@ Value generated(const std::string& kind, Value::Map topology, const std::string&
 
 // What the hosts of a system use. Of 128 MiB the filter has half the lines, of 32 MiB all.
 const char* footprint_of(const std::string& name) {
+  if (name.starts_with("tiering-")) return "16MiB";
   if (name == "persist-few") return "2KiB";  // twice what its buffer holds
   if (name == "cache-hits") return "64KiB";
   if (name == "ssd-hits") return "128MiB";  // half of what the four caches hold
@@ -125,7 +157,8 @@ const char* footprint_of(const std::string& name) {
   return name.starts_with("filter") ? "32MiB" : "1GiB";
 }
 
-// NAME is bus, bus-flits, bus-dram, ssd-hits, ssd-misses, cache-hits, persist-few, persist-many,
+// NAME is bus, bus-flits, bus-dram, cores, tiering-none,
+// tiering-memory-tiering, ssd-hits, ssd-misses, cache-hits, persist-few, persist-many,
 // filter[-full]-hdm-db|hdm-h, spine-leaf-dram (with credits), or chain|spine-leaf|spine-leaf1024|edge4096
 // with -output, -voq or -credits, or, as with -voq, with a routing strategy: -random, -adaptive.
 Value system_named(const std::string& name, const Registry& registry) {
@@ -133,6 +166,8 @@ Value system_named(const std::string& name, const Registry& registry) {
   if (name == "bus-flits") return bus_system(true);
   if (name == "bus-dram") return bus_system(false, dram("test-D5"));
   if (name.starts_with("ssd")) return bus_system(false, kSsd);
+  if (name == "cores") return cores_system();
+  if (name.starts_with("tiering-")) return tiered_system();
   if (name.starts_with("persist")) return persist_system();
   if (name == "cache-hits") return shared_system("none", "1MiB");
   if (name.starts_with("filter")) return shared_system(name.ends_with("hdm-h") ? "hdm-h" : "hdm-db", "64KiB");
@@ -195,6 +230,11 @@ int run(const std::string& name, std::int64_t requests) {
   for (const auto& [device, params] : *system.find("devices")->as_map()) {
     if (*params.find("kind")->as_text() == "host" && device != "root")
       work.emplace_back(device, workload(requests, footprint_of(name)));
+    if (name.starts_with("tiering-")) {
+      work.back().second.set("pattern", "zipf");
+      work.back().second.set("addresses", "first-touch");
+      work.back().second.set("tiering", tiering_of(name.substr(name.find('-') + 1)));
+    }
     if (name.starts_with("persist") && !work.empty()) work.back().second.set("persists", 1.0);
   }
   system.set("workload", std::move(work));

@@ -38,6 +38,8 @@ class DmaInitiator {
   /// line of it did.
   virtual EventHandler& taken() = 0;
   static constexpr std::uint8_t kTaken = 1;
+  /// Its requests that have ended: what tells that it gets on, whoever has begun its transfers.
+  virtual std::uint64_t ended_requests() const = 0;
   /// Where these events happen.
   virtual Kernel& its_kernel() = 0;
 

@@ -133,3 +133,23 @@ def test_a_copy_is_checked_from_end_to_end(cxloom: Any, tmp_path: Path, command:
     spec.write_text(MIDDLE.replace(", cache: {size: 64KiB}", ""))
     done = cxloom(command, spec)
     assert done.code == 0, done.err
+
+
+def test_a_long_copy_of_a_task_is_no_livelock() -> None:
+    """Nobody is told of its requests: 4 MiB cross the links in many times as many messages as may pass in silence."""
+    system = (
+        cx.System.from_yaml(SYSTEMS["peer to peer"])
+        .set("workload", {})
+        .set("run", {"livelock_deliveries": 100})
+        .set("tasks.exact", True)
+        .set(
+            "tasks.objects", [{"name": "w", "size": "4MiB", "addresses": {"kind": "bind", "nodes": ["cxl"]}}]
+        )
+        .set(
+            "tasks.graph",
+            [{"name": "up", "kind": "copy", "from": "w", "to": "gpu", "bytes": "4MiB", "on": "gpu"}],
+        )
+    )
+    result = cx.run(system)
+    assert not result.truncated
+    assert result["tasks"]["per_task"]["up"]["bytes"] == 4 << 20

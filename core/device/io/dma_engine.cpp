@@ -239,6 +239,7 @@ void DmaEngine::finish(Request& request) {
     job.rest.size = Bytes{};
   }
   request.target = place_of(*this, request.id, Address{request.address.value() + request.size - 1}).target;
+  ++ended_requests_;
   client_.request_ended(request);
   requests_.give_back(request);
   end_if_done(stream);

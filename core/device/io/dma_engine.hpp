@@ -85,6 +85,7 @@ class DmaEngine final : public Agent, public TransferEngine, private DmaInitiato
   const std::vector<NodeId>& peer_nodes() const override { return peer_nodes_; }
   Completion completion() const override;
   EventHandler& taken() override { return *this; }
+  std::uint64_t ended_requests() const override { return ended_requests_; }
   Kernel& its_kernel() override { return endpoint().kernel(); }
 
   Time now() const;
@@ -112,6 +113,7 @@ class DmaEngine final : public Agent, public TransferEngine, private DmaInitiato
   LevelMonitor posted_;     // writes that their memory has not taken
   std::uint64_t made_ = 0;
   std::uint64_t transfers_ = 0;
+  std::uint64_t ended_requests_ = 0;
   Pool<Request> requests_;
   std::vector<UnderWay> under_way_;
   RateMeter memory_rate_;

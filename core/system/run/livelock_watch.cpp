@@ -6,7 +6,9 @@
 
 #include "base/error.hpp"
 #include "component/component.hpp"
+#include "component/dma_initiator.hpp"
 #include "component/io_roles.hpp"
+#include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
@@ -28,6 +30,15 @@ bool LivelockWatch::warms_up(const Request& request) {
     }
   }
   return request.id < warmups_.at(request.requester().index());
+}
+
+// Nobody is told of the requests of transfers that a task has begun.
+std::uint64_t LivelockWatch::answers() const {
+  std::uint64_t sum = answers_;
+  for (const auto& [component, engine] : system_.roles().all<TransferEngine>()) {
+    if (const DmaInitiator* dma = engine->dma()) sum += dma->ended_requests();
+  }
+  return sum;
 }
 
 bool LivelockWatch::somebody_waits() const {
@@ -57,7 +68,8 @@ std::string LivelockWatch::look(Time next) {
       return each.role->has_work() && !each.role->warm();
     });
   }
-  const bool stuck = std::exchange(answers_before_, answers_) == answers_ && somebody_waits();
+  const std::uint64_t answered = answers();
+  const bool stuck = std::exchange(answers_before_, answered) == answered && somebody_waits();
   std::string why;
   if (stuck) {
     const std::uint64_t delivered = deliveries();
@@ -87,19 +99,20 @@ std::string LivelockWatch::verdict(const std::string& why, const std::function<T
   if (initiators.empty()) return "livelock: " + why;
   for (const auto& [component, initiator] : initiators) initiator->cease();
   counting_ = false;
-  const std::uint64_t answers = answers_;
+  const std::uint64_t before = answers();
   for (Time next = play(); next != Time::max(); next = play()) {
-    if (answers_ != answers || !look(next).empty()) return "livelock: " + why;
+    if (answers() != before || !look(next).empty()) return "livelock: " + why;
   }
   return somebody_waits() ? "deadlock: " + why + ", those of CXL.io aside" : "livelock: " + why;
 }
 
 std::string LivelockWatch::look_at_instant(const Kernel& kernel, std::uint64_t events) {
-  const bool same = &kernel == kernel_ && kernel.now() == instant_ && answers_ == answers_before_instant_;
+  const std::uint64_t answered = answers();
+  const bool same = &kernel == kernel_ && kernel.now() == instant_ && answered == answers_before_instant_;
   at_instant_ = same ? at_instant_ + events : 0;
   kernel_ = &kernel;
   instant_ = kernel.now();
-  answers_before_instant_ = answers_;
+  answers_before_instant_ = answered;
   if (at_instant_ < kMostAtOnce) return {};
   return no_answer() + "in " + counted(kMostAtOnce, "event") + " at one instant";
 }

@@ -53,6 +53,7 @@ class LivelockWatch {
 
  private:
   bool warms_up(const Request& request);
+  std::uint64_t answers() const;
   bool somebody_waits() const;
   std::uint64_t deliveries() const;
   std::string no_answer() const;
@@ -63,7 +64,7 @@ class LivelockWatch {
   // Requests of each requester's warm-up, by its node: run.warmup, up to the end of a whole access.
   std::vector<std::uint64_t> warmups_;
   Time next_look_ = kEpoch;
-  std::uint64_t answers_ = 0;
+  std::uint64_t answers_ = 0;         // that it was told of
   std::uint64_t answers_before_ = 0;  // the last look
   bool counting_ = false;             // no answer has come for an epoch
   std::uint64_t first_ = 0;           // deliveries when counting began

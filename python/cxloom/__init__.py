@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cxloom.epochs.study import play_epochs
     from cxloom.explaining.explanation import explain
     from cxloom.offload.inference import plan_inference
+    from cxloom.offload.simulated import simulate_plan
     from cxloom.offload.training import plan_training
     from cxloom.results.result import Latency, Measures, Result
     from cxloom.running.run import UnfinishedError, UnwrittenError, run
@@ -37,6 +38,7 @@ _HOMES = {
     "explaining.explanation": ("explain",),
     "base.errors": ("CxloomError", "InputError", "SimulationError"),
     "offload.inference": ("plan_inference",),
+    "offload.simulated": ("simulate_plan",),
     "offload.training": ("plan_training",),
     "results.result": ("Latency", "Measures", "Result"),
     "running.run": ("UnfinishedError", "UnwrittenError", "run"),
@@ -73,6 +75,7 @@ __all__ = [
     "plan_training",
     "play_epochs",
     "run",
+    "simulate_plan",
     "sweep",
 ]
 

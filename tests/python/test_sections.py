@@ -93,6 +93,9 @@ NAMED = {
         "core/system/tasks/task_player.hpp": "its name in a diagnosis",
         "core/system/tasks/task_stream.hpp": "the same",
         "python/cxloom/offload/task_graph.py": "a graph of its own form",
+        "python/cxloom/offload/section.py": "a plan's tasks become those of a spec",
+        "python/cxloom/offload/simulated.py": "what became of them, beside the plan",
+        "python/cxloom/offload/target.py": "a plan replaces those of the system",
         "python/cxloom/report/run_page.py": "their section of the page",
         "python/cxloom/report/task_section.py": "the tile of their number",
         "python/cxloom/results/terminal.py": "their table",
@@ -103,6 +106,7 @@ NAMED = {
         "python/cxloom/measure/bench.py": "measurements refuse them",
     },
     "run": {
+        "python/cxloom/offload/target.py": "a plan keeps the seed of the system alone",
         "python/cxloom/measure/bench.py": "measurements have a warm-up and an end of their own",
         "python/cxloom/bottleneck/engines.py": "whether packets go by one way",
         "python/cxloom/explaining/explanation.py": "the seed of the runs",

@@ -6,12 +6,14 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from cxloom.base.errors import InputError, InputErrors, together
+from cxloom.cli.offload_system import Dma, Host, OnSystem, Place, Scale, Simulate, System, Tasks, Threads
 from cxloom.cli.options import AsJson, Quiet, whole_number
 from cxloom.cli.writing import check_forms, check_writable, write_texts
 
@@ -114,9 +116,19 @@ def flexgen(
     tokens: Annotated[
         int | None,
         typer.Option(
-            parser=whole_number(1), metavar="N", help="With --graph: only so many tokens of each answer."
+            parser=whole_number(1),
+            metavar="N",
+            help="With --graph or --system: only so many tokens of each answer.",
         ),
     ] = None,
+    system: System = None,
+    tasks: Tasks = None,
+    simulate: Simulate = False,
+    place: Place = [],  # noqa: B006
+    host: Host = None,
+    dma: Dma = None,
+    threads: Threads = None,
+    scale: Scale = None,
     out: Out = [],  # noqa: B006
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -126,13 +138,16 @@ def flexgen(
     FlexGen's cost model and search, at the rates of a T4 unless --set says others, and beside it what FlexGen's program
     takes with that policy at the same rates.
 
-    Exit code 0: planned. 2: the input is wrong, or nothing fits; nothing was written.
+    With --system the loop becomes tasks of a simulated system.
+
+    Exit code 0: planned. 1: a simulation could not finish. 2: the input is wrong, or nothing fits; nothing was written.
     """
     from cxloom.offload.inference import plan_inference
 
-    _check_files(out, graph)
-    if tokens is not None and graph is None:
-        raise InputError("--tokens has no effect without --graph", path="--tokens")
+    onto = OnSystem(system, tasks, simulate, place, host, dma, threads, scale)
+    _check_files(out, graph, onto)
+    if tokens is not None and graph is None and system is None:
+        raise InputError("--tokens has no effect without --graph or --system", path="--tokens")
     given = _set_values(sets)
     with _options_named("--gpu, --cpu, --disk"):
         found = plan_inference(
@@ -145,9 +160,8 @@ def flexgen(
             **_batch(batch),
             percent=None if percent is None else _percent(percent),
         )
-    with _options_named(""):
-        tasks = found.graph(tokens) if graph is not None else None
-    _show(found, [found.table_of_memories, found.table], out, graph, tasks, as_json, quiet)
+    shown = _Shown(found, [found.table_of_memories, found.table], tokens, onto)
+    shown.put(out, graph, as_json, quiet)
 
 
 @app.command("zero")
@@ -183,6 +197,12 @@ def zero(
         str | None,
         typer.Option(metavar="RATE", help="With --tokens: arithmetic of the GPU, such as 60Tflop/s."),
     ] = None,
+    gpu_efficiency: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE", help="With --gpu-rate, which is then the peak: the part that is reached."
+        ),
+    ] = None,
     accumulate: Annotated[
         int, typer.Option(parser=whole_number(1), metavar="N", help="Micro-steps of a step.")
     ] = 1,
@@ -204,17 +224,29 @@ def zero(
         typer.Option(metavar="N", help="Parameters per second that the cores compute at most, such as 2.6B."),
     ] = None,
     graph: Graph = None,
+    system: System = None,
+    tasks: Tasks = None,
+    simulate: Simulate = False,
+    place: Place = [],  # noqa: B006
+    host: Host = None,
+    dma: Dma = None,
+    threads: Threads = None,
+    scale: Scale = None,
     out: Out = [],  # noqa: B006
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Plan a step of training with ZeRO-Offload: optimizer states in CPU memory, Adam on the CPU.
 
-    Exit code 0: planned. 2: the input is wrong, or the states do not fit; nothing was written.
+    With --system the step becomes tasks of a simulated system.
+
+    Exit code 0: planned. 1: a simulation could not finish. 2: the input is wrong, or the states do not fit; nothing was
+    written.
     """
     from cxloom.offload.training import plan_training
 
-    _check_files(out, graph)
+    onto = OnSystem(system, tasks, simulate, place, host, dma, threads, scale)
+    _check_files(out, graph, onto)
     given = {
         "down": down,
         "up": up,
@@ -222,6 +254,7 @@ def zero(
         "backward": backward,
         "tokens": tokens,
         "gpu_rate": gpu_rate,
+        "gpu_efficiency": gpu_efficiency,
         "adam_rate": adam_rate,
     }
     with _options_named("--memory"):
@@ -234,43 +267,54 @@ def zero(
             version=version,
             **{name: value for name, value in given.items() if value is not None},
         )
-    _show(found, [found.table], out, graph, found.graph() if graph is not None else None, as_json, quiet)
+    _Shown(found, [found.table], None, onto).put(out, graph, as_json, quiet)
 
 
-def _check_files(out: list[str], graph: Path | None) -> None:
+def _check_files(out: list[str], graph: Path | None, onto: OnSystem) -> None:
     files = {"--out": [Path(file) for file in out], "--graph": [] if graph is None else [graph]}
     for option, paths in files.items():
         check_forms(paths, "a plan", [".json"], option)
         check_writable(paths)
+    onto.check()
 
 
-def _show(
-    found: Any,
-    tables: list[Callable[[], Any]],
-    out: list[str],
-    graph: Path | None,
-    tasks: Any,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Writes and prints a plan."""
-    text = json.dumps(found.to_json(), indent=2, allow_nan=False)
-    texts = {Path(file): text + "\n" for file in out}
-    if graph is not None:
-        texts[graph] = json.dumps(tasks, indent=1, allow_nan=False) + "\n"
-    write_texts(texts)
-    if as_json:
-        print(text)
-    elif not quiet:
-        from rich.text import Text
+@dataclass(frozen=True)
+class _Shown:
+    """A plan that is written and printed, with its simulation if that is asked for."""
 
-        from cxloom.display.console import output
+    plan: Any
+    tables: list[Callable[[], Any]]
+    tokens: int | None
+    onto: OnSystem
 
-        console = output()
-        console.print(Text(found.sentence, style="bold"))
-        for table in tables:
-            console.print()
-            console.print(table())
+    def put(self, out: list[str], graph: Path | None, as_json: bool, quiet: bool) -> None:
+        """Writes and prints all."""
+        texts: dict[Path, str] = {}
+        with _options_named(""):
+            if graph is not None:
+                tasks = self.plan.task_graph(self.tokens).to_json()
+                texts[graph] = json.dumps(tasks, indent=1, allow_nan=False) + "\n"
+            played = self.onto.played(self.plan, self.tokens, texts)
+        said = self.plan.to_json() | ({} if played is None else {"simulated": played.to_json()})
+        text = json.dumps(said, indent=2, allow_nan=False)
+        write_texts(texts | {Path(file): text + "\n" for file in out})
+        if as_json:
+            print(text)
+        elif not quiet:
+            from rich.text import Text
+
+            from cxloom.display.console import output
+
+            console = output()
+            console.print(Text(self.plan.sentence, style="bold"))
+            for table in self.tables:
+                console.print()
+                console.print(table())
+            if played is not None:
+                console.print(Text(f"\n{played.sentence}\n", style="bold"))
+                console.print(played.table())
+                for note in played.notes:
+                    console.print(Text(f"\nnote: {note}", style="dim"))
 
 
 def _set_values(sets: list[str]) -> dict[str, dict[str, str]]:

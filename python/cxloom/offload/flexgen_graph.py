@@ -79,9 +79,9 @@ def _add(
                 reads = (Use("cache", amount, _offset(graph, loop, "cache", at)),)
             seconds = loop.part_seconds(what, token)
             full = f"{name}: {what}"
-            task = Task(
-                full, what, kind, on, seconds, amount, moved, source, target, offset, reads, after=last
-            )
+            least = seconds if kind == "kernel" else 0.0
+            ends_of = (moved, source, target, offset)
+            task = Task(full, what, kind, on, seconds, amount, *ends_of, reads, after=last, least=least)
             last = (graph.add(task),)
         if last != after:
             ends += last

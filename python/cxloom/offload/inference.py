@@ -19,6 +19,7 @@ from cxloom.offload.plan import Plan, Policy, solve, with_least_on_disk
 from cxloom.offload.quantities import checked
 from cxloom.offload.search import nothing_fits, search
 from cxloom.offload.shapes import ModelShape
+from cxloom.offload.task_graph import TaskGraph
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -75,7 +76,11 @@ class InferencePlan:
         return "; ".join(said)
 
     def graph(self, tokens: int | None = None) -> dict[str, Any]:
-        """The program's loop as tasks with dependences.
+        """The program's loop as tasks with dependences; see `task_graph`."""
+        return self.task_graph(tokens).to_json()
+
+    def task_graph(self, tokens: int | None = None) -> TaskGraph:
+        """The program's loop as tasks with dependences, to be played.
 
         Args:
             tokens: only so many of each answer, from the prompt on; by default all.
@@ -91,7 +96,12 @@ class InferencePlan:
                 allowed=f"{MOST_STEPS} steps: fewer tokens or batches",
                 path="tokens",
             )
-        return flexgen_graph(self.plan, tokens).to_json()
+        return flexgen_graph(self.plan, tokens)
+
+    @property
+    def places(self) -> list[str]:
+        """Where the objects of a simulated plan are unless it is said: nothing, which is first touch."""
+        return []
 
     def to_json(self) -> dict[str, Any]:
         """The same for programs."""

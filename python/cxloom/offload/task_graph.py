@@ -53,6 +53,8 @@ class Task:
     """What a kernel reads and writes in CPU memory."""
     after: tuple[int, ...] = ()
     """The tasks before it, by their places in the graph."""
+    least: float = 0.0
+    """Seconds that the cores of a kernel take at least, however fast memory is."""
 
     def to_json(self, names: Sequence[Task]) -> dict[str, Any]:
         """The same for programs; tasks before it by their names."""
@@ -66,6 +68,7 @@ class Task:
         if self.kind == "kernel":
             said |= {"reads": [use.to_json() for use in self.reads]}
             said |= {"writes": [use.to_json() for use in self.writes]}
+            said |= {"least_seconds": self.least}
         return said | {"after": [names[place].name for place in self.after]}
 
 

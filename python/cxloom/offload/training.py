@@ -10,6 +10,7 @@ from cxloom.base.errors import InputError
 from cxloom.display.numbers import duration, percent, significant
 from cxloom.offload.catalogue import shape_of
 from cxloom.offload.quantities import checked
+from cxloom.offload.task_graph import TaskGraph
 from cxloom.offload.zero import Training
 from cxloom.offload.zero_graph import TrainingStep
 
@@ -43,6 +44,17 @@ class TrainingPlan:
     def graph(self) -> dict[str, Any]:
         """The step as tasks with dependences."""
         return self.step.played.graph.to_json()
+
+    def task_graph(self, tokens: int | None = None) -> TaskGraph:
+        """The same, to be played. A step has no tokens to leave out: raises InputError if some are asked for."""
+        if tokens is not None:
+            raise InputError("a step of training has no answers", path="tokens")
+        return self.step.played.graph
+
+    @property
+    def places(self) -> list[str]:
+        """Where the objects of a simulated step are unless it is said: its memories, page by page."""
+        return [",".join(f"{memory.name}:{memory.weight}" for memory in self.step.given.memories)]
 
     def to_json(self) -> dict[str, Any]:
         """The same for programs. A rate without a limit is null."""

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cxloom.base.errors import InputError
-from cxloom.offload.quantities import Bandwidth, Bytes, Count, FlopRate, Seconds
+from cxloom.offload.quantities import Bandwidth, Bytes, Count, FlopRate, Seconds, Share
 
 FOOTPRINT = 18
 """Bytes of CPU memory for a parameter: itself, two moments and its gradient in 4 bytes each, and a copy in 2."""
@@ -66,7 +66,9 @@ class Training(BaseModel):
     tokens: Annotated[int, Field(ge=0)] = 0
     """Tokens of a micro-step. With `gpu_rate` they give the times of forward and backward."""
     gpu_rate: FlopRate = math.inf
-    """Operations per second that the GPU reaches."""
+    """Operations per second that the GPU reaches, or its peak where `gpu_efficiency` is given."""
+    gpu_efficiency: Annotated[Share, Field(gt=0, le=1)] = 1.0
+    """Part of `gpu_rate` that is reached. The ZeRO-Offload paper has 40 Tflop/s of a V100's 125: 32 %."""
     accumulate: Annotated[int, Field(ge=1)] = 1
     """Micro-steps whose gradients are added up (gradient_accumulation_steps)."""
     overlap: bool = False
@@ -92,6 +94,8 @@ class Training(BaseModel):
         if bool(self.tokens) != math.isfinite(self.gpu_rate):
             missing = "gpu_rate" if self.tokens else "tokens"
             raise InputError("tokens and the rate of the GPU give times together", path=missing)
+        if self.gpu_efficiency != 1 and not self.tokens:
+            raise InputError("an efficiency has no effect without the rate of the GPU", path="gpu_efficiency")
         for memory in self.memories:
             needed = self.footprint * self.share(memory)
             if needed > memory.capacity:
@@ -129,14 +133,19 @@ class Training(BaseModel):
         return [self.bucket] * full + ([rest] if rest else [])
 
     @property
+    def _reached(self) -> float:
+        """Operations per second."""
+        return self.gpu_rate * self.gpu_efficiency
+
+    @property
     def forward_s(self) -> float:
         """Seconds of forward in a micro-step."""
-        return self.forward or FORWARD * self.parameters * self.tokens / self.gpu_rate
+        return self.forward or FORWARD * self.parameters * self.tokens / self._reached
 
     @property
     def backward_s(self) -> float:
         """Seconds of backward in a micro-step, without copies."""
-        return self.backward or BACKWARD * self.parameters * self.tokens / self.gpu_rate
+        return self.backward or BACKWARD * self.parameters * self.tokens / self._reached
 
     @property
     def unscale_s(self) -> float:

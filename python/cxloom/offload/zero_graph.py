@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cxloom.offload.task_graph import Played, Task, TaskGraph, Use, play
-from cxloom.offload.zero import ADAM, CAST, HALF, UNSCALE, VERSIONS, Training
+from cxloom.offload.zero import ADAM, BACKWARD, CAST, FORWARD, HALF, UNSCALE, VERSIONS, Training
 
 
 def zero_graph(given: Training) -> TaskGraph:
@@ -28,7 +28,10 @@ def zero_graph(given: Training) -> TaskGraph:
     ):
         reads, writes = (tuple(Use(name, graph.objects[name]) for name in names) for names in (read, written))
         amount = each * given.parameters
-        task = Task(what, what, "kernel", "CPU", seconds, amount, after=ends, reads=reads, writes=writes)
+        least = given.parameters / given.adam_rate if what == "Adam" else 0.0
+        task = Task(
+            what, what, "kernel", "CPU", seconds, amount, reads=reads, writes=writes, after=ends, least=least
+        )
         ends = (graph.add(task),)
     width = VERSIONS[given.version][1]
     moved = "half" if width == OBJECTS["half"] else "parameters"
@@ -59,7 +62,8 @@ def _micro_step(
 ) -> tuple[int, ...]:
     """Adds forward and backward of a micro-step; gives what the next one, or the optimizer, waits for."""
     whole = f"micro-step {micro_step}"
-    task = Task(f"{whole}: forward", "forward", "compute", "GPU", given.forward_s, after=after)
+    operations = FORWARD * given.parameters * given.tokens
+    task = Task(f"{whole}: forward", "forward", "compute", "GPU", given.forward_s, operations, after=after)
     computed = (graph.add(task),)
     copied: tuple[int, ...] = ()
     down, up = given.gradient_bytes(micro_step)
@@ -67,7 +71,8 @@ def _micro_step(
     for number, bucket in enumerate(given.buckets):
         here = f"{whole}, bucket {number}"
         seconds = given.backward_s * bucket / given.parameters
-        task = Task(f"{here}: backward", "backward", "compute", "GPU", seconds, after=computed)
+        operations = BACKWARD * bucket * given.tokens
+        task = Task(f"{here}: backward", "backward", "compute", "GPU", seconds, operations, after=computed)
         computed = (graph.add(task),)
         last = computed
         for what, each, rate, on, moved, ways in (

@@ -1,0 +1,237 @@
+"""A plan beside its simulation: how long each kind of work is on the critical path of both, and each task in both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cxloom.display.numbers import duration, percent, significant
+from cxloom.offload.section import spec_of
+from cxloom.offload.target import LINE, Target, target
+from cxloom.offload.task_graph import Played, TaskGraph, play
+from cxloom.running.run import run
+from cxloom.spec.writer import to_yaml
+from cxloom.system.system import System
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from cxloom.offload.inference import InferencePlan
+    from cxloom.offload.training import TrainingPlan
+
+
+SHORTEST = 1000
+"""Lines of a transfer, below which its latency counts (own choice: some 2 % of a copy at 26 GB/s)."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of work in plan and simulation, in seconds."""
+
+    what: str
+    tasks: int
+    plan_s: float
+    """On the plan's critical path."""
+    simulated_s: float
+    """On the critical path of the simulation."""
+    plan_work_s: float
+    """All its tasks together, on the critical path or not."""
+    simulated_work_s: float
+    """The same, in the simulation."""
+
+    @property
+    def difference_s(self) -> float:
+        """What the simulation spends more on its critical path."""
+        return self.simulated_s - self.plan_s
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            "what": self.what,
+            "tasks": self.tasks,
+            "plan_s": self.plan_s,
+            "simulated_s": self.simulated_s,
+            "difference_s": self.difference_s,
+            "plan_work_s": self.plan_work_s,
+            "simulated_work_s": self.simulated_work_s,
+        }
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A plan's graph as its rates play it, and as a system does."""
+
+    planned: Played
+    spec: dict[str, Any]
+    """What was simulated."""
+    scale: int
+    """What bytes, operations and times were divided by; the seconds here are those of the whole."""
+    tasks: dict[str, Any]
+    """`tasks` of the summary."""
+
+    @property
+    def plan_s(self) -> float:
+        """Seconds of the plan."""
+        return self.planned.seconds
+
+    @property
+    def simulated_s(self) -> float:
+        """Seconds of the simulation."""
+        return self._seconds(self.tasks["time_ns"])
+
+    def _seconds(self, nanoseconds: float) -> float:
+        return nanoseconds * 1e-9 * self.scale
+
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        """Each kind of work. Their differences sum to that of the whole."""
+        what = {task.name: task.what for task in self.planned.graph.tasks if task.kind != "join"}
+        planned, path = self.planned.exposed(), dict.fromkeys(what.values(), 0.0)
+        work, alone, count = dict(path), dict(path), dict.fromkeys(path, 0)
+        for part in self.tasks["critical_path"]:
+            path[what[part["task"]]] += self._seconds(part["time_ns"])
+        for task in self.planned.graph.tasks:
+            if task.kind != "join":
+                ran = self.tasks["per_task"][task.name]
+                work[task.what] += self._seconds(ran["end_ns"] - ran["start_ns"])
+                alone[task.what] += task.seconds
+                count[task.what] += 1
+        return [
+            Kind(name, count[name], planned.get(name, 0.0), path[name], alone[name], work[name])
+            for name in path
+        ]
+
+    @property
+    def sentence(self) -> str:
+        """Both in one sentence."""
+        whole = f", of 1 / {self.scale} of it" if self.scale > 1 else ""
+        by = self.simulated_s / self.plan_s - 1 if self.plan_s else 0.0
+        most = max(self.kinds, key=lambda each: abs(each.difference_s))
+        return (
+            f"Simulated{whole}, the plan takes {duration(self.simulated_s * 1e9)} and not "
+            f"{duration(self.plan_s * 1e9)}: {percent(abs(by))} {'more' if by >= 0 else 'less'}, most of it "
+            f"by {most.what} ({significant(most.difference_s, 3)} s)."
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What to bear in mind."""
+        least = SHORTEST * LINE * self.scale
+        short = {
+            task.what
+            for task in self.planned.graph.tasks
+            if task.kind in ("copy", "kernel") and 0 < task.amount < least
+        }
+        if self.scale == 1 or not short:
+            return []
+        return [
+            f"latencies are not divided by {self.scale}, so that what moves less than {SHORTEST} lines then takes too "
+            f"long: {', '.join(sorted(short))}; a smaller --scale has less of it"
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        rows = []
+        for place, task in enumerate(self.planned.graph.tasks):
+            if task.kind == "join":
+                continue
+            ran = self.tasks["per_task"][task.name]
+            rows.append(
+                {
+                    "name": task.name,
+                    "what": task.what,
+                    "plan_start_s": self.planned.start[place],
+                    "plan_s": task.seconds,
+                    "simulated_start_s": self._seconds(ran["start_ns"]),
+                    "simulated_s": self._seconds(ran["end_ns"] - ran["start_ns"]),
+                }
+            )
+        return {
+            "sentence": self.sentence,
+            "notes": self.notes,
+            "scale": self.scale,
+            "plan_s": self.plan_s,
+            "simulated_s": self.simulated_s,
+            "error_s": self._seconds(self.tasks["error_ns"]),
+            "kinds": [each.to_json() for each in self.kinds],
+            "tasks": rows,
+        }
+
+    def table(self) -> Table:
+        """The kinds of work, for people; of Rich."""
+        from rich.table import Table
+
+        made = Table(box=None, header_style="dim", pad_edge=False)
+        for title in ("critical path", "tasks", "plan", "simulated", "more", "each takes"):
+            made.add_column(title, justify="left" if title == "critical path" else "right")
+        for kind in self.kinds:
+            ratio = kind.simulated_work_s / kind.plan_work_s if kind.plan_work_s else None
+            made.add_row(
+                kind.what,
+                f"{kind.tasks:,}",
+                f"{kind.plan_s:.4g}",
+                f"{kind.simulated_s:.4g}",
+                f"{kind.difference_s:+.4g}",
+                "" if ratio is None else f"x {ratio:.3g}",
+            )
+        made.add_row(
+            "all, s",
+            "",
+            f"{self.plan_s:.4g}",
+            f"{self.simulated_s:.4g}",
+            f"{self.simulated_s - self.plan_s:+.4g}",
+            style="bold",
+        )
+        return made
+
+
+def beside(graph: TaskGraph, on: Target) -> Beside:
+    """Plays a graph by its rates and on a system. Raises InputError and SimulationError as a run does."""
+    spec = spec_of(graph, on)
+    result = run(System.from_yaml(to_yaml(spec), "the plan's spec"))
+    return Beside(play(graph), spec, on.scale_of(graph), result["tasks"])
+
+
+def simulate_plan(
+    plan: InferencePlan | TrainingPlan,
+    system: System | str | os.PathLike[str],
+    *,
+    tokens: int | None = None,
+    host: str | None = None,
+    dma: str | None = None,
+    threads: int | None = None,
+    place: Sequence[str] | None = None,
+    scale: int | None = None,
+) -> Beside:
+    """Plays a plan on a system, and holds what it takes against what the plan says, by kinds of work.
+
+    Args:
+        plan: of `plan_inference` or `plan_training`.
+        system: a system with a GPU, or the path or preset of its spec; work that it has is left out.
+        tokens: of an inference only so many of each answer; by default all.
+        host: who runs the CPU's kernels; by default the host of the GPU, or the only one.
+        dma: the device that copies by DMA; by default the only one of kind `gpu`.
+        threads: cores that a kernel is divided among; by default all of the host.
+        place: where objects are, such as ["dram,card", "cache=card"]; by default the memories of a training, page by
+            page as it has them, and first touch for an inference.
+        scale: what bytes, operations and times are divided by; by default so that at most two million lines move.
+
+    Raises InputError for what the system does not have, and where an object has no room.
+    """
+    on = target(
+        system,
+        host=host,
+        dma=dma,
+        threads=threads,
+        place=plan.places if place is None else place,
+        scale=scale,
+    )
+    return beside(plan.task_graph(tokens), on)
+
+
+def written(plan_graph: TaskGraph, on: Target) -> str:
+    """The spec of a graph on a system, as YAML."""
+    return to_yaml(spec_of(plan_graph, on))

@@ -1,0 +1,163 @@
+"""The system that a plan is played on: who computes, who copies, and which memories objects are in."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cxloom.base.errors import InputError
+from cxloom.offload.task_graph import TaskGraph
+from cxloom.spec import declared
+from cxloom.spec.names import listed, nearest
+from cxloom.spec.parts import quantity
+from cxloom.system.system import System
+
+LINE = 64
+"""Bytes of a line: what transfers are made of."""
+MOST_LINES = 2_000_000
+"""Lines that are simulated unless a scale is given (own choice: about half a minute)."""
+_DROPPED = ("workload", "tasks")
+"""Sections of a system that a plan replaces."""
+_PLACE = re.compile(
+    r"(?:([a-z]+)=)?([A-Za-z0-9_.\-\[\]]+(?::[0-9]{1,6})?(?:,[A-Za-z0-9_.\-\[\]]+(?::[0-9]{1,6})?)*)"
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A system for a plan, without work of its own."""
+
+    spec: dict[str, Any]
+    """The system in resolved form."""
+    host: str
+    """Who runs the kernels of the CPU."""
+    gpu: str
+    """The device whose DMA engine makes the copies."""
+    threads: int
+    """Cores of the host that a kernel is divided among."""
+    places: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Where objects are, by their names, as `addresses` of the spec says it; of '' all others."""
+    scale: int = 0
+    """Bytes, operations and times are divided by it; 0: so that at most `MOST_LINES` lines move."""
+
+    def scale_of(self, graph: TaskGraph) -> int:
+        """What a graph is divided by: a power of two unless it is given."""
+        if self.scale:
+            return self.scale
+        lines = sum(task.amount for task in graph.tasks if task.kind in ("copy", "kernel")) / LINE
+        return 1 << max(0, int(lines / MOST_LINES)).bit_length()
+
+    def place_of(self, name: str) -> Mapping[str, Any]:
+        """Where an object is."""
+        return self.places.get(name, self.places.get("", {"kind": "first-touch"}))
+
+    def parts(self, scale: int, streams: int) -> dict[str, Any]:
+        """The spec without tasks. The engine has as many streams as the plan, and the time of its calls is scaled."""
+        devices = dict(self.spec["devices"])
+        gpu = dict(devices[self.gpu])
+        if gpu.get("streams", 1) < streams:
+            gpu["streams"] = streams
+        if scale > 1:
+            call = quantity("time", gpu.get("launch_time", _default_launch_time()))
+            gpu["launch_time"] = f"{round(1000 * call / scale)}ps"
+        return {**self.spec, "devices": {**devices, self.gpu: gpu}}
+
+
+def target(
+    system: System | str | os.PathLike[str],
+    *,
+    host: str | None = None,
+    dma: str | None = None,
+    threads: int | None = None,
+    place: Sequence[str] = (),
+    scale: int | None = None,
+) -> Target:
+    """The system that a plan is played on.
+
+    Args:
+        system: a system with a GPU, or the path or preset of its spec. Work that it has is left out.
+        host: who runs the CPU's kernels; by default the host of the GPU, or the only one.
+        dma: the device that copies by DMA; by default the only one of kind `gpu`.
+        threads: cores that a kernel is divided among; by default all of the host.
+        place: where objects are: "dram,card" all of them, page by page, "dram:3,card" three pages for one, and
+            "cache=card" a single object. By default the nearest memory with room (first touch).
+        scale: bytes, operations and times are divided by it; 1 simulates windows of lines of the whole, more every
+            line. By default so that at most `MOST_LINES` lines move.
+
+    Raises InputError for a system without a GPU, and for names that are none.
+    """
+    if not isinstance(system, System):
+        system = System.load(system)
+    spec = {key: value for key, value in system.resolve().plain().items() if key not in _DROPPED}
+    run = {key: value for key, value in spec.get("run", {}).items() if key == "seed"}
+    spec = {key: value for key, value in spec.items() if key != "run"} | ({"run": run} if run else {})
+    devices = spec["devices"]
+    gpu = _one(devices, "gpu", dma, "dma", "a device of kind gpu, whose DMA engine copies")
+    host = _one(devices, "host", host or devices[gpu].get("host"), "host", "a host, whose cores compute")
+    core = devices[host].get("core")
+    cores = core.get("cores", 1) if isinstance(core, Mapping) else 1
+    if threads is not None and threads > 1 and not isinstance(core, Mapping):
+        raise InputError(
+            "threads need cores to run on",
+            found=str(threads),
+            allowed=f"devices.{host}.core, or 1",
+            path="threads",
+        )
+    if scale is not None and scale < 1:
+        raise InputError("not a scale", found=str(scale), allowed="1 or more", path="scale")
+    return Target(spec, host, gpu, threads or cores, _places(place), scale or 0)
+
+
+def _one(devices: Mapping[str, Any], kind: str, given: str | None, path: str, what: str) -> str:
+    """The device that is meant."""
+    names = [name for name, device in devices.items() if _kind(device) == kind]
+    if given is not None:
+        if given not in names:
+            raise InputError(
+                f"no {kind} '{given}'",
+                allowed=listed(names) if names else what,
+                suggestion=nearest(given, names),
+                path=path,
+            )
+        return given
+    if len(names) != 1:
+        problem = f"the system has {'no' if not names else 'more than one'} device of kind {kind}"
+        raise InputError(problem, allowed=listed(names) if names else what, path=path)
+    return names[0]
+
+
+def _default_launch_time() -> Any:
+    (found,) = [each for each in declared.kinds("devices")["gpu"]["fields"] if each["name"] == "launch_time"]
+    return found["default"]
+
+
+def _kind(device: Any) -> str:
+    return str(device.get("kind") if isinstance(device, Mapping) else device)
+
+
+def _places(given: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+    found: dict[str, Mapping[str, Any]] = {}
+    for text in given:
+        parts = _PLACE.fullmatch(text.replace(" ", ""))
+        if parts is None:
+            raise InputError(
+                "not a place",
+                found=f"'{text}'",
+                allowed="NODE[:PAGES][,NODE...] or OBJECT=NODE..., such as dram,card or cache=card",
+                path="place",
+            )
+        name = parts[1] or ""
+        if name in found:
+            raise InputError("an object has two places", found=f"'{text}'", allowed="one", path="place")
+        nodes = [node.partition(":") for node in parts[2].split(",")]
+        names = [node for node, _, _ in nodes]
+        if len(names) == 1:
+            found[name] = {"kind": "bind", "nodes": names}
+        else:
+            weights = [int(weight or 1) for _, _, weight in nodes]
+            more = {"weights": weights} if len(set(weights)) > 1 else {}
+            found[name] = {"kind": "interleave", "nodes": names, **more}
+    return found

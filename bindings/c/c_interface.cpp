@@ -4,8 +4,11 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -116,6 +119,19 @@ int cxloom_inject(cxloom_simulation* simulation, const char* device, uint64_t ad
     EmbeddedSystem::Answered tell;
     if (answered) tell = [=](const Request& /*request*/, Time now) { answered(user, now.ps()); };
     driven.inject(named(device), access, std::move(tell));
+    return 0;
+  });
+}
+
+int cxloom_transfer(cxloom_simulation* simulation, const char* device, uint64_t bytes, uint64_t from,
+                    uint64_t to, cxloom_moved moved, void* user) {
+  return guarded(*simulation, -1, [&](EmbeddedSystem& driven) {
+    const auto place = [](std::uint64_t address) {
+      return address == CXLOOM_ITSELF ? std::nullopt : std::optional(Address{address});
+    };
+    EmbeddedSystem::Moved tell;
+    if (moved) tell = [=](bool failed, Time now) { moved(user, now.ps(), failed ? 0 : bytes); };
+    driven.transfer(named(device), {.from = place(from), .to = place(to), .bytes = bytes}, std::move(tell));
     return 0;
   });
 }

@@ -44,6 +44,10 @@ void EmbeddedSystem::inject(const std::string& device, const Access& access, Ans
   parts_->simulation->inject(device, access, std::move(answered));
 }
 
+void EmbeddedSystem::transfer(const std::string& device, const BlockOrder& order, Moved moved) {
+  parts_->simulation->transfer(device, order, std::move(moved));
+}
+
 void EmbeddedSystem::close_feeds() { parts_->simulation->close_feeds(); }
 
 bool EmbeddedSystem::run_until(Time limit) { return parts_->simulation->run_until(limit); }

@@ -14,6 +14,7 @@
 #include "base/value.hpp"
 #include "protocol/request.hpp"
 #include "workload/stream/access_stream.hpp"
+#include "workload/stream/block_order.hpp"
 
 namespace cxloom {
 
@@ -22,6 +23,9 @@ class EmbeddedSystem {
  public:
   /// Told of the answer to one access, with the request's account and the time.
   using Answered = std::function<void(const Request& request, Time now)>;
+
+  /// Told of the end of a transfer: whether some of it was answered without data, and the time.
+  using Moved = std::function<void(bool failed, Time now)>;
 
   /// `json` is a resolved spec, as `cxloom resolve` prints it; `plugins` are libraries with kinds that it
   /// names. Throws InputError with the path of what is wrong.
@@ -35,6 +39,11 @@ class EmbeddedSystem {
   void drive(const std::string& device);
   /// Gives one access to a device that is driven from outside, now; `answered` is called at its completion.
   void inject(const std::string& device, const Access& access, Answered answered = {});
+  /// Gives a block to move to a device that is driven from outside, now; `moved` is called at its end. A
+  /// device with a DMA engine copies it between its own memory and system memory. Another without cores reads
+  /// it line by line, or writes it, or copies it within system memory: each line is written once it is there,
+  /// and its place in its line of 64 B is that which it came from.
+  void transfer(const std::string& device, const BlockOrder& order, Moved moved = {});
   /// No more accesses will come from outside, but for those of answers to others.
   void close_feeds();
 

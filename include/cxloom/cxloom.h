@@ -5,9 +5,9 @@
  *
  * Times are picoseconds of the simulation. A function that can fail says so by its result; cxloom_error()
  * then says why. Once the simulation is over (cxloom_finish has returned 0, or cxloom_run_until 1) what asks
- * for more of it is refused: drive, inject and finish give -1. Times, bytes, the summary and close go on to
- * work. Nothing is shared between simulations: each may be used by one thread at a time. examples/embed/ has
- * a program. */
+ * for more of it is refused: drive, inject, transfer and finish give -1. Times, bytes, the summary and close
+ * go on to work. Nothing is shared between simulations: each may be used by one thread at a time.
+ * examples/embed/ has programs. */
 #ifndef CXLOOM_H
 #define CXLOOM_H
 
@@ -24,6 +24,13 @@ typedef struct cxloom_simulation cxloom_simulation;
  * and cxloom_finish, which are refused with -1, and cxloom_close, which does nothing but leave its error:
  * time is at work. */
 typedef void (*cxloom_answered)(void* user, int64_t picoseconds);
+
+/* In the place of an address: the device that makes a transfer. */
+#define CXLOOM_ITSELF UINT64_MAX
+
+/* Called when a transfer has ended, at that time, with the bytes that have arrived: all; or 0 if some were
+ * answered without data, and which of them have arrived is not known. It may do what cxloom_answered may. */
+typedef void (*cxloom_moved)(void* user, int64_t picoseconds, uint64_t bytes);
 
 /* "0.1.0". */
 const char* cxloom_version(void);
@@ -45,6 +52,17 @@ int cxloom_drive(cxloom_simulation* simulation, const char* device);
  * for one that nobody can serve. */
 int cxloom_inject(cxloom_simulation* simulation, const char* device, uint64_t address, uint32_t bytes,
                   int write, cxloom_answered answered, void* user);
+
+/* A transfer of `bytes` bytes from one address to another, now, by a device that is driven; one of the two
+ * may be CXLOOM_ITSELF. A device with a DMA engine (gpu) copies between its own memory, CXLOOM_ITSELF, and
+ * system memory: in the next of its streams that has room, with its launch_time. A host or accelerator
+ * without cores reads line by line to itself, writes from itself, or copies between two addresses that differ
+ * by a multiple of 64: each line is written once it is there. Its transfers, and its accesses, take turns.
+ * All transfers in flight share links and memories with everything else. Time passes for the bytes; the
+ * values that cxloom_read gives stay where they are. `moved` may be NULL. 0; or -1, with nothing changed, for
+ * one that the device cannot move. */
+int cxloom_transfer(cxloom_simulation* simulation, const char* device, uint64_t bytes, uint64_t from,
+                    uint64_t to, cxloom_moved moved, void* user);
 
 /* The time up to which everything has happened. */
 int64_t cxloom_now(const cxloom_simulation* simulation);

@@ -196,8 +196,9 @@ void TransferWork::issued(const Copy& copy) {
   for (std::uint64_t i = 0; i < copy.accesses; ++i) count_.issue();
 }
 
-// Whoever wants answers gets the last of its requests.
+// Whoever wants answers gets the last of its requests, which has failed if any of them has.
 void TransferWork::ended(Copy& copy, bool failed) {
+  last_.failed = failed;
   for (std::uint64_t i = 0; i < copy.accesses; ++i) {
     count_.complete();
     if (wants_answers_) work_.stream->answered(copy.first + i, last_, now());

@@ -11,16 +11,23 @@ namespace cxloom {
 
 class Kernel;
 class Requester;
+class System;
+class TransferEngine;
 
 class DrivenRequesters {
  public:
   DrivenRequesters(Kernel& kernel, RequestObserver& observer) : kernel_(kernel), observer_(observer) {}
 
   bool empty() const { return driven_.empty(); }
-  /// From now on the outside gives this one accesses. Throws InputError if it has work already.
-  ExternalFeed& drive(const std::string& device, Requester& requester);
+  /// From now on the outside gives this one accesses, which moves blocks by `engine` if there is one. Throws
+  /// InputError if it has work already.
+  ExternalFeed& drive(const std::string& device, Requester& requester, const TransferEngine* engine);
   /// Gives it one, now. Throws InputError, with everything as it was, for an access that nobody can serve.
   void inject(const std::string& device, const Access& access, ExternalFeed::Answered answered);
+  /// Gives it a block to move, now. Throws InputError, with everything as it was, for one that it cannot
+  /// move.
+  void transfer(const System& system, const std::string& device, const BlockOrder& order,
+                FedBlock::Moved moved);
   /// No more will come, but for those of answers to others.
   void close();
 
@@ -28,7 +35,9 @@ class DrivenRequesters {
   struct Driven {
     Requester* requester = nullptr;
     ExternalFeed* feed = nullptr;
+    const TransferEngine* engine = nullptr;
   };
+  Driven& driven(const std::string& device);
 
   Kernel& kernel_;
   RequestObserver& observer_;

@@ -6,6 +6,7 @@
 
 #include "component/io_roles.hpp"
 #include "component/line_versions.hpp"
+#include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "device/switch/persist_domain.hpp"
 #include "interconnect/link/end.hpp"
@@ -146,7 +147,8 @@ void Simulation::check_running() const {
 
 ExternalFeed& Simulation::drive(const std::string& device) {
   check_running();
-  ExternalFeed& feed = driven_.drive(device, requester_at(device));
+  TransferEngine* const engine = system_.roles().of<TransferEngine>(system_.component(device).id());
+  ExternalFeed& feed = driven_.drive(device, requester_at(device), engine);
   check_whole(system_, spec_);
   return feed;
 }
@@ -154,6 +156,11 @@ ExternalFeed& Simulation::drive(const std::string& device) {
 void Simulation::inject(const std::string& device, const Access& access, ExternalFeed::Answered answered) {
   check_running();
   driven_.inject(device, access, std::move(answered));
+}
+
+void Simulation::transfer(const std::string& device, const BlockOrder& order, FedBlock::Moved moved) {
+  check_running();
+  driven_.transfer(system_, device, order, std::move(moved));
 }
 
 void Simulation::close_feeds() {

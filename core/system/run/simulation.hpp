@@ -67,6 +67,9 @@ class Simulation final : private RequestObserver {
   /// Throws InputError, with everything as it was, for an access that nobody can serve, and for one after the
   /// end.
   void inject(const std::string& device, const Access& access, ExternalFeed::Answered answered);
+  /// Gives a device that is driven from outside a block to move, now; `moved` is called at its end. Throws
+  /// InputError, with everything as it was, for one that it cannot move, and for one after the end.
+  void transfer(const std::string& device, const BlockOrder& order, FedBlock::Moved moved);
   /// No more accesses will come from outside, but for those of answers to others. Throws InputError if the
   /// simulation is over.
   void close_feeds();

@@ -167,7 +167,7 @@ def test_flexgens_loop_on_a_system_waits_as_the_loop_does() -> None:
 def test_flexgens_loop_takes_what_its_rates_say_where_they_are_those_of_the_system() -> None:
     """Copies at the link's rate; the GPU's rates are the plan's, and so are those of the CPU's cores."""
     rates = {"to_gpu": UP, "cache_from_gpu": DOWN, "activations_from_gpu": DOWN}
-    found = played(answers(rates=rates), tokens=2, scale=64)
+    found = played(answers(rates=rates), tokens=2, scale=128)
     assert found.simulated_s == pytest.approx(found.plan_s, rel=0.03)
     assert sum(kind.difference_s for kind in found.kinds) == pytest.approx(found.simulated_s - found.plan_s)
     assert found.plan_s == pytest.approx(play(answers(rates=rates).task_graph(2)).seconds)
@@ -176,7 +176,7 @@ def test_flexgens_loop_takes_what_its_rates_say_where_they_are_those_of_the_syst
 def test_a_cache_on_a_slower_memory_lengthens_attention_where_memory_bounds_it() -> None:
     rates = {"attention_cpu": "10Tflop/s"}
     times = [
-        by_kind(played(answers(rates=rates), tokens=2, scale=64, place=["dram", *more]))[
+        by_kind(played(answers(rates=rates), tokens=2, scale=512, place=["dram", *more]))[
             "attention on the CPU"
         ]
         for more in ([], ["cache=card"])

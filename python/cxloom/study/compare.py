@@ -21,6 +21,7 @@ from cxloom.system.simulation import build
 Summary = dict[str, Any]
 _GROWING = re.compile("_by_|_wait")
 """Measures whose keys are events that have happened: more come while a system runs."""
+_TIMES_OF_A_TASK = ("start_ns", "end_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +302,8 @@ def _look_for(summary: Summary, measure: str, place: Origin, study: Study, index
     for step in measure.split("."):
         if isinstance(here, dict) and not here:
             return  # filled as the run goes on
+        if isinstance(here, dict) and step in _TIMES_OF_A_TASK and "lane" in here:
+            return  # known once the task has run
         if not isinstance(here, dict) or (step not in here and not _GROWING.search(measure)):
             known = [*(here if isinstance(here, dict) else study.points[index])]
             known += study.derived if here is summary else ()

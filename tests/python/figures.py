@@ -236,8 +236,8 @@ GIVEN: dict[str, dict[str, str]] = {
     },
     "docs/model/dma.md": {
         "63.02 GB/s": "x16 at 32 GT/s, 128b/130b",
-        "10 %": "pcie-model 40703cf",
-        "28.4 GB/s": "x16 at 16 GT/s without that: pcie-model 40703cf",
+        "25.98 GB/s": "31.51 x 0.902 x 256 / 280",
+        "28.6 GB/s": "31.51 x 0.991 x 256 / 280",
         "2560 ns": "test_a_probe_waits_for_the_lines_that_engines_have_under_way of validation/test_dma.py",
         "201 ns": "the same",
     },

@@ -69,7 +69,7 @@ def test_the_bandwidth_of_copies_grows_with_their_size() -> None:
     found = [cx.run(cx.load("gpu/a10-pcie4").set("workload.gpu.size", size)) for size in sizes]
     rates = [each.bandwidth for each in found]
     assert rates == sorted(rates)
-    assert rates[0] < 1 < 24 < rates[-1] < 26
+    assert rates[0] < 1 < 25.9 < rates[-1] < 26.36  # 31.51 GB/s x 0.902 x 256 / 276
 
 
 def test_measure_says_why_it_measures_no_gpu(cxloom: Any, tmp_path: Path) -> None:

@@ -86,6 +86,9 @@ def dma_rows() -> Iterator[Turn]:
         is_accepted,
         play=accepted,
     )
+    wire = {"between": ["host", "gpu"], "phy": "pcie4-x16", "flit": "none"}
+    of_pcie = changed(small, ("links", [wire]))
+    yield Turn("link.link_layer", of_pcie, "links.0.link_layer", (0.0, 0.3), RISES, copy_time)
     at, name = "workload.gpu", "patterns.transfer"
     small["outputs"] = {"requests": True}
     yield Turn(f"{name}.direction", small, f"{at}.direction", ("in", "out"), RISES, writes)

@@ -47,10 +47,10 @@ InArena<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSetup& setu
 std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating) {
   // Besides the ends: its names, its places in lists, and its hops in the topology.
   constexpr std::uint64_t kElse = 512;
-  const bool both = params.phy || params.credits.any() || params.duplex == Duplex::kHalf;
+  const bool both = params.in_flits() || params.credits.any() || params.duplex == Duplex::kHalf;
   const std::uint64_t queued = both ? 2 : arbitrating;
   constexpr std::uint64_t kLine = alignof(LinkEnd);  // with which the next thing in the arena begins
-  const std::uint64_t transmitter = params.phy ? sizeof(FlitTransmitter) : sizeof(MessageTransmitter);
+  const std::uint64_t transmitter = params.in_flits() ? sizeof(FlitTransmitter) : sizeof(MessageTransmitter);
   const std::uint64_t channels =
       std::uint64_t{params.virtual_channels} * kChannelCount * sizeof(VirtualChannel);
   const std::uint64_t lines =
@@ -85,13 +85,13 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
   LinkPath::Setup to_a{b, a,           first.port, second.port,   Wire(backward.rate),
                        1, port_delays, delay_ba,   params.cost(), segment(b)};
   // Credits, and turns on a wire that both directions share, need a queue at both ends.
-  const bool both = params.phy || params.credits.any() || (shared && !forward.rate.unlimited());
+  const bool both = params.in_flits() || params.credits.any() || (shared && !forward.rate.unlimited());
   const auto make_end = [&](const LinkSide& side, const LinkPath::Setup& setup, Time back) {
     Arena& arena = side.kernel.arena();
     auto end = arena.make<LinkEnd>(side.kernel, setup);
     VirtualChannels::Setup channels{params.credits, port_delays + back, params.virtual_channels};
-    if (params.phy) channels.flits = params.flit_mode();
-    if (params.phy) {
+    if (params.in_flits()) channels.flits = params.flit_mode();
+    if (params.in_flits()) {
       end->set_transmitter(make_flit_transmitter(end->path(), flit_setup(params, channels, seed, may_fail)));
     } else if (both || setup.owner.arbitrates()) {
       end->set_transmitter(arena.make<MessageTransmitter>(end->path(), channels));

@@ -96,7 +96,7 @@ constexpr std::array kLinkMeasures{
     measure<&LinkMeasured::credit_blocked_by_class>(
         "credit_blocked_ns_by_class", "ns",
         "the same by class: it had messages and no credit; those of zero are left out"),
-    measure<&LinkMeasured::flits>("flits", "", "of a link with a phy, its flits, their slots and errors",
+    measure<&LinkMeasured::flits>("flits", "", "of a link of flits, these, their slots and errors",
                                   parts_of<kFlitMeasures>()),
 };
 

@@ -10,8 +10,8 @@
 
 namespace cxloom {
 
-/// The flit format of a link, by name or by its generation.
-enum class FlitChoice : std::uint8_t { kByGeneration, k68B, k256B, k256BLo, k256BPbr };
+/// The flit format of a link, by name or by its generation; kNone: packets of PCIe, framed one by one.
+enum class FlitChoice : std::uint8_t { kByGeneration, k68B, k256B, k256BLo, k256BPbr, kNone };
 
 struct LinkErrorParams {
   double bit_error_rate = 0.0;

@@ -16,8 +16,9 @@ enum class Duplex : std::uint8_t { kFull, kHalf };
 
 /// The cost of a message on a wire, in bytes. Links without flits and buses share it.
 struct MessageCost {
-  Bytes header{16};       ///< of a message without data
-  Bytes data_header{16};  ///< of a message with data, besides its payload
+  Bytes header{16};             ///< of a message without data
+  Bytes data_header{16};        ///< of a message with data, besides its payload
+  Bytes completion_header{16};  ///< in place of that, of a completion with data (CplD)
 
   std::uint64_t bytes(std::uint64_t payload) const {
     return payload > 0 ? payload + data_header.count() : header.count();
@@ -63,16 +64,20 @@ struct LinkParams {
   std::optional<Phy> phy;
   bool sync_header_bypass = false;
   FlitChoice flit = FlitChoice::kByGeneration;
+  double link_layer = 0.098;
   LinkErrorParams errors;
   IdeParams ide;
   OutageParams outage;
   DegradedParams degraded;
 
-  MessageCost cost() const { return {header, data_header}; }
-  /// The flits of a link with a physical layer.
+  /// What messages cost that are in no flits.
+  MessageCost cost() const;
+  /// Messages share flits: the link has a physical layer, and `flit` is not `none`.
+  bool in_flits() const { return phy && flit != FlitChoice::kNone; }
+  /// The flits of such a link.
   FlitMode flit_mode() const;
   /// The rate of a physical layer of this link.
-  Rate rate_of(const Phy& layer) const { return layer.rate(sync_header_bypass); }
+  Rate rate_of(const Phy& layer) const;
 
   static void describe(Schema<LinkParams>& schema);
 };

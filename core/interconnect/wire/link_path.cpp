@@ -21,6 +21,7 @@ LinkPath::LinkPath(Kernel& kernel, const Setup& setup)
       own_wire_(setup.wire),
       to_head_taker_(setup.receiver.takes_heads()),
       owner_port_(setup.owner_port),
+      completion_header_(static_cast<std::uint16_t>(setup.cost.completion_header.count())),
       monitor_(kernel.arena().memory()),
       owner_(setup.owner) {}
 
@@ -44,7 +45,7 @@ inline void LinkPath::travel(Message& message, Time start) {
 
 void LinkPath::depart(Message& message, Time ready) {
   const std::uint64_t payload = message.payload();
-  const std::uint64_t bytes = message_bytes(payload);
+  const std::uint64_t bytes = bytes_of(message, payload);
   if (wire_->unlimited()) {
     // Never busy: messages pass it side by side, in any order.
     monitor_.count_at_once(bytes, payload);

@@ -56,6 +56,12 @@ class LinkPath {
   std::uint64_t message_bytes(std::uint64_t payload) const {
     return payload > 0 ? payload + data_header_ : header_;
   }
+  /// What a message puts on the wire that travels in no flits.
+  std::uint64_t bytes_of(const Message& message, std::uint64_t payload) const {
+    if (message.opcode == Opcode::kCplD) [[unlikely]]
+      return payload + completion_header_;
+    return message_bytes(payload);
+  }
 
   /// Puts the message on the wire, whose head has been ready since `ready` and may start now or later;
   /// charges the time until it is with the receiver.
@@ -130,6 +136,7 @@ class LinkPath {
   Wire own_wire_;
   bool to_head_taker_;
   std::uint16_t owner_port_;
+  std::uint16_t completion_header_;
   WireMonitor monitor_;
   Component& owner_;
 };

@@ -15,7 +15,9 @@ namespace cxloom {
 
 namespace {
 
-bool has_68b_flits(const LinkParams& params) { return params.phy && params.flit_mode() == FlitMode::k68B; }
+bool has_68b_flits(const LinkParams& params) {
+  return params.in_flits() && params.flit_mode() == FlitMode::k68B;
+}
 
 bool fails_requests(const LinkParams& params) { return params.outage.at && params.outage.fail; }
 

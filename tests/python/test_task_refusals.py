@@ -36,6 +36,61 @@ def test_a_copy_fits_into_the_memory_of_its_device(tmp_path: Path) -> None:
     assert played(with_gpu(into | {"bytes": "1MiB"}))["time_ns"] > 0
 
 
+def halves() -> Spec:
+    """An object of two halves of 64 MiB, each in a memory of its own, and a small one."""
+    spec = system({"name": "c", "kind": "copy", "from": "a", "to": "b", "bytes": "1MiB"})
+    spec["tasks"]["objects"][0] |= {
+        "size": "128MiB",
+        "addresses": {"kind": "preferred", "nodes": ["pool"]},
+    }
+    spec["devices"]["other"]["capacity"] = "128MiB"
+    spec["tasks"]["objects"][1]["size"] = "1MiB"
+    return spec
+
+
+@pytest.mark.parametrize(
+    ("offsets", "read"),
+    [
+        ({}, "pool"),
+        ({"from_offset": "64MiB"}, "other"),
+        ({"offset": "64MiB", "to_offset": "0B"}, "other"),
+        ({"offset": "64MiB", "from_offset": "0B", "to_offset": "0B"}, "pool"),
+    ],
+)
+@pytest.mark.parametrize("engine", [True, False])
+def test_each_end_of_a_copy_has_its_offset(offsets: Spec, read: str, engine: bool) -> None:
+    spec = halves()
+    copied = spec["tasks"]["graph"][0] | offsets
+    if engine:  # an engine moves it to memory without addresses
+        copied = {key: value for key, value in copied.items() if key != "to_offset"} | {"to": "gpu"}
+        wider = with_gpu()
+        spec["devices"]["gpu"] = wider["devices"]["gpu"]
+        spec["links"] = wider["links"]
+    else:
+        copied["on"] = "host"
+    spec["tasks"]["graph"] = [copied]
+    spec["tasks"]["exact"] = True
+    links = cx.run(cx.System.from_yaml(json.dumps(spec))).summary["per_link"]
+    brought = {name: links[f"host-{name}"][f"{name}->host"]["bytes"] for name in ("pool", "other")}
+    assert brought == {"pool": 0, "other": 0} | {read: 1 << 20}
+
+
+def test_offsets_that_cannot_be_are_refused(tmp_path: Path) -> None:
+    copied: Spec = {"name": "c", "kind": "copy", "from": "a", "to": "b", "on": "host", "bytes": "64B"}
+    behind = refused(tmp_path, system(copied | {"to_offset": "4MiB"}))
+    assert "graph[0].to_offset: behind the end of 'b'" in behind
+    assert "graph[0].from_offset: behind the end of 'a'" in refused(
+        tmp_path, system(copied | {"from_offset": "4MiB"})
+    )
+    within = refused(tmp_path, system(copied | {"from_offset": "32B"}))
+    assert "other places of a line" in within
+    assert "0B" in within
+    assert played(system(copied | {"from_offset": "32B", "to_offset": "96B"}))["time_ns"] > 0
+    into: Spec = {"name": "c", "kind": "copy", "from": "a", "to": "gpu", "bytes": "64B"}
+    assert "has no addresses" in refused(tmp_path, with_gpu(into | {"to_offset": "0B"}))
+    assert "unless kind is copy" in refused(tmp_path, system(compute("x", "1us") | {"from_offset": "0B"}))
+
+
 def test_events_are_played_beside_every_line_alone(tmp_path: Path) -> None:
     spec = system(compute("x", "2us"))
     spec["events"] = [{"at": "1us", "fail": {"link": ["host", "other"]}}]

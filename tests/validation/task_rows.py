@@ -117,6 +117,9 @@ def work_rows() -> Iterator[Turn]:
     yield Turn(
         f"{at}.offset", copy, f"{at}.0.bytes", (..., ...), FALLS, time, also=((f"{at}.0.offset", "32KiB"),)
     )
+    whole = changed(copy, (f"{at}.0.bytes", ...))
+    for key in ("from_offset", "to_offset"):
+        yield Turn(f"{at}.{key}", whole, f"{at}.0.{key}", ("0B", "32KiB"), FALLS, time)
     within = changed(copy, (f"{at}.0.to", "a"), (f"{at}.0.bytes", "4KiB"))
     yield Turn(f"{at}.from", within, f"{at}.0.from", ("a", "b"), RISES, far_bytes)
     yield Turn(f"{at}.to", within, f"{at}.0.to", ("a", "b"), RISES, far_bytes)

@@ -49,6 +49,12 @@ void describe_amount(Schema<TaskParams>& schema) {
       .default_text("to the end of the object")
       .doc("Of a copy: how many.");
   schema.field("offset", &TaskParams::offset).doc("Of a copy: where in its objects they begin.");
+  schema.field("from_offset", &TaskParams::from_offset)
+      .default_text("that of `offset`")
+      .doc("Of a copy from an object: where in that one they begin.");
+  schema.field("to_offset", &TaskParams::to_offset)
+      .default_text("that of `offset`")
+      .doc("Of a copy to an object: where in that one they begin.");
   schema.field("reads", &TaskParams::reads)
       .default_text("nothing")
       .doc("Of a kernel: parts of objects that it reads, in equal progress.");
@@ -114,7 +120,8 @@ void TaskParams::describe(Schema<TaskParams>& schema) {
   const auto of = [&](const char* key, TaskKind kind, const char* unless) {
     schema.effective(key, [kind](const TaskParams& task) { return task.kind == kind; }, unless);
   };
-  for (const char* key : {"from", "to", "bytes", "offset"}) of(key, TaskKind::kCopy, "unless kind is copy");
+  for (const char* key : {"from", "to", "bytes", "offset", "from_offset", "to_offset"})
+    of(key, TaskKind::kCopy, "unless kind is copy");
   for (const char* key : {"reads", "writes", "pattern"}) of(key, TaskKind::kKernel, "unless kind is kernel");
   for (const char* key : {"flops", "time"}) {
     schema.effective(

@@ -53,6 +53,8 @@ struct TaskParams {
   std::optional<std::string> to;
   std::optional<Bytes> bytes;
   Bytes offset;
+  std::optional<Bytes> from_offset;
+  std::optional<Bytes> to_offset;
   std::vector<TaskUseParams> reads;
   std::vector<TaskUseParams> writes;
   KernelPattern pattern = KernelPattern::kSequential;

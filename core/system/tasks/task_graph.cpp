@@ -132,7 +132,7 @@ void TaskGraph::add_compute(const TaskParams& params, Task& task) {
 }
 
 TaskRange TaskGraph::part_of(const std::string& object, const char* key, std::optional<Bytes> bytes,
-                             Bytes offset) const {
+                             Bytes offset, const char* offset_key) const {
   const auto number = objects_.find(object);
   if (!number) {
     throw InputError({"no object '" + object + "'",
@@ -148,7 +148,7 @@ TaskRange TaskGraph::part_of(const std::string& object, const char* key, std::op
                       "less than " + to_text(Bytes{size}),
                       {},
                       InputError::Kind::kBetween},
-                     "offset");
+                     offset_key);
   }
   return {.object = *number,
           .offset = offset.count(),
@@ -157,7 +157,12 @@ TaskRange TaskGraph::part_of(const std::string& object, const char* key, std::op
 }
 
 /// The part of an object at an end of a copy, which does not go round.
-TaskRange TaskGraph::end_of(const TaskParams& params, const std::string& name, const char* key) const {
+TaskRange TaskGraph::end_of(const TaskParams& params, End end) const {
+  const bool to = end == End::kTo;
+  const std::string& name = to ? *params.to : *params.from;
+  const char* const key = to ? "to" : "from";
+  const std::optional<Bytes>& own_offset = to ? params.to_offset : params.from_offset;
+  const char* const offset_key = !own_offset ? "offset" : to ? "to_offset" : "from_offset";
   const bool is_device = std::ranges::any_of(
       system_.components(), [&](const auto& component) { return component->name() == name; });
   if (!objects_.find(name) && is_device) {
@@ -168,7 +173,7 @@ TaskRange TaskGraph::end_of(const TaskParams& params, const std::string& name, c
          {}},
         key);
   }
-  const TaskRange range = part_of(name, key, params.bytes, params.offset);
+  const TaskRange range = part_of(name, key, params.bytes, own_offset.value_or(params.offset), offset_key);
   const std::uint64_t room = objects_.at(range.object).size() - range.offset;
   if (range.bytes > room) {
     throw InputError({"more than '" + name + "' has from there on",
@@ -193,8 +198,16 @@ void TaskGraph::add_copy(const TaskParams& params, Task& task) {
                      "to");
   }
   if (source || sink) return put_on_engine(params, source ? *source : *sink, source != nullptr, task);
-  TaskRange read = end_of(params, *params.from, "from");
-  TaskRange write = end_of(params, *params.to, "to");
+  TaskRange read = end_of(params, End::kFrom);
+  TaskRange write = end_of(params, End::kTo);
+  if (read.offset % kLineBytes != write.offset % kLineBytes) {
+    throw InputError({"a host copies line by line, and these offsets are at other places of a line",
+                      to_text(Bytes{read.offset}) + " and " + to_text(Bytes{write.offset}),
+                      "offsets that differ by a multiple of " + to_text(Bytes{kLineBytes}),
+                      {},
+                      InputError::Kind::kBetween},
+                     params.to_offset ? "to_offset" : "from_offset");
+  }
   read.bytes = write.bytes = std::min(read.bytes, write.bytes);
   write.writes = true;
   if (!params.on) {
@@ -226,7 +239,12 @@ void TaskGraph::put_on_engine(const TaskParams& params, const TransferEngine& en
   }
   if (params.threads > 1)
     refuse("threads", "a DMA engine has no threads", std::to_string(params.threads), "1");
-  TaskRange range = writes ? end_of(params, *params.to, "to") : end_of(params, *params.from, "from");
+  if (writes ? params.from_offset : params.to_offset) {
+    refuse(writes ? "from_offset" : "to_offset",
+           "the memory of '" + device + "' has no addresses of which a copy could take some",
+           to_text(writes ? *params.from_offset : *params.to_offset), "nothing");
+  }
+  TaskRange range = end_of(params, writes ? End::kTo : End::kFrom);
   if (range.bytes > engine.memory().count()) {
     refuse("bytes", "a copy is larger than the memory of '" + device + "'", to_text(Bytes{range.bytes}),
            "at most " + to_text(engine.memory()) + ", its hbm.capacity");

@@ -72,11 +72,12 @@ class TaskGraph {
   void add_kernel(const TaskParams& params, Task& task);
   void put_on_host(const TaskParams& params, Task& task);
   void put_on_engine(const TaskParams& params, const TransferEngine& engine, bool writes, Task& task);
-  TaskRange end_of(const TaskParams& params, const std::string& name, const char* key) const;
+  enum class End : std::uint8_t { kFrom, kTo };  // of a copy
+  TaskRange end_of(const TaskParams& params, End end) const;
   void join_lane(LaneKind kind, const std::string& device, const TaskParams& params, Task& task);
   Time least_of(const TaskParams& params, const std::string& device) const;
-  TaskRange part_of(const std::string& object, const char* key, std::optional<Bytes> bytes,
-                    Bytes offset) const;
+  TaskRange part_of(const std::string& object, const char* key, std::optional<Bytes> bytes, Bytes offset,
+                    const char* offset_key = "offset") const;
   void connect();
   void refuse_circle(const std::vector<Digraph::Edge>& edges) const;
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cxloom.sweeping.result import SweepResult
     from cxloom.sweeping.sweep import sweep
     from cxloom.system.system import System, load
+    from cxloom.tasks.chakra.convert import import_chakra
     from cxloom.tasks.graph import TaskGraph
 
 _HOMES = {
@@ -46,6 +47,7 @@ _HOMES = {
     "sweeping.result": ("SweepResult",),
     "sweeping.sweep": ("sweep",),
     "system.system": ("System", "load"),
+    "tasks.chakra.convert": ("import_chakra",),
     "tasks.graph": ("TaskGraph",),
 }
 """The modules by what they give to the package; each is loaded when it is first asked for."""
@@ -65,6 +67,7 @@ __all__ = [
     "__version__",
     "advise",
     "explain",
+    "import_chakra",
     "include_dir",
     "kv",
     "library_dir",

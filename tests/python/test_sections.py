@@ -104,6 +104,8 @@ NAMED = {
         "python/cxloom/system/simulation.py": "who makes requests in a system with them",
         "python/cxloom/spec/ineffective.py": "every line leaves the window as it is",
         "python/cxloom/measure/bench.py": "measurements refuse them",
+        "python/cxloom/cli/app.py": "the command `cxloom tasks`",
+        "python/cxloom/cli/tasks.py": "the section that it prints",
     },
     "run": {
         "python/cxloom/offload/target.py": "a plan keeps the seed of the system alone",

@@ -1,0 +1,1 @@
+"""Execution traces of Chakra as graphs of tasks."""

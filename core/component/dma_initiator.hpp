@@ -38,6 +38,9 @@ class DmaInitiator {
   /// line of it did.
   virtual EventHandler& taken() = 0;
   static constexpr std::uint8_t kTaken = 1;
+  /// Throws InputError unless regions hold these bytes, all of them, and nobody may hold another value of
+  /// them.
+  virtual void check(Address at, std::uint64_t bytes) const = 0;
   /// Its requests that have ended: what tells that it gets on, whoever has begun its transfers.
   virtual std::uint64_t ended_requests() const = 0;
   /// Where these events happen.

@@ -30,6 +30,15 @@ def test_a_gpu_makes_no_kernels_and_no_copies_between_objects(tmp_path: Path) ->
     assert "makes no copies between objects" in refused(tmp_path, with_gpu(between))
 
 
+def test_copies_that_caches_could_miss_are_refused_beforehand(tmp_path: Path, cxloom: Any) -> None:
+    spec = with_gpu({"name": "c", "kind": "copy", "from": "a", "to": "gpu", "bytes": "64KiB"})
+    spec["devices"]["host"]["cache"] = {"size": "64KiB"}
+    assert "nobody keeps coherent" in refused(tmp_path, spec)
+    checked = cxloom("check", tmp_path / "graph.yaml")
+    assert checked.code == 2
+    assert "tasks.graph[0]" in checked.err
+
+
 def test_a_copy_fits_into_the_memory_of_its_device(tmp_path: Path) -> None:
     into: Spec = {"name": "c", "kind": "copy", "from": "a", "to": "gpu", "bytes": "2MiB"}
     assert "at most 1MiB, its hbm.capacity" in refused(tmp_path, with_gpu(into))

@@ -42,9 +42,7 @@ class DmaEngine final : public Agent, public TransferEngine, private DmaInitiato
   Bytes memory() const override { return params_.hbm.capacity; }
   DmaInitiator* dma() override { return this; }
 
-  /// Throws InputError unless regions hold these bytes, all of them, and nobody may hold another value of
-  /// them.
-  void check(Address at, std::uint64_t bytes) const;
+  void check(Address at, std::uint64_t bytes) const override;
   /// Requests without an end.
   std::uint64_t live_requests() const { return requests_.live(); }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "component/dma_initiator.hpp"
 #include "component/transfer_engine.hpp"
 #include "kernel/kernel.hpp"
 #include "system/tasks/activity.hpp"
@@ -26,6 +27,20 @@ class DmaTask final : public Transfer, public Activity {
         writes_(task.ranges.front().writes),
         kernel_(kernel),
         observer_(observer) {}
+
+  /// Throws InputError if the engine may not move all of it. What repeats is looked at once.
+  void check(const DmaInitiator& engine) const {
+    for (std::uint64_t from = at_; from < end_; from = object_.even_until(from)) {
+      const std::uint64_t even = std::min(object_.even_until(from), end_);
+      const std::uint64_t turn = std::min(from + object_.turn(from), even);
+      for (std::uint64_t next = from; next < turn;) {
+        const PlacedObject::Place place = object_.place(next);
+        const std::uint64_t bytes = std::min(place.room, turn - next);
+        engine.check(place.at, bytes);
+        next += bytes;
+      }
+    }
+  }
 
   Way way() const { return writes_ ? Way::kOut : Way::kIn; }
 

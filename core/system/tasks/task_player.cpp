@@ -81,6 +81,7 @@ void TaskPlayer::give_streams(const Spec& spec, System& system, RequestObserver&
     const NodeId node = system.component(about.device).id();
     if (about.kind == LaneKind::kEngine) {
       lane.engine = system.roles().of<TransferEngine>(node);
+      check_transfers(number);
       continue;
     }
     Requester& requester = *system.roles().of<Requester>(node);
@@ -111,6 +112,16 @@ void TaskPlayer::give_streams(const Spec& spec, System& system, RequestObserver&
     work.instruction_gaps = false;
     work.stream = std::move(stream);
     streams_[device].second->assign(std::move(work), observer);
+  }
+}
+
+void TaskPlayer::check_transfers(std::uint32_t lane) {
+  const DmaInitiator* const engine = lanes_[lane].engine->dma();
+  if (!engine) return;
+  const TaskLane& about = graph_.lanes()[lane];
+  for (const std::uint32_t task : about.tasks) {
+    with_path("tasks." + indexed("graph", task),
+              [&] { DmaTask(graph_.tasks()[task], about, objects_, kernel_, *this).check(*engine); });
   }
 }
 

@@ -76,6 +76,7 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   };
   using End = std::pair<Time, std::uint32_t>;  // of the graph, and the task
 
+  void check_transfers(std::uint32_t lane);
   void give_streams(const Spec& spec, System& system, RequestObserver& observer);
   void find_finite_work(const Spec& spec, const System& system);
   void lane_done(std::uint32_t lane, bool failed) override;

@@ -95,6 +95,30 @@ nb::object model(nb::handle written) {
                               {"kv_bytes", number(shape.kv_bytes())}});
 }
 
+const char* family_name(ModelFamily family) {
+  switch (family) {
+    case ModelFamily::kLlama: return "llama";
+    case ModelFamily::kOpt: return "opt";
+    case ModelFamily::kGpt2: return "gpt2";
+    case ModelFamily::kBert: return "bert";
+  }
+  return "";
+}
+
+/// The shape itself; `latent` with the positions of keys.
+nb::object shape(nb::handle written) {
+  const ModelShape shape = read_model(to_value(written));
+  return to_python(Value::Map{{"family", family_name(shape.family)},
+                              {"layers", number(shape.layers)},
+                              {"hidden", number(shape.hidden)},
+                              {"ffn", number(shape.ffn_width())},
+                              {"heads", number(shape.heads)},
+                              {"kv_heads", number(shape.kv_head_count())},
+                              {"vocabulary", number(shape.vocabulary)},
+                              {"latent", number(shape.latent > 0 ? shape.latent + shape.rope : 0)},
+                              {"parameters", shape.parameters()}});
+}
+
 nb::object model_names() {
   Value names(Value::Map{});
   for (const NamedShape& each : model_catalogue()) names.set(each.name, each.source);
@@ -142,6 +166,7 @@ void bind_kv(nb::module_& m) {
   m.def("kv_requests_of", &requests_of, "params"_a);
   m.def("kv_model", &model, "model"_a);
   m.def("kv_model_names", &model_names);
+  m.def("kv_model_shape", &shape, "model"_a);
   m.def("kv_first_token", &first_token, "model"_a, "tokens"_a, "cached"_a, "flops"_a, "bandwidth"_a,
         "by_layers"_a);
 }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+import cxloom as cx
 from cxloom.base.errors import InputError
 from cxloom.offload.catalogue import MODELS, shape_of
 from cxloom.offload.inputs import GIB
+from cxloom.offload.shapes import ModelShape
 
 PARAMETERS = {
     "opt-30b": (29.97, 1_376_256),
@@ -29,7 +31,6 @@ def test_parameters_and_the_cache_of_a_token(name: str) -> None:
     """The published sizes, and 2 x layers x heads of keys and values x their width x 2 bytes."""
     billions, kv = PARAMETERS[name]
     shape = shape_of(name)
-    assert shape.parameters is not None
     assert shape.parameters / 1e9 == pytest.approx(billions, abs=5e-3 if billions > 2 else 6e-4)
     assert shape.kv_bytes_per_token() == kv
     assert shape.weight_bytes() == 2 * shape.parameters
@@ -40,8 +41,8 @@ def test_sizes_of_blocks_and_weights() -> None:
     assert 512 * shape_of("llama-3-70b").kv_bytes_per_token() == 160 << 20
     assert 256 * shape_of("llama-3-70b").kv_bytes_per_token() == 80 << 20
     assert shape_of("deepseek-v3").kv_bytes_per_token() == 70_272  # 61 x (512 + 64) x 2
-    assert shape_of("deepseek-v3").parameters is None
-    weights = {name: 2 * (shape_of(name).parameters or 0) / GIB for name in PARAMETERS}
+    assert shape_of("deepseek-v3").parameters == 671e9  # published, with its experts
+    weights = {name: 2 * shape_of(name).parameters / GIB for name in PARAMETERS}
     sequence = 2304 * shape_of("opt-66b").kv_bytes_per_token() / GIB
     assert round(sequence, 2) == 5.06
     assert [round(weights[name], 1) for name in ("opt-30b", "opt-66b", "llama-65b")] == [55.8, 122.4, 121.6]
@@ -51,7 +52,7 @@ def test_footprints_of_the_paper() -> None:
     """2 P + 4 l h (s + n) b: LLaMA-65B with 14, 40 and 56 sequences, OPT-66B with 9, 40 and 64."""
     found = [
         round(
-            (2 * (shape_of(name).parameters or 0) + 2304 * batch * shape_of(name).kv_bytes_per_token()) / GIB,
+            (2 * shape_of(name).parameters + 2304 * batch * shape_of(name).kv_bytes_per_token()) / GIB,
             1,
         )
         for name, batches in (("llama-65b", (14, 40, 56)), ("opt-66b", (9, 40, 64)))
@@ -64,3 +65,13 @@ def test_names_are_found_in_any_case_and_with_an_owner() -> None:
     assert shape_of("facebook/OPT-30B") is MODELS["opt-30b"]
     with pytest.raises(InputError, match=r"unknown model 'opt-31b'.*did you mean 'opt-13b'"):
         shape_of("opt-31b")
+
+
+def test_one_catalogue_is_that_of_kv_caches_too() -> None:
+    """The same names, parameters and bytes of a token; the count of a shape of one's own is the core's."""
+    assert list(MODELS) == list(cx.kv.models())
+    for name, shape in MODELS.items():
+        known = cx.kv.model(name)
+        assert (shape.parameters, shape.kv_bytes_per_token()) == (known.parameters, known.kv_bytes)
+    own = ModelShape("own", "opt", 48, 7168, 28672, 56, 56, 50272)
+    assert own.parameters == shape_of("opt-30b").parameters

@@ -125,7 +125,7 @@ def test_each_parameter_of_a_step_moves_its_time() -> None:
 
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"model": "8X"}, "parameters", "such as 8B"),
-    ({"model": "deepseek-v3"}, "parameters", "not known"),
+    ({"model": "deepseek-v3", "memories": ({**L, "capacity": "768GB"},)}, "memories", "1.208e+04 GB"),
     ({"model": "gpt3"}, "model", "unknown model"),
     ({"memories": (L, L)}, "memories", "one name"),
     ({"memories": ()}, "memories", "need a memory"),

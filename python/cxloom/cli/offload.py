@@ -63,12 +63,11 @@ def models(as_json: AsJson = False) -> None:
     for title in ("layers x hidden", "billion parameters", "weights in fp16", "cache of a token"):
         table.add_column(title, justify="right")
     for shape in MODELS.values():
-        weights = shape.weight_bytes()
         table.add_row(
             shape.name,
             f"{shape.layers} x {shape.hidden}",
-            "" if shape.parameters is None else significant(shape.parameters / 1e9),
-            "" if weights is None else size(weights),
+            significant(shape.parameters / 1e9),
+            size(shape.weight_bytes()),
             size(shape.kv_bytes_per_token()),
         )
     output().print(table)

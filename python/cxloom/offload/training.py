@@ -109,12 +109,7 @@ def plan_training(model: str | float, *, memories: Sequence[Mapping[str, Any]], 
     """
     parameters = model
     if isinstance(model, str) and not model[:1].isdigit():
-        counted = shape_of(model).parameters
-        if counted is None:
-            raise InputError(
-                f"the parameters of {model} are not known", allowed="their number", path="parameters"
-            )
-        parameters = counted
+        parameters = shape_of(model).parameters
     return TrainingPlan(
         TrainingStep(checked(Training, {"parameters": parameters, "memories": memories, **given}))
     )

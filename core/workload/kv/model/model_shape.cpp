@@ -140,6 +140,7 @@ const std::vector<NamedShape>& model_catalogue() {
     const std::string gpt2 = "Radford et al., 2019";
     const std::string bert = "Devlin et al., 2019";
     const std::string llama1 = "Touvron et al., 2023 (arXiv 2302.13971)";
+    const std::string llama2 = "Touvron et al., 2023 (arXiv 2307.09288)";
     const std::string llama3 = "Grattafiori et al., 2024 (arXiv 2407.21783)";
     ModelShape deepseek = llama(61, 7168, 18'432, 128, 128, 129'280);
     deepseek.head_width = 128;
@@ -148,17 +149,21 @@ const std::vector<NamedShape>& model_catalogue() {
     deepseek.parameter_count = 671e9;
     deepseek.active_count = 37e9;
     return std::vector<NamedShape>{
+        {"opt-6.7b", opt, plain(kOpt, 32, 4096, 32, 50'272)},
+        {"opt-13b", opt, plain(kOpt, 40, 5120, 40, 50'272)},
         {"opt-30b", opt, plain(kOpt, 48, 7168, 56, 50'272)},
         {"opt-66b", opt, plain(kOpt, 64, 9216, 72, 50'272)},
         {"opt-175b", opt, plain(kOpt, 96, 12'288, 96, 50'272)},
         {"llama-65b", llama1, llama(80, 8192, 22'016, 64, 64, 32'000)},
-        {"llama-2-70b", "Touvron et al., 2023 (arXiv 2307.09288)", llama(80, 8192, 28'672, 64, 8, 32'000)},
+        {"llama-2-7b", llama2, llama(32, 4096, 11'008, 32, 32, 32'000)},
+        {"llama-2-70b", llama2, llama(80, 8192, 28'672, 64, 8, 32'000)},
         {"llama-3-70b", llama3, llama(80, 8192, 28'672, 64, 8, 128'256)},
         {"llama-3-8b", llama3, llama(32, 4096, 14'336, 32, 8, 128'256)},
         {"gpt2", gpt2, plain(kGpt2, 12, 768, 12, 50'257)},
         {"gpt2-medium", gpt2, plain(kGpt2, 24, 1024, 16, 50'257)},
         {"gpt2-large", gpt2, plain(kGpt2, 36, 1280, 20, 50'257)},
         {"gpt2-xl", gpt2, plain(kGpt2, 48, 1600, 25, 50'257)},
+        {"gpt2-10b", "DeepSpeed's tutorial of ZeRO-Offload", plain(kGpt2, 50, 4096, 32, 50'257)},
         {"bert-base", bert, plain(kBert, 12, 768, 12, 30'522)},
         {"bert-large", bert, plain(kBert, 24, 1024, 16, 30'522)},
         {"deepseek-v3", "DeepSeek-AI, 2024 (arXiv 2412.19437)", deepseek},

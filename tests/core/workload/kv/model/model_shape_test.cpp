@@ -23,7 +23,8 @@ TEST(ModelShapes, HaveTheirParametersAndBytes) {
       {"llama-2-70b", {68.98, 327'680}}, {"llama-3-70b", {70.55, 327'680}}, {"llama-3-8b", {8.03, 131'072}},
       {"deepseek-v3", {671.0, 70'272}},  {"gpt2", {0.124, 36'864}},         {"gpt2-medium", {0.355, 98'304}},
       {"gpt2-large", {0.774, 184'320}},  {"gpt2-xl", {1.558, 307'200}},     {"bert-base", {0.1095, 36'864}},
-      {"bert-large", {0.335, 98'304}},   {"opt-175b", {174.60, 4'718'592}},
+      {"bert-large", {0.335, 98'304}},   {"opt-175b", {174.60, 4'718'592}}, {"opt-6.7b", {6.66, 524'288}},
+      {"opt-13b", {12.85, 819'200}},     {"llama-2-7b", {6.74, 524'288}},   {"gpt2-10b", {10.28, 819'200}},
   };
   ASSERT_EQ(model_catalogue().size(), table.size());
   for (const NamedShape& each : model_catalogue()) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/units.hpp"
+#include "base/value.hpp"
 
 namespace cxloom {
 
@@ -24,6 +26,12 @@ struct KvWayUse {
   double together = 0;  ///< between a shared tier and all servers
 };
 
+/// What a part that several ways share was used so far, in seconds of all of it.
+struct KvPartUse {
+  std::string name;
+  double busy = 0;
+};
+
 /// Serving asks for moves and hears when each is done; whatever simulates them stands behind it.
 class KvTransport {
  public:
@@ -41,6 +49,11 @@ class KvTransport {
   virtual Time estimate(Time now, const KvMove& move) const = 0;
   /// How much of the ways from a tier, or to it, was used.
   virtual KvWayUse used(std::uint32_t tier, bool write) const = 0;
+  /// Links and memories that moves of several tiers and servers may share; none are known of declared
+  /// numbers.
+  virtual std::vector<KvPartUse> parts() const { return {}; }
+  /// What else there is to say of a run of that length; nothing: there is nothing.
+  virtual Value details(Time /*length*/) const { return {}; }
 };
 
 }  // namespace cxloom

@@ -8,6 +8,7 @@
 #include "base/schema.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/serving/declared_transport.hpp"
+#include "system/serving/fabric_transport.hpp"
 #include "system/serving/serving_result.hpp"
 #include "system/serving/serving_time.hpp"
 #include "workload/kv/policy/kv_policy.hpp"
@@ -36,6 +37,21 @@ KvRequests played(const KvRequestsParams& params, KvRequests requests) {
   }
   for (KvRequest& each : requests.requests) each.arrival = slowed(each.arrival, params.speed);
   return requests;
+}
+
+std::unique_ptr<KvTransport> make_transport(const Registry& registry, const ServingParams& params,
+                                            std::uint64_t block_bytes) {
+  if (params.fabric.is_null()) return std::make_unique<DeclaredTransport>(params.tiers, params.servers.count);
+  // More than any memory has, which refuses it.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62U;
+  std::vector<std::uint64_t> bytes;
+  for (const KvTierParams& tier : params.tiers) {
+    const bool too_many = tier.blocks && *tier.blocks > kMost / block_bytes;
+    bytes.push_back(tier.capacity ? std::min(tier.capacity->count(), kMost)
+                    : too_many    ? kMost
+                                  : *tier.blocks * block_bytes);
+  }
+  return std::make_unique<FabricTransport>(registry, params, bytes);
 }
 
 }  // namespace
@@ -77,7 +93,7 @@ Serving::Serving(const Registry& registry, ServingParams params, KvRequests requ
       model_(with_path("model", [&] { return read_model(params_.model); })),
       requests_(played(params_.requests, std::move(requests))),
       future_(std::make_unique<KvFuture>(requests_)),
-      transport_(std::make_unique<DeclaredTransport>(params_.tiers, params_.servers.count)),
+      transport_(make_transport(registry, params_, model_.kv_bytes() * requests_.block_tokens)),
       record_(std::make_unique<ServingRecord>(requests_.size(), params_.tiers.size(), params_.servers.count,
                                               requests_.requests.front().arrival, params_.every)) {
   if (params_.servers.assign == KvAssignment::kChat && !requests_.has_chats)

@@ -15,6 +15,10 @@ bool names_differ(const ServingParams& params) {
   return names.size() == params.tiers.size();
 }
 
+bool moves_over_fabric(const ServingParams& params) {
+  return std::ranges::any_of(params.tiers, [](const KvTierParams& tier) { return !tier.devices.empty(); });
+}
+
 bool shared_are_behind(const ServingParams& params) {
   return std::ranges::is_sorted(params.tiers, {}, &KvTierParams::shared);
 }
@@ -71,6 +75,10 @@ void KvTierParams::describe(Schema<KvTierParams>& schema) {
       .doc("Bytes a second between a shared tier and all servers, in each direction, which take turns.")
       .default_text("bandwidth");
   schema.field("latency", &KvTierParams::latency).doc("From the request of some bytes to the first of them.");
+  schema.field("devices", &KvTierParams::devices)
+      .doc(
+          "Memories of the fabric that it is in. A shared tier is spread over all of them, page by page; of "
+          "others the n-th is the tier of the n-th server, or a single one has those of all servers.");
   schema.rule(
       "a tier has a capacity, in bytes or in blocks",
       [](const KvTierParams& tier) { return tier.capacity || tier.blocks; }, "capacity");
@@ -79,6 +87,11 @@ void KvTierParams::describe(Schema<KvTierParams>& schema) {
       [](const KvTierParams& tier) { return !(tier.capacity && tier.blocks); }, "blocks");
   schema.effective(
       "together", [](const KvTierParams& tier) { return tier.shared; }, "unless the tier is shared");
+  for (const char* key : {"bandwidth", "together", "latency"}) {
+    schema.effective(
+        key, [](const KvTierParams& tier) { return tier.devices.empty(); },
+        "beside devices, where the fabric says how long a move takes");
+  }
 }
 
 void KvServersParams::describe(Schema<KvServersParams>& schema) {
@@ -103,6 +116,10 @@ void KvServersParams::describe(Schema<KvServersParams>& schema) {
       .doc(
           "Which server a request goes to: to each in turn, to that with the fewest requests, or to that of "
           "its conversation.");
+  schema.field("devices", &KvServersParams::devices)
+      .doc(
+          "Devices of the fabric with a DMA engine, such as a gpu: the n-th moves the blocks of the n-th "
+          "server. There may be more of them than servers.");
 }
 
 void ServingParams::describe(Schema<ServingParams>& schema) {
@@ -117,6 +134,10 @@ void ServingParams::describe(Schema<ServingParams>& schema) {
       .required()
       .where([](const std::vector<KvTierParams>& tiers) { return tiers.size() <= 16; }, "at most 16 tiers")
       .doc("The tiers of the KV cache, the nearest first.");
+  schema.field("fabric", &ServingParams::fabric)
+      .doc(
+          "A spec with devices and links, over which the blocks of tiers with `devices` move: its file, or "
+          "the spec itself.");
   schema
       .choice("inclusion", &ServingParams::inclusion,
               {{"inclusive", KvInclusion::kInclusive}, {"exclusive", KvInclusion::kExclusive}})
@@ -138,6 +159,18 @@ void ServingParams::describe(Schema<ServingParams>& schema) {
   schema.field("seed", &ServingParams::seed).doc("What requests that are drawn depend on.");
   schema.rule("two tiers have one name", names_differ, "tiers");
   schema.rule("a tier that servers share is in front of one that each has", shared_are_behind, "tiers");
+  schema.rule(
+      "a tier has devices, and there is no fabric that they are of",
+      [](const ServingParams& params) { return !params.fabric.is_null() || !moves_over_fabric(params); },
+      "tiers");
+  schema.rule(
+      "a fabric over which nothing moves: no tier has devices",
+      [](const ServingParams& params) { return params.fabric.is_null() || moves_over_fabric(params); },
+      "fabric");
+  schema.rule(
+      "servers have devices, and there is no fabric that they are of",
+      [](const ServingParams& params) { return !params.fabric.is_null() || params.servers.devices.empty(); },
+      "servers");
   schema.effective(
       "writes", [](const ServingParams& params) { return params.inclusion == KvInclusion::kInclusive; },
       "with inclusion: exclusive, where a block is written as it leaves the tier before");

@@ -40,6 +40,7 @@ struct KvTierParams {
   Bandwidth bandwidth;
   std::optional<Bandwidth> together;
   Time latency;
+  std::vector<std::string> devices;  ///< memories of the fabric; none: it is moved by the numbers above
 
   static void describe(Schema<KvTierParams>& schema);
 };
@@ -53,6 +54,7 @@ struct KvServersParams {
   Bandwidth memory_bandwidth;
   std::uint32_t batch = 64;
   KvAssignment assign = KvAssignment::kInTurn;
+  std::vector<std::string> devices;  ///< whose DMA engines move the blocks, by server
 
   static void describe(Schema<KvServersParams>& schema);
 };
@@ -65,6 +67,7 @@ struct ServingParams {
   KvRequestsParams requests;
   KvServersParams servers;
   std::vector<KvTierParams> tiers;
+  Value fabric;  ///< a spec, resolved; nothing: all tiers are moved by their numbers
   KvInclusion inclusion = KvInclusion::kInclusive;
   KvWrites writes = KvWrites::kThrough;
   KvLoads loads = KvLoads::kLayers;

@@ -138,7 +138,9 @@ Value limit(const ServingOutcome& outcome, double length) {
     const KvTierParams& params = outcome.params.tiers[tier];
     const KvWayUse reads = outcome.transport.used(tier, false);
     const KvWayUse writes = outcome.transport.used(tier, true);
-    if (params.shared) share_of("reads of " + params.name, reads.together, true);
+    // The parts of a fabric are named by themselves.
+    const bool one_way = params.shared && params.devices.empty();
+    if (one_way) share_of("reads of " + params.name, reads.together, true);
     share_of((params.shared ? "each server's reads of " : "reads of ") + params.name, reads.own, true);
     // Where the way is as full as that, it is the way that is waited for, and otherwise the latency.
     const double stalled = seconds(outcome.record.tiers[tier].stalled) / servers;
@@ -146,6 +148,7 @@ Value limit(const ServingOutcome& outcome, double length) {
     occupied += share_of("waiting for " + params.name, stalled, is_latency);
     share_of("writes to " + params.name, params.shared ? writes.together : writes.own, false);
   }
+  for (const KvPartUse& part : outcome.transport.parts()) share_of(part.name, part.busy, true);
   // Servers that have nothing to do half of the time, and let nobody wait, limit nothing.
   const bool limits = std::max(most.second, occupied) >= 0.5 || mostly_queues(outcome.record);
   return Value::Map{{"resource", limits ? most.first : std::string("arrivals")},
@@ -209,6 +212,7 @@ Value serving_result(const ServingOutcome& outcome) {
       {"tiers", tiers},
       {"servers", servers},
       {"limit", limit(outcome, length)},
+      {"fabric", outcome.transport.details(record.end - record.start)},
       {"notes", notes(outcome)},
       {"series", rows},
   };

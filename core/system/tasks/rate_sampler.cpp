@@ -34,6 +34,7 @@ void RateSampler::begin(Time now, std::vector<Activity*> activities) {
 
 void RateSampler::restart(Time now) {
   snapshots_.clear();
+  uncertain_ = {};
   stride_ = 1;
   next_look_ = activities_.empty() ? Time::max() : now + settle_;
 }
@@ -71,6 +72,7 @@ Time RateSampler::look(Time now, Time most) {
     for (const Activity* each : activities_) snapshot.push_back(each->progress());
     RateWindow found;
     if (!measured(sorts, found)) {
+      if (found.rates.size() == sorts.size()) uncertain_ = std::move(found);
       if (snapshots_.size() > 2 * kBatches) thin();
       return {};
     }
@@ -92,6 +94,7 @@ void RateSampler::thin() {
 bool RateSampler::measured(const std::vector<std::string>& sorts, RateWindow& found) const {
   const bool first_look = stride_ == 1 && snapshots_.size() == kBatches + 1;
   if (!first_look && snapshots_.size() <= 2 * kBatches) return false;
+  found.sorts = sorts;
   for (std::size_t i = 0; i < activities_.size(); ++i) {
     const ActivityProgress& first = snapshots_.front()[i];
     const ActivityProgress& last = snapshots_.back()[i];
@@ -103,7 +106,6 @@ bool RateSampler::measured(const std::vector<std::string>& sorts, RateWindow& fo
                           static_cast<double>((last.at - first.at).ps()));
     found.error = std::max(found.error, rate_error(i, found.rates.back()));
   }
-  found.sorts = sorts;
   return found.error <= kLargestError;
 }
 

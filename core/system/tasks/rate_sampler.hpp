@@ -34,6 +34,9 @@ class RateSampler {
 
   /// By what the activities are.
   const std::map<std::string, RateWindow>& windows() const { return windows_; }
+  /// What the last look at the activities has found that was too uncertain to skip by; without rates where
+  /// there was none.
+  const RateWindow& uncertain() const { return uncertain_; }
   /// How far all the time that was skipped may be from what lines would take.
   double error_ps() const { return error_; }
 
@@ -56,6 +59,7 @@ class RateSampler {
   std::vector<Snapshot> snapshots_;
   std::int64_t stride_ = 1;  // periods between two of them
   std::map<std::string, RateWindow> windows_;
+  RateWindow uncertain_;
   double error_ = 0;
 };
 

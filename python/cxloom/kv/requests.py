@@ -54,7 +54,11 @@ class Requests:
 
 
 def read_requests(
-    path: str | os.PathLike[str], *, format: str = "mooncake", block: int | None = None
+    path: str | os.PathLike[str],
+    *,
+    format: str = "mooncake",
+    block: int | None = None,
+    first: int | None = None,
 ) -> Requests:
     """The requests of a trace.
 
@@ -62,6 +66,7 @@ def read_requests(
         path: a file in JSON Lines, which may be compressed (gzip, zstd, bzip2, xz).
         format: "mooncake", or "qwen-bailian".
         block: tokens of a block; by default 512, with qwen-bailian 16.
+        first: no more than the first so many requests; what stands behind them is not read.
 
     Raises InputError, with file and line, for a line that is no request or lacks a field, for hashes that do not fit
     the tokens, for a trace that is cut off or empty, and for an unknown format.
@@ -75,11 +80,20 @@ def read_requests(
         )
     if block is not None and (not isinstance(block, int) or not 1 <= block <= 1_000_000):
         raise InputError("not a block", found=f"{block}", allowed="1 to 1000000 tokens", path="block")
+    if first is not None and (not isinstance(first, int) or first < 1):
+        raise InputError("not a number of requests", found=f"{first}", allowed="at least 1", path="first")
     reader = _core.KvTraceReader(format, block or 0)
     with errors_of(path), Source(path).open_text() as stream:
         try:
+            left = first
             while part := stream.read(_AT_ONCE):
+                if left is not None:
+                    lines = part.splitlines(keepends=True)[:left]
+                    left -= sum(line.endswith(b"\n") for line in lines)
+                    part = b"".join(lines)
                 reader.feed(part)
+                if left == 0:
+                    break
             return Requests(reader.finish())
         except InputError as error:
             if line := re.fullmatch(r"line (\d+)", error.path or ""):

@@ -131,7 +131,11 @@ def serve(
 
     Raises InputError, with file, line and key, for what is wrong in it.
     """
-    root = _root(system, overrides)
+    return serve_tree(_root(system, overrides), requests=requests, watch=watch)
+
+
+def serve_tree(root: Node, *, requests: Requests | None = None, watch: Watch = unwatched) -> Served:
+    """The same of a tree with its values set and its fabric resolved."""
     if requests is None:
         requests = spec.requests_of(root)
     began = time.process_time()
@@ -152,10 +156,7 @@ def serve(
 
 def _root(system: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence[Override]) -> Node:
     if isinstance(system, Mapping):
-        made = from_plain(dict(system), Origin())
-        for override in overrides:
-            made = spec.assigned(made, override)
-        return made
+        return spec.with_values(from_plain(dict(system), Origin()), overrides)
     return spec.read(system, overrides)
 
 

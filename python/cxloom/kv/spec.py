@@ -9,45 +9,64 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.base.errors import InputError, InputErrors
+from cxloom.kv.fabric import split, with_fabric
 from cxloom.kv.requests import Requests, generate_requests, read_requests
 from cxloom.spec import paths
 from cxloom.spec.node import Node, SpecError, Step
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Override
 
+TRACES = "CXLOOM_TRACES"
+"""A variable of the environment: the folder of traces that do not come with cxloom."""
 _SIZES = ("capacity", "blocks")
 
 
 def read(path: str | os.PathLike[str], overrides: Sequence[Override] = ()) -> Node:
-    """The tree of a file with values set in it. Raises InputError, with file and line."""
-    root = read_file(path)
-    for override in overrides:
+    """The tree of a file with values set in it, and its fabric resolved. Raises InputError, with file and line."""
+    return with_values(read_file(path), overrides)
+
+
+def with_values(root: Node, overrides: Sequence[Override]) -> Node:
+    """The tree with values set in it, and its fabric resolved. Raises InputError."""
+    own, of_fabric = split(overrides)
+    for override in own:
         root = assigned(root, override)
-    return root
+    return with_fabric(root, of_fabric)
 
 
 def requests_of(root: Node) -> Requests:
     """The requests that a file names. Raises InputError at its place in the file, or in the trace."""
-    plain = root.plain()
+    return requests_named(root, root.plain())
+
+
+def requests_named(root: Node, plain: Any) -> Requests:
+    """Those that `requests` of a tree names; `plain` is what the core checks it by, with all that serving needs."""
     try:
         asked = _core.kv_requests_of(plain)
     except InputError as error:
         raise placed(root, error) from None
     if asked["trace"] is None:
-        written: Any = plain
-        generate = written["requests"]["generate"]
+        generate = plain["requests"]["generate"]
         try:
             return generate_requests(block=asked["block"], seed=asked["seed"], **generate)
         except InputError as error:
             error.path = ".".join(filter(None, ("requests.generate", error.path)))
             raise placed(root, error) from None
+    first = plain["requests"].get("first")
+    return read_requests(trace_of(root), format=asked["format"], block=asked["block"], first=first)
+
+
+def trace_of(root: Node) -> Path:
+    """The trace that a file names: beside it, or in the folder that the variable CXLOOM_TRACES of the environment
+    names. Raises InputError at its place if it is in neither."""
     node, _ = paths.follow(root, "requests.trace")
-    file = Path(node.origin.folder, asked["trace"])
-    if not file.exists():
-        raise placed(
-            root, InputError("no such file", found=asked["trace"], allowed="a trace", path="requests.trace")
-        )
-    return read_requests(file, format=asked["format"], block=asked["block"])
+    name = node.text()
+    folders = [node.origin.folder, *filter(None, [os.environ.get(TRACES)])]
+    for folder in folders:
+        if (file := Path(folder, name)).exists():
+            return file
+    allowed = f"a trace, beside this file or in the folder that {TRACES} names"
+    raise placed(root, InputError("no such file", found=name, allowed=allowed, path="requests.trace"))
 
 
 def placed(root: Node, error: InputError) -> InputError:

@@ -178,7 +178,7 @@ def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
         assert study.title in " ".join(listed.split()) or len(study.title) > 40
 
 
-@pytest.mark.parametrize("paper", ["char", "dmsim", "esf"])
+@pytest.mark.parametrize("paper", ["char", "dmsim", "esf", "kv"])
 def test_all_of_a_paper_is_every_study_of_it(paper: str) -> None:
     several = collection(f"{paper}/all")
     assert several is not None

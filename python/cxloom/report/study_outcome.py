@@ -19,6 +19,7 @@ from cxloom.base.filenames import text_of
 from cxloom.base.temporary import written_whole
 from cxloom.report.study_table import allowed_text, expected_text, measure_text
 from cxloom.results.caveats import error_count
+from cxloom.spec.resolve import Resolved
 from cxloom.study.compare import Comparison
 from cxloom.study.plots import Plot, Stack
 from cxloom.study.runner import Outcome
@@ -147,7 +148,10 @@ def _finite(bound: float) -> float | None:
 def _systems(outcome: Outcome) -> list[dict[str, Any]]:
     """Systems that differ in devices or links: for each value of the first axis the largest that is legible."""
     study = outcome.study
-    graphs = [_graph(spec.lean()) for spec in study.specs]
+    systems = [spec for spec in study.specs if isinstance(spec, Resolved)]
+    if len(systems) < len(study.specs):
+        return []  # of KV caches there is no picture
+    graphs = [_graph(spec.lean()) for spec in systems]
     chosen: dict[object, int] = {}
     for index, (point, graph) in enumerate(zip(study.points, graphs, strict=True)):
         key = next(iter(point.values()), "")
@@ -160,7 +164,7 @@ def _systems(outcome: Outcome) -> list[dict[str, Any]]:
     return [
         {
             "at": study.points[index],
-            "spec": study.specs[index].plain(),
+            "spec": systems[index].plain(),
             "summary": _shown(outcome.summaries[index]),
         }
         for index in list(distinct.values())[:_SYSTEMS]

@@ -280,6 +280,13 @@ def _cell(value: object) -> Cell:
 
 def _points(outcome: Values) -> str:
     axes = outcome["axes"]
+    if all(point["latency_ns"] is None for point in outcome["points"]):  # no requests of memory
+        head = [*(axis.rpartition(".")[2] for axis in axes), "requests"]
+        rows = [
+            [*(_value(each["at"][axis]) for axis in axes), cell(each["requests"])]
+            for each in outcome["points"]
+        ]
+        return table(head, rows[:_ROWS], caption="The points")
     errors = ["errors"] if any(point.get("errors") for point in outcome["points"]) else []
     head = [*(axis.rpartition(".")[2] for axis in axes), "requests", *errors]
     head += ["GB/s", "mean ns", "p50", "p99", "max"]
@@ -333,17 +340,19 @@ def _parameters(outcome: Values) -> str:
 
 def _provenance(outcome: Values) -> str:
     costs = [point["cost"] for point in outcome["points"]]
-    hashes = sorted({str(point["spec_hash"]) for point in outcome["points"]})
+    hashes = sorted({str(point["spec_hash"]) for point in outcome["points"] if point["spec_hash"]})
+    specs = ", ".join(hashes[:8]) + (f" and {len(hashes) - 8} more" if len(hashes) > 8 else "")
+    events = [cost["events"] for cost in costs if "events" in cost]  # KV caches have none
     return facts(
         [
             ("version", f"cxloom {outcome['version']}"),
             *([("again", outcome["command"])] if outcome["command"] else []),
-            ("specs", ", ".join(hashes[:8]) + (f" and {len(hashes) - 8} more" if len(hashes) > 8 else "")),
+            *([("specs", specs)] if specs else []),
             (
                 "cost",
                 f"{sum(cost['cpu_seconds'] for cost in costs):.1f} s of CPU in {counted(len(costs), 'run')}",
             ),
             ("memory", f"at most {size(max(cost['peak_memory_bytes'] for cost in costs))}"),
-            ("events", f"{sum(cost['events'] for cost in costs):,}"),
+            *([("events", f"{sum(events):,}")] if events else []),
         ]
     )

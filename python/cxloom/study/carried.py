@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cxloom.base.errors import InputError, SimulationError
+from cxloom.kv.point import KvRun
 from cxloom.spec.node import Origin, from_plain
 from cxloom.spec.resolve import Resolved
 from cxloom.study.file import Study
@@ -28,19 +29,21 @@ Watch = Callable[[Schedule], None]
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A resolved spec, which becomes plain data on its way to another process."""
+    """What a point runs. A resolved spec becomes plain data on its way to another process."""
 
-    resolved: Resolved
+    resolved: Resolved | KvRun
 
     def __reduce__(self) -> tuple[object, ...]:
+        if isinstance(self.resolved, KvRun):
+            return Spec, (self.resolved,)
         return _arrived, (self.resolved.plain(),)
 
 
 class Specs:
     """The source of a study: every point brings its spec."""
 
-    def resolve(self, work: Spec) -> Resolved:
-        """The spec of a point."""
+    def resolve(self, work: Spec) -> Resolved | KvRun:
+        """What a point runs."""
         return work.resolved
 
 

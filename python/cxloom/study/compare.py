@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cxloom.base.errors import Gathered, InputError
+from cxloom.kv.point import KvRun
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Origin, described
 from cxloom.study.derive import OPERATIONS, Operand, expanded
@@ -117,7 +118,10 @@ def check(study: Study) -> None:
     """
     errors = Gathered()
     beside = dict.fromkeys(("spec_hash", "version", "cost"))
-    summaries: list[Summary] = [build(spec).summary() | beside for spec in study.specs]
+    summaries: list[Summary] = [
+        (spec.checked() if isinstance(spec, KvRun) else build(spec).summary()) | beside
+        for spec in study.specs
+    ]
     wanted = [
         (index, each.measure, each.place)
         for each in study.expectations

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cxloom.base.errors import InputError
+from cxloom.kv.point import HITS, SERVING, KvRun, KvTemplate
 from cxloom.spec.node import Node, Origin, described
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Override, Resolved, Template
@@ -33,6 +34,8 @@ _KEYS = {
     "about": "What it shows, and what it had to choose.",
     "explain": "Why what comes out is not what was published, where it is not.",
     "system": "A spec: its file, or written here; `preset:` inside starts from a shipped one.",
+    "kv": "In its place servers with a KV cache (docs/model/kv.md): their file, or written here.",
+    "kv_hits": "In its place what requests find in a KV cache, without servers and time: `requests` and `tiers`.",
     "set": "Values by path, for all points.",
     "cases": "Variants, each with values by path: by name, or a list of what each is on several axes (`at`) and its "
     "values (`set`).",
@@ -50,6 +53,9 @@ _KEYS = {
     "plots": "Several of them, by name.",
 }
 
+_SYSTEM = "system"
+_KINDS = (_SYSTEM, SERVING, HITS)
+
 MOST_POINTS = 10_000
 """More points are refused unless they are asked for: a list too many in a sweep is easily written."""
 
@@ -58,6 +64,10 @@ DEFAULT_COLUMNS = {
     "gb_per_s": "bandwidth_gb_per_s",
     "mean_ns": "latency_ns.mean",
     "p99_ns": "latency_ns.p99",
+}
+_KV_COLUMNS = {
+    SERVING: {"requests": "requests", "hit_share": "hit_share", "ttft_s": "ttft_s.mean"},
+    HITS: {"requests": "requests", "hit_share": "hit_share"},
 }
 """The measures that a study shows by default, besides its axes."""
 
@@ -72,8 +82,8 @@ class Study:
     explain: str
     """Why what comes out is not what was published, where it is not."""
     points: list[dict[str, Any]]
-    specs: list[Resolved]
-    """The resolved spec of each point."""
+    specs: list[Resolved | KvRun]
+    """The resolved spec of each point, or its run of KV caches."""
     derived: dict[str, Derived]
     """Measures made of others, by name; each uses none but those before it."""
     expectations: list[Expectation]
@@ -111,21 +121,23 @@ def read(
     top = read_file(path)
     entries = top.map()
     refuse_unknown(top, list(_KEYS))
-    system = _system(top)
+    kind, system = _system(top)
     every = points_of(top, most_points)
     points = [point for point, _ in every]
     written = _Quick.of(entries.get("quick"), points)
     hurry = written if quick else _Quick()
     every = [(point, own) for point, own in every if stays(point, hurry.keep)]
     common = [Override(key, node) for key, node in map_of(entries.get("set")).items()]
-    template = Template(system, [*common, *overrides])
+    always = [*common, *overrides]
+    template = Template(system, always) if kind == _SYSTEM else KvTemplate(system, kind, always)
     specs = [template.resolve([*own, *hurry.values]) for _, own in every]
     expectations = _expectations(entries, points, hurry.loosest)
     made = {name: derived(node, points) for name, node in map_of(entries.get("derive")).items()}
     columns = {name: column.text() for name, column in map_of(entries.get("table")).items()}
     places = {name: column.place for name, column in map_of(entries.get("table")).items()}
     if not columns and not expectations:
-        columns = {name: axis for axis, name in _short(list(points[0])).items()} | DEFAULT_COLUMNS
+        shown = DEFAULT_COLUMNS if kind == _SYSTEM else _KV_COLUMNS[kind]
+        columns = {name: axis for axis, name in _short(list(points[0])).items()} | shown
     plots = _plots(entries, columns, points)
     each = entries["each"].text() if "each" in entries else None
     if each is not None:
@@ -207,14 +219,21 @@ def _short(axes: list[str]) -> dict[str, str]:
     return {axis: name if taken.count(name) == 1 else axis for axis, name in short.items()}
 
 
-def _system(top: Node) -> Node:
-    system = top.get("system")
-    if system is None or system.value is None:
-        raise top.origin.error("'system' is missing", allowed="a spec, or the file of one")
+def _system(top: Node) -> tuple[str, Node]:
+    """What is run, and its tree."""
+    written = [kind for kind in _KINDS if (node := top.get(kind)) is not None and node.value is not None]
+    if len(written) > 1:
+        raise top.map()[written[1]].place.error(
+            f"both '{written[0]}' and '{written[1]}'", allowed="one of them"
+        )
+    if not written:
+        raise top.origin.error("'system' is missing", allowed="a spec, or the file of one; kv or kv_hits")
+    kind = written[0]
+    system = top.map()[kind]
     if isinstance(system.value, str):
         name = os.path.join(system.origin.folder, system.value)
         try:
-            return read_file(name)
+            return kind, read_file(name)
         except InputError as error:
             if error.line is not None:  # it is one, and something is wrong in it
                 raise
@@ -225,4 +244,4 @@ def _system(top: Node) -> Node:
                 suggestion=error.suggestion,
             ) from None
     system.map()
-    return system
+    return kind, system

@@ -8,13 +8,20 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from cxloom import _core
 from cxloom.spec.plugins import library_dir, loaded_plugins
-from cxloom.spec.resolve import Resolved
 
 SCHEMA = 1
 """The form of the files of a store. With another number older files say something else: their points are run anew."""
+
+
+class Digested(Protocol):
+    """What a point runs: a resolved spec, or a run of another kind."""
+
+    def digest(self) -> str:
+        """A digest of all that decides what comes out, of files that are named what is in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +32,7 @@ class Identity:
     core: str
     plugins: tuple[str, ...]
 
-    def key(self, resolved: Resolved) -> str:
+    def key(self, resolved: Digested) -> str:
         """The key of a point, 32 hexadecimal digits: two points have one if they must give the same.
 
         Of files that the spec names, such as traces, it takes what is in them. Raises InputError if one is gone.

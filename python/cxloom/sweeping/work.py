@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from cxloom.base.errors import InputError, reason_of
+from cxloom.base.errors import InputError, SimulationError, reason_of
 from cxloom.running.run import Progress, UnfinishedError, simulate
 from cxloom.spec.plugins import load_plugin, loaded_plugins
 from cxloom.spec.resolve import Resolved, Template
@@ -23,10 +23,20 @@ PILOT_SHARE = 0.1
 """The most that a pilot which gives up may have cost, as a share of the whole run."""
 
 
+class OwnRun(Protocol):
+    """A point that is no system with work: it knows itself how it is carried out."""
+
+    def digest(self) -> str:
+        """A digest of all that decides what comes out."""
+
+    def carried_out(self) -> dict[str, Any]:
+        """What it finds, with its `cost`. Raises InputError."""
+
+
 class Source(Protocol):
     """Makes the spec of a point; it is sent to every worker once."""
 
-    def resolve(self, work: Any, /) -> Resolved:
+    def resolve(self, work: Any, /) -> Resolved | OwnRun:
         """The spec of a point, of its `Point.work`. Raises InputError."""
 
 
@@ -134,6 +144,8 @@ class Bench:
 
         try:
             resolved = self._source.resolve(task.work)
+            if not isinstance(resolved, Resolved):
+                return _record(resolved.carried_out(), None)
             result = simulate(
                 resolved, build(resolved), watch=watch if task.pilot else lambda _progress: None, keep=False
             )
@@ -141,6 +153,8 @@ class Bench:
             return _record(error.result.plain(), str(error))
         except InputError as error:
             return Record("refused", str(error))
+        except SimulationError as error:
+            return Record("unfinished", str(error))
         return _record(result.plain(), None)
 
 

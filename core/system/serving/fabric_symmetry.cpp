@@ -61,8 +61,12 @@ Value FabricSymmetry::without_names(const Value& value, std::uint32_t node, cons
   }
   if (value.as_map()) {
     Value::Map map;
-    for (const auto& [key, item] : *value.as_map())
-      map.emplace_back(key, without_names(item, node, path + "." + key));
+    for (const auto& [key, item] : *value.as_map()) {
+      std::string below = path;
+      below += '.';
+      below += key;
+      map.emplace_back(key, without_names(item, node, below));
+    }
     return map;
   }
   if (!value.as_list()) return value;

@@ -95,7 +95,7 @@ def test_tensors_are_copies_of_the_dma_engine(tmp_path: Path, cxloom: Callable[.
     nodes = [
         Written(0, LOAD, "load", attributes={"tensor_size": size}),
         Written(1, COMP, "layer", data=[0], duration=10),
-        Written(2, STORE, "store", data=[1], attributes={"tensor_size": 2 * size}),
+        Written(2, STORE, "store", data=[1], attributes={"tensor_size": 2 * size}),  # behind the first
     ]
     found = played(cxloom, tmp_path, write_trace(tmp_path, *nodes))
     # Packets of 256 B take 10 ns, 6.5 us the launch, and 1 us the latency of one at most: docs/model/dma.md.
@@ -104,6 +104,7 @@ def test_tensors_are_copies_of_the_dma_engine(tmp_path: Path, cxloom: Callable[.
         took = task["end_ns"] - task["start_ns"]
         assert 6500 + packets * 10 < took < 6500 + packets * 10 + 1000
         assert task["bytes"] == packets * 256
+    assert json.loads((tmp_path / "g.jsonl").read_text().splitlines()[2])["offset"] == f"{size}B"
     assert [each["task"] for each in found["critical_path"]] == ["load#0", "layer#1", "store#2"]
 
 

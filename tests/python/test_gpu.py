@@ -72,6 +72,14 @@ def test_the_bandwidth_of_copies_grows_with_their_size() -> None:
     assert rates[0] < 1 < 25.9 < rates[-1] < 26.36  # 31.51 GB/s x 0.902 x 256 / 276
 
 
+@pytest.mark.parametrize("preset", ["gpu/a10-pcie4", "gpu/h100-pcie5"])
+@pytest.mark.parametrize("direction", ["in", "out"])
+def test_a_call_of_a_small_copy_takes_what_is_measured(preset: str, direction: str) -> None:
+    spec = cx.load(preset).set("workload.gpu.size", "64B").set("workload.gpu.direction", direction)
+    took = cx.run(spec).summary["per_requester"]["gpu"]["large_access_ns"]
+    assert 6000 < took < 7000  # gdrcopy: with its request, which is behind the launch
+
+
 def test_measure_says_why_it_measures_no_gpu(cxloom: Any, tmp_path: Path) -> None:
     spec = tmp_path / "spec.yaml"
     spec.write_text(SYSTEMS["preset"])

@@ -167,6 +167,11 @@ def other_media(draw: st.DrawFn, spec: Spec) -> None:
             memory["capacity"] = "16MiB"
 
 
+def _alone(spec: Spec, link: Spec) -> bool:
+    """Nothing else joins its two devices."""
+    return sum(set(each["between"]) == set(link["between"]) for each in spec["links"]) == 1
+
+
 def parallel_links(draw: st.DrawFn, spec: Spec) -> None:
     """Some links are several, memories with as many heads."""
     failing = {tuple(sorted(e["fail"].get("link", []))) for e in spec.get("events", []) if "fail" in e}
@@ -176,6 +181,8 @@ def parallel_links(draw: st.DrawFn, spec: Spec) -> None:
         if engine or fails or draw(st.integers(0, 2)) > 0:
             continue
         link["count"] = draw(st.integers(2, 3))
+        if link.get("flit", "68B") != "68B" and _alone(spec, link):
+            link["bundle"] = draw(st.booleans())
         for end in link["between"]:
             if spec["devices"][end]["kind"] == "memory":
                 spec["devices"][end]["heads"] = link["count"]

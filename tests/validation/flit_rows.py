@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validation.systems import Run, Spec, host_and_memory
+from validation.systems import Run, Spec, changed, host_and_memory
 from validation.turns import DIFFERS, FALLS, RISES, Measure, Turn, bandwidth, latency, worst
 
 
@@ -79,6 +79,12 @@ def flit_rows() -> Iterator[Turn]:
     one_by_one["devices"]["host"]["queue"] = 1
     yield turn("flit", ("256B", "256B-lo"), FALLS, latency, one_by_one)
     yield turn("ide.mode", ("skid", "containment"), RISES, latency, one_by_one)
+    yield turn("retimers", (0, 2), RISES, latency, one_by_one)
+    retimed = changed(one_by_one, (f"{at}.retimers", 1))
+    yield turn("retimer_delay", ("10ns", "30ns"), RISES, latency, retimed)
+    # A pair of devices keeps to one of two links, but for a bundle's.
+    two = changed(system(flit="256B", count=2), ("devices.mem.heads", 2), ("run", {"routing": "flow-hash"}))
+    yield turn("bundle", (False, True), RISES, bandwidth, two)
     checked = system(ide={"mode": "skid"})
     yield turn("ide.aggregation", (2, 10), RISES, bandwidth, checked)
     down = system(outage={"at": "2us"})

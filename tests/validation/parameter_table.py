@@ -179,6 +179,8 @@ def link_rows() -> Iterator[Turn]:
     yield Turn("link.delay", base, f"{at}.delay", ("0ns", "25ns"), RISES, latency)
     long = changed(base, (f"{at}.delay", "25ns"))
     yield Turn("link.credits", long, f"{at}.credits", (..., 1), FALLS, bandwidth)
+    few = changed(long, (f"{at}.credits", 4))
+    yield Turn("link.credit_time", few, f"{at}.credit_time", ("0ns", "50ns"), FALLS, bandwidth)
     yield Turn("link.reverse", base, f"{at}.reverse", ({}, {"delay": "50ns"}), RISES, latency)
     yield Turn("link.reverse.delay", base, f"{at}.reverse.delay", ("0ns", "25ns"), RISES, latency)
     yield Turn("link.reverse.bandwidth", base, f"{at}.reverse.bandwidth", (..., "2GB/s"), FALLS, bandwidth)

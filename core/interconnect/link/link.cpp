@@ -75,8 +75,8 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
   const Bandwidth backward = slower(params.reverse.bandwidth.value_or(own), ports);
 
   const Time port_delays = params.port_delay ? *params.port_delay * 2 : a.port_delay() + b.port_delay();
-  const Time delay_ab = params.delay;
-  const Time delay_ba = params.reverse.delay.value_or(params.delay);
+  const Time delay_ab = params.flight();
+  const Time delay_ba = params.flight_back();
   const auto segment = [](const Component& owner) {
     return owner.is_switch() ? Segment::kSwitchQueue : Segment::kLinkQueue;
   };
@@ -89,7 +89,8 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
   const auto make_end = [&](const LinkSide& side, const LinkPath::Setup& setup, Time back) {
     Arena& arena = side.kernel.arena();
     auto end = arena.make<LinkEnd>(side.kernel, setup);
-    VirtualChannels::Setup channels{params.credits, port_delays + back, params.virtual_channels};
+    VirtualChannels::Setup channels{params.credits, port_delays + back + params.credit_time,
+                                    params.virtual_channels};
     if (params.in_flits()) channels.flits = params.flit_mode();
     if (params.in_flits()) {
       end->set_transmitter(make_flit_transmitter(end->path(), flit_setup(params, channels, seed, may_fail)));

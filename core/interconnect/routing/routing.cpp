@@ -10,14 +10,17 @@
 namespace cxloom {
 
 Router::Router(const Topology& topology, const RouteTable& table, std::unique_ptr<RoutingStrategy> strategy)
-    : topology_(topology), table_(table), strategy_(std::move(strategy)), detours_(strategy_->detours()) {
-  if (!strategy_->spreads_over_parallel_links()) return;
+    : topology_(topology),
+      table_(table),
+      strategy_(std::move(strategy)),
+      detours_(strategy_->detours()),
+      spreads_(strategy_->spreads_over_parallel_links()) {
   std::vector<bool> parallel(topology.size(), false);
   std::vector<std::uint32_t> seen_from(topology.size(), ~std::uint32_t{0});
   bool any = false;
   for (std::uint32_t node = 0; node < topology.size(); ++node) {
     for (const Topology::Hop& hop : topology.hops(node)) {
-      if (seen_from[hop.to] == node) any = parallel[node] = true;
+      if (seen_from[hop.to] == node && (spreads_ || hop.bundled)) any = parallel[node] = true;
       seen_from[hop.to] = node;
     }
   }
@@ -31,13 +34,20 @@ void Router::refuse(std::size_t chosen, const Junction& here) {
 }
 
 // At both ends of parallel links their ports are in the order of the links,
-// without the links that are down. So the same one is chosen there and back.
+// without the links that are down. So the same one is chosen there and back. CXL.io, whose order is that of
+// all addresses, has the first of a bundle, and of other links the chosen one.
 std::uint16_t Router::spread(const Message& message, const Junction& here, std::uint16_t port) const {
   std::uint64_t links = 0;
   for (std::size_t i = 0; i < here.ways(); ++i) links += parallel(here.node(), port, here.port(i)) ? 1 : 0;
-  if (links == 1) return port;
-  const std::uint64_t drawn = mix_bits(LineAddress::of(message.address).number()) >> 32U;
-  std::uint64_t left = drawn * links >> 32U;
+  if (links <= 1) return port;
+  const bool bundled = topology_.hops(here.node())[port].bundled;
+  const bool io = message.channel == Channel::kIo;
+  if (io && !bundled) return port;
+  // A snoop of a block is about lines that have the same link of a bundle.
+  constexpr unsigned kBlockBits = 2;  // four lines
+  const std::uint64_t line = LineAddress::of(message.address).number();
+  const std::uint64_t drawn = mix_bits(bundled ? line >> kBlockBits : line) >> 32U;
+  std::uint64_t left = io ? 0 : drawn * links >> 32U;
   for (std::size_t i = 0;; ++i) {
     if (parallel(here.node(), port, here.port(i)) && left-- == 0) return here.port(i);
   }
@@ -47,7 +57,7 @@ std::vector<std::uint16_t> Router::bundle(std::uint32_t node, std::span<const st
                                           std::uint16_t port) const {
   std::vector<std::uint16_t> ports;
   for (const std::uint16_t way : ways) {
-    if (parallel(node, port, way)) ports.push_back(way);
+    if (way == port || parallel(node, port, way)) ports.push_back(way);
   }
   return ports;
 }

@@ -55,7 +55,7 @@ class Router final : public Routes {
   std::uint16_t choose(const Message& message, const Junction& here) {
     if (here.ways() == 0) return kNowhere;
     const std::uint16_t port = decide(message, here);
-    if (!has_parallel_links(here.node()) || message.channel == Channel::kIo) return port;
+    if (!has_parallel_links(here.node())) return port;
     return spread(message, here, port);
   }
   /// Parallel links aside.
@@ -69,7 +69,7 @@ class Router final : public Routes {
   bool has_parallel_links(std::uint32_t node) const { return !parallel_.empty() && parallel_[node]; }
   bool parallel(std::uint32_t node, std::uint16_t port, std::uint16_t other) const {
     const auto hops = topology_.hops(node);
-    return hops[port].to == hops[other].to;
+    return hops[port].to == hops[other].to && (spreads_ || hops[port].bundled);
   }
   std::uint16_t spread(const Message& message, const Junction& here, std::uint16_t port) const;
   std::vector<std::uint16_t> bundle(std::uint32_t node, std::span<const std::uint16_t> ways,
@@ -81,6 +81,7 @@ class Router final : public Routes {
   const RouteTable& table_;
   std::unique_ptr<RoutingStrategy> strategy_;
   bool detours_;
+  bool spreads_;                // over parallel links; over those of a bundle in any case
   std::vector<bool> parallel_;  // by node: several links lead to one other; empty: nothing is spread
   std::set<std::vector<std::uint16_t>> bundles_;  // ports of parallel links, of which somebody was told
   VirtualChannelPlan plan_;

@@ -16,9 +16,15 @@ std::uint32_t Topology::connect(NodeId a, NodeId b, const Crossing& a_to_b, cons
   auto& from_b = hops_[b.index()];
   const auto port_a = static_cast<std::uint16_t>(from_a.size());
   const auto port_b = static_cast<std::uint16_t>(from_b.size());
-  from_a.push_back({b.index(), port_a, port_b, links_, false, a_to_b});
-  from_b.push_back({a.index(), port_b, port_a, links_, false, b_to_a});
+  from_a.push_back({b.index(), port_a, port_b, links_, false, false, a_to_b});
+  from_b.push_back({a.index(), port_b, port_a, links_, false, false, b_to_a});
   return links_++;
+}
+
+void Topology::set_bundled(std::uint32_t link) {
+  for (auto& hops : hops_) {
+    for (Hop& hop : hops) hop.bundled = hop.bundled || hop.link == link;
+  }
 }
 
 void Topology::set_down(std::uint32_t link, bool down) {

@@ -34,6 +34,7 @@ class Topology {
     std::uint16_t far_port = 0;  ///< of the node it reaches
     std::uint32_t link = 0;      ///< index of the link
     bool down = false;           ///< the link has failed: no route leads over it
+    bool bundled = false;        ///< all links to the same node are one logical port
     Crossing crossing;           ///< what it takes
   };
 
@@ -41,6 +42,8 @@ class Topology {
   /// Joins two nodes; ports are numbered in the order of the links. Returns the link's index.
   std::uint32_t connect(NodeId a, NodeId b, const Crossing& a_to_b, const Crossing& b_to_a);
 
+  /// The link is one of a bundle, which is all that joins its two nodes.
+  void set_bundled(std::uint32_t link);
   /// The link has failed, or works again.
   void set_down(std::uint32_t link, bool down);
   bool any_down() const;

@@ -69,6 +69,51 @@ void describe_physical(Schema<LinkParams>& schema) {
            [](const LinkParams& link) { return link.ide.mode == IdeMode::kOff && !link.ide.aggregation; });
   physical("outage", [](const LinkParams& link) { return !link.outage.at; });
   physical("degraded", [](const LinkParams& link) { return !link.degraded.at; });
+  schema.effective(
+      "retimers", [](const LinkParams& link) { return link.phy || link.retimers == 0; },
+      "unless the link is physical: set phy");
+}
+
+void describe_retimers(Schema<LinkParams>& schema) {
+  schema.field("retimers", &LinkParams::retimers)
+      .max(kMostRetimers)
+      .doc(
+          "Of a physical link: retimers on its way, at most two up to pcie6, four with pcie7. Each adds "
+          "retimer_delay in each direction.")
+      .source("two: PCIe 4.0 to 6.0; four: CXL Consortium, CXL 4.0 (November 2025)");
+  schema.field("retimer_delay", &LinkParams::retimer_delay)
+      .doc("Time from one side of a retimer to the other.")
+      .source(
+          "below 10 ns: Astera Labs on its retimers in low-latency mode; Microchip has below 12 ns, 80 % "
+          "below PCIe 6's limit");
+  schema.effective(
+      "retimer_delay", [](const LinkParams& link) { return link.retimers > 0; },
+      "without retimers: set retimers");
+  schema.rule(
+      "up to pcie6 a link has at most two retimers: four are allowed with pcie7",
+      [](const LinkParams& link) {
+        constexpr unsigned kFirstWithFour = 7;
+        return link.retimers <= kMostRetimersBeforePcie7 || !link.phy ||
+               link.phy->generation >= kFirstWithFour;
+      },
+      "retimers");
+}
+
+void describe_bundle(Schema<LinkParams>& schema) {
+  schema.field("bundle", &LinkParams::bundle)
+      .doc(
+          "Whether the `count` links are bundled ports: one logical port, over whose links messages go by "
+          "blocks of 256 B of their addresses, there and back, whatever `routing` is.")
+      .source("CXL Consortium, CXL 4.0 (November 2025); the rule by address is an own choice");
+  schema.rule(
+      "a bundle has several ports: set count to 2 or more",
+      [](const LinkParams& link) { return !link.bundle || link.count > 1; }, "bundle");
+  schema.rule(
+      "bundled ports have flits of 256 B: set phy, such as pcie7-x16, and no flit: 68B",
+      [](const LinkParams& link) {
+        return !link.bundle || (link.in_flits() && link.flit_mode() != FlitMode::k68B);
+      },
+      "bundle");
 }
 
 }  // namespace
@@ -95,6 +140,7 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
       .doc(
           "Parallel links that this entry stands for, each with the bandwidth of one; `routing` shares them "
           "out. Where it is written, other entries may join the same two devices too.");
+  describe_bundle(schema);
   schema.field("delay", &LinkParams::delay).doc("Time of flight from end to end.");
   schema.field("port_delay", &LinkParams::port_delay)
       .default_text("that of each device")
@@ -111,6 +157,12 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
           "Messages of each class that the receiver can buffer, one number (1 to 65536) or a table by class "
           "such as {M2S Req: 32, M2S RwD: 16}; a sender without a credit waits. A credit comes back over the "
           "link when the receiver has drained the buffer.");
+  schema.field("credit_time", &LinkParams::credit_time)
+      .doc("Time from a credit's arrival at the sender until a message that takes it may start.")
+      .source("CXL 3.x, chapter 13, has a target for it: 50 ns under load");
+  schema.effective(
+      "credit_time", [](const LinkParams& link) { return link.credits.any() || link.credit_time == Time{}; },
+      "without credits: set credits");
   schema.field("virtual_channels", &LinkParams::virtual_channels)
       .min(1)
       .max(kMostVirtualChannels)
@@ -148,6 +200,7 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
       .source(
           "CXL 3.x, chapter 6: applies at 8, 16 and 32 GT/s, whatever the flits; 64 GT/s has no sync "
           "headers");
+  describe_retimers(schema);
   schema
       .choice("flit", &LinkParams::flit,
               {{"by-generation", FlitChoice::kByGeneration},

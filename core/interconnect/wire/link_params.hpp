@@ -49,9 +49,14 @@ struct ReverseParams {
 /// More would be a slip of the finger.
 inline constexpr std::uint32_t kMostParallelLinks = 1024;
 
+/// Retimers of a link at most, by the standards: CXL 4.0, and PCIe up to 6.
+inline constexpr std::uint32_t kMostRetimers = 4;
+inline constexpr std::uint32_t kMostRetimersBeforePcie7 = 2;
+
 struct LinkParams {
   Bandwidth bandwidth;
   std::uint32_t count = 1;
+  bool bundle = false;
   Time delay;
   std::optional<Time> port_delay;
   Duplex duplex = Duplex::kFull;
@@ -59,10 +64,13 @@ struct LinkParams {
   Bytes header{16};
   Bytes data_header{16};
   ClassCredits credits;
+  Time credit_time;
   std::uint32_t virtual_channels = 1;
   ReverseParams reverse;
   std::optional<Phy> phy;
   bool sync_header_bypass = false;
+  std::uint32_t retimers = 0;
+  Time retimer_delay{10'000};
   FlitChoice flit = FlitChoice::kByGeneration;
   double link_layer = 0.098;
   LinkErrorParams errors;
@@ -76,6 +84,10 @@ struct LinkParams {
   bool in_flits() const { return phy && flit != FlitChoice::kNone; }
   /// The flits of such a link.
   FlitMode flit_mode() const;
+  /// Time of flight from end to end, through the retimers.
+  Time flight() const { return delay + retimer_delay * retimers; }
+  /// The same, from the second device to the first.
+  Time flight_back() const { return reverse.delay.value_or(delay) + retimer_delay * retimers; }
   /// The rate of a physical layer of this link.
   Rate rate_of(const Phy& layer) const;
 

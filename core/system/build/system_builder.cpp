@@ -62,6 +62,21 @@ RoutingContext routing_context(const Spec& spec, const Topology& topology) {
   return context;
 }
 
+// The links of a bundle are one logical port: nothing else may join its two devices.
+void check_bundles(const std::vector<Spec::Link>& links) {
+  std::map<std::pair<std::string, std::string>, std::size_t> first;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const auto [a, b] = std::minmax(links[i].a, links[i].b);
+    const auto [found, fresh] = first.try_emplace({a, b}, i);
+    if (fresh || (!links[i].params->bundle && !links[found->second].params->bundle)) continue;
+    throw InputError({"another link beside bundled ports",
+                      indexed("links", found->second) + " joins the same devices",
+                      "a bundle alone between two devices, with count for its ports",
+                      {}},
+                     indexed("links", i));
+  }
+}
+
 /// Makes the parts of a system, each from the parts before it.
 class SystemBuilder {
  public:
@@ -106,6 +121,7 @@ void SystemBuilder::make_components() {
 }
 
 void SystemBuilder::make_links() {
+  check_bundles(spec_.links);
   std::vector<std::size_t> ports(parts_->devices.all().size(), 0);
   std::unordered_map<std::string, int> names;  // how many links would have this name
   parts_->links.reserve(spec_.links.size());
@@ -174,7 +190,9 @@ void SystemBuilder::make_link(const Spec::Link& link, std::string name) {
   const auto crossing = [](const LinkEnd& end) {
     return Topology::Crossing{end.flight(), end.line_time(), end.flits() != nullptr};
   };
-  parts_->topology.connect(a.id(), b.id(), crossing(*made.forward), crossing(*made.backward));
+  const std::uint32_t index =
+      parts_->topology.connect(a.id(), b.id(), crossing(*made.forward), crossing(*made.backward));
+  if (link.params->bundle) parts_->topology.set_bundled(index);
   parts_->links.push_back({std::move(name), made.forward.get(), made.backward.get(),
                            link.params->duplex == Duplex::kHalf, link.params.get()});
   parts_->link_ends.push_back(std::move(made.forward));

@@ -121,6 +121,9 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
   });
   if (!part.number) return found;
   with_path("number", [&] {
+    if (links[found.links.front()].params->bundle)
+      refuse_event("a link of bundled ports that fails alone", std::to_string(*part.number),
+                   "no number: all of them fail; what the others do then is not published");
     if (*part.number > found.links.size())
       refuse_event("there is no such link", std::to_string(*part.number),
                    "at most " + std::to_string(found.links.size()));

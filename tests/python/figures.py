@@ -160,6 +160,11 @@ def memory() -> Iterator[str]:
     yield f"tRP + tRCD + CL are {16 + 16 + 40 / 2.4:.0f} ns"
     yield f"128 / (2 x {50 + 12} ns + T)"
     yield "take 280 and 371 ns"
+    card = cx.load("expander/x16-ddr5").resolve().plain()["links"][0]
+    flit = 68 / (2 * 32 * 128 / 130)  # ns: 16 lanes of 32 Gb/s, two bits of 130 for encoding
+    flights = 2 * 62 + float(card["credit_time"].removesuffix("ns"))
+    reads, writes = (card["credits"][name] for name in ("M2S Req", "M2S RwD"))
+    yield f"{reads} credits of reads / {flights + 2 * flit:.1f} ns, {writes} of writes / {flights + 3 * flit:.1f} ns"
     yield "(about 114, 191 and 214 ns)"
 
 

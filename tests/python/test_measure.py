@@ -105,6 +105,29 @@ def test_loaded_latency_rises_from_idle_to_full() -> None:
     )
 
 
+def test_several_shares_of_reads_have_a_curve_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The memory's 10 GB/s are those of reads and of writes: whatever the share, that is the end of its curve.
+    monkeypatch.setattr("cxloom.measure.loaded_latency.SHARES", (0.3,))
+    system = cx.System.from_yaml(TWO_HOSTS)
+    measured = cx.measure.loaded(system, memories=["near"], reads=[1.0, 0.5])
+    assert drawn(measured)
+    assert "100, 50 % reads" in measured.title
+    assert [(row["reads"], row["delay_ns"] > 0) for row in measured.rows] == [
+        (1.0, True),
+        (1.0, False),
+        (0.5, True),
+        (0.5, False),
+    ]
+    for row in measured.rows[1::2]:
+        assert row["bandwidth_gb_per_s"] == pytest.approx(10, rel=0.01)
+    alone = cx.measure.loaded(system, memories=["near"], reads=0.5)
+    assert alone.rows == measured.rows[2:]
+    with pytest.raises(cx.InputError, match="a share of reads"):
+        cx.measure.loaded(system, reads=[0.5, 2.0])
+    with pytest.raises(cx.InputError, match="a share of reads"):
+        cx.measure.loaded(system, reads=[])
+
+
 def test_peak_bandwidth_is_the_least_of_media_and_requests_in_flight() -> None:
     measured = cx.measure.bandwidth(cx.System.from_yaml(TWO_HOSTS))
     assert drawn(measured)
@@ -138,6 +161,8 @@ def test_stream_counts_what_stream_counts(stores: str, shares: tuple[float, floa
         (["sizes", "--largest", "64"], "not a size"),
         (["sizes", "--largest", "64TiB"], "no size that there is memory for"),
         (["latency", "--set", "devices.host.quue=1"], "quue"),
+        (["loaded", "--reads", "50%,0.5"], "a share of reads twice"),
+        (["loaded", "--reads", "0%,,50%"], "not a share of reads"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(

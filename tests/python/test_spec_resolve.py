@@ -153,7 +153,7 @@ def test_a_file_may_start_from_a_file(tmp_path: Path) -> None:
             "esf/validatoin",
             "unknown preset 'esf/validatoin'; allowed: char/a, char/b, char/c, cxl/pins-x16-64, dmsim/asic, "
             "dmsim/fpga, dmsim/local, dmsim/remote, dmsim/switch, esf/validation, expander/asic-ddr5, "
-            "expander/cxl-ssd and 7 more; "
+            "expander/cxl-ssd and 8 more; "
             "did you mean 'esf/validation'?",
         ),
         ("nowhere.yaml", "no such file"),

@@ -34,6 +34,7 @@ PRESETS = (
     "expander/asic-ddr5",
     "expander/fpga-ddr4",
     "expander/cxl-ssd",
+    "expander/x16-ddr5",
 )
 REQUESTS = 3000  # of each requester of an example or a preset: enough to fill its queues
 

@@ -48,7 +48,12 @@ def measure(
         ),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
     reads: Annotated[
-        str | None, typer.Option("--reads", metavar="P", help="Of loaded: share of reads of the load: 67%.")
+        str | None,
+        typer.Option(
+            "--reads",
+            metavar="P",
+            help="Of loaded: share of reads of the load, or several: 67%, 0%,50%,100%.",
+        ),
     ] = None,
     pattern: Annotated[
         str | None,
@@ -171,9 +176,14 @@ def _show(measured: Measurement, out: list[str]) -> None:
         print(f"\nWritten: {', '.join(out)}")
 
 
-def _share(text: str | None) -> float:
-    if text is None:
-        return 1.0
+def _shares(text: str | None) -> list[float]:
+    shares = [_share(each.strip()) for each in ("100%" if text is None else text).split(",")]
+    if len(set(shares)) < len(shares):
+        raise InputError("a share of reads twice", found=f"'{text}'", allowed="each once", path="--reads")
+    return shares
+
+
+def _share(text: str) -> float:
     try:
         value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
@@ -207,7 +217,7 @@ def _loaded(bench: Bench, given: dict[str, Any]) -> Measurement:
     from cxloom.measure import loaded_latency
 
     pattern = one_of(given["--pattern"] or "random", PATTERNS, "--pattern")
-    return loaded_latency.loaded(bench, chosen(bench, given["--from"]), _share(given["--reads"]), pattern)
+    return loaded_latency.loaded(bench, chosen(bench, given["--from"]), _shares(given["--reads"]), pattern)
 
 
 def _bandwidth(bench: Bench, given: dict[str, Any]) -> Measurement:

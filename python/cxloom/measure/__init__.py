@@ -101,7 +101,7 @@ def loaded(
     *,
     requester: str | None = None,
     memories: Sequence[str] = (),
-    reads: float = 1.0,
+    reads: float | Sequence[float] = 1.0,
     pattern: str = "random",
     threads: int | None = None,
     jobs: int | None = None,
@@ -110,16 +110,18 @@ def loaded(
 
     Args:
         requester: whose the probe is; by default the first of the system. All requesters load.
-        reads: share of reads of the load, from 0 to 1.
+        reads: share of reads of the load, from 0 to 1; of several shares each has a curve.
         pattern: of the load, "random" or "sequential".
     """
     from cxloom.measure import loaded_latency
 
-    if not 0 <= reads <= 1:
-        raise InputError("a share of reads", found=str(reads), allowed="0 to 1", path="--reads")
+    shares = [reads] if isinstance(reads, int | float) else list(reads)
+    for each in shares or [-1]:
+        if not 0 <= each <= 1:
+            raise InputError("a share of reads", found=str(reads), allowed="0 to 1", path="--reads")
     bench = _bench(system, memories, jobs, threads)
     return loaded_latency.loaded(
-        bench, chosen(bench, requester), reads, one_of(pattern, PATTERNS, "--pattern")
+        bench, chosen(bench, requester), shares, one_of(pattern, PATTERNS, "--pattern")
     )
 
 

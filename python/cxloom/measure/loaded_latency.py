@@ -20,41 +20,52 @@ _WARM = 30  # reads of the probe
 
 
 def loaded(
-    bench: Bench, requester: str | None = None, reads: float = 1.0, pattern: str = "random"
+    bench: Bench,
+    requester: str | None = None,
+    reads: float | Sequence[float] = 1.0,
+    pattern: str = "random",
 ) -> Measurement:
-    """A curve of bandwidth against latency for each memory."""
+    """A curve of bandwidth against latency for each memory and share of reads."""
+    shares = list(reads) if isinstance(reads, Sequence) else [reads]
+    several = len(shares) > 1
     chosen = bench.requesters[0] if requester is None else requester
     spec = with_probe(bench, bench.uncached(), chosen)
     nodes = bench.nodes(chosen)
     parts = offered(spec)
-    work = [_Work(bench, chosen, node, parts[node.memory], reads, pattern) for node in nodes]
+    work = [
+        _Work(bench, chosen, node, parts[node.memory], of_reads, pattern, several)
+        for node in nodes
+        for of_reads in shares
+    ]
     full = bench.run(spec, [each.point() for each in work])
     cells = Cells()
     for each, one in zip(work, full, strict=True):
-        cells.has_rate(f"for {each.node.name}", one)
+        cells.has_rate(each.cell, one)
     cells.check()
     later = [
         (each, one, share)
         for each, one in zip(work, full, strict=True)
-        if f"for {each.node.name}" not in cells.without
+        if each.cell not in cells.without
         for share in SHARES
     ]
     summaries = bench.run(spec, [each.point(one, share) for each, one, share in later])
     rows = []
-    for node, one in zip(nodes, full, strict=True):
+    for of, one in zip(work, full, strict=True):
         mine = [
             (each.delay_ns(first, share), summary)
             for (each, first, share), summary in zip(later, summaries, strict=True)
-            if each.node is node
+            if each is of
         ]
-        rows += [_row(chosen, node, delay, summary, cells) for delay, summary in [*mine, (0.0, one)]]
+        rows += [_row(chosen, of, delay, summary, cells) for delay, summary in [*mine, (0.0, one)]]
+    mix = ", ".join(f"{100 * each:.4g}" for each in shares) + " %"
     return Measurement(
         "loaded",
         bench.name,
-        f"Loaded latency from {chosen}, {round(100 * reads)} % reads, {pattern}" + of_threads(bench),
+        f"Loaded latency from {chosen}, {mix} reads, {pattern}" + of_threads(bench),
         rows,
         [
             Column("memory", "memory", right=False),
+            *([Column("reads", "reads", _percent)] if several else []),
             Column("delay_ns", "delay ns", one_decimal),
             Column("bandwidth_gb_per_s", "GB/s", one_decimal),
             Column("latency_ns", "latency ns", one_decimal),
@@ -66,17 +77,17 @@ def loaded(
     )
 
 
-def _row(
-    requester: str, node: Node, delay: float, summary: Mapping[str, Any], cells: Cells
-) -> dict[str, Any]:
-    cell = f"for {node.name}"
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"
+
+
+def _row(requester: str, of: _Work, delay: float, summary: Mapping[str, Any], cells: Cells) -> dict[str, Any]:
+    cell, known = of.cell, {"memory": of.node.name, "reads": of.reads, "delay_ns": delay}
     if cell in cells.without or not cells.has_rate(f"{cell} at a delay of {delay:.4g} ns", summary):
         numbers = dict.fromkeys(("bandwidth_gb_per_s", "latency_ns", "p99_ns"))
-        return {"memory": node.name, "delay_ns": delay, **numbers}
+        return known | numbers
     probe = summary["per_requester"][requester + PROBE]["latency_ns"]
-    return {
-        "memory": node.name,
-        "delay_ns": delay,
+    return known | {
         "bandwidth_gb_per_s": summary["bandwidth_gb_per_s"],
         "latency_ns": probe["mean"],
         "p99_ns": probe["p99"],
@@ -94,8 +105,11 @@ class _Work:
         offered: Mapping[str, int],
         reads: float,
         pattern: str,
+        several: bool,
     ) -> None:
         self.node = node
+        self.reads = reads
+        self.cell = f"for {node.name}" + (f" at {_percent(reads)} reads" if several else "")
         self._bench = bench
         self._probe = chosen + PROBE
         self._loading: Sequence[str] = bench.users(node)

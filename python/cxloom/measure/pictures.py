@@ -81,14 +81,16 @@ def sizes(measured: Measurement) -> Figure:
 
 
 def loaded(measured: Measurement) -> Figure:
-    """Latency over bandwidth, a curve for each memory."""
+    """Latency over bandwidth, a curve for each memory and share of reads."""
     from cxloom.display.charts import lines
 
+    several = len({row["reads"] for row in measured.rows}) > 1
     curves: dict[str, tuple[list[Any], list[Any]]] = {}
     for row in measured.rows:
         if row["latency_ns"] is None:
             continue
-        xs, ys = curves.setdefault(row["memory"], ([], []))
+        name = row["memory"] + (f", {100 * row['reads']:.4g} % reads" if several else "")
+        xs, ys = curves.setdefault(name, ([], []))
         xs.append(row["bandwidth_gb_per_s"])
         ys.append(row["latency_ns"])
     made = lines(curves, "bandwidth (GB/s)", "latency of the probe (ns)")

@@ -15,11 +15,12 @@ from exec_support import ROOT, SMALL
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
+from cxloom.advising.profile import read_profile
 from cxloom.base.errors import InputError
 from cxloom.execution import execute, replay
 from cxloom.execution.objects import ByRule, RecordedObjects, Rule, UseOfPages, placement_by
 from cxloom.execution.result import ExecutionResult
-from cxloom.trace import DEMAND, READ, TraceBatch, capture, info
+from cxloom.trace import DEMAND, READ, WRITE, TraceBatch, capture, info
 from cxloom.trace.format import CALL
 from cxloom.trace.objects import METADATA, plain_name, recorded
 
@@ -78,6 +79,17 @@ def test_objects_have_their_names_and_their_accesses(program: str, both: Path, t
     named = sum(found[name][1] for name in ("data:table", "map:build", "heap:make_words"))
     assert named > 0.9 * total
     assert [each.accesses for each in result.objects] == sorted((n for _, n in found.values()), reverse=True)
+    # Of a written line the read that fetches it and the write-back; nobody writes what is only summed up.
+    reads = {each.name: each.reads for each in result.objects}
+    assert reads["data:table"] == pytest.approx(0.5, abs=0.01)
+    assert reads["map:build"] > 0.6
+    said = tmp_path / "said.json"
+    said.write_text(json.dumps(result.to_dict()))
+    again = read_profile(said)
+    assert [(each.name, each.bytes, each.accesses, each.reads) for each in again.objects] == [
+        (each.name, each.bytes, each.accesses, each.reads) for each in result.objects
+    ]
+    assert (again.page, again.threads) == (4096, 1)
     captured = tmp_path / "captured.parquet"
     capture([program], captured, caches=SMALL, region="marks")
     assert uses(replay(captured, system))["data:table"] == found["data:table"]
@@ -191,8 +203,9 @@ def test_uses_are_counted_by_object() -> None:
     use = UseOfPages(4096)
     pages = np.array([0, 2, 2, 3, 5, 9])
     use.add(TraceBatch.of(pages * 4096 + 64, READ), 6)
-    found = [(each.name, each.bytes, each.accesses) for each in use.by_object(Few())]
-    assert found == [("a", 12288, 2), ("b", 4096, 2), ("c", 8192, 1)]
+    use.add(TraceBatch.of(np.array([2, 2]) * 4096, WRITE), 6)
+    found = [(each.name, each.bytes, each.accesses, each.reads) for each in use.by_object(Few())]
+    assert found == [("b", 4096, 4, 0.5), ("a", 12288, 2, 1.0), ("c", 8192, 1, 1.0)]
 
 
 def test_addresses_say_which_rule_they_go_by() -> None:

@@ -201,6 +201,8 @@ class Advice:
 def advise(
     system: System | str | os.PathLike[str],
     *,
+    profile: str | os.PathLike[str] | None = None,
+    host: str | None = None,
     jobs: int | None = None,
     watch: Watch = unwatched,
     overrides: Sequence[Override] = (),
@@ -212,6 +214,8 @@ def advise(
 
     Args:
         system: a `System`, a spec file, or the name of a preset.
+        profile: a file with the objects of a program, as `cxloom exec --out` writes it, in place of the workload's.
+        host: of a `profile`, the device that runs the program; the only one that makes requests if nothing is said.
         jobs: runs at a time; by default one for each processor.
         watch: is called now and then with the progress of the runs.
         overrides: values set in the system first.
@@ -221,6 +225,8 @@ def advise(
     """
     if not isinstance(system, System):
         system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
+    if profile is not None:
+        overrides = [*overrides, *_of_profile(system, profile, host, overrides)]
     resolved = system.resolve(overrides)
     from cxloom.system.simulation import build, refuse_without_work
 
@@ -268,6 +274,19 @@ def advise(
     )
     title = str(spec.get("name", "system"))
     return Advice(title, nodes, objects, outcomes, best, place, placed.plain(), notes)
+
+
+def _of_profile(
+    system: System, file: str | os.PathLike[str], host: str | None, overrides: Sequence[Override]
+) -> list[Override]:
+    """The objects of a file as the workload of a system."""
+    from cxloom.advising.profile import check_host, read_profile
+    from cxloom.measure import chosen
+
+    bench = Bench(system, overrides=overrides)
+    check_host(bench, host)
+    values = read_profile(file).overrides(bench, chosen(bench, host))
+    return [Override.of(key, value) for key, value in values.items()]
 
 
 def proposed(outcomes: Sequence[Outcome]) -> Outcome:

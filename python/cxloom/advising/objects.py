@@ -76,7 +76,7 @@ def objects_of_program(
             path="--replay",
         )
     return [
-        PlacedObject(host, use.name, use.bytes, (float(use.accesses),), threads=threads, page=page)
+        PlacedObject(host, use.name, use.bytes, (float(use.accesses),), use.reads, threads=threads, page=page)
         for use in uses
     ]
 

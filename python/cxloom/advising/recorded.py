@@ -11,7 +11,8 @@ from typing import Any
 from cxloom.advising.advice import TITLES, Advice, Outcome, addresses_of, measured, proposed, uniform
 from cxloom.advising.objects import objects_of_program
 from cxloom.advising.policies import NodeProfile, Proposal, nearest, oli, optimum
-from cxloom.base.errors import InputError, SimulationError
+from cxloom.advising.profile import check_host
+from cxloom.base.errors import SimulationError
 from cxloom.base.filenames import file_name
 from cxloom.execution import replay
 from cxloom.execution.objects import Rule
@@ -50,10 +51,7 @@ def advise_recorded(
     resolved = system.resolve(overrides)
     whole = System.from_yaml(json.dumps(resolved.plain()))
     bench = Bench(whole, jobs=jobs, watch=watch)
-    if host is None and len(bench.requesters) > 1:
-        raise InputError(
-            "which device runs the program?", allowed=" or ".join(bench.requesters), path="--host"
-        )
+    check_host(bench, host)
     name = chosen(bench, host)
     first = replay(trace, [whole], host=name, pages=[{"kind": "preferred"}], watch=watch_replay)
     threads = int(first.executions[0].core["threads"])

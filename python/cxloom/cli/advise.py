@@ -37,8 +37,18 @@ def advise(
             "of the workload's.",
         ),
     ] = None,
+    objects: Annotated[
+        str | None,
+        typer.Option(
+            "--objects",
+            metavar="FILE",
+            help="Objects of a program, from the .json of `cxloom exec --out` or a profile of that form, and not of "
+            "the workload's.",
+        ),
+    ] = None,
     host: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of --replay: the device that runs the program.")
+        str | None,
+        typer.Option(metavar="NAME", help="Of --replay and --objects: the device that runs the program."),
     ] = None,
     jobs: RunsAtATime = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
@@ -57,8 +67,12 @@ def advise(
     from cxloom.advising.advice import advise as advised
 
     check_forms(map(Path, out), "advice", FORMS)
-    if host is not None and trace is None:
-        raise InputError("--host has no effect without --replay", path="--host")
+    if host is not None and trace is None and objects is None:
+        raise InputError("--host has no effect without --replay or --objects", path="--host")
+    if trace is not None and objects is not None:
+        raise InputError(
+            "a trace has its objects itself", allowed="one of --replay and --objects", path="--objects"
+        )
     if trace is not None and any(file.endswith(".yaml") for file in out):
         raise InputError("a recorded program has no spec to write", allowed=".json", path="--out")
     check_writable(map(Path, out))
@@ -66,7 +80,9 @@ def advise(
     overrides = [Override.parse(text) for text in sets]
     with SweepBar(quiet, "advise") as bar:
         if trace is None:
-            found = advised(spec, jobs=jobs, watch=bar.update, overrides=overrides)
+            found = advised(
+                spec, profile=objects, host=host, jobs=jobs, watch=bar.update, overrides=overrides
+            )
         else:
             from cxloom.advising.recorded import advise_recorded
 

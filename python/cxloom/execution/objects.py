@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom.base.errors import InputError
 from cxloom.spec.node import Origin
 from cxloom.spec.reader import read_value
-from cxloom.trace.format import TraceBatch, reaches_memory
+from cxloom.trace.format import READ, TraceBatch, reaches_memory
 from cxloom.trace.objects import Directory
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class ObjectUse:
     """Bytes of its pages that were touched."""
     accesses: int
     """Beyond the caches of the cores."""
+    reads: float = 1.0
+    """Share of reads among them."""
 
 
 class UseOfPages:
@@ -66,6 +68,7 @@ class UseOfPages:
 
         self._page = page
         self._counts: NDArray[np.int64] = np.zeros(1024, dtype=np.int64)
+        self._reads: NDArray[np.int64] = np.zeros(1024, dtype=np.int64)
 
     def add(self, batch: TraceBatch, frames: int) -> None:
         """The accesses of a batch to frames below so many."""
@@ -73,22 +76,29 @@ class UseOfPages:
 
         if frames > len(self._counts):
             self._counts = np.concatenate([self._counts, np.zeros(frames, dtype=np.int64)])
+            self._reads = np.concatenate([self._reads, np.zeros(frames, dtype=np.int64)])
         of = batch.address // np.uint64(self._page)
-        np.add.at(self._counts, of[of < frames].astype(np.int64), 1)
+        known = of < frames
+        np.add.at(self._counts, of[known].astype(np.int64), 1)
+        np.add.at(self._reads, of[known & (batch.kind == READ)].astype(np.int64), 1)
 
     def by_object(self, directory: Directory) -> tuple[ObjectUse, ...]:
         """The objects that are accessed, those with the most accesses first."""
         import numpy as np
 
         names = directory.of_frames()
-        counts = np.zeros(len(names), dtype=np.int64)
-        known = self._counts[: len(names)]
-        counts[: len(known)] = known
+
+        def of_names(by_page: NDArray[np.int64]) -> NDArray[np.int64]:
+            counts = np.zeros(len(names), dtype=np.int64)
+            known = by_page[: len(names)]
+            counts[: len(known)] = known
+            return np.bincount(names, weights=counts, minlength=len(directory.names)).astype(np.int64)
+
         pages = np.bincount(names, minlength=len(directory.names))
-        accesses = np.bincount(names, weights=counts, minlength=len(directory.names)).astype(np.int64)
+        counted = zip(directory.names, pages, of_names(self._counts), of_names(self._reads), strict=True)
         uses = [
-            ObjectUse(name, int(page) * self._page, int(count))
-            for name, page, count in zip(directory.names, pages, accesses, strict=True)
+            ObjectUse(name, int(page) * self._page, int(count), float(reads / count))
+            for name, page, count, reads in counted
             if count
         ]
         return tuple(sorted(uses, key=lambda each: (-each.accesses, each.name)))

@@ -143,6 +143,7 @@ def execute(
         regions,
         use.by_object(objects) if objects is not None else (),
         names,
+        core.page_bytes,
     )
 
 
@@ -234,6 +235,7 @@ def replay(
         regions,
         use.by_object(objects) if objects is not None else (),
         of_threads.in_metadata(reader.metadata),
+        frame,
     )
 
 

@@ -213,6 +213,8 @@ class ExecutionResult:
     """The use of each object (:mod:`cxloom.trace.objects`), the most used first; none if a trace does not say."""
     threads: tuple[ThreadName, ...] = ()
     """The names of the program's threads; none if a trace does not say."""
+    page_bytes: int = 4096
+    """Bytes of a page of the program."""
 
     def errors(self) -> dict[str, str]:
         """Systems that answered accesses of the program without data, and how many: its time there means nothing."""
@@ -228,6 +230,8 @@ class ExecutionResult:
             "accesses": self.accesses,
             **({} if self.translation is None else {"tlb": self.translation.to_dict(self.instructions)}),
             "notes": list(self.notes),
+            "page_bytes": self.page_bytes,
+            "threads": int(self.executions[0].core.get("threads", 1)),
             "objects": [asdict(each) for each in self.objects],
             "systems": [
                 {

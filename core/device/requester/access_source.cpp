@@ -37,21 +37,29 @@ void AccessSource::begin(Work work, bool may_be_empty) {
   arrivals_.begin(work_);
 }
 
+// What few works need, or only the last access, is out of the way of the others.
+void AccessSource::fetch(const RequestCount& made, Time now) {
+  const bool may_have_more = reactive_ ? goes_on(made, now) : !enough(made);
+  has_next_ = may_have_more && work_.stream->next(next_);
+  has_gaps_ |= next_.instruction_gap != 0;
+  if (reactive_) [[unlikely]]
+    gives_at_ = has_next_ ? std::nullopt : reactive_->gives_at();
+  exhausted_ = false;
+  if (!has_next_) [[unlikely]]
+    ended(made, may_have_more);
+  else if (work_.timestamps) [[unlikely]] take_timestamp(made);
+  earliest_ = earliest_issue(made);
+}
+
 // Where work goes by answers, what was begun is brought to its end.
-bool AccessSource::may_have_more(const RequestCount& made, Time now) {
-  if (!reactive_) return !enough(made);
+bool AccessSource::goes_on(const RequestCount& made, Time now) {
   reactive_->at(now);
   if (made.enough()) reactive_->finish();
   return !ceased_;
 }
 
-void AccessSource::fetch(const RequestCount& made, Time now) {
-  const bool may_have_more = this->may_have_more(made, now);
-  has_next_ = may_have_more && work_.stream->next(next_);
-  has_gaps_ |= next_.instruction_gap != 0;
-  if (reactive_) [[unlikely]]
-    gives_at_ = has_next_ ? std::nullopt : reactive_->gives_at();
-  exhausted_ = !has_next_ && (!may_have_more || !work_.stream->open());
+void AccessSource::ended(const RequestCount& made, bool may_have_more) {
+  exhausted_ = !may_have_more || !work_.stream->open();
   if (exhausted_ && !made.counting() && made.issued() <= work_.warmup &&
       !(may_be_empty_ && work_.warmup == 0)) {
     throw InputError({"the work ends during the warm-up",
@@ -60,15 +68,15 @@ void AccessSource::fetch(const RequestCount& made, Time now) {
                       {}},
                      work_.name);
   }
-  if (has_next_ && work_.timestamps) {
-    if (!next_.timed) {
-      throw InputError(
-          {"access " + std::to_string(made.issued()) + " has no timestamp", {}, "replay: closed", {}},
-          work_.name);
-    }
-    arrivals_.at_timestamp(next_.timestamp);
+}
+
+void AccessSource::take_timestamp(const RequestCount& made) {
+  if (!next_.timed) {
+    throw InputError(
+        {"access " + std::to_string(made.issued()) + " has no timestamp", {}, "replay: closed", {}},
+        work_.name);
   }
-  earliest_ = earliest_issue(made);
+  arrivals_.at_timestamp(next_.timestamp);
 }
 
 inline Time AccessSource::earliest_issue(const RequestCount& made) const {

@@ -68,7 +68,9 @@ class AccessSource {
 
  private:
   Time earliest_issue(const RequestCount& made) const;
-  bool may_have_more(const RequestCount& made, Time now);
+  bool goes_on(const RequestCount& made, Time now);
+  void ended(const RequestCount& made, bool may_have_more);
+  void take_timestamp(const RequestCount& made);
 
   // First what every request touches.
   bool has_next_ = false;

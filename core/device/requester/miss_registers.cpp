@@ -66,17 +66,21 @@ std::deque<CoreAccess*>& MissRegisters::queue_of(const CoreAccess& access) {
   return access.urgent ? urgent_ : waiting_prefetches_;
 }
 
+inline void MissRegisters::grant_from(std::deque<CoreAccess*>& queue) {
+  while (!queue.empty() && has_room(*queue.front())) {
+    CoreAccess& first = *queue.front();
+    queue.pop_front();
+    grant(first);
+    granted_.push_back(&first);
+  }
+}
+
 void MissRegisters::grant_what_can_be() {
   // What is granted may lead to an urgent one.
   do {
-    for (std::deque<CoreAccess*>* const queue : {&urgent_, &waiting_, &waiting_prefetches_}) {
-      while (!queue->empty() && has_room(*queue->front())) {
-        CoreAccess& first = *queue->front();
-        queue->pop_front();
-        grant(first);
-        granted_.push_back(&first);
-      }
-    }
+    grant_from(urgent_);
+    grant_from(waiting_);
+    grant_from(waiting_prefetches_);
   } while (!urgent_.empty() && has_room(*urgent_.front()));
 }
 

@@ -38,6 +38,7 @@ class MissRegisters {
   bool has_room(const CoreAccess& access) const;
   void enter(CoreAccess& access);
   void grant(CoreAccess& access);
+  void grant_from(std::deque<CoreAccess*>& queue);
   void grant_what_can_be();
   std::deque<CoreAccess*>& queue_of(const CoreAccess& access);
 

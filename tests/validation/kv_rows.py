@@ -151,6 +151,40 @@ def tier_rows() -> Iterator[Turn]:
     yield turn(f"{key}.latency", f"{far}.latency", ("0ns", "5ms"), RISES, LOAD, slow)
 
 
+def fabric_rows() -> Iterator[Turn]:
+    """A fabric that the blocks move over: two servers and two pools, each near one time and far another."""
+    framed = {"header": "24B", "data_header": "24B", "port_delay": "20ns"}
+    engine = {"kind": "gpu", "peer_to_peer": True, "streams": 2, "posted": 1024}
+    pool = {"kind": "memory", "capacity": "64GiB"}
+    ends = {"host": "64GB/s", "gpu[*]": "28GB/s", "slow[*]": "4GB/s", "near": "28GB/s", "far": "2GB/s"}
+    fabric = {
+        "devices": {
+            "host": {"kind": "host"},
+            "sw": {"kind": "switch"},
+            "gpu[0-1]": engine,
+            "slow[0-1]": engine,
+            "near": pool,
+            "far": pool,
+        },
+        "links": [
+            {"between": [end, "sw"], "bandwidth": bandwidth, **framed} for end, bandwidth in ends.items()
+        ],
+        "address_map": [{"to": "near"}, {"to": "far"}],
+    }
+    base = changed(
+        BASE,
+        ("fabric", fabric),
+        ("servers.devices", ["gpu0", "gpu1"]),
+        ("tiers", [{"name": "pool", "blocks": 400, "shared": True, "devices": ["near"]}]),
+        ("recompute", "never"),
+        ("loads", "first"),
+    )
+    yield turn("kv.fabric", "fabric.links.3.bandwidth", ("2GB/s", "28GB/s"), FALLS, LOAD, base)
+    yield turn("kv.tiers.devices", "tiers.0.devices", (["far"], ["near"]), FALLS, LOAD, base)
+    behind = (["slow0", "slow1"], ["gpu0", "gpu1"])
+    yield turn("kv.servers.devices", "servers.devices", behind, FALLS, LOAD, base)
+
+
 def run_rows() -> Iterator[Turn]:
     """What holds for all."""
     yield turn("kv.name", "name", ("one", "other"), DIFFERS, measure("name"))
@@ -182,5 +216,6 @@ def kv_rows() -> Iterator[Turn]:
     yield from request_rows()
     yield from server_rows()
     yield from tier_rows()
+    yield from fabric_rows()
     yield from run_rows()
     yield from policy_rows()

@@ -1,5 +1,6 @@
 #include "results/task_links.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -8,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "component/dma_initiator.hpp"
+#include "component/transfer_engine.hpp"
 #include "interconnect/link/end.hpp"
 #include "system/model/system.hpp"
 #include "system/model/way_name.hpp"
@@ -59,6 +62,20 @@ class LinkUse {
   std::map<std::string, BytesByObject> use_;
 };
 
+/// Where bytes go between a device and a memory, in the order in which they pass: a DMA engine reaches the
+/// memories that are no peers of it through its host.
+std::vector<std::uint32_t> stations(const System& system, const TaskLane& lane, std::uint32_t device,
+                                    NodeId memory) {
+  std::vector<std::uint32_t> way{device};
+  if (lane.kind == LaneKind::kEngine) {
+    const DmaInitiator* const engine = system.roles().of<TransferEngine>(NodeId{device})->dma();
+    if (engine && std::ranges::find(engine->peer_nodes(), memory) == engine->peer_nodes().end())
+      way.push_back(engine->host_node().index());
+  }
+  if (way.back() != memory.index()) way.push_back(memory.index());
+  return way;
+}
+
 }  // namespace
 
 Value use_of_links(const System& system, const TaskPlayer& player) {
@@ -67,7 +84,8 @@ Value use_of_links(const System& system, const TaskPlayer& player) {
   for (std::uint32_t i = 0; i < player.records().size(); ++i) {
     const Task& task = player.graph().tasks()[i];
     if (!player.records()[i].over() || task.ranges.empty()) continue;
-    const std::uint32_t device = system.component(player.graph().lanes()[task.lane].device).id().index();
+    const TaskLane& lane = player.graph().lanes()[task.lane];
+    const std::uint32_t device = system.component(lane.device).id().index();
     for (const TaskRange& range : task.ranges) {
       std::vector<std::uint64_t> by_node;
       by_node.assign(objects.nodes(range.object), 0);
@@ -77,10 +95,11 @@ Value use_of_links(const System& system, const TaskPlayer& player) {
         for (std::size_t j = 0; j < targets.size(); ++j) {
           const std::uint64_t part =
               by_node[node] * (j + 1) / targets.size() - by_node[node] * j / targets.size();
-          const std::uint32_t memory = targets[j].id.index();
-          const Flow flow =
-              range.writes ? Flow{device, memory, range.object} : Flow{memory, device, range.object};
-          flows[flow] += part;
+          const std::vector<std::uint32_t> way = stations(system, lane, device, targets[j].id);
+          for (std::size_t k = 1; k < way.size(); ++k) {
+            flows[range.writes ? Flow{way[k - 1], way[k], range.object}
+                               : Flow{way[k], way[k - 1], range.object}] += part;
+          }
         }
       }
     }

@@ -143,21 +143,35 @@ def test_a_copy_is_checked_from_end_to_end(cxloom: Any, tmp_path: Path, command:
     assert done.code == 0, done.err
 
 
+def copied(system: str, way: dict[str, str], **run: object) -> cx.Result:
+    """A graph of one copy of 4 MiB between an object in the memory of a system and its GPU."""
+    copy = {"name": "copy", "kind": "copy", "bytes": "4MiB", "on": "gpu"} | way
+    spec = cx.System.from_yaml(SYSTEMS[system]).set("workload", {}).set("run", run).set("tasks.exact", True)
+    place = {"kind": "bind", "nodes": ["cxl"]}
+    spec = spec.set("tasks.objects", [{"name": "w", "size": "4MiB", "addresses": place}])
+    return cx.run(spec.set("tasks.graph", [copy]))
+
+
+IN, OUT = {"from": "w", "to": "gpu"}, {"from": "gpu", "to": "w"}
+
+
 def test_a_long_copy_of_a_task_is_no_livelock() -> None:
-    """Nobody is told of its requests: 4 MiB cross the links in many times as many messages as may pass in silence."""
-    system = (
-        cx.System.from_yaml(SYSTEMS["peer to peer"])
-        .set("workload", {})
-        .set("run", {"livelock_deliveries": 100})
-        .set("tasks.exact", True)
-        .set(
-            "tasks.objects", [{"name": "w", "size": "4MiB", "addresses": {"kind": "bind", "nodes": ["cxl"]}}]
-        )
-        .set(
-            "tasks.graph",
-            [{"name": "up", "kind": "copy", "from": "w", "to": "gpu", "bytes": "4MiB", "on": "gpu"}],
-        )
-    )
-    result = cx.run(system)
+    """Nobody is told of its requests, and many times as many messages pass as may pass in silence."""
+    result = copied("peer to peer", IN, livelock_deliveries=100)
     assert not result.truncated
-    assert result["tasks"]["per_task"]["up"]["bytes"] == 4 << 20
+    assert result["tasks"]["per_task"]["copy"]["bytes"] == 4 << 20
+
+
+@pytest.mark.parametrize(
+    ("system", "way", "links"),
+    [
+        ("through the host", IN, {"cxl->host", "host->gpu"}),
+        ("through the host", OUT, {"gpu->host", "host->cxl"}),
+        ("peer to peer", IN, {"cxl->sw", "sw->gpu"}),
+        ("peer to peer", OUT, {"gpu->sw", "sw->cxl"}),
+    ],
+)
+def test_a_copy_of_a_task_is_on_each_link_of_its_way(
+    system: str, way: dict[str, str], links: set[str]
+) -> None:
+    assert copied(system, way)["tasks"]["per_link"] == {link: {"w": 4 << 20} for link in links}

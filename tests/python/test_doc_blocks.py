@@ -20,6 +20,7 @@ import pytest
 from command_lines import wrong_in
 
 import cxloom as cx
+from cxloom.advising.profile import read_profile
 from cxloom.spec import presets
 from cxloom.spec.resolve import Override
 from cxloom.study.shipped import find
@@ -65,10 +66,16 @@ def of(*languages: str) -> list[Block]:
 
 def test_every_block_has_a_language_that_is_tried() -> None:
     assert len(BLOCKS) > 80
-    known = {"yaml", "sh", "console", "python", "text", "", "cpp", "c"}
+    known = {"yaml", "json", "sh", "console", "python", "text", "", "cpp", "c"}
     assert {each.language for each in BLOCKS} <= known
     fences = sum(page.read_text(encoding="utf-8").count("```") for page in PAGES)
     assert fences == 2 * len(BLOCKS), "a block whose fence is no line of its own"
+
+
+@pytest.mark.parametrize("block", of("json"), ids=str)
+def test_profiles_of_objects_can_be_read(block: Block, tmp_path: Path) -> None:
+    (tmp_path / "app.json").write_text(block.text)
+    assert [each.name for each in read_profile(tmp_path / "app.json").objects] == ["data:table", "map:build"]
 
 
 # --- specs ---

@@ -39,6 +39,18 @@ def test_copies_that_caches_could_miss_are_refused_beforehand(tmp_path: Path, cx
     assert "tasks.graph[0]" in checked.err
 
 
+def test_all_of_a_copy_is_looked_at_beforehand(tmp_path: Path) -> None:
+    """An object in one memory, half of which caches may hold while nobody keeps it coherent."""
+    spec = with_gpu({"name": "c", "kind": "copy", "from": "a", "to": "gpu", "bytes": "1MiB"})
+    spec["devices"]["host"]["cache"] = {"size": "64KiB"}
+    spec["devices"]["pool"]["dcoh"] = {"filter": {"entries": 65536}}
+    first = {"to": ["pool"], "size": "512KiB", "coherence": "hdm-db"}
+    spec["address_map"] = [first, *spec["address_map"]]
+    said = refused(tmp_path, spec)
+    assert "nobody keeps coherent" in said
+    assert "tasks.graph[0]" in said
+
+
 def test_a_copy_fits_into_the_memory_of_its_device(tmp_path: Path) -> None:
     into: Spec = {"name": "c", "kind": "copy", "from": "a", "to": "gpu", "bytes": "2MiB"}
     assert "at most 1MiB, its hbm.capacity" in refused(tmp_path, with_gpu(into))

@@ -28,11 +28,12 @@ class DmaTask final : public Transfer, public Activity {
         kernel_(kernel),
         observer_(observer) {}
 
-  /// Throws InputError if the engine may not move all of it. What repeats is looked at once.
+  /// Throws InputError if the engine may not move all of it. Turns of pages in several nodes are looked at
+  /// once.
   void check(const DmaInitiator& engine) const {
     for (std::uint64_t from = at_; from < end_; from = object_.even_until(from)) {
       const std::uint64_t even = std::min(object_.even_until(from), end_);
-      const std::uint64_t turn = std::min(from + object_.turn(from), even);
+      const std::uint64_t turn = object_.turn(from) > 1 ? std::min(from + object_.turn(from), even) : even;
       for (std::uint64_t next = from; next < turn;) {
         const PlacedObject::Place place = object_.place(next);
         const std::uint64_t bytes = std::min(place.room, turn - next);

@@ -228,6 +228,21 @@ std::uint64_t LineTask::turn() const {
   return static_cast<std::uint64_t>(static_cast<double>(lines) * share_of_part) * threads_.size();
 }
 
+// Which nodes are used at the same time hangs on where one part is in its turn when the first is at the
+// beginning of its own: that stays, as both go on alike.
+std::uint64_t LineTask::phase(const Thread& thread, std::size_t part) const {
+  if (parts_[part].lines != parts_[0].lines) return 0;
+  const std::uint64_t done = copies_ ? thread.made : thread.done[0];
+  const auto offset = [&](std::size_t i) {
+    const std::uint64_t line = (thread.first[i] + done) % parts_[i].room;
+    return parts_[i].offset + line * kLineBytes;
+  };
+  const PlacedObject& one = *parts_[0].object;
+  const PlacedObject& other = *parts_[part].object;
+  const std::uint64_t common = std::gcd(one.turn(offset(0)), other.turn(offset(part)));
+  return (other.phase(offset(part)) % common + common - one.phase(offset(0)) % common) % common;
+}
+
 std::string LineTask::sort() const {
   std::string text = copies_ ? "copy" : task_.random ? "random" : "sequential";
   text += " on " + host_.lane + " " + std::to_string(threads_.size());
@@ -241,6 +256,7 @@ std::string LineTask::sort() const {
       std::string before;
       for (const Thread& thread : threads_) {
         std::string mix = part.object->mix(part.offset + line_at(thread, i) * kLineBytes);
+        if (i > 0) mix += "+" + std::to_string(phase(thread, i));
         if (mix != before) text += mix;
         before = std::move(mix);
       }

@@ -78,6 +78,7 @@ class LineTask final : public Activity {
   /// How long so many lines take at its pace.
   Time take(const Thread& thread, std::uint64_t lines) const;
   std::uint64_t line_at(const Thread& thread, std::size_t part) const;
+  std::uint64_t phase(const Thread& thread, std::size_t part) const;
 
   const Task& task_;
   LineTaskHost host_;

@@ -137,6 +137,10 @@ std::uint64_t PlacedObject::turn(std::uint64_t offset) const {
   return alone ? 1 : chunk.period.size() << page_bits_;
 }
 
+std::uint64_t PlacedObject::phase(std::uint64_t offset) const {
+  return (offset - (chunk_of(offset >> page_bits_).first << page_bits_)) % turn(offset);
+}
+
 std::string PlacedObject::mix_of(std::uint64_t offset, std::uint64_t bytes) const {
   std::vector<std::uint64_t> by_node(nodes_.size(), 0);
   add_bytes(offset, bytes, by_node);

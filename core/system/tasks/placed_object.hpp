@@ -39,6 +39,8 @@ class PlacedObject {
   std::uint64_t even_until(std::uint64_t offset) const;
   /// Bytes after which that way begins again; 1: all its pages are in one node.
   std::uint64_t turn(std::uint64_t offset) const;
+  /// Where in such a turn the offset is.
+  std::uint64_t phase(std::uint64_t offset) const;
   /// What way that is, for all objects with these nodes: the same text is the same way.
   std::string mix(std::uint64_t offset) const;
   /// The nodes of all the bytes from the offset on, as `add_bytes` counts them, and how many are in each.

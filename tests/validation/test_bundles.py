@@ -165,3 +165,45 @@ def test_bundles_are_still_checked_for_circles() -> None:
         "workload": {f"host{i}": {"pattern": "random", "requests": 10, "footprint": "1MiB"} for i in names},
     }
     assert _core.check(spec, {})["deadlock"]["possible"]
+
+
+def test_bundles_are_one_way_each_to_two_neighbours() -> None:
+    """Two memories behind two spines have a spine each, with one link to it as with two."""
+    bandwidths = []
+    for ports in ({}, {"count": 2, "bundle": True}):
+        spec: Spec = {
+            "devices": {
+                "host": {"kind": "host", "queue": 4096},
+                "leaf[0-1]": {"kind": "switch"},
+                "spine[0-1]": {"kind": "switch"},
+                "mem[0-1]": {
+                    "kind": "memory",
+                    "capacity": "4GiB",
+                    "queue": 4096,
+                    "media": {"kind": "fixed", "latency": "10ns"},
+                },
+            },
+            "links": [
+                {"between": ["host", "leaf0"]},
+                {"between": ["leaf[*]", "spine[*]"], "phy": "pcie7-x2", **ports},
+                {"between": ["leaf1", "mem[*]"]},
+            ],
+            "address_map": [{"to": "mem[*]", "interleave": "4KiB"}],
+            "workload": {
+                "host": {"pattern": "random", "reads": 0.0, "requests": 20_000, "footprint": "1GiB"}
+            },
+            "run": {"warmup": 10_000},
+        }
+        bandwidths.append(cx.run(cx.System.from_yaml(json.dumps(spec))).bandwidth)
+    one = bound("256B", "pcie7-x2", 0.0)
+    assert bandwidths == [pytest.approx(2 * one, rel=0.01), pytest.approx(4 * one, rel=0.01)]
+
+
+def test_a_bundle_at_a_root_port_is_refused() -> None:
+    spec = accelerator(2)
+    spec["devices"]["port"] = {"kind": "root-port"}
+    spec["links"][0]["between"] = ["port", "gpu"]
+    spec["links"].append({"between": ["host", "port"]})
+    with pytest.raises(InputError, match="bundled ports at a root port") as raised:
+        run(spec)
+    assert "bundle" in str(raised.value)

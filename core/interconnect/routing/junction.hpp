@@ -32,6 +32,10 @@ class Junction {
   std::uint32_t load(std::size_t way, Channel which) const {
     return component_ ? component_->port(ports_[way]).load(which) : 0;
   }
+  /// This place, with some of its ways alone.
+  Junction among(std::span<const std::uint16_t> ports) const {
+    return {table_, node_, target_, ports, component_};
+  }
   /// This place on the way to another node.
   Junction toward(std::uint32_t target) const {
     return {table_, node_, target, table_.next_hops(node_, target), component_};

@@ -39,7 +39,14 @@ std::vector<std::uint32_t> rank_strides(const Topology& topology, std::uint32_t 
   std::vector<std::uint32_t> strides(topology.size(), 1);
   for (const std::uint32_t node : levels.nodes) {
     if (!topology.node(node).forwards) continue;
-    const auto leads_up = [&](const Topology::Hop& hop) { return levels.of[hop.to] > levels.of[node]; };
+    // The links of a bundle are one way.
+    const auto leads_up = [&](const Topology::Hop& hop) {
+      const auto is_before = [&](const Topology::Hop& other) {
+        return other.to == hop.to && other.link < hop.link;
+      };
+      if (hop.bundled && std::ranges::any_of(topology.hops(node), is_before)) return false;
+      return levels.of[hop.to] > levels.of[node];
+    };
     const std::uint64_t stride =
         std::uint64_t{strides[node]} *
         static_cast<std::uint64_t>(std::ranges::count_if(topology.hops(node), leads_up));

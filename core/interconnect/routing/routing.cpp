@@ -17,20 +17,36 @@ Router::Router(const Topology& topology, const RouteTable& table, std::unique_pt
       spreads_(strategy_->spreads_over_parallel_links()) {
   std::vector<bool> parallel(topology.size(), false);
   std::vector<std::uint32_t> seen_from(topology.size(), ~std::uint32_t{0});
+  std::vector<bool> bundled(topology.size(), false);
   bool any = false;
+  bool any_bundled = false;
   for (std::uint32_t node = 0; node < topology.size(); ++node) {
     for (const Topology::Hop& hop : topology.hops(node)) {
       if (seen_from[hop.to] == node && (spreads_ || hop.bundled)) any = parallel[node] = true;
+      if (hop.bundled) any_bundled = bundled[node] = true;
       seen_from[hop.to] = node;
     }
   }
   if (any) parallel_ = std::move(parallel);
+  if (any_bundled) bundled_ = std::move(bundled);
 }
 
 // The choice of a plug-in's strategy may be anything.
 void Router::refuse(std::size_t chosen, const Junction& here) {
   throw InternalError("the routing strategy chose way " + std::to_string(chosen) + " of " +
                       std::to_string(here.ways()) + ", which begin at 0");
+}
+
+// A bundle is one way, the first of its links that works, whatever its ports are.
+std::uint16_t Router::decide_among_bundles(const Message& message, const Junction& here) {
+  const auto hops = topology_.hops(here.node());
+  std::vector<std::uint16_t> ways;
+  for (std::size_t i = 0; i < here.ways(); ++i) {
+    const Topology::Hop& hop = hops[here.port(i)];
+    const auto is_same = [&](std::uint16_t way) { return hops[way].to == hop.to; };
+    if (!hop.bundled || std::ranges::none_of(ways, is_same)) ways.push_back(here.port(i));
+  }
+  return ways.size() == 1 ? ways.front() : decide_among_ports(message, here.among(ways));
 }
 
 // At both ends of parallel links their ports are in the order of the links,

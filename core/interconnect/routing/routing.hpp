@@ -60,11 +60,18 @@ class Router final : public Routes {
   }
   /// Parallel links aside.
   std::uint16_t decide(const Message& message, const Junction& here) {
+    if (has_bundles(here.node())) [[unlikely]]
+      return decide_among_bundles(message, here);
+    return decide_among_ports(message, here);
+  }
+  std::uint16_t decide_among_ports(const Message& message, const Junction& here) {
     const std::size_t chosen = strategy_->choose(message, here);
     if (chosen >= here.ways()) [[unlikely]]
       refuse(chosen, here);
     return here.port(chosen);
   }
+  std::uint16_t decide_among_bundles(const Message& message, const Junction& here);
+  bool has_bundles(std::uint32_t node) const { return !bundled_.empty() && bundled_[node]; }
   /// Over which messages are spread.
   bool has_parallel_links(std::uint32_t node) const { return !parallel_.empty() && parallel_[node]; }
   bool parallel(std::uint32_t node, std::uint16_t port, std::uint16_t other) const {
@@ -83,6 +90,7 @@ class Router final : public Routes {
   bool detours_;
   bool spreads_;                // over parallel links; over those of a bundle in any case
   std::vector<bool> parallel_;  // by node: several links lead to one other; empty: nothing is spread
+  std::vector<bool> bundled_;   // by node: some of these are a bundle; empty: none is
   std::set<std::vector<std::uint16_t>> bundles_;  // ports of parallel links, of which somebody was told
   VirtualChannelPlan plan_;
   std::span<const std::unique_ptr<Component>> components_;

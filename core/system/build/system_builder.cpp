@@ -63,7 +63,8 @@ RoutingContext routing_context(const Spec& spec, const Topology& topology) {
 }
 
 // The links of a bundle are one logical port: nothing else may join its two devices.
-void check_bundles(const std::vector<Spec::Link>& links) {
+void check_bundles(const Spec& spec) {
+  const std::vector<Spec::Link>& links = spec.links;
   std::map<std::pair<std::string, std::string>, std::size_t> first;
   for (std::size_t i = 0; i < links.size(); ++i) {
     const auto [a, b] = std::minmax(links[i].a, links[i].b);
@@ -74,6 +75,19 @@ void check_bundles(const std::vector<Spec::Link>& links) {
                       "a bundle alone between two devices, with count for its ports",
                       {}},
                      indexed("links", i));
+  }
+  for (const Spec::Device& device : spec.devices) {
+    if (device.kinded.kind != "root-port") continue;
+    const auto joins = [&](const Spec::Link& link) {
+      return link.params->bundle && (link.a == device.name || link.b == device.name);
+    };
+    const auto link = std::ranges::find_if(links, joins);
+    if (link == links.end()) continue;
+    throw InputError({"bundled ports at a root port, whose queue asks for one link at a time",
+                      "'" + device.name + "'",
+                      "one wider link, or a host or switch at that end of the bundle",
+                      {}},
+                     indexed("links", static_cast<std::size_t>(link - links.begin())) + ".bundle");
   }
 }
 
@@ -121,7 +135,7 @@ void SystemBuilder::make_components() {
 }
 
 void SystemBuilder::make_links() {
-  check_bundles(spec_.links);
+  check_bundles(spec_);
   std::vector<std::size_t> ports(parts_->devices.all().size(), 0);
   std::unordered_map<std::string, int> names;  // how many links would have this name
   parts_->links.reserve(spec_.links.size());

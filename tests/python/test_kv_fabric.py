@@ -265,3 +265,111 @@ def test_a_fabric_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "fabric.yaml").write_text(json.dumps(spec["fabric"]).replace('"posted"', '"postd"'))
     with pytest.raises(InputError, match=r"fabric\.yaml:1.*unknown key 'postd'"):
         cx.kv.serve(file)
+
+
+FRAMED = {"header": "24B", "data_header": "24B", "port_delay": "20ns"}
+ENGINE = {"kind": "gpu", "peer_to_peer": True, "streams": 4, "posted": 1024}
+
+
+def apart(servers: int, blocks: int = 16) -> list[tuple[float, int, int, list[int]]]:
+    """The prompts of `prompts`, each of those that load a long time after the one before."""
+    asked = prompts(servers, blocks)
+    return [(at + 10 * (i % servers), *rest) for i, (at, *rest) in enumerate(asked)]  # type: ignore[misc]
+
+
+def test_a_server_far_from_a_shared_tier_is_not_like_one_beside_it(tmp_path: Path) -> None:
+    """A mirror image but for the tier: gpu1 loads through the link in the middle."""
+    sides = {
+        "devices": {
+            "host": {"kind": "host"},
+            **{f"sw{i}": {"kind": "switch"} for i in range(2)},
+            **{f"pool{i}": {"kind": "memory", "capacity": "64GiB"} for i in range(2)},
+            "gpu[0-1]": ENGINE,
+            "mid": {"kind": "switch"},
+        },
+        "links": [
+            {"between": ["host", "mid"], "bandwidth": "64GB/s"},
+            *({"between": [f"gpu{i}", f"sw{i}"], "bandwidth": f"{WIRE}GB/s", **FRAMED} for i in range(2)),
+            *({"between": [f"pool{i}", f"sw{i}"], "bandwidth": f"{WIRE}GB/s", **FRAMED} for i in range(2)),
+            *({"between": [f"sw{i}", "mid"], "bandwidth": "7GB/s", **FRAMED} for i in range(2)),
+        ],
+        "address_map": [{"to": "pool0"}, {"to": "pool1"}],
+    }
+    tiers = [{"name": "pool", "blocks": 200, "shared": True, "devices": ["pool0"]}]
+    spec = serving(write_trace(tmp_path, apart(2)), 2, fabric=sides, tiers=tiers)
+    seconds = [16 * BLOCK / (rate * 1e9) for rate in (RATE, 7 * PACKET / (PACKET + HEAD))]
+    assert load_time(cx.kv.serve(spec).found) == pytest.approx(sum(seconds) / 2, rel=0.01)
+
+
+def test_ways_by_the_number_of_a_device_make_servers_differ(tmp_path: Path) -> None:
+    """Two of four servers behind two spines load: two with a spine each, or two that share one."""
+    spines = {
+        "devices": {
+            "host": {"kind": "host"},
+            "leaf[0-1]": {"kind": "switch"},
+            "spine[0-1]": {"kind": "switch"},
+            "gpu[0-3]": ENGINE,
+            "pool": {"kind": "memory", "capacity": "64GiB"},
+        },
+        "links": [
+            {"between": ["host", "leaf0"], "bandwidth": "64GB/s"},
+            {"between": ["gpu[*]", "leaf0"], "bandwidth": f"{WIRE}GB/s", **FRAMED},
+            {"between": ["leaf[*]", "spine[*]"], "bandwidth": f"{WIRE / 2}GB/s", **FRAMED},
+            {"between": ["leaf1", "pool"], "bandwidth": "100GB/s", **FRAMED},
+        ],
+        "address_map": [{"to": "pool"}],
+    }
+    took = []
+    for pair in ((0, 1), (0, 2)):
+        # Requests go to servers in turn; who does not load computes a short prompt.
+        short = [(100.0, 512, 1, [9000 + i]) for i in range(4)]
+        asked = [each if i in pair else short[i] for i, each in enumerate(prompts(4)[4:])]
+        spec = serving(write_trace(tmp_path, prompts(4)[:4] + asked), 4, fabric=spines)
+        spec["tiers"][0]["blocks"] = 400
+        took.append(float(cx.kv.serve(spec).found["ttft_s"]["parts"]["load"]))
+    assert took[1] == pytest.approx(2 * took[0], rel=0.1)
+
+
+def test_weights_by_the_name_of_a_device_make_servers_differ(tmp_path: Path) -> None:
+    weighted = {
+        "kind": "switch",
+        "queueing": "voq",
+        "arbitration": {"kind": "weighted", "weights": {"gpu0": 7, "gpu1": 1}},
+    }
+    shared = {
+        "devices": {
+            "host": {"kind": "host"},
+            "swa": weighted,
+            "swb": weighted,
+            "gpu[0-1]": ENGINE,
+            "pool[0-1]": {"kind": "memory", "capacity": "64GiB"},
+        },
+        "links": [
+            {"between": ["host", "swa"], "bandwidth": "64GB/s"},
+            {"between": ["gpu[*]", "swa"], "bandwidth": f"{WIRE}GB/s", **FRAMED},
+            {"between": ["swa", "swb"], "bandwidth": f"{WIRE / 2}GB/s", **FRAMED},
+            {"between": ["swb", "pool[*]"], "bandwidth": "100GB/s", **FRAMED},
+        ],
+        "address_map": [{"to": "pool0"}, {"to": "pool1"}],
+    }
+    tiers = [{"name": "own", "blocks": 200, "devices": ["pool0", "pool1"]}]
+    spec = serving(write_trace(tmp_path, prompts(2)), 2, fabric=shared, tiers=tiers)
+    bytes_each, rate = 16 * BLOCK, RATE / 2 * 1e9
+    # gpu0 has 7/8 of the link until its end, and gpu1 all of it then.
+    seconds = bytes_each / (rate * 7 / 8), 2 * bytes_each / rate
+    assert load_time(cx.kv.serve(spec).found) == pytest.approx(sum(seconds) / 2, rel=0.02)
+
+
+def test_a_device_of_two_servers_is_refused(tmp_path: Path) -> None:
+    spec = serving(write_trace(tmp_path, prompts(2)), 2)
+    spec["servers"]["devices"] = ["gpu0", "gpu0"]
+    with pytest.raises(InputError, match="a device of two servers") as raised:
+        cx.kv.serve(spec)
+    assert "servers.devices[1]" in str(raised.value)
+
+
+def test_a_tier_as_small_as_its_memory_fits(tmp_path: Path) -> None:
+    spec = serving(write_trace(tmp_path, prompts(1, blocks=1)))
+    spec["tiers"][0]["blocks"] = 1
+    spec["fabric"]["devices"]["pool"]["capacity"] = "128MiB"
+    assert cx.kv.serve(spec).found["requests"] == 2

@@ -133,6 +133,17 @@ void FabricProbe::read(const ServingParams& params) {
   refuse(!spec_.events.empty(), "fabric.events");
 }
 
+// Which of several ways a message takes may hang on the numbers of devices.
+bool FabricProbe::has_several_ways(const System& system) {
+  const auto nodes = static_cast<std::uint32_t>(system.components().size());
+  for (std::uint32_t from = 0; from < nodes; ++from) {
+    for (std::uint32_t to = 0; to < nodes; ++to) {
+      if (from != to && system.routes().next_hops(from, to).size() > 1) return true;
+    }
+  }
+  return false;
+}
+
 void FabricProbe::check_servers(const ServingParams& params) {
   Kernel kernel;
   const System system = with_path("fabric", [&] { return build_system(kernel, registry_, spec_); });
@@ -160,6 +171,14 @@ void FabricProbe::check_servers(const ServingParams& params) {
                       InputError::Kind::kBetween},
                      "fabric.devices." + engines_[i] + ".streams");
   }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (std::find(engines_.begin(), engines_.begin() + static_cast<std::ptrdiff_t>(i), engines_[i]) ==
+        engines_.begin() + static_cast<std::ptrdiff_t>(i))
+      continue;
+    throw InputError({"a device of two servers", "'" + engines_[i] + "'", "a device for each server", {}},
+                     "servers." + indexed("devices", i));
+  }
+  ways_differ_ = !spec_.run.routes.empty() || has_several_ways(system);
   const std::vector<std::string> memories = memories_of(system);
   for (std::size_t tier = 0; tier < params.tiers.size(); ++tier) {
     const auto& devices = params.tiers[tier].devices;
@@ -181,29 +200,42 @@ void FabricProbe::check_servers(const ServingParams& params) {
   for (const std::string& memory : memories) parts_.push_back({"memory " + memory, memory, {}});
 }
 
+// A tier that is small has larger objects where there is room, so that copies do not end too soon.
 void FabricProbe::place_objects(const ServingParams& params, const std::vector<std::uint64_t>& tier_bytes) {
   Kernel kernel;
   const System system = build_system(kernel, registry_, spec_);
-  const std::uint64_t page = spec_.tasks.page.count();
   for (std::uint32_t tier = 0; tier < params.tiers.size(); ++tier) {
-    const KvTierParams& about = params.tiers[tier];
-    sizes_.push_back((std::max(tier_bytes[tier], kFewestBytes) + page - 1) / page * page);
-    if (about.devices.empty()) continue;
-    for (std::uint32_t server = 0; server < (about.shared ? 1 : params.servers.count); ++server) {
-      std::vector<std::string> devices = about.devices;
-      if (!about.shared && devices.size() > 1) devices = {devices[server]};
-      Value::List nodes(devices.begin(), devices.end());
-      TaskObjectParams object{.name = object_of({server, tier, false}), .size = Bytes{sizes_[tier]}};
-      object.addresses = {devices.size() > 1 ? "interleave" : "bind",
-                          Value::Map{{"nodes", std::move(nodes)}}};
-      object.host = engines_[server];
-      spec_.tasks.objects.push_back(std::move(object));
-      try {
-        TaskObjects(registry_, spec_, system);
-      } catch (const InputError& error) {
-        const bool too_large = error.path().ends_with(".size");
-        throw InputError(error.detail(), indexed("tiers", tier) + (too_large ? ".capacity" : ".devices"));
-      }
+    const std::size_t before = spec_.tasks.objects.size();
+    try {
+      place_tier(system, params, tier, std::max(tier_bytes[tier], kFewestBytes));
+    } catch (const InputError&) {
+      if (tier_bytes[tier] >= kFewestBytes) throw;
+      spec_.tasks.objects.resize(before);
+      sizes_.resize(tier);
+      place_tier(system, params, tier, tier_bytes[tier]);
+    }
+  }
+}
+
+void FabricProbe::place_tier(const System& system, const ServingParams& params, std::uint32_t tier,
+                             std::uint64_t bytes) {
+  const std::uint64_t page = spec_.tasks.page.count();
+  const KvTierParams& about = params.tiers[tier];
+  sizes_.push_back((bytes + page - 1) / page * page);
+  if (about.devices.empty()) return;
+  for (std::uint32_t server = 0; server < (about.shared ? 1 : params.servers.count); ++server) {
+    std::vector<std::string> devices = about.devices;
+    if (!about.shared && devices.size() > 1) devices = {devices[server]};
+    Value::List nodes(devices.begin(), devices.end());
+    TaskObjectParams object{.name = object_of({server, tier, false}), .size = Bytes{sizes_[tier]}};
+    object.addresses = {devices.size() > 1 ? "interleave" : "bind", Value::Map{{"nodes", std::move(nodes)}}};
+    object.host = engines_[server];
+    spec_.tasks.objects.push_back(std::move(object));
+    try {
+      TaskObjects(registry_, spec_, system);
+    } catch (const InputError& error) {
+      const bool too_large = error.path().ends_with(".size");
+      throw InputError(error.detail(), indexed("tiers", tier) + (too_large ? ".capacity" : ".devices"));
     }
   }
 }

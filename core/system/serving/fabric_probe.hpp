@@ -14,6 +14,7 @@
 namespace cxloom {
 
 class Simulation;
+class System;
 struct Registry;
 
 /// The moves of one server from a tier, or to it.
@@ -45,8 +46,8 @@ class FabricProbe {
   FabricProbe(const Registry& registry, const ServingParams& params,
               const std::vector<std::uint64_t>& tier_bytes);
 
-  /// Ways are given in it.
-  bool has_given_routes() const { return !spec_.run.routes.empty(); }
+  /// Ways are given in it, or some are equally short, so that names or numbers of devices may decide.
+  bool ways_differ() const { return ways_differ_; }
   /// By the place of what it says of its parts.
   const std::vector<FabricPart>& parts() const { return parts_; }
   /// The rates of flows that go on beside each other, in windows of lines as tasks have
@@ -63,7 +64,9 @@ class FabricProbe {
 
   void read(const ServingParams& params);
   void check_servers(const ServingParams& params);
+  static bool has_several_ways(const System& system);
   void place_objects(const ServingParams& params, const std::vector<std::uint64_t>& tier_bytes);
+  void place_tier(const System& system, const ServingParams& params, std::uint32_t tier, std::uint64_t bytes);
   std::string object_of(const FabricFlow& flow) const;
   Spec with_copies(const std::vector<FabricFlow>& flows, std::uint64_t most, bool exact) const;
   Snapshot snapshot(Simulation& simulation) const;
@@ -78,7 +81,8 @@ class FabricProbe {
   std::vector<std::uint64_t> sizes_;   // of the objects, by tier
   std::vector<std::uint32_t> places_;  // of its streams, by tier
   std::uint64_t most_ = 0;             // bytes of a copy
-  std::vector<FabricPart> parts_;      // those of links, one for each of their ends, then those of memories
+  bool ways_differ_ = false;
+  std::vector<FabricPart> parts_;  // those of links, one for each of their ends, then those of memories
   std::size_t link_parts_ = 0;
 };
 

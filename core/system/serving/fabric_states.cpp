@@ -25,12 +25,21 @@ std::vector<std::vector<std::string>> devices_of_servers(const ServingParams& pa
   return own;
 }
 
+std::vector<std::string> devices_of_all(const ServingParams& params) {
+  std::vector<std::string> common;
+  for (const KvTierParams& tier : params.tiers) {
+    if (tier.shared || tier.devices.size() == 1)
+      common.insert(common.end(), tier.devices.begin(), tier.devices.end());
+  }
+  return common;
+}
+
 }  // namespace
 
 FabricStates::FabricStates(const Registry& registry, const ServingParams& params,
                            const std::vector<std::uint64_t>& tier_bytes)
     : probe_(registry, params, tier_bytes),
-      symmetry_(params.fabric, devices_of_servers(params), probe_.has_given_routes()),
+      symmetry_(params.fabric, devices_of_servers(params), devices_of_all(params), probe_.ways_differ()),
       servers_(params.servers.count),
       tiers_(params.tiers.size()) {
   join_parts();

@@ -32,9 +32,13 @@ std::vector<std::string> texts(const Value* value) {
 }  // namespace
 
 FabricSymmetry::FabricSymmetry(const Value& fabric, const std::vector<std::vector<std::string>>& own,
-                               bool has_given_routes)
-    : comparable_(!has_given_routes) {
+                               const std::vector<std::string>& common, bool ways_differ)
+    : comparable_(!ways_differ) {
   read(fabric);
+  for (const std::string& device : common) {
+    const std::uint32_t node = numbers_.at(device);
+    about_[node] += "\nof all servers: " + std::to_string(node);
+  }
   for (const auto& devices : own) {
     Order& numbers = own_.emplace_back();
     for (const std::string& device : devices) numbers.push_back(numbers_.at(device));
@@ -65,6 +69,11 @@ Value FabricSymmetry::without_names(const Value& value, std::uint32_t node, cons
       std::string below = path;
       below += '.';
       below += key;
+      // What is said of each of several devices, by its name.
+      if (const auto named = numbers_.find(key); named != numbers_.end()) {
+        edges_.push_back({node, named->second, path + " " + to_json(without_names(item, node, below))});
+        continue;
+      }
       map.emplace_back(key, without_names(item, node, below));
     }
     return map;

@@ -16,10 +16,11 @@ namespace cxloom {
 /// and leaves all other servers where they are. So any order of those of a group is as good as another one.
 class FabricSymmetry {
  public:
-  /// `fabric` is a resolved spec. `own` has the devices of each server, all in one order. Where ways are
-  /// given by name, nothing is alike.
+  /// `fabric` is a resolved spec. `own` has the devices of each server, all in one order; `common` are those
+  /// of all servers, each of which stays where it is. Where ways differ by the names of devices, or by their
+  /// numbers, nothing is alike.
   FabricSymmetry(const Value& fabric, const std::vector<std::vector<std::string>>& own,
-                 bool has_given_routes);
+                 const std::vector<std::string>& common, bool ways_differ);
 
   /// Servers with the same number are alike.
   const std::vector<std::uint32_t>& groups() const { return groups_; }

@@ -8,10 +8,6 @@ namespace cxloom {
 
 namespace {
 
-constexpr double kPicoseconds = 1e12;
-
-double seconds(Time time) { return static_cast<double>(time.ps()) / kPicoseconds; }
-
 /// With those of the fabric left out, which have no numbers.
 std::vector<KvTierParams> by_numbers(std::vector<KvTierParams> tiers) {
   for (KvTierParams& tier : tiers) {
@@ -81,7 +77,7 @@ Time FabricTransport::next_change() const {
 }
 
 void FabricTransport::move_all(Time until) {
-  const double length = seconds(until - now_);
+  const double length = seconds_of(until - now_);
   bool moves = false;
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     if (!active_[i]) continue;
@@ -106,7 +102,7 @@ void FabricTransport::flow(Time until) {
       // What is left of a picosecond's bytes is a rounding of the end to whole picoseconds.
       if (!active_[i]) continue;
       Queue& queue = queues_[i];
-      if (queue.moves.front().left > std::max(state_->rates[i] / kPicoseconds, 1e-3)) continue;
+      if (queue.moves.front().left > std::max(state_->rates[i] * 1e-12, 1e-3)) continue;
       queue.free = now_ + states_->latency(queue.flow);
       done_.emplace(queue.free, queue.moves.front().ticket);
       queue.moves.pop_front();
@@ -164,7 +160,7 @@ std::vector<KvPartUse> FabricTransport::parts() const {
 }
 
 Value FabricTransport::details(Time length) const {
-  const double time = seconds(length);
+  const double time = seconds_of(length);
   Value loads(Value::Map{});
   for (const KvPartUse& part : parts()) loads.set(part.name, time > 0 ? Value(part.busy / time) : Value());
   Value memories(Value::Map{});

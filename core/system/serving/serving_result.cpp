@@ -12,8 +12,6 @@ namespace {
 
 using Named = std::pair<std::string, double>;
 
-double seconds(Time time) { return static_cast<double>(time.ps()) * 1e-12; }
-
 /// A share of nothing is none.
 Value ratio(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
 
@@ -41,10 +39,10 @@ Value first_tokens(const ServingRecord& record) {
   double load = 0;
   double compute = 0;
   for (const ServedRequest& each : record.served) {
-    all.push_back(seconds(each.first_token - each.arrival));
-    queue += seconds(each.queue());
-    load += seconds(each.load());
-    compute += seconds(each.compute);
+    all.push_back(seconds_of(each.first_token - each.arrival));
+    queue += seconds_of(each.queue());
+    load += seconds_of(each.load());
+    compute += seconds_of(each.compute);
   }
   const auto count = static_cast<double>(all.size());
   Value found = distribution(std::move(all));
@@ -57,7 +55,7 @@ Value first_tokens(const ServingRecord& record) {
 Value token_times(const ServingRecord& record) {
   std::vector<double> all;
   for (const ServedRequest& each : record.served) {
-    if (each.output > 1) all.push_back(seconds(each.done - each.first_token) / (each.output - 1));
+    if (each.output > 1) all.push_back(seconds_of(each.done - each.first_token) / (each.output - 1));
   }
   return distribution(std::move(all));
 }
@@ -90,7 +88,7 @@ Value row_values(const ServingOutcome& outcome, std::size_t at) {
   const ServingRow& row = outcome.record.rows[at];
   const Time begin = outcome.record.every * static_cast<std::int64_t>(at);
   const Time until = std::min(begin + outcome.record.every, outcome.record.end - outcome.record.start);
-  const double length = seconds(until - begin);
+  const double length = seconds_of(until - begin);
   Value hits(Value::Map{});
   Value loads(Value::Map{});
   for (std::size_t tier = 0; tier < outcome.params.tiers.size(); ++tier) {
@@ -98,7 +96,7 @@ Value row_values(const ServingOutcome& outcome, std::size_t at) {
     hits.set(name, ratio(static_cast<double>(row.found[tier]), static_cast<double>(row.tokens)));
     loads.set(name, ratio(row.loaded[tier] * 1e-9, length));
   }
-  return Value::Map{{"until_s", seconds(until)},
+  return Value::Map{{"until_s", seconds_of(until)},
                     {"requests", number(row.requests)},
                     {"hit_shares", hits},
                     {"loaded_gb_per_s", loads},
@@ -131,7 +129,7 @@ Value limit(const ServingOutcome& outcome, double length) {
   };
   double working = 0;
   for (const ServerRecord& server : outcome.record.servers)
-    working += seconds(server.prefill) + seconds(server.decode);
+    working += seconds_of(server.prefill) + seconds_of(server.decode);
   const auto servers = static_cast<double>(outcome.record.servers.size());
   double occupied = share_of("compute", working / servers, true);
   for (std::uint32_t tier = 0; tier < outcome.params.tiers.size(); ++tier) {
@@ -143,7 +141,7 @@ Value limit(const ServingOutcome& outcome, double length) {
     if (one_way) share_of("reads of " + params.name, reads.together, true);
     share_of((params.shared ? "each server's reads of " : "reads of ") + params.name, reads.own, true);
     // Where the way is as full as that, it is the way that is waited for, and otherwise the latency.
-    const double stalled = seconds(outcome.record.tiers[tier].stalled) / servers;
+    const double stalled = seconds_of(outcome.record.tiers[tier].stalled) / servers;
     const bool is_latency = stalled > 1.05 * std::max(reads.own, reads.together);
     occupied += share_of("waiting for " + params.name, stalled, is_latency);
     share_of("writes to " + params.name, params.shared ? writes.together : writes.own, false);
@@ -176,7 +174,7 @@ Value notes(const ServingOutcome& outcome) {
 
 Value serving_result(const ServingOutcome& outcome) {
   const ServingRecord& record = outcome.record;
-  const double length = seconds(record.end - record.start);
+  const double length = seconds_of(record.end - record.start);
   std::uint64_t made = 0;
   for (const ServedRequest& each : record.served) made += each.output;
   KvFound found;
@@ -191,8 +189,8 @@ Value serving_result(const ServingOutcome& outcome) {
   Value::List servers;
   for (const ServerRecord& server : record.servers)
     servers.emplace_back(Value::Map{{"requests", number(server.requests)},
-                                    {"prefill_share", ratio(seconds(server.prefill), length)},
-                                    {"decode_share", ratio(seconds(server.decode), length)}});
+                                    {"prefill_share", ratio(seconds_of(server.prefill), length)},
+                                    {"decode_share", ratio(seconds_of(server.decode), length)}});
   Value::List rows;
   for (std::size_t at = 0; at < record.rows.size(); ++at) rows.push_back(row_values(outcome, at));
   return Value::Map{

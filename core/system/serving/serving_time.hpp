@@ -13,6 +13,8 @@ namespace cxloom {
 /// No instant of a run is later, and no length is longer (46 days): the sum of two fits.
 inline constexpr Time kLongestServing{4'000'000'000'000'000'000};
 
+inline double seconds_of(Time time) { return static_cast<double>(time.ps()) * 1e-12; }
+
 /// In whole picoseconds; what is longer than the longest is as long as that.
 inline Time capped_time(double seconds) {
   const double ps = std::ceil(seconds * 1e12);

@@ -12,6 +12,7 @@ import pytest
 
 import cxloom as cx
 from cxloom.advising.advice import Advice, Outcome, proposed
+from cxloom.advising.fit import fitted
 from cxloom.advising.objects import PlacedObject, objects_of, rates_of
 from cxloom.advising.policies import NodeProfile, Proposal, chosen_by_oli, oli, optimum, weights_of
 from cxloom.cli.writing import write_texts
@@ -67,6 +68,28 @@ def test_the_best_weights_of_a_bandwidth_bound_case(near: float, far: float) -> 
     weights = weights_of(found.shares[0])
     share = weights["near"] / sum(weights.values())
     assert share == pytest.approx(near / (near + far), rel=0.02)
+
+
+# What is rounded up has no room: the coldest object leaves the full node, in the proportions that it has elsewhere.
+def test_weights_are_rounded_so_that_they_fit() -> None:
+    objects = [made("hot", 1, 900), made("cold", 7, 100)]
+    near = {"host": ["near", "far", "third"]}
+    rooms = {"near": 7 * GIB, "far": 8 * GIB, "third": 8 * GIB}
+    assert fitted(objects, [{"near": 1}, {"near": 1}], rooms | {"near": 8 * GIB}, near) == {}
+    (cold,) = fitted(objects, [{"near": 1}, {"near": 1}], rooms, near).values()
+    assert set(cold) == {"near", "far"}
+    assert 0.84 < cold["near"] / sum(cold.values()) <= 6 / 7
+    spread = fitted(
+        objects, [{"near": 1}, {"near": 8, "far": 1, "third": 1}], rooms | {"near": 4 * GIB}, near
+    )
+    assert spread[1]["far"] == pytest.approx(spread[1]["third"], abs=1)
+    assert 0.41 < spread[1]["near"] / sum(spread[1].values()) <= 3 / 7
+    # No byte is left over, and where nothing has room nothing is moved.
+    tight = {"near": 4 * GIB, "far": 4 * GIB}
+    assert fitted(objects, [{"near": 1}, {"near": 1}], {"near": GIB}, {"host": ["near"]}) == {}
+    assert fitted(objects, [{"near": 1}, {"near": 1, "far": 1}], tight, {"host": ["near", "far"]}) == {
+        1: {"near": 3, "far": 4}
+    }
 
 
 # One access at a time takes its latency: nothing is gained by a far node, however much bandwidth it has.

@@ -24,9 +24,9 @@ def profile(folder: Path, *objects: dict[str, Any], **said: Any) -> Path:
     return file
 
 
-def advised(folder: Path, *objects: dict[str, Any], core: dict[str, Any] | None = None, **said: Any) -> Any:
+def advised(folder: Path, *objects: dict[str, Any], host: dict[str, Any] | None = None, **said: Any) -> Any:
     spec = near_and_far(objects=[{"name": "other", "size": "1MiB"}])
-    spec["devices"]["host"] |= {} if core is None else {"core": core}
+    spec["devices"]["host"] |= host or {}
     system = cx.System.from_yaml(json.dumps(spec))
     return cx.advise(system, profile=profile(folder, *objects, **said), jobs=1)
 
@@ -68,7 +68,7 @@ def test_reads_of_the_objects_are_the_mix_that_nodes_are_measured_with(tmp_path:
 
 def test_threads_are_those_of_the_program_and_no_more_than_cores(tmp_path: Path) -> None:
     work = [
-        advised(tmp_path, HOT, core={"cores": 2}, threads=threads).spec["workload"]["host"]
+        advised(tmp_path, HOT, host={"core": {"cores": 2}}, threads=threads).spec["workload"]["host"]
         for threads in (1, 2, 8)
     ]
     assert [each.get("threads", 1) for each in work] == [1, 2, 2]
@@ -78,6 +78,62 @@ def test_pages_are_those_of_the_program(tmp_path: Path) -> None:
     work = advised(tmp_path, HOT | {"bytes": (8 << 20) - 5}, page_bytes=1 << 16).spec["workload"]["host"]
     assert work["page"] == work["align"] == "65536B"
     assert work["objects"][0]["size"] == f"{8 << 20}B"
+
+
+CACHES = [{"size": "32KiB", "ways": 8}, {"size": "1MiB", "ways": 16, "prefetch": "next-line"}]
+
+
+@pytest.mark.parametrize(
+    ("host", "with_caches"),
+    [
+        ({}, {"cache": {"size": "32MiB", "ways": 16}}),
+        ({}, {"cache": {"size": "32MiB", "ways": 16}, "atomics": "cache"}),
+        ({"core": {"cores": 2}}, {"core": {"cores": 2, "caches": CACHES}}),
+    ],
+)
+def test_caches_of_the_host_are_not_gone_through_again(
+    tmp_path: Path, host: dict[str, Any], with_caches: dict[str, Any]
+) -> None:
+    # The accesses of a profile are those beyond the caches.
+    found = [advised(tmp_path, HOT, COLD, host=each).to_json() for each in (host, with_caches)]
+    assert found[0] == found[1]
+
+
+def test_a_full_near_node_has_room_for_the_hot_object_wherever_it_is_in_the_file(tmp_path: Path) -> None:
+    # Together they are larger than the near node, by less than a page of a round: the cold one makes room.
+    hot, cold = HOT | {"bytes": 256 << 10}, COLD | {"bytes": 64 << 20}
+    runs = []
+    for objects in ([cold, hot], [hot, cold]):
+        found = advised(tmp_path, *objects)
+        best = next(each for each in found.outcomes if each.policy == "optimum")
+        weights = best.proposal.weights(objects.index(cold))
+        assert 0.98 < weights["near"] / sum(weights.values()) < 1
+        runs.append(best.throughput)
+    assert runs[0] == pytest.approx(40, rel=0.05)
+    assert runs[0] == pytest.approx(runs[1], rel=0.01)
+
+
+def test_first_touch_is_in_the_order_of_the_file(tmp_path: Path) -> None:
+    hot, cold = HOT | {"bytes": 1 << 20}, COLD | {"bytes": 64 << 20}
+    first, last = (advised(tmp_path, *each).outcomes[0] for each in ([hot, cold], [cold, hot]))
+    assert first.throughput > 2 * last.throughput  # near, and spilt over
+
+
+@pytest.mark.parametrize(
+    ("objects", "said", "words"),
+    [
+        ([HOT], {"page_bytes": 1}, ["page_bytes", "at least 64B"]),
+        ([HOT, COLD | {"bytes": 200 << 20}], {}, ["objects[1].bytes", "larger", "209715200", "134217728"]),
+        ([HOT | {"bytes": 100 << 20}, COLD | {"bytes": 100 << 20}], {}, ["objects", "together", "134217728"]),
+    ],
+)
+def test_what_does_not_fit_the_system_is_refused_at_its_place(
+    tmp_path: Path, objects: list[dict[str, Any]], said: dict[str, Any], words: list[str]
+) -> None:
+    with pytest.raises(InputError) as refused:
+        advised(tmp_path, *objects, **said)
+    for word in [f"{tmp_path / 'objects.json'}:1", *words]:
+        assert word in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -110,6 +166,19 @@ def test_pages_are_those_of_the_program(tmp_path: Path) -> None:
             ["threads", "from 1 on"],
         ),
         ('{"objects": [', ["objects.json:1"]),
+        (
+            '{"objects": [{"name": "", "bytes": 64, "accesses": 1}]}',
+            [":1", "objects[0].name", "without a name"],
+        ),
+        (
+            '{"objects": [{"name": "a", "bytes": 64, "accesses": .inf}]}',
+            [":1", "objects[0].accesses", "not infinite"],
+        ),
+        (
+            '{"objects": [{"name": "a", "bytes": 64, "accesses": 1e308}, '
+            '{"name": "b", "bytes": 64, "accesses": 1e308}]}',
+            [":1", "objects", "a finite sum"],
+        ),
     ],
 )
 def test_what_is_no_profile_is_refused(tmp_path: Path, text: str, words: list[str]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import cxloom as cx
@@ -121,6 +122,10 @@ def test_several_shares_of_reads_have_a_curve_each(monkeypatch: pytest.MonkeyPat
     for row in measured.rows[1::2]:
         assert row["bandwidth_gb_per_s"] == pytest.approx(10, rel=0.01)
     alone = cx.measure.loaded(system, memories=["near"], reads=0.5)
+    of_numpy = cx.measure.loaded(system, memories=["near"], reads=np.float32(0.5))
+    assert of_numpy.rows == alone.rows
+    with pytest.raises(cx.InputError, match="a share of reads"):
+        cx.measure.loaded(system, reads="half")
     assert alone.rows == measured.rows[2:]
     with pytest.raises(cx.InputError, match="a share of reads"):
         cx.measure.loaded(system, reads=[0.5, 2.0])

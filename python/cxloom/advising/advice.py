@@ -285,8 +285,7 @@ def _of_profile(
 
     bench = Bench(system, overrides=overrides)
     check_host(bench, host)
-    values = read_profile(file).overrides(bench, chosen(bench, host))
-    return [Override.of(key, value) for key, value in values.items()]
+    return read_profile(file).overrides(bench, chosen(bench, host))
 
 
 def proposed(outcomes: Sequence[Outcome]) -> Outcome:

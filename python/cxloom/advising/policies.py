@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from cxloom.advising.fit import MOST, ROUNDS, fitted
 from cxloom.advising.objects import PlacedObject
 from cxloom.base.errors import InputError
 
 LEAST_SHARE = 0.1
 """An object smaller than this share of the footprint is not interleaved by OLI (Wang et al., IPDPS 2025, V-B)."""
-_WEIGHTS = 100
-"""The most pages of a round of weights (own choice; Linux takes weights up to 255)."""
-_ROUNDS = 4
-"""Rounds of weights that an object has at least (own choice)."""
 _EXACT = 0.004
 """How near weights come to a share (own choice: a fifth of the 2 % that the best weights are asked for)."""
 _SPARE = 0.8
@@ -43,10 +40,14 @@ class Proposal:
     objects: Sequence[PlacedObject]
     shares: Sequence[Mapping[str, float]]
     """By node, for each object."""
+    fitted: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    """The weights of objects, by number, whose shares would be rounded to more than a node has room for."""
 
     def weights(self, index: int) -> dict[str, int]:
         """Pages in a row to each node, of an object; a round fits into it four times."""
-        return weights_of(self.shares[index], self.objects[index].pages // _ROUNDS)
+        if index in self.fitted:
+            return dict(self.fitted[index])
+        return weights_of(self.shares[index], self.objects[index].pages // ROUNDS)
 
     def place(self, index: int, nodes: Sequence[NodeProfile]) -> dict[str, Any]:
         """The placement of an object, as `addresses` of a workload says it."""
@@ -162,7 +163,11 @@ def optimum(
     shares = [
         {node.name: float(found[i * width + n]) for n, node in enumerate(nodes)} for i in range(len(objects))
     ]
-    return Proposal("optimum", objects, shares)
+    proposal = Proposal("optimum", objects, shares)
+    weights = [proposal.weights(index) for index in range(len(objects))]
+    rooms = {node.name: node.bytes for node in nodes}
+    near = {name: [node.name for node in nearest(nodes, name)] for name in in_flight}
+    return Proposal("optimum", objects, shares, fitted(objects, weights, rooms, near))
 
 
 def _solved(
@@ -202,14 +207,14 @@ def _arriving(
     return least
 
 
-def weights_of(shares: Mapping[str, float], pages: int = _WEIGHTS) -> dict[str, int]:
+def weights_of(shares: Mapping[str, float], pages: int = MOST) -> dict[str, int]:
     """The smallest whole numbers in these proportions, of nodes that have any; a round has no more than so many
     `pages`, or one of each node."""
     most = max(shares, key=lambda name: shares[name])
     if shares[most] >= 1 - _EXACT:
         return {most: 1}
     best: tuple[float, dict[str, int]] = (1 - shares[most], {most: 1})
-    longest = max(sum(value > 0 for value in shares.values()), min(pages, _WEIGHTS))
+    longest = max(sum(value > 0 for value in shares.values()), min(pages, MOST))
     for whole in range(2, longest + 1):
         weights = {name: round(value * whole) for name, value in shares.items()}
         total = sum(weights.values())

@@ -6,13 +6,18 @@ Nothing but their sizes, accesses and shares of reads is known: they become a wo
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from cxloom.base.errors import InputError
-from cxloom.measure.bench import Bench
-from cxloom.spec.node import Node, described
+from cxloom.measure.bench import Bench, offered
+from cxloom.spec.node import Node, described, from_plain
+from cxloom.spec.parts import Part
 from cxloom.spec.reader import file_text, read_text
+from cxloom.spec.resolve import Override
 
 FORM = "name, bytes, accesses and perhaps reads, as `cxloom exec --out FILE.json` has them"
 REQUESTS = 40_000
@@ -29,6 +34,8 @@ class ObjectOfProfile:
     bytes: int
     accesses: float
     reads: float
+    written: Node = field(repr=False, compare=False)
+    """Where the file has it."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +43,15 @@ class Profile:
     """The objects of a program."""
 
     objects: tuple[ObjectOfProfile, ...]
-    page: int = 4096
+    page: int
     """Bytes of a page."""
-    threads: int = 1
+    threads: int
+    written: Node = field(repr=False, compare=False)
+    """The file."""
+
+    def pages_of(self, each: ObjectOfProfile) -> int:
+        """Pages that an object takes."""
+        return -(-each.bytes // self.page)
 
     def workload(self, cores: int | None) -> dict[str, Any]:
         """Accesses to whole pages that are drawn by these; threads at most as many as there are cores, none without."""
@@ -52,7 +65,7 @@ class Profile:
             "objects": [
                 {
                     "name": each.name,
-                    "size": f"{-(-each.bytes // self.page) * self.page}B",
+                    "size": f"{self.pages_of(each) * self.page}B",
                     "accesses": each.accesses,
                     "reads": each.reads,
                 }
@@ -62,11 +75,62 @@ class Profile:
         threads = min(self.threads, cores or 1)
         return work | ({"threads": threads, "shared_footprint": True} if threads > 1 else {})
 
-    def overrides(self, bench: Bench, host: str) -> dict[str, Any]:
-        """What the spec has in place of its own workload: values by path."""
-        core = bench.part(host).below("core")
+    def overrides(self, bench: Bench, host: str) -> list[Override]:
+        """What the spec has in place of its own workload, each value with its place in the file.
+
+        The host has no caches, nor prefetchers, as all accesses are those beyond them. Raises InputError for objects
+        that its memory has no room for.
+        """
+        self._refuse_too_large(sum(of.get(host, 0) // self.page for of in offered(bench.spec).values()))
+        part = bench.part(host)
+        core = part.below("core")
         cores = None if core is None else core.count("cores") or 1
-        return {"workload": {host: self.workload(cores)}, "run.warmup": _WARMUP}
+        work = self.workload(cores)
+        listed = self.written.map()["objects"]
+        entries = [
+            Node({key: _at(value, each.written, key) for key, value in said.items()}, each.written.place)
+            for each, said in zip(self.objects, work["objects"], strict=True)
+        ]
+        values = {key: _at(value, self.written, key) for key, value in work.items() if key != "objects"}
+        values["objects"] = Node(list(entries), listed.origin, listed.key)
+        return [
+            Override.of("workload", {host: {}}),
+            Override(f"workload.{host}", Node(values, listed.place)),
+            Override.of("run.warmup", _WARMUP),
+            *_without(part, "cache", None),
+            *(() if core is None else _without(core, "caches", [])),
+        ]
+
+    def _refuse_too_large(self, room: int) -> None:
+        """Raises InputError for objects of more pages than this."""
+        allowed = f"at most {room * self.page} bytes, in whole pages of {self.page}"
+        for each in self.objects:
+            if self.pages_of(each) > room:
+                raise each.written.map()["bytes"].place.error(
+                    "the object is larger than the memory of its host", found=str(each.bytes), allowed=allowed
+                )
+        if (pages := sum(map(self.pages_of, self.objects))) > room:
+            raise self.written.map()["objects"].place.error(
+                "the objects are larger, together, than the memory of their host",
+                found=f"{pages * self.page} bytes in whole pages",
+                allowed=allowed,
+            )
+
+
+_WRITTEN = {"size": "bytes", "page": "page_bytes", "align": "page_bytes"}
+"""What keys of a workload are called in a profile, if not the same."""
+
+
+def _at(value: Any, written: Node, key: str) -> Node:
+    """A value of the workload, at the place of what it was made of."""
+    source: Mapping[str, Node] = written.map()
+    found = source.get(_WRITTEN.get(key, key))
+    return from_plain(value, written.place if found is None else found.place)
+
+
+def _without(part: Part, key: str, nothing: Any) -> list[Override]:
+    """A parameter set to nothing where it was written."""
+    return [Override.of(f"{part.at}.{key}", nothing)] if key in part.written else []
 
 
 def read_profile(path: str | os.PathLike[str]) -> Profile:
@@ -79,6 +143,8 @@ def read_profile(path: str | os.PathLike[str]) -> Profile:
     objects = tuple(_object(each) for each in listed.list())
     if not any(each.accesses for each in objects):
         raise listed.place.error("no object is accessed", allowed=f"entries with {FORM}")
+    if not isfinite(sum(each.accesses for each in objects)):
+        raise listed.place.error("too many accesses to be added", allowed="a finite sum of them")
     names = [each.name for each in objects]
     for node, each in zip(listed.list(), objects, strict=True):
         if names.count(each.name) > 1:
@@ -90,7 +156,7 @@ def read_profile(path: str | os.PathLike[str]) -> Profile:
         raise root.map()["page_bytes"].place.error(
             "not the size of a page", found=str(page), allowed="a power of two, such as 4096"
         )
-    return Profile(objects, page, _whole(root, "threads", 1))
+    return Profile(objects, page, _whole(root, "threads", 1), root)
 
 
 def _object(node: Node) -> ObjectOfProfile:
@@ -102,11 +168,14 @@ def _object(node: Node) -> ObjectOfProfile:
         if key not in entries:
             raise node.place.error(f"an object without {key}", allowed=FORM)
     name = entries["name"].text()
+    if not name:
+        raise entries["name"].place.error("an object without a name", found="''", allowed="a name for each")
     return ObjectOfProfile(
         name,
         _whole(node, "bytes", 1),
-        _number(entries["accesses"], "a number of accesses, 0 or more", float("inf")),
+        _number(entries["accesses"], "a number of accesses, 0 or more, not infinite", sys.float_info.max),
         _number(entries["reads"], "a share of reads from 0 to 1", 1.0) if "reads" in entries else 1.0,
+        node,
     )
 
 

@@ -59,6 +59,11 @@ class ObjectUse:
     """Share of reads among them."""
 
 
+def most_used(objects: Sequence[ObjectUse]) -> list[ObjectUse]:
+    """The objects, those with the most accesses first."""
+    return sorted(objects, key=lambda each: (-each.accesses, each.name))
+
+
 class UseOfPages:
     """Counts accesses by page."""
 
@@ -83,7 +88,7 @@ class UseOfPages:
         np.add.at(self._reads, of[known & (batch.kind == READ)].astype(np.int64), 1)
 
     def by_object(self, directory: Directory) -> tuple[ObjectUse, ...]:
-        """The objects that are accessed, those with the most accesses first."""
+        """The objects that are accessed, in the order in which their first pages were touched."""
         import numpy as np
 
         names = directory.of_frames()
@@ -95,13 +100,20 @@ class UseOfPages:
             return np.bincount(names, weights=counts, minlength=len(directory.names)).astype(np.int64)
 
         pages = np.bincount(names, minlength=len(directory.names))
-        counted = zip(directory.names, pages, of_names(self._counts), of_names(self._reads), strict=True)
-        uses = [
-            ObjectUse(name, int(page) * self._page, int(count), float(reads / count))
-            for name, page, count, reads in counted
-            if count
-        ]
-        return tuple(sorted(uses, key=lambda each: (-each.accesses, each.name)))
+        numbers, first = np.unique(
+            names, return_index=True
+        )  # frames are numbered in the order of first touch
+        counts, reads = of_names(self._counts), of_names(self._reads)
+        return tuple(
+            ObjectUse(
+                directory.names[of],
+                int(pages[of]) * self._page,
+                int(counts[of]),
+                float(reads[of] / counts[of]),
+            )
+            for of in numbers[np.argsort(first)]
+            if counts[of]
+        )
 
 
 @dataclass(frozen=True)

@@ -210,7 +210,8 @@ class ExecutionResult:
     regions: Mapping[int, int] = field(default_factory=dict)
     """Accesses by the number of their region of :data:`REGION` bytes, in the order in which pages were touched."""
     objects: tuple[ObjectUse, ...] = ()
-    """The use of each object (:mod:`cxloom.trace.objects`), the most used first; none if a trace does not say."""
+    """The use of each object (:mod:`cxloom.trace.objects`), in the order in which they were first touched; none if a
+    trace does not say."""
     threads: tuple[ThreadName, ...] = ()
     """The names of the program's threads; none if a trace does not say."""
     page_bytes: int = 4096

@@ -25,7 +25,8 @@ It raises InputError for a system that cannot be built or measured so, Simulatio
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
@@ -115,13 +116,16 @@ def loaded(
     """
     from cxloom.measure import loaded_latency
 
-    shares = [reads] if isinstance(reads, int | float) else list(reads)
-    for each in shares or [-1]:
-        if not 0 <= each <= 1:
+    given = list(reads) if isinstance(reads, Iterable) else [reads]
+    for each in given or [-1]:
+        if not isinstance(each, Real) or not 0 <= each <= 1:
             raise InputError("a share of reads", found=str(reads), allowed="0 to 1", path="--reads")
     bench = _bench(system, memories, jobs, threads)
     return loaded_latency.loaded(
-        bench, chosen(bench, requester), shares, one_of(pattern, PATTERNS, "--pattern")
+        bench,
+        chosen(bench, requester),
+        [float(each) for each in given],
+        one_of(pattern, PATTERNS, "--pattern"),
     )
 
 

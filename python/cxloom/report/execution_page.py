@@ -11,6 +11,7 @@ from typing import Any
 from cxloom import _core
 from cxloom.base.words import counted
 from cxloom.display.numbers import duration, percent, significant, size
+from cxloom.execution.objects import most_used
 from cxloom.execution.result import REGION, WALKS, Execution, ExecutionResult
 from cxloom.report import plots
 from cxloom.report.execution_table import margin, names_of, sentence
@@ -205,7 +206,7 @@ def _objects(result: ExecutionResult) -> str:
             Cell(percent(each.accesses / whole), each.accesses / whole),
             Cell(significant(each.accesses / (each.bytes / _LINE)), each.accesses / each.bytes),
         ]
-        for each in result.objects[:30]
+        for each in most_used(result.objects)[:30]
     ]
     text = (
         "Accesses beyond the caches of the cores, by what they are for: data: static data of that name, heap: and map: "

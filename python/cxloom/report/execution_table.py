@@ -8,6 +8,7 @@ from cxloom import _core
 from cxloom.base.words import counted
 from cxloom.display.numbers import duration, size
 from cxloom.display.tables import Column, laid_out
+from cxloom.execution.objects import most_used
 from cxloom.execution.result import WALKS
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def margin(interval: Interval | None) -> str:
 def hottest(result: ExecutionResult, most: int = 4) -> str:
     """The objects to which most accesses go, in a line."""
     whole = sum(each.accesses for each in result.objects)
-    shown = [each for each in result.objects[:most] if each.accesses >= 0.01 * whole] or result.objects[:1]
+    first = most_used(result.objects)[:most]
+    shown = [each for each in first if each.accesses >= 0.01 * whole] or first[:1]
     return ", ".join(f"{each.name} {each.accesses / whole:.0%} ({size(each.bytes)})" for each in shown)
 
 

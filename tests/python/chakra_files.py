@@ -57,7 +57,8 @@ class Written:
     data: Sequence[int] = ()
     control: Sequence[int] = ()
     start: int = 0
-    duration: int = 0
+    duration: int | None = 0
+    """None: the field is left out."""
     attributes: dict[str, bool | int | float | str] = field(default_factory=dict)
     packed: bool = True
 
@@ -69,7 +70,8 @@ class Written:
                 parts.append(block(key, b"".join(varint(each) for each in ids)))
             else:
                 parts += [number(key, each) for each in ids]
-        parts += [number(6, self.start), number(7, self.duration), block(8, block(1, b"[]"))]
+        parts += [number(6, self.start), block(8, block(1, b"[]"))]
+        parts += [] if self.duration is None else [number(7, self.duration)]
         parts += [block(10, attribute(key, value)) for key, value in self.attributes.items()]
         return behind_length(b"".join(parts))
 

@@ -120,6 +120,30 @@ def test_operations_are_played_at_the_rate_that_is_given(tmp_path: Path, cxloom:
     assert played(cxloom, tmp_path, file, "--compute", "ops", "--flops", "5e11")["time_ns"] == (4 + 3) * US
 
 
+def test_a_duration_is_zero_only_in_a_trace_that_records_durations(tmp_path: Path) -> None:
+    """Protobuf leaves out a 0, so that a duration of 0 and none look the same."""
+    nodes = [Written(0, duration=5), Written(1, duration=None, data=[0]), Written(2, duration=0, data=[1])]
+    assert [task["time"] for task in tasks_of(*nodes, folder=tmp_path).values()] == ["5us", "0us", "0us"]
+    with pytest.raises(cx.InputError, match=r"record 2: node 1 .* has no recorded duration"):
+        tasks_of(nodes[1], Written(0, LOAD, duration=None, attributes={"tensor_size": 64}), folder=tmp_path)
+    counted = Written(1, duration=None, attributes={"num_ops": 7})
+    by_ops = tasks_of(counted, folder=tmp_path, compute="ops", flops=1e12)
+    assert by_ops["n#1"] == {"name": "n#1", "kind": "compute", "on": "gpu-cores", "flops": 7}
+    on_cpu = Written(1, duration=None, attributes={"num_ops": 7, "is_cpu_op": True})
+    with pytest.raises(cx.InputError, match="no recorded duration") as caught:
+        tasks_of(on_cpu, folder=tmp_path, compute="ops", flops=1e12)
+    assert caught.value.allowed == "its duration"  # operations are played on the GPU alone
+
+
+def test_what_runs_on_the_cpu_is_said_by_a_truth_value_or_a_number(tmp_path: Path) -> None:
+    nodes = [
+        Written(each, duration=1, attributes={"is_cpu_op": said})
+        for each, said in enumerate((False, True, 0, 1))
+    ]
+    found = tasks_of(*nodes, folder=tmp_path)
+    assert [task["on"] for task in found.values()] == ["gpu-cores", "cpu", "gpu-cores", "cpu"]
+
+
 def test_each_tensor_is_behind_the_one_before_it_within_the_window(tmp_path: Path) -> None:
     nodes = [Written(each, LOAD, attributes={"tensor_size": 5000}) for each in range(4)]
     found = cx.import_chakra(write_trace(tmp_path, *nodes), window="20KiB", device="npu", tensors="pool")
@@ -200,6 +224,33 @@ BAD: list[tuple[str, bytes, str]] = [
     ("huge", trace_bytes(Written(1, LOAD, attributes={"tensor_size": 2 << 30})), "--window, of one tensor"),
     ("below", trace_bytes(Written(1, LOAD, attributes={"tensor_size": -1})), "tensor_size -1"),
     ("word", trace_bytes(Written(1, LOAD, attributes={"tensor_size": "big"})), "tensor_size 'big'"),
+    (
+        "bool",
+        trace_bytes(Written(1, LOAD, attributes={"tensor_size": True})),
+        "record 2: node 1 ('n') has as tensor_size True",
+    ),
+    ("operations as bool", trace_bytes(Written(1, COLL, attributes={"comm_size": True})), "comm_size True"),
+    (
+        "cpu",
+        trace_bytes(Written(1, duration=5, attributes={"is_cpu_op": "false"})),
+        "record 2: node 1 ('n') has as is_cpu_op 'false'",
+    ),
+    (
+        "cpu of a call",
+        trace_bytes(Written(1, COLL, duration=5, attributes={"is_cpu_op": 1.0})),
+        "is_cpu_op 1.0",
+    ),
+    ("cpu by two", trace_bytes(Written(1, duration=5, attributes={"is_cpu_op": 2})), "is_cpu_op 2"),
+    (
+        "operations alone",
+        trace_bytes(Written(1, duration=5), Written(2, duration=None, attributes={"num_ops": 8})),
+        "record 3: node 2 ('n') has no recorded duration allowed: its duration, or its operations: --compute ops",
+    ),
+    (
+        "no times",
+        trace_bytes(Written(1, duration=None), Written(2, duration=None)),
+        "record 2: node 1 ('n') has no recorded duration",
+    ),
     ("network", trace_bytes(Written(1, COLL, attributes={"comm_size": 8})), "--network"),
     ("duration", trace_bytes(Written(1, COLL)), "neither a duration nor a comm_size"),
     ("gzip", gzip.compress(trace_bytes(Written(1)))[:-9], "not whole as a file of gzip"),

@@ -78,6 +78,7 @@ class _Options:
     window: int
     compute: str
     network: float | None  # bytes per second
+    timed: bool = False  # the trace records durations
     offset: int = 0
     most: int = field(default=0)
 
@@ -118,6 +119,7 @@ def import_chakra(
         None if network is None else _quantity("bandwidth", network, "network"),
     )  # fmt: skip
     trace = read_chakra(file, control=control)
+    options.timed = any(node.duration is not None for node in trace.nodes)
     nodes = {node.id: node for node in trace.nodes}
     order = _order(trace, nodes)
     after = _after_work(order, nodes)
@@ -218,26 +220,45 @@ def _number(node: Node, name: str) -> int | None:
     value = node.attributes.get(name)
     if value is None:
         return None
-    if isinstance(value, (str, float)) or value < 0:
+    if isinstance(value, (bool, str, float)) or value < 0:
         raise _wrong(node, f"has as {name} {value!r}", "a whole number")
     return int(value)
 
 
+def _is_on_cpu(node: Node) -> bool:
+    value = node.attributes.get("is_cpu_op", False)
+    if not isinstance(value, int) or value not in (0, 1):
+        raise _wrong(node, f"has as is_cpu_op {value!r}", "a truth value, or 0 or 1")
+    return bool(value)
+
+
 def _compute(node: Node, options: _Options) -> Task:
-    on = "cpu" if node.attributes.get("is_cpu_op") else f"{options.device}-cores"
-    if options.compute == "ops" and not node.attributes.get("is_cpu_op"):
+    is_on_cpu = _is_on_cpu(node)
+    on = "cpu" if is_on_cpu else f"{options.device}-cores"
+    if options.compute == "ops" and not is_on_cpu:
         ops = _number(node, "num_ops")
         if ops is None:
             raise _wrong(
                 node, "has no num_ops", "num_ops of each node on the GPU, or its duration: --compute time"
             )
         return {"kind": "compute", "on": on, "flops": ops}
-    return {"kind": "compute", "on": on, "time": f"{node.duration}us"}
+    return {"kind": "compute", "on": on, "time": f"{_recorded(node, options)}us"}
+
+
+def _recorded(node: Node, options: _Options) -> int:
+    """The duration of computation.
+
+    Protobuf leaves out a 0. So a node without the field took 0 us where others have it, unless it counts operations.
+    """
+    if node.duration is None and (not options.timed or "num_ops" in node.attributes):
+        by_ops = "" if _is_on_cpu(node) else ", or its operations: --compute ops --flops RATE"
+        raise _wrong(node, "has no recorded duration", f"its duration{by_ops}")
+    return node.duration or 0
 
 
 def _communicate(node: Node, options: _Options) -> Task:
     on = "receive" if node.type == NodeType.COMM_RECV else "network"
-    if node.attributes.get("is_cpu_op"):
+    if _is_on_cpu(node):
         on = "cpu"  # the call of it
     if node.duration:
         return {"kind": "compute", "on": on, "time": f"{node.duration}us"}

@@ -33,9 +33,9 @@ class NodeType(IntEnum):
 class Node:
     """A node of a trace.
 
-    `record` is its place in the file: the metadata are record 1. Times are in microseconds. `after` are the ids of the
-    nodes that it needs, each once. `attributes` are those that are a number, a truth value or a
-    text.
+    `record` is its place in the file: the metadata are record 1. Times are in microseconds; `duration` is None where
+    the file has no field for it. `after` are the ids of the nodes that it needs, each once. `attributes` are those that
+    are a number, a truth value or a text.
     """
 
     record: int
@@ -44,7 +44,7 @@ class Node:
     type: NodeType
     after: tuple[int, ...] = ()
     start: int = 0
-    duration: int = 0
+    duration: int | None = None
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
 
 
@@ -141,7 +141,8 @@ def _node(message: bytes, record: int, control: bool) -> tuple[Node, int]:
 
 
 def _node_of(message: bytes, record: int, control: bool) -> tuple[Node, int]:
-    numbers = {1: 0, 3: 0, 6: 0, 7: 0}  # id, type, start, duration
+    numbers = {1: 0, 3: 0, 6: 0}  # id, type, start
+    duration: int | None = None
     name = ""
     after: dict[int, None] = {}
     left_out: set[int] = set()
@@ -149,6 +150,8 @@ def _node_of(message: bytes, record: int, control: bool) -> tuple[Node, int]:
     for each in fields(message):
         if each.number in numbers:
             numbers[each.number] = each.unsigned()
+        elif each.number == 7:
+            duration = each.unsigned()
         elif each.number == 2:
             name = each.text()
         elif each.number == 5 or (each.number == 4 and control):
@@ -164,7 +167,7 @@ def _node_of(message: bytes, record: int, control: bool) -> tuple[Node, int]:
     if numbers[3] not in NodeType.__members__.values():
         raise WireError(0, f"a node of type {numbers[3]}, which there is not")
     node = Node(
-        record, numbers[1], name, NodeType(numbers[3]), tuple(after), numbers[6], numbers[7], attributes
+        record, numbers[1], name, NodeType(numbers[3]), tuple(after), numbers[6], duration, attributes
     )
     return node, len(left_out.difference(after))
 

@@ -373,3 +373,20 @@ def test_a_tier_as_small_as_its_memory_fits(tmp_path: Path) -> None:
     spec["tiers"][0]["blocks"] = 1
     spec["fabric"]["devices"]["pool"]["capacity"] = "128MiB"
     assert cx.kv.serve(spec).found["requests"] == 2
+
+
+@pytest.mark.parametrize("text", ["{}", "{links: []}", "{devices: {}}"])
+def test_a_fabric_without_devices_is_refused_at_its_line(tmp_path: Path, text: str) -> None:
+    spec = serving(write_trace(tmp_path, prompts(1)))
+    del spec["fabric"]
+    file = tmp_path / "serving.yaml"
+    file.write_text(
+        "".join(f"{key}: {json.dumps(value)}\n" for key, value in spec.items()) + f"fabric: {text}\n"
+    )
+    with pytest.raises(InputError, match="no devices") as caught:
+        cx.kv.serve(file)
+    assert (caught.value.file, caught.value.line, caught.value.path) == (
+        str(file),
+        len(spec) + 1,
+        "fabric.devices",
+    )

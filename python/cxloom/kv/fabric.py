@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from cxloom.base.errors import InputError
 from cxloom.spec import names, paths
-from cxloom.spec.node import Node, Path
+from cxloom.spec.node import Node, Origin, Path
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Override, resolve
 
@@ -42,7 +42,20 @@ def with_fabric(root: Node, overrides: Sequence[Override]) -> Node:
     top = _read(written) if isinstance(written.value, str) else written
     top.map()  # a map, or an error at its place
     fabric = resolve(top, overrides).root
+    if top is written:
+        fabric = _within(written.place, fabric)
     return _with_names_spelt_out(paths.assign(root, ("fabric",), fabric), fabric.map()["devices"].map())
+
+
+def _within(place: Origin, fabric: Node) -> Node:
+    """A fabric with the sections that nobody wrote, which know no line, at the place of it all."""
+    sections = fabric.map()
+    unwritten = {
+        key: Node(node.value, place.below(key))
+        for key, node in sections.items()
+        if node.place.line is None and not node.place.note
+    }
+    return fabric.with_entries({**sections, **unwritten})
 
 
 def _with_names_spelt_out(root: Node, known: Collection[str]) -> Node:

@@ -30,6 +30,21 @@ address_map: [{to: dram}, {to: card}]
 workload: {host: {pattern: random, requests: 100}}
 run: {warmup: 10, seed: 3}
 """
+WAYS = """\
+devices:
+  host: {kind: host, queue: 1024}
+  gpu:  {kind: gpu, posted: 512, hbm: {capacity: 24GB}}
+  sw:   {kind: switch}
+  far:  {kind: switch}
+  dram: {kind: memory, capacity: 256GiB, media: {kind: fixed, latency: 90ns, bandwidth: 64GB/s}}
+links:
+  - {between: [host, gpu], bandwidth: 28.425GB/s}
+  - {between: [host, far], bandwidth: 8GB/s, delay: 1us}
+  - {between: [host, sw], bandwidth: 128GB/s}
+  - {between: [sw, far], bandwidth: 128GB/s}
+  - {between: [far, dram], bandwidth: 128GB/s}
+address_map: [{to: dram}]
+"""
 DRAM = {"name": "dram", "bandwidth": "64GB/s"}
 CARD = {"name": "card", "bandwidth": "16GB/s"}
 GPU = {"tokens": 1000, "gpu_rate": "125Tflop/s", "gpu_efficiency": "32%"}
@@ -132,6 +147,20 @@ def test_work_of_the_system_is_left_out_and_its_seed_kept() -> None:
     assert spec["devices"]["gpu"]["streams"] == 2
 
 
+def test_the_ways_of_messages_are_those_of_the_system() -> None:
+    """The shortest way to memory has 8 GB/s, and the one of least latency 128: only the window of a run is dropped."""
+    kept = {"route_by": "latency", "routing": "adaptive", "livelock_deliveries": 1_000_000}
+    by_hand = [{"at": at, "to": [to], "by": ["sw"]} for at, to in (("host", "dram"), ("far", "host"))]
+    runs: list[dict[str, Any]] = [{}, kept, {"routes": by_hand}]
+    times = []
+    for run in runs:
+        own = cx.System.from_yaml(WAYS).run(seed=5, warmup_time="1us", until={"ci": "1%"}, **run)
+        assert spec_of(step().task_graph(), target(own))["run"] == {"seed": 5, **run}
+        times.append(by_kind(cx.simulate_plan(step(), own, place=["dram"], scale=16384))["Adam"])
+    assert times[0] > 2 * times[1]
+    assert times[2] == pytest.approx(times[1], rel=0.01)
+
+
 def test_adam_reads_sixteen_bytes_and_writes_twelve() -> None:
     tasks = {each["name"]: each for each in section(step(), scale=1)["tasks"]["graph"]}
     adam = tasks["Adam"]
@@ -195,7 +224,8 @@ def test_more_threads_are_faster_where_cores_wait_for_memory() -> None:
 # --- refusals ---------------------------------------------------------------------------------------------------------
 
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
-    ({"place": ["drum"]}, "", "drum"),
+    ({"place": ["drum"]}, "place", "'drum'"),
+    ({"place": ["dram", "half=hsot"]}, "place", "no node of this device has such a memory (object 'half')"),
     ({"place": ["dram,"]}, "place", "not a place"),
     ({"place": ["dram", "card"]}, "place", "two places"),
     ({"place": ["cache=card"]}, "place", "no object 'cache'"),
@@ -211,8 +241,54 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 def test_what_cannot_be_is_refused(given: dict[str, Any], path: str, why: str) -> None:
     with pytest.raises(InputError) as caught:
         played(step(), **given)
-    assert caught.value.path == path or not path
+    assert (caught.value.path, caught.value.file) == (path, None)
     assert why in str(caught.value)
+
+
+WRONG = [
+    ("queue: 1024", "queue: 0", "devices.host.queue", 2),
+    ("port_delay: 75ns", "port_delay: 75", "links[0].port_delay", 7),
+    ("seed: 3", "routing: none", "run.routing.kind", 12),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "path", "line"), WRONG)
+def test_what_is_wrong_in_the_system_is_refused_at_its_place(
+    right: str, wrong: str, path: str, line: int, tmp_path: Path, cxloom: Callable[..., Any]
+) -> None:
+    file = tmp_path / "system.yaml"
+    file.write_text(SYSTEM.replace(right, wrong))
+    with pytest.raises(InputError) as caught:
+        target(file)
+    assert (caught.value.file, caught.value.line, caught.value.path) == (str(file), line, path)
+    done = cxloom(*WORDS, "--system", file, "--simulate")
+    assert done.code == 2
+    assert f"{file}:{line}" in done.err
+    assert f" {path}: " in done.err
+
+
+def test_work_of_the_system_that_cannot_run_is_left_out_all_the_same() -> None:
+    own = cx.System.from_yaml(SYSTEM.replace("pattern: random", "trace: /nowhere.csv"))
+    assert "workload" not in target(own).spec
+
+
+def test_a_place_that_is_none_is_that_of_the_option(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    (tmp_path / "system.yaml").write_text(SYSTEM)
+    for asked in (["--simulate"], ["--tasks", tmp_path / "step.yaml"]):
+        done = cxloom(
+            *WORDS, "--system", tmp_path / "system.yaml", "--scale", "4096", "--place", "nope", *asked
+        )
+        assert done.code == 2
+        assert done.err.startswith("error: --place: no node of this device has such a memory")
+        assert not (tmp_path / "step.yaml").exists()
+
+
+def test_an_object_without_room_is_refused_by_its_name() -> None:
+    small = cx.System.from_yaml(
+        SYSTEM.replace("dram: {kind: memory, capacity: 256GiB", "dram: {kind: memory, capacity: 1MiB")
+    )
+    with pytest.raises(InputError, match=r"place: object '\w+' is larger than the memory"):
+        cx.simulate_plan(step(), small, place=["dram"], scale=4096)
 
 
 def test_a_system_without_a_gpu_and_a_plan_with_a_disk_are_refused() -> None:

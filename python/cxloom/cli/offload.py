@@ -380,6 +380,8 @@ def _options_named(memories: str) -> Iterator[None]:
 
 
 def _named(error: InputError, memories: str) -> InputError:
+    if error.file is not None:  # a key in it, and no option
+        return error
     first = error.path.partition(".")[0]
     if error.path in _OPTIONS:
         error.path = _OPTIONS[error.path]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from cxloom.base.errors import InputError, InputErrors, together
 from cxloom.display.numbers import duration, percent, significant
 from cxloom.offload.section import spec_of
 from cxloom.offload.target import LINE, Target, target
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from cxloom.offload.training import TrainingPlan
 
 
+_FILE = "the plan's spec"
+_OBJECT = re.compile(r"tasks\.objects\[(\d+)\]")
 SHORTEST = 1000
 """Lines of a transfer, below which its latency counts (own choice: some 2 % of a copy at 26 GB/s)."""
 
@@ -191,7 +196,8 @@ class Beside:
 def beside(graph: TaskGraph, on: Target) -> Beside:
     """Plays a graph by its rates and on a system. Raises InputError and SimulationError as a run does."""
     spec = spec_of(graph, on)
-    result = run(System.from_yaml(to_yaml(spec), "the plan's spec"))
+    with _places_named(spec):
+        result = run(System.from_yaml(to_yaml(spec), _FILE))
     return Beside(play(graph), spec, on.scale_of(graph), result["tasks"])
 
 
@@ -233,5 +239,31 @@ def simulate_plan(
 
 
 def written(plan_graph: TaskGraph, on: Target) -> str:
-    """The spec of a graph on a system, as YAML."""
-    return to_yaml(spec_of(plan_graph, on))
+    """The spec of a graph on a system, as YAML. Raises InputError as `beside` does."""
+    spec = spec_of(plan_graph, on)
+    text = to_yaml(spec)
+    with _places_named(spec):
+        System.from_yaml(text, _FILE).check()
+    return text
+
+
+@contextmanager
+def _places_named(spec: Mapping[str, Any]) -> Iterator[None]:
+    """Errors of where an object is as those of `place`: nobody wrote the section `tasks`."""
+    try:
+        yield
+    except InputErrors as several:
+        raise together([_of_place(each, spec) for each in several.errors]) from None
+    except InputError as error:
+        raise _of_place(error, spec) from None
+
+
+def _of_place(error: InputError, spec: Mapping[str, Any]) -> InputError:
+    about = _OBJECT.match(error.path)
+    if about is None or error.file != _FILE:
+        return error
+    name = spec["tasks"]["objects"][int(about[1])]["name"]
+    problem = error.problem if name in error.problem else f"{error.problem} (object '{name}')"
+    return InputError(
+        problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion, path="place"
+    )

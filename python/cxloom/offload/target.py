@@ -13,6 +13,8 @@ from cxloom.offload.task_graph import TaskGraph
 from cxloom.spec import declared
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.parts import quantity
+from cxloom.spec.resolve import Resolved
+from cxloom.system.simulation import describe
 from cxloom.system.system import System
 
 LINE = 64
@@ -21,6 +23,8 @@ MOST_LINES = 2_000_000
 """Lines that are simulated unless a scale is given (own choice: about half a minute)."""
 _DROPPED = ("workload", "tasks")
 """Sections of a system that a plan replaces."""
+_DROPPED_OF_RUN = ("warmup", "warmup_time", "until")
+"""What a run of tasks refuses: its window is that of the graph."""
 _PLACE = re.compile(
     r"(?:([a-z]+)=)?([A-Za-z0-9_.\-\[\]]+(?::[0-9]{1,6})?(?:,[A-Za-z0-9_.\-\[\]]+(?::[0-9]{1,6})?)*)"
 )
@@ -87,13 +91,11 @@ def target(
         scale: bytes, operations and times are divided by it; 1 simulates windows of lines of the whole, more every
             line. By default so that at most `MOST_LINES` lines move.
 
-    Raises InputError for a system without a GPU, and for names that are none.
+    Raises InputError for what is wrong in the system, at its place, for one without a GPU, and for names that are none.
     """
     if not isinstance(system, System):
         system = System.load(system)
-    spec = {key: value for key, value in system.resolve().plain().items() if key not in _DROPPED}
-    run = {key: value for key, value in spec.get("run", {}).items() if key == "seed"}
-    spec = {key: value for key, value in spec.items() if key != "run"} | ({"run": run} if run else {})
+    spec = _without_work(system).plain()
     devices = spec["devices"]
     gpu = _one(devices, "gpu", dma, "dma", "a device of kind gpu, whose DMA engine copies")
     host = _one(devices, "host", host or devices[gpu].get("host"), "host", "a host, whose cores compute")
@@ -109,6 +111,18 @@ def target(
     if scale is not None and scale < 1:
         raise InputError("not a scale", found=str(scale), allowed="1 or more", path="scale")
     return Target(spec, host, gpu, threads or cores, _places(place), scale or 0)
+
+
+def _without_work(system: System) -> Resolved:
+    """The system without what a plan replaces, which builds as it is. Raises InputError at its place."""
+    root = system.resolve().root
+    kept = {key: node for key, node in root.map().items() if key not in _DROPPED}
+    if (run := kept.pop("run", None)) is not None:
+        run = run.with_entries({key: node for key, node in run.map().items() if key not in _DROPPED_OF_RUN})
+        kept |= {"run": run} if run.value else {}
+    bare = Resolved(root.with_entries(kept))
+    describe(bare)
+    return bare
 
 
 def _one(devices: Mapping[str, Any], kind: str, given: str | None, path: str, what: str) -> str:

@@ -13,6 +13,7 @@
 #include "interconnect/wire/shared_medium.hpp"
 #include "memory/media/media.hpp"
 #include "memory/media/memory_owner.hpp"
+#include "protocol/null_observer.hpp"
 #include "results/inventory.hpp"
 #include "results/unlimited.hpp"
 #include "system/deadlock/check.hpp"
@@ -25,16 +26,6 @@
 namespace cxloom {
 
 namespace {
-
-class Nobody final : public RequestObserver {
- public:
-  void measuring_begins(Time /*now*/) override {}
-  void work_ends(Time /*now*/) override {}
-  void completed(const Request& /*request*/, Time /*now*/) override {}
-  void line_completed(const Request& /*line*/, Time /*now*/) override {}
-  void written_back(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
-  void prefetched(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
-};
 
 // One read of each memory, and of each logical device, or of this many of them, by one requester, one after
 // the other in an idle system. Those that are answered with an error say nothing; null: all are.
@@ -56,7 +47,7 @@ Value idle_read_latency(const Registry& registry, Spec spec, const std::string& 
     sound.degraded = {};
     link.params = std::make_shared<const LinkParams>(sound);
   }
-  Nobody nobody;
+  NullObserver nobody;
   Simulation simulation(registry, std::move(spec), {}, nobody);
   for (const auto& [component, initiator] : simulation.system().roles().all<IoInitiator>())
     initiator->cease();
@@ -300,7 +291,7 @@ Value describe_system(const Registry& registry, const Spec& spec, const TraceOpe
   std::vector<Route> routes;
   Value described;
   {
-    Nobody nobody;
+    NullObserver nobody;
     Simulation simulation(registry, spec, open_trace, nobody);
     simulation.read_work();
     const System& system = simulation.system();

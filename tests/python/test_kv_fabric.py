@@ -273,8 +273,8 @@ ENGINE = {"kind": "gpu", "peer_to_peer": True, "streams": 4, "posted": 1024}
 
 def apart(servers: int, blocks: int = 16) -> list[tuple[float, int, int, list[int]]]:
     """The prompts of `prompts`, each of those that load a long time after the one before."""
-    asked = prompts(servers, blocks)
-    return [(at + 10 * (i % servers), *rest) for i, (at, *rest) in enumerate(asked)]  # type: ignore[misc]
+    asked = enumerate(prompts(servers, blocks))
+    return [(at + 10 * (i % servers), tokens, out, hashes) for i, (at, tokens, out, hashes) in asked]
 
 
 def test_a_server_far_from_a_shared_tier_is_not_like_one_beside_it(tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ void AccessSource::begin(Work work, bool may_be_empty) {
   arrivals_.begin(work_);
 }
 
-// What few works need, or only the last access, is out of the way of the others.
+// Only some works have answers to follow or timestamps, and only the last access ends the work: these are
+// functions of their own, so that every other access is spared them.
 void AccessSource::fetch(const RequestCount& made, Time now) {
   const bool may_have_more = reactive_ ? goes_on(made, now) : !enough(made);
   has_next_ = may_have_more && work_.stream->next(next_);

@@ -76,7 +76,7 @@ inline void MissRegisters::grant_from(std::deque<CoreAccess*>& queue) {
 }
 
 void MissRegisters::grant_what_can_be() {
-  // What is granted may lead to an urgent one.
+  // An access that is granted may lead to an urgent prefetch.
   do {
     grant_from(urgent_);
     grant_from(waiting_);

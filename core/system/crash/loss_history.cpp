@@ -1,4 +1,5 @@
 #include "system/crash/loss_history.hpp"
+#include "protocol/null_observer.hpp"
 #include "system/build/system_builder.hpp"
 
 #include <algorithm>
@@ -15,15 +16,6 @@
 namespace cxloom {
 
 namespace {
-
-class NobodyLooks final : public RequestObserver {
-  void measuring_begins(Time /*now*/) override {}
-  void work_ends(Time /*now*/) override {}
-  void completed(const Request& /*request*/, Time /*now*/) override {}
-  void line_completed(const Request& /*line*/, Time /*now*/) override {}
-  void written_back(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
-  void prefetched(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
-};
 
 std::vector<HistoryRequest> first_of_each(const Registry& registry, const Spec& spec,
                                           const TraceOpener& open_trace,
@@ -139,7 +131,7 @@ std::optional<LossShown> LossSearch::play(const std::vector<std::size_t>& left, 
     }
     throw InternalError("a requester without requests");
   };
-  NobodyLooks observer;
+  NullObserver observer;
   Simulation simulation(registry_, spec_with(spec_, work), open, observer);
   const System& system = simulation.system();
   std::optional<NodeId> lost;

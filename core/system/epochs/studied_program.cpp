@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "device/requester/requester.hpp"
+#include "protocol/null_observer.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/run/simulation.hpp"
 #include "system/work/objects_of_work.hpp"
@@ -19,17 +20,6 @@ namespace {
 
 constexpr std::size_t kMostNodes = 255;
 constexpr std::uint64_t kMostPages = 1ULL << 32U;
-
-/// Nobody listens: the system is built to be looked at.
-class NoObserver final : public RequestObserver {
- public:
-  void measuring_begins(Time /*now*/) override {}
-  void work_ends(Time /*now*/) override {}
-  void completed(const Request& /*request*/, Time /*now*/) override {}
-  void line_completed(const Request& /*line*/, Time /*now*/) override {}
-  void written_back(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
-  void prefetched(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
-};
 
 [[noreturn]] void refuse(const char* key, const char* problem, std::string found, const char* allowed) {
   throw InputError({problem, std::move(found), allowed, {}, InputError::Kind::kBetween}, key);
@@ -87,7 +77,7 @@ void StudiedProgram::find_nodes(const Registry& registry, const Spec& spec) {
   WorkloadParams& params = built.workloads.front().params;
   params.tiering.reset();
   params.touched = Touched::kDuring;
-  NoObserver observer;
+  NullObserver observer;
   const Simulation simulation(registry, built, {}, observer);
   const System& system = simulation.system();
   nodes_ = ProgramNodes(system, spec.events).of(device_, page_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "base/measure.hpp"
@@ -11,6 +12,7 @@
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/media/memory_owner.hpp"
+#include "protocol/null_observer.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/way_name.hpp"
@@ -30,16 +32,6 @@ constexpr Time kSlice{2'000'000};
 constexpr std::uint64_t kMostBytes = 256ULL << 20U;
 // An object has no fewer bytes, so that copies have room in it.
 constexpr std::uint64_t kFewestBytes = 256ULL << 20U;
-
-class NobodyListens final : public RequestObserver {
- public:
-  void measuring_begins(Time /*now*/) override {}
-  void work_ends(Time /*now*/) override {}
-  void completed(const Request& /*request*/, Time /*now*/) override {}
-  void line_completed(const Request& /*line*/, Time /*now*/) override {}
-  void written_back(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
-  void prefetched(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
-};
 
 TraceFeed no_trace(const std::string& device) {
   throw InputError({"a fabric has no trace", "'" + device + "'", {}, {}});
@@ -172,9 +164,8 @@ void FabricProbe::check_servers(const ServingParams& params) {
                      "fabric.devices." + engines_[i] + ".streams");
   }
   for (std::size_t i = 0; i < count; ++i) {
-    if (std::find(engines_.begin(), engines_.begin() + static_cast<std::ptrdiff_t>(i), engines_[i]) ==
-        engines_.begin() + static_cast<std::ptrdiff_t>(i))
-      continue;
+    const auto before = std::span(engines_).first(i);
+    if (std::ranges::find(before, engines_[i]) == before.end()) continue;
     throw InputError({"a device of two servers", "'" + engines_[i] + "'", "a device for each server", {}},
                      "servers." + indexed("devices", i));
   }
@@ -269,7 +260,7 @@ Spec FabricProbe::with_copies(const std::vector<FabricFlow>& flows, std::uint64_
 }
 
 FabricRates FabricProbe::measure(const std::vector<FabricFlow>& flows) const {
-  NobodyListens nobody;
+  NullObserver nobody;
   const auto made = with_path("fabric", [&] {
     return std::make_unique<Simulation>(registry_, with_copies(flows, most_, false), no_trace, nobody);
   });
@@ -327,7 +318,7 @@ void FabricProbe::add_shares(Simulation& simulation, const std::vector<Snapshot>
 }
 
 Time FabricProbe::time_alone(const FabricFlow& flow, std::uint64_t bytes) const {
-  NobodyListens nobody;
+  NullObserver nobody;
   Simulation simulation(registry_, with_copies({flow}, bytes, true), no_trace, nobody);
   while (!simulation.advance(Time::max(), ~std::uint64_t{0})) {
   }

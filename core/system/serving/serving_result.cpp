@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "system/serving/serving_time.hpp"
+
 namespace cxloom {
 
 namespace {

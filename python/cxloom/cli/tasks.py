@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -72,7 +73,7 @@ def import_(
     """Import an execution trace of Chakra as a graph of tasks.
 
     Dependences, durations and sizes of tensors are those of the trace. The section `tasks` that a spec needs beside the
-    file is printed.
+    file is printed. Nodes that the trace gives no time are noted on stderr.
 
     Exit code 0: imported. 2: the input is wrong; nothing was written.
     """
@@ -98,12 +99,11 @@ def import_(
     write_texts({out: found.lines()})
     section = found.section(out.name)
     if as_json:
-        print(
-            json.dumps(
-                {"sentence": found.sentence, "version": found.trace.version, "tasks": section}, indent=2
-            )
-        )
+        said = {"sentence": found.sentence, "notes": found.notes, "version": found.trace.version}
+        print(json.dumps(said | {"tasks": section}, indent=2))
     elif not quiet:
         print(f"{found.sentence}\n\ntasks:")
         for key, value in section.items():
             print(f"  {key}: {json.dumps(value) if isinstance(value, list) else value}".replace('"', ""))
+    for note in found.notes:
+        print(f"note: {note}", file=sys.stderr)

@@ -40,6 +40,8 @@ class ChakraGraph:
     """The rate of each processor in `section`, which tasks with a time do not use."""
     dropped: int
     """Nodes without work, whose dependences go to those that wait for them."""
+    untimed: tuple[Node, ...] = ()
+    """Nodes of compute that record no duration in a trace that records others: they take 0 us."""
 
     @property
     def sentence(self) -> str:
@@ -51,6 +53,19 @@ class ChakraGraph:
         if self.trace.ignored:
             text += f"; {counted(self.trace.ignored, 'dependence')} by control alone left out"
         return text
+
+    @property
+    def notes(self) -> list[str]:
+        """What to bear in mind, for people: work that the trace gives no time, if there is some."""
+        if not self.untimed:
+            return []
+        first, count = self.untimed[0], len(self.untimed)
+        of_all = sum(1 for node in self.trace.nodes if node.type == NodeType.COMP)
+        return [
+            f"{count} of {counted(of_all, 'node')} to compute {'takes' if count == 1 else 'take'} 0 us, as no duration "
+            f"is recorded; the first is node {first.id} ('{first.name}'), record {first.record}. Chakra leaves out a "
+            "duration of 0: whether they were short or not measured, the trace does not say"
+        ]
 
     def section(self, file: str) -> dict[str, Any]:
         """The `tasks` of a spec that plays the tasks of a file."""
@@ -81,6 +96,7 @@ class _Options:
     timed: bool = False  # the trace records durations
     offset: int = 0
     most: int = field(default=0)
+    untimed: list[Node] = field(default_factory=list)
 
 
 def import_chakra(
@@ -139,8 +155,16 @@ def import_chakra(
             "a trace without work", allowed="a node of compute, memory or communication", file=file
         )
     processors = tuple(dict.fromkeys(task["on"] for task in tasks if task["kind"] == "compute"))
+    untimed = tuple(sorted(options.untimed, key=lambda node: node.record))
     return ChakraGraph(
-        trace, tuple(tasks), processors, tensors, options.most, flops or 1e12, len(order) - len(tasks)
+        trace,
+        tuple(tasks),
+        processors,
+        tensors,
+        options.most,
+        flops or 1e12,
+        len(order) - len(tasks),
+        untimed,
     )
 
 
@@ -253,6 +277,8 @@ def _recorded(node: Node, options: _Options) -> int:
     if node.duration is None and (not options.timed or "num_ops" in node.attributes):
         by_ops = "" if _is_on_cpu(node) else ", or its operations: --compute ops --flops RATE"
         raise _wrong(node, "has no recorded duration", f"its duration{by_ops}")
+    if node.duration is None:
+        options.untimed.append(node)
     return node.duration or 0
 
 

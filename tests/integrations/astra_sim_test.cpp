@@ -75,7 +75,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 
 TEST_F(AstraSimTest, EndsANodeWhenItsLastPacketHasArrived) {
   const Tick packet = alone(256);
-  EXPECT_GT(packet, 6500U);  // launch_time
+  EXPECT_GT(packet, 5800U);  // launch_time
   EXPECT_EQ(alone(kMiB), packet + (kMiB / 256 - 1) * 10);
 }
 

@@ -88,7 +88,7 @@ def test_one_load_alone_takes_the_closed_form_of_a_copy(tmp_path: Path) -> None:
     found = cx.kv.serve(serving(trace)).found
     size = 16 * BLOCK
     # The launch, the packets of 256 B, and the way of one request.
-    form = 6.5e-6 + size / (RATE * 1e9)
+    form = 5.8e-6 + size / (RATE * 1e9)
     assert 0 < load_time(found) - form < 1.5e-6 + 0.005 * form
     assert load_time(found) == pytest.approx(form, rel=0.005)
 
@@ -128,7 +128,7 @@ def test_without_contention_declared_numbers_give_the_same(tmp_path: Path) -> No
 def test_servers_share_the_link_of_a_pool(tmp_path: Path) -> None:
     """At 28.4 GB/s of the pool's link, two loads at once take twice as long; at twice as much, no longer than one."""
     trace = write_trace(tmp_path, prompts(2))
-    alone = 6.5e-6 + 16 * BLOCK / (RATE * 1e9)
+    alone = 5.8e-6 + 16 * BLOCK / (RATE * 1e9)
     narrow = cx.kv.serve(serving(trace, 2)).found
     assert load_time(narrow) == pytest.approx(2 * alone, rel=0.01)
     wide = cx.kv.serve(serving(trace, 2, fabric=fabric(2, "56.85GB/s"))).found
@@ -196,7 +196,7 @@ def test_own_tiers_are_in_memories_of_their_own(tmp_path: Path) -> None:
     both["links"].append({**both["links"][2], "between": ["sw", "pool1"]})
     both["address_map"].append({"to": "pool1"})
     trace = write_trace(tmp_path, prompts(2))
-    alone = 6.5e-6 + 16 * BLOCK / (RATE * 1e9)
+    alone = 5.8e-6 + 16 * BLOCK / (RATE * 1e9)
     for devices, times in ((["pool", "pool1"], 1), (["pool"], 2)):
         tiers = [{"name": "own", "blocks": 200, "devices": devices}]
         found = cx.kv.serve(serving(trace, 2, fabric=both, tiers=tiers)).found

@@ -12,7 +12,7 @@ from cxloom.base.errors import InputError
 
 HEADER = 24  # bytes of a packet besides its payload: 16 B of header, token, link CRC
 WIRE = {4: 28.425, 5: 56.85}  # GB/s of x16 without what the link layer takes: pcie-model
-LAUNCH = 6500.0  # ns
+LAUNCH = 5800.0  # ns
 MEMORY = 300.0  # ns of the GPU's memory
 
 

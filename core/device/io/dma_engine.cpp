@@ -66,7 +66,7 @@ void DmaEngine::begin(std::uint32_t stream, Transfer::Way way, Transfer& transfe
   ensure(stream < streams_.size(), "a transfer on a stream that there is not");
   ++transfers_;
   const Time ready = now() + params_.launch_time;
-  streams_[stream].push_back({.transfer = &transfer, .way = way, .ready = ready});
+  streams_[stream].push_back({.transfer = &transfer, .way = way, .since = now(), .ready = ready});
   endpoint().kernel().schedule(ready, endpoint().source(), *this, kLaunched);
 }
 
@@ -252,6 +252,7 @@ bool DmaEngine::end_if_done(std::uint32_t stream) {
   const Job ended = job;
   streams_[stream].pop_front();
   --transfers_;
+  client_.transfer_ended(ended.since, ended.failed);
   if (ended.failed) {
     ended.transfer->failed(now());
   } else {

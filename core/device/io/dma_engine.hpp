@@ -28,6 +28,8 @@ class DmaEngine final : public Agent, public TransferEngine, private DmaInitiato
     virtual void request_made(const Request& request) = 0;
     /// Its account is charged up to now; it goes back to the pool behind this call.
     virtual void request_ended(Request& request) = 0;
+    /// A transfer that was begun at `since` has ended; whoever has begun it hears of it behind this call.
+    virtual void transfer_ended(Time since, bool failed) = 0;
 
    protected:
     ~Client() = default;
@@ -60,6 +62,7 @@ class DmaEngine final : public Agent, public TransferEngine, private DmaInitiato
   struct Job {
     Transfer* transfer;
     Transfer::Way way;
+    Time since;               // it was begun
     Time ready;               // its launch has ended
     Transfer::Extent rest{};  // of the piece at hand
     bool all_given = false;

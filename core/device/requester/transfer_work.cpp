@@ -41,7 +41,6 @@ class TransferWork::Copy final : public Transfer {
   std::uint64_t accesses = 0;  // of the stream,
   std::uint64_t first = 0;     // from this one on
   Way way = Way::kIn;
-  Time since;
   std::uint32_t stream = 0;
 
  private:
@@ -183,7 +182,6 @@ void TransferWork::submit() {
     if (!count_.counting() && count_.warm()) observer_->measuring_begins(now());
     copy.first = count_.issued();
     issued(copy);
-    copy.since = now();
     copy.stream = turn_;
     ++open_[turn_];
     turn_ = (turn_ + 1) % streams;
@@ -204,11 +202,6 @@ void TransferWork::ended(Copy& copy, bool failed) {
     if (wants_answers_) work_.stream->answered(copy.first + i, last_, now());
   }
   --open_[copy.stream];
-  if (failed) {
-    ++failed_->copies;
-  } else {
-    copies_->completed(copy.since, now());
-  }
   idle_.push_back(&copy);
   submit();
   if (out_of_work_ && outstanding() == 0) observer_->rests();
@@ -238,13 +231,23 @@ void TransferWork::read_through(std::uint64_t most) {
 
 // ---- Requests
 
+// Whoever has begun it: a copy of its own, or one of tasks.
+void TransferWork::transfer_ended(Time since, bool failed) {
+  if (!copies_) return;
+  if (failed) {
+    ++failed_->copies;
+  } else {
+    copies_->completed(since, now());
+  }
+}
+
 void TransferWork::request_made(const Request& /*request*/) {
   ++requests_;
   if (observer_) meter_.issued(now());
 }
 
 void TransferWork::request_ended(Request& request) {
-  if (!observer_) return;  // of a transfer that others have begun
+  if (!observer_) return;  // nobody counts them
   const Time now = this->now();
   ensure(request.account.mark() == now, "a DMA request whose time is not accounted for");
   // What its memory has answered.

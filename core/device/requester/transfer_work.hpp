@@ -65,6 +65,7 @@ class TransferWork final : public Agent, public cxloom::Requester, public DmaEng
 
   void request_made(const Request& request) override;
   void request_ended(Request& request) override;
+  void transfer_ended(Time since, bool failed) override;
   void count_lines(const Request& request, Time now);
   Time now() const;
   void submit();
@@ -87,7 +88,7 @@ class TransferWork final : public Agent, public cxloom::Requester, public DmaEng
   Request last_;        // that has ended, if so
   RequestCount count_;  // of accesses of its stream
   RequesterMeter meter_;
-  std::unique_ptr<LargeAccesses> copies_;  // that were whole; none: it has no work
+  std::unique_ptr<LargeAccesses> copies_;  // of the engine that were whole; none: it has no work
   Windowed<FailedCopies> failed_;
   std::vector<std::unique_ptr<Copy>> all_;
   std::vector<Copy*> idle_;

@@ -59,6 +59,7 @@ TaskPlayer::TaskPlayer(Kernel& kernel, const Registry& registry, const Spec& spe
       left_(graph_.tasks().size()) {
   for (std::uint32_t task = 0; task < records_.size(); ++task) waits_.push_back(graph_.before(task));
   give_streams(spec, system, observer);
+  count_transfers(system, observer);
   find_finite_work(spec, system);
 }
 
@@ -115,6 +116,22 @@ void TaskPlayer::give_streams(const Spec& spec, System& system, RequestObserver&
   }
 }
 
+// A device with a workload counts them already, and one that makes no requests counts none.
+void TaskPlayer::count_transfers(System& system, RequestObserver& observer) {
+  for (const TaskLane& lane : graph_.lanes()) {
+    if (lane.kind != LaneKind::kEngine) continue;
+    Requester* const requester = system.roles().of<Requester>(system.component(lane.device).id());
+    if (!requester || requester->has_work()) continue;
+    auto stream = std::make_unique<EngineWork>();
+    engines_.emplace_back(stream.get(), requester);
+    Work work;
+    work.name = "tasks";
+    work.instruction_gaps = false;
+    work.stream = std::move(stream);
+    requester->assign(std::move(work), observer);
+  }
+}
+
 void TaskPlayer::check_transfers(std::uint32_t lane) {
   const DmaInitiator* const engine = lanes_[lane].engine->dma();
   if (!engine) return;
@@ -160,6 +177,10 @@ void TaskPlayer::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
   for (const auto& [device, stream] : streams_) {
     stream.first->close();
     stream.second->resume();
+  }
+  for (const auto& [work, requester] : engines_) {
+    work->close();
+    requester->resume();
   }
   over_();
 }

@@ -16,6 +16,7 @@
 #include "kernel/event_source.hpp"
 #include "protocol/request_observer.hpp"
 #include "system/tasks/dma_task.hpp"
+#include "system/tasks/engine_work.hpp"
 #include "system/tasks/line_task.hpp"
 #include "system/tasks/rate_sampler.hpp"
 #include "system/tasks/task_graph.hpp"
@@ -78,6 +79,7 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
 
   void check_transfers(std::uint32_t lane);
   void give_streams(const Spec& spec, System& system, RequestObserver& observer);
+  void count_transfers(System& system, RequestObserver& observer);
   void find_finite_work(const Spec& spec, const System& system);
   void lane_done(std::uint32_t lane, bool failed) override;
   void take_done();
@@ -95,6 +97,7 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   RateSampler sampler_;
   std::vector<Lane> lanes_;
   std::map<std::string, std::pair<TaskStream*, Requester*>> streams_;
+  std::vector<std::pair<EngineWork*, Requester*>> engines_;  // with no other work
   std::vector<const Requester*> finite_;  // whose workloads end by themselves, and have not
   std::vector<Record> records_;
   std::vector<std::uint32_t> waits_;  // tasks that each waits for still

@@ -38,18 +38,21 @@ void AccessSource::begin(Work work, bool may_be_empty) {
 }
 
 // Only some works have answers to follow or timestamps, and only the last access ends the work: these are
-// functions of their own, so that every other access is spared them.
+// functions of their own, so that every other access is spared them. Cores often have none to give.
 void AccessSource::fetch(const RequestCount& made, Time now) {
   const bool may_have_more = reactive_ ? goes_on(made, now) : !enough(made);
   has_next_ = may_have_more && work_.stream->next(next_);
-  has_gaps_ |= next_.instruction_gap != 0;
   if (reactive_) [[unlikely]]
     gives_at_ = has_next_ ? std::nullopt : reactive_->gives_at();
-  exhausted_ = false;
-  if (!has_next_) [[unlikely]]
-    ended(made, may_have_more);
-  else if (work_.timestamps) [[unlikely]] take_timestamp(made);
-  earliest_ = earliest_issue(made);
+  exhausted_ = !has_next_ && !(may_have_more && work_.stream->open());
+  if (has_next_) {
+    has_gaps_ |= next_.instruction_gap != 0;
+    if (work_.timestamps) [[unlikely]]
+      take_timestamp(made);
+    earliest_ = earliest_issue(made);
+  } else if (exhausted_) {
+    check_warmup(made);
+  }
 }
 
 // Where work goes by answers, what was begun is brought to its end.
@@ -59,10 +62,8 @@ bool AccessSource::goes_on(const RequestCount& made, Time now) {
   return !ceased_;
 }
 
-void AccessSource::ended(const RequestCount& made, bool may_have_more) {
-  exhausted_ = !may_have_more || !work_.stream->open();
-  if (exhausted_ && !made.counting() && made.issued() <= work_.warmup &&
-      !(may_be_empty_ && work_.warmup == 0)) {
+void AccessSource::check_warmup(const RequestCount& made) const {
+  if (!made.counting() && made.issued() <= work_.warmup && !(may_be_empty_ && work_.warmup == 0)) {
     throw InputError({"the work ends during the warm-up",
                       counted(made.issued(), "access"),
                       "more accesses than run.warmup, which is " + std::to_string(work_.warmup),

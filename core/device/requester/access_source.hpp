@@ -69,7 +69,7 @@ class AccessSource {
  private:
   Time earliest_issue(const RequestCount& made) const;
   bool goes_on(const RequestCount& made, Time now);
-  void ended(const RequestCount& made, bool may_have_more);
+  void check_warmup(const RequestCount& made) const;
   void take_timestamp(const RequestCount& made);
 
   // First what every request touches.

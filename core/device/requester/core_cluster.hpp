@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/measure.hpp"
+#include "base/ring.hpp"
 #include "component/endpoint.hpp"
 #include "device/requester/call_table.hpp"
 #include "device/requester/core.hpp"
@@ -88,14 +89,14 @@ class CoreCluster final : public AccessStream, public EventHandler {
     Core core;
     MissRegisters registers;
     PageWalkers walkers;
-    std::uint32_t number;            // in the workload
-    std::deque<CoreAccess*> coming;  // read, and not in the window
-    std::uint32_t undone = 0;        // in the window, not in the background, and without an answer
-    std::uint64_t last = 0;          // number of the last access that was read, and one
-    bool branches = false;           // its next record is a branch that waits for an answer
-    bool waits = false;              // the last record that was read says so
-    bool asleep = false;             // nobody waits for its next record
-    bool ran = false;                // it had a record that is no access
+    std::uint32_t number;      // in the workload
+    Ring<CoreAccess*> coming;  // read, and not in the window
+    std::uint32_t undone = 0;  // in the window, not in the background, and without an answer
+    std::uint64_t last = 0;    // number of the last access that was read, and one
+    bool branches = false;     // its next record is a branch that waits for an answer
+    bool waits = false;        // the last record that was read says so
+    bool asleep = false;       // nobody waits for its next record
+    bool ran = false;          // it had a record that is no access
     bool runs() const { return undone > 0 || !coming.empty(); }
     Time begun;  // when another let it begin
   };
@@ -153,7 +154,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   Calls calls_;
   Pool<CoreAccess> accesses_;
   std::priority_queue<CoreAccess*, std::vector<CoreAccess*>, Later> later_;
-  std::deque<CoreAccess*> made_;     // and not given
+  Ring<CoreAccess*> made_;           // and not given
   CoreSlots write_backs_;            // of all threads, made and without an answer
   std::deque<CoreAccess*> given_;    // and not answered; null: answered
   std::uint64_t first_given_ = 0;    // number of the first of these

@@ -23,7 +23,8 @@ struct MeterCounts {
 class RequesterMeter {
  public:
   void issued(Time now) { in_flight_.change(now, +1); }
-  void completed(const Request& request, Time now) {
+  /// Inline, as every answer comes through it: the call and the registers that it saves are ten instructions.
+  [[gnu::always_inline]] void completed(const Request& request, Time now) {
     in_flight_.change(now, -1);
     if (!counts_.measured().is_open()) return;
     if (request.failed) [[unlikely]]

@@ -8,12 +8,6 @@ namespace {
 
 bool needs_register(const CoreAccess& access) { return !access.is_use(); }
 bool needs_fill_buffer(const CoreAccess& access) { return !access.is_prefetch(); }
-CoreAccess* first_of(Ring<CoreAccess*>& ring) {
-  if (ring.empty()) return nullptr;
-  CoreAccess* const first = ring.front();
-  ring.pop_front();
-  return first;
-}
 /// Each is linked before the one that came earlier. The first one, linked in the order in which they came.
 CoreAccess* in_order_of_coming(CoreAccess* last) {
   CoreAccess* first = nullptr;
@@ -118,8 +112,5 @@ void MissRegisters::hurry(CoreAccess& prefetch) {
   prefetch.urgent = true;
   if (std::erase(waiting_prefetches_, &prefetch) > 0) ask(prefetch);
 }
-
-CoreAccess* MissRegisters::granted() { return first_of(granted_); }
-CoreAccess* MissRegisters::may_ask() { return first_of(may_ask_); }
 
 }  // namespace cxloom

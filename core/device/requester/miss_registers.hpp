@@ -29,12 +29,18 @@ class MissRegisters {
   /// unless it is on its way.
   void hurry(CoreAccess& prefetch);
   /// The next one that has what it needs now; null if there is none.
-  CoreAccess* granted();
+  CoreAccess* granted() { return first_of(granted_); }
   /// The next use that may ask for its fill buffer, as the record of its line has asked; null if there is
   /// none. A use that had one before would keep it from what that record waits for.
-  CoreAccess* may_ask();
+  CoreAccess* may_ask() { return first_of(may_ask_); }
 
  private:
+  static CoreAccess* first_of(Ring<CoreAccess*>& ring) {
+    if (ring.empty()) return nullptr;
+    CoreAccess* const first = ring.front();
+    ring.pop_front();
+    return first;
+  }
   bool has_room(const CoreAccess& access) const;
   void enter(CoreAccess& access);
   void grant(CoreAccess& access);

@@ -139,10 +139,13 @@ cxloom::Requester::Progress Sequencer::progress() const {
 
 void Sequencer::fetch() {
   source_.fetch(count_, now());
+  if (source_.has_next()) {
+    if (pages_) [[unlikely]]
+      pages_->fetched(source_.next());
+    return;
+  }
   if (source_.gives_at() && wake_pending_ != *source_.gives_at()) [[unlikely]]
     wake_at(wake_pending_ = *source_.gives_at());
-  if (pages_ && source_.has_next()) [[unlikely]]
-    pages_->fetched(source_.next());
   // What cores do in their caches alone takes time, too.
   if (cores_ && out_of_work() && !count_.counting() && issued() == 0) observer_->measuring_begins(now());
 }
@@ -223,11 +226,8 @@ void Sequencer::issue() {
 }
 
 void Sequencer::access(Request& request) {
-  if (request.lines > 1) {
-    access_lines(request);
-  } else {
-    access_memory(request);
-  }
+  if (request.lines > 1) access_lines(request);
+  else access_memory(request);
 }
 
 void Sequencer::process(Request& request) {

@@ -20,7 +20,7 @@ devices:
   cxl: {kind: memory, capacity: 4GiB}
   gpu: {kind: gpu}
 links:
-  - {between: [host, gpu], bandwidth: 28.425GB/s, header: 24B, data_header: 24B, port_delay: 75ns}
+  - {between: [host, gpu], phy: pcie4-x16, flit: none, port_delay: 75ns}
   - {between: [host, cxl], phy: pcie5-x8, port_delay: 25ns}
 address_map: [{to: cxl}]
 workload:

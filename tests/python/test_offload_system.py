@@ -23,7 +23,7 @@ devices:
   dram: {kind: memory, capacity: 256GiB, media: {kind: fixed, latency: 90ns, bandwidth: 64GB/s}}
   card: {kind: memory, capacity: 256GiB, media: {kind: fixed, latency: 200ns, bandwidth: 16GB/s}}
 links:
-  - {between: [host, gpu], bandwidth: 28.425GB/s, header: 24B, data_header: 24B, port_delay: 75ns}
+  - {between: [host, gpu], phy: pcie4-x16, flit: none, port_delay: 75ns}
   - {between: [host, dram]}
   - {between: [host, card]}
 address_map: [{to: dram}, {to: card}]
@@ -48,8 +48,8 @@ address_map: [{to: dram}]
 DRAM = {"name": "dram", "bandwidth": "64GB/s"}
 CARD = {"name": "card", "bandwidth": "16GB/s"}
 GPU = {"tokens": 1000, "gpu_rate": "125Tflop/s", "gpu_efficiency": "32%"}
-UP, DOWN = "25.99GB/s", "25.99GB/s"
-"""What packets of 256 B leave of the link: 28.425 x 256 / 280."""
+UP, DOWN = "26.36GB/s", "25.98GB/s"
+"""What packets of 256 B leave of PCIe: 31.508 x 0.902 x 256 / 276 of completions, and 256 / 280 of writes."""
 
 
 def step(memories: Any = (DRAM,), model: str | float = "1B", **given: Any) -> Any:

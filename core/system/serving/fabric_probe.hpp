@@ -34,7 +34,7 @@ struct FabricPart {
 /// What a set of copies has been seen to do.
 struct FabricRates {
   std::vector<double> rates;   ///< bytes a second, in the order of the flows
-  double error = 0;            ///< of the rates, relative, with 95 % confidence
+  double error = 0;            ///< of the rates, relative, with 99 % confidence
   std::vector<double> shares;  ///< in use, by part
 };
 

@@ -15,7 +15,7 @@ namespace cxloom {
 /// What holds while the same moves are under way.
 struct FabricState {
   std::vector<double> rates;   ///< bytes a second by `FabricStates::number`; those of other moves are zero
-  double error = 0;            ///< of the rates, relative, with 95 % confidence
+  double error = 0;            ///< of the rates, relative, with 99 % confidence
   std::vector<double> shares;  ///< in use, by part
 };
 

@@ -12,13 +12,22 @@ namespace cxloom {
 
 /// What has become of an activity.
 struct ActivityProgress {
-  std::uint64_t done = 0;  ///< lines moved, those that were skipped aside
-  Time at;                 ///< when the last of them was
+  std::uint64_t done = 0;   ///< lines moved, those that were skipped aside
+  Time at;                  ///< when the last of them was
+  std::uint64_t steps = 0;  ///< in which they were moved
+  Time gap;                 ///< the longest between two steps, of those since it was last asked for
+
+  void step(std::uint64_t lines, Time now) {
+    if (steps++ > 0) gap = std::max(gap, now - at);
+    done += lines;
+    at = now;
+  }
 };
 
 class Activity {
  public:
-  virtual ActivityProgress progress() const = 0;
+  /// Gaps are those since the last call.
+  virtual ActivityProgress progress() = 0;
   /// Lines that are not begun, up to where its memory changes.
   virtual std::uint64_t ahead() const = 0;
   /// So many of these at most are taken as moved, in that time; gives how many were.

@@ -52,13 +52,17 @@ class DmaTask final : public Transfer, public Activity {
     const std::uint64_t bytes = std::min({place.room, to_boundary, end_ - at_});
     at_ += bytes;
     moved_ += bytes;
-    progress_ = {moved_ / kLineBytes, kernel_.now()};
+    progress_.step(moved_ / kLineBytes - progress_.done, kernel_.now());
     return Extent{place.at, Bytes{bytes}};
   }
   void done(Time /*at*/) override { observer_.lane_done(number_, false); }
   void failed(Time /*at*/) override { observer_.lane_done(number_, true); }
 
-  ActivityProgress progress() const override { return progress_; }
+  ActivityProgress progress() override {
+    const ActivityProgress progress = progress_;
+    progress_.gap = {};
+    return progress;
+  }
   std::uint64_t ahead() const override {
     return (std::min(object_.even_until(at_), end_) - at_) / kLineBytes;
   }

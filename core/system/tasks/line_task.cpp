@@ -147,8 +147,7 @@ void LineTask::note_made(const Thread& thread) {
 void LineTask::answered(bool counts, Time now) {
   --unanswered_;
   if (!counts) return;
-  ++progress_.done;
-  progress_.at = now;
+  progress_.step(1, now);
 }
 
 // Counts the accesses of a thread up to where one of its parts comes to other memory.

@@ -21,14 +21,24 @@ constexpr std::int64_t kSettling = 5;
 constexpr std::uint64_t kFewestLines = 1000;
 constexpr std::size_t kFewestBatches = 8;
 
+// A batch with a refresh more than another says nothing about its rate.
+Time period_of(Time window, const RefreshCycle& refreshes) {
+  constexpr auto kLong = static_cast<std::int64_t>(kLongBatches);
+  const std::int64_t all = kLong * refreshes.length.ps();
+  const std::int64_t cycles = all > 0 ? (window.ps() + all / 2) / all : 0;
+  const std::int64_t length = cycles > 0 ? cycles * all : window.ps();
+  return Time{std::max<std::int64_t>(1, length / kBatches)};
+}
+
 }  // namespace
 
-RateSampler::RateSampler(Time window)
-    : period_(std::max(Time{1}, Time{window.ps() / kBatches})), settle_(period_ * kSettling) {}
+RateSampler::RateSampler(Time window, RefreshCycle refreshes)
+    : refreshes_(refreshes), period_(period_of(window, refreshes)), settle_(period_ * kSettling) {}
 
 void RateSampler::begin(Time now, std::vector<Activity*> activities) {
   activities_ = std::move(activities);
   all_move_ = false;
+  key_.clear();
   restart(now);
 }
 
@@ -54,22 +64,22 @@ Time RateSampler::look(Time now, Time most) {
   next_look_ = now + period_ * stride_;
   // A launch, or the way of the first line, is no part of a steady rate.
   if (!all_move_) {
-    all_move_ =
-        std::ranges::all_of(activities_, [](const Activity* each) { return each->progress().done > 0; });
+    all_move_ = std::ranges::all_of(activities_, [](Activity* each) { return each->progress().done > 0; });
     restart(now);
     return {};
   }
   std::vector<std::string> sorts;
   std::string key = sorts_now(sorts);
+  // What is on its way to the memories before is no part of the rate of those behind.
+  const std::string before = std::exchange(key_, key);
+  if (!before.empty() && before != key) {
+    restart(now);
+    return {};
+  }
   auto known = windows_.find(key);
   if (known == windows_.end()) {
-    if (!snapshots_.empty() && key != key_) {
-      restart(now);
-      next_look_ = now + period_;
-    }
-    key_ = key;
     Snapshot& snapshot = snapshots_.emplace_back();
-    for (const Activity* each : activities_) snapshot.push_back(each->progress());
+    for (Activity* each : activities_) snapshot.push_back(each->progress());
     RateWindow found;
     if (!measured(sorts, found)) {
       if (found.rates.size() == sorts.size()) uncertain_ = std::move(found);
@@ -85,7 +95,12 @@ Time RateSampler::look(Time now, Time most) {
 
 // Every second is kept, so that a long window costs no more than a short one.
 void RateSampler::thin() {
-  for (std::size_t i = 1; 2 * i < snapshots_.size(); ++i) snapshots_[i] = std::move(snapshots_[2 * i]);
+  for (std::size_t i = 1; 2 * i < snapshots_.size(); ++i) {
+    const Snapshot between = std::move(snapshots_[2 * i - 1]);
+    snapshots_[i] = std::move(snapshots_[2 * i]);
+    for (std::size_t j = 0; j < between.size(); ++j)
+      snapshots_[i][j].gap = std::max(snapshots_[i][j].gap, between[j].gap);
+  }
   snapshots_.resize((snapshots_.size() + 1) / 2);
   stride_ *= 2;
 }
@@ -110,7 +125,8 @@ bool RateSampler::measured(const std::vector<std::string>& sorts, RateWindow& fo
 }
 
 // From the scatter of a few long batches, for short ones depend on each other: lines come in bursts. It is
-// not below how far the halves are apart, or the share of one line, or of a turn of its memories.
+// not below how far the halves are apart, and has besides the share of one line, or of a turn of its
+// memories, and of what bursts leave open.
 double RateSampler::rate_error(std::size_t activity, double rate) const {
   const auto between = [&](std::size_t from, std::size_t to) {
     const ActivityProgress& first = snapshots_[from][activity];
@@ -127,12 +143,25 @@ double RateSampler::rate_error(std::size_t activity, double rate) const {
   }
   constexpr auto kCount = static_cast<double>(kLongBatches);
   const double half_width =
-      student_t(Confidence::k95, kCount - 1) * std::sqrt(squares / (kCount * (kCount - 1)));
+      student_t(Confidence::k99, kCount - 1) * std::sqrt(squares / (kCount * (kCount - 1)));
   const std::size_t middle = snapshots_.size() / 2;
   const double halves = std::abs(between(0, middle) - between(middle, snapshots_.size() - 1)) / 2;
   const std::uint64_t lines = snapshots_.back()[activity].done - snapshots_.front()[activity].done;
   const auto turn = static_cast<double>(activities_[activity]->turn());
-  return std::max(half_width, halves) / rate + turn / static_cast<double>(lines);
+  return std::max(half_width, halves) / rate + turn / static_cast<double>(lines) + burst_error(activity);
+}
+
+// Where lines come in bursts a window may end in the midst of one, and begin between two. Batches do not show
+// that where all of them do. A refresh makes a gap, too, but at the same phase of each end.
+double RateSampler::burst_error(std::size_t activity) const {
+  const ActivityProgress& first = snapshots_.front()[activity];
+  const ActivityProgress& last = snapshots_.back()[activity];
+  Time gap;
+  for (std::size_t i = 1; i < snapshots_.size(); ++i) gap = std::max(gap, snapshots_[i][activity].gap);
+  const auto length = static_cast<double>((last.at - first.at).ps());
+  const double mean = length / static_cast<double>(last.steps - first.steps);
+  const double more = static_cast<double>((gap - refreshes_.longest).ps()) - mean;
+  return std::max(0.0, more) / length;
 }
 
 Time RateSampler::skip(RateWindow& window, Time most) {
@@ -155,7 +184,8 @@ Time RateSampler::skip(RateWindow& window, Time most) {
     time = std::min(time, steady - static_cast<double>(settle_.ps()));
   }
   if (time < static_cast<double>(settle_.ps())) return {};
-  const Time skipped{static_cast<std::int64_t>(time)};
+  const Time skipped = refreshes_.whole_of(Time{static_cast<std::int64_t>(time)});
+  if (skipped == Time{}) return {};
   double short_of = 0;  // ps that lines take which could not be skipped, or a turn that was cut
   for (std::size_t i = 0; i < activities_.size(); ++i) {
     const double wanted = static_cast<double>(skipped.ps()) * rates[i];
@@ -167,7 +197,16 @@ Time RateSampler::skip(RateWindow& window, Time most) {
   window.skipped += skipped;
   ++window.used;
   error_ += static_cast<double>(skipped.ps()) * window.error + short_of;
+  // Where its rate is a little off, the end of a transfer comes before a refresh that it would be behind.
+  error_ += static_cast<double>((refreshes_.out_of_step + refreshes_.longest).ps());
   return skipped;
+}
+
+// In the cycle that is left every bank is refreshed, and has closed the row that was open before.
+Time RateSampler::pass(Time most) {
+  const Time passed = refreshes_.whole_of(std::max(Time{}, most - refreshes_.length));
+  if (passed > Time{}) error_ += static_cast<double>(refreshes_.out_of_step.ps());
+  return passed;
 }
 
 }  // namespace cxloom

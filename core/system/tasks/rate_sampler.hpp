@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "system/tasks/activity.hpp"
+#include "system/tasks/refresh_cycle.hpp"
 
 namespace cxloom {
 
@@ -14,14 +15,15 @@ namespace cxloom {
 struct RateWindow {
   std::vector<std::string> sorts = {};  ///< of the activities
   std::vector<double> rates = {};       ///< lines a picosecond, of each
-  double error = 0;                     ///< of the rates, relative, with 95 % confidence
+  double error = 0;                     ///< of the rates, relative, with 99 % confidence
   Time skipped;                         ///< that its rates stood for
   std::uint64_t used = 0;               ///< times
 };
 
 class RateSampler {
  public:
-  explicit RateSampler(Time window);
+  /// A window is the nearest length in which each batch that tells its error has whole cycles of refreshes.
+  RateSampler(Time window, RefreshCycle refreshes);
 
   /// Another set of activities runs from now on. They live until the next call.
   void begin(Time now, std::vector<Activity*> activities);
@@ -31,6 +33,8 @@ class RateSampler {
   Time next_look() const { return next_look_; }
   /// Skips lines if their rates are known; gives the time that they stand for, at most `most`, or zero.
   Time look(Time now, Time most);
+  /// Nobody moves lines; gives the time of `most` that may be passed over.
+  Time pass(Time most);
 
   /// By what the activities are.
   const std::map<std::string, RateWindow>& windows() const { return windows_; }
@@ -46,16 +50,18 @@ class RateSampler {
   std::string sorts_now(std::vector<std::string>& sorts) const;
   bool measured(const std::vector<std::string>& sorts, RateWindow& found) const;
   double rate_error(std::size_t activity, double rate) const;
+  double burst_error(std::size_t activity) const;
   Time skip(RateWindow& window, Time most);
   void restart(Time now);
   void thin();
 
+  RefreshCycle refreshes_;
   Time period_;  // between two looks
   Time settle_;  // until rates are steady, and before a transfer ends
   std::vector<Activity*> activities_;
   bool all_move_ = false;  // each has moved a line
   Time next_look_ = Time::max();
-  std::string key_;  // at the first of the snapshots
+  std::string key_;  // at the last look; empty: there was none of these activities
   std::vector<Snapshot> snapshots_;
   std::int64_t stride_ = 1;  // periods between two of them
   std::map<std::string, RateWindow> windows_;

@@ -53,7 +53,7 @@ TaskPlayer::TaskPlayer(Kernel& kernel, const Registry& registry, const Spec& spe
       exact_((check_runs_tasks(spec), spec.tasks.exact)),
       objects_(registry, spec, system),
       graph_(spec, system, objects_),
-      sampler_(spec.tasks.window),
+      sampler_(spec.tasks.window, refresh_cycle_of(system)),
       lanes_(graph_.lanes().size()),
       records_(graph_.tasks().size()),
       left_(graph_.tasks().size()) {
@@ -262,7 +262,7 @@ void TaskPlayer::skip_time() {
   }
   const Time most = ends_.empty() ? Time::max() : ends_.top().first - now();
   if (!active_.empty()) skipped_ += sampler_.look(kernel_.now(), most);
-  else if (!ends_.empty()) skipped_ += most;
+  else if (!ends_.empty()) skipped_ += sampler_.pass(most);
 }
 
 void TaskPlayer::arm() {

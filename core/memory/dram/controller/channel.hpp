@@ -88,6 +88,7 @@ class DramChannel {
   /// The most bursts in a queue since then.
   std::uint32_t most_queued(bool write) const { return (write ? write_level_ : read_level_).largest; }
   DramRefreshScope refresh_scope() const { return refresher_.scope(); }
+  Clock refresh_interval() const { return refresher_.interval(); }
   std::uint32_t queued() const { return queue_.count(false) + queue_.count(true); }
   bool idle() const { return queued() == 0; }
   /// Bursts queued in a direction of which the scheduler picks none, though no refresh is in their way.

@@ -307,6 +307,14 @@ void DramMedia::resources(ResourceSink& sink) const {
   sink.add(std::move(banks));
 }
 
+std::optional<DramMedia::Refreshes> DramMedia::refreshes() const {
+  const DramChannel& channel = *sub_channels_.front().channel;
+  if (channel.refresh_interval() == kNeverClock) return std::nullopt;
+  const DramRefreshScope scope = channel.refresh_scope();
+  const Clock clocks = channel.refresh_interval() * config_.device.refresh_sets(scope);
+  return Refreshes{clock_.whole(clocks), clock_.at(config_.device.refresh_clocks(scope))};
+}
+
 void DramMedia::report(MeasureSink& sink) const {
   DramMeasured measured{counts_.window()};
   const DramCounters& n = measured;

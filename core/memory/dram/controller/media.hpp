@@ -39,6 +39,13 @@ class DramMedia final : public Media {
   static std::vector<std::string> traits() { return {"forgets"}; }
 
   const DramConfig& config() const { return config_; }
+  /// Refreshes of its ranks.
+  struct Refreshes {
+    Time cycle;     ///< after which each set of banks is refreshed again, a whole number of picoseconds
+    Time duration;  ///< that banks are busy with one
+  };
+  /// None: it has none.
+  std::optional<Refreshes> refreshes() const;
   /// Shows every command from now on to `log`.
   void watch(DramCommandLog* log);
   /// All commands before `now` are shown, where otherwise they are worked out when somebody waits for what

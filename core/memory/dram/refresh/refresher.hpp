@@ -23,6 +23,8 @@ class DramRefresher {
                 DramCounters& counters);
 
   DramRefreshScope scope() const { return scope_; }
+  /// Clocks between two refreshes of a rank; kNeverClock: off.
+  Clock interval() const { return interval_; }
   /// The next one of any rank falls due; kNeverClock if refresh is off.
   Clock due() const { return due_; }
   Clock due(std::uint32_t rank) const { return std::min(of_rank_[rank].due, of_rank_[rank].managed.due); }

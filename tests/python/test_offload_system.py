@@ -346,3 +346,41 @@ def test_a_wrong_option_is_refused(words: list[str], option: str, cxloom: Callab
     assert done.code == 2
     assert option in done.err
     assert done.out == ""
+
+
+OF_THE_PLAN = [
+    (
+        "hbm: {capacity: 24GB}",
+        "hbm: {capacity: 64KiB}",
+        ("devices.gpu", 3, "a copy is larger than the memory of 'gpu' (task 'micro-step 0, bucket 0:"),
+    ),
+    (
+        "queue: 1024",
+        "queue: 1024, cache: {size: 64KiB}",
+        ("devices.gpu", 3, "beside caches that may hold its lines (task 'micro-step 0, bucket 0:"),
+    ),
+    (
+        "run: {warmup: 10, seed: 3}",
+        "events: [{at: 1us, add_extent: {device: card, base: 0B, size: 1GiB, host: host}}]",
+        ("events", 12, "a scale above 1, or no events"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "said"), OF_THE_PLAN, ids=["memory", "cache", "events"])
+def test_what_the_plan_cannot_do_on_the_system_is_said_at_the_place_in_its_file(
+    right: str, wrong: str, said: tuple[str, int, str], tmp_path: Path, cxloom: Callable[..., Any]
+) -> None:
+    """The system is right by itself: what nobody has written, the tasks, has no file."""
+    path, line, why = said
+    file = tmp_path / "system.yaml"
+    text = SYSTEM.replace(right, wrong)
+    if path == "events":
+        text = text.replace("card: {kind: memory,", "card: {kind: memory, dynamic_capacity: {},")
+    file.write_text(text)
+    done = cxloom(*WORDS, "--system", file, "--simulate", "--scale", "1" if path == "events" else "4096")
+    assert done.code == 2
+    assert f"{file}:{line}:" in done.err
+    assert f" {path}: " in done.err
+    assert why in done.err
+    assert "the plan's spec" not in done.err

@@ -16,6 +16,8 @@ from cxloom.offload.section import spec_of
 from cxloom.offload.target import LINE, Target, target
 from cxloom.offload.task_graph import Played, TaskGraph, play
 from cxloom.running.run import run
+from cxloom.spec import paths
+from cxloom.spec.node import Origin
 from cxloom.spec.writer import to_yaml
 from cxloom.system.system import System
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _FILE = "the plan's spec"
-_OBJECT = re.compile(r"tasks\.objects\[(\d+)\]")
+_PART = re.compile(r"tasks\.(objects|graph)\[(\d+)\]")
 SHORTEST = 1000
 """Lines of a transfer, below which its latency counts (own choice: some 2 % of a copy at 26 GB/s)."""
 
@@ -196,7 +198,7 @@ class Beside:
 def beside(graph: TaskGraph, on: Target) -> Beside:
     """Plays a graph by its rates and on a system. Raises InputError and SimulationError as a run does."""
     spec = spec_of(graph, on)
-    with _places_named(spec):
+    with _placed(spec, on):
         result = run(System.from_yaml(to_yaml(spec), _FILE))
     return Beside(play(graph), spec, on.scale_of(graph), result["tasks"])
 
@@ -242,28 +244,33 @@ def written(plan_graph: TaskGraph, on: Target) -> str:
     """The spec of a graph on a system, as YAML. Raises InputError as `beside` does."""
     spec = spec_of(plan_graph, on)
     text = to_yaml(spec)
-    with _places_named(spec):
+    with _placed(spec, on):
         System.from_yaml(text, _FILE).check()
     return text
 
 
 @contextmanager
-def _places_named(spec: Mapping[str, Any]) -> Iterator[None]:
-    """Errors of where an object is as those of `place`: nobody wrote the section `tasks`."""
+def _placed(spec: Mapping[str, Any], on: Target) -> Iterator[None]:
+    """Errors at what the user wrote: nobody wrote the section `tasks`, and its file is none."""
     try:
         yield
     except InputErrors as several:
-        raise together([_of_place(each, spec) for each in several.errors]) from None
+        raise together([_of_user(each, spec, on) for each in several.errors]) from None
     except InputError as error:
-        raise _of_place(error, spec) from None
+        raise _of_user(error, spec, on) from None
 
 
-def _of_place(error: InputError, spec: Mapping[str, Any]) -> InputError:
-    about = _OBJECT.match(error.path)
-    if about is None or error.file != _FILE:
+def _of_user(error: InputError, spec: Mapping[str, Any], on: Target) -> InputError:
+    """Of an object where its place is said, of a task at who does it, of all else where it stands in the system."""
+    if error.file != _FILE:
         return error
-    name = spec["tasks"]["objects"][int(about[1])]["name"]
-    problem = error.problem if name in error.problem else f"{error.problem} (object '{name}')"
-    return InputError(
-        problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion, path="place"
-    )
+    error.allowed = error.allowed.replace("tasks.exact: true (--exact)", "a scale above 1")
+    part = _PART.match(error.path)
+    if part is None:
+        return paths.placed(on.system.root, error)
+    said = spec["tasks"][part[1]][int(part[2])]
+    what = "object" if part[1] == "objects" else "task"
+    problem = error.problem if said["name"] in error.problem else f"{error.problem} ({what} '{said['name']}')"
+    devices = on.system.root.map()["devices"].map()
+    place = Origin(path="place") if what == "object" else devices[said["on"]].place
+    return place.error(problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion)

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from cxloom.base.errors import InputError
@@ -34,8 +35,8 @@ _PLACE = re.compile(
 class Target:
     """A system for a plan, without work of its own."""
 
-    spec: dict[str, Any]
-    """The system in resolved form."""
+    system: Resolved
+    """It, each value with its place."""
     host: str
     """Who runs the kernels of the CPU."""
     gpu: str
@@ -46,6 +47,11 @@ class Target:
     """Where objects are, by their names, as `addresses` of the spec says it; of '' all others."""
     scale: int = 0
     """Bytes, operations and times are divided by it; 0: so that at most `MOST_LINES` lines move."""
+
+    @cached_property
+    def spec(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return self.system.plain()
 
     def scale_of(self, graph: TaskGraph) -> int:
         """What a graph is divided by: a power of two unless it is given."""
@@ -95,8 +101,8 @@ def target(
     """
     if not isinstance(system, System):
         system = System.load(system)
-    spec = _without_work(system).plain()
-    devices = spec["devices"]
+    bare = _without_work(system)
+    devices = bare.plain()["devices"]
     gpu = _one(devices, "gpu", dma, "dma", "a device of kind gpu, whose DMA engine copies")
     host = _one(devices, "host", host or devices[gpu].get("host"), "host", "a host, whose cores compute")
     core = devices[host].get("core")
@@ -110,7 +116,7 @@ def target(
         )
     if scale is not None and scale < 1:
         raise InputError("not a scale", found=str(scale), allowed="1 or more", path="scale")
-    return Target(spec, host, gpu, threads or cores, _places(place), scale or 0)
+    return Target(bare, host, gpu, threads or cores, _places(place), scale or 0)
 
 
 def _without_work(system: System) -> Resolved:

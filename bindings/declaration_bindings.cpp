@@ -27,6 +27,7 @@
 #include "system/serving/serving_params.hpp"
 #include "system/spec/section.hpp"
 #include "value_conversion.hpp"
+#include "workload/kv/model/model_shape.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -152,6 +153,7 @@ nb::dict declarations() {
   }
   result["sections"] = sections;
   result["kv"] = info_of(Schema<ServingParams>().info());
+  result["kv_model"] = info_of(Schema<ModelShape>().info());
   result["link"]["statistics"] = measures_of(link_measures());
   result["measures"] = measures_of(summary_measures());
   result["tables"] = tables();

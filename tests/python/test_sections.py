@@ -106,6 +106,7 @@ NAMED = {
         "python/cxloom/measure/bench.py": "measurements refuse them",
         "python/cxloom/cli/app.py": "the command `cxloom tasks`",
         "python/cxloom/cli/tasks.py": "the section that it prints",
+        "python/cxloom/spec/jsonschema.py": "the fabric of KV caches has none",
     },
     "run": {
         "python/cxloom/offload/target.py": "a plan keeps the seed of the system alone",

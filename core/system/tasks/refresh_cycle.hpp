@@ -20,7 +20,7 @@ struct RefreshCycle {
   }
 };
 
-/// Of all its memories.
+/// The cycle of all its memories together.
 RefreshCycle refresh_cycle_of(const System& system);
 
 }  // namespace cxloom

@@ -21,7 +21,7 @@ COMMANDS = {
     "run": ("cxloom.cli.run", "Simulate SPEC; show where the time went."),
     "check": ("cxloom.cli.check", "Check SPEC without running it."),
     "components": ("cxloom.cli.components", "List kinds and their parameters."),
-    "schema": ("cxloom.cli.schema", "Print the JSON Schema of specs."),
+    "schema": ("cxloom.cli.schema", "Print the JSON Schema of specs, or of files of KV caches."),
     "trace": ("cxloom.cli.trace", "Look at memory traces, convert them, record them."),
     "resolve": ("cxloom.cli.resolve", "Print a spec as programs without Python read it."),
     "exec": ("cxloom.cli.exec", "Run a program on a simulated system."),

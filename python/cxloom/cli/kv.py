@@ -22,8 +22,16 @@ def kv(
     ],
     out: Annotated[
         list[str],
-        typer.Option("--out", metavar="FILE", help="Write all as .json. May be repeated."),
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write all as .json, of which `cxloom report` makes a page. May be repeated.",
+        ),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write the results into this page, FILE.html."),
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     sets: Sets = [],  # noqa: B006
@@ -37,12 +45,19 @@ def kv(
     Exit code 0: played. 2: the input is wrong; nothing was written.
     """
     check_forms(map(Path, out), "a result", [".json"])
-    check_writable(map(Path, out))
+    pages = [] if html is None else [html]
+    check_forms(pages, "a page", [".html", ".htm"], "--html")
+    check_writable([*map(Path, out), *pages])
     load_plugins(plugins)
     with ServingBar(quiet) as bar:
         found = serve(spec, watch=bar.update, overrides=[Override.parse(text) for text in sets])
     text = json.dumps(found.to_json(), indent=2, allow_nan=False)
-    write_texts({Path(file): text + "\n" for file in out})
+    texts = {Path(file): text + "\n" for file in out}
+    if html is not None:
+        from cxloom.report.serving_page import serving_page
+
+        texts[html] = serving_page(found)
+    write_texts(texts)
     if as_json:
         print(text)
     elif not quiet:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from cxloom.report.directory import Pages
 
 _ALLOWED = (
-    "a directory that `cxloom run --out`, `cxloom study run` or `cxloom sweep` wrote, or a study that was run"
+    "a directory that `cxloom run --out`, `cxloom study run` or `cxloom sweep` wrote, a file of `cxloom kv --out`, "
+    "or a study that was run"
 )
 
 
@@ -24,14 +25,16 @@ def report(
     results: Annotated[
         str,
         typer.Argument(
-            metavar="DIR|STUDY",
-            help="A directory that `cxloom run --out`, `cxloom study run` or `cxloom sweep` wrote, or the name of a "
-            "study that was run here.",
+            metavar="DIR|FILE|STUDY",
+            help="A directory that `cxloom run --out`, `cxloom study run` or `cxloom sweep` wrote, a file that "
+            "`cxloom kv --out` wrote, or the name of a study that was run here.",
         ),
     ],
     out: Annotated[
         str | None,
-        typer.Option("--out", metavar="FILE", help="Where the page goes; by default DIR/report.html."),
+        typer.Option(
+            "--out", metavar="FILE", help="Where the page goes; by default DIR/report.html, or FILE.html."
+        ),
     ] = None,
     figures: Annotated[
         str | None,
@@ -85,6 +88,10 @@ def _pages(results: str) -> Pages:
         raise InputError(reason, allowed=_ALLOWED, file=folder) from None
     if is_directory:
         return _of_directory(folder)
+    if exists and folder.suffix == ".json":
+        from cxloom.report.directory import of_serving
+
+        return of_serving(folder)
     if exists and folder.suffix not in (".yaml", ".yml"):
         raise InputError("not a directory", allowed=_ALLOWED, file=folder)
     return _of_study(results)

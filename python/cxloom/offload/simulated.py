@@ -261,7 +261,7 @@ def _placed(spec: Mapping[str, Any], on: Target) -> Iterator[None]:
 
 
 def _of_user(error: InputError, spec: Mapping[str, Any], on: Target) -> InputError:
-    """Of an object where its place is said, of a task at who does it, of all else where it stands in the system."""
+    """An error of an object where its place is said, of a task at who does it, of all else where the system has it."""
     if error.file != _FILE:
         return error
     error.allowed = error.allowed.replace("tasks.exact: true (--exact)", "a scale above 1")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cxloom.base.errors import InputError, reason_of
 from cxloom.report.study_outcome import OUTCOME, PAGE, read_outcome
 from cxloom.results.result import Result
 
@@ -103,3 +105,35 @@ def of_sweep(folder: Path) -> Pages:
         return sweep_figures(result)
 
     return Pages(folder / PAGE, page, figures)
+
+
+def of_serving(file: Path) -> Pages:
+    """Pages of what ``cxloom kv --out`` wrote. Raises InputError if it is none of these."""
+    from cxloom.kv.serving import Served
+    from cxloom.report.page import refused_unless_whole
+
+    written_by = "cxloom kv --out FILE.json"
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {reason_of(error)}", file=file) from None
+    except ValueError:
+        raise InputError(
+            "not a result: it is no JSON", allowed=f"what `{written_by}` writes", file=file
+        ) from None
+    with refused_unless_whole("a result of servers with KV caches", written_by, file):
+        served = Served(found["name"], found, found["cost"])
+
+    def page() -> str:
+        from cxloom.report.serving_page import serving_page
+
+        with refused_unless_whole("a result of servers with KV caches", written_by, file):
+            return serving_page(served)
+
+    def figures() -> Figures:
+        from cxloom.report.figures import serving_figures
+
+        with refused_unless_whole("a result of servers with KV caches", written_by, file):
+            return serving_figures(served.found)
+
+    return Pages(file.with_suffix(".html"), page, figures)

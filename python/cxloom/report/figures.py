@@ -71,6 +71,34 @@ def sweep_figures(result: SweepResult) -> dict[str, Figure]:
     return found
 
 
+def serving_figures(found: Mapping[str, Any]) -> dict[str, Figure]:
+    """The courses of servers with a KV cache, by name: those of a run that has more than a row of its series."""
+    series = found["series"]
+    if len(series) < 2:
+        return {}
+    times = [row["until_s"] for row in series]
+    known = [row for row in series if row["ttft_s"] is not None]
+    shares = {
+        tier: [
+            (row["until_s"], 100 * share) for row in series if (share := row["hit_shares"][tier]) is not None
+        ]
+        for tier in found["tiers"]
+    }
+    loads = {tier: (times, [row["loaded_gb_per_s"][tier] for row in series]) for tier in found["tiers"]}
+    x = "simulated time (s)"
+    made = {
+        "found": lines(
+            {tier: ([at for at, _ in points], [y for _, y in points]) for tier, points in shares.items()},
+            x,
+            "of the prompts' tokens (%)",
+            markers=False,
+        ),
+        "loaded": lines(loads, x, "GB/s", markers=False),
+    }
+    first = ([row["until_s"] for row in known], [1000 * row["ttft_s"] for row in known])
+    return made | {"first_token": lines({"first token": first}, x, "ms", markers=False)}
+
+
 def _distribution(result: Result) -> dict[str, Figure]:
     found = distributions(result)
     slower = {f"{kind}s": part.slower for kind, part in found.items()}

@@ -10,11 +10,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from cxloom import _core
 from cxloom.spec import declared, presets
 
 Schema: TypeAlias = dict[str, Any]
 
 _NUMBER = r"([0-9]+(\.[0-9]*)?|\.[0-9]+) *"
+_REAL = r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _BYTES = "B|[KMGT]iB|[kKMGT]B"
 QUANTITIES: dict[str, tuple[str, list[str]]] = {
     "time": (f"^{_NUMBER}(ps|ns|us|ms|s)$", ["10ns", "1.5us"]),
@@ -24,6 +26,14 @@ QUANTITIES: dict[str, tuple[str, list[str]]] = {
     "period": (f"^{_NUMBER}(ps|ns|us|ms|s|[kMG]?Hz)$", ["625ps", "416.667ps", "2.4GHz"]),
 }
 """Pattern and examples of each type that is written with its unit. The core decides (units.cpp, period.cpp)."""
+
+KV_QUANTITIES: dict[str, tuple[str, list[str]]] = {
+    "flop rate": (f"^{_REAL} *[kMGTP]?FLOP/s$", ["312TFLOP/s"]),
+    "request rate": (f"^(unlimited|{_REAL} *([kMG]?/s|/min|/h))$", ["2/s", "0.1/s", "6/min"]),
+}
+"""Those of files of KV caches alone (flop_rate.cpp, request_rate.cpp)."""
+_NOT_OF_FABRIC = ("workload", "tasks", "events")
+"""Sections of a spec that a fabric has not: its traffic are the blocks."""
 
 _NAME = "[A-Za-z_][A-Za-z0-9_-]*"
 _DECLARED = rf"^{_NAME}(\[[0-9, -]+\][A-Za-z0-9_-]*)*$"
@@ -64,6 +74,35 @@ def schema() -> Schema:
             **{name: _quantity(name) for name in QUANTITIES},
         },
     }
+
+
+def kv_schema() -> Schema:
+    """The schema of a file of servers with KV caches (docs/model/kv.md), with its fabric, which is like a spec."""
+    whole = schema()
+    serving = _section("kv")
+    names = {"enum": list(_core.kv_model_names())}
+    serving["properties"] |= {
+        "model": serving["properties"]["model"] | {"anyOf": [names, _section("kv_model")]},
+        "fabric": serving["properties"]["fabric"]
+        | {
+            "anyOf": [
+                {"type": "string"},
+                {key: whole[key] for key in ("if", "then")}
+                | {
+                    "type": "object",
+                    "properties": {
+                        key: section
+                        for key, section in whole["properties"].items()
+                        if key not in _NOT_OF_FABRIC
+                    },
+                    "additionalProperties": False,
+                },
+                {"type": "null"},
+            ]
+        },
+    }
+    own = {_name(kind): _quantity(kind) for kind in KV_QUANTITIES}
+    return {"$schema": whole["$schema"], "title": "cxloom kv"} | serving | {"$defs": whole["$defs"] | own}
 
 
 def _written(key: str, about: Mapping[str, Any]) -> Schema:
@@ -148,6 +187,10 @@ def _requester() -> Schema:
 def _phase() -> Schema:
     requests = _field(declared.fields(declared.declarations()["workload"])["requests"])
     return {**_by_key("pattern", _kind_infos("patterns"), {"requests": requests}), "required": ["pattern"]}
+
+
+def _name(kind: str) -> str:
+    return kind.replace(" ", "-")
 
 
 def _ref(name: str) -> Schema:
@@ -240,8 +283,8 @@ def _default(field: declared.Field) -> Any:
 
 
 def _type(kind: str, field: declared.Field) -> Schema:
-    if kind in QUANTITIES:
-        return _ref(kind)
+    if kind in QUANTITIES or kind in KV_QUANTITIES:
+        return _ref(_name(kind))
     if kind == "integer":
         return {"type": "integer", "minimum": int(field["minimum"] or 0), **_maximum(field)}
     if kind in ("fraction", "real"):
@@ -271,7 +314,7 @@ def _type(kind: str, field: declared.Field) -> Schema:
 
 
 def _quantity(kind: str) -> Schema:
-    pattern, examples = QUANTITIES[kind]
+    pattern, examples = (QUANTITIES | KV_QUANTITIES)[kind]
     return {"type": "string", "pattern": pattern, "examples": examples}
 
 

@@ -114,7 +114,8 @@ cxx-tests: build build/.configured-tests
 	@$(CMAKE) --build build
 	@$(CXX_TESTS) build
 
-# Continuous integration compiles sources of a room together, where one may live on what another includes.
+# Continuous integration compiles sources of a room together, where one may live on what another includes. A test reads whether types
+# and what is of the standard library come from somewhere (tests/python/test_includes.py); this knows functions and constants, too.
 alone-check: .venv/.installed
 	@scripts/bootstrap.sh gtest qemu
 	@$(CMAKE) -S . -B build/alone -G Ninja --log-level=NOTICE \

@@ -1,6 +1,7 @@
 // The line inserted first leaves.
 #pragma once
 
+#include "base/schema.hpp"
 #include "tags/victim_policy.hpp"
 
 namespace cxloom {

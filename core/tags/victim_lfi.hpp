@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/flat_table.hpp"
+#include "base/schema.hpp"
 #include "tags/slot_tournament.hpp"
 #include "tags/victim_policy.hpp"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/schema.hpp"
 #include "tags/slot_tournament.hpp"
 #include "tags/victim_policy.hpp"
 

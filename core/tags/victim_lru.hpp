@@ -1,6 +1,7 @@
 // The least recently used line leaves: exact, not an approximation by a tree or bits.
 #pragma once
 
+#include "base/schema.hpp"
 #include "tags/victim_policy.hpp"
 
 namespace cxloom {

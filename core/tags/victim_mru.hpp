@@ -1,6 +1,7 @@
 // The most recently used line leaves.
 #pragma once
 
+#include "base/schema.hpp"
 #include "tags/victim_policy.hpp"
 
 namespace cxloom {

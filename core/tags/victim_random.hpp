@@ -1,6 +1,7 @@
 // Any line that is not pinned leaves, each with equal chance.
 #pragma once
 
+#include "base/schema.hpp"
 #include "tags/victim_policy.hpp"
 
 namespace cxloom {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/schema.hpp"
 #include "base/zeroed_array.hpp"
 #include "tags/victim_policy.hpp"
 

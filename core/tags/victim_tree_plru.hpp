@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstddef>
 
+#include "base/error.hpp"
+#include "base/schema.hpp"
 #include "base/zeroed_array.hpp"
 #include "tags/victim_policy.hpp"
 

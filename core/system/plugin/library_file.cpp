@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>

@@ -1,6 +1,7 @@
 // The explorer on systems whose states can be counted, and whose faults are known.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <stdexcept>

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/schema.hpp"
 #include "memory/dram/row_policy/row_policy.hpp"
 
 namespace cxloom {

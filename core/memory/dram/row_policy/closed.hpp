@@ -1,6 +1,7 @@
 // The row policy `closed`: a row is closed with the last access that waits for it.
 #pragma once
 
+#include "base/schema.hpp"
 #include "memory/dram/row_policy/row_policy.hpp"
 
 namespace cxloom {

@@ -1,6 +1,7 @@
 // The row policy `open`: a row stays until another is wanted, or a refresh comes.
 #pragma once
 
+#include "base/schema.hpp"
 #include "memory/dram/row_policy/row_policy.hpp"
 
 namespace cxloom {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/schema.hpp"
 #include "memory/dram/row_policy/row_policy.hpp"
 
 namespace cxloom {

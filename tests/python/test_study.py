@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from validation.examples import slow, some
+from validation.examples import DRAWN, slow, some
 
 from cxloom.base.errors import InputError
 from cxloom.spec.resolve import Override
@@ -225,7 +225,7 @@ QUICK = [
 ]
 
 
-@pytest.mark.parametrize("name", some(QUICK))
+@pytest.mark.parametrize("name", some(QUICK, DRAWN))
 def test_the_quick_form_of_a_study_meets_its_expectations(name: str) -> None:
     study = read(find(name), quick=True)
     outcome = run_study(study, jobs=2)

@@ -13,24 +13,26 @@ from typing import TypeVar
 import pytest
 
 WHOLE = bool(os.environ.get("CXLOOM_SLOW"))
-SLICE = 3
+DRAWN = 6
 """Of so many examples one is drawn."""
+SLICE = 3
+"""Of so many rows, or columns of a row, one is tried."""
 slow = pytest.mark.skipif(not WHOLE, reason="slow: set CXLOOM_SLOW=1")
 """Leaves a test out of the slice."""
 
 
 def examples(whole: int) -> int:
     """How many to draw of so many, at least one."""
-    return whole if WHOLE else -(-whole // SLICE)
+    return whole if WHOLE else -(-whole // DRAWN)
 
 
 Row = TypeVar("Row")
 Column = TypeVar("Column")
 
 
-def some(rows: Iterable[Row]) -> list[Row]:
-    """All of them; of the slice the first one and every third from there."""
-    return [row for at, row in enumerate(rows) if WHOLE or at % SLICE == 0]
+def some(rows: Iterable[Row], one_of: int = SLICE) -> list[Row]:
+    """All of them; of the slice the first one and every third from there, or one of so many."""
+    return [row for at, row in enumerate(rows) if WHOLE or at % one_of == 0]
 
 
 def pairs(rows: Iterable[Row], columns: Iterable[Column]) -> list[tuple[Row, Column]]:

@@ -8,7 +8,10 @@
 
 #include "base/measure.hpp"
 #include "base/schema.hpp"
+#include "component/dma_initiator.hpp"
+#include "component/io_roles.hpp"
 #include "component/transfer_engine.hpp"
+#include "device/memory/dynamic_capacity.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/media/memory_owner.hpp"
@@ -101,6 +104,17 @@ void check_name(const std::string& name, const std::vector<std::string>& known, 
       key);
 }
 
+void check_memory(const System& system, const std::string& name, const std::vector<std::string>& known,
+                  const std::string& key) {
+  check_name(name, known, "memory", key);
+  if (!system.roles().of<DynamicMemory>(system.component(name).id())) return;
+  throw InputError({"'" + name + "' has memory in extents, which come and go, and a tier stays where it is",
+                    {},
+                    "a memory without dynamic_capacity",
+                    {}},
+                   key);
+}
+
 }  // namespace
 
 FabricProbe::FabricProbe(const Registry& registry, const ServingParams& params,
@@ -123,6 +137,18 @@ void FabricProbe::read(const ServingParams& params) {
   refuse(!spec_.workloads.empty(), "fabric.workload");
   refuse(!spec_.tasks.empty(), "fabric.tasks");
   refuse(!spec_.events.empty(), "fabric.events");
+}
+
+void FabricProbe::check_others(const System& system) {
+  for (const auto& [component, initiator] : system.roles().all<IoInitiator>()) {
+    throw InputError({"the blocks of a KV cache are all that moves over a fabric, and '" + component->name() +
+                          "' makes packets of CXL.io",
+                      {},
+                      "a fabric without it",
+                      {},
+                      InputError::Kind::kBetween},
+                     "fabric.devices." + component->name());
+  }
 }
 
 // Which of several ways a message takes may hang on the numbers of devices.
@@ -169,13 +195,14 @@ void FabricProbe::check_servers(const ServingParams& params) {
     throw InputError({"a device of two servers", "'" + engines_[i] + "'", "a device for each server", {}},
                      "servers." + indexed("devices", i));
   }
+  check_others(system);
   ways_differ_ = !spec_.run.routes.empty() || has_several_ways(system);
   const std::vector<std::string> memories = memories_of(system);
   for (std::size_t tier = 0; tier < params.tiers.size(); ++tier) {
     const auto& devices = params.tiers[tier].devices;
     const std::string key = indexed("tiers", tier) + ".devices";
     for (std::size_t i = 0; i < devices.size(); ++i)
-      check_name(devices[i], memories, "memory", key + "[" + std::to_string(i) + "]");
+      check_memory(system, devices[i], memories, key + "[" + std::to_string(i) + "]");
     if (params.tiers[tier].shared || devices.size() <= 1 || devices.size() >= count) continue;
     throw InputError({"fewer memories than servers, each of which has a tier of its own",
                       std::to_string(devices.size()),
@@ -220,7 +247,7 @@ void FabricProbe::place_tier(const System& system, const ServingParams& params, 
     Value::List nodes(devices.begin(), devices.end());
     TaskObjectParams object{.name = object_of({server, tier, false}), .size = Bytes{sizes_[tier]}};
     object.addresses = {devices.size() > 1 ? "interleave" : "bind", Value::Map{{"nodes", std::move(nodes)}}};
-    object.host = engines_[server];
+    object.host = seen_from(system, engines_[server]);
     spec_.tasks.objects.push_back(std::move(object));
     try {
       TaskObjects(registry_, spec_, system);
@@ -229,6 +256,14 @@ void FabricProbe::place_tier(const System& system, const ServingParams& params, 
       throw InputError(error.detail(), indexed("tiers", tier) + (too_large ? ".capacity" : ".devices"));
     }
   }
+}
+
+// What a DMA engine without peers may access is what its host may.
+std::string FabricProbe::seen_from(const System& system, const std::string& device) {
+  TransferEngine& engine = *system.roles().of<TransferEngine>(system.component(device).id());
+  const DmaInitiator* const dma = engine.dma();
+  if (!dma || !dma->peer_nodes().empty()) return device;
+  return system.topology().node(dma->host_node().index()).name;
 }
 
 std::string FabricProbe::object_of(const FabricFlow& flow) const {
@@ -261,9 +296,7 @@ Spec FabricProbe::with_copies(const std::vector<FabricFlow>& flows, std::uint64_
 
 FabricRates FabricProbe::measure(const std::vector<FabricFlow>& flows) const {
   NullObserver nobody;
-  const auto made = with_path("fabric", [&] {
-    return std::make_unique<Simulation>(registry_, with_copies(flows, most_, false), no_trace, nobody);
-  });
+  const auto made = simulation_of(flows, most_, false, nobody);
   Simulation& simulation = *made;
   std::vector<Snapshot> snapshots;
   FabricRates found;
@@ -277,6 +310,7 @@ FabricRates FabricProbe::measure(const std::vector<FabricFlow>& flows) const {
       found.error = window->error;
       break;
     }
+    check_whole(flows, simulation);
     if (over) fail(flows, "they end before their rates are steady");
   }
   add_shares(simulation, snapshots, found);
@@ -319,12 +353,41 @@ void FabricProbe::add_shares(Simulation& simulation, const std::vector<Snapshot>
 
 Time FabricProbe::time_alone(const FabricFlow& flow, std::uint64_t bytes) const {
   NullObserver nobody;
-  Simulation simulation(registry_, with_copies({flow}, bytes, true), no_trace, nobody);
-  while (!simulation.advance(Time::max(), ~std::uint64_t{0})) {
+  const auto simulation = simulation_of({flow}, bytes, true, nobody);
+  while (!simulation->advance(Time::max(), ~std::uint64_t{0})) {
   }
-  const TaskPlayer::Record& record = simulation.tasks()->records().front();
-  if (record.failed) fail({flow}, "memory answers without data");
+  check_whole({flow}, *simulation);
+  const TaskPlayer::Record& record = simulation->tasks()->records().front();
   return record.end - record.start;
+}
+
+std::unique_ptr<Simulation> FabricProbe::simulation_of(const std::vector<FabricFlow>& flows,
+                                                       std::uint64_t most, bool exact,
+                                                       RequestObserver& observer) const {
+  try {
+    return std::make_unique<Simulation>(registry_, with_copies(flows, most, exact), no_trace, observer);
+  } catch (const InputError& error) {
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      if (error.path().starts_with("tasks." + indexed("graph", i)))
+        throw InputError(error.detail(), "servers." + indexed("devices", flows[i].server));
+    }
+    throw InputError(error.detail(), "fabric." + error.path());
+  }
+}
+
+void FabricProbe::check_whole(const std::vector<FabricFlow>& flows, const Simulation& simulation) const {
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    if (!simulation.tasks()->records()[i].failed) continue;
+    const std::string& tier = tiers_[flows[i].tier];
+    throw InputError({"'" + engines_[flows[i].server] + "' has no access to all of the tier '" + tier +
+                          "': memory answers some of its lines without data",
+                      {},
+                      "memories of which the device or its host has all: not what a virtual switch binds to "
+                      "another host, nor a logical device of another",
+                      {},
+                      InputError::Kind::kBetween},
+                     indexed("tiers", flows[i].tier) + ".devices");
+  }
 }
 
 void FabricProbe::fail(const std::vector<FabricFlow>& flows, const std::string& why) const {

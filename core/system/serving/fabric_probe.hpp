@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 
 namespace cxloom {
 
+class RequestObserver;
 class Simulation;
 class System;
 struct Registry;
@@ -64,6 +66,8 @@ class FabricProbe {
 
   void read(const ServingParams& params);
   void check_servers(const ServingParams& params);
+  static void check_others(const System& system);
+  static std::string seen_from(const System& system, const std::string& device);
   static bool has_several_ways(const System& system);
   void place_objects(const ServingParams& params, const std::vector<std::uint64_t>& tier_bytes);
   void place_tier(const System& system, const ServingParams& params, std::uint32_t tier, std::uint64_t bytes);
@@ -71,6 +75,11 @@ class FabricProbe {
   Spec with_copies(const std::vector<FabricFlow>& flows, std::uint64_t most, bool exact) const;
   Snapshot snapshot(Simulation& simulation) const;
   void add_shares(Simulation& simulation, const std::vector<Snapshot>& snapshots, FabricRates& found) const;
+  /// Throws InputError if some of the moves have lost lines, at the devices of their tier.
+  void check_whole(const std::vector<FabricFlow>& flows, const Simulation& simulation) const;
+  /// Copies on the fabric. What is wrong of one is said at the device that makes it.
+  std::unique_ptr<Simulation> simulation_of(const std::vector<FabricFlow>& flows, std::uint64_t most,
+                                            bool exact, RequestObserver& observer) const;
   [[noreturn]] void fail(const std::vector<FabricFlow>& flows, const std::string& why) const;
 
   const Registry& registry_;

@@ -16,6 +16,9 @@ std::vector<KvTierParams> by_numbers(std::vector<KvTierParams> tiers) {
   return tiers;
 }
 
+// Rates that are known so well need no word: windows of lines are to be, where nothing scatters.
+constexpr double kSureEnough = 0.01;
+
 }  // namespace
 
 FabricTransport::FabricTransport(const Registry& registry, const ServingParams& params,
@@ -157,6 +160,14 @@ std::vector<KvPartUse> FabricTransport::parts() const {
   for (std::size_t part = 0; part < busy_.size(); ++part)
     found.push_back({states_->parts()[part], busy_[part]});
   return found;
+}
+
+std::string FabricTransport::note() const {
+  const double largest = states_->largest_error();
+  if (moving_ <= 0 || largest <= kSureEnough) return {};
+  return "Rates over the fabric are known to " + percent_text(error_ / moving_) +
+         ", mean over the time (99 % confidence), and those of one set of moves to " + percent_text(largest) +
+         " alone: moves that disturb each other scatter for longer than they were simulated.";
 }
 
 Value FabricTransport::details(Time length) const {

@@ -32,6 +32,7 @@ class FabricTransport final : public KvTransport {
   KvWayUse used(std::uint32_t tier, bool write) const override;
   std::vector<KvPartUse> parts() const override;
   Value details(Time length) const override;
+  std::string note() const override;
 
  private:
   struct Move {

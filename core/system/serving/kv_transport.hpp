@@ -54,6 +54,8 @@ class KvTransport {
   virtual std::vector<KvPartUse> parts() const { return {}; }
   /// What else there is to say of a run of that length; nothing: there is nothing.
   virtual Value details(Time /*length*/) const { return {}; }
+  /// What a reader of its numbers has to know, in a sentence; empty: nothing.
+  virtual std::string note() const { return {}; }
 };
 
 }  // namespace cxloom

@@ -169,6 +169,7 @@ Value notes(const ServingOutcome& outcome) {
                        counted(all, "byte") + ", " + std::to_string(record.unwritten_bytes) +
                        " are not written at the end, and nobody found them.");
   }
+  if (std::string note = outcome.transport.note(); !note.empty()) found.emplace_back(std::move(note));
   return found;
 }
 

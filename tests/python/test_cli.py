@@ -296,7 +296,11 @@ def test_a_closed_pipe_is_no_bug(spec_file: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_demonstration_draws_a_picture_and_writes_a_page(tmp_path: Path, cxloom: Call) -> None:
+def test_the_demonstration_draws_a_picture_and_writes_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cxloom: Call
+) -> None:
+    """It ends with what to type where there is no emulator for programs; their plug-in may be there."""
+    monkeypatch.setenv("PATH", str(tmp_path))
     outcome = cxloom("demo", "--out", tmp_path / "demo")
     assert outcome.code == 0, outcome.err
     assert "where a request's time went" in outcome.out
@@ -309,6 +313,10 @@ def test_the_demonstration_draws_a_picture_and_writes_a_page(tmp_path: Path, cxl
     page = tmp_path / "demo" / "report.html"
     assert f"open {page} in a browser" in outcome.out
     assert "Redis servers on four CXL memories" in page.read_text(encoding="utf-8")
+    built = Path(str(_core.__file__)).with_name("cxloom_qemu.so").exists()
+    packages = "qemu-user" if built else "qemu-user libzydis-dev && make build"
+    last = outcome.out.splitlines()[-1]
+    assert last == f"To run programs on simulated systems (`cxloom exec`): sudo apt-get install {packages}"
 
 
 def test_a_misspelt_preset_is_told_its_name(cxloom: Call) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -141,14 +139,3 @@ def test_one_line_says_all_that_is_missing(tmp_path: Path, monkeypatch: pytest.M
     assert missing.allowed.endswith("sudo apt-get install qemu-user")
     script(tmp_path / "qemu-x86_64", "exit 0")
     assert emulator.what_is_missing() is None
-
-
-def test_the_demonstration_ends_with_what_to_type(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cxloom: Callable[..., Any]
-) -> None:
-    """It is played by a process of its own, which finds no emulator, and has its plug-in or not."""
-    built = Path(str(_core.__file__)).with_name("cxloom_qemu.so").exists()
-    monkeypatch.setenv("PATH", str(tmp_path))
-    last = cxloom("demo", "--out", tmp_path / "demo").out.splitlines()[-1]
-    packages = "qemu-user" if built else "qemu-user libzydis-dev && make build"
-    assert last == f"To run programs on simulated systems (`cxloom exec`): sudo apt-get install {packages}"

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from validation.coherent_systems import coherent_systems
+from validation.examples import examples
 from validation.laws import LAWS, Path, flattened, law_of
 from validation.laws.coherence import COHERENCE
 from validation.laws.logged_look import LoggedLook
@@ -125,7 +126,7 @@ def check(look: LoggedLook, decided: Counter[Path]) -> None:
 def test_what_coherence_measures_is_what_the_messages_say() -> None:
     decided: Counter[Path] = Counter()
 
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(coherent_systems() | mixed_systems())
     def play(spec: Spec) -> None:
         check(look_at(spec), decided)

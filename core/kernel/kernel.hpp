@@ -110,14 +110,14 @@ class Kernel {
   const std::vector<WaitedFor>& wait_lists() const { return group_.wait_lists; }
   void register_wait_list(const WaitedFor& waited) { group_.wait_lists.push_back(waited); }
 
-  /// Opens and closes these with the measured window. They live as long as the simulation, and stay where
-  /// they are.
+  /// Opens and closes these with the measured window, as MeasuredParts::add says. They live as long as the
+  /// simulation, stay where they are, and come once each, before the window opens.
   template <class... Parts>
   void measure(Parts&... parts) {
     group_.measured.add(parts...);
   }
   /// The window of the whole simulation. What a component does itself when it opens or closes comes before.
-  void open_window(Time at) const { group_.measured.open(at); }
+  void open_window(Time at) { group_.measured.open(at); }
   void close_window(Time at) const { group_.measured.close(at); }
 
  private:

@@ -2,9 +2,11 @@
 // it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/units.hpp"
 
 namespace cxloom {
@@ -42,12 +44,19 @@ class MeasuredWindow {
 /// All that is opened and closed with the measured window of a simulation: `open(at)` and `close(at)`.
 class MeasuredParts {
  public:
-  /// They live as long as the simulation, and stay where they are.
+  /// They live as long as the simulation, stay where they are, and come once each, before it is opened: who
+  /// comes later would count nothing. Throws InternalError for one that does.
   template <class... Parts>
   void add(Parts&... parts) {
+    ensure(!opened_, "a part of the measured window that came after it had opened");
     (parts_.push_back({&parts, &pass<Parts>}), ...);
   }
-  void open(Time at) const { pass_all(true, at); }
+  /// Throws InternalError if a part was added twice.
+  void open(Time at) {
+    ensure(opened_ || come_once_each(), "a part of the measured window that opens with it twice");
+    opened_ = true;
+    pass_all(true, at);
+  }
   void close(Time at) const { pass_all(false, at); }
 
  private:
@@ -61,11 +70,18 @@ class MeasuredParts {
     auto& own = *static_cast<Kind*>(part);
     opens ? own.open(at) : own.close(at);
   }
+  bool come_once_each() const {
+    std::vector<void*> parts;
+    for (const Part& each : parts_) parts.push_back(each.part);
+    std::ranges::sort(parts);
+    return std::ranges::adjacent_find(parts) == parts.end();
+  }
   void pass_all(bool opens, Time at) const {
     for (const Part& each : parts_) each.pass(each.part, opens, at);
   }
 
   std::vector<Part> parts_;
+  bool opened_ = false;
 };
 
 }  // namespace cxloom

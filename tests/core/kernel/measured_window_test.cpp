@@ -65,5 +65,29 @@ TEST(MeasuredParts, AreOpenedAndClosedTogetherInTheirOrder) {
                                            "second closes at 6us"}));
 }
 
+// It would count nothing, and zeros look like a result.
+TEST(MeasuredParts, TakeNoneOnceTheyAreOpen) {
+  MeasuredWindow early;
+  MeasuredWindow late;
+  MeasuredParts parts;
+  parts.add(early);
+  parts.open(2_us);
+  EXPECT_THROW(parts.add(late), InternalError);
+  parts.close(6_us);
+  EXPECT_THROW(parts.add(late), InternalError);
+  EXPECT_FALSE(late.has_opened());
+  EXPECT_EQ(early.length(), 4_us);
+}
+
+TEST(MeasuredParts, OpenEachOnce) {
+  MeasuredWindow window;
+  MeasuredWindow other;
+  MeasuredParts parts;
+  parts.add(window, other);
+  parts.add(window);
+  EXPECT_THROW(parts.open(2_us), InternalError);
+  EXPECT_FALSE(window.has_opened());
+}
+
 }  // namespace
 }  // namespace cxloom

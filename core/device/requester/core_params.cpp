@@ -128,8 +128,12 @@ std::vector<LevelPrefetcher> CoreParams::prefetchers() const {
 
 void CoreParams::find_prefetchers(const PrefetcherRegistry& kinds) {
   prefetch = {.levels = prefetchers(), .kinds = &kinds};
-  prefetch_registers =
-      with_path("core.caches", [&] { return CorePrefetchers(prefetch, Bytes{4096}).registers(); });
+  with_path("core.caches", [&] { prefetches(); });  // makes them, and so finds what is wrong
+}
+
+std::uint32_t CoreParams::prefetches() const {
+  const std::uint32_t registers = CorePrefetchers(prefetch, Bytes{4096}).registers();
+  return registers == 0 ? mshrs : std::min(mshrs, registers);
 }
 
 void CoreParams::resources(ResourceSink& sink) const {

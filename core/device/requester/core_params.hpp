@@ -43,8 +43,7 @@ struct CoreParams {
   std::uint32_t branch_entries = 4096;
   std::vector<CoreCacheParams> caches{{}, {.size = Bytes{2 * 1024 * 1024}, .ways = 16, .cycles = 15}};
   std::optional<TlbParams> tlb;
-  CorePrefetch prefetch;                 ///< of these caches, once they are found
-  std::uint32_t prefetch_registers = 0;  ///< of all of these; 0: none has a prefetcher
+  CorePrefetch prefetch;  ///< of these caches, once they are found
 
   static void describe(Schema<CoreParams>& schema);
   /// Finds the prefetchers that the caches name. Throws InputError below `core` if one is not right.
@@ -53,9 +52,7 @@ struct CoreParams {
   std::vector<LevelPrefetcher> prefetchers() const;
   /// Prefetches of a core that are under way at most: what the prefetchers of its caches allow, if it has
   /// some.
-  std::uint32_t prefetches() const {
-    return prefetch_registers == 0 ? mshrs : std::min(mshrs, prefetch_registers);
-  }
+  std::uint32_t prefetches() const;
   /// Lines that its instructions wait for at most.
   std::uint32_t demands() const { return fill_buffers.value_or(mshrs); }
   void resources(ResourceSink& sink) const;

@@ -64,10 +64,8 @@ class IoRecord {
     latency_.add(now - begun);
     segments_.add(account, now - begun);
   }
-  /// It is opened and closed with the window from now on. Otherwise somebody has to.
+  /// It is opened and closed with the window from now on.
   void measure_in(Kernel& kernel) { kernel.measure(ended_); }
-  void open_window(Time now) { ended_.open(now); }
-  void close_window(Time now) { ended_.close(now); }
 
   const MomentCount& ended() const { return ended_; }
   // The packets that ended in the window.

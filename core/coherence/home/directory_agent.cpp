@@ -23,6 +23,7 @@ DirectoryAgent::DirectoryAgent(const DirectoryParams& params, const SnoopFilterP
       memory_(memory),
       places_(params.transactions, context.kernel, endpoint) {
   endpoint.add(*this);
+  context.kernel.measure(counts_);
   endpoint.system_context().roles.declare<CoherenceHome>(endpoint, endpoint.id(), *this);
 }
 
@@ -428,16 +429,7 @@ std::string DirectoryAgent::line_state(LineAddress line) const {
   return text;
 }
 
-void DirectoryAgent::open_window(Time now) {
-  counts_.open(now);
-  places_.open_window(now);
-}
-
-void DirectoryAgent::close_window(Time now) {
-  counts_->filter_entries = filter_->occupied();
-  counts_.close(now);
-  places_.close_window(now);
-}
+void DirectoryAgent::close_window(Time /*now*/) { counts_->filter_entries = filter_->occupied(); }
 
 std::string DirectoryAgent::activity() const {
   if (lines_.lines() == 0 && places_.waiting() == 0) return {};

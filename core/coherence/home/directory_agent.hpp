@@ -61,7 +61,6 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
 
   void start() override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
-  void open_window(Time now) override;
   void close_window(Time now) override;
   void resources(ResourceSink& sink) const override {
     filter_params_.resources(sink);

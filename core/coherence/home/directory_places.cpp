@@ -3,8 +3,15 @@
 #include <string>
 
 #include "component/resource.hpp"
+#include "kernel/kernel.hpp"
 
 namespace cxloom {
+
+DirectoryPlaces::DirectoryPlaces(std::optional<std::uint32_t> places, Kernel& kernel,
+                                 const EventHandler& home)
+    : places_(places), home_(home), list_(kernel, "a transaction of the coherency agent", home) {
+  kernel.measure(level_);
+}
 
 void DirectoryPlaces::resources(ResourceSink& sink) const {
   if (!places_) return;

@@ -17,8 +17,7 @@ class ResourceSink;
 class DirectoryPlaces final : private Waiter {
  public:
   /// None: as many as there are requests.
-  DirectoryPlaces(std::optional<std::uint32_t> places, Kernel& kernel, const EventHandler& home)
-      : places_(places), home_(home), list_(kernel, "a transaction of the coherency agent", home) {}
+  DirectoryPlaces(std::optional<std::uint32_t> places, Kernel& kernel, const EventHandler& home);
 
   /// A request has come. False: it waits until `leave` gives it.
   bool enter(Message& message, Time now) {
@@ -49,8 +48,6 @@ class DirectoryPlaces final : private Waiter {
   const MessageQueue& outside() const { return outside_; }
   std::size_t waiting() const { return waiting_; }
 
-  void open_window(Time now) { level_.open(now); }
-  void close_window(Time now) { level_.close(now); }
   /// Requests that have a place, the mean over the window; none: there is no limit.
   std::optional<double> mean_taken() const { return places_ ? std::optional(level_.mean()) : std::nullopt; }
   void resources(ResourceSink& sink) const;

@@ -4,6 +4,7 @@
 
 #include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
+#include "kernel/kernel.hpp"
 
 namespace cxloom {
 
@@ -36,20 +37,12 @@ constexpr std::array kMeterMeasures{
 
 }  // namespace
 
+RequesterMeter::RequesterMeter(Kernel& kernel) { kernel.measure(counts_, in_flight_); }
+
 void RequesterMeter::passed_fence(Time waited) {
   fenced_ = true;
   ++counts_->fences;
   counts_->fence_wait += waited;
-}
-
-void RequesterMeter::open_window(Time at) {
-  counts_.open(at);
-  in_flight_.open(at);
-}
-
-void RequesterMeter::close_window(Time at) {
-  counts_.close(at);
-  in_flight_.close(at);
 }
 
 std::vector<MeasureInfo> RequesterMeter::measures() { return infos_of(kMeterMeasures); }

@@ -14,6 +14,8 @@
 
 namespace cxloom {
 
+class Kernel;
+
 struct MeterCounts {
   std::uint64_t payload = 0;  ///< bytes
   std::uint64_t fences = 0;
@@ -22,6 +24,8 @@ struct MeterCounts {
 
 class RequesterMeter {
  public:
+  explicit RequesterMeter(Kernel& kernel);
+
   void issued(Time now) { in_flight_.change(now, +1); }
   /// Inline, as every answer comes through it: the call and the registers that it saves are ten instructions.
   [[gnu::always_inline]] void completed(const Request& request, Time now) {
@@ -38,9 +42,6 @@ class RequesterMeter {
   void moved(std::uint64_t bytes) { counts_->payload += bytes; }
   /// An access behind a fence was issued, and nothing but the fence had held it up so long.
   void passed_fence(Time waited);
-
-  void open_window(Time at);
-  void close_window(Time at);
 
   /// The latencies of requests answered with data.
   const LatencyDistribution& latency() const { return latency_; }

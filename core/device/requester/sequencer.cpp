@@ -22,6 +22,7 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       slots_(context.kernel, "a queue slot", endpoint),
       window_(params.queue),
       requests_(context.kernel.arena().memory()),
+      meter_(context.kernel),
       source_(params, context),
       dependences_(context.kernel, "the answer to an access that it depends on", endpoint),
       write_back_buffer_(context.kernel, "room in the write-back buffer", endpoint),
@@ -393,14 +394,12 @@ void Sequencer::go_on() {
 void Sequencer::open_window(Time at) {
   count_.open_window();
   ended_ = out_of_work();
-  meter_.open_window(at);
   if (cores_) cores_->open_window(at, issued() == 0);
   if (cache_) cache_->open_window(at);
   if (throttle_) throttle_->open_window(at);
 }
 
 void Sequencer::close_window(Time at) {
-  meter_.close_window(at);
   if (cores_) cores_->close_window(at);
   if (cache_) cache_->close_window(at);
   if (throttle_) throttle_->close_window(at);

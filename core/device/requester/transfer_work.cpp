@@ -48,7 +48,8 @@ class TransferWork::Copy final : public Transfer {
   std::uint64_t given_ = 0;
 };
 
-TransferWork::TransferWork(std::uint32_t queue, Endpoint& endpoint) : Agent(endpoint), queue_(queue) {
+TransferWork::TransferWork(std::uint32_t queue, Endpoint& endpoint)
+    : Agent(endpoint), queue_(queue), meter_(endpoint.kernel()) {
   endpoint.add(*this);
   endpoint.system_context().roles.declare<cxloom::Requester>(endpoint, endpoint.id(), *this);
 }
@@ -286,13 +287,10 @@ void TransferWork::count_lines(const Request& request, Time now) {
 
 // ---- Windows
 
-void TransferWork::open_window(Time at) {
+void TransferWork::open_window(Time /*at*/) {
   count_.open_window();
   ended_ = out_of_work_;
-  meter_.open_window(at);
 }
-
-void TransferWork::close_window(Time at) { meter_.close_window(at); }
 
 std::vector<MeasureInfo> TransferWork::measures() {
   return joined(joined(RequesterMeter::measures(), LargeAccesses::measures()),

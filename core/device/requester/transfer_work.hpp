@@ -52,7 +52,6 @@ class TransferWork final : public Agent, public cxloom::Requester, public DmaEng
   void start() override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time at) override;
-  void close_window(Time at) override;
   void report_requests(MeasureSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 

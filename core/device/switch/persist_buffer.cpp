@@ -37,7 +37,9 @@ PersistBuffer::PersistBuffer(const PersistBufferParams& params, Time switching_t
       entries_(params.entries),
       empty_wanted_(kernel_, "an Empty entry of the persist buffer", owner),
       place_wanted_(kernel_, "a place in the input queue of the persist buffer", owner),
-      waits_outside_(owner) {}
+      waits_outside_(owner) {
+  kernel_.measure(full_level_, dirty_level_, drain_level_, queue_level_);
+}
 
 // ---- Into the input queue
 
@@ -347,13 +349,11 @@ void PersistBuffer::count_entries() {
 void PersistBuffer::open_window(Time now) {
   counts_.open(now);
   counts_->resident_before = entries_.dirty() + entries_.draining();
-  for (LevelMonitor* level : {&full_level_, &dirty_level_, &drain_level_, &queue_level_}) level->open(now);
 }
 
 void PersistBuffer::close_window(Time now) {
   counts_->resident = entries_.dirty() + entries_.draining();
   counts_.close(now);
-  for (LevelMonitor* level : {&full_level_, &dirty_level_, &drain_level_, &queue_level_}) level->close(now);
 }
 
 void PersistBuffer::resources(ResourceSink& sink) const {

@@ -91,6 +91,7 @@ CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& co
       side_(std::make_unique<Side>(*this)),
       cache_(make("cache", params.cache, params.size, context)),
       backing_(make("backing", params.backing, context.capacity, context)),
+      meter_(context.kernel),
       prefetches_(params.prefetch, context, tags_.capacity(), pages_behind(context), meter_.counts()),
       miss_queue_(std::make_unique<MissQueue>(context.kernel, context.owner)) {}
 
@@ -376,12 +377,10 @@ std::string CachedMedia::described() const {
 }
 
 void CachedMedia::open_window(Time now) {
-  meter_.open_window(now);
   for (Media* part : parts()) part->open_window(now);
 }
 
 void CachedMedia::close_window(Time now) {
-  meter_.close_window(now);
   for (Media* part : parts()) part->close_window(now);
 }
 

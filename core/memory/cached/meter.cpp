@@ -5,6 +5,7 @@
 
 #include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
+#include "kernel/kernel.hpp"
 
 namespace cxloom {
 
@@ -53,17 +54,7 @@ constexpr std::array kCachedMediaMeasures{
 
 }  // namespace
 
-void CachedMediaMeter::open_window(Time now) {
-  counts_.open(now);
-  waiting_.open(now);
-  at_work_.open(now);
-}
-
-void CachedMediaMeter::close_window(Time now) {
-  counts_.close(now);
-  waiting_.close(now);
-  at_work_.close(now);
-}
+CachedMediaMeter::CachedMediaMeter(Kernel& kernel) { kernel.measure(counts_, waiting_, at_work_); }
 
 std::vector<MeasureInfo> CachedMediaMeter::measures() { return infos_of(kCachedMediaMeasures); }
 

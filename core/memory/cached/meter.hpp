@@ -12,16 +12,18 @@
 
 namespace cxloom {
 
+class Kernel;
+
 class CachedMediaMeter {
  public:
+  explicit CachedMediaMeter(Kernel& kernel);
+
   CachedMediaCounts& counts() { return *counts_; }
   /// So many more accesses wait to become misses.
   void waiting(Time now, std::int32_t change) { waiting_.change(now, change); }
   /// So many more misses are at work.
   void at_work(Time now, std::int32_t change) { at_work_.change(now, change); }
 
-  void open_window(Time now);
-  void close_window(Time now);
   /// `prefetching`: there is a prefetcher.
   void report(MeasureSink& sink, bool prefetching) const;
   static std::vector<MeasureInfo> measures();

@@ -74,7 +74,9 @@ InlineEccMedia::InlineEccMedia(const InlineEccParams& params, const MediaContext
             RandomStream(context.seed, context.owner.name(), context.path + "ecc victims")),
       coming_(tags_.capacity()),
       behind_(std::make_unique<Behind>(*this)),
-      backing_(make(params.backing, context)) {}
+      backing_(make(params.backing, context)) {
+  kernel_.measure(counts_);
+}
 
 InlineEccMedia::~InlineEccMedia() = default;
 
@@ -267,15 +269,9 @@ void InlineEccMedia::finish(CheckedPart& part) {
 
 // --- measures --------------------------------------------------------------------------------------------
 
-void InlineEccMedia::open_window(Time now) {
-  counts_.open(now);
-  backing_->open_window(now);
-}
+void InlineEccMedia::open_window(Time now) { backing_->open_window(now); }
 
-void InlineEccMedia::close_window(Time now) {
-  counts_.close(now);
-  backing_->close_window(now);
-}
+void InlineEccMedia::close_window(Time now) { backing_->close_window(now); }
 
 std::vector<MeasureInfo> InlineEccMedia::measures() { return infos_of(kInlineEccMeasures); }
 

@@ -166,6 +166,17 @@ def test_pages_in_long_turns_are_no_mix(pages: int) -> None:
     assert (windows["skipped_ns"] > 0) == (pages > 255)
 
 
+def test_threads_that_turn_together_are_steady_before_two_hundred_turns_of_all() -> None:
+    """A turn of pages of two nodes is 128 lines of each part of each thread: 200 of them are all that is moved."""
+    threads = 32
+    spec = server(updates("u", "48MiB", threads=threads), interleaved=True)
+    spec["tasks"]["objects"][0]["addresses"]["weights"] = [1, 1]
+    spec["devices"]["host"]["core"] = {"cores": threads, "mshrs": 8, "fill_buffers": 8}
+    assert 200 * 3 * 128 * threads > 3 * (48 << 20) / 64
+    windows = inside(spec)
+    assert windows["skipped_ns"] > 0.2 * windows["time_ns"]
+
+
 def test_large_pages_in_turns_are_no_mix() -> None:
     spec = server(reads("r", "a", "48MiB"), interleaved=True)
     spec["tasks"]["page"] = "2MiB"

@@ -146,9 +146,29 @@ double RateSampler::rate_error(std::size_t activity, double rate) const {
       student_t(Confidence::k99, kCount - 1) * std::sqrt(squares / (kCount * (kCount - 1)));
   const std::size_t middle = snapshots_.size() / 2;
   const double halves = std::abs(between(0, middle) - between(middle, snapshots_.size() - 1)) / 2;
-  const std::uint64_t lines = snapshots_.back()[activity].done - snapshots_.front()[activity].done;
-  const auto turn = static_cast<double>(activities_[activity]->turn());
-  return std::max(half_width, halves) / rate + turn / static_cast<double>(lines) + burst_error(activity);
+  return std::max(half_width, halves) / rate + turn_error(activity, rate) + burst_error(activity);
+}
+
+// A window may end in the midst of a turn, and begin between two: what it is then off by is how far lines are
+// from where they would be at its rate, as the looks within it see. They see that in a few whole turns.
+double RateSampler::turn_error(std::size_t activity, double rate) const {
+  constexpr double kTurns = 4;
+  const ActivityProgress& first = snapshots_.front()[activity];
+  const auto lines = static_cast<double>(snapshots_.back()[activity].done - first.done);
+  auto turn = static_cast<double>(activities_[activity]->turn());
+  if (lines >= kTurns * turn) {
+    double least = 0;
+    double most = 0;
+    for (const Snapshot& snapshot : snapshots_) {
+      const ActivityProgress& each = snapshot[activity];
+      const double ahead =
+          static_cast<double>(each.done - first.done) - rate * static_cast<double>((each.at - first.at).ps());
+      least = std::min(least, ahead);
+      most = std::max(most, ahead);
+    }
+    turn = std::clamp(most - least, 1.0, turn);
+  }
+  return turn / lines;
 }
 
 // Where lines come in bursts a window may end in the midst of one, and begin between two. Batches do not show

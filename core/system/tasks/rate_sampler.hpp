@@ -50,6 +50,7 @@ class RateSampler {
   std::string sorts_now(std::vector<std::string>& sorts) const;
   bool measured(const std::vector<std::string>& sorts, RateWindow& found) const;
   double rate_error(std::size_t activity, double rate) const;
+  double turn_error(std::size_t activity, double rate) const;
   double burst_error(std::size_t activity) const;
   Time skip(RateWindow& window, Time most);
   void restart(Time now);

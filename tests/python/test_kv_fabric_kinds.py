@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from kv_support import write_trace
+from plugin_support import PLUGINS, built, run
 from test_kv_fabric import BLOCK, load_time, prompts, serving
 
 import cxloom as cx
@@ -216,3 +217,30 @@ def test_a_load_beside_a_write_is_within_the_stated_error(tmp_path: Path) -> Non
     assert beside > 1.2 * alone
     assert found["fabric"]["largest_error"] > 0
     assert took == pytest.approx(beside, rel=0.005 + found["fabric"]["largest_error"])
+
+
+def test_a_tier_may_lie_in_a_memory_of_a_plugin(tmp_path: Path) -> None:
+    """A switch that holds memory, of a kind of a plug-in: a load is bound by the GPU's PCIe, through the host."""
+    fabric = {
+        "devices": {
+            "host": {"kind": "host"},
+            "gpu[0-1]": GPU,
+            "box": {"kind": "memory-switch", "memory": {"capacity": "64GiB"}},
+        },
+        "links": [
+            {"between": ["host", "gpu[*]"], **PCIE},
+            {"between": ["host", "box"], "bandwidth": "200GB/s", "port_delay": "20ns"},
+        ],
+        "address_map": [{"to": "box"}],
+    }
+    file, result = tmp_path / "kv.json", tmp_path / "found.json"
+    file.write_text(json.dumps(asked(tmp_path, fabric, {"devices": ["box"], "shared": True})))
+    library = built(PLUGINS / "memory_switch.cpp")
+    done = run("kv", str(file), "--plugin", str(library), "--out", str(result))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(result.read_text())
+    form = 5.8e-6 + 16 * BLOCK / (READS * 1e9)
+    assert load_time(found) == pytest.approx(form, rel=0.005 + found["fabric"]["largest_error"])
+    refused = run("kv", str(file))
+    assert refused.returncode == 2
+    assert "memory-switch" in refused.stderr

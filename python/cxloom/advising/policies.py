@@ -86,14 +86,17 @@ def chosen_by_oli(objects: Sequence[PlacedObject]) -> list[PlacedObject]:
 
 
 def oli(objects: Sequence[PlacedObject], nodes: Sequence[NodeProfile]) -> Proposal:
-    """OLI: what is chosen goes 1:1 to the nearest and the farthest node, the rest to the former."""
+    """OLI: what is chosen goes 1:1 to the nearest and the farthest node, the rest to the former.
+
+    Where a node would be too full by that, objects with few accesses for their bytes leave it.
+    """
     shares = []
     for each in objects:
         order = nearest(nodes, each.requester)
         mine = [other for other in objects if other.requester == each.requester]
         spread = each in chosen_by_oli(mine) and len(order) > 1
         shares.append({order[0].name: 0.5, order[-1].name: 0.5} if spread else {order[0].name: 1.0})
-    return Proposal("oli", objects, shares)
+    return _fitting("oli", objects, shares, nodes)
 
 
 def optimum(
@@ -163,11 +166,22 @@ def optimum(
     shares = [
         {node.name: float(found[i * width + n]) for n, node in enumerate(nodes)} for i in range(len(objects))
     ]
-    proposal = Proposal("optimum", objects, shares)
+    return _fitting("optimum", objects, shares, nodes)
+
+
+def _fitting(
+    policy: str,
+    objects: Sequence[PlacedObject],
+    shares: Sequence[Mapping[str, float]],
+    nodes: Sequence[NodeProfile],
+) -> Proposal:
+    """A proposal whose weights have room in their nodes, so that none spills over whose accesses count."""
+    proposal = Proposal(policy, objects, shares)
     weights = [proposal.weights(index) for index in range(len(objects))]
     rooms = {node.name: node.bytes for node in nodes}
-    near = {name: [node.name for node in nearest(nodes, name)] for name in in_flight}
-    return Proposal("optimum", objects, shares, fitted(objects, weights, rooms, near))
+    names = dict.fromkeys(each.requester for each in objects)
+    near = {name: [node.name for node in nearest(nodes, name)] for name in names}
+    return Proposal(policy, objects, shares, fitted(objects, weights, rooms, near))
 
 
 def _solved(

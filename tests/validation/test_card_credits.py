@@ -54,6 +54,38 @@ def test_one_credit_comes_round_once_in_a_loop(reads: float, credit_time: float)
     assert outcome.bandwidth == pytest.approx(LINE / loop(reads == 0, credit_time), rel=1e-4)
 
 
+@pytest.mark.parametrize("credit_time", [0.0, 30.0, 100.0])
+@pytest.mark.parametrize("credits", [1, 4, 16])
+def test_credits_of_a_link_without_flits(credits: int, credit_time: float) -> None:
+    """A stream of reads: credits x 64 B / (header on the wire + flight there + flight back + `credit_time`).
+
+    The flight is two ports of 10 ns and 62 ns of cable, the request 16 B at 64 GB/s; the memory takes a request at
+    once. The credit takes no bandwidth (docs/model/link.md), so nothing else is in the loop.
+    """
+    spec = system(1.0, {"M2S Req": credits}, credit_time)
+    way = {
+        "bandwidth": "64GB/s",
+        "header": "16B",
+        "port_delay": "10ns",
+        "delay": f"{FLIGHT}ns",
+        "credits": {"M2S Req": credits},
+        "credit_time": f"{credit_time}ns",
+    }
+    spec["links"][0] = {"between": spec["links"][0]["between"], **way}
+    loop_of_one = 16 / 64 + 2 * (2 * 10 + FLIGHT) + credit_time
+    assert credits * LINE / loop_of_one < 0.5 * 64 * LINE / (LINE + 16)  # the credits bind, and not the wire
+    assert run(spec).bandwidth == pytest.approx(credits * LINE / loop_of_one, rel=2e-3)
+
+
+@pytest.mark.parametrize("credit_time", [0.0, 50.0])
+def test_credits_of_a_link_of_256b_flits(credit_time: float) -> None:
+    # 64 GT/s x 16 lanes are 128 GB/s: a flit of 256 B takes 2 ns, and there is one each way in the loop.
+    spec = system(1.0, {"M2S Req": 16}, credit_time)
+    spec["links"][0] |= {"phy": "pcie6-x16", "flit": "256B"}
+    expected = 16 * LINE / (2 * 2.0 + 2 * FLIGHT + credit_time)
+    assert run(spec).bandwidth == pytest.approx(expected, rel=0.02)
+
+
 @pytest.mark.parametrize("credit_time", [0.0, 50.0])
 @pytest.mark.parametrize("credits", [8, 48, 96])
 @pytest.mark.parametrize("reads", [0.0, 1.0])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from validation.systems import LINE, Spec, changed, host_and_memory, run
 from validation.test_flits import FLIT_BYTES, bytes_per_ns
+
+import cxloom as cx
 
 DELAY = 9.5
 """Of a retimer, ns."""
@@ -33,6 +36,25 @@ def test_one_request_passes_each_retimer_twice(retimers: int, reads: float) -> N
     times = outcome.summary["latency_ns"]
     assert times["min"] == times["max"] == pytest.approx(expected, abs=0.001)
     assert outcome.segment("propagation") == pytest.approx(2 * (3 + retimers * DELAY), abs=0.001)
+
+
+@pytest.mark.parametrize("flits", [{"phy": "pcie7-x2"}, {"phy": "pcie5-x4", "flit": "68B"}])
+@pytest.mark.parametrize("reads", [0.0, 1.0])
+def test_each_way_is_longer_by_what_its_retimers_take(flits: Spec, reads: float) -> None:
+    """To the picosecond, of requests and of answers apart: n retimers, n delays, and the ways there and back alike."""
+    crossings = []
+    for retimers in (0, 1, 2):
+        spec = changed(system(retimers, **flits), ("workload.host.reads", reads))
+        rows = cx.run(cx.System.from_yaml(json.dumps(spec)), log="protocol").protocol()
+        ways: dict[str, set[int]] = {}
+        for sender, sent, came in zip(rows["source"], rows["sent_ps"], rows["time_ps"], strict=True):
+            ways.setdefault(str(sender), set()).add(int(came) - int(sent))
+        assert len(ways) == 2
+        assert all(len(each) == 1 for each in ways.values())
+        crossings.append({way: each.pop() for way, each in ways.items()})
+    for retimers in (1, 2):
+        for way, least in crossings[0].items():
+            assert crossings[retimers][way] - least == round(retimers * DELAY * 1000)
 
 
 def test_retimers_stand_on_the_way_back_too_where_it_is_longer() -> None:

@@ -107,3 +107,93 @@ def test_rings_with_parallel_links_are_still_checked() -> None:
         "workload": {f"host{i}": {"pattern": "random", "requests": 10, "footprint": "1MiB"} for i in names},
     }
     assert _core.check(spec, {})["deadlock"]["possible"]
+
+
+def two_spines(**links: Any) -> Spec:
+    """A host writes to two memories, which two spines lead to; the link to the host is no limit."""
+    media = {"kind": "fixed", "latency": "10ns"}
+    return {
+        "devices": {
+            "host": {"kind": "host", "queue": 4096},
+            **{name: {"kind": "switch"} for name in ("leaf0", "leaf1", "spine0", "spine1")},
+            **{
+                f"mem{i}": {"kind": "memory", "capacity": "4GiB", "queue": 4096, "media": media}
+                for i in (0, 1)
+            },
+        },
+        "links": [
+            {"between": ["host", "leaf0"]},
+            *(
+                {"between": [f"leaf{i}", f"spine{j}"], "phy": "pcie7-x2", **links}
+                for i in (0, 1)
+                for j in (0, 1)
+            ),
+            *({"between": ["leaf1", f"mem{i}"]} for i in (0, 1)),
+        ],
+        "address_map": [{"to": ["mem0", "mem1"], "interleave": "4KiB"}],
+        "workload": {"host": {"pattern": "random", "reads": 0.0, "requests": 20_000, "footprint": "1GiB"}},
+        "run": {"warmup": 10_000},
+    }
+
+
+def test_deterministic_ties_are_links_and_of_a_bundle_one() -> None:
+    """Ranks 0 and 1 mod 4 links are both of the first spine, mod 2 neighbours one of each (docs/model/routing.md).
+
+    A link of pcie7-x2 carries 24 GB/s of writes (docs/model/flit_link.md).
+    """
+    plain = run(two_spines(count=2))
+    idle = [
+        name
+        for name, link in plain.summary["per_link"].items()
+        if sum(way["messages"] for way in link.values()) == 0
+    ]
+    assert len(idle) == 4
+    assert all("spine1" in name for name in idle)
+    assert plain.bandwidth == pytest.approx(2 * 24.0, rel=0.01)
+    assert run(two_spines(count=2, bundle=True)).bandwidth == pytest.approx(4 * 24.0, rel=0.01)
+    drawn = run(changed(two_spines(count=2), ("run.routing", "random")))
+    assert drawn.bandwidth == pytest.approx(4 * 24.0, rel=0.02)
+
+
+def at_port(kind: str, count: int, reads: float) -> Spec:
+    """Parallel links between a root port, or a switch, and a memory."""
+    spec = bundle(count, ("sw", "mem"), phy="pcie5-x8", port_delay="25ns")
+    spec["devices"]["sw"] = {"kind": kind, **({"depth": 256} if kind == "root-port" else {})}
+    spec["devices"]["host"]["queue"] = 2048
+    spec["devices"]["mem"]["queue"] = 4096
+    return changed(spec, ("workload.host.reads", reads), ("run.warmup", 6000))
+
+
+@pytest.mark.parametrize(
+    ("reads", "carried"), [(1.0, {2: 52.7, 4: 105.4}), (0.5, {2: 60.5, 4: 73.2}), (0.0, {2: 45.8, 4: 80.0})]
+)
+def test_the_one_queue_of_a_root_port_holds_parallel_links_back(
+    reads: float, carried: dict[int, float]
+) -> None:
+    """The figures of docs/model/root_port.md, measured there; a bound by the rules is what one link has, and n."""
+    one = run(at_port("root-port", 1, reads)).bandwidth
+    for count, expected in carried.items():
+        queued = run(at_port("root-port", count, reads)).bandwidth
+        apart = run(at_port("switch", count, reads)).bandwidth
+        assert queued == pytest.approx(expected, rel=0.02)
+        if reads == 1.0:
+            assert queued == pytest.approx(apart, rel=0.001)
+            assert queued == pytest.approx(count * one, rel=0.01)
+        else:
+            assert one < queued < 0.99 * apart
+            assert queued < 0.99 * count * one
+
+
+@pytest.mark.parametrize("reads", [0.0, 0.5, 1.0])
+def test_a_root_port_for_each_link_has_a_queue_for_each(reads: float) -> None:
+    """Two of them carry twice what one does, where lines are drawn."""
+    one = at_port("root-port", 1, reads)
+    two = changed(one, ("devices.other", one["devices"]["sw"]), ("devices.mem.heads", 2))
+    two["links"] += [
+        {**link, "between": [{"sw": "other"}.get(name, name) for name in link["between"]]}
+        for link in one["links"]
+    ]
+    drawn = run(changed(two, ("run.routing", "random"))).bandwidth
+    alone = run(one).bandwidth
+    assert drawn == pytest.approx(2 * alone, rel=0.01)
+    assert run(two).bandwidth == pytest.approx(alone, rel=0.01)  # by rank: all lines of a memory by one

@@ -38,6 +38,11 @@ def used(outcome: Run, way: str) -> list[bool]:
     return [link[way]["messages"] > 0 for link in outcome.summary["per_link"].values() if way in link]
 
 
+def use_of(link: Spec) -> list[int]:
+    """Messages of each direction of a link."""
+    return [way["messages"] for way in link.values() if isinstance(way, dict) and "messages" in way]
+
+
 @pytest.mark.parametrize("reads", [0.0, 1.0])
 @pytest.mark.parametrize("ports", [1, 2, 3, 4])
 def test_a_bundle_has_the_bandwidth_of_all_its_links(ports: int, reads: float) -> None:
@@ -111,6 +116,19 @@ def test_cxl_io_keeps_to_the_first_link(routing: str) -> None:
     ]
     assert packets[0] > 0
     assert packets[1:] == [0, 0]
+
+
+def test_idle_links_of_a_bundle_are_named_with_its_rule() -> None:
+    # One block has one link: the other of the two is idle in both directions, whatever run.routing is.
+    outcome = run(changed(accelerator(2), ("workload.host.footprint", "256B"), ("run", {})))
+    notes = [note for note in outcome.summary["notes"] if "carried nothing" in note]
+    idle = [name for name, link in outcome.summary["per_link"].items() if not any(use_of(link))]
+    assert len(idle) == 1
+    assert len(notes) == 2
+    for note in notes:
+        assert note.startswith(f"{idle[0]} carried nothing")
+        assert "one block of 256 B" in note
+        assert "whatever run.routing is" in note
 
 
 def test_a_bundle_fails_as_a_whole_and_is_repaired() -> None:

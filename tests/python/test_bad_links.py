@@ -71,8 +71,16 @@ CASES = [
     ("phy: pcie5-x16, retimer_delay: 5ns", ["links[0]", "retimer_delay", "set retimers"]),
     ("phy: pcie5-x16, retimers: 1, retimer_delay: fast", ["links[0].retimer_delay", "fast"]),
     ("phy: pcie7-x16, bundle: true", ["links[0].bundle", "set count to 2 or more"]),
-    ("phy: pcie5-x16, bundle: true, count: 2", ["links[0].bundle", "flits of 256 B"]),
-    ("bundle: true, count: 2", ["links[0].bundle", "flits of 256 B", "set phy"]),
+    (
+        "phy: pcie5-x16, bundle: true, count: 2",
+        ["links[0].bundle", "flits of 256 B", "68 B if nothing is said", "set flit: 256B"],
+    ),
+    (
+        "phy: pcie5-x16, flit: 68B, bundle: true, count: 2",
+        ["links[0].flit", "flits of 256 B", "set flit: 256B"],
+    ),
+    ("phy: pcie5-x16, flit: none, bundle: true, count: 2", ["links[0].flit", "not none", "set flit: 256B"]),
+    ("bundle: true, count: 2", ["links[0].bundle", "flits of 256 B", "no physical layer", "set phy"]),
     ("phy: pcie7-x16, bundle: 2", ["links[0].bundle"]),
     ("credit_time: 50ns", ["links[0]", "credit_time", "set credits"]),
     ("credits: 4, credit_time: -1ns", ["links[0].credit_time"]),

@@ -109,11 +109,23 @@ void describe_bundle(Schema<LinkParams>& schema) {
       "a bundle has several ports: set count to 2 or more",
       [](const LinkParams& link) { return !link.bundle || link.count > 1; }, "bundle");
   schema.rule(
-      "bundled ports have flits of 256 B: set phy, such as pcie7-x16, and no flit: 68B",
+      "bundled ports have flits of 256 B, and this link has no physical layer: set phy, such as pcie7-x16",
+      [](const LinkParams& link) { return !link.bundle || link.phy; }, "bundle");
+  // Without `flit` nobody wrote what is wrong: then the bundle is where to look.
+  schema.rule(
+      "bundled ports have flits of 256 B, and up to pcie5 a link has flits of 68 B if nothing is said: set "
+      "flit: 256B, or a phy from pcie6 on",
       [](const LinkParams& link) {
-        return !link.bundle || (link.in_flits() && link.flit_mode() != FlitMode::k68B);
+        return !link.bundle || !link.phy || link.flit != FlitChoice::kByGeneration ||
+               link.flit_mode() != FlitMode::k68B;
       },
       "bundle");
+  schema.rule(
+      "bundled ports have flits of 256 B, not of 68 B, and not none: set flit: 256B",
+      [](const LinkParams& link) {
+        return !link.bundle || !link.phy || (link.flit != FlitChoice::kNone && link.flit != FlitChoice::k68B);
+      },
+      "flit");
 }
 
 }  // namespace

@@ -29,7 +29,10 @@ def once(made_of: Iterable[str | Path], make: Callable[[Path], None]) -> Path:
     """
     digest = hashlib.sha256()
     for each in made_of:
-        digest.update(str(each).encode() + b"\0" + (each.read_bytes() if isinstance(each, Path) else b""))
+        named = (
+            each.name if isinstance(each, Path) else each
+        )  # one that a test writes lies elsewhere each time
+        digest.update(named.encode() + b"\0" + (each.read_bytes() if isinstance(each, Path) else b""))
     folder = KEPT / digest.hexdigest()[:20]
     KEPT.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".lock").open("w") as lock:

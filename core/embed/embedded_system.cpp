@@ -1,14 +1,22 @@
 #include "embed/embedded_system.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "component/component.hpp"
+#include "embed/idle_twin.hpp"
+#include "embed/measure_path.hpp"
+#include "embed/memory_offsets.hpp"
+#include "kernel/kernel.hpp"
+#include "memory/external/media.hpp"
 #include "results/collector.hpp"
 #include "results/summary.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/plugin/plugin.hpp"
 #include "system/run/simulation.hpp"
+#include "system/run/time_left.hpp"
 #include "system/spec/spec.hpp"
 
 namespace cxloom {
@@ -23,17 +31,55 @@ TraceFeed no_trace(const std::string& /*device*/) {
 }  // namespace
 
 struct EmbeddedSystem::Parts {
+  /// Throws InputError if there is no device of that number.
+  std::string name_of(NodeId device) const;
+  [[noreturn]] void refuse_access(NodeId device) const;
+  [[noreturn]] void refuse_cache(NodeId device) const;
+  const Value& ended() {
+    if (final.is_null()) final = summarize(*simulation, collector);
+    return final;
+  }
+
   Registry registry = builtin_registry();
   Collector collector{false};
   std::unique_ptr<Simulation> simulation;
+  std::unique_ptr<MemoryOffsets> offsets;
+  bool has_plugins = false;
+  std::unique_ptr<TimeLeft> left;  // none: nobody has asked
+  std::unique_ptr<IdleTwin> twin;  // the same
+  Value measured;                  // in the window that has ended last while the simulation went on
+  Value final;                     // in its last window, once it is over and somebody has asked
 };
+
+std::string EmbeddedSystem::Parts::name_of(NodeId device) const {
+  const auto& components = simulation->system().components();
+  if (device.index() < components.size()) return components[device.index()]->name();
+  throw InputError({"there is no device of that number",
+                    std::to_string(static_cast<std::int32_t>(device.index())),
+                    "0 to " + std::to_string(components.size() - 1),
+                    {}});
+}
+
+void EmbeddedSystem::Parts::refuse_access(NodeId device) const {
+  simulation->check_running();
+  throw InputError({"'" + name_of(device) + "' is not driven from outside", {}, "answers() first", {}});
+}
+
+void EmbeddedSystem::Parts::refuse_cache(NodeId device) const {
+  throw InputError({"'" + name_of(device) + "' has no cache outside that wants something of a line",
+                    {},
+                    "a device with external_cache: true",
+                    {}});
+}
 
 EmbeddedSystem::EmbeddedSystem(std::string_view json, const std::vector<std::string>& plugins)
     : parts_(std::make_unique<Parts>()) {
   Registry& registry = parts_->registry;
+  parts_->has_plugins = !plugins.empty();
   for (const std::string& plugin : plugins) with_path(plugin, [&] { load_plugin(plugin, registry); });
   parts_->simulation = std::make_unique<Simulation>(registry, Spec::read(parse_json(json), registry),
                                                     no_trace, parts_->collector);
+  parts_->offsets = std::make_unique<MemoryOffsets>(parts_->simulation->system().address_map());
 }
 
 EmbeddedSystem::~EmbeddedSystem() = default;
@@ -48,7 +94,79 @@ void EmbeddedSystem::transfer(const std::string& device, const BlockOrder& order
   parts_->simulation->transfer(device, order, std::move(moved));
 }
 
+NodeId EmbeddedSystem::device(const std::string& name) const {
+  return parts_->simulation->system().component(name).id();
+}
+
+void EmbeddedSystem::tell_answers(NodeId device, TaggedAnswers& answers) {
+  Simulation& simulation = *parts_->simulation;
+  simulation.check_running();
+  if (!simulation.driven(device)) simulation.drive(parts_->name_of(device));
+  simulation.driven(device)->tell_answers(answers);
+}
+
+void EmbeddedSystem::give(NodeId device, const Given& given) {
+  const Simulation& simulation = *parts_->simulation;
+  DrivenRequester* const driven = simulation.driven(device);
+  if (!driven || simulation.state() != Simulation::State::kRunning) [[unlikely]]
+    parts_->refuse_access(device);
+  if (given.of_cache && !driven->has_external_cache()) [[unlikely]]
+    parts_->refuse_cache(device);
+  if (given.memory == NodeId{}) {
+    driven->give(given.access, given.tag, given.ready);
+    return;
+  }
+  Access access = given.access;
+  access.address = parts_->offsets->address_of(given.memory, access.address.value(), access.size);
+  driven->give(access, given.tag, given.ready);
+}
+
 void EmbeddedSystem::close_feeds() { parts_->simulation->close_feeds(); }
+
+void EmbeddedSystem::put_medium_outside(NodeId memory, OutsideMedium& outside) {
+  Simulation& simulation = *parts_->simulation;
+  simulation.check_running();
+  const std::string name = parts_->name_of(memory);
+  if (simulation.kernel().events() > 0)
+    throw InputError({"the system has run: its media stay where they are", name, {}, {}});
+  simulation.outside().put_medium(memory, outside);
+}
+
+void EmbeddedSystem::medium_done(NodeId memory, std::uint64_t number, Time at) {
+  parts_->simulation->outside().medium(memory).done(number, at);
+}
+
+const ExternalCache& EmbeddedSystem::put_cache_outside(NodeId device, OutsideCache& outside) {
+  Simulation& simulation = *parts_->simulation;
+  simulation.check_running();
+  const std::string name = parts_->name_of(device);
+  if (simulation.kernel().events() > 0)
+    throw InputError({"the system has run: its caches stay where they are", name, {}, {}});
+  return simulation.outside().put_cache(device, outside);
+}
+
+LineState EmbeddedSystem::snoop_answered(NodeId device, std::uint64_t number, LineState held) {
+  return parts_->simulation->outside().cache(device).snoop_answered(number, held);
+}
+
+EmbeddedSystem::Cause EmbeddedSystem::cause_of(const Message& message) const {
+  const DrivenRequester* const driven = parts_->simulation->driven(message.requester);
+  return {message.requester, driven ? driven->tag_of(message) : std::nullopt};
+}
+
+void EmbeddedSystem::finish() {
+  Simulation& simulation = *parts_->simulation;
+  if (simulation.advancing())
+    throw InputError({"an answer cannot finish the simulation that it is part of", {}, {}, {}});
+  simulation.close_feeds();
+  if (simulation.run_until(Time::max())) return;
+  throw InputError(
+      {"the simulation cannot end before media outside have done, and caches outside have answered, "
+       "what they were given",
+       std::to_string(simulation.outside().owed()),
+       "the end of each, and then finish() again",
+       {}});
+}
 
 bool EmbeddedSystem::run_until(Time limit) { return parts_->simulation->run_until(limit); }
 
@@ -66,6 +184,45 @@ void EmbeddedSystem::write(Address address, std::span<const std::byte> bytes) {
   parts_->simulation->bytes().write(address, bytes);
 }
 
-Value EmbeddedSystem::summary() const { return summarize(*parts_->simulation, parts_->collector); }
+Time EmbeddedSystem::next_call() {
+  Simulation& simulation = *parts_->simulation;
+  const Time next = simulation.next_event_time();
+  // Answers outside of the ways that it knows, and what media outside are called for.
+  if (parts_->has_plugins || next == Time::max() || !simulation.outside().empty()) return next;
+  if (!parts_->left) parts_->left = std::make_unique<TimeLeft>(simulation.system());
+  if (parts_->left->unknown()) return next;
+  return std::max(next, simulation.driven().earliest_answer(*parts_->left));
+}
+
+Time EmbeddedSystem::estimate(NodeId device, const Given& given) {
+  if (!parts_->twin) parts_->twin = std::make_unique<IdleTwin>(parts_->registry, parts_->simulation->spec());
+  parts_->name_of(device);
+  Access access = given.access;
+  if (given.memory != NodeId{})
+    access.address = parts_->offsets->address_of(given.memory, access.address.value(), access.size);
+  return parts_->twin->latency(device, access);
+}
+
+void EmbeddedSystem::new_window() {
+  Simulation& simulation = *parts_->simulation;
+  simulation.begin_window([this, &simulation] {
+    parts_->measured = summarize(simulation, parts_->collector);
+    parts_->collector = Collector{false};
+  });
+}
+
+// Nobody has the length of a window that is still open.
+Value EmbeddedSystem::summary() const {
+  const bool at_work = parts_->simulation->state() == Simulation::State::kRunning;
+  if (at_work && !parts_->measured.is_null()) return parts_->measured;
+  return summarize(*parts_->simulation, parts_->collector);
+}
+
+double EmbeddedSystem::measure(std::string_view path) const {
+  const bool at_work = parts_->simulation->state() == Simulation::State::kRunning;
+  if (at_work && parts_->measured.is_null())
+    throw InputError({"nothing is measured yet: no window has ended", {}, "new_window() first", {}});
+  return measure_at(at_work ? parts_->measured : parts_->ended(), path);
+}
 
 }  // namespace cxloom

@@ -105,6 +105,8 @@ void LevelMonitor::account(std::int64_t elapsed) {
 
 void LevelMonitor::open(Time at) {
   advance(at);
+  last_ = at;  // it may have been closed
+  closed_ = false;
   opened_ = at;
   integral_ = 0.0;
   time_at_.clear();

@@ -5,8 +5,8 @@
  *
  * Times are picoseconds of the simulation. A function that can fail says so by its result; cxloom_error()
  * then says why. Once the simulation is over (cxloom_finish has returned 0, or cxloom_run_until 1) what asks
- * for more of it is refused: drive, inject, transfer and finish give -1. Times, bytes, the summary and close
- * go on to work. Nothing is shared between simulations: each may be used by one thread at a time.
+ * for more of it is refused: drive, inject, give, transfer and finish give -1. Times, bytes, the summary and
+ * close go on to work. Nothing is shared between simulations: each may be used by one thread at a time.
  * examples/embed/ has programs. */
 #ifndef CXLOOM_H
 #define CXLOOM_H
@@ -64,10 +64,134 @@ int cxloom_inject(cxloom_simulation* simulation, const char* device, uint64_t ad
 int cxloom_transfer(cxloom_simulation* simulation, const char* device, uint64_t bytes, uint64_t from,
                     uint64_t to, cxloom_moved moved, void* user);
 
+/* For many accesses: devices and memories by their numbers, one function for all answers of a device, nothing
+ * to look up or to allocate for an access. */
+
+/* The number of a device, the same as long as the simulation lives; or -1 if there is none of that name. */
+int cxloom_device(cxloom_simulation* simulation, const char* name);
+
+/* What an access wants. An atomic operation has 4 or 8 aligned bytes. Of a device whose cache is outside
+ * (below) CXLOOM_READ wants a copy of its line, shared or exclusive; it alone has those from CXLOOM_OWN on.
+ */
+enum {
+  CXLOOM_READ = 0,
+  CXLOOM_WRITE = 1, /* its bytes go to memory, past all caches */
+  CXLOOM_ATOMIC = 2,
+  CXLOOM_CURRENT = 3,    /* a read of the current value that leaves no copy */
+  CXLOOM_OWN = 4,        /* a read of the line, to write it */
+  CXLOOM_UPGRADE = 5,    /* ownership of a line that is there as a shared copy */
+  CXLOOM_WRITE_BACK = 6, /* a modified line leaves */
+  CXLOOM_CLEAN_EVICT = 7 /* a line that is not modified leaves, which may be left unsaid */
+};
+
+/* How a cache holds a line. */
+enum { CXLOOM_INVALID = 0, CXLOOM_SHARED = 1, CXLOOM_EXCLUSIVE = 2, CXLOOM_MODIFIED = 3 };
+
+/* In the place of a memory: the address is one of the address map. */
+#define CXLOOM_MAPPED (-1)
+
+typedef struct {
+  uint64_t address; /* in bytes; with a memory an offset in it */
+  uint64_t tag;     /* the program's own name for it: the answer brings it back */
+  int64_t ready;    /* when it comes, now or later: its latency begins then. 0: now. Else not before now */
+  uint32_t bytes;   /* 1 to 4096 */
+  int intent;       /* CXLOOM_READ and so on */
+  int memory;       /* the number of a memory that the address map leads to, or CXLOOM_MAPPED */
+} cxloom_access;
+
+typedef struct {
+  uint64_t tag;
+  int64_t picoseconds;     /* when it was answered: now */
+  int64_t latency;         /* since it was ready, in picoseconds */
+  const int64_t* segments; /* where that went: cxloom_segments() numbers that sum to the latency */
+  int target;              /* the number of the device that answered; the device itself for a cache hit */
+  int failed;              /* 1: answered without data */
+  int granted;             /* of a device whose cache is outside: how it may hold the line from now on */
+} cxloom_answer;
+
+/* Called for each answer to an access of cxloom_give, at its time. The answer, and its segments, are there
+ * for as long as it is called. It may do what cxloom_answered may. */
+typedef void (*cxloom_tell)(void* user, const cxloom_answer* answer);
+
+/* How many segments an answer has, and what each is called (docs/measure.md); NULL if there is none of that
+ * number. */
+int cxloom_segments(void);
+const char* cxloom_segment_name(int segment);
+
+/* The answers to what this device is given go to `tell` from now on. It is driven from now on, if it is not
+ * already. 0, or -1. */
+int cxloom_answers(cxloom_simulation* simulation, int device, cxloom_tell tell, void* user);
+/* An access of a device whose answers go somewhere; given later ones may come before it. 0; or -1, with
+ * nothing changed, for one that nobody can serve. */
+int cxloom_give(cxloom_simulation* simulation, int device, const cxloom_access* access);
+
+/* A medium outside: a program that stores the bytes of a memory in the place of what the spec says, such as
+ * another simulator's DRAM. The memory's controller hands accesses out and waits for the end of each; its
+ * `queue`, or its `read_buffer` and `write_buffer`, bound how many there are at once. */
+
+typedef struct {
+  uint64_t id;      /* to say its end by */
+  uint64_t address; /* an offset in the memory */
+  uint64_t tag;     /* of the access of cxloom_give that caused it, if has_tag */
+  uint32_t bytes;
+  int write;     /* 1: a write, of a cache or a migration perhaps; 0: a read */
+  int has_tag;   /* 0: a cache, a home, or an access without a tag caused it */
+  int requester; /* the number of the device that caused it */
+  int memory;
+} cxloom_medium_access;
+
+/* Called when an access to a medium outside begins, at that time. It may do what cxloom_answered may, and say
+ * the end of the access at once. */
+typedef void (*cxloom_medium)(void* user, const cxloom_medium_access* access);
+
+/* `medium` stores the bytes of this memory. Before anything has happened. 0, or -1. */
+int cxloom_external_medium(cxloom_simulation* simulation, int memory, cxloom_medium medium, void* user);
+/* The access of that id to the memory's medium is done at `picoseconds`, now or later; 0: now. 0; or -1, with
+ * nothing changed, if there is none of that id outside: each is done once. cxloom_finish gives -1 while some
+ * are not: let time pass until they are. */
+int cxloom_medium_done(cxloom_simulation* simulation, int memory, uint64_t id, int64_t picoseconds);
+
+/* A cache outside: of a device with `external_cache: true`, whose cache another simulator has. It takes part
+ * in the coherence of the system: it asks for lines with cxloom_give, and answers the snoops of their homes.
+ * It holds a line as granted, or less; exclusive may become modified without a word, and a line that is not
+ * modified may leave without one. With CXLOOM_WRITE_BACK or CXLOOM_CLEAN_EVICT, which are of now, it holds
+ * the line no more; an access to the line may follow at once. */
+
+/* Why a line is snooped. */
+enum {
+  CXLOOM_TO_INVALIDATE, /* nothing stays */
+  CXLOOM_TO_SHARE,      /* what stays is shared */
+  CXLOOM_FOR_CURRENT    /* the value is wanted, and the copy stays */
+};
+
+/* Called when a home snoops a line of 64 bytes, by its address of the address map. The answer is given by
+ * cxloom_snooped, within this call or later, and must not wait for the answer to an access: an access to the
+ * line that is under way comes after the snoop. It may do what cxloom_answered may. */
+typedef void (*cxloom_snoop)(void* user, uint64_t id, uint64_t address, int purpose);
+
+/* The cache of this device is outside, and hears of snoops by `snoop`. Before anything has happened. 0, or
+ * -1. */
+int cxloom_external_cache(cxloom_simulation* simulation, int device, cxloom_snoop snoop, void* user);
+/* The device held the line of that snoop as `held`, just now. Returns how it holds it from now on, at most;
+ * or -1, with nothing changed, if there is no such snoop. The data of a modified line go to memory. */
+int cxloom_snooped(cxloom_simulation* simulation, int device, uint64_t id, int held);
+
 /* The time up to which everything has happened. */
 int64_t cxloom_now(const cxloom_simulation* simulation);
 /* When something happens next; INT64_MAX if nothing does until an access is injected. */
 int64_t cxloom_next_event(cxloom_simulation* simulation);
+/* No answer comes before this time, as things are: never later than the next, and mostly not before it, so
+ * that a program wakes once or twice for an access of a line instead of once for an event. It goes by the
+ * ways that requests have before them. Where it cannot know these it is the next event: beside media outside,
+ * plug-ins, persist buffers, links that fail, DMA engines, and for devices with caches or cores of the
+ * simulation. INT64_MAX: no answer comes until more is given. */
+int64_t cxloom_next_call(cxloom_simulation* simulation);
+/* The latency of an access where nothing else is under way, in picoseconds, for atomic modes; `ready` and
+ * `tag` say nothing. It is made in a second system of the same spec, at the first call, without its workloads
+ * and events: what caches and media remember (rows, pages) they remember of such accesses, a medium outside
+ * is that of the spec. Time does not pass. -1 for one that nobody can serve. */
+int64_t cxloom_estimate(cxloom_simulation* simulation, int device, const cxloom_access* access);
+
 /* Lets everything happen up to and including this time. 1: the simulation is over; 0: it is not; -1. */
 int cxloom_run_until(cxloom_simulation* simulation, int64_t picoseconds);
 /* No more accesses come, but for those that answers inject: runs to the end. 0, or -1. */
@@ -78,6 +202,13 @@ int cxloom_finish(cxloom_simulation* simulation);
 void cxloom_read(cxloom_simulation* simulation, uint64_t address, void* bytes, size_t count);
 int cxloom_write(cxloom_simulation* simulation, uint64_t address, const void* bytes, size_t count);
 
+/* The measured window ends now and the next one begins. What was measured in it is what cxloom_summary and
+ * cxloom_measure give until the next one ends, or the simulation does. Requests under way count where they
+ * are answered. 0, or -1. */
+int cxloom_new_window(cxloom_simulation* simulation);
+/* One number of the summary, by its keys with dots between them: "per_memory.mem0.reads", "latency_ns.mean".
+ * 0; or -1 if there is none of that name, it is no number, or no window has ended yet. */
+int cxloom_measure(cxloom_simulation* simulation, const char* path, double* value);
 /* The summary as JSON, as `cxloom run --json` prints it without `cost`; to be freed with cxloom_free(). NULL
  * if it fails. */
 char* cxloom_summary(cxloom_simulation* simulation);

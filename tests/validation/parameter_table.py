@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from validation.core_rows import core_rows
 from validation.dram_rows import dram, dram_rows
+from validation.event_rows import possible
 from validation.flash_rows import flash_rows
 from validation.flit_rows import flit_rows
 from validation.media_rows import cached_rows, curve_rows, inline_ecc_rows, media_rows, nvm_rows
@@ -114,6 +115,11 @@ def requester_rows(kind: str) -> Iterator[Turn]:
     atomics = changed(cached, ("workload.host.atomics", 0.5), ("workload.host.footprint", "2KiB"))
     yield Turn(f"{name}.atomics", atomics, f"{at}.atomics", ("cache", "home"), RISES, latency)
     yield Turn(f"{name}.atomics", atomics, f"{at}.atomics", ("home", "cache-or-home"), FALLS, latency)
+    # A workload has no cache to bring along.
+    outside = f"{at}.external_cache"
+    yield Turn(
+        f"{name}.external_cache", base, outside, (False, True), FALLS, lambda taken: taken, play=possible
+    )
     yield Turn(
         f"{name}.cache.atomic_time", atomics, f"{at}.cache.atomic_time", ("5ns", "200ns"), RISES, latency
     )

@@ -8,8 +8,9 @@ namespace cxloom {
 namespace {
 
 constexpr std::array<std::string_view, 4> kStateNames{"I", "E", "M", "S"};
-constexpr std::array<std::string_view, 10> kDoing{"",      "+Rd",      "+Own",     "+Upgrade", "+Write",
-                                                  "+WrBk", "+ClnEvct", "+Operate", "+Atomic",  "+Flush"};
+constexpr std::array<std::string_view, 11> kDoing{"",        "+Rd",    "+Own",     "+Upgrade",
+                                                  "+Write",  "+WrBk",  "+ClnEvct", "+Operate",
+                                                  "+Atomic", "+Flush", "+Current"};
 
 }  // namespace
 

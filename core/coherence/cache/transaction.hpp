@@ -28,6 +28,7 @@ enum class Doing : std::uint8_t {
   kOperate,     ///< an atomic operation on a line that is here alone
   kAtomic,      ///< an atomic operation of which the home has been asked
   kFlush,       ///< the write of a dirty line that a flush waits for
+  kCurrent,     ///< a read of the current value, without a copy
 };
 
 /// A snoop that is being answered, of one line or of a block.
@@ -57,7 +58,8 @@ struct CacheTransaction {
   std::uint8_t ld = 0;  ///< the logical device of the target
   bool miss = false;    ///< it has a miss register
   bool data_in = false;
-  bool asked = false;  ///< a BIConflict is without its answer
+  bool asked = false;       ///< a BIConflict is without its answer
+  bool handed_out = false;  ///< the snoop is with a cache outside of the simulation
   LineState granted = LineState::kInvalid;
   Request* prefetch = nullptr;      ///< it began ahead of an access, with this request, which still waits
   Request* operation = nullptr;     ///< the atomic operation that is being made

@@ -1,5 +1,7 @@
 #include "device/memory/controller.hpp"
 
+#include <utility>
+
 #include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
@@ -8,6 +10,7 @@
 #include "device/memory/atomic_unit.hpp"
 #include "device/memory/dynamic_capacity.hpp"
 #include "kernel/payload.hpp"
+#include "memory/external/media.hpp"
 #include "memory/media/media.hpp"
 #include "memory/media/memory_owner.hpp"
 #include "memory/media/registry.hpp"
@@ -106,6 +109,17 @@ MemoryController::~MemoryController() = default;
 void MemoryController::give_in_extents(std::unique_ptr<DynamicCapacity> extents) {
   extents_ = std::move(extents);
   endpoint().system_context().roles.declare<DynamicMemory>(endpoint(), endpoint().id(), *this);
+}
+
+Time MemoryController::least_time() const {
+  return controller_time_ + (buffered_ || extents_ || logical_ ? Time{} : media_->least_time());
+}
+
+// Its own media stay: they may have events.
+ExternalMedia* MemoryController::put_media_outside(OutsideMedium& outside) {
+  auto put = std::make_unique<ExternalMedia>(outside, kernel_, static_cast<MediaClient&>(*this));
+  replaced_ = std::exchange(media_, std::move(put));
+  return static_cast<ExternalMedia*>(media_.get());
 }
 
 // Neither its places nor the media bound what it serves at once.

@@ -151,6 +151,8 @@ class alignas(64) MemoryController final : public Agent,
 
   Bytes memory_capacity() const override { return capacity_; }
   Media* media() override { return media_.get(); }
+  Time least_time() const override;
+  ExternalMedia* put_media_outside(OutsideMedium& outside) override;
   std::span<const LogicalDeviceExtent> logical_devices() const override;
   void set_host(std::size_t ld, NodeId host) override { logical_->set_host(ld, host); }
   double memory_queue_integral(Time now) override { return in_service_.integral(now); }
@@ -226,7 +228,8 @@ class alignas(64) MemoryController final : public Agent,
 
   Bytes capacity_;
   Time atomic_time_;
-  Pool<Message> posted_;  // carry posted writes to the media
+  std::unique_ptr<Media> replaced_;  // none: the media are its own
+  Pool<Message> posted_;             // carry posted writes to the media
   Windowed<ControllerCounts> counts_;
   std::unique_ptr<LogicalDevices> logical_;  // none: the memory is one whole
   std::optional<DeviceLoadParams> qos_;      // none: it reports no load

@@ -37,12 +37,18 @@ constexpr std::array kMeterMeasures{
 
 }  // namespace
 
-RequesterMeter::RequesterMeter(Kernel& kernel) { kernel.measure(counts_, in_flight_); }
+RequesterMeter::RequesterMeter(Kernel& kernel) { kernel.measure(*this, counts_, in_flight_); }
 
 void RequesterMeter::passed_fence(Time waited) {
   fenced_ = true;
   ++counts_->fences;
   counts_->fence_wait += waited;
+}
+
+void RequesterMeter::open(Time /*at*/) {
+  latency_.clear();
+  errors_.clear();
+  batches_ = BatchMeans(kBatches);
 }
 
 std::vector<MeasureInfo> RequesterMeter::measures() { return infos_of(kMeterMeasures); }

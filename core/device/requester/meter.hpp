@@ -43,6 +43,10 @@ class RequesterMeter {
   /// An access behind a fence was issued, and nothing but the fence had held it up so long.
   void passed_fence(Time waited);
 
+  /// A measured window opens: what an earlier one has measured is no part of it.
+  void open(Time at);
+  void close(Time /*at*/) {}
+
   /// The latencies of requests answered with data.
   const LatencyDistribution& latency() const { return latency_; }
   /// The latencies of requests answered without data.
@@ -52,8 +56,10 @@ class RequesterMeter {
   static std::vector<MeasureInfo> measures();
 
  private:
+  static constexpr std::size_t kBatches = 64;  // 1 KiB
+
   LatencyDistribution latency_;
-  BatchMeans batches_{64};  // of the latencies: 1 KiB
+  BatchMeans batches_{kBatches};  // of the latencies
   LevelMonitor in_flight_;
   Windowed<MeterCounts> counts_;
   bool fenced_ = false;  // some access so far was behind a fence

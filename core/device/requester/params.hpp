@@ -25,6 +25,7 @@ struct RequesterParams {
   std::optional<Time> completion_timeout;
   std::optional<CoreParams> core;
   std::optional<CacheAgentParams> cache;
+  bool external_cache = false;
   std::optional<ThrottleParams> throttle;
   AtomicsAt atomics = AtomicsAt::kCache;
   Time io_time = kDefaultIoTime;
@@ -63,6 +64,14 @@ struct RequesterParams {
         .doc(
             "A write-back, write-allocate cache in front of the memory: hits end there, misses fetch a line, "
             "dirty victims are written back.");
+    schema.field("external_cache", &Params::external_cache)
+        .doc(
+            "Whether its cache is outside of the simulation: a program that embeds the system has it, says "
+            "what its accesses want of their lines, and answers the snoops of homes.");
+    schema.rule(
+        "the cache is outside, or of the simulation",
+        [](const Params& params) { return !params.external_cache || (!params.cache && !params.core); },
+        "external_cache");
     schema.field("throttle", &Params::throttle)
         .default_text("none")
         .doc(

@@ -16,9 +16,22 @@
 namespace cxloom {
 
 class CacheAgent;
+class ExternalCache;
 class MeasureSink;
+struct Message;
+struct Request;
 class MovablePages;
 class TieringAgent;
+
+/// What is left of requests under way.
+class RemainingTime {
+ public:
+  /// The least time from the mark of its account on.
+  virtual Time of(const Request& request) = 0;
+
+ protected:
+  ~RemainingTime() = default;
+};
 
 class Requester {
  public:
@@ -83,6 +96,13 @@ class Requester {
   virtual void move_pages(const PageMover::Order& order) = 0;
   /// It makes no more requests; those under way go on to their end. Not if they come from outside.
   virtual void cease() = 0;
+  /// The number, in the order of its stream, of the access that a message carries to memory; none: it
+  /// carries none, or somebody else has made the message for it.
+  virtual std::optional<std::uint64_t> access_of(const Message& /*message*/) { return std::nullopt; }
+  /// Its cache is outside of the simulation; null: it is not.
+  virtual ExternalCache* external_cache() { return nullptr; }
+  /// Nothing of what it has taken from its stream is answered before; it may say less than it could.
+  virtual Time earliest_answer(RemainingTime& /*left*/) { return Time{}; }
   /// The outside has changed its stream: goes on with what can be issued.
   virtual void resume() = 0;
 

@@ -41,18 +41,24 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
     });
     taker = cache_.get();
   }
+  if (params.external_cache) {
+    external_ = std::make_unique<ExternalCache>(endpoint, static_cast<CacheClient&>(*this));
+    taker = external_.get();
+  }
   if (params.throttle) {
     throttle_ = std::make_unique<RequestThrottle>(*params.throttle, context.kernel, *taker);
     endpoint.set_throttle(*throttle_);
   }
   for (const Channel answers : {Channel::kS2MNDR, Channel::kS2MDRS, Channel::kH2DRsp, Channel::kH2DData})
     endpoint.bind(answers, *taker);
-  if (!cache_) return;
+  if (taker == this) return;
   for (const Channel snoops : {Channel::kS2MBISnp, Channel::kH2DReq, Channel::kD2HReq})
-    endpoint.bind(snoops, *cache_);
+    endpoint.bind(snoops, *taker);
 }
 
 void Sequencer::assign(Work work, RequestObserver& observer) {
+  if (external_ && !work.stream->from_outside())
+    throw InputError({"its cache is outside", work.name, "accesses of a program that has the cache", {}});
   observer_ = &observer;
   window_.prepare();
   count_.begin(work);
@@ -73,7 +79,7 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
   if (!cores_ && (source_.reactive() || this->work().stream->per_access() > 1))
     large_ = std::make_unique<LargeAccesses>(endpoint().kernel(), source_.reactive());
   // Data that a home pulls go at once, and requests on their way through `process_time` after them.
-  if (!cache_ && process_time_ > Time{} && endpoint().system_context().map.has_coherent())
+  if (!cache_ && !external_ && process_time_ > Time{} && endpoint().system_context().map.has_coherent())
     endpoint().send_as_ready();
 }
 
@@ -203,7 +209,7 @@ void Sequencer::issue() {
   request.address = next.address;
   request.kind = next.kind;
   request.size = next.size;
-  if (next.kind == AccessKind::kFlush) [[unlikely]] {
+  if (next.kind == AccessKind::kFlush || external_) [[unlikely]] {
     request.keeps = next.keeps;
     request.brings = next.brings;
   }
@@ -263,10 +269,12 @@ void Sequencer::access_lines(Request& request) {
 
 void Sequencer::access_memory(Request& request) {
   try {
-    if (request.kind == AccessKind::kFlush) [[unlikely]]
+    if (request.kind == AccessKind::kFlush && !external_) [[unlikely]]
       volatile_flushes_ += check_durable(*this, work(), request.id, request.address) ? 0 : 1;
     if (cache_) {
       cache_->access(request);
+    } else if (external_) [[unlikely]] {
+      external_->access(request);
     } else {
       send_uncached(*this, request);
     }
@@ -276,7 +284,9 @@ void Sequencer::access_memory(Request& request) {
 }
 
 void Sequencer::check_mapped(const Access& access) const {
-  with_path(work().name, [&] { cxloom::check_mapped(*this, work(), issued(), access); });
+  Access checked = access;
+  if (external_) checked.kind = AccessKind::kRead;  // what leaves a cache need not be durable
+  with_path(work().name, [&] { cxloom::check_mapped(*this, work(), issued(), checked); });
 }
 
 void Sequencer::read_through(std::uint64_t most) {
@@ -311,16 +321,6 @@ void Sequencer::receive(Message& message) {
   if (message.failed || request.target == endpoint().id()) request.target = message.source;
   complete(request);
   go_on();
-}
-
-void Sequencer::written_back(NodeId target, std::uint16_t bytes) {
-  meter_.moved(bytes);
-  observer_->written_back(endpoint().id(), target, bytes);
-}
-
-void Sequencer::prefetched(NodeId target, std::uint16_t bytes) {
-  meter_.moved(bytes);
-  observer_->prefetched(endpoint().id(), target, bytes);
 }
 
 // An access that was taken from its stream when the page was at its old place.

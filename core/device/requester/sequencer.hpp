@@ -2,6 +2,7 @@
 // queue and cache to the devices that serve them, and accounts for the answers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "coherence/cache/agent.hpp"
+#include "coherence/external/agent.hpp"
 #include "component/endpoint.hpp"
 #include "component/request_throttle.hpp"
 #include "device/context/context.hpp"
@@ -43,7 +45,8 @@ class alignas(64) Sequencer final : public Agent,
   bool warm() const override { return count_.warm(); }
   bool out_of_work() const override { return source_.exhausted(); }
   std::uint64_t outstanding() const override {
-    return in_flight() + write_backs() + prefetches() + (pages_ ? pages_->outstanding() : 0);
+    return in_flight() + write_backs() + prefetches() + (pages_ ? pages_->outstanding() : 0) +
+           (external_ ? external_->lines_under_way() : 0);
   }
   const CacheAgent* cache() const override { return cache_.get(); }
   void assign(Work work, RequestObserver& observer) override;
@@ -52,6 +55,28 @@ class alignas(64) Sequencer final : public Agent,
   MovablePages* expect_moves() override;
   TieringAgent* tiering() override { return pages_ ? pages_->tiering() : nullptr; }
   void move_pages(const PageMover::Order& order) override { pages_->begin(order); }
+  /// A message that a cache or a home has made has a tag of theirs, and not the account of the request of
+  /// that index.
+  std::optional<std::uint64_t> access_of(const Message& message) override {
+    const Request* const request = cores_ ? nullptr : requests_.find(message.tag);
+    const bool carries = request && message.account == &request->account && !request->is_copy();
+    return carries ? std::optional(request->id) : std::nullopt;
+  }
+  /// With caches, cores or pages that move, what is answered next need not be under way. A request that is
+  /// over and whose number is taken for one under way says less than it could.
+  Time earliest_answer(RemainingTime& left) override {
+    if (cache_ || external_ || cores_ || pages_) return Time{};
+    Time earliest = Time::max();
+    if (source_.has_next() && waiting_in_ != &slots_) earliest = now() + process_time_;
+    std::uint32_t index = 0;
+    for (const Request* each = requests_.find(0); each; each = requests_.find(++index)) {
+      const bool ends_it = each->lines == 1 || each->is_part();  // an access of several ends with a part
+      if (each->requester() == endpoint().id() && ends_it && window_.outstanding(each->id))
+        earliest = std::min(earliest, each->account.mark() + left.of(*each));
+    }
+    return earliest;
+  }
+  ExternalCache* external_cache() override { return external_.get(); }
   void cease() override;
   void resume() override;
 
@@ -76,8 +101,14 @@ class alignas(64) Sequencer final : public Agent,
   const EventHandler& owner() const override { return endpoint(); }
 
   void answered(Request& request) override { complete(request); }
-  void written_back(NodeId target, std::uint16_t bytes) override;
-  void prefetched(NodeId target, std::uint16_t bytes) override;
+  void written_back(NodeId target, std::uint16_t bytes) override {
+    meter_.moved(bytes);
+    observer_->written_back(endpoint().id(), target, bytes);
+  }
+  void prefetched(NodeId target, std::uint16_t bytes) override {
+    meter_.moved(bytes);
+    observer_->prefetched(endpoint().id(), target, bytes);
+  }
   void go_on() override;
   void take_made() override;
   void process(Request& request) override;
@@ -111,6 +142,7 @@ class alignas(64) Sequencer final : public Agent,
   bool asks_again_ = false;       // after each answer: what the stream gives depends on it
   CoreCluster* cores_ = nullptr;  // null: accesses are made in the order of the stream
   std::unique_ptr<CacheAgent> cache_;
+  std::unique_ptr<ExternalCache> external_;    // none: its cache, if any, is its own
   std::unique_ptr<RequestThrottle> throttle_;  // none: requests leave as they come
   std::unique_ptr<PageManager> pages_;         // none: they stay where they are
   std::unique_ptr<LargeAccesses> large_;       // none: the work has none, or cores make its lines

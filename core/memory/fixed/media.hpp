@@ -1,6 +1,7 @@
 // Media of fixed latency, with an optional limit on bandwidth and on the number of banks at work.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,6 +42,7 @@ class FixedMedia final : public Media {
 
   void access(Message& message, Address address, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
+  Time least_time() const override { return std::min(latency_, write_latency_); }
   bool unlimited() const override { return banks_.empty() && data_path_.unlimited(); }
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;

@@ -22,6 +22,8 @@ class Media : public EventHandler {
   /// order of `ready`. Charges the message for waiting (media_queue) and access (media).
   virtual void access(Message& message, Address address, Time ready) = 0;
 
+  /// Each access takes so long at least.
+  virtual Time least_time() const { return Time{}; }
   /// It is known to serve any number of accesses at once.
   virtual bool unlimited() const { return false; }
   /// Bytes that it holds; none: it is as large as the memory in front of it.

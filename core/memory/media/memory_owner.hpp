@@ -12,7 +12,9 @@
 
 namespace cxloom {
 
+class ExternalMedia;
 class Media;
+class OutsideMedium;
 
 /// A logical device: a part of a memory that belongs to one host, or to any.
 struct LogicalDeviceExtent {
@@ -36,6 +38,11 @@ class MemoryOwner {
   virtual double memory_queue_integral(Time now) = 0;
   /// What stores its bytes; null if it has no memory, or does not show what it consists of.
   virtual Media* media() = 0;
+  /// A request to it is there for so long at least, before it is answered, besides waiting.
+  virtual Time least_time() const { return Time{}; }
+  /// `outside` stores its bytes from now on, in the place of its media. To be called before the simulation
+  /// starts. Null: it does not show what it consists of.
+  virtual ExternalMedia* put_media_outside(OutsideMedium& /*outside*/) { return nullptr; }
   /// The part of it that answers writes before its media have them; empty: none does.
   virtual std::string answers_writes_early() const { return {}; }
   /// Its answers say how loaded it is (DevLoad).

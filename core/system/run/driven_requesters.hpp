@@ -1,47 +1,47 @@
-// The requesters that the outside gives their accesses, and the way by which it does.
+// The requesters that the outside gives their accesses.
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "base/units.hpp"
 #include "protocol/request_observer.hpp"
-#include "workload/stream/external_feed.hpp"
+#include "system/run/driven_requester.hpp"
 
 namespace cxloom {
-
-class Kernel;
-class Requester;
-class System;
-class TransferEngine;
 
 class DrivenRequesters {
  public:
   DrivenRequesters(Kernel& kernel, RequestObserver& observer) : kernel_(kernel), observer_(observer) {}
 
   bool empty() const { return driven_.empty(); }
-  /// From now on the outside gives this one accesses, which moves blocks by `engine` if there is one. Throws
-  /// InputError if it has work already.
-  ExternalFeed& drive(const std::string& device, Requester& requester, const TransferEngine* engine);
-  /// Gives it one, now. Throws InputError, with everything as it was, for an access that nobody can serve.
-  void inject(const std::string& device, const Access& access, ExternalFeed::Answered answered);
-  /// Gives it a block to move, now. Throws InputError, with everything as it was, for one that it cannot
-  /// move.
-  void transfer(const System& system, const std::string& device, const BlockOrder& order,
-                FedBlock::Moved moved);
+  /// From now on the outside gives this one, at `node`, accesses, and it moves blocks by `engine` if there is
+  /// one. Throws InputError if it has work already.
+  DrivenRequester& drive(const std::string& device, NodeId node, Requester& requester,
+                         const TransferEngine* engine, const AddressMap& map);
+  /// Throws InputError unless it is driven.
+  DrivenRequester& of(const std::string& device) const;
+  /// The same by its node; null: it is not driven.
+  DrivenRequester* at(NodeId node) const {
+    return node.index() < by_node_.size() ? by_node_[node.index()] : nullptr;
+  }
+  /// No answer comes before; it may say less than it could.
+  Time earliest_answer(TimeLeft& left) const {
+    Time earliest = Time::max();
+    for (const auto& [name, driven] : driven_) earliest = std::min(earliest, driven->earliest_answer(left));
+    return earliest;
+  }
   /// No more will come, but for those of answers to others.
   void close();
 
  private:
-  struct Driven {
-    Requester* requester = nullptr;
-    ExternalFeed* feed = nullptr;
-    const TransferEngine* engine = nullptr;
-  };
-  Driven& driven(const std::string& device);
-
   Kernel& kernel_;
   RequestObserver& observer_;
-  std::map<std::string, Driven> driven_;
+  std::map<std::string, std::unique_ptr<DrivenRequester>> driven_;
+  std::vector<DrivenRequester*> by_node_;
 };
 
 }  // namespace cxloom

@@ -53,6 +53,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
       past_(system_),
       work_maker_(registry, spec_, system_, open_trace),
       driven_(*kernel_, *this),
+      outside_(system_),
       livelock_watch_(system_, spec_.run) {
   events_->attach(system_);
   give_work();
@@ -139,28 +140,27 @@ void Simulation::read_work() {
   }
 }
 
-// What is over stays so.
 void Simulation::check_running() const {
   if (state_ != State::kRunning)
     throw InputError({"the simulation is over: no more accesses can come", {}, {}, {}});
 }
 
-ExternalFeed& Simulation::drive(const std::string& device) {
+void Simulation::drive(const std::string& device) {
   check_running();
-  TransferEngine* const engine = system_.roles().of<TransferEngine>(system_.component(device).id());
-  ExternalFeed& feed = driven_.drive(device, requester_at(device), engine);
+  const NodeId node = system_.component(device).id();
+  TransferEngine* const engine = system_.roles().of<TransferEngine>(node);
+  driven_.drive(device, node, requester_at(device), engine, system_.address_map());
   check_whole(system_, spec_);
-  return feed;
 }
 
 void Simulation::inject(const std::string& device, const Access& access, ExternalFeed::Answered answered) {
   check_running();
-  driven_.inject(device, access, std::move(answered));
+  driven_.of(device).inject(access, std::move(answered));
 }
 
 void Simulation::transfer(const std::string& device, const BlockOrder& order, FedBlock::Moved moved) {
   check_running();
-  driven_.transfer(system_, device, order, std::move(moved));
+  driven_.of(device).transfer(system_, order, std::move(moved));
 }
 
 void Simulation::close_feeds() {
@@ -199,10 +199,8 @@ bool Simulation::advance_events(Time limit, std::uint64_t max_events) {
     look_for_livelock(ran);
     if (!kernel_->idle() && (max_events == 0 || kernel_->next_event_time() > limit)) return false;
   } while (!kernel_->idle());
-  if (std::ranges::any_of(system_.roles().all<Requester>(),
-                          [](const auto& each) { return each.role->progress().waits_for_outside; })) {
-    return false;
-  }
+  const auto waits = [](const auto& each) { return each.role->progress().waits_for_outside; };
+  if (outside_.owed() > 0 || std::ranges::any_of(system_.roles().all<Requester>(), waits)) return false;
   finish();
   return true;
 }

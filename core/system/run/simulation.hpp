@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "device/requester/requester.hpp"
 #include "kernel/measured_window.hpp"
 #include "memory/media/byte_store.hpp"
@@ -16,6 +18,7 @@
 #include "system/record/run_recorders.hpp"
 #include "system/run/driven_requesters.hpp"
 #include "system/run/livelock_watch.hpp"
+#include "system/run/outside_parts.hpp"
 #include "system/run/system_past.hpp"
 #include "system/work/workload_builder.hpp"
 
@@ -62,21 +65,39 @@ class Simulation final : private RequestObserver {
 
   /// Lets the outside give accesses to a host or accelerator that has no workload; to be called before it
   /// runs. Throws InputError if there is no such device or it has work already.
-  ExternalFeed& drive(const std::string& device);
+  void drive(const std::string& device);
   /// Gives one access to a device that is driven from outside, now; `answered` is called at its completion.
   /// Throws InputError, with everything as it was, for an access that nobody can serve, and for one after the
   /// end.
   void inject(const std::string& device, const Access& access, ExternalFeed::Answered answered);
+  /// The parts in whose place there is something outside.
+  OutsideParts& outside() { return outside_; }
+  const DrivenRequesters& driven() const { return driven_; }
+  /// Null: it is not driven from outside.
+  DrivenRequester* driven(NodeId device) const { return driven_.at(device); }
   /// Gives a device that is driven from outside a block to move, now; `moved` is called at its end. Throws
   /// InputError, with everything as it was, for one that it cannot move, and for one after the end.
   void transfer(const std::string& device, const BlockOrder& order, FedBlock::Moved moved);
   /// No more accesses will come from outside, but for those of answers to others. Throws InputError if the
   /// simulation is over.
   void close_feeds();
+  /// Throws InputError if it is over: what is over stays so.
+  void check_running() const;
   /// It is inside of `advance`: an answer, or something else that it calls, has asked.
   bool advancing() const { return advancing_; }
   /// Reads or writes bytes at once, without time passing: for those who need values.
   ByteStore& bytes() { return bytes_; }
+
+  /// The measured window ends now, if it is open, and the next one begins. `ended` is called between these:
+  /// what was measured can be had there. Throws InputError if the simulation is over, or has a graph of
+  /// tasks.
+  void begin_window(const std::function<void()>& ended) {
+    check_running();
+    if (tasks_) throw InputError({"a graph of tasks is measured as a whole", {}, {}, {}});
+    if (window_.is_open()) close_window(now());
+    if (window_.has_opened()) ended();
+    open_window(now());
+  }
 
   /// Reads the traces of the workloads, as far as a run is sure to read them, and the beginning of what
   /// patterns make; to be called instead of running it. Throws InputError for what a run would refuse.
@@ -140,7 +161,6 @@ class Simulation final : private RequestObserver {
   void end_io_with_work();
   void cease_io();
   bool advance_events(Time limit, std::uint64_t max_events);
-  void check_running() const;
   std::uint64_t run_events(Time limit, std::uint64_t most);
   void look_for_livelock(std::uint64_t events);
   template <class Action>
@@ -160,6 +180,7 @@ class Simulation final : private RequestObserver {
   std::unique_ptr<TaskPlayer> tasks_;
   ByteStore bytes_;
   DrivenRequesters driven_;
+  OutsideParts outside_;
   bool advancing_ = false;
   RunRecorders recorders_;
 

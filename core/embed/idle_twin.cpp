@@ -1,0 +1,68 @@
+#include "embed/idle_twin.hpp"
+
+#include <utility>
+
+#include "coherence/external/agent.hpp"
+#include "component/component.hpp"
+#include "kernel/kernel.hpp"
+
+namespace cxloom {
+
+namespace {
+
+TraceFeed no_trace(const std::string& /*device*/) { throw InternalError("a twin that has work"); }
+
+Spec without_work(Spec spec) {
+  spec.workloads.clear();
+  spec.tasks = {};
+  spec.events.clear();
+  spec.outputs = {};
+  spec.run.warmup_time.reset();
+  return spec;
+}
+
+}  // namespace
+
+class IdleTwin::EmptyCache final : public OutsideCache {
+ public:
+  EmptyCache(OutsideParts& parts, NodeId device) : cache_(parts.put_cache(device, *this)) {}
+  void snooped(std::uint64_t number, LineAddress /*line*/, SnoopFor /*purpose*/) override {
+    cache_.snoop_answered(number, LineState::kInvalid);
+  }
+
+ private:
+  ExternalCache& cache_;
+};
+
+IdleTwin::IdleTwin(const Registry& registry, Spec spec)
+    : simulation_(registry, without_work(std::move(spec)), no_trace, collector_) {
+  for (const auto& [component, requester] : simulation_.system().roles().all<Requester>()) {
+    if (requester->external_cache())
+      caches_.push_back(std::make_unique<EmptyCache>(simulation_.outside(), component->id()));
+  }
+}
+
+IdleTwin::~IdleTwin() = default;
+
+// Behind its answer it goes on until nothing is left of it, write-backs of a cache for example. Something may
+// go on for ever, such as an I/O engine.
+Time IdleTwin::latency(NodeId device, const Access& access) {
+  if (!simulation_.driven(device))
+    simulation_.drive(simulation_.system().components()[device.index()]->name());
+  DrivenRequester& driven = *simulation_.driven(device);
+  driven.tell_answers(*this);
+  latency_.reset();
+  driven.give(access, 0, Time{});
+  constexpr Time kStep{1'000'000};
+  constexpr int kMostBehind = 64;
+  const auto step = [this] { simulation_.run_until(simulation_.now() + kStep); };
+  while (!latency_) step();
+  for (int i = 0; i < kMostBehind && !simulation_.kernel().idle(); ++i) step();
+  return *latency_;
+}
+
+void IdleTwin::answered(std::uint64_t /*tag*/, const Request& request, Time now) {
+  latency_ = now - request.created();
+}
+
+}  // namespace cxloom

@@ -1,0 +1,50 @@
+#include "embed/measure_path.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace cxloom {
+
+namespace {
+
+const Value* inside(const Value& value, std::string_view key) {
+  const Value::List* const list = value.as_list();
+  if (!list) return value.find(key);
+  std::size_t place = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), place);
+  const bool whole = error == std::errc() && end == key.data() + key.size();
+  return whole && place < list->size() ? &(*list)[place] : nullptr;
+}
+
+[[noreturn]] void no_key(const Value& value, std::string_view key, std::string_view path) {
+  std::vector<std::string> keys;
+  if (const Value::Map* const map = value.as_map())
+    for (const auto& [name, entry] : *map) keys.push_back(name);
+  const std::string nearest = nearest_name(std::string(key), keys);
+  throw InputError({"no measure of that name in the summary", std::string(path),
+                    keys.empty() ? "keys of summary.json, with a dot between them" : list_names(keys),
+                    nearest});
+}
+
+}  // namespace
+
+double measure_at(const Value& summary, std::string_view path) {
+  const Value* at = &summary;
+  for (std::string_view rest = path; !rest.empty();) {
+    const std::string_view key = rest.substr(0, rest.find('.'));
+    const Value* const next = inside(*at, key);
+    if (!next) no_key(*at, key, path);
+    at = next;
+    rest.remove_prefix(std::min(rest.size(), key.size() + 1));
+  }
+  if (const std::int64_t* const whole = at->as_integer()) return static_cast<double>(*whole);
+  if (const double* const real = at->as_real()) return *real;
+  if (const bool* const truth = at->as_bool()) return *truth ? 1.0 : 0.0;
+  throw InputError({"this measure is no number", std::string(path) + ": " + at->described(), {}, {}});
+}
+
+}  // namespace cxloom

@@ -1,0 +1,77 @@
+"""Accesses that a program gives by number and tag: their latencies and segments, later ones, what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from embed_support import EXAMPLE, compiled, copied, resolved, run
+
+# Two memories that take turns by 256 B.
+INTERLEAVED = """
+devices:
+  host: {kind: host, queue: 8}
+  a: {kind: memory, capacity: 1GiB}
+  b: {kind: memory, capacity: 1GiB}
+links:
+  - {between: [host, a]}
+  - {between: [host, b]}
+address_map: [{to: [a, b]}]
+"""
+
+# A host with few places and a cache, before a bus and DRAM.
+CROWDED = """
+devices:
+  host: {kind: host, queue: 4, cache: {levels: [{size: 16KiB}]}}
+  bus: {kind: bus, bandwidth: 32GB/s}
+  a: {kind: memory, capacity: 4GiB, media: {kind: dram, preset: DDR4-2400}}
+  b: {kind: memory, capacity: 4GiB, queue: 2}
+links:
+  - {between: [host, bus], bandwidth: 16GB/s, port_delay: 10ns}
+  - {between: [bus, a]}
+  - {between: [bus, b]}
+address_map: [{to: [a, b]}]
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return copied(tmp_path_factory.mktemp("installed"))
+
+
+@pytest.fixture(scope="module")
+def program(installed: tuple[Path, Path]) -> Path:
+    return compiled(Path(__file__).parent / "programs" / "given.c", installed[0].parent / "given", installed)
+
+
+@pytest.mark.parametrize("test", ["alone", "later", "refused"])
+def test_accesses_with_tags(tmp_path: Path, cxloom: Callable[..., Any], program: Path, test: str) -> None:
+    done = run(program, test, resolved(cxloom, EXAMPLE / "system.yaml", tmp_path / "system.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("test", "system"), [("offsets", INTERLEAVED), ("many", CROWDED)])
+def test_accesses_with_tags_of_several_memories(
+    tmp_path: Path, cxloom: Callable[..., Any], program: Path, test: str, system: str
+) -> None:
+    (tmp_path / "system.yaml").write_text(system)
+    done = run(program, test, resolved(cxloom, tmp_path / "system.yaml", tmp_path / "system.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_example_says_where_the_time_went(
+    tmp_path: Path, cxloom: Callable[..., Any], installed: tuple[Path, Path]
+) -> None:
+    program = compiled(EXAMPLE / "given.c", tmp_path / "given", installed)
+    done = run(program, resolved(cxloom, EXAMPLE / "system.yaml", tmp_path / "system.json"))
+    assert done.returncode == 0, done.stderr
+    head, *lines = done.stdout.splitlines()
+    number, _, latency, *_ = head.split()
+    parts = {name: float(value) for name, value in (line.split() for line in lines)}
+    assert number == "1000"
+    assert parts["controller"] == 40
+    assert parts["media"] == 45
+    assert parts["port_delay"] == 100
+    assert abs(sum(parts.values()) - float(latency)) <= 0.005 * (len(parts) + 1)

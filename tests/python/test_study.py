@@ -19,6 +19,7 @@ from cxloom.base.errors import InputError
 from cxloom.spec.resolve import Override
 from cxloom.study import names, read, run_study
 from cxloom.study.compare import measured
+from cxloom.study.file import Extent, extent
 from cxloom.study.shipped import collection, find
 from cxloom.study.state import State
 
@@ -172,9 +173,10 @@ def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
     } <= set(names())
     for name in names():
         assert name in listed
-    for name in some(name for name in names() if collection(name) is None):
+    for name in (name for name in names() if collection(name) is None):
         study = read(find(name))
         assert study.expectations
+        assert extent(find(name)) == Extent(study.title, len(study.points), len(study.expectations))
         assert study.title in " ".join(listed.split()) or len(study.title) > 40
 
 

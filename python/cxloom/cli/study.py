@@ -21,7 +21,7 @@ from cxloom.display.console import messages, output
 from cxloom.report.study_table import show_outcome, show_outcomes
 from cxloom.spec.resolve import Override
 from cxloom.study import names, read, run_study
-from cxloom.study.file import MOST_POINTS, Study
+from cxloom.study.file import MOST_POINTS, Study, extent
 from cxloom.study.runner import Outcome
 from cxloom.study.shipped import Collection, collection, find
 
@@ -52,8 +52,8 @@ def list_studies() -> None:
         if (several := collection(name)) is not None:
             gathered[name] = several
             continue
-        study = read(find(name))
-        counts[name] = len(study.points), len(study.expectations)
+        study = extent(find(name))
+        counts[name] = study.points, study.expectations
         titles[name] = study.title
     for name in names():
         if name in gathered:

@@ -166,6 +166,28 @@ def read(
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """What a study is called, and how much it is."""
+
+    title: str
+    points: int
+    expectations: int
+
+
+def extent(path: str | os.PathLike[str]) -> Extent:
+    """The extent of the study in a file; its systems are not resolved, so that what is wrong in them stays unsaid.
+
+    Raises InputError, with file and line, for what is wrong in the rest.
+    """
+    top = read_file(path)
+    entries = top.map()
+    refuse_unknown(top, list(_KEYS))
+    points = [point for point, _ in points_of(top, MOST_POINTS)]
+    title = entries["title"].text().strip() if "title" in entries else ""
+    return Extent(title or os.fspath(path), len(points), len(_expectations(entries, points, 0.0)))
+
+
+@dataclass(frozen=True, slots=True)
 class _Quick:
     values: Sequence[Override] = ()
     """Overrides that come last."""

@@ -11,23 +11,6 @@
 
 namespace cxloom {
 
-namespace {
-
-/// The state that a snoop leaves. A modified copy is clean then if the snoop takes the data to memory.
-LineState left_of(LineState held, const CacheSnoop& snoop) {
-  if (held == LineState::kInvalid || snoop.purpose == SnoopFor::kInvalidate) return LineState::kInvalid;
-  if (snoop.purpose == SnoopFor::kShare) return LineState::kShared;
-  return held == LineState::kDirty && !snoop.protocol->forwards_data() ? LineState::kClean : held;
-}
-
-/// The more of the two that a cache holds.
-LineState more_of(LineState a, LineState b) {
-  if (a == LineState::kInvalid) return b;
-  return a == LineState::kShared && b != LineState::kInvalid ? b : a;
-}
-
-}  // namespace
-
 Time CacheSnoops::now() const { return agent_.endpoint().now(); }
 
 void CacheSnoops::take(Message& message, SnoopFor purpose, HomeProtocol& protocol) {

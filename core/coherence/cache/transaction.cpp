@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include "coherence/cache/home_protocol.hpp"
+
 namespace cxloom {
 
 namespace {
@@ -15,6 +17,17 @@ constexpr std::array<std::string_view, 11> kDoing{"",        "+Rd",    "+Own",  
 }  // namespace
 
 std::string_view name_of(LineState state) { return kStateNames[static_cast<std::size_t>(state)]; }
+
+LineState left_of(LineState held, const CacheSnoop& snoop) {
+  if (held == LineState::kInvalid || snoop.purpose == SnoopFor::kInvalidate) return LineState::kInvalid;
+  if (snoop.purpose == SnoopFor::kShare) return LineState::kShared;
+  return held == LineState::kDirty && !snoop.protocol->forwards_data() ? LineState::kClean : held;
+}
+
+LineState more_of(LineState a, LineState b) {
+  if (a == LineState::kInvalid) return b;
+  return a == LineState::kShared && b != LineState::kInvalid ? b : a;
+}
 
 std::string CacheTransaction::described() const {
   std::string text{kDoing[static_cast<std::size_t>(doing)]};

@@ -44,6 +44,11 @@ struct CacheSnoop {
   Time ready;                            ///< when its lines are cleared
 };
 
+/// The state in which a snoop leaves a line. A modified copy is clean then if its data go to memory.
+LineState left_of(LineState held, const CacheSnoop& snoop);
+/// The more of the two that a cache holds.
+LineState more_of(LineState a, LineState b);
+
 /// A miss register, or a line on its way out. A line has one at a time.
 struct CacheTransaction {
   CacheTransaction* next = nullptr;

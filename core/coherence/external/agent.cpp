@@ -16,19 +16,6 @@ namespace {
 
 constexpr unsigned kLifeShift = 32;
 
-/// The state that a snoop leaves. A modified copy is clean then if its data have been written to memory.
-LineState left_of(LineState held, const CacheSnoop& snoop) {
-  if (held == LineState::kInvalid || snoop.purpose == SnoopFor::kInvalidate) return LineState::kInvalid;
-  if (snoop.purpose == SnoopFor::kShare) return LineState::kShared;
-  return held == LineState::kDirty && !snoop.protocol->forwards_data() ? LineState::kClean : held;
-}
-
-/// The more of the two that a cache holds.
-LineState more_of(LineState a, LineState b) {
-  if (a == LineState::kInvalid) return b;
-  return a == LineState::kShared && b != LineState::kInvalid ? b : a;
-}
-
 bool writes_back(const Request& request) { return request.kind == AccessKind::kFlush && request.brings; }
 
 /// A request of the transaction is without its answer.

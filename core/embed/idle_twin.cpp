@@ -10,7 +10,7 @@ namespace cxloom {
 
 namespace {
 
-TraceFeed no_trace(const std::string& /*device*/) { throw InternalError("a twin that has work"); }
+TraceFeed no_work(const std::string& /*device*/) { throw InternalError("a twin that has work"); }
 
 Spec without_work(Spec spec) {
   spec.workloads.clear();
@@ -35,7 +35,7 @@ class IdleTwin::EmptyCache final : public OutsideCache {
 };
 
 IdleTwin::IdleTwin(const Registry& registry, Spec spec)
-    : simulation_(registry, without_work(std::move(spec)), no_trace, collector_) {
+    : simulation_(registry, without_work(std::move(spec)), no_work, collector_) {
   for (const auto& [component, requester] : simulation_.system().roles().all<Requester>()) {
     if (requester->external_cache())
       caches_.push_back(std::make_unique<EmptyCache>(simulation_.outside(), component->id()));

@@ -1,0 +1,4 @@
+// The counts of a channel of ChampSim's DRAM.
+#pragma once
+
+struct dram_stats {};

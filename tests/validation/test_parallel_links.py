@@ -149,10 +149,10 @@ def test_deterministic_ties_are_links_and_of_a_bundle_one() -> None:
     ]
     assert len(idle) == 4
     assert all("spine1" in name for name in idle)
-    assert plain.bandwidth == pytest.approx(2 * 24.0, rel=0.01)
-    assert run(two_spines(count=2, bundle=True)).bandwidth == pytest.approx(4 * 24.0, rel=0.01)
+    assert plain.bandwidth == pytest.approx(48.0, rel=0.01)
+    assert run(two_spines(count=2, bundle=True)).bandwidth == pytest.approx(96.0, rel=0.01)
     drawn = run(changed(two_spines(count=2), ("run.routing", "random")))
-    assert drawn.bandwidth == pytest.approx(4 * 24.0, rel=0.02)
+    assert drawn.bandwidth == pytest.approx(95.0, rel=0.01)
 
 
 def at_port(kind: str, count: int, reads: float) -> Spec:
@@ -184,8 +184,8 @@ def test_the_one_queue_of_a_root_port_holds_parallel_links_back(
             assert queued < 0.99 * count * one
 
 
-@pytest.mark.parametrize("reads", [0.0, 0.5, 1.0])
-def test_a_root_port_for_each_link_has_a_queue_for_each(reads: float) -> None:
+@pytest.mark.parametrize(("reads", "both"), [(0.0, 47.4), (0.5, 78.9), (1.0, 52.7)])
+def test_a_root_port_for_each_link_has_a_queue_for_each(reads: float, both: float) -> None:
     """Two of them carry twice what one does, where lines are drawn."""
     one = at_port("root-port", 1, reads)
     two = changed(one, ("devices.other", one["devices"]["sw"]), ("devices.mem.heads", 2))
@@ -196,4 +196,5 @@ def test_a_root_port_for_each_link_has_a_queue_for_each(reads: float) -> None:
     drawn = run(changed(two, ("run.routing", "random"))).bandwidth
     alone = run(one).bandwidth
     assert drawn == pytest.approx(2 * alone, rel=0.01)
+    assert drawn == pytest.approx(both, rel=0.01)
     assert run(two).bandwidth == pytest.approx(alone, rel=0.01)  # by rank: all lines of a memory by one

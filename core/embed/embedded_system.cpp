@@ -186,7 +186,8 @@ void EmbeddedSystem::write(Address address, std::span<const std::byte> bytes) {
 
 Time EmbeddedSystem::next_call() {
   Simulation& simulation = *parts_->simulation;
-  const Time next = simulation.next_event_time();
+  // What is told of an answer is told within an event, which goes on behind it.
+  const Time next = simulation.advancing() ? simulation.now() : simulation.next_event_time();
   // Answers outside of the ways that it knows, and what media outside are called for.
   if (parts_->has_plugins || next == Time::max() || !simulation.outside().empty()) return next;
   if (!parts_->left) parts_->left = std::make_unique<TimeLeft>(simulation.system());
@@ -195,12 +196,19 @@ Time EmbeddedSystem::next_call() {
 }
 
 Time EmbeddedSystem::estimate(NodeId device, const Given& given) {
-  if (!parts_->twin) parts_->twin = std::make_unique<IdleTwin>(parts_->registry, parts_->simulation->spec());
   parts_->name_of(device);
+  Requester* const requester = parts_->simulation->system().roles().of<Requester>(device);
+  if (given.of_cache && !(requester && requester->external_cache())) parts_->refuse_cache(device);
   Access access = given.access;
   if (given.memory != NodeId{})
     access.address = parts_->offsets->address_of(given.memory, access.address.value(), access.size);
-  return parts_->twin->latency(device, access);
+  if (!parts_->twin) parts_->twin = std::make_unique<IdleTwin>(parts_->registry, parts_->simulation->spec());
+  try {
+    return parts_->twin->latency(device, access);
+  } catch (const SimulationError&) {  // something of the access may go on in it
+    parts_->twin.reset();
+    throw;
+  }
 }
 
 void EmbeddedSystem::new_window() {

@@ -75,7 +75,7 @@ int cxloom_device(cxloom_simulation* simulation, const char* name);
  */
 enum {
   CXLOOM_READ = 0,
-  CXLOOM_WRITE = 1, /* its bytes go to memory, past all caches */
+  CXLOOM_WRITE = 1, /* its bytes go to memory, past all caches; a copy of the device itself is gone, too */
   CXLOOM_ATOMIC = 2,
   CXLOOM_CURRENT = 3,    /* a read of the current value that leaves no copy */
   CXLOOM_OWN = 4,        /* a read of the line, to write it */
@@ -93,7 +93,9 @@ enum { CXLOOM_INVALID = 0, CXLOOM_SHARED = 1, CXLOOM_EXCLUSIVE = 2, CXLOOM_MODIF
 typedef struct {
   uint64_t address; /* in bytes; with a memory an offset in it */
   uint64_t tag;     /* the program's own name for it: the answer brings it back */
-  int64_t ready;    /* when it comes, now or later: its latency begins then. 0: now. Else not before now */
+  int64_t ready;    /* when it comes, now or later: its latency begins then, however full the device's queue
+                       is; of a device with cores or a DMA engine it begins when these take it. 0: now. Else not
+                       before now, and at most INT64_MAX / 2 */
   uint32_t bytes;   /* 1 to 4096 */
   int intent;       /* CXLOOM_READ and so on */
   int memory;       /* the number of a memory that the address map leads to, or CXLOOM_MAPPED */
@@ -106,7 +108,8 @@ typedef struct {
   const int64_t* segments; /* where that went: cxloom_segments() numbers that sum to the latency */
   int target;              /* the number of the device that answered; the device itself for a cache hit */
   int failed;              /* 1: answered without data */
-  int granted;             /* of a device whose cache is outside: how it may hold the line from now on */
+  int granted;             /* what CXLOOM_READ, OWN and UPGRADE got of a device whose cache is outside: how it
+                              may hold the line from now on. 0 of all others, which grant nothing */
 } cxloom_answer;
 
 /* Called for each answer to an access of cxloom_give, at its time. The answer, and its segments, are there
@@ -146,9 +149,9 @@ typedef void (*cxloom_medium)(void* user, const cxloom_medium_access* access);
 
 /* `medium` stores the bytes of this memory. Before anything has happened. 0, or -1. */
 int cxloom_external_medium(cxloom_simulation* simulation, int memory, cxloom_medium medium, void* user);
-/* The access of that id to the memory's medium is done at `picoseconds`, now or later; 0: now. 0; or -1, with
- * nothing changed, if there is none of that id outside: each is done once. cxloom_finish gives -1 while some
- * are not: let time pass until they are. */
+/* The access of that id to the memory's medium is done at `picoseconds`, now or later, at most INT64_MAX / 2;
+ * 0: now. 0; or -1, with nothing changed, if there is none of that id outside: each is done once.
+ * cxloom_finish gives -1 while some are not: let time pass until they are. */
 int cxloom_medium_done(cxloom_simulation* simulation, int memory, uint64_t id, int64_t picoseconds);
 
 /* A cache outside: of a device with `external_cache: true`, whose cache another simulator has. It takes part
@@ -173,23 +176,28 @@ typedef void (*cxloom_snoop)(void* user, uint64_t id, uint64_t address, int purp
  * -1. */
 int cxloom_external_cache(cxloom_simulation* simulation, int device, cxloom_snoop snoop, void* user);
 /* The device held the line of that snoop as `held`, just now. Returns how it holds it from now on, at most;
- * or -1, with nothing changed, if there is no such snoop. The data of a modified line go to memory. */
+ * or -1, with nothing changed, if there is no such snoop, or no such state. The data of a modified line go to
+ * memory. Accesses of the device to the line may be under way, of another of its caches perhaps: these wait.
+ */
 int cxloom_snooped(cxloom_simulation* simulation, int device, uint64_t id, int held);
 
 /* The time up to which everything has happened. */
 int64_t cxloom_now(const cxloom_simulation* simulation);
-/* When something happens next; INT64_MAX if nothing does until an access is injected. */
+/* When something happens next; INT64_MAX if nothing does until an access is injected. Within an answer or
+ * another call of the simulation it does not know what comes of that. -1 if it fails. */
 int64_t cxloom_next_event(cxloom_simulation* simulation);
 /* No answer comes before this time, as things are: never later than the next, and mostly not before it, so
  * that a program wakes once or twice for an access of a line instead of once for an event. It goes by the
  * ways that requests have before them. Where it cannot know these it is the next event: beside media outside,
  * plug-ins, persist buffers, links that fail, DMA engines, and for devices with caches or cores of the
- * simulation. INT64_MAX: no answer comes until more is given. */
+ * simulation. INT64_MAX: no answer comes until more is given. Within an
+ * answer it is right, too: for as long as nothing more is given. -1 if it fails. */
 int64_t cxloom_next_call(cxloom_simulation* simulation);
 /* The latency of an access where nothing else is under way, in picoseconds, for atomic modes; `ready` and
  * `tag` say nothing. It is made in a second system of the same spec, at the first call, without its workloads
  * and events: what caches and media remember (rows, pages) they remember of such accesses, a medium outside
- * is that of the spec. Time does not pass. -1 for one that nobody can serve. */
+ * is that of the spec. Caches outside hold nothing, but for the line that an upgrade wants, or that leaves.
+ * Time does not pass. -1 for one that cxloom_give would refuse, or that has no answer within 100 ms. */
 int64_t cxloom_estimate(cxloom_simulation* simulation, int device, const cxloom_access* access);
 
 /* Lets everything happen up to and including this time. 1: the simulation is over; 0: it is not; -1. */
@@ -204,9 +212,12 @@ int cxloom_write(cxloom_simulation* simulation, uint64_t address, const void* by
 
 /* The measured window ends now and the next one begins. What was measured in it is what cxloom_summary and
  * cxloom_measure give until the next one ends, or the simulation does. Requests under way count where they
- * are answered. 0, or -1. */
+ * are answered. It measures, and changes nothing: workloads of the spec make as many requests as without it.
+ * A window is open until the next one begins or no more can be given, also where a workload of the spec has
+ * ended. 0, or -1. */
 int cxloom_new_window(cxloom_simulation* simulation);
 /* One number of the summary, by its keys with dots between them: "per_memory.mem0.reads", "latency_ns.mean".
+ * A name may have dots itself.
  * 0; or -1 if there is none of that name, it is no number, or no window has ended yet. */
 int cxloom_measure(cxloom_simulation* simulation, const char* path, double* value);
 /* The summary as JSON, as `cxloom run --json` prints it without `cost`; to be freed with cxloom_free(). NULL

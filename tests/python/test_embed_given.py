@@ -61,6 +61,16 @@ def test_accesses_with_tags_of_several_memories(
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_latency_begins_when_an_access_is_ready_however_full_the_queue_is(
+    tmp_path: Path, cxloom: Callable[..., Any], program: Path
+) -> None:
+    spec = resolved(
+        cxloom, EXAMPLE / "system.yaml", tmp_path / "system.json", "--set", "devices.host.queue=2"
+    )
+    done = run(program, "full", spec)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_example_says_where_the_time_went(
     tmp_path: Path, cxloom: Callable[..., Any], installed: tuple[Path, Path]
 ) -> None:

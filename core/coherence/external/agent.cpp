@@ -18,6 +18,9 @@ constexpr unsigned kLifeShift = 32;
 
 bool writes_back(const Request& request) { return request.kind == AccessKind::kFlush && request.brings; }
 
+/// What it writes past all caches is in no copy.
+bool leaves_copies(Doing doing) { return doing != Doing::kWrite && doing != Doing::kAtomic; }
+
 /// A request of the transaction is without its answer.
 bool asks(const CacheTransaction& transaction) { return transaction.doing != Doing::kNothing; }
 
@@ -30,6 +33,12 @@ ExternalCache::ExternalCache(Endpoint& endpoint, CacheClient& client)
 }
 
 Time ExternalCache::now() const { return endpoint().now(); }
+
+LineState ExternalCache::granted(LineAddress line) const {
+  const LineState state = granted_.of(line);
+  if (state != LineState::kInvalid) return state;
+  return place_of(*this, 0, line.address()).coherent() ? LineState::kInvalid : LineState::kClean;
+}
 
 // ---- Requests
 
@@ -185,6 +194,7 @@ void ExternalCache::completed(Message& message) {
     line_answered(ended, LineState::kDirty, granted_.of(ended.line));
     return;
   }
+  if (ended.waiting.empty()) return carried(ended, message);
   Request& request = ended.waiting.front();
   request.failed = message.failed;
   if (message.failed || ended.home == ended.target) ended.target = message.source;
@@ -285,12 +295,6 @@ LineState ExternalCache::snoop_answered(std::uint64_t number, LineState held) {
                       {}});
   }
   CacheTransaction& transaction = *places_[place].transaction;
-  if (held == LineState::kDirty && asks(transaction)) {
-    throw InputError({"a line that is modified has an access under way that asks for it, or writes it",
-                      to_text(transaction.line.address()),
-                      "an access to a line that is held modified is served there",
-                      {}});
-  }
   places_[place].transaction = nullptr;
   free_.push_back(static_cast<std::uint32_t>(place));
   --snoops_outside_;
@@ -322,16 +326,12 @@ LineState ExternalCache::leave(CacheTransaction& transaction, LineState held) {
   transaction.snoop_account.charge(Segment::kSnoop, now());
   const bool gone = absorb_write_back(transaction);
   if (gone) held = LineState::kDirty;
-  const LineState left = left_of(held, snoop);
+  const LineState left = leaves_copies(transaction.doing) ? left_of(held, snoop) : LineState::kInvalid;
   granted_.set(transaction.line, gone                        ? LineState::kInvalid
                                  : left == LineState::kDirty ? LineState::kClean
                                                              : left);
   if (held == LineState::kDirty && !snoop.protocol->forwards_data()) {
-    // The home hears of the snoop's end once it has the data: the classes of BIRsp and MemWr have no order.
-    transaction.doing = Doing::kWriteBack;
-    transaction.evict = {};
-    transaction.evict.account = &transaction.snoop_account;
-    transaction.protocol->evict(transaction, gone ? LineState::kInvalid : left, now());
+    write_snooped(transaction, gone ? LineState::kInvalid : left);
     return gone ? LineState::kInvalid : left;
   }
   if (held == LineState::kDirty) {
@@ -340,6 +340,39 @@ LineState ExternalCache::leave(CacheTransaction& transaction, LineState held) {
   }
   line_answered(transaction, held, gone ? LineState::kInvalid : left);
   return gone ? LineState::kInvalid : left;
+}
+
+// The home hears of the snoop's end once it has the data: the classes of BIRsp and MemWr have no order. With
+// an access under way, which the home has put behind the snoop, the data have a transaction of their own.
+// Nothing else begins for the line until it ends.
+void ExternalCache::write_snooped(CacheTransaction& transaction, LineState left) {
+  CacheTransaction* writer = &transaction;
+  if (asks(transaction)) {
+    writer = &transactions_.take();
+    writer->line = transaction.line;
+    writer->target = transaction.target;
+    writer->home = transaction.home;
+    writer->protocol = transaction.protocol;
+    writer->coherent = transaction.coherent;
+    writer->persistent = transaction.persistent;
+    writer->ld = transaction.ld;
+    writer->granted = left;
+    transaction.handed_out = true;
+  }
+  writer->doing = Doing::kWriteBack;
+  writer->evict = {};
+  writer->evict.account = &transaction.snoop_account;
+  writer->protocol->evict(*writer, left, now());
+}
+
+/// The data of a snoop that met an access under way are in memory.
+void ExternalCache::carried(CacheTransaction& writer, const Message& message) {
+  CacheTransaction& transaction = *lines_.find(writer.line);
+  const LineState left = writer.granted;
+  client_.written_back(writer.home == writer.target ? message.source : writer.target, message.size);
+  transactions_.give_back(writer);
+  transaction.handed_out = false;
+  line_answered(transaction, LineState::kDirty, left);
 }
 
 // The line answered last is what the snoop waited for.

@@ -36,6 +36,9 @@ class ExternalCache final : public Agent, private HomeProtocol::Cache {
 
   /// Who it is; to be called before anything comes to it.
   void be(OutsideCache& outside) { outside_ = &outside; }
+  bool has_outside() const { return outside_ != nullptr; }
+  /// It keeps no more of a line that nothing is under way for than a shared copy.
+  void keep_shared(LineAddress line) { granted_.set(line, LineState::kShared); }
   /// The outside has given up a modified line: its write-back comes as soon as the requester has room for it.
   void gives_up(LineAddress line) { leaving_.add(line); }
   /// Takes a request of one line at most, charged up to its arrival.
@@ -48,7 +51,9 @@ class ExternalCache final : public Agent, private HomeProtocol::Cache {
   std::uint64_t snoops_outside() const { return snoops_outside_; }
   /// Lines with something under way, requests among them.
   std::uint64_t lines_under_way() const { return lines_.lines(); }
-  LineState granted(LineAddress line) const { return granted_.of(line); }
+  /// What it may hold of a line that it has just asked for. Of one that nobody keeps coherent nobody else has
+  /// a copy that is cared for.
+  LineState granted(LineAddress line) const;
 
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -83,6 +88,8 @@ class ExternalCache final : public Agent, private HomeProtocol::Cache {
   bool absorb_write_back(CacheTransaction& transaction);
   bool absorb_waiting(CacheTransaction& transaction);
   LineState leave(CacheTransaction& transaction, LineState held);
+  void write_snooped(CacheTransaction& transaction, LineState left);
+  void carried(CacheTransaction& writer, const Message& message);
   void line_answered(CacheTransaction& transaction, LineState was, LineState left);
 
   CacheClient& client_;

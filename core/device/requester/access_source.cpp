@@ -33,6 +33,7 @@ AccessSource::AccessSource(const RequesterParams& params, const DeviceContext& c
 void AccessSource::begin(Work work, bool may_be_empty) {
   work_ = std::move(work);
   may_be_empty_ = may_be_empty;
+  from_outside_ = work_.stream->from_outside();
   reactive_ = work_.stream->reactive();
   arrivals_.begin(work_);
 }

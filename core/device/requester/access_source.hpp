@@ -41,6 +41,12 @@ class AccessSource {
   void delay(Time until) { earliest_ = std::max(earliest_, until); }
   /// When the clock of the next one starts, if it is issued now.
   Time begins(Time now) const { return arrivals_.open_loop() ? arrivals_.next() : now; }
+  /// The same for its latency. What comes from outside may have waited for its place since before.
+  Time came(Time now) const {
+    if (from_outside_ && next_.timed) [[unlikely]]
+      return next_.timestamp;
+    return begins(now);
+  }
   /// The next one has been.
   void issued(Time now) {
     last_issue_ = now;
@@ -78,6 +84,7 @@ class AccessSource {
   bool exhausted_ = false;
   bool ceased_ = false;
   bool may_be_empty_ = false;
+  bool from_outside_ = false;
   Time issue_interval_;
   Time instruction_time_;
   Time last_issue_{-1};

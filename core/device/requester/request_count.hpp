@@ -17,19 +17,24 @@ class RequestCount {
   }
   void issue() { ++issued_; }
   void complete() { ++completed_; }
-  void open_window() {
+  /// The warm-up is over: those that the work wants are the next.
+  void begin_counting() {
     counting_ = true;
     issued_before_ = issued_;
-    completed_before_ = completed_;
+  }
+  /// A measured window opens; which of them it is does not matter to the work.
+  void open_window() {
+    issued_at_window_ = issued_;
+    completed_at_window_ = completed_;
   }
 
   std::uint64_t issued() const { return issued_; }
   std::uint64_t completed() const { return completed_; }
   std::uint64_t in_flight() const { return issued_ - completed_; }
   bool warm() const { return issued_ >= warmup_; }
-  /// The window is open, or was.
+  /// The warm-up is over.
   bool counting() const { return counting_; }
-  /// Until the window opens: those of the warm-up at least.
+  /// Before the requests that the work wants. Until these begin: those of the warm-up at least.
   std::uint64_t issued_before_window() const {
     return counting_ ? issued_before_ : std::max(issued_, warmup_);
   }
@@ -37,13 +42,14 @@ class RequestCount {
   bool enough() const { return counting_ && measured_ && issued_ - issued_before_ >= *measured_; }
   /// Since the window opened as many have been answered as were made: what is still on its way has the place
   /// of what was on its way then.
-  bool even() const { return completed_ - completed_before_ >= issued_ - issued_before_; }
+  bool even() const { return completed_ - completed_at_window_ >= issued_ - issued_at_window_; }
 
  private:
   std::uint64_t issued_ = 0;
   std::uint64_t completed_ = 0;
-  std::uint64_t issued_before_ = 0;  // the window
-  std::uint64_t completed_before_ = 0;
+  std::uint64_t issued_before_ = 0;     // the warm-up was over
+  std::uint64_t issued_at_window_ = 0;  // when it opened, the last time
+  std::uint64_t completed_at_window_ = 0;
   std::uint64_t warmup_ = 0;
   std::optional<std::uint64_t> measured_;
   bool counting_ = false;

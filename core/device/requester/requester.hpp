@@ -94,6 +94,9 @@ class Requester {
   virtual TieringAgent* tiering() = 0;
   /// Its program's pages go to another memory from now on.
   virtual void move_pages(const PageMover::Order& order) = 0;
+  /// The requests that its work wants count from now on. Where nobody asks for windows of its own the
+  /// measured window opens with that.
+  virtual void count_from_now() = 0;
   /// It makes no more requests; those under way go on to their end. Not if they come from outside.
   virtual void cease() = 0;
   /// The number, in the order of its stream, of the access that a message carries to memory; none: it

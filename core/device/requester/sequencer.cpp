@@ -217,7 +217,7 @@ void Sequencer::issue() {
   const Time now = this->now();
   const NodeId self = endpoint().id();
   request.target = self;
-  request.begin(self, source_.begins(now));
+  request.begin(self, source_.came(now));
   request.charge(Segment::kRequesterQueue, now);
   request.charge(Segment::kProcess, now + process_time_);
   if (issued() == work().warmup) observer_->measuring_begins(now);

@@ -62,12 +62,14 @@ class alignas(64) Sequencer final : public Agent,
     const bool carries = request && message.account == &request->account && !request->is_copy();
     return carries ? std::optional(request->id) : std::nullopt;
   }
-  /// With caches, cores or pages that move, what is answered next need not be under way. A request that is
-  /// over and whose number is taken for one under way says less than it could.
+  /// With caches, cores or pages that move, what is answered next need not be under way. While an answer is
+  /// told its place is free, and who waits for it has not been called yet. A request that is over and whose
+  /// number is taken for one under way says less than it could.
   Time earliest_answer(RemainingTime& left) override {
     if (cache_ || external_ || cores_ || pages_) return Time{};
     Time earliest = Time::max();
-    if (source_.has_next() && waiting_in_ != &slots_) earliest = now() + process_time_;
+    if (source_.has_next() && (waiting_in_ != &slots_ || in_flight() < queue_))
+      earliest = now() + process_time_;
     std::uint32_t index = 0;
     for (const Request* each = requests_.find(0); each; each = requests_.find(++index)) {
       const bool ends_it = each->lines == 1 || each->is_part();  // an access of several ends with a part
@@ -77,6 +79,7 @@ class alignas(64) Sequencer final : public Agent,
     return earliest;
   }
   ExternalCache* external_cache() override { return external_.get(); }
+  void count_from_now() override { count_.begin_counting(); }
   void cease() override;
   void resume() override;
 

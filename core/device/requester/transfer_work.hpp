@@ -47,6 +47,7 @@ class TransferWork final : public Agent, public cxloom::Requester, public DmaEng
   TieringAgent* tiering() override { return nullptr; }
   void move_pages(const PageMover::Order& order) override;
   void cease() override { out_of_work_ = has_work() && !work_.stream->from_outside(); }
+  void count_from_now() override { count_.begin_counting(); }
   void resume() override { submit(); }
 
   void start() override;

@@ -8,6 +8,7 @@
 #include "coherence/external/agent.hpp"
 #include "device/requester/requester.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/latest_time.hpp"
 #include "kernel/payload.hpp"
 #include "system/model/system.hpp"
 #include "system/run/block_check.hpp"
@@ -39,6 +40,13 @@ void DrivenRequester::check(const Access& access) {
 }
 
 void DrivenRequester::check_line(const Access& access) const {
+  if (!requester_.external_cache()->has_outside()) {
+    throw InputError({"the cache of '" + device_ + "' is outside, and nobody has it",
+                      {},
+                      "a program that hears of its snoops, before it asks for copies",
+                      {}},
+                     "driven." + device_);
+  }
   if (access.lines() == 1 && access.size == kLineBytes) return;
   throw InputError({"an access to keep, or give up, something else than a line",
                     to_text(access.address) + ", " + counted(access.size, "byte"),
@@ -74,6 +82,9 @@ void DrivenRequester::give(const Access& access, std::uint64_t tag, Time ready) 
         {"an access that was ready before now", to_text(ready), "0, or " + to_text(now) + " or later", {}},
         "driven." + device_);
   }
+  if (ready > kLatest) [[unlikely]]
+    throw InputError({"an access that comes too late", to_text(ready), "at most " + to_text(kLatest), {}},
+                     "driven." + device_);
   if (access.kind == AccessKind::kFlush) give_up(access, ready);
   if (ready > now) {
     Late& late = late_.take();
@@ -85,7 +96,7 @@ void DrivenRequester::give(const Access& access, std::uint64_t tag, Time ready) 
     kernel_.schedule(ready, source_, *this, 0, payload_of(late));
     return;
   }
-  feed_.push(access, tag);
+  feed_.push(access, tag, now);
   requester_.resume();
 }
 
@@ -104,7 +115,7 @@ void DrivenRequester::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   std::ranges::pop_heap(ready_, std::greater<>());  // the one that is ready now
   ready_.pop_back();
   feed_.came();
-  feed_.push(late.access, late.tag);
+  feed_.push(late.access, late.tag, kernel_.now());
   late_.give_back(late);
   requester_.resume();
 }

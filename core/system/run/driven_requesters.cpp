@@ -36,6 +36,7 @@ DrivenRequester& DrivenRequesters::of(const std::string& device) const {
 }
 
 void DrivenRequesters::close() {
+  closed_ = true;
   for (const auto& [name, driven] : driven_) driven->close();
   kernel_.stay_awake(false);
 }

@@ -18,6 +18,8 @@ class DrivenRequesters {
   DrivenRequesters(Kernel& kernel, RequestObserver& observer) : kernel_(kernel), observer_(observer) {}
 
   bool empty() const { return driven_.empty(); }
+  /// The outside may give more.
+  bool open() const { return !driven_.empty() && !closed_; }
   /// From now on the outside gives this one, at `node`, accesses, and it moves blocks by `engine` if there is
   /// one. Throws InputError if it has work already.
   DrivenRequester& drive(const std::string& device, NodeId node, Requester& requester,
@@ -42,6 +44,7 @@ class DrivenRequesters {
   RequestObserver& observer_;
   std::map<std::string, std::unique_ptr<DrivenRequester>> driven_;
   std::vector<DrivenRequester*> by_node_;
+  bool closed_ = false;
 };
 
 }  // namespace cxloom

@@ -11,6 +11,7 @@
 #include "device/switch/persist_domain.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/latest_time.hpp"
 #include "kernel/wait_list.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/build/system_notes.hpp"
@@ -30,7 +31,6 @@ namespace cxloom {
 namespace {
 
 // Simulated time ends here (53 days): what a parameter adds still fits into 64 bits of picoseconds.
-constexpr Time kLatest{Time::max().ps() / 2};
 
 // Measured requests at which a run looks for the first time whether the mean is known well enough: fewer say
 // too little of how they depend on each other.
@@ -186,7 +186,7 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
 
 bool Simulation::advance_events(Time limit, std::uint64_t max_events) {
   if (state_ != State::kRunning) return true;
-  if (tasks_ && !window_.has_opened()) open_window(kernel_->now());
+  if (tasks_ && !window_.has_opened()) begin_counting(kernel_->now());
   if (!tasks_ && std::ranges::none_of(system_.roles().all<Requester>(),
                                       [](const auto& each) { return each.role->has_work(); })) {
     throw InputError({"nobody makes requests", {}, "an entry for a host or an accelerator", {}}, "workload");
@@ -316,8 +316,8 @@ void Simulation::add_note_on_precision() {
 void Simulation::stop(const std::string& reason) {
   if (state_ != State::kRunning) return;
   leave_past_out();
-  blaming_plugins([&] {                                      // media are caught up with
-    if (!window_.has_opened()) open_window(kernel_->now());  // an empty one: nothing was measured
+  blaming_plugins([&] {                                         // media are caught up with
+    if (!window_.has_opened()) begin_counting(kernel_->now());  // an empty window: nothing was measured
     if (window_.is_open()) close_window(kernel_->now());
     recorders_.stop(kernel_->now());
   });
@@ -341,7 +341,7 @@ std::string Simulation::diagnosis(const std::string& problem, Time now) const {
 }
 
 void Simulation::measuring_begins(Time now) {
-  if (!window_.has_opened() && !opener_ && all_warm()) open_window(now);
+  if (!counting_ && !opener_ && all_warm()) begin_counting(now);
 }
 
 // What is left when all have run out of work is the drain, and not to be measured.
@@ -349,7 +349,7 @@ void Simulation::open_at_given_time() {
   const bool at_work = std::ranges::any_of(system_.roles().all<Requester>(), [](const auto& each) {
     return each.role->has_work() && !each.role->out_of_work();
   });
-  if (!window_.has_opened() && at_work) open_window(kernel_->now());
+  if (!counting_ && at_work) begin_counting(kernel_->now());
 }
 
 bool Simulation::all_warm() {
@@ -357,8 +357,9 @@ bool Simulation::all_warm() {
   return cold_.empty();
 }
 
+// A device that the outside may give more has not run out of work.
 void Simulation::work_ends(Time now) {
-  if (window_.is_open() && !tasks_) close_window(now);
+  if (window_.is_open() && !tasks_ && !driven_.open()) close_window(now);
 }
 
 void Simulation::completed(const Request& request, Time now) {

@@ -156,6 +156,14 @@ class Simulation final : private RequestObserver {
   void drained(NodeId buffer, NodeId target, std::uint64_t bytes) override;
   void rests() override;
 
+  /// The warm-up is over. A window that the outside has begun before goes on: it measures, and changes
+  /// nothing of what is made.
+  void begin_counting(Time now) {
+    if (!counting_)
+      for (const auto& [component, requester] : system_.roles().all<Requester>()) requester->count_from_now();
+    counting_ = true;
+    if (!window_.has_opened()) open_window(now);
+  }
   void open_window(Time now);
   void close_window(Time now);
   void end_io_with_work();
@@ -182,6 +190,7 @@ class Simulation final : private RequestObserver {
   DrivenRequesters driven_;
   OutsideParts outside_;
   bool advancing_ = false;
+  bool counting_ = false;
   RunRecorders recorders_;
 
   State state_ = State::kRunning;

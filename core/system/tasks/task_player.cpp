@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "device/requester/requester.hpp"
+#include "kernel/latest_time.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/system.hpp"
 
@@ -12,7 +13,6 @@ namespace cxloom {
 namespace {
 
 // Time of a graph ends here (53 days), as that of a simulation does.
-constexpr Time kLatest{Time::max().ps() / 2};
 
 // What else of a spec goes by the requests of a window has no meaning here.
 void check_runs_tasks(const Spec& spec) {

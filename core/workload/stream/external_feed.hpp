@@ -31,9 +31,13 @@ class ExternalFeed final : public AccessStream {
   void push(const Access& access, Answered answered) {
     waiting_.push_back({access, {.tag = keep(std::move(answered)), .kind = Told::Kind::kCallback}});
   }
-  /// Its answer goes to `tell_answers`.
-  void push(const Access& access, std::uint64_t tag) {
-    waiting_.push_back({access, {.tag = tag, .kind = Told::Kind::kTag}});
+  /// Its answer goes to `tell_answers`. Its latency begins at `came`, now or before, however full the queue
+  /// is.
+  void push(const Access& access, std::uint64_t tag, Time came) {
+    Access timed = access;
+    timed.timed = true;
+    timed.timestamp = came;
+    waiting_.push_back({timed, {.tag = tag, .kind = Told::Kind::kTag}});
   }
   void push(const BlockOrder& order, FedBlock::Moved moved) {
     giving_.push_back(&blocks_.emplace_back(order, form_, std::move(moved)));

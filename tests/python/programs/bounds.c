@@ -6,7 +6,8 @@
 
 static cxloom_simulation* s;
 static int host, other, problems, given, answers;
-static int64_t latency;
+static int64_t latency, promise;
+static int promise_given = -2; /* -2: nothing is promised */
 static uint64_t state;
 
 #define EXPECT(what)                                       \
@@ -27,6 +28,12 @@ static void tell(void* user, const cxloom_answer* answer) {
   (void)user;
   ++answers;
   latency = answer->latency;
+  /* What it said within an answer before holds until this one, if nothing was given since. */
+  if (promise_given == given) EXPECT(promise <= cxloom_now(s));
+  if (promise_given >= -1) {
+    promise = cxloom_next_call(s);
+    promise_given = given;
+  }
 }
 
 static int lines_alone;
@@ -46,6 +53,7 @@ static void give(void) {
 /* No answer comes before the bound, which is never before the next event. */
 static void bound(int most, int at_once) {
   int wakes = 0, useful = 0;
+  promise_given = -1;
   EXPECT(cxloom_next_call(s) == INT64_MAX);
   while (answers < most && !problems) {
     while (given < most && given - answers < at_once && draw(4)) give();

@@ -95,6 +95,23 @@ static void later(void) {
   cxloom_free(summary);
 }
 
+/* With room for two the others wait, and their latency begins when they are ready all the same. */
+static void full(void) {
+  for (uint64_t i = 0; i < 4; ++i) {
+    cxloom_access access = access_of(i * 64, i);
+    access.ready = i % 2 ? 0 : 1000;
+    EXPECT(cxloom_give(s, host, &access) == 0);
+  }
+  EXPECT(cxloom_finish(s) == 0 && answers == 4);
+  int64_t last = 0;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT(latencies[i] == at[i] - (i % 2 ? 0 : 1000));
+    if (at[i] > last) last = at[i];
+  }
+  EXPECT(last > 2 * (10000 + 40000 + 45000)); /* two turns */
+  EXPECT(last_segments[segment("requester_queue")] > 10000 + 40000 + 45000);
+}
+
 static void refused(void) {
   cxloom_access access = access_of(0, 0);
   const int memory = cxloom_device(s, "memory");
@@ -193,6 +210,7 @@ int main(int argc, char** argv) {
   EXPECT(cxloom_answers(s, host, tell, &told) == 0);
   if (!strcmp(argv[1], "alone")) alone();
   else if (!strcmp(argv[1], "later")) later();
+  else if (!strcmp(argv[1], "full")) full();
   else if (!strcmp(argv[1], "refused")) refused();
   else if (!strcmp(argv[1], "offsets")) offsets();
   else if (!strcmp(argv[1], "many")) many();

@@ -106,7 +106,10 @@ void set_intent(const cxloom_access& access, EmbeddedSystem::Given& given) {
 
 NodeId node_of(int device) { return NodeId{static_cast<std::uint32_t>(device)}; }
 
-EmbeddedSystem::Given given_of(const cxloom_access& access) {
+EmbeddedSystem::Given given_of(const cxloom_access* given_access) {
+  if (!given_access) [[unlikely]]
+    throw InputError({"there is no access: it is NULL", {}, {}, {}});
+  const cxloom_access& access = *given_access;
   check_bytes(access.bytes);
   EmbeddedSystem::Given given;
   given.access.address = Address{access.address};
@@ -203,18 +206,20 @@ int cxloom_answers(cxloom_simulation* simulation, int device, cxloom_tell tell, 
 
 int cxloom_give(cxloom_simulation* simulation, int device, const cxloom_access* access) {
   return guarded(*simulation, -1, [&](EmbeddedSystem& driven) {
-    driven.give(node_of(device), given_of(*access));
+    driven.give(node_of(device), given_of(access));
     return 0;
   });
 }
 
 int64_t cxloom_estimate(cxloom_simulation* simulation, int device, const cxloom_access* access) {
   return guarded(*simulation, int64_t{-1}, [&](EmbeddedSystem& driven) {
-    return driven.estimate(node_of(device), given_of(*access)).ps();
+    return driven.estimate(node_of(device), given_of(access)).ps();
   });
 }
 
-int64_t cxloom_next_call(cxloom_simulation* simulation) { return simulation->system.next_call().ps(); }
+int64_t cxloom_next_call(cxloom_simulation* simulation) {
+  return guarded(*simulation, int64_t{-1}, [](EmbeddedSystem& driven) { return driven.next_call().ps(); });
+}
 
 int cxloom_new_window(cxloom_simulation* simulation) {
   return guarded(*simulation, -1, [&](EmbeddedSystem& driven) { return driven.new_window(), 0; });
@@ -222,6 +227,7 @@ int cxloom_new_window(cxloom_simulation* simulation) {
 
 int cxloom_measure(cxloom_simulation* simulation, const char* path, double* value) {
   return guarded(*simulation, -1, [&](EmbeddedSystem& driven) {
+    if (!value) throw InputError({"there is no place for the measure: it is NULL", {}, {}, {}});
     *value = driven.measure(named(path));
     return 0;
   });
@@ -276,7 +282,10 @@ int cxloom_transfer(cxloom_simulation* simulation, const char* device, uint64_t 
 
 int64_t cxloom_now(const cxloom_simulation* simulation) { return simulation->system.now().ps(); }
 
-int64_t cxloom_next_event(cxloom_simulation* simulation) { return simulation->system.next_event_time().ps(); }
+int64_t cxloom_next_event(cxloom_simulation* simulation) {
+  return guarded(*simulation, int64_t{-1},
+                 [](EmbeddedSystem& driven) { return driven.next_event_time().ps(); });
+}
 
 int cxloom_run_until(cxloom_simulation* simulation, int64_t picoseconds) {
   return guarded(*simulation, -1,
@@ -291,7 +300,10 @@ int cxloom_finish(cxloom_simulation* simulation) {
 }
 
 void cxloom_read(cxloom_simulation* simulation, uint64_t address, void* bytes, size_t count) {
-  simulation->system.read(Address{address}, std::span(static_cast<std::byte*>(bytes), count));
+  guarded(*simulation, 0, [&](EmbeddedSystem& driven) {
+    driven.read(Address{address}, std::span(static_cast<std::byte*>(bytes), count));
+    return 0;
+  });
 }
 
 int cxloom_write(cxloom_simulation* simulation, uint64_t address, const void* bytes, size_t count) {

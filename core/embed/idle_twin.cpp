@@ -44,21 +44,48 @@ IdleTwin::IdleTwin(const Registry& registry, Spec spec)
 
 IdleTwin::~IdleTwin() = default;
 
-// Behind its answer it goes on until nothing is left of it, write-backs of a cache for example. Something may
-// go on for ever, such as an I/O engine.
+// A cache outside has what it is to give up or to upgrade, before, and nothing behind: the next access finds
+// the filters of homes as this one has.
 Time IdleTwin::latency(NodeId device, const Access& access) {
   if (!simulation_.driven(device))
     simulation_.drive(simulation_.system().components()[device.index()]->name());
   DrivenRequester& driven = *simulation_.driven(device);
   driven.tell_answers(*this);
+  if (!driven.has_external_cache()) return make(driven, access);
+  ExternalCache& cache = *simulation_.system().roles().of<Requester>(device)->external_cache();
+  const bool upgrades = access.kind == AccessKind::kWrite && access.brings;
+  if (upgrades || access.kind == AccessKind::kFlush) {
+    Access before = access;
+    before.kind = AccessKind::kRead;
+    before.keeps = true;
+    before.brings = false;
+    make(driven, before);
+    if (upgrades) cache.keep_shared(LineAddress::of(access.address));
+  }
+  const Time taken = make(driven, access);
+  if (access.keeps) {
+    Access behind = access;
+    behind.kind = AccessKind::kFlush;
+    behind.keeps = behind.brings = false;
+    make(driven, behind);
+  }
+  return taken;
+}
+
+// Behind its answer it goes on until nothing is left of it, write-backs of a cache for example. Something may
+// go on for ever, such as an I/O engine.
+Time IdleTwin::make(DrivenRequester& driven, const Access& access) {
   latency_.reset();
   driven.give(access, 0, Time{});
   constexpr Time kStep{1'000'000};
+  constexpr int kMost = 100'000;
   constexpr int kMostBehind = 64;
   const auto step = [this] { simulation_.run_until(simulation_.now() + kStep); };
-  while (!latency_) step();
+  for (int i = 0; i < kMost && !latency_; ++i) step();
+  if (!latency_) throw SimulationError("an access alone has no answer after " + to_text(kStep * kMost));
+  const Time taken = *latency_;
   for (int i = 0; i < kMostBehind && !simulation_.kernel().idle(); ++i) step();
-  return *latency_;
+  return taken;
 }
 
 void IdleTwin::answered(std::uint64_t /*tag*/, const Request& request, Time now) {

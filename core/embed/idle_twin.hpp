@@ -21,13 +21,15 @@ class IdleTwin final : private TaggedAnswers {
   IdleTwin(const Registry& registry, Spec spec);
   ~IdleTwin();
 
-  /// The latency of an access of a device. Throws InputError for one that nobody can serve.
+  /// The latency of an access of a device. Throws InputError for one that nobody can serve, and
+  /// SimulationError if it is not answered.
   Time latency(NodeId device, const Access& access);
 
  private:
   /// A cache outside that holds nothing.
   class EmptyCache;
 
+  Time make(DrivenRequester& driven, const Access& access);
   void answered(std::uint64_t tag, const Request& request, Time now) override;
 
   Collector collector_{false};

@@ -11,6 +11,19 @@ namespace cxloom {
 
 namespace {
 
+/// The first key of a path. Names of devices may have dots: the longest key of the map that the path begins
+/// with.
+std::string_view first_key(const Value& value, std::string_view path) {
+  std::size_t longest = std::min(path.find('.'), path.size());
+  if (const Value::Map* const map = value.as_map()) {
+    for (const auto& [name, entry] : *map) {
+      const bool ends = name.size() == path.size() || (name.size() < path.size() && path[name.size()] == '.');
+      if (ends && path.starts_with(name)) longest = std::max(longest, name.size());
+    }
+  }
+  return path.substr(0, longest);
+}
+
 const Value* inside(const Value& value, std::string_view key) {
   const Value::List* const list = value.as_list();
   if (!list) return value.find(key);
@@ -34,12 +47,13 @@ const Value* inside(const Value& value, std::string_view key) {
 
 double measure_at(const Value& summary, std::string_view path) {
   const Value* at = &summary;
-  for (std::string_view rest = path; !rest.empty();) {
-    const std::string_view key = rest.substr(0, rest.find('.'));
+  for (std::string_view rest = path;;) {
+    const std::string_view key = first_key(*at, rest);
     const Value* const next = inside(*at, key);
     if (!next) no_key(*at, key, path);
     at = next;
-    rest.remove_prefix(std::min(rest.size(), key.size() + 1));
+    if (key.size() == rest.size()) break;
+    rest.remove_prefix(key.size() + 1);
   }
   if (const std::int64_t* const whole = at->as_integer()) return static_cast<double>(*whole);
   if (const double* const real = at->as_real()) return *real;

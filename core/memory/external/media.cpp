@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/latest_time.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom {
@@ -60,6 +61,10 @@ void ExternalMedia::done(std::uint64_t number, Time at) {
                       to_text(at),
                       "0, or " + to_text(now) + " or later",
                       {}});
+  }
+  if (at > kLatest) {
+    throw InputError(
+        {"an access to a medium that is done too late", to_text(at), "at most " + to_text(kLatest), {}});
   }
   --handed_out_;
   places_[place].state = State::kEnding;

@@ -1,5 +1,6 @@
 #include "system/run/outside_parts.hpp"
 
+#include <cstdint>
 #include <string>
 
 #include "base/error.hpp"
@@ -12,21 +13,29 @@
 
 namespace cxloom {
 
+namespace {
+
+/// Its name; where there is none of that number this, as programs in C have it.
+std::string named(const System& system, NodeId device) {
+  const auto& components = system.components();
+  if (device.index() < components.size()) return "'" + components[device.index()]->name() + "'";
+  return std::to_string(static_cast<std::int32_t>(device.index()));
+}
+
+}  // namespace
+
 void OutsideParts::put_medium(NodeId memory, OutsideMedium& outside) {
   MemoryOwner* const owner = system_.roles().of<MemoryOwner>(memory);
   if (!owner || owner->memory_capacity() == Bytes{}) {
-    throw InputError({"a device without memory has no medium",
-                      std::to_string(memory.index()),
-                      "the number of a memory",
-                      {}});
+    throw InputError(
+        {"a device without memory has no medium", named(system_, memory), "the number of a memory", {}});
   }
   if (media_.contains(memory))
-    throw InputError(
-        {"the medium of this memory is outside already", std::to_string(memory.index()), {}, {}});
+    throw InputError({"the medium of this memory is outside already", named(system_, memory), {}, {}});
   ExternalMedia* const put = owner->put_media_outside(outside);
   if (!put) {
     throw InputError({"this memory does not show what it consists of: its medium cannot be outside",
-                      std::to_string(memory.index()),
+                      named(system_, memory),
                       {},
                       {}});
   }
@@ -37,7 +46,7 @@ ExternalMedia& OutsideParts::medium(NodeId memory) const {
   const auto found = media_.find(memory);
   if (found == media_.end()) {
     throw InputError({"the medium of this memory is not outside",
-                      std::to_string(memory.index()),
+                      named(system_, memory),
                       "the number of a memory whose medium is",
                       {}});
   }
@@ -49,13 +58,12 @@ ExternalCache& OutsideParts::put_cache(NodeId device, OutsideCache& outside) {
   ExternalCache* const cache = requester ? requester->external_cache() : nullptr;
   if (!cache) {
     throw InputError({"the cache of this device is not outside",
-                      std::to_string(device.index()),
+                      named(system_, device),
                       "a device with external_cache: true",
                       {}});
   }
   if (caches_.contains(device))
-    throw InputError(
-        {"the cache of this device has been given already", std::to_string(device.index()), {}, {}});
+    throw InputError({"the cache of this device has been given already", named(system_, device), {}, {}});
   cache->be(outside);
   caches_[device] = cache;
   return *cache;
@@ -65,7 +73,7 @@ ExternalCache& OutsideParts::cache(NodeId device) const {
   const auto found = caches_.find(device);
   if (found == caches_.end()) {
     throw InputError({"the cache of this device is not outside",
-                      std::to_string(device.index()),
+                      named(system_, device),
                       "the number of a device whose cache is",
                       {}});
   }

@@ -94,6 +94,25 @@ def test_no_answer_comes_before_the_bound(
         assert done.returncode == 0, done.stdout[:2000]
 
 
+def test_the_bound_within_an_answer_has_the_place_that_is_free_then(
+    tmp_path: Path, cxloom: Callable[..., Any], program: Path
+) -> None:
+    """Of a queue of two a far memory has one place for 5 us, and accesses to a near one take turns in the other:
+    what waits for a place is issued behind the answer, and answered long before the far one."""
+    near = FIXED | {"media": {"kind": "fixed", "latency": "10ns"}}
+    far = FIXED | {"media": {"kind": "fixed", "latency": "5us"}}
+    system = {
+        "devices": {"host": {"kind": "host", "queue": 2}, "near": near, "far": far},
+        "links": [{"between": ["host", "near"]}, {"between": ["host", "far"]}],
+        "address_map": [{"to": "near", "size": "512KiB"}, {"to": "far"}],
+    }
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(system))
+    spec = resolved(cxloom, tmp_path / "s.yaml", tmp_path / "s.json")
+    for number in range(1, 4):
+        done = run(program, "bound", number, spec)
+        assert done.returncode == 0, done.stdout[:2000]
+
+
 SWITCHED = {
     "devices": {"host": {"kind": "host"}, "switch": {"kind": "switch"}, "memory": FIXED},
     "links": [

@@ -97,6 +97,7 @@ static void misuse(void) {
   EXPECT(cxloom_external_medium(s, memory, keep, &kept) == -1 && SAYS("has run"));
   EXPECT(cxloom_medium_done(s, memory, kept.id + 1, 0) == -1 && SAYS("no access of that number"));
   EXPECT(cxloom_medium_done(s, memory, kept.id, 999999) == -1 && SAYS("before now"));
+  EXPECT(cxloom_medium_done(s, memory, kept.id, INT64_MAX - 1) == -1 && SAYS("too late"));
   EXPECT(cxloom_finish(s) == -1 && SAYS("found 1;") && SAYS("media outside"));
   EXPECT(cxloom_medium_done(s, memory, kept.id, 0) == 0);
   EXPECT(cxloom_medium_done(s, memory, kept.id, 0) == -1 && SAYS("no access of that number"));

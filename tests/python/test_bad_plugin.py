@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from compiled import once, version_of
-from forked import forked
 
 import cxloom
 from cxloom import InputError, _core
@@ -48,7 +47,10 @@ def library(unlinked: Path) -> Path:
 
 def components(library: Path | str, how: str = "", twice: bool = False) -> subprocess.CompletedProcess[str]:
     plugins = ["--plugin", str(library)] * (2 if twice else 1)
-    return forked("components", "idle", *plugins, env={"BAD_PLUGIN": how})
+    command = [sys.executable, "-m", "cxloom", "components", "idle", *plugins]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env={"BAD_PLUGIN": how}, timeout=20
+    )
 
 
 def refused(library: Path | str, how: str = "", twice: bool = False) -> str:
@@ -139,8 +141,16 @@ def test_one_that_throws_at_work_is_named(
     library: Path, tmp_path: Path, way: str, media: str, how: str, says: str
 ) -> None:
     (tmp_path / "spec.yaml").write_text(WORKING.replace("WAY", way).replace("MEDIA", media))
-    command = ["run", "spec.yaml", "--plugin", library, "--json"]
-    done = forked(*command, env={"BAD_PLUGIN": how}, cwd=tmp_path)
+    command = [sys.executable, "-m", "cxloom", "run", "spec.yaml", "--plugin", str(library), "--json"]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"BAD_PLUGIN": how},
+        cwd=tmp_path,
+        timeout=20,
+    )
     assert done.returncode == 1, done.stderr
     assert done.stderr == f"unfinished: {says.replace('LIB', f'the plug-in {library}')}\n"
     result = json.loads(done.stdout)
@@ -172,8 +182,11 @@ def test_a_tiering_policy_that_asks_for_what_is_not_there_is_named(
     )
     text = text.replace("footprint: 1MiB", "footprint: 1MiB, addresses: first-touch, tiering: lost")
     (tmp_path / "spec.yaml").write_text(text)
-    command = ["run", "spec.yaml", "--plugin", library, "--json"]
-    done = forked(*command, env={"BAD_PLUGIN": how}, cwd=tmp_path)
+    command = [sys.executable, "-m", "cxloom", "run", "spec.yaml", "--plugin", str(library), "--json"]
+    environment = {"BAD_PLUGIN": how}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path, timeout=20
+    )
     assert done.returncode == 1, done.stderr
     says = f"the tiering of 'host' (kind 'lost' of the plug-in {library}) threw during the run: {thrown}"
     assert done.stderr == f"unfinished: {says}\n"
@@ -194,8 +207,16 @@ def test_one_that_throws_when_the_time_is_over_is_named(
         text.replace("way]}", "way], bandwidth: 8GB/s}") + "outputs: {requests: true}\n"
     )
     limits = ["--max-time", "10us", "--out", "out"]
-    command = ["run", "spec.yaml", "--plugin", library, *limits]
-    done = forked(*command, env={"BAD_PLUGIN": how}, cwd=tmp_path)
+    command = [sys.executable, "-m", "cxloom", "run", "spec.yaml", "--plugin", str(library), *limits]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"BAD_PLUGIN": how},
+        cwd=tmp_path,
+        timeout=60,
+    )
     says = f"the media of 'mem' (kind 'restless' of the plug-in {library}) threw during the run: {thrown}"
     assert done.returncode == 1, done.stderr
     assert done.stderr == f"unfinished: {says}\n"

@@ -12,13 +12,13 @@ import json
 import os
 import resource
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from forked import forked
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from validation.featured_systems import TRACE, TRACE_TEXT, featured
 from validation.judged import (
@@ -73,7 +73,15 @@ def cxloom(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     def bounded() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
 
-    return forked(*words, cwd=folder, seconds=20 * CPU_SECONDS, first=bounded)
+    return subprocess.run(
+        [sys.executable, "-m", "cxloom", *words],
+        capture_output=True,
+        text=True,
+        timeout=20 * CPU_SECONDS,
+        cwd=folder,
+        check=False,
+        preexec_fn=bounded,
+    )
 
 
 def check_answer(done: subprocess.CompletedProcess[str]) -> None:

@@ -201,6 +201,28 @@ def run_rows() -> Iterator[Turn]:
     yield turn("kv.seed", "seed", (1, 2), DIFFERS, TIME)
 
 
+def model_rows() -> Iterator[Turn]:
+    """The shape of a model: weights are computed with and read for each token, blocks are loaded."""
+    slow = changed(BASE, ("recompute", "never"), ("loads", "first"))
+    latent = changed(slow, ("model.latent", 256))
+    for name, values, effect, of, base in (
+        ("family", ("gpt2", "llama"), RISES, COMPUTE, BASE),
+        ("layers", (16, 32), RISES, COMPUTE, BASE),
+        ("hidden", (1024, 2048), RISES, COMPUTE, BASE),
+        ("ffn", (4096, 16384), RISES, COMPUTE, BASE),
+        ("heads", (16, 32), RISES, COMPUTE, changed(BASE, ("model.head_width", 128))),
+        ("kv_heads", (4, 16), RISES, LOAD, slow),
+        ("head_width", (64, 256), RISES, COMPUTE, BASE),
+        ("vocabulary", (1000, 200_000), RISES, TOKEN, BASE),
+        ("latent", (0, 256), FALLS, LOAD, slow),
+        ("rope", (0, 1024), RISES, LOAD, latent),
+        ("parameters", (1e8, 4e9), RISES, TOKEN, BASE),
+        ("active", (1e8, 4e9), RISES, COMPUTE, BASE),
+        ("value_bytes", (1, 4), RISES, LOAD, slow),
+    ):
+        yield turn(f"kv_model.{name}", f"model.{name}", values, effect, of, base)
+
+
 def policy_rows() -> Iterator[Turn]:
     """Policies of tiers."""
     one = changed(BASE, ("tiers", [{"name": "own", "blocks": 60, "policy": {"kind": "s3-fifo"}}]))
@@ -218,4 +240,5 @@ def kv_rows() -> Iterator[Turn]:
     yield from tier_rows()
     yield from fabric_rows()
     yield from run_rows()
+    yield from model_rows()
     yield from policy_rows()

@@ -49,8 +49,7 @@ int main(int argc, char** argv) {
   if (failed || cxloom_finish(simulation)) return fprintf(stderr, "%s\n", cxloom_error(simulation)), 1;
   printf("%d answers, %.2f ns each:\n", answered, (double)latency / answered / 1000);
   for (int i = 0; i < cxloom_segments(); ++i)
-    if (segments[i])
-      printf("  %-16s %.2f\n", cxloom_segment_name(i), (double)segments[i] / answered / 1000);
+    if (segments[i]) printf("  %-16s %.2f\n", cxloom_segment_name(i), (double)segments[i] / answered / 1000);
   cxloom_close(simulation);
   return 0;
 }

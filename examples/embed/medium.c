@@ -1,5 +1,5 @@
-/* A program that embeds cxloom and is itself the medium of its memory: a row buffer, 15 ns for a hit and 45 ns
- * for another row, one access after the other.
+/* A program that embeds cxloom and is itself the medium of its memory: a row buffer, 15 ns for a hit and 45
+ * ns for another row, one access after the other.
  *
  *   cxloom resolve examples/embed/system.yaml > system.json
  *   ./medium system.json                   compiled as chase.c beside it */
@@ -26,8 +26,11 @@ static void medium(void* user, const cxloom_medium_access* access) {
 }
 
 static int give(void) {
-  const cxloom_access access = {.address = (uint64_t)made * 256, .tag = (uint64_t)made, .bytes = 64,
-                                .intent = CXLOOM_READ, .memory = CXLOOM_MAPPED};
+  const cxloom_access access = {.address = (uint64_t)made * 256,
+                                .tag = (uint64_t)made,
+                                .bytes = 64,
+                                .intent = CXLOOM_READ,
+                                .memory = CXLOOM_MAPPED};
   ++made;
   return cxloom_give(simulation, host, &access);
 }

@@ -146,6 +146,7 @@ void DividedRun::move_window(Time now) {
 }
 
 void DividedRun::open_window(Time now) {
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) requester->count_from_now();
   window_.open(now);
   for (const auto& each : system_.components()) each->open_window(now);
   for (const auto& end : system_.link_ends()) end->open_window(now);

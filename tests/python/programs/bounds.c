@@ -39,9 +39,12 @@ static void tell(void* user, const cxloom_answer* answer) {
 static int lines_alone;
 static cxloom_access any(void) {
   static const uint32_t sizes[] = {64, 64, 64, 8, 200, 4096};
-  const cxloom_access access = {draw(1u << 14) * 64, (uint64_t)given,
+  const cxloom_access access = {draw(1u << 14) * 64,
+                                (uint64_t)given,
                                 draw(3) ? 0 : cxloom_now(s) + (int64_t)draw(300000),
-                                lines_alone ? 64 : sizes[draw(6)], draw(3) ? CXLOOM_READ : CXLOOM_WRITE, CXLOOM_MAPPED};
+                                lines_alone ? 64 : sizes[draw(6)],
+                                draw(3) ? CXLOOM_READ : CXLOOM_WRITE,
+                                CXLOOM_MAPPED};
   return access;
 }
 static void give(void) {

@@ -1,7 +1,7 @@
-/* Caches outside: `caches SEED ACCESSES SLOW SYSTEM.json`. Each host of the system (h0, h1, ...) has a cache here,
- * with the states and the values of a few lines, which does at random what caches do. At each grant and each
- * write one may write or many may read, and whoever reads has the value written last. SLOW: the longest time
- * until a snoop is answered, in ns. */
+/* Caches outside: `caches SEED ACCESSES SLOW SYSTEM.json`. Each host of the system (h0, h1, ...) has a cache
+ * here, with the states and the values of a few lines, which does at random what caches do. At each grant and
+ * each write one may write or many may read, and whoever reads has the value written last. SLOW: the longest
+ * time until a snoop is answered, in ns. */
 #include <cxloom/cxloom.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,8 @@ static uint64_t draw(uint64_t below) {
 
 static void check(int truth, const char* what, int line) {
   if (truth) return;
-  if (++problems <= 10) printf("%lld ps, line %d: %s (%s)\n", (long long)cxloom_now(s), line, what, cxloom_error(s));
+  if (++problems <= 10)
+    printf("%lld ps, line %d: %s (%s)\n", (long long)cxloom_now(s), line, what, cxloom_error(s));
 }
 
 static int address_line(uint64_t address) { return (int)((address - base) / 64); }
@@ -79,7 +80,8 @@ static void step(host_t* host) {
   const int number = (int)draw((uint64_t)line_count);
   line_t* line = &host->lines[number];
   if (line->under_way && line->under_way != kOther) {
-    if (line->state == CXLOOM_MODIFIED || line->state == CXLOOM_EXCLUSIVE) check(0, "owned and asked for", number);
+    if (line->state == CXLOOM_MODIFIED || line->state == CXLOOM_EXCLUSIVE)
+      check(0, "owned and asked for", number);
     return;
   }
   switch (line->state) {
@@ -143,13 +145,15 @@ static void answer_snoop(snoop_t snoop) {
   if (held == CXLOOM_MODIFIED) memory[snoop.line] = line->value, ++dirty_snoops;
   const int left = cxloom_snooped(s, snoop.host->number, snoop.id, held);
   check(left >= 0, "the answer to a snoop is refused", snoop.line);
-  check(snoop.purpose != CXLOOM_TO_INVALIDATE || left == CXLOOM_INVALID, "left by an invalidation", snoop.line);
+  check(snoop.purpose != CXLOOM_TO_INVALIDATE || left == CXLOOM_INVALID, "left by an invalidation",
+        snoop.line);
   check(left <= held, "more is left than was held", snoop.line);
   line->state = left;
 }
 
 static void snooped(void* user, uint64_t id, uint64_t address, int purpose) {
-  const snoop_t snoop = {id, user, address_line(address), purpose, cxloom_now(s) + (int64_t)draw((uint64_t)slow + 1)};
+  const snoop_t snoop = {id, user, address_line(address), purpose,
+                         cxloom_now(s) + (int64_t)draw((uint64_t)slow + 1)};
   ++snoops;
   if (slow == 0 || draw(3) == 0) {
     answer_snoop(snoop);

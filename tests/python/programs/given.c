@@ -1,4 +1,5 @@
-/* Gives accesses by number and tag: `given TEST SYSTEM.json`. Says what is not as it must be, and how many. */
+/* Gives accesses by number and tag: `given TEST SYSTEM.json`. Says what is not as it must be, and how many.
+ */
 #include <cxloom/cxloom.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +10,12 @@ static int host, problems, answers, failures;
 static int64_t at[4096], latencies[4096], last_segments[64];
 static int targets[4096];
 
-#define EXPECT(what)                                                 \
-  do {                                                               \
-    if (!(what)) {                                                   \
-      printf("not so: %s (%s)\n", #what, cxloom_error(s));           \
-      ++problems;                                                    \
-    }                                                                \
+#define EXPECT(what)                                       \
+  do {                                                     \
+    if (!(what)) {                                         \
+      printf("not so: %s (%s)\n", #what, cxloom_error(s)); \
+      ++problems;                                          \
+    }                                                      \
   } while (0)
 #define SAYS(text) (strstr(cxloom_error(s), text) != 0)
 

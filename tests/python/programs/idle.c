@@ -1,5 +1,5 @@
-/* Estimates beside caches outside, and what is refused: `idle TEST SYSTEM.json`, a system with the hosts `left` and
- * `right` whose caches are outside, `plain` whose is not, and the memory `pool.0`. */
+/* Estimates beside caches outside, and what is refused: `idle TEST SYSTEM.json`, a system with the hosts
+ * `left` and `right` whose caches are outside, `plain` whose is not, and the memory `pool.0`. */
 #include <cxloom/cxloom.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int64_t alone(uint64_t number, int intent) {
 
 /* The filter has four entries: what it keeps of one estimate would be evicted for another. */
 static void estimates(void) {
-  static const int intents[] = {CXLOOM_READ,       CXLOOM_OWN,        CXLOOM_UPGRADE, CXLOOM_WRITE,
+  static const int intents[] = {CXLOOM_READ,       CXLOOM_OWN,         CXLOOM_UPGRADE, CXLOOM_WRITE,
                                 CXLOOM_WRITE_BACK, CXLOOM_CLEAN_EVICT, CXLOOM_CURRENT};
   int64_t first[7];
   for (int i = 0; i < 7; ++i) {

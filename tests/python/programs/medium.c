@@ -60,8 +60,12 @@ static void give_all(void) {
   uint64_t state = 7;
   for (int i = 0; i < kMost; ++i) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
-    const cxloom_access access = {(state >> 33) % (1u << 24) * 64, (uint64_t)i, i * 1500,
-                                  64, (state >> 20) % 3 ? CXLOOM_READ : CXLOOM_WRITE, CXLOOM_MAPPED};
+    const cxloom_access access = {(state >> 33) % (1u << 24) * 64,
+                                  (uint64_t)i,
+                                  i * 1500,
+                                  64,
+                                  (state >> 20) % 3 ? CXLOOM_READ : CXLOOM_WRITE,
+                                  CXLOOM_MAPPED};
     EXPECT(cxloom_give(s, host, &access) == 0);
   }
 }
@@ -121,8 +125,7 @@ int main(int argc, char** argv) {
     misuse();
   } else {
     const int own = !strcmp(argv[1], "own");
-    if (!own)
-      EXPECT(cxloom_external_medium(s, memory, strcmp(argv[1], "later") ? at_once : later, 0) == 0);
+    if (!own) EXPECT(cxloom_external_medium(s, memory, strcmp(argv[1], "later") ? at_once : later, 0) == 0);
     give_all();
     if (!strcmp(argv[1], "later")) play();
     EXPECT(cxloom_finish(s) == 0 && answers == kMost);

@@ -36,7 +36,8 @@ static void snooped(void* user, uint64_t id, uint64_t address, int purpose) {
   met += held == CXLOOM_MODIFIED && under_way[host] > 0;
   states[host] = cxloom_snooped(s, numbers[host], id, held);
   check(states[host] >= 0 && states[host] <= held, "left by a snoop", states[host]);
-  check(purpose != CXLOOM_TO_INVALIDATE || states[host] == CXLOOM_INVALID, "left by an invalidation", states[host]);
+  check(purpose != CXLOOM_TO_INVALIDATE || states[host] == CXLOOM_INVALID, "left by an invalidation",
+        states[host]);
 }
 
 static void give(int host, int intent, int64_t ready) {

@@ -1,6 +1,7 @@
 /* Measured windows beside a workload of the spec: `windows EVERY SYSTEM.json`, a new one each EVERY ps (0:
  * none). The host gives a hundred accesses in 10 us. Prints the sum of their latencies, and what the windows
- * measured in all of the host and of the workload, and the nanoseconds of the first 12 us that they measured. */
+ * measured in all of the host and of the workload, and the nanoseconds of the first 12 us that they measured.
+ */
 #include <cxloom/cxloom.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ int main(int argc, char** argv) {
   const int64_t every = atoll(argv[1]);
   if (cxloom_answers(s, host, tell, 0) != 0) return 1;
   for (int i = 0; i < 100; ++i) {
-    const cxloom_access access = {(1u << 20) + (uint64_t)i * 64, 0, 1 + i * 100000ll, 64, CXLOOM_READ, CXLOOM_MAPPED};
+    const cxloom_access access = {
+        (1u << 20) + (uint64_t)i * 64, 0, 1 + i * 100000ll, 64, CXLOOM_READ, CXLOOM_MAPPED};
     if (cxloom_give(s, host, &access) != 0) ++problems;
   }
   if (every && cxloom_new_window(s) != 0) ++problems;

@@ -26,6 +26,7 @@ class Reader final : public Agent, public IoInitiator {
     endpoint.add(*this);
     endpoint.bind(channel_of(Opcode::kCplD), *this);
     endpoint.system_context().roles.declare<IoInitiator>(endpoint, endpoint.id(), *this);
+    done_.measure_in(endpoint.kernel());
   }
 
   const std::string& target() const override { return target_; }
@@ -42,8 +43,6 @@ class Reader final : public Agent, public IoInitiator {
     done_.add(packet_.account, packet_.created(), endpoint().now());
     if (!ceased_) send();
   }
-  void open_window(Time now) override { done_.open_window(now); }
-  void close_window(Time now) override { done_.close_window(now); }
 
  private:
   void send() {

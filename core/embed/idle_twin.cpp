@@ -10,6 +10,10 @@ namespace cxloom {
 
 namespace {
 
+constexpr Time kStep{1'000'000};
+constexpr int kMost = 100'000;
+constexpr int kMostBehind = 64;
+
 TraceFeed no_work(const std::string& /*device*/) { throw InternalError("a twin that has work"); }
 
 Spec without_work(Spec spec) {
@@ -77,9 +81,6 @@ Time IdleTwin::latency(NodeId device, const Access& access) {
 Time IdleTwin::make(DrivenRequester& driven, const Access& access) {
   latency_.reset();
   driven.give(access, 0, Time{});
-  constexpr Time kStep{1'000'000};
-  constexpr int kMost = 100'000;
-  constexpr int kMostBehind = 64;
   const auto step = [this] { simulation_.run_until(simulation_.now() + kStep); };
   for (int i = 0; i < kMost && !latency_; ++i) step();
   if (!latency_) throw SimulationError("an access alone has no answer after " + to_text(kStep * kMost));

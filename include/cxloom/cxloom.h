@@ -73,19 +73,20 @@ int cxloom_device(cxloom_simulation* simulation, const char* name);
 /* What an access wants. An atomic operation has 4 or 8 aligned bytes. Of a device whose cache is outside
  * (below) CXLOOM_READ wants a copy of its line, shared or exclusive; it alone has those from CXLOOM_OWN on.
  */
-enum {
-  CXLOOM_READ = 0,
-  CXLOOM_WRITE = 1, /* its bytes go to memory, past all caches; a copy of the device itself is gone, too */
-  CXLOOM_ATOMIC = 2,
-  CXLOOM_CURRENT = 3,    /* a read of the current value that leaves no copy */
-  CXLOOM_OWN = 4,        /* a read of the line, to write it */
-  CXLOOM_UPGRADE = 5,    /* ownership of a line that is there as a shared copy */
-  CXLOOM_WRITE_BACK = 6, /* a modified line leaves */
-  CXLOOM_CLEAN_EVICT = 7 /* a line that is not modified leaves, which may be left unsaid */
-};
+#define CXLOOM_READ 0
+#define CXLOOM_WRITE 1 /* to memory, past all caches; the device's own copy goes */
+#define CXLOOM_ATOMIC 2
+#define CXLOOM_CURRENT 3     /* a read of the current value that leaves no copy */
+#define CXLOOM_OWN 4         /* a read of the line, to write it */
+#define CXLOOM_UPGRADE 5     /* ownership of a line that is there as a shared copy */
+#define CXLOOM_WRITE_BACK 6  /* a modified line leaves */
+#define CXLOOM_CLEAN_EVICT 7 /* a line that is not modified leaves, which may be left unsaid */
 
 /* How a cache holds a line. */
-enum { CXLOOM_INVALID = 0, CXLOOM_SHARED = 1, CXLOOM_EXCLUSIVE = 2, CXLOOM_MODIFIED = 3 };
+#define CXLOOM_INVALID 0
+#define CXLOOM_SHARED 1
+#define CXLOOM_EXCLUSIVE 2
+#define CXLOOM_MODIFIED 3
 
 /* In the place of a memory: the address is one of the address map. */
 #define CXLOOM_MAPPED (-1)
@@ -161,11 +162,9 @@ int cxloom_medium_done(cxloom_simulation* simulation, int memory, uint64_t id, i
  * the line no more; an access to the line may follow at once. */
 
 /* Why a line is snooped. */
-enum {
-  CXLOOM_TO_INVALIDATE, /* nothing stays */
-  CXLOOM_TO_SHARE,      /* what stays is shared */
-  CXLOOM_FOR_CURRENT    /* the value is wanted, and the copy stays */
-};
+#define CXLOOM_TO_INVALIDATE 0 /* nothing stays */
+#define CXLOOM_TO_SHARE 1      /* what stays is shared */
+#define CXLOOM_FOR_CURRENT 2   /* the value is wanted, and the copy stays */
 
 /* Called when a home snoops a line of 64 bytes, by its address of the address map. The answer is given by
  * cxloom_snooped, within this call or later, and must not wait for the answer to an access: an access to the

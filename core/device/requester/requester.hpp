@@ -26,11 +26,9 @@ class TieringAgent;
 /// What is left of requests under way.
 class RemainingTime {
  public:
+  virtual ~RemainingTime() = default;
   /// The least time from the mark of its account on.
   virtual Time of(const Request& request) = 0;
-
- protected:
-  ~RemainingTime() = default;
 };
 
 class Requester {

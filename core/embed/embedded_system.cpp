@@ -189,7 +189,7 @@ Time EmbeddedSystem::next_call() {
   // What is told of an answer is told within an event, which goes on behind it.
   const Time next = simulation.advancing() ? simulation.now() : simulation.next_event_time();
   // Answers outside of the ways that it knows, and what media outside are called for.
-  if (parts_->has_plugins || next == Time::max() || !simulation.outside().empty()) return next;
+  if (parts_->has_plugins || next == Time::max() || simulation.outside().has_media()) return next;
   if (!parts_->left) parts_->left = std::make_unique<TimeLeft>(simulation.system());
   if (parts_->left->unknown()) return next;
   return std::max(next, simulation.driven().earliest_answer(*parts_->left));

@@ -1,11 +1,11 @@
-// The time up to which a simulation goes: what is added to it on the way has room in 64 bits.
+// The end of simulated time.
 #pragma once
 
 #include "base/units.hpp"
 
 namespace cxloom {
 
-/// 53 days.
+/// 53 days: what a parameter adds to it still fits into 64 bits of picoseconds.
 inline constexpr Time kLatest{Time::max().ps() / 2};
 
 }  // namespace cxloom

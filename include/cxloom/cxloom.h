@@ -188,9 +188,9 @@ int64_t cxloom_next_event(cxloom_simulation* simulation);
 /* No answer comes before this time, as things are: never later than the next, and mostly not before it, so
  * that a program wakes once or twice for an access of a line instead of once for an event. It goes by the
  * ways that requests have before them. Where it cannot know these it is the next event: beside media outside,
- * plug-ins, persist buffers, links that fail, DMA engines, and for devices with caches or cores of the
- * simulation. INT64_MAX: no answer comes until more is given. Within an
- * answer it is right, too: for as long as nothing more is given. -1 if it fails. */
+ * plug-ins, persist buffers, links that fail, DMA engines, and for devices with cores or a cache, be it
+ * outside: so no snoop is handed out before it. INT64_MAX: no answer comes until more is given. Within an
+ * answer it holds, too, for as long as nothing more is given. -1 if it fails. */
 int64_t cxloom_next_call(cxloom_simulation* simulation);
 /* The latency of an access where nothing else is under way, in picoseconds, for atomic modes; `ready` and
  * `tag` say nothing. It is made in a second system of the same spec, at the first call, without its workloads

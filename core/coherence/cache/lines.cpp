@@ -36,13 +36,7 @@ Time CacheLines::occupy(Time from, Time length) {
 
 CacheLines::Transaction& CacheLines::open(LineAddress line, const AddressMap::DecodedAddress& place) {
   Transaction& transaction = transactions_.take();
-  transaction.line = line;
-  transaction.target = place.target;
-  transaction.home = place.home;
-  transaction.protocol = &protocols_.of(place, agent_.endpoint().id());
-  transaction.coherent = place.coherent();
-  transaction.persistent = place.persistent;
-  transaction.ld = place.ld;
+  transaction.begin(line, place, protocols_.of(place, agent_.endpoint().id()));
   lines_.add(line, transaction);
   return transaction;
 }

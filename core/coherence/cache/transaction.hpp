@@ -8,6 +8,7 @@
 #include "base/intrusive_queue.hpp"
 #include "base/units.hpp"
 #include "coherence/common/snoop_for.hpp"
+#include "protocol/address_map.hpp"
 #include "protocol/message.hpp"
 #include "protocol/request.hpp"
 #include "tags/cache_array.hpp"
@@ -76,6 +77,16 @@ struct CacheTransaction {
   Account completion_account;
   Account snoop_account;  ///< of a snoop: what passes between its arrival and its answer
 
+  /// It is of this line from now on, at that place of the address map.
+  void begin(LineAddress of, const AddressMap::DecodedAddress& place, HomeProtocol& by) {
+    line = of;
+    target = place.target;
+    home = place.home;
+    protocol = &by;
+    coherent = place.coherent();
+    persistent = place.persistent;
+    ld = place.ld;
+  }
   /// The transaction in words, behind the state of the line.
   std::string described() const;
 };

@@ -14,8 +14,6 @@ namespace cxloom {
 
 namespace {
 
-constexpr unsigned kLifeShift = 32;
-
 bool writes_back(const Request& request) { return request.kind == AccessKind::kFlush && request.brings; }
 
 /// What it writes past all caches is in no copy.
@@ -55,13 +53,7 @@ void ExternalCache::access(Request& request) {
 CacheTransaction& ExternalCache::open(LineAddress line) {
   const AddressMap::DecodedAddress place = place_of(*this, 0, line.address());
   CacheTransaction& transaction = transactions_.take();
-  transaction.line = line;
-  transaction.target = place.target;
-  transaction.home = place.home;
-  transaction.protocol = &protocols_.of(place, endpoint().id());
-  transaction.coherent = place.coherent();
-  transaction.persistent = place.persistent;
-  transaction.ld = place.ld;
+  transaction.begin(line, place, protocols_.of(place, endpoint().id()));
   lines_.add(line, transaction);
   return transaction;
 }
@@ -271,33 +263,19 @@ void ExternalCache::hand_out(CacheTransaction& transaction) {
   }
   if (transaction.doing == Doing::kCleanEvict)
     return line_answered(transaction, LineState::kInvalid, LineState::kInvalid);
-  if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(places_.size()));
-    places_.emplace_back();
-  }
-  const std::uint32_t place = free_.back();
-  free_.pop_back();
-  places_[place].transaction = &transaction;
-  const std::uint64_t number = std::uint64_t{++places_[place].life} << kLifeShift | place;
-  transaction.handed_out = true;
-  ++snoops_outside_;
   ensure(outside_ != nullptr, "a snoop of a cache outside, which nobody is");
-  outside_->snooped(number, transaction.line, transaction.snoop->purpose);
+  transaction.handed_out = true;
+  outside_->snooped(outside_snoops_.add(&transaction), transaction.line, transaction.snoop->purpose);
 }
 
 LineState ExternalCache::snoop_answered(std::uint64_t number, LineState held) {
-  const std::uint64_t place = number & ((std::uint64_t{1} << kLifeShift) - 1);
-  const bool known = place < places_.size() && places_[place].life == number >> kLifeShift;
-  if (!known || !places_[place].transaction) {
+  if (!outside_snoops_.find(number)) {
     throw InputError({"no snoop of that number is outside",
                       std::to_string(number),
                       "the number of a snoop that was handed out and is not answered",
                       {}});
   }
-  CacheTransaction& transaction = *places_[place].transaction;
-  places_[place].transaction = nullptr;
-  free_.push_back(static_cast<std::uint32_t>(place));
-  --snoops_outside_;
+  CacheTransaction& transaction = *outside_snoops_.remove(number);
   transaction.handed_out = false;
   const LineState left = leave(transaction, held);
   client_.go_on();
@@ -326,20 +304,19 @@ LineState ExternalCache::leave(CacheTransaction& transaction, LineState held) {
   transaction.snoop_account.charge(Segment::kSnoop, now());
   const bool gone = absorb_write_back(transaction);
   if (gone) held = LineState::kDirty;
-  const LineState left = leaves_copies(transaction.doing) ? left_of(held, snoop) : LineState::kInvalid;
-  granted_.set(transaction.line, gone                        ? LineState::kInvalid
-                                 : left == LineState::kDirty ? LineState::kClean
-                                                             : left);
+  const bool stays = !gone && leaves_copies(transaction.doing);
+  const LineState left = stays ? left_of(held, snoop) : LineState::kInvalid;
+  granted_.set(transaction.line, left == LineState::kDirty ? LineState::kClean : left);
   if (held == LineState::kDirty && !snoop.protocol->forwards_data()) {
-    write_snooped(transaction, gone ? LineState::kInvalid : left);
-    return gone ? LineState::kInvalid : left;
+    write_snooped(transaction, left);
+    return left;
   }
   if (held == LineState::kDirty) {
     snoop.forwards = true;
     if (left != LineState::kDirty) client_.written_back(transaction.target, kLineBytes);
   }
-  line_answered(transaction, held, gone ? LineState::kInvalid : left);
-  return gone ? LineState::kInvalid : left;
+  line_answered(transaction, held, left);
+  return left;
 }
 
 // The home hears of the snoop's end once it has the data: the classes of BIRsp and MemWr have no order. With
@@ -349,13 +326,7 @@ void ExternalCache::write_snooped(CacheTransaction& transaction, LineState left)
   CacheTransaction* writer = &transaction;
   if (asks(transaction)) {
     writer = &transactions_.take();
-    writer->line = transaction.line;
-    writer->target = transaction.target;
-    writer->home = transaction.home;
-    writer->protocol = transaction.protocol;
-    writer->coherent = transaction.coherent;
-    writer->persistent = transaction.persistent;
-    writer->ld = transaction.ld;
+    writer->begin(transaction.line, place_of(*this, 0, transaction.line.address()), *transaction.protocol);
     writer->granted = left;
     transaction.handed_out = true;
   }

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
+#include "base/handle_table.hpp"
 #include "coherence/cache/client.hpp"
 #include "coherence/cache/home_protocol.hpp"
 #include "coherence/cache/home_protocols.hpp"
@@ -48,7 +48,7 @@ class ExternalCache final : public Agent, private HomeProtocol::Cache {
   /// Throws InputError, with everything as it was, if no such snoop is outside.
   LineState snoop_answered(std::uint64_t number, LineState held);
   /// Snoops that the outside has, and has not answered.
-  std::uint64_t snoops_outside() const { return snoops_outside_; }
+  std::uint64_t snoops_outside() const { return outside_snoops_.count(); }
   /// Lines with something under way, requests among them.
   std::uint64_t lines_under_way() const { return lines_.lines(); }
   /// What it may hold of a line that it has just asked for. Of one that nobody keeps coherent nobody else has
@@ -61,12 +61,6 @@ class ExternalCache final : public Agent, private HomeProtocol::Cache {
   bool acts_later() const override { return true; }
 
  private:
-  /// A line's snoop that is outside. Each that takes its place has another number.
-  struct Place {
-    CacheTransaction* transaction = nullptr;
-    std::uint32_t life = 0;
-  };
-
   Time now() const override;
   CacheTransaction& transaction(std::uint32_t tag) override { return transactions_.at(tag); }
   void data_came(Message& message) override;
@@ -100,9 +94,7 @@ class ExternalCache final : public Agent, private HomeProtocol::Cache {
   LineTable<CacheTransaction> lines_;
   Pool<CacheTransaction> transactions_;
   Pool<CacheSnoop> snoops_;
-  std::vector<Place> places_;
-  std::vector<std::uint32_t> free_;  // of these
-  std::uint64_t snoops_outside_ = 0;
+  HandleTable<CacheTransaction*> outside_snoops_;  // that the outside has, by the transactions of their lines
 };
 
 }  // namespace cxloom

@@ -23,7 +23,6 @@ class GrantedLines {
       table_.erase(key_of(line));
     }
   }
-  std::size_t count() const { return table_.used(); }
 
  private:
   struct Cell {

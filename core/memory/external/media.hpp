@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "base/handle_table.hpp"
 #include "kernel/event_source.hpp"
 #include "memory/external/outside_medium.hpp"
 #include "memory/media/context.hpp"
@@ -27,27 +27,22 @@ class ExternalMedia final : public Media {
 
  private:
   enum Wake : std::uint8_t { kReady, kDone };
-  enum class State : std::uint8_t { kFree, kComing, kOutside, kEnding };
+  enum class State : std::uint8_t { kComing, kOutside, kEnding };
 
-  /// An access. Each that takes its place has another number.
-  struct Place {
+  struct Access {
     Message* message = nullptr;
     Address address;
-    std::uint32_t life = 0;
-    State state = State::kFree;
+    State state = State::kComing;
   };
 
-  static constexpr unsigned kLifeShift = 32;
-
-  void hand_out(std::uint64_t place);
-  void end(std::uint64_t place);
+  void hand_out(std::uint64_t number);
+  void end(std::uint64_t number);
 
   OutsideMedium& outside_;
   Kernel& kernel_;
   MediaClient& client_;
   EventSource source_;
-  std::vector<Place> places_;
-  std::vector<std::uint32_t> free_;  // of these
+  HandleTable<Access> accesses_;
   std::uint64_t handed_out_ = 0;
 };
 

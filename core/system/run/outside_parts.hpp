@@ -28,7 +28,8 @@ class OutsideParts {
   ExternalCache& put_cache(NodeId device, OutsideCache& outside);
   /// That of a device. Throws InputError if it is not outside.
   ExternalCache& cache(NodeId device) const;
-  bool empty() const { return media_.empty(); }
+  /// A medium is outside.
+  bool has_media() const { return !media_.empty(); }
   /// Accesses that the outside has, and has not said the end of, and snoops that it has not answered.
   std::uint64_t owed() const;
 

@@ -30,8 +30,6 @@ namespace cxloom {
 
 namespace {
 
-// Simulated time ends here (53 days): what a parameter adds still fits into 64 bits of picoseconds.
-
 // Measured requests at which a run looks for the first time whether the mean is known well enough: fewer say
 // too little of how they depend on each other.
 constexpr std::uint64_t kFirstLook = 4096;

@@ -17,6 +17,12 @@ struct ActivityProgress {
   std::uint64_t steps = 0;  ///< in which they were moved
   Time gap;                 ///< the longest between two steps, of those since it was last asked for
 
+  /// What it is now; the next gap is one since this.
+  ActivityProgress asked() {
+    const ActivityProgress now = *this;
+    gap = {};
+    return now;
+  }
   void step(std::uint64_t lines, Time now) {
     if (steps++ > 0) gap = std::max(gap, now - at);
     done += lines;

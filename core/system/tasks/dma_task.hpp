@@ -58,11 +58,7 @@ class DmaTask final : public Transfer, public Activity {
   void done(Time /*at*/) override { observer_.lane_done(number_, false); }
   void failed(Time /*at*/) override { observer_.lane_done(number_, true); }
 
-  ActivityProgress progress() override {
-    const ActivityProgress progress = progress_;
-    progress_.gap = {};
-    return progress;
-  }
+  ActivityProgress progress() override { return progress_.asked(); }
   std::uint64_t ahead() const override {
     return (std::min(object_.even_until(at_), end_) - at_) / kLineBytes;
   }

@@ -41,11 +41,7 @@ class LineTask final : public Activity {
   bool counted() const { return counted_; }
   bool over() const { return threads_made_ == threads_.size() && unanswered_ == 0; }
 
-  ActivityProgress progress() override {
-    const ActivityProgress progress = progress_;
-    progress_.gap = {};
-    return progress;
-  }
+  ActivityProgress progress() override { return progress_.asked(); }
   std::uint64_t ahead() const override;
   std::uint64_t skip(std::uint64_t lines, Time time) override;
   std::string sort() const override;

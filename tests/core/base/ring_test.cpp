@@ -146,12 +146,12 @@ TEST(Ring, KeepsTheOrderWhereItsNumbersWrapAround) {
 }
 
 TEST(Ring, InsertsBehindItsEquals) {
-  struct Item {
+  struct Keyed {
     int key;
     int number;
   };
-  Ring<Item> ring;
-  const auto before = [](const Item& a, const Item& b) { return a.key < b.key; };
+  Ring<Keyed> ring;
+  const auto before = [](const Keyed& a, const Keyed& b) { return a.key < b.key; };
   std::mt19937 random(2);
   for (int i = 0; i < 200; ++i) ring.insert({static_cast<int>(random() % 10), i}, before);
   for (std::size_t i = 1; i < ring.size(); ++i) {

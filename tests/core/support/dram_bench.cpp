@@ -1,7 +1,9 @@
 #include "core/support/dram_bench.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
+#include <string_view>
 
 #include "base/measure.hpp"
 #include "core/support/probe.hpp"
@@ -17,6 +19,11 @@ namespace {
 constexpr std::uint64_t kAllEvents = ~std::uint64_t{0};
 
 }  // namespace
+
+bool whole_dram_tables() {
+  const char* const wanted = std::getenv("CXLOOM_DRAM_DEPTHS");
+  return wanted && std::string_view(wanted) == "all";
+}
 
 /// The media, and the client that gives it accesses and hears of their completion.
 class DramBench::Driver final : public MediaClient, public EventHandler {

@@ -77,6 +77,10 @@ struct DramRun {
   double end_ns = 0;
 };
 
+/// Whether the whole tables of presets, patterns and depths are wanted: CXLOOM_DRAM_DEPTHS=all (make
+/// dram-check).
+bool whole_dram_tables();
+
 class DramBench {
  public:
   explicit DramBench(const DramParams& params, Bytes capacity = Bytes{1ULL << 30U},

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,6 +18,7 @@ namespace {
 using test::DramAccess;
 using test::DramBench;
 using test::DramRun;
+using test::whole_dram_tables;
 
 // Sanitized code is some ten times as slow.
 #ifdef __SANITIZE_ADDRESS__
@@ -26,12 +26,6 @@ constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
-
-/// Whether all presets, patterns and depths are wanted.
-bool everything() {
-  const char* const wanted = std::getenv("CXLOOM_DRAM_DEPTHS");
-  return wanted && std::string(wanted) == "all";
-}
 
 /// What each of several requesters does: it goes through arrays side by side, one access of each by turns, or
 /// goes anywhere.
@@ -183,9 +177,9 @@ TEST(DramDepth, HostsAPowerOfTwoApartKeepTheirBandwidth) {
     params.ranks = 2;
     const Pattern pattern{"hosts", c.hosts, 1, never};
     const Curve found = curve(params, pattern, {0}, c.depths,
-                              everything() ? 60'000
-                              : kSanitized ? 10'000
-                                           : 30'000);
+                              whole_dram_tables() ? 60'000
+                              : kSanitized        ? 10'000
+                                                  : 30'000);
     EXPECT_LT(found.fall, 0.03) << c.hosts << " hosts:" << found.text;
   }
 }
@@ -195,7 +189,7 @@ TEST(DramDepth, HostsAPowerOfTwoApartKeepTheirBandwidth) {
 // evenly, and a shift changes nothing. A single distance, 0 among them, which is that of arrays a power of
 // two apart, may lose more, but no more than was measured.
 TEST(DramDepth, BandwidthDoesNotFallWithTheDepth) {
-  const bool all = everything();
+  const bool all = whole_dram_tables();
   const std::size_t stride = all ? 1 : kSanitized ? 63 : 29;
   std::size_t n = 0;
   for (const DramDevice& device : dram_presets()) {
@@ -257,22 +251,22 @@ TEST(DramDepth, ABoundThatBringsHostsOutOfStepLowersNoDepth) {
 TEST(DramDepth, ACopyKeepsItsBandwidthWhereItsArraysBeginALineCloserForEachInFlight) {
   const Pattern copy{"copy", 1, 2, each_second};
   std::vector<std::uint64_t> depths{64, 200, 1024};
-  if (everything()) depths = {64, 100, 200, 450, 1024};
+  if (whole_dram_tables()) depths = {64, 100, 200, 450, 1024};
   for (const DramDevice& device : dram_presets()) {
     if (device.organisation.sub_channels != 1 && device.name != "DDR5-4800") continue;
     for (const std::uint32_t ranks : {1U, 2U}) {
       DramParams params = DramBench::preset(std::string(device.name));
       params.ranks = ranks;
-      const std::uint64_t count = everything() ? 8 : kSanitized ? 1 : 3;
+      const std::uint64_t count = whole_dram_tables() ? 8 : kSanitized ? 1 : 3;
       for (const std::uint64_t distance : evenly(round_of(device, ranks), count)) {
         std::string text;
         Fall fall;
         for (const std::uint64_t depth : depths) {
           // The sum wraps around below zero, and is right again with what it is added to.
           const double found = bandwidth(params, copy, distance - 64 * depth, depth,
-                                         everything() ? 24'000
-                                         : kSanitized ? 6000
-                                                      : 12'000);
+                                         whole_dram_tables() ? 24'000
+                                         : kSanitized        ? 6000
+                                                             : 12'000);
           text += " " + std::to_string(depth) + ": " + std::to_string(found);
           fall.add(found);
         }

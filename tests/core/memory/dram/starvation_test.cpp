@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,11 +18,7 @@ namespace {
 
 using test::DramAccess;
 using test::DramBench;
-
-bool everything() {
-  const char* const wanted = std::getenv("CXLOOM_DRAM_DEPTHS");
-  return wanted && std::string(wanted) == "all";
-}
+using test::whole_dram_tables;
 
 /// Where the neighbours go. Rows of one bank by turns: every access closes the row of the one before.
 enum class Where : std::uint8_t { kAnywhere, kInSequence, kOneBank };
@@ -130,7 +125,7 @@ void each_case(std::size_t stride, Visit visit) {
       for (const std::uint32_t queue : {1U, 2U, 16U, 64U, 256U}) {
         for (const bool write : {false, true}) {
           for (const Where where : {Where::kAnywhere, Where::kInSequence, Where::kOneBank}) {
-            if (n++ % stride != 0 && !everything()) continue;
+            if (n++ % stride != 0 && !whole_dram_tables()) continue;
             DramParams params = DramBench::preset(std::string(device.name));
             params.scheduler.kind = scheduler;
             params.read_queue = params.write_queue = queue;
@@ -150,7 +145,7 @@ TEST(DramStarvation, AProbeWaitsForOneRunOfTheOtherDirectionAtMost) {
     const Meeting meeting{.probe_writes = write,
                           .neighbour_writes = !write,
                           .where = where,
-                          .count = everything() ? 100'000U : 4'000U};
+                          .count = whole_dram_tables() ? 100'000U : 4'000U};
     const Waits found = waits(params, meeting);
     const DramBench bench(params);
     EXPECT_LE(found.longest, longest_wait(bench.config(), bench.config().turn, write)) << name;
@@ -165,7 +160,7 @@ TEST(DramStarvation, AThreadWaitsForALullAtMost) {
                           .neighbour_writes = !write,
                           .one_requester = true,
                           .where = where,
-                          .count = everything() ? 100'000U : 12'000U};
+                          .count = whole_dram_tables() ? 100'000U : 12'000U};
     const Waits found = waits(params, meeting);
     const DramBench bench(params);
     EXPECT_LE(found.longest, longest_wait(bench.config(), bench.config().lull, write)) << name;
@@ -179,7 +174,7 @@ TEST(DramStarvation, AProbeWaitsForTheQueueBeforeItAtMost) {
     const Meeting meeting{.probe_writes = write,
                           .neighbour_writes = write,
                           .where = where,
-                          .count = everything() ? 100'000U : 4'000U};
+                          .count = whole_dram_tables() ? 100'000U : 4'000U};
     const Waits found = waits(params, meeting);
     const DramBench bench(params);
     const bool fcfs = params.scheduler.kind == "fcfs";
@@ -276,14 +271,14 @@ double bandwidth(const DramParams& params, double writes, bool anywhere, std::ui
     return DramAccess{(anywhere ? random.below(lines) : next++ % lines) * 64, write};
   };
   // The whole table compares runs to 1 %: as many turns for each sub-channel.
-  const std::uint64_t channels = everything() ? bench.config().sub_channels : 1;
+  const std::uint64_t channels = whole_dram_tables() ? bench.config().sub_channels : 1;
   return bench.loop(place, 30'000 * channels, depth).gb_per_s;
 }
 
 // The bound costs a requester by itself nothing: its runs end by themselves, or are so long that a turn does
 // not count.
 TEST(DramStarvation, ARequesterAloneKeepsItsBandwidth) {
-  const bool all = everything();
+  const bool all = whole_dram_tables();
   std::size_t n = 0;
   for (const DramDevice& device : dram_presets()) {
     for (const bool posted : {true, false}) {

@@ -162,3 +162,25 @@ def test_a_trace_of_a_workload_is_refused(cxloom: Callable[..., Any], tmp_path: 
     assert done.code == 2
     assert "workload.host.trace" in done.err
     assert "--replay" in done.err
+
+
+def test_the_weights_of_two_fast_nodes_are_those_of_their_bandwidths() -> None:
+    """Form 2: B_near / (B_near + B_far), which a node that fills its queue while it is measured does not show."""
+    memory = {"kind": "memory", "capacity": "1GiB", "controller_time": "20ns"}
+    found = advised(
+        {
+            "devices": {
+                "host": {"kind": "host", "process_time": "20ns", "queue": 4096},
+                "hbm": {**memory, "media": {"kind": "fixed", "latency": "60ns", "bandwidth": "1000GB/s"}},
+                "ddr": {**memory, "media": {"kind": "fixed", "latency": "80ns", "bandwidth": "300GB/s"}},
+            },
+            "links": [{"between": ["host", "hbm"]}, {"between": ["host", "ddr"]}],
+            "address_map": [{"to": "hbm"}, {"to": "ddr"}],
+            "workload": {"host": {"pattern": "random", "footprint": "64MiB", "requests": 20000}},
+            "run": {"warmup": 20000},
+        }
+    )
+    assert [node.bandwidth for node in found.nodes] == pytest.approx([1000, 300], rel=0.01)
+    best = next(each for each in found.outcomes if each.policy == "optimum").proposal
+    weights = best.weights(0)
+    assert weights["hbm"] / sum(weights.values()) == pytest.approx(1000 / 1300, rel=0.02)

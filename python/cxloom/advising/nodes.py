@@ -16,6 +16,11 @@ _READS = 200
 """Reads of an idle latency (own choice: the media of a node differ by their state, not much)."""
 _LOAD = 6000
 """Requests of a peak (own choice)."""
+_FILLED = 3
+"""Times that queues have filled when a peak begins to be measured (own choice): while they fill, a memory gives less
+than it can, the more so the faster it is."""
+_MOST = 200_000
+"""Requests before a peak at most (own choice): a deeper queue is not filled three times, and is full all the same."""
 _GIB = 1 << 30
 
 
@@ -57,7 +62,10 @@ def profiles(
         if not any(name in answered for answered in latency.values()):
             raise SimulationError(f"no memory answers {name} when the run begins{why.get(name, '')}")
     loads = [
-        {"workload": {name: _load(bench, node, objects, work, name) for name in latency[node.name]}}
+        {
+            "workload": {name: _load(bench, node, objects, work, name) for name in latency[node.name]},
+            "run.warmup": min(_MOST, _FILLED * max(map(bench.in_flight, latency[node.name]))),
+        }
         for node in nodes
         if latency[node.name]
     ]

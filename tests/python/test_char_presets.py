@@ -14,6 +14,13 @@ PINS = {"char/a": 38.4, "char/b": 64.0, "char/c": 99.2}
 """GB/s of the card's channels."""
 LINK = 63.015384615 * 15 / 16
 """GB/s of lines that the link carries one way at most: of 16 slots 15 are data, as each four have a header."""
+FLIT = 68 / 63.015384615
+LOOP = 2 * 50 + 50
+"""ns of a credit without flits: the flight there and back, and its `credit_time`."""
+CREDITS = {0.0: 96 * 64 / (LOOP + 3 * FLIT), 1.0: 106 * 64 / (LOOP + 2 * FLIT)}
+"""GB/s of writes and of reads of B and C by the credits of the card's link: a write takes two flits, a read one."""
+READS = {"char/a": LINK, "char/b": CREDITS[1.0], "char/c": CREDITS[1.0]}
+"""GB/s of reads that the link carries at most."""
 CORES = 12
 NEAR = {"char/a": ("cpu1", "dram1-0"), "char/b": ("cpu1", "dram1"), "char/c": ("cpu0", "dram0")}
 """The socket of the card, and its DRAM."""
@@ -76,7 +83,8 @@ def check_loaded(preset: str) -> None:
 def check_bandwidth(preset: str) -> None:
     rows = cx.measure.bandwidth(small(preset), jobs=1, memories=["card"]).rows
     reads = of(rows, "bandwidth_gb_per_s", mix="all reads")
-    assert 0.8 * min(PINS[preset], LINK) < reads < min(PINS[preset], LINK)
+    most = min(PINS[preset], READS[preset])
+    assert 0.8 * most < reads < most
     assert of(rows, "in_flight", mix="all reads") == 2 * 48 * CORES
 
 
@@ -87,7 +95,7 @@ def check_stream(preset: str) -> None:
     ).rows
     # All is on the card by half: twice what it has, at most. Of three lines two are read, or three of four.
     for row in rows:
-        most = 2 * min(PINS[preset], LINK / (2 / 3 if row["kernel"] in ("copy", "scale") else 3 / 4))
+        most = 2 * min(PINS[preset], READS[preset] / (2 / 3 if row["kernel"] in ("copy", "scale") else 3 / 4))
         assert 0.8 * most < row["bus_gb_per_s"] < most
 
 
@@ -106,3 +114,27 @@ def test_system_a_has_the_latencies_that_it_was_fitted_to() -> None:
         pytest.approx(292, rel=0.02),
     )
     assert rows["cpu0"]["card"] == pytest.approx(139 + 104 + 153, rel=0.02)
+
+
+DEPTH = 256
+"""Places in the queue of the root port."""
+IDLE = {"char/b": 313, "char/c": 315}
+"""ns of a read of the card from the other socket (docs/characterisation.md)."""
+
+
+@pytest.mark.parametrize("preset", sorted(IDLE))
+@pytest.mark.parametrize(("reads", "packing"), [(0.0, 47.4), (1.0, 52.7)])
+def test_credits_keep_a_full_card_below_packing(preset: str, reads: float, packing: float) -> None:
+    """By 10 to 20 %; and a read from the other socket waits for all that is in the queue of the root port."""
+    near, _ = NEAR[preset]
+    other = "cpu0" if near == "cpu1" else "cpu1"
+    system = cx.load(preset).set(f"devices.{near}.cache", None).set(f"devices.{other}.cache", None)
+    work = {"footprint": "256MiB", "addresses": {"kind": "bind", "nodes": ["card"]}}
+    load = {**work, "pattern": "random", "reads": reads, "requests": 12_000, "threads": 32}
+    system.set("workload", {near: load, other: {**work, "pattern": "pointer-chase", "requests": 16}})
+    found = cx.run(system.set("run", {"warmup": 3000})).summary["per_requester"]
+    bandwidth = found[near]["bandwidth_gb_per_s"]
+    assert bandwidth == pytest.approx(CREDITS[reads], rel=0.03)
+    assert 0.8 * packing < bandwidth < 0.9 * packing
+    beside = found[other]["latency_ns"]["mean"]
+    assert beside == pytest.approx(IDLE[preset] + DEPTH * 64 / bandwidth, rel=0.1)

@@ -115,12 +115,14 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
   const LatencyDistribution& latency = all.latency;
   if (latency.count() > 0 && length == 0.0) {
     notes.emplace_back(without_length(latency.mean_ns() > 0.0));
-  } else if (latency.count() > 1 && length < kShort * latency.mean_ns()) {
+  } else if (!simulation.tasks() && latency.count() > 1 && length < kShort * latency.mean_ns()) {
     notes.emplace_back(
         "the measured window is shorter than three mean latencies: its bandwidth says how requests came and "
         "went, not what the system sustains; measure more requests");
   }
-  if (const auto halves = all.batches.halves(latency.count()); halves && halves->differ) {
+  // The window of a graph of tasks is all of it, with its phases: there is no other to choose.
+  if (const auto halves = all.batches.halves(latency.count());
+      halves && halves->differ && !simulation.tasks()) {
     notes.emplace_back(not_stationary(*halves));
   }
   if (unlimited.any()) notes.emplace_back(unlimited.note());

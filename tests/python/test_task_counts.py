@@ -145,3 +145,19 @@ def test_of_time_that_was_passed_over_the_requests_are_left_out() -> None:
     assert 0 < found["requests"] < (16 << 20) // 512
     assert found["simulated_time_ns"] == pytest.approx(tasks["time_ns"] - tasks["skipped_ns"])
     assert sum(tasks["per_link"]["host->gpu"].values()) == 16 << 20
+
+
+def test_a_graph_is_measured_whole_and_has_no_warm_up_to_lengthen() -> None:
+    """A copy, and then a kernel of other latencies: not stationary, as phases are, and nothing is to be turned."""
+    spec = copy.deepcopy(SPEC)
+    reads = [{"object": "both", "bytes": f"{IN}B"}]
+    spec["tasks"]["graph"] = [
+        *spec["tasks"]["graph"][:1],
+        {"name": "read", "kind": "kernel", "on": "host", "reads": reads, "after": ["in"]},
+    ]
+    found = played(spec)
+    assert found["stationary"] is False
+    assert not any("warmup" in note or "measure more" in note for note in found["notes"])
+    del spec["tasks"]["graph"][1]
+    spec["tasks"]["graph"][0]["bytes"] = "64B"
+    assert not any("measure more" in note for note in played(spec)["notes"])

@@ -52,6 +52,14 @@ def test_blocks_are_found_when_their_write_is_done(tmp_path: Path, later: float,
     assert near["hit_tokens"] == 8192
 
 
+def test_the_write_of_the_last_request_is_not_behind(tmp_path: Path) -> None:
+    """At 128 GB/s each write ends before the next prompt is there, but the last is under way where the run ends."""
+    prompts = [(0, 8192, 1, list(range(16))), (100, 12288, 1, list(range(24)))]
+    found = serve({"trace": str(write_trace(tmp_path, prompts))}, [tier(bandwidth="128GB/s")])
+    assert found["tiers"]["cxl"]["unwritten_bytes"] == 4096 * TOKEN
+    assert not found["notes"]
+
+
 def test_no_more_is_written_than_the_way_moves_and_what_is_left_is_said() -> None:
     shares = []
     for gigabytes in (0.1, 1, 100):

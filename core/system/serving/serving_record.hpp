@@ -31,6 +31,7 @@ struct TierRecord {
   std::uint64_t loaded_bytes = 0;
   std::uint64_t written_bytes = 0;    ///< of writes that are done
   std::uint64_t unwritten_bytes = 0;  ///< of those that are not
+  std::uint64_t late_bytes = 0;       ///< of those behind which another one of the same server waits
   Time stalled;  ///< processors that had nothing to do until a load came; the sum over the servers
   KvTraffic traffic;
 };

@@ -162,9 +162,9 @@ Value notes(const ServingOutcome& outcome) {
   Value::List found;
   for (std::uint32_t tier = 0; tier < outcome.params.tiers.size(); ++tier) {
     const TierRecord& record = outcome.record.tiers[tier];
-    // Those of the last requests are under way in any run.
-    if (record.unwritten_bytes <= (record.written_bytes + record.unwritten_bytes) / 10) continue;
+    // That of the last request of a server is under way in any run.
     const std::uint64_t all = record.written_bytes + record.unwritten_bytes;
+    if (record.late_bytes <= all / 10) continue;
     found.emplace_back("Writes to " + outcome.params.tiers[tier].name + " fall behind: of " +
                        counted(all, "byte") + ", " + std::to_string(record.unwritten_bytes) +
                        " are not written at the end, and nobody found them.");

@@ -24,8 +24,10 @@ void ServingServer::loaded(Time now, std::uint32_t tier) {
 void ServingServer::written(std::uint32_t tier) {
   const std::vector<KvBlock>& blocks = writes_[tier].front();
   const std::uint64_t bytes = blocks.size() * context_.model.kv_bytes() * context_.requests.block_tokens;
-  context_.record.tiers[tier].written_bytes += bytes;
-  context_.record.tiers[tier].unwritten_bytes -= bytes;
+  TierRecord& record = context_.record.tiers[tier];
+  record.written_bytes += bytes;
+  record.unwritten_bytes -= bytes;
+  if (writes_[tier].size() > 1) record.late_bytes -= bytes;
   tiers_.end_write(tier, blocks);
   writes_[tier].pop_front();
 }
@@ -191,6 +193,7 @@ void ServingServer::write_blocks(Time now) {
     record.traffic.fetched += traffic_[tier].fetched;
     record.traffic.demoted += traffic_[tier].demoted;
     if (traffic_[tier].written() == 0) continue;
+    if (!writes_[tier].empty()) record.late_bytes += writes_[tier].back().size() * block_bytes;
     writes_[tier].push_back(tiers_.begin_write(tier));
     const std::uint64_t bytes = writes_[tier].back().size() * block_bytes;
     record.unwritten_bytes += bytes;

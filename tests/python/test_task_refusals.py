@@ -152,3 +152,13 @@ def test_a_graph_is_not_measured(tmp_path: Path) -> None:
     with pytest.raises(cx.InputError, match="tasks are not measured") as raised:
         Bench(tmp_path / "spec.yaml")
     assert raised.value.line is not None
+
+
+@pytest.mark.parametrize("command", ["explain", "advise"])
+def test_tools_of_workloads_say_that_there_are_tasks(tmp_path: Path, cxloom: Any, command: str) -> None:
+    (tmp_path / "spec.yaml").write_text(json.dumps(system(load("l")), indent=1))
+    done = cxloom(command, tmp_path / "spec.yaml")
+    assert done.code == 2
+    assert "tasks" in done.err
+    assert "cxloom run" in done.err
+    assert "nobody makes requests" not in done.err

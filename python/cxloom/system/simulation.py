@@ -66,6 +66,15 @@ def refuse_without_work(resolved: Resolved) -> None:
     """Raises InputError, as a run does, for a system in which nobody makes requests."""
     workload = resolved.root.get("workload")
     if workload is None or not workload.value:
+        tasks = resolved.root.get("tasks")
+        if tasks is not None and tasks.value:
+            raise resolved.placed(
+                InputError(
+                    "a graph of tasks is no workload, which this asks for",
+                    allowed="a spec with a workload and without tasks (cxloom run plays them)",
+                    path="tasks",
+                )
+            )
         raise resolved.placed(
             InputError(
                 "nobody makes requests", allowed="an entry for a host or an accelerator", path="workload"

@@ -169,3 +169,11 @@ def test_it_opens_without_a_word_and_shows_every_plot(served: Served, tmp_path: 
         assert browser.said == []
     finally:
         browser.close()
+
+
+def test_the_page_of_a_file_of_servers_is_asked_of_kv(tmp_path: Path, cxloom: Any) -> None:
+    (tmp_path / "pool.yaml").write_text(yaml.safe_dump(SPEC))
+    done = cxloom("report", tmp_path / "pool.yaml")
+    assert done.code == 2
+    assert "cxloom kv" in done.err
+    assert "cxloom run" not in done.err

@@ -117,7 +117,7 @@ def _of_study(name: str) -> Pages:
 
     if _is_spec(name):
         swept = _swept(name)
-        ways = f"cxloom report {swept}" if swept else _run_and_report(name)
+        ways = f"cxloom report {swept}" if swept else _way_to_page(name)
         raise InputError("a system, not results of one", allowed=ways, file=name)
     try:
         several = collection(name)
@@ -178,6 +178,11 @@ def _is_spec(name: str) -> bool:
     return not {"system", "studies", "title"} & read_file(name).map().keys()
 
 
-def _run_and_report(name: str) -> str:
-    """The command line that makes the page of a system."""
-    return f"cxloom run {shlex.quote(name)} --out results && cxloom report results"
+def _way_to_page(name: str) -> str:
+    """The command line that makes the page of a system, or of servers with a KV cache."""
+    from cxloom.spec.reader import read_file
+
+    quoted = shlex.quote(name)
+    if Path(name).exists() and {"servers", "tiers"} <= read_file(name).map().keys():
+        return f"cxloom kv {quoted} --html page.html"
+    return f"cxloom run {quoted} --out results && cxloom report results"

@@ -46,6 +46,18 @@ def test_copies_of_buckets_overlap_with_backward_or_do_not(backward: float, grad
         assert sum(found.step.exposed.values()) == pytest.approx(found.step.total_s)
 
 
+def test_a_step_says_which_of_its_work_nobody_gave_a_time() -> None:
+    """Copies at no bandwidth and passes of the GPU without a time take none, and are no part of the step."""
+    left = ("forward", "backward", "gradients from the GPU", "parameters to the GPU")
+    assert plan().sentence.endswith(f" Left out, as no time or bandwidth is given: {', '.join(left)}.")
+    given = plan(down="26GB/s", tokens=1000, gpu_rate="60Tflop/s")
+    assert given.sentence.endswith(" Left out, as no time or bandwidth is given: parameters to the GPU.")
+    whole = plan(down="26GB/s", up="26GB/s", forward="1s", backward="2s")
+    assert "eft out" not in whole.sentence
+    assert list(whole.step.exposed)[:3] == list(left[:3])
+    assert list(whole.step.exposed)[-1] == left[3]
+
+
 def test_a_last_bucket_has_what_is_left() -> None:
     found = plan("1.2B", bucket="500M", down="1GB/s", backward="1.2s", overlap=True)
     assert found.step.given.buckets == pytest.approx([5e8, 5e8, 2e8])

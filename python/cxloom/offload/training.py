@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,24 @@ class TrainingPlan:
             f"A step of {significant(given.parameters / 1e9)} billion parameters takes {duration(total * 1e9)}, "
             f"{percent(given.adam_s / total if total else 0.0)} of it Adam, which {self.adam_bound} bounds; "
             f"optimizer states take {significant(given.footprint / 1e9)} GB of {names}."
+            + (
+                f" Left out, as no time or bandwidth is given: {', '.join(self._left_out)}."
+                if self._left_out
+                else ""
+            )
         )
+
+    @property
+    def _left_out(self) -> list[str]:
+        """Kinds of work that take no time, as what they would take is not given."""
+        given = self.step.given
+        takes = {
+            "forward": given.forward_s > 0,
+            "backward": given.backward_s > 0,
+            "gradients from the GPU": math.isfinite(given.down),
+            "parameters to the GPU": math.isfinite(given.up),
+        }
+        return [what for what, is_given in takes.items() if not is_given]
 
     def graph(self) -> dict[str, Any]:
         """The step as tasks with dependences."""

@@ -1,0 +1,282 @@
+#include "cxloom_gem5/host.hpp"
+
+#include "base/logging.hh"
+#include "base/trace.hh"
+#include "debug/CxlHost.hh"
+#include "sim/system.hh"
+
+namespace gem5::cxl {
+
+Host::Stats::Stats(Host& host, const std::vector<std::string>& segments)
+    : Group(&host),
+      ADD_STAT(reads, statistics::units::Count::get(), "Reads that were answered"),
+      ADD_STAT(writes, statistics::units::Count::get(), "Writes and write-backs that were answered"),
+      ADD_STAT(evictions, statistics::units::Count::get(), "Notices of clean copies that left"),
+      ADD_STAT(snoops, statistics::units::Count::get(), "Lines that were taken from the caches"),
+      ADD_STAT(dirty_snoops, statistics::units::Count::get(), "Of these, those that had been written"),
+      ADD_STAT(read_latency, statistics::units::Tick::get(), "Time of the reads in the path, summed"),
+      ADD_STAT(mean_read_latency,
+               statistics::units::Rate<statistics::units::Tick, statistics::units::Count>::get(),
+               "Mean time of a read in the path", read_latency / reads),
+      ADD_STAT(read_segments, statistics::units::Tick::get(), "Where the time of the reads went, summed") {
+  read_segments.init(segments.size());
+  for (std::size_t i = 0; i < segments.size(); ++i) read_segments.subname(i, segments[i]);
+  read_segments.flags(statistics::nozero);
+}
+
+Host::Host(const CxlHostParams& params)
+    : SimObject(params),
+      cpu_side_(name() + ".cpu_side", *this),
+      path_(*params.path),
+      memory_(*params.memory),
+      device_(params.device),
+      offset_(params.offset),
+      shares_(params.shares),
+      requestor_(params.system->getRequestorId(this)),
+      line_bytes_(params.system->cacheLineSize()),
+      stats_(std::make_unique<Stats>(*this, params.path->segments())) {}
+
+void Host::init() {
+  SimObject::init();
+  fatal_if(!cpu_side_.isConnected(), "%s: cpu_side is not connected to a bus.", name());
+  fatal_if(line_bytes_ != 64, "%s: the lines of CXL have 64 bytes, those of this system %u.", name(),
+           line_bytes_);
+  seat_ = path_.seat(*this);
+  memory_.reached_by(*this);
+  fatal_if(shares_ && !seat_.coherent, "%s: shares is set, and nobody snoops the copies of \"%s\".", name(),
+           device_);
+  cpu_side_.sendRangeChange();
+}
+
+Port& Host::getPort(const std::string& port, PortID index) {
+  if (port == "cpu_side") return cpu_side_;
+  return SimObject::getPort(port, index);
+}
+
+bool Host::empty() const { return unanswered_ == 0 && answers_.empty() && snoops_out_ == 0; }
+
+DrainState Host::drain() { return empty() ? DrainState::Drained : DrainState::Draining; }
+
+void Host::drained_if_empty() {
+  if (drainState() == DrainState::Draining && empty()) signalDrainDone();
+}
+
+// ---- Requests
+
+// Nothing: the home of the line hears nothing of it.
+std::optional<Intent> Host::intent_of(const Packet& packet) {
+  if (packet.isEviction() || packet.cmd == MemCmd::WriteClean) return intent_of_eviction(packet);
+  if (packet.isWrite()) return Intent::kWrite;
+  if (packet.isUpgrade()) return Intent::kUpgrade;
+  if (!seat_.coherent || packet.isClean() || !packet.fromCache() || packet.req->isUncacheable())
+    return Intent::kCurrent;
+  // A bus that is the point of coherency upgrades copies without a word to the memory: each copy may be
+  // written.
+  return packet.needsWritable() || !shares_ ? Intent::kOwn : Intent::kShare;
+}
+
+// A line leaves a cache. For its home it leaves with the last copy of this host.
+std::optional<Intent> Host::intent_of_eviction(const Packet& packet) {
+  const bool dirty = packet.cmd == MemCmd::WritebackDirty || packet.cmd == MemCmd::WriteClean;
+  if (!seat_.coherent) return dirty ? std::optional(Intent::kWrite) : std::nullopt;
+  const Addr line = line_of(packet);
+  const bool copies = packet.isBlockCached() || packet.hasSharers() || packet.cmd == MemCmd::WriteClean;
+  const bool modified = dirty && shared_.count(line) == 0;
+  if (copies) {
+    if (modified) written_early_.insert(line);
+    return std::nullopt;
+  }
+  shared_.erase(line);
+  const bool early = written_early_.erase(line) > 0;
+  return modified || early ? Intent::kWriteBack : Intent::kCleanEvict;
+}
+
+void Host::give(const Access& access) {
+  ++unanswered_;
+  path_.give(seat_.number, access);
+}
+
+bool Host::request(PacketPtr packet) {
+  DPRINTF(CxlHost, "request %s\n", packet->print());
+  if (packet->cacheResponding() ||
+      packet->isExpressSnoop()) {  // a cache of this host has the line, and answers
+    ended_.reset(packet);
+    return true;
+  }
+  const std::optional<Intent> intent = intent_of(*packet);
+  const Tick ready = curTick() + packet->headerDelay + (packet->isWrite() ? packet->payloadDelay : 0);
+  packet->headerDelay = 0;
+  packet->payloadDelay = 0;
+  const Addr line = line_of(*packet);
+  // A line that is asked for anew, and nobody else of the host has it: its last copy has left unseen.
+  if ((intent == Intent::kOwn || intent == Intent::kShare) && !packet->hasSharers() &&
+      written_early_.erase(line) > 0)
+    give({address_of(line), line_bytes_, Intent::kWriteBack, curTick(), nullptr});
+  const bool answered = packet->needsResponse();
+  HeldRequest* const held = answered ? &hold(packet, ready) : nullptr;
+  if (packet->isWrite()) memory_.access(packet);
+  const bool leaves = intent == Intent::kWriteBack || intent == Intent::kCleanEvict;
+  if (intent)
+    give({address_of(packet->getAddr()), packet->getSize(), *intent, leaves ? curTick() : ready, held});
+  if (!answered) ended_.reset(packet);
+  return true;
+}
+
+HeldRequest& Host::hold(PacketPtr packet, Tick ready) {
+  if (free_held_.empty()) {
+    all_held_.push_back(std::make_unique<HeldRequest>(name() + ".held"));
+    free_held_.push_back(all_held_.back().get());
+  }
+  HeldRequest& held = *free_held_.back();
+  free_held_.pop_back();
+  held.hold(packet, line_bytes_, ready, order_++);
+  held_.emplace(packet->getBlockAddr(line_bytes_), &held);
+  return held;
+}
+
+void Host::let_go(HeldRequest& held) {
+  const auto [first, last] = held_.equal_range(held.packet()->getBlockAddr(line_bytes_));
+  for (auto it = first; it != last; ++it) {
+    if (it->second != &held) continue;
+    held_.erase(it);
+    break;
+  }
+  free_held_.push_back(&held);
+}
+
+// ---- Answers
+
+void Host::answered(const Answer& answer) {
+  --unanswered_;
+  if (answer.intent == Intent::kCleanEvict) {
+    ++stats_->evictions;
+  } else if (answer.intent == Intent::kWrite || answer.intent == Intent::kWriteBack) {
+    ++stats_->writes;
+  } else {
+    ++stats_->reads;
+    stats_->read_latency += answer.latency;
+    for (std::size_t i = 0; i < stats_->read_segments.size(); ++i)
+      stats_->read_segments[i] += static_cast<double>(answer.segments[i]);
+  }
+  if (answer.held == nullptr) return drained_if_empty();
+  let_go(*answer.held);
+  PacketPtr packet = answer.held->release();
+  note_granted(line_of(*packet), answer);
+  if (!packet->isResponse()) memory_.access(packet);
+  if (answer.shared && !packet->hasSharers()) packet->setHasSharers();
+  DPRINTF(CxlHost, "answer %s\n", packet->print());
+  answers_.push_back(packet);
+  if (!waits_for_retry_) send_answers();
+}
+
+void Host::note_granted(Addr line, const Answer& answer) {
+  if (!shares_) return;
+  if (answer.shared) {
+    shared_.insert(line);
+  } else if (answer.intent != Intent::kCurrent) {
+    shared_.erase(line);
+  }
+}
+
+void Host::send_answers() {
+  waits_for_retry_ = false;
+  while (!answers_.empty()) {
+    if (!cpu_side_.sendTimingResp(answers_.front())) {
+      waits_for_retry_ = true;
+      return;
+    }
+    answers_.pop_front();
+  }
+  drained_if_empty();
+}
+
+// ---- Snoops
+
+void Host::snoop(std::uint64_t number, Addr address, bool to_share) {
+  const Addr line = address - offset_ + memory_.start();
+  // Caches lose their copies at once, and give the bytes of a dirty one: this and no other request does both.
+  // A copy that may stay could be written without a word if the bus above is the point of coherency.
+  const bool shares = to_share && shares_;
+  Packet packet(std::make_shared<Request>(line, line_bytes_, 0, requestor_),
+                shares ? MemCmd::ReadSharedReq : MemCmd::ReadExReq, line_bytes_);
+  packet.setExpressSnoop();
+  const bool modified = shared_.count(line) == 0;
+  const bool early = written_early_.erase(line) > 0;
+  auto state = std::make_unique<SnoopOut>(number, modified ? Snooped::kDirty
+                                                  : shares ? Snooped::kClean
+                                                           : Snooped::kNothing);
+  packet.senderState = state.get();
+  // Requests of the line that wait here come after this snoop.
+  const auto [first, last] = held_.equal_range(line);
+  for (auto it = first; it != last; ++it) it->second->snoop(packet, order_++);
+  cpu_side_.sendTimingSnoopReq(&packet);
+  DPRINTF(CxlHost, "snoop %s: %s\n", packet.print(), packet.cacheResponding() ? "dirty" : "not dirty");
+  ++stats_->snoops;
+  const bool stays = shares && (packet.cacheResponding() || packet.hasSharers());
+  if (stays) {
+    shared_.insert(line);
+  } else {
+    shared_.erase(line);
+  }
+  if (packet.cacheResponding()) {
+    ++stats_->dirty_snoops;
+    ++snoops_out_;
+    state.release();  // it comes back with the bytes
+    return;
+  }
+  path_.snooped(seat_.number, number, early ? Snooped::kDirty : stays ? Snooped::kClean : Snooped::kNothing);
+}
+
+bool Host::snoop_answer(PacketPtr packet) {
+  DPRINTF(CxlHost, "snoop answered %s\n", packet->print());
+  const std::unique_ptr<Packet> answer(packet);
+  const std::unique_ptr<Packet::SenderState> state(packet->popSenderState());
+  const auto& out = static_cast<const SnoopOut&>(*state);
+  write(*packet);
+  --snoops_out_;
+  path_.snooped(seat_.number, out.number, out.answer);
+  drained_if_empty();
+  return true;
+}
+
+// The bytes of a line that a cache has given up.
+void Host::write(Packet& answer) {
+  Packet dirty(answer.req, MemCmd::WriteReq, line_bytes_);
+  dirty.dataStatic(answer.getPtr<std::uint8_t>());
+  memory_.functionalAccess(&dirty);
+}
+
+// ---- Without time
+
+Tick Host::atomic(PacketPtr packet) {
+  if (packet->cacheResponding()) return 0;
+  const std::optional<Intent> intent = intent_of(*packet);
+  if (!packet->isEviction())
+    for (Host* const other : memory_.hosts())
+      if (other != this) other->take(line_of(*packet));
+  const Access access = {address_of(packet->getAddr()), packet->getSize(),
+                         intent.value_or(Intent::kCleanEvict), curTick(), nullptr};
+  memory_.access(packet);
+  return access.intent == Intent::kCleanEvict ? 0 : path_.estimate(seat_.number, access);
+}
+
+void Host::take(Addr line) {
+  Packet snoop(std::make_shared<Request>(line, line_bytes_, 0, requestor_), MemCmd::ReadExReq, line_bytes_);
+  snoop.allocate();
+  snoop.setExpressSnoop();
+  cpu_side_.sendAtomicSnoop(&snoop);
+  if (snoop.cacheResponding()) write(snoop);
+}
+
+void Host::functional(PacketPtr packet) {
+  packet->pushLabel(name());
+  // A dirty copy of another host is newer than the memory.
+  for (Host* const other : memory_.hosts())
+    if (other != this && !packet->isResponse()) other->cpu_side_.sendFunctionalSnoop(packet);
+  if (!packet->isResponse()) memory_.functionalAccess(packet);
+  for (PacketPtr answer : answers_)
+    if (packet->trySatisfyFunctional(answer)) break;
+  packet->popLabel();
+}
+
+}  // namespace gem5::cxl

@@ -1,0 +1,123 @@
+"""Testers below caches, above hosts: every load is checked against the tester's own stores.
+
+Run by gem5: gem5.opt memtest.py --loads 100000 --snoops 50ns, or --system SYSTEM.json for a system of cxloom. It ends
+with the testers' own panic if a byte is wrong or a request is lost. All testers, of all hosts, share all lines: each
+has a byte of its own in every line.
+"""
+
+import argparse
+
+import m5
+from m5.objects import (
+    Cache,
+    CxlDelay,
+    CxlFabric,
+    CxlHost,
+    CxlMemory,
+    L2XBar,
+    MemTest,
+    Root,
+    SrcClockDomain,
+    System,
+    VoltageDomain,
+)
+
+
+def options():
+    parser = argparse.ArgumentParser(formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser.add_argument("--loads", type=int, default=100_000, help="loads of the tester that ends the run")
+    parser.add_argument("--hosts", default="host", help="the names of the hosts in the system, with commas")
+    parser.add_argument(
+        "--testers", type=int, default=2, help="testers, each below a first-level cache, in a cluster"
+    )
+    parser.add_argument(
+        "--clusters", type=int, default=2, help="clusters of a host, each with a second-level cache; 0: none"
+    )
+    parser.add_argument("--lines-of-l1", type=int, default=64, help="lines of a first-level cache")
+    parser.add_argument("--system", default="", help="a system of cxloom, as `cxloom resolve` prints it")
+    parser.add_argument(
+        "--snoops", default="0ns", help="without a system: mean time between snoops; 0ns: none"
+    )
+    parser.add_argument("--shortest", default="10ns", help="without a system: shortest time of an answer")
+    parser.add_argument("--longest", default="200ns", help="without a system: longest time of an answer")
+    parser.add_argument("--uncacheable", type=int, default=10, help="percent of uncacheable accesses")
+    parser.add_argument("--functional", type=int, default=10, help="percent of functional accesses")
+    parser.add_argument("--writeback-clean", action="store_true", help="caches write clean lines back")
+    parser.add_argument("--shares", action="store_true", help="reads ask for shared copies")
+    return parser.parse_args()
+
+
+def cache(lines, mshrs, latency, args):
+    return Cache(
+        size=f"{lines * 64}B",
+        assoc=4,
+        tag_latency=latency,
+        data_latency=latency,
+        response_latency=latency,
+        mshrs=mshrs,
+        tgts_per_mshr=8,
+        writeback_clean=args.writeback_clean,
+    )
+
+
+def tester(args):
+    return MemTest(
+        interval=10,
+        size=4096,
+        max_loads=args.loads,
+        percent_uncacheable=args.uncacheable,
+        percent_functional=args.functional,
+        progress_interval=max(args.loads // 2, 1),
+        progress_check=50_000_000,
+    )
+
+
+def host(system, name, args):
+    """The testers, caches and buses of a host, and the host itself."""
+    membus = L2XBar(point_of_coherency=not args.shares)
+    parts = {"buses": [membus], "caches": [], "testers": []}
+    parts["host"] = CxlHost(
+        device=name,
+        path=system.path,
+        memory=system.memory,
+        shares=args.shares,
+        cpu_side=membus.mem_side_ports,
+    )
+    for _ in range(max(args.clusters, 1)):
+        bus = membus
+        if args.clusters:
+            shared = cache(args.lines_of_l1 * 2, 8, 5, args)
+            bus = L2XBar()
+            parts["buses"].append(bus)
+            shared.cpu_side = bus.mem_side_ports
+            shared.mem_side = membus.cpu_side_ports
+            parts["caches"].append(shared)
+        for _ in range(args.testers):
+            first = cache(args.lines_of_l1, 4, 1, args)
+            parts["testers"].append(tester(args))
+            parts["testers"][-1].port = first.cpu_side
+            first.mem_side = bus.cpu_side_ports
+            parts["caches"].append(first)
+    return parts
+
+
+def build(args):
+    system = System(cache_line_size=64, mem_mode="timing")
+    system.clk_domain = SrcClockDomain(clock="1GHz", voltage_domain=VoltageDomain(voltage="1V"))
+    system.memory = CxlMemory(range="16MiB")
+    if args.system:
+        system.path = CxlFabric(spec=args.system)
+    else:
+        system.path = CxlDelay(shortest=args.shortest, longest=args.longest, snoop_interval=args.snoops)
+    hosts = [host(system, name, args) for name in args.hosts.split(",")]
+    system.system_port = hosts[0]["buses"][0].cpu_side_ports
+    system.hosts = [parts["host"] for parts in hosts]
+    for kind in ("testers", "caches", "buses"):
+        setattr(system, kind, [part for parts in hosts for part in parts[kind]])
+    return Root(full_system=False, system=system)
+
+
+root = build(options())
+m5.instantiate()
+event = m5.simulate()
+print(f"ended at {m5.curTick()}: {event.getCause()}")

@@ -1,0 +1,523 @@
+// The module for gem5 against a stand-in of the parts of gem5 that it uses: what packets become, and when
+// they are answered.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cxloom_gem5/delay.hpp"
+#include "cxloom_gem5/fabric.hpp"
+#include "cxloom_gem5/host.hpp"
+#include "cxloom_gem5/medium.hpp"
+
+namespace {
+
+using namespace gem5;
+
+constexpr Tick kNs = 1000;
+constexpr Addr kStart = 1 << 20;  // of the memory in gem5
+
+// A read takes 10 + (25 + 0.5 + 5 + 25) + 40 + 45 + (25 + 2.5 + 5 + 25) ns: a request has 16 bytes, an
+// answer 80.
+constexpr const char* kOneHost = R"({
+  "devices": {
+    "host": {"kind": "host", "process_time": "10ns"},
+    "mem": {"kind": "memory", "capacity": "64KiB", "controller_time": "40ns", "media": {"kind": "fixed", "latency": "45ns"}}},
+  "links": [{"between": ["host", "mem"], "bandwidth": "32GB/s", "header": "16B", "data_header": "16B", "port_delay": "25ns", "delay": "5ns"}],
+  "address_map": [{"to": ["mem"]}]})";
+constexpr Tick kIdle = 208 * kNs;
+
+constexpr const char* kTwoHosts = R"({
+  "devices": {
+    "left": {"kind": "host", "external_cache": true},
+    "right": {"kind": "host", "external_cache": true},
+    "switch": {"kind": "switch"},
+    "pool": {"kind": "memory", "capacity": "64KiB", "dcoh": {"filter": {"entries": 1024}}}},
+  "links": [{"between": ["left", "switch"]}, {"between": ["right", "switch"]}, {"between": ["switch", "pool"]}],
+  "address_map": [{"to": ["pool"], "coherence": "hdm-db"}]})";
+
+/// The caches of a host and the bus below them.
+class Caches : public RequestPort {
+ public:
+  Caches() : RequestPort("caches") {}
+
+  struct Copy {
+    bool dirty = false;
+    std::uint8_t value = 0;
+  };
+  struct Answered {
+    PacketPtr packet;
+    Tick at;
+  };
+
+  std::map<Addr, Copy> copies;
+  std::vector<Answered> answers;
+  std::vector<Addr> snoops;
+  bool accepts = true;
+
+  /// A packet is the sender's to delete once it is a response, and the receiver's if it has none.
+  PacketPtr send(MemCmd command, Addr address, std::uint8_t value = 0, Tick header_delay = 0) {
+    auto* const packet = new Packet(std::make_shared<Request>(kStart + address, 64, 0, 0), command, 64);
+    packet->allocate();
+    *packet->getPtr<std::uint8_t>() = value;
+    packet->headerDelay = header_delay;
+    EXPECT_TRUE(sendTimingReq(packet));
+    return packet;
+  }
+  std::uint8_t last_value() const { return *answers.back().packet->getPtr<std::uint8_t>(); }
+  /// The bytes of a dirty copy that was snooped come now.
+  void bring() {
+    auto* const packet = new Packet(late_->req, MemCmd::Response);
+    packet->allocate();
+    *packet->getPtr<std::uint8_t>() = late_value_;
+    packet->senderState = late_->senderState;
+    late_.reset();
+    peer_->recvTimingSnoopResp(packet);
+  }
+  bool brings() const { return late_ != nullptr; }
+
+  ~Caches() override {
+    for (const Answered& answer : answers) delete answer.packet;
+  }
+
+ protected:
+  bool recvTimingResp(PacketPtr packet) override {
+    if (!accepts) return false;
+    answers.push_back({packet, curTick()});
+    return true;
+  }
+  void recvReqRetry() override {}
+  void recvTimingSnoopReq(PacketPtr packet) override {
+    snoops.push_back(packet->getAddr() - kStart);
+    const bool shares = packet->cmd == MemCmd::ReadSharedReq;
+    if (shares && copies.count(snoops.back()) != 0) packet->setHasSharers();
+    const Copy copy = shares ? copies[snoops.back()] : take(packet);
+    if (!copy.dirty) return;
+    packet->setCacheResponding();
+    late_ = std::make_unique<Packet>(*packet);
+    late_value_ = copy.value;
+  }
+  Tick recvAtomicSnoop(PacketPtr packet) override {
+    const Copy copy = take(packet);
+    if (copy.dirty) {
+      packet->setCacheResponding();
+      *packet->getPtr<std::uint8_t>() = copy.value;
+    }
+    return 0;
+  }
+  void recvFunctionalSnoop(PacketPtr packet) override {
+    const auto found = copies.find(packet->getAddr() - kStart);
+    if (found == copies.end() || !found->second.dirty) return;
+    *packet->getPtr<std::uint8_t>() = found->second.value;
+    packet->makeResponse();
+  }
+
+ private:
+  Copy take(PacketPtr packet) {
+    const auto found = copies.find(packet->getAddr() - kStart);
+    if (found == copies.end()) return {};
+    const Copy copy = found->second;
+    copies.erase(found);
+    return copy;
+  }
+
+  std::unique_ptr<Packet> late_;
+  std::uint8_t late_value_ = 0;
+};
+
+class Gem5Test : public testing::Test {
+ protected:
+  Gem5Test() {
+    event_queue.clear();
+    exit_callbacks.clear();
+    simout.files.clear();
+    sim_clock::Frequency = 1'000'000'000'000;
+    CxlMemoryParams params;
+    params.range = {kStart, 64 << 10};
+    memory_ = std::make_unique<cxl::BackingMemory>(params);
+  }
+
+  CxlFabricParams spec(const std::string& text) {
+    CxlFabricParams params;
+    params.name = "system.fabric";
+    params.spec = testing::TempDir() + "gem5_test.json";
+    std::ofstream(params.spec) << text;
+    return params;
+  }
+  void open(const CxlFabricParams& params) { fabric_ = std::make_unique<cxl::Fabric>(params); }
+  cxl::Host& add(const std::string& device, bool shares = false) {
+    CxlHostParams params;
+    params.name = "system." + device;
+    params.path = fabric_.get();
+    params.memory = memory_.get();
+    params.system = &system_;
+    params.device = device;
+    params.shares = shares;
+    hosts_.push_back(std::make_unique<cxl::Host>(params));
+    caches_.push_back(std::make_unique<Caches>());
+    caches_.back()->bind(dynamic_cast<ResponsePort&>(hosts_.back()->getPort("cpu_side", 0)));
+    hosts_.back()->init();
+    return *hosts_.back();
+  }
+  void start_one() {
+    open(spec(kOneHost));
+    add("host");
+    fabric_->startup();
+  }
+  void start_two(bool shares = false) {
+    open(spec(kTwoHosts));
+    add("left", shares);
+    add("right", shares);
+    fabric_->startup();
+  }
+  /// What the module says when it refuses this.
+  template <typename Act>
+  static std::string refused(Act act) {
+    try {
+      act();
+    } catch (const Fatal& error) {
+      return error.what();
+    }
+    return "nothing is refused";
+  }
+  Caches& caches(std::size_t host = 0) { return *caches_[host]; }
+  std::uint8_t byte(Addr address) { return *memory_->at(kStart + address); }
+
+  System system_;
+  std::unique_ptr<cxl::BackingMemory> memory_;
+  std::unique_ptr<cxl::Fabric> fabric_;
+  std::vector<std::unique_ptr<cxl::Host>> hosts_;
+  std::vector<std::unique_ptr<Caches>> caches_;
+};
+
+// ---- Time
+
+TEST_F(Gem5Test, AReadTakesItsIdleLatency) {
+  start_one();
+  event_queue.run(7 * kNs);
+  caches().send(MemCmd::ReadReq, 0);
+  event_queue.run(1'000 * kNs);
+  caches().send(MemCmd::ReadSharedReq, 64, 0, 3 * kNs);  // on the bus for 3 ns more
+  event_queue.run(2'000 * kNs);
+  ASSERT_EQ(caches().answers.size(), 2U);
+  EXPECT_EQ(caches().answers[0].at, 7 * kNs + kIdle);
+  EXPECT_EQ(caches().answers[1].at, 1'003 * kNs + kIdle);
+  EXPECT_LE(event_queue.woken, 6U) << "not for each event of the system";
+}
+
+TEST_F(Gem5Test, AWriteIsThereWhenItComesAndAReadTakesWhatIsThereWhenItIsAnswered) {
+  start_one();
+  caches().send(MemCmd::ReadReq, 128);
+  event_queue.run(100 * kNs);
+  caches().send(MemCmd::WritebackDirty, 128, 5);
+  EXPECT_EQ(byte(128), 5);
+  event_queue.run(1'000 * kNs);
+  ASSERT_EQ(caches().answers.size(), 1U) << "a write-back has none";
+  EXPECT_EQ(caches().last_value(), 5);
+  caches().send(MemCmd::WriteReq, 192, 6);
+  EXPECT_EQ(byte(192), 6);
+  event_queue.run(2'000 * kNs);
+  EXPECT_EQ(caches().answers.size(), 2U);
+}
+
+TEST_F(Gem5Test, AnswersThatTheBusRefusesComeInOrderWhenItHasRoom) {
+  start_one();
+  const PacketPtr first = caches().send(MemCmd::ReadReq, 0);
+  const PacketPtr second = caches().send(MemCmd::ReadReq, 64);
+  caches().accepts = false;
+  event_queue.run(1'000 * kNs);
+  EXPECT_TRUE(caches().answers.empty());
+  caches().accepts = true;
+  caches().sendRetryResp();
+  ASSERT_EQ(caches().answers.size(), 2U);
+  EXPECT_EQ(caches().answers[0].packet, first);
+  EXPECT_EQ(caches().answers[1].packet, second);
+}
+
+TEST_F(Gem5Test, WithoutTimeAnAccessTakesWhatItTakesAlone) {
+  start_one();
+  Packet packet(std::make_shared<Request>(kStart, 64, 0, 0), MemCmd::ReadReq, 64);
+  auto& port = dynamic_cast<ResponsePort&>(hosts_[0]->getPort("cpu_side", 0));
+  EXPECT_EQ(port.recvAtomic(&packet), kIdle);
+  EXPECT_TRUE(packet.isResponse());
+}
+
+TEST_F(Gem5Test, ADelayIsAPathToo) {
+  CxlDelayParams params;
+  params.shortest = params.longest = 50 * kNs;
+  cxl::Delay delay(params);
+  CxlHostParams host_params;
+  host_params.path = &delay;
+  host_params.memory = memory_.get();
+  host_params.system = &system_;
+  cxl::Host host(host_params);
+  Caches above;
+  above.bind(dynamic_cast<ResponsePort&>(host.getPort("cpu_side", 0)));
+  host.init();
+  above.send(MemCmd::ReadReq, 0);
+  event_queue.run(1'000 * kNs);
+  ASSERT_EQ(above.answers.size(), 1U);
+  EXPECT_EQ(above.answers[0].at, 50 * kNs);
+}
+
+// ---- Coherence
+
+TEST_F(Gem5Test, ALineGoesFromOneHostToTheOtherWithItsBytes) {
+  start_two();
+  caches(0).send(MemCmd::ReadSharedReq, 0);
+  event_queue.run(2'000 * kNs);
+  ASSERT_EQ(caches(0).answers.size(), 1U);
+  EXPECT_FALSE(caches(0).answers[0].packet->hasSharers()) << "what is read may be written";
+  caches(0).copies[0] = {true, 7};
+  caches(1).send(MemCmd::ReadSharedReq, 0);
+  event_queue.run(4'000 * kNs);
+  ASSERT_EQ(caches(0).snoops, std::vector<Addr>{0});
+  ASSERT_TRUE(caches(0).brings());
+  EXPECT_TRUE(caches(1).answers.empty()) << "the bytes have not come";
+  caches(0).bring();
+  EXPECT_EQ(byte(0), 7);
+  event_queue.run(6'000 * kNs);
+  ASSERT_EQ(caches(1).answers.size(), 1U);
+  EXPECT_EQ(caches(1).last_value(), 7);
+  EXPECT_EQ(*statistics::scalars["dirty_snoops"], 0.0) << "of the other host";
+}
+
+TEST_F(Gem5Test, CachesAboveKnowThatARequestWaitsBelow) {
+  start_two();
+  const PacketPtr packet = caches(0).send(MemCmd::ReadExReq, 64);
+  EXPECT_TRUE(packet->pending_below) << "a snoop comes before it";
+  event_queue.run(2'000 * kNs);
+  EXPECT_FALSE(packet->pending_below);
+}
+
+TEST_F(Gem5Test, HostsThatShareUpgradeWhatTheyWrite) {
+  start_two(true);
+  for (const std::size_t host : {0U, 1U}) {
+    caches(host).send(MemCmd::ReadSharedReq, 0);
+    event_queue.run(curTick() + 2'000 * kNs);
+    ASSERT_EQ(caches(host).answers.size(), 1U);
+    caches(host).copies[0] = {false, 0};
+  }
+  EXPECT_EQ(caches(0).snoops, std::vector<Addr>{0});
+  EXPECT_TRUE(caches(1).answers[0].packet->hasSharers());
+  caches(0).snoops.clear();
+  // Both want to write it: one loses its copy meanwhile, and gets the bytes with the line.
+  const PacketPtr left = caches(0).send(MemCmd::UpgradeReq, 0);
+  const PacketPtr right = caches(1).send(MemCmd::UpgradeReq, 0);
+  event_queue.run(curTick() + 5'000 * kNs);
+  EXPECT_EQ(caches(0).answers.size() + caches(1).answers.size(), 4U);
+  EXPECT_EQ(caches(0).snoops.size() + caches(1).snoops.size(), 2U);
+  EXPECT_FALSE(left->hasSharers());
+  EXPECT_FALSE(right->hasSharers());
+}
+
+TEST_F(Gem5Test, ALineLeavesWithItsLastCopy) {
+  start_two();
+  caches(0).send(MemCmd::ReadExReq, 0);
+  event_queue.run(2'000 * kNs);
+  caches(0).copies[0] = {false, 0};
+  // A second-level cache gives its bytes up, and a first-level cache keeps a copy.
+  auto* const packet = new Packet(std::make_shared<Request>(kStart, 64, 0, 0), MemCmd::WritebackDirty, 64);
+  packet->setBlockCached();
+  *packet->getPtr<std::uint8_t>() = 8;
+  caches(0).sendTimingReq(packet);
+  EXPECT_EQ(byte(0), 8);
+  event_queue.run(4'000 * kNs);
+  caches(1).send(MemCmd::ReadExReq, 0);
+  event_queue.run(6'000 * kNs);
+  EXPECT_TRUE(caches(0).copies.empty()) << "it is snooped";
+  ASSERT_EQ(caches(1).answers.size(), 1U);
+  EXPECT_EQ(caches(1).last_value(), 8);
+}
+
+TEST_F(Gem5Test, AWriteWithoutACopyTakesThoseOfOthers) {
+  start_two();
+  caches(0).send(MemCmd::ReadExReq, 0);
+  event_queue.run(2'000 * kNs);
+  caches(0).copies[0] = {false, 0};
+  caches(1).send(MemCmd::WriteReq, 0, 9);
+  event_queue.run(4'000 * kNs);
+  EXPECT_TRUE(caches(0).copies.empty());
+  EXPECT_EQ(caches(1).answers.size(), 1U);
+}
+
+TEST_F(Gem5Test, WithoutTimeACopyOfAnotherHostIsTakenOrRead) {
+  start_two();
+  caches(0).copies[0] = {true, 3};
+  auto& right = dynamic_cast<ResponsePort&>(hosts_[1]->getPort("cpu_side", 0));
+  Packet look(std::make_shared<Request>(kStart, 64, 0, 0), MemCmd::ReadReq, 64);
+  right.recvFunctional(&look);
+  EXPECT_EQ(*look.getPtr<std::uint8_t>(), 3);
+  EXPECT_EQ(caches(0).copies.size(), 1U) << "it only looks";
+  Packet read(std::make_shared<Request>(kStart, 64, 0, 0), MemCmd::ReadExReq, 64);
+  right.recvAtomic(&read);
+  EXPECT_EQ(*read.getPtr<std::uint8_t>(), 3);
+  EXPECT_TRUE(caches(0).copies.empty());
+}
+
+// ---- Media
+
+class Controller : public ResponsePort {
+ public:
+  Controller() : ResponsePort("controller"), end_([this] { end(); }, "end") {}
+  AddrRangeList getAddrRanges() const override { return {}; }
+  bool recvTimingReq(PacketPtr packet) override {
+    if (packet_) {
+      ++refused;
+      return false;
+    }
+    packet_ = packet;
+    event_queue.schedule(end_, curTick() + 30 * kNs);
+    return true;
+  }
+  void recvRespRetry() override {}
+  Tick recvAtomic(PacketPtr /*packet*/) override { return 0; }
+  void recvFunctional(PacketPtr /*packet*/) override {}
+  int refused = 0;
+
+ private:
+  void end() {
+    PacketPtr packet = std::exchange(packet_, nullptr);
+    packet->makeResponse();
+    sendTimingResp(packet);
+    if (refused > 0) sendRetryReq();
+  }
+  PacketPtr packet_ = nullptr;
+  EventFunctionWrapper end_;
+};
+
+TEST_F(Gem5Test, AMediumIsAControllerOfGem5) {
+  open(spec(kOneHost));
+  CxlMediumParams params;
+  params.fabric = fabric_.get();
+  params.system = &system_;
+  cxl::Medium medium(params);
+  Controller controller;
+  dynamic_cast<RequestPort&>(medium.getPort("mem_side", 0)).bind(controller);
+  add("host");
+  medium.init();
+  fabric_->startup();
+  caches().send(MemCmd::ReadReq, 0);
+  event_queue.run(1'000 * kNs);
+  ASSERT_EQ(caches().answers.size(), 1U);
+  EXPECT_EQ(caches().answers[0].at, kIdle - 45 * kNs + 30 * kNs);
+  // One at a time: of three that come together each waits for the one before.
+  for (const Addr line : {64U, 128U, 192U}) caches().send(MemCmd::ReadReq, line);
+  event_queue.run(2'000 * kNs);
+  ASSERT_EQ(caches().answers.size(), 4U);
+  EXPECT_GT(controller.refused, 0);
+  EXPECT_EQ(caches().answers[2].at - caches().answers[1].at, 30 * kNs);
+  EXPECT_EQ(caches().answers[3].at - caches().answers[2].at, 30 * kNs);
+}
+
+// ---- Drains and checkpoints
+
+TEST_F(Gem5Test, ADrainWaitsForWhatIsUnderWay) {
+  start_one();
+  EXPECT_TRUE(hosts_[0]->begin_drain() && fabric_->begin_drain()) << "nothing is";
+  hosts_[0]->drainResume();
+  fabric_->drainResume();
+  caches().send(MemCmd::WritebackDirty, 0);
+  EXPECT_FALSE(hosts_[0]->begin_drain());
+  EXPECT_FALSE(fabric_->begin_drain());
+  event_queue.run(1'000 * kNs);
+  EXPECT_EQ(hosts_[0]->drainState(), DrainState::Drained);
+  EXPECT_EQ(fabric_->drainState(), DrainState::Drained);
+}
+
+TEST_F(Gem5Test, ARunThatGoesOnBehindACheckpointIsTheOneThatIsRestored) {
+  start_one();
+  caches().send(MemCmd::ReadReq, 0);
+  event_queue.run(5'000 * kNs);
+  CheckpointOut checkpoint;
+  fabric_->begin_drain();
+  fabric_->serialize(checkpoint);
+  fabric_->drainResume();
+  caches().send(MemCmd::ReadReq, 64);
+  event_queue.run(6'000 * kNs);
+  ASSERT_EQ(caches().answers.size(), 2U);
+  EXPECT_EQ(caches().answers[1].at, 5'000 * kNs + kIdle);
+}
+
+// ---- Measures
+
+TEST_F(Gem5Test, StatisticsAreOfTheTimeSinceTheirReset) {
+  CxlFabricParams params = spec(kOneHost);
+  params.measures = {"per_memory.mem.reads"};
+  open(params);
+  add("host");
+  fabric_->resetStats();  // as gem5 does before anything has begun
+  fabric_->startup();
+  for (const Addr line : {0U, 64U}) {
+    caches().send(MemCmd::ReadReq, line);
+    event_queue.run(curTick() + 1'000 * kNs);
+  }
+  fabric_->preDumpStats();
+  EXPECT_EQ(*statistics::scalars["per_memory_mem_reads"], 2.0);
+  EXPECT_EQ(*statistics::scalars["reads"], 2.0);
+  EXPECT_EQ(*statistics::scalars["read_latency"], 2.0 * kIdle);
+  hosts_[0]->resetStats();
+  fabric_->resetStats();
+  caches().send(MemCmd::ReadReq, 128);
+  event_queue.run(curTick() + 1'000 * kNs);
+  fabric_->preDumpStats();
+  EXPECT_EQ(*statistics::scalars["per_memory_mem_reads"], 1.0);
+  EXPECT_EQ(*statistics::scalars["reads"], 1.0);
+  ASSERT_EQ(exit_callbacks.size(), 1U);
+  exit_callbacks[0]();
+  EXPECT_NE(simout.files["cxl.json"].text().find("per_memory"), std::string::npos);
+}
+
+// ---- Mistakes
+
+TEST_F(Gem5Test, WhatIsWrongIsSaidBeforeTheFirstTick) {
+  CxlFabricParams params;
+  params.name = "system.fabric";
+  params.spec = "/nowhere.json";
+  EXPECT_EQ(refused([&] { open(params); }),
+            "system.fabric: spec: \"/nowhere.json\" cannot be read; `cxloom resolve SYSTEM.yaml` prints what "
+            "goes there.");
+  params = spec(R"({"devices": {"host": {"kind": "hots"}}})");
+  EXPECT_NE(refused([&] { open(params); }).find("hots"), std::string::npos);
+  sim_clock::Frequency = 1'000'000'000;
+  EXPECT_NE(refused([&] { open(spec(kOneHost)); }).find("a tick must be a picosecond"), std::string::npos);
+}
+
+TEST_F(Gem5Test, AHostThatCannotBeServedIsRefused) {
+  open(spec(kOneHost));
+  EXPECT_NE(refused([&] { add("hots"); }).find("hots"), std::string::npos);
+  add("host");
+  EXPECT_NE(refused([&] { add("host"); }).find("two hosts are \"host\""), std::string::npos);
+}
+
+TEST_F(Gem5Test, LinesOfAnotherSizeAreRefused) {
+  open(spec(kOneHost));
+  system_.line_bytes = 128;
+  EXPECT_NE(refused([&] { add("host"); }).find("have 64 bytes, those of this system 128"), std::string::npos);
+}
+
+TEST_F(Gem5Test, AMemoryThatTheMapDoesNotHaveIsRefused) {
+  std::string small = kOneHost;
+  small.replace(small.find("64KiB"), 5, "32KiB");
+  open(spec(small));
+  EXPECT_NE(refused([&] { add("host"); }).find("the memory of \"host\""), std::string::npos);
+}
+
+TEST_F(Gem5Test, AHostWithAWorkloadIsRefused) {
+  std::string busy = kOneHost;
+  busy.replace(busy.rfind('}'), 1, R"(, "workload": {"host": {"pattern": "random", "footprint": "4KiB", "requests": 10}}})");
+  open(spec(busy));
+  EXPECT_NE(refused([&] { add("host"); }).find("workload"), std::string::npos);
+}
+
+TEST_F(Gem5Test, SharedCopiesAreForHostsThatAreSnooped) {
+  open(spec(kOneHost));
+  EXPECT_NE(refused([&] { add("host", true); }).find("nobody snoops"), std::string::npos);
+}
+
+}  // namespace

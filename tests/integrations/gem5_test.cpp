@@ -284,7 +284,7 @@ TEST_F(Gem5Test, ALineGoesFromOneHostToTheOtherWithItsBytes) {
   event_queue.run(6'000 * kNs);
   ASSERT_EQ(caches(1).answers.size(), 1U);
   EXPECT_EQ(caches(1).last_value(), 7);
-  EXPECT_EQ(*statistics::scalars["dirty_snoops"], 0.0) << "of the other host";
+  EXPECT_EQ(*statistics::scalars["dirtySnoops"], 0.0) << "of the other host";
 }
 
 TEST_F(Gem5Test, CachesAboveKnowThatARequestWaitsBelow) {
@@ -460,7 +460,7 @@ TEST_F(Gem5Test, StatisticsAreOfTheTimeSinceTheirReset) {
   fabric_->preDumpStats();
   EXPECT_EQ(*statistics::scalars["per_memory_mem_reads"], 2.0);
   EXPECT_EQ(*statistics::scalars["reads"], 2.0);
-  EXPECT_EQ(*statistics::scalars["read_latency"], 2.0 * kIdle);
+  EXPECT_EQ(*statistics::scalars["readLatency"], 2.0 * kIdle);
   hosts_[0]->resetStats();
   fabric_->resetStats();
   caches().send(MemCmd::ReadReq, 128);

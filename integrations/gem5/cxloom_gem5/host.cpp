@@ -13,15 +13,15 @@ Host::Stats::Stats(Host& host, const std::vector<std::string>& segments)
       ADD_STAT(writes, statistics::units::Count::get(), "Writes and write-backs that were answered"),
       ADD_STAT(evictions, statistics::units::Count::get(), "Notices of clean copies that left"),
       ADD_STAT(snoops, statistics::units::Count::get(), "Lines that were taken from the caches"),
-      ADD_STAT(dirty_snoops, statistics::units::Count::get(), "Of these, those that had been written"),
-      ADD_STAT(read_latency, statistics::units::Tick::get(), "Time of the reads in the path, summed"),
-      ADD_STAT(mean_read_latency,
+      ADD_STAT(dirtySnoops, statistics::units::Count::get(), "Of these, those that had been written"),
+      ADD_STAT(readLatency, statistics::units::Tick::get(), "Time of the reads in the path, summed"),
+      ADD_STAT(meanReadLatency,
                statistics::units::Rate<statistics::units::Tick, statistics::units::Count>::get(),
-               "Mean time of a read in the path", read_latency / reads),
-      ADD_STAT(read_segments, statistics::units::Tick::get(), "Where the time of the reads went, summed") {
-  read_segments.init(segments.size());
-  for (std::size_t i = 0; i < segments.size(); ++i) read_segments.subname(i, segments[i]);
-  read_segments.flags(statistics::nozero);
+               "Mean time of a read in the path", readLatency / reads),
+      ADD_STAT(readSegments, statistics::units::Tick::get(), "Where the time of the reads went, summed") {
+  readSegments.init(segments.size());
+  for (std::size_t i = 0; i < segments.size(); ++i) readSegments.subname(i, segments[i]);
+  readSegments.flags(statistics::nozero);
 }
 
 Host::Host(const CxlHostParams& params)
@@ -154,9 +154,9 @@ void Host::answered(const Answer& answer) {
     ++stats_->writes;
   } else {
     ++stats_->reads;
-    stats_->read_latency += answer.latency;
-    for (std::size_t i = 0; i < stats_->read_segments.size(); ++i)
-      stats_->read_segments[i] += static_cast<double>(answer.segments[i]);
+    stats_->readLatency += answer.latency;
+    for (std::size_t i = 0; i < stats_->readSegments.size(); ++i)
+      stats_->readSegments[i] += static_cast<double>(answer.segments[i]);
   }
   if (answer.held == nullptr) return drained_if_empty();
   let_go(*answer.held);
@@ -219,7 +219,7 @@ void Host::snoop(std::uint64_t number, Addr address, bool to_share) {
     shared_.erase(line);
   }
   if (packet.cacheResponding()) {
-    ++stats_->dirty_snoops;
+    ++stats_->dirtySnoops;
     ++snoops_out_;
     state.release();  // it comes back with the bytes
     return;

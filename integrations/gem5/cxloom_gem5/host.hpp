@@ -71,14 +71,15 @@ class Host : public SimObject {
   struct Stats : public statistics::Group {
     Stats(Host& host, const std::vector<std::string>& segments);
 
+    // Named as statistics of gem5 are: that is how users see them.
     statistics::Scalar reads;
     statistics::Scalar writes;
     statistics::Scalar evictions;
     statistics::Scalar snoops;
-    statistics::Scalar dirty_snoops;
-    statistics::Scalar read_latency;
-    statistics::Formula mean_read_latency;
-    statistics::Vector read_segments;
+    statistics::Scalar dirtySnoops;
+    statistics::Scalar readLatency;
+    statistics::Formula meanReadLatency;
+    statistics::Vector readSegments;
   };
 
   /// Takes a line from the caches at once, for another host that lets no time pass.

@@ -30,7 +30,18 @@ STANDIN = ROOT / "tests" / "integrations" / "standin"
 def test_the_adapter_needs_no_more_than_cpp17(tmp_path: Path, header: str, folder: Path, use: str) -> None:
     source = tmp_path / "use.cpp"
     source.write_text(f'#include "integrations/{header}"\nint main() {{ {use} }}\n')
-    folders = [f"-I{each}" for each in (ROOT, ROOT / "include", folder)]
+    compile_alone(source, folder)
+
+
+@pytest.mark.parametrize(
+    "source", sorted((ROOT / "integrations" / "gem5").rglob("*.cpp")), ids=lambda path: path.name
+)
+def test_the_module_for_gem5_needs_no_more_than_cpp17(source: Path) -> None:
+    compile_alone(source, STANDIN / "gem5")
+
+
+def compile_alone(source: Path, folder: Path) -> None:
+    folders = [f"-I{each}" for each in (ROOT, ROOT / "include", ROOT / "integrations" / "gem5", folder)]
     flags = ["-std=c++17", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
     done = subprocess.run(
         [compiler()[0], *flags, *folders, str(source)], capture_output=True, text=True, check=False

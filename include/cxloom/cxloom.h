@@ -158,8 +158,8 @@ int cxloom_medium_done(cxloom_simulation* simulation, int memory, uint64_t id, i
 /* A cache outside: of a device with `external_cache: true`, whose cache another simulator has. It takes part
  * in the coherence of the system: it asks for lines with cxloom_give, and answers the snoops of their homes.
  * It holds a line as granted, or less; exclusive may become modified without a word, and a line that is not
- * modified may leave without one. With CXLOOM_WRITE_BACK or CXLOOM_CLEAN_EVICT, which are of now, it holds
- * the line no more; an access to the line may follow at once. */
+ * modified may leave without one. From when CXLOOM_WRITE_BACK or CXLOOM_CLEAN_EVICT is given it holds the
+ * line no more, whenever that is ready; an access to the line may follow at once. */
 
 /* Why a line is snooped. */
 #define CXLOOM_TO_INVALIDATE 0 /* nothing stays */

@@ -113,11 +113,13 @@ void ExternalCache::answer_at_once(CacheTransaction& transaction) {
   endpoint().kernel().schedule(at, endpoint().source(), *this, 0, payload_of(transaction));
 }
 
-// A snoop may have taken meanwhile what it was to have.
+// A snoop may have taken meanwhile what it was to have, or be about to: what the outside holds is its own no
+// more.
 void ExternalCache::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   auto& transaction = object_of<CacheTransaction>(payload);
   const bool owns = transaction.waiting.front().kind == AccessKind::kWrite;
-  if (owns && transaction.coherent && granted_.of(transaction.line) != LineState::kClean) {
+  const bool taken = transaction.handed_out || granted_.of(transaction.line) != LineState::kClean;
+  if (owns && transaction.coherent && taken) {
     transaction.doing = Doing::kNothing;
     if (!transaction.handed_out) launch(transaction);  // else behind the snoop
     return client_.go_on();

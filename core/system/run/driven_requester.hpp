@@ -62,7 +62,7 @@ class DrivenRequester final : public EventHandler {
 
   void check(const Access& access);
   void check_line(const Access& access) const;
-  void give_up(const Access& access, Time ready);
+  void give_up(const Access& access);
   void check_anew(const Access& access);
 
   std::string device_;

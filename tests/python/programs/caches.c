@@ -27,6 +27,8 @@ typedef struct {
   host_t* host;
   int line, purpose;
   int64_t due;
+  int taken; /* the copy is given up when the snoop comes, and its data are on their way */
+  line_t copy;
 } snoop_t;
 
 static cxloom_simulation* s;
@@ -68,10 +70,7 @@ static void give(host_t* host, int line, int intent, int under_way) {
                                 64,
                                 intent,
                                 CXLOOM_MAPPED};
-  /* Those that change what it holds are given for now: what it does until then must not matter. */
-  cxloom_access now = access;
-  if (intent == CXLOOM_WRITE_BACK || intent == CXLOOM_CLEAN_EVICT) now.ready = 0;
-  check(cxloom_give(s, host->number, &now) == 0, "an access is refused", line);
+  check(cxloom_give(s, host->number, &access) == 0, "an access is refused", line);
   host->lines[line].under_way = under_way;
   ++given;
 }
@@ -80,7 +79,7 @@ static void step(host_t* host) {
   const int number = (int)draw((uint64_t)line_count);
   line_t* line = &host->lines[number];
   if (line->under_way && line->under_way != kOther) {
-    if (line->state == CXLOOM_MODIFIED || line->state == CXLOOM_EXCLUSIVE)
+    if (line->under_way != kUpgrading && line->state >= CXLOOM_EXCLUSIVE)
       check(0, "owned and asked for", number);
     return;
   }
@@ -101,6 +100,8 @@ static void step(host_t* host) {
     case CXLOOM_EXCLUSIVE:
       if (draw(4) == 0) line->state = CXLOOM_INVALID;
       else if (draw(4) == 0) line->state = CXLOOM_INVALID, give(host, number, CXLOOM_CLEAN_EVICT, kOther);
+      else if (draw(4) == 0 && !line->under_way)
+        give(host, number, CXLOOM_UPGRADE, kUpgrading); /* has it already */
       else line->state = CXLOOM_MODIFIED;
       break;
     default: break;
@@ -140,8 +141,10 @@ static void tell(void* user, const cxloom_answer* answer) {
 }
 
 static void answer_snoop(snoop_t snoop) {
-  line_t* line = &snoop.host->lines[snoop.line];
+  line_t* line = snoop.taken ? &snoop.copy : &snoop.host->lines[snoop.line];
   const int held = line->state;
+  if (snoop.taken)
+    check(snoop.host->lines[snoop.line].state == CXLOOM_INVALID, "granted before a snoop", snoop.line);
   if (held == CXLOOM_MODIFIED) memory[snoop.line] = line->value, ++dirty_snoops;
   const int left = cxloom_snooped(s, snoop.host->number, snoop.id, held);
   check(left >= 0, "the answer to a snoop is refused", snoop.line);
@@ -152,14 +155,22 @@ static void answer_snoop(snoop_t snoop) {
 }
 
 static void snooped(void* user, uint64_t id, uint64_t address, int purpose) {
-  const snoop_t snoop = {id, user, address_line(address), purpose,
-                         cxloom_now(s) + (int64_t)draw((uint64_t)slow + 1)};
+  const snoop_t snoop = {
+      id, user,     address_line(address), purpose, cxloom_now(s) + (int64_t)draw((uint64_t)slow + 1),
+      0,  {0, 0, 0}};
   ++snoops;
   if (slow == 0 || draw(3) == 0) {
     answer_snoop(snoop);
   } else {
     ++late_snoops;
-    waiting[waiting_count++] = snoop;
+    waiting[waiting_count] = snoop;
+    line_t* line = &snoop.host->lines[snoop.line];
+    if (draw(2)) {
+      waiting[waiting_count].taken = 1;
+      waiting[waiting_count].copy = *line;
+      line->state = CXLOOM_INVALID;
+    }
+    ++waiting_count;
   }
 }
 

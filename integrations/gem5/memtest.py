@@ -33,7 +33,7 @@ def options():
     parser.add_argument(
         "--clusters", type=int, default=2, help="clusters of a host, each with a second-level cache; 0: none"
     )
-    parser.add_argument("--lines-of-l1", type=int, default=64, help="lines of a first-level cache")
+    parser.add_argument("--lines-of-l1", type=int, default=16, help="lines of a first-level cache")
     parser.add_argument("--system", default="", help="a system of cxloom, as `cxloom resolve` prints it")
     parser.add_argument(
         "--snoops", default="0ns", help="without a system: mean time between snoops; 0ns: none"
@@ -78,7 +78,7 @@ def host(system, name, args):
     parts = {"buses": [membus], "caches": [], "testers": []}
     parts["host"] = CxlHost(
         device=name,
-        path=system.path,
+        fabric=system.fabric,
         memory=system.memory,
         shares=args.shares,
         cpu_side=membus.mem_side_ports,
@@ -106,9 +106,9 @@ def build(args):
     system.clk_domain = SrcClockDomain(clock="1GHz", voltage_domain=VoltageDomain(voltage="1V"))
     system.memory = CxlMemory(range="16MiB")
     if args.system:
-        system.path = CxlFabric(spec=args.system)
+        system.fabric = CxlFabric(spec=args.system)
     else:
-        system.path = CxlDelay(shortest=args.shortest, longest=args.longest, snoop_interval=args.snoops)
+        system.fabric = CxlDelay(shortest=args.shortest, longest=args.longest, snoop_interval=args.snoops)
     hosts = [host(system, name, args) for name in args.hosts.split(",")]
     system.system_port = hosts[0]["buses"][0].cpu_side_ports
     system.hosts = [parts["host"] for parts in hosts]

@@ -65,15 +65,15 @@ def build(args):
         system.controller.port = system.bus.mem_side_ports
         return Root(full_system=False, system=system)
     system.memory = CxlMemory(range=args.size)
-    system.path = (
+    system.fabric = (
         CxlFabric(spec=args.system) if args.system else CxlDelay(shortest=args.delay, longest=args.delay)
     )
     system.host = CxlHost(
-        device=args.host, path=system.path, memory=system.memory, cpu_side=system.bus.mem_side_ports
+        device=args.host, fabric=system.fabric, memory=system.memory, cpu_side=system.bus.mem_side_ports
     )
     if args.medium:
         system.controller = dram(args.size, True)
-        system.medium = CxlMedium(fabric=system.path, device=args.medium, mem_side=system.controller.port)
+        system.medium = CxlMedium(fabric=system.fabric, device=args.medium, mem_side=system.controller.port)
     return Root(full_system=False, system=system)
 
 

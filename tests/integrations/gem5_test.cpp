@@ -94,9 +94,7 @@ class Caches : public RequestPort {
   void recvReqRetry() override {}
   void recvTimingSnoopReq(PacketPtr packet) override {
     snoops.push_back(packet->getAddr() - kStart);
-    const bool shares = packet->cmd == MemCmd::ReadSharedReq;
-    if (shares && copies.count(snoops.back()) != 0) packet->setHasSharers();
-    const Copy copy = shares ? copies[snoops.back()] : take(packet);
+    const Copy copy = take(packet);
     if (!copy.dirty) return;
     packet->setCacheResponding();
     late_ = std::make_unique<Packet>(*packet);
@@ -153,7 +151,7 @@ class Gem5Test : public testing::Test {
   cxl::Host& add(const std::string& device, bool shares = false) {
     CxlHostParams params;
     params.name = "system." + device;
-    params.path = fabric_.get();
+    params.fabric = fabric_.get();
     params.memory = memory_.get();
     params.system = &system_;
     params.device = device;
@@ -252,7 +250,7 @@ TEST_F(Gem5Test, ADelayIsAPathToo) {
   params.shortest = params.longest = 50 * kNs;
   cxl::Delay delay(params);
   CxlHostParams host_params;
-  host_params.path = &delay;
+  host_params.fabric = &delay;
   host_params.memory = memory_.get();
   host_params.system = &system_;
   cxl::Host host(host_params);
@@ -510,7 +508,8 @@ TEST_F(Gem5Test, AMemoryThatTheMapDoesNotHaveIsRefused) {
 
 TEST_F(Gem5Test, AHostWithAWorkloadIsRefused) {
   std::string busy = kOneHost;
-  busy.replace(busy.rfind('}'), 1, R"(, "workload": {"host": {"pattern": "random", "footprint": "4KiB", "requests": 10}}})");
+  busy.replace(busy.rfind('}'), 1,
+               R"(, "workload": {"host": {"pattern": "random", "footprint": "4KiB", "requests": 10}}})");
   open(spec(busy));
   EXPECT_NE(refused([&] { add("host"); }).find("workload"), std::string::npos);
 }

@@ -63,7 +63,7 @@ class CxlHost(SimObject):
     cxx_header = "cxloom_gem5/host.hpp"
     cxx_class = "gem5::cxl::Host"
 
-    path = Param.CxlPath(Parent.any, "What lies between this host and the memory")
+    fabric = Param.CxlPath(Parent.any, "What lies between this host and the memory")
     memory = Param.CxlMemory(Parent.any, "The bytes of the memory")
     system = Param.System(Parent.any, "The system that this host is of")
     device = Param.String("host", "The host's name in the spec; it has no workload there")

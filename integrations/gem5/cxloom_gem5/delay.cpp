@@ -34,7 +34,7 @@ Path::Seat Delay::seat(Host& host) {
 }
 
 void Delay::give(unsigned host, const Access& access) {
-  if (snoop_interval_ != 0) {
+  if (snoop_interval_ != 0 && access.intent == Intent::kOwn) {
     last_.emplace_back(host, line_of(access.address));
     if (last_.size() > snooped_lines_) last_.pop_front();
     schedule_snoop();

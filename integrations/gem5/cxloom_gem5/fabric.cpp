@@ -119,7 +119,7 @@ void Fabric::join(Member& member) {
   cxloom_simulation* const simulation = simulation_.get();
   member.device = cxloom_device(simulation, member.host->device().c_str());
   if (member.device < 0) fail("the host \"" + member.host->device() + '"');
-  const cxloom_tell tell = [](void* user, const cxloom_answer* answer) {
+  const cxloom_tell answered = [](void* user, const cxloom_answer* answer) {
     const Member& at = *static_cast<Member*>(user);
     Fabric& fabric = *at.fabric;
     fatal_if(answer->failed, "%s: memory has answered \"%s\" without data.", fabric.name(),
@@ -132,7 +132,7 @@ void Fabric::join(Member& member) {
                        static_cast<Tick>(answer->latency), answer->segments,
                        answer->granted == CXLOOM_SHARED});
   };
-  if (cxloom_answers(simulation, member.device, tell, &member) != 0)
+  if (cxloom_answers(simulation, member.device, answered, &member) != 0)
     fail("the host \"" + member.host->device() + '"');
   const cxloom_snoop snoop = [](void* user, std::uint64_t id, std::uint64_t address, int purpose) {
     static_cast<Member*>(user)->host->snoop(id, address, purpose != CXLOOM_TO_INVALIDATE);
@@ -163,10 +163,13 @@ void Fabric::startup() {
   wake();
 }
 
+// Answers and snoops go into the caches here and nowhere else: not from within a packet that a bus is about
+// to deliver. So what is given is for a time that the system has not come to, and answers of caches wait for
+// here.
 void Fabric::pass_time() {
-  if (time_passes_) return;
   time_passes_ = true;
   if (cxloom_run_until(simulation_.get(), time_there(curTick())) < 0) fail("the system");
+  for (const SnoopAnswer& answer : std::exchange(snoop_answers_, {})) tell(answer);
   time_passes_ = false;
 }
 
@@ -175,7 +178,9 @@ void Fabric::wake() {
   if (time_passes_) return;
   const std::int64_t next = cxloom_next_call(simulation_.get());
   if (next < 0) fail("the system");
-  if (next != INT64_MAX) {
+  if (!snoop_answers_.empty()) {
+    reschedule(wake_event_, curTick(), true);
+  } else if (next != INT64_MAX) {
     reschedule(wake_event_, std::max(curTick(), time_here(next)), true);
   } else if (wake_event_.scheduled()) {
     deschedule(wake_event_);
@@ -187,11 +192,10 @@ void Fabric::wake() {
 
 void Fabric::give(unsigned host, const Access& access) {
   const Member& member = *members_[host];
-  pass_time();
   cxloom_access given{};
   given.address = access.address;
   given.tag = tag_of(access);
-  given.ready = access.ready > curTick() ? time_there(access.ready) : 0;
+  given.ready = time_there(access.ready);
   given.bytes = access.bytes;
   given.intent = intent_of(access, member.coherent);
   given.memory = CXLOOM_MAPPED;
@@ -202,14 +206,18 @@ void Fabric::give(unsigned host, const Access& access) {
 }
 
 void Fabric::snooped(unsigned host, std::uint64_t number, Snooped held) {
-  const Member& member = *members_[host];
-  pass_time();
-  const int state = held == Snooped::kDirty   ? CXLOOM_MODIFIED
-                    : held == Snooped::kClean ? CXLOOM_SHARED
-                                              : CXLOOM_INVALID;
-  if (cxloom_snooped(simulation_.get(), member.device, number, state) < 0)
+  if (time_passes_) return tell({host, number, held});
+  snoop_answers_.push_back({host, number, held});
+  reschedule(wake_event_, curTick(), true);
+}
+
+void Fabric::tell(const SnoopAnswer& answer) {
+  const Member& member = *members_[answer.host];
+  const int state = answer.held == Snooped::kDirty   ? CXLOOM_MODIFIED
+                    : answer.held == Snooped::kClean ? CXLOOM_SHARED
+                                                     : CXLOOM_INVALID;
+  if (cxloom_snooped(simulation_.get(), member.device, answer.number, state) < 0)
     fail("a snoop of \"" + member.host->device() + '"');
-  wake();
 }
 
 Tick Fabric::estimate(unsigned host, const Access& access) {
@@ -249,8 +257,8 @@ void Fabric::join(Medium& medium) {
 }
 
 void Fabric::stored(int memory, std::uint64_t id) {
-  pass_time();
-  if (cxloom_medium_done(simulation_.get(), memory, id, 0) != 0) fail("an access of a medium");
+  if (cxloom_medium_done(simulation_.get(), memory, id, time_there(curTick())) != 0)
+    fail("an access of a medium");
   wake();
 }
 

@@ -51,6 +51,11 @@ class Fabric : public Path {
     int device;
     bool coherent;
   };
+  struct SnoopAnswer {
+    unsigned host;
+    std::uint64_t number;
+    Snooped held;
+  };
   struct Close {
     void operator()(cxloom_simulation* simulation) const;
   };
@@ -63,6 +68,7 @@ class Fabric : public Path {
   void join(Member& member);
   void join(Medium& medium);
   void check_addresses(const Member& member);
+  void tell(const SnoopAnswer& answer);
   void pass_time();
   void wake();
   void new_window();
@@ -79,7 +85,8 @@ class Fabric : public Path {
   std::unique_ptr<cxloom_simulation, Close> simulation_;
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<Medium*> media_;
-  Tick base_ = 0;  // when the system began
+  std::vector<SnoopAnswer> snoop_answers_;  // that came while no time passed
+  Tick base_ = 0;                           // when the system began
   bool started_ = false;
   bool time_passes_ = false;     // answers and snoops are being told
   std::uint64_t under_way_ = 0;  // accesses without their answers

@@ -27,14 +27,14 @@ Host::Stats::Stats(Host& host, const std::vector<std::string>& segments)
 Host::Host(const CxlHostParams& params)
     : SimObject(params),
       cpu_side_(name() + ".cpu_side", *this),
-      path_(*params.path),
+      path_(*params.fabric),
       memory_(*params.memory),
       device_(params.device),
       offset_(params.offset),
       shares_(params.shares),
       requestor_(params.system->getRequestorId(this)),
       line_bytes_(params.system->cacheLineSize()),
-      stats_(std::make_unique<Stats>(*this, params.path->segments())) {}
+      stats_(std::make_unique<Stats>(*this, params.fabric->segments())) {}
 
 void Host::init() {
   SimObject::init();
@@ -81,14 +81,12 @@ std::optional<Intent> Host::intent_of_eviction(const Packet& packet) {
   if (!seat_.coherent) return dirty ? std::optional(Intent::kWrite) : std::nullopt;
   const Addr line = line_of(packet);
   const bool copies = packet.isBlockCached() || packet.hasSharers() || packet.cmd == MemCmd::WriteClean;
-  const bool modified = dirty && shared_.count(line) == 0;
   if (copies) {
-    if (modified) written_early_.insert(line);
+    if (dirty) written_early_.insert(line);
     return std::nullopt;
   }
-  shared_.erase(line);
   const bool early = written_early_.erase(line) > 0;
-  return modified || early ? Intent::kWriteBack : Intent::kCleanEvict;
+  return dirty || early ? Intent::kWriteBack : Intent::kCleanEvict;
 }
 
 void Host::give(const Access& access) {
@@ -161,21 +159,11 @@ void Host::answered(const Answer& answer) {
   if (answer.held == nullptr) return drained_if_empty();
   let_go(*answer.held);
   PacketPtr packet = answer.held->release();
-  note_granted(line_of(*packet), answer);
   if (!packet->isResponse()) memory_.access(packet);
   if (answer.shared && !packet->hasSharers()) packet->setHasSharers();
   DPRINTF(CxlHost, "answer %s\n", packet->print());
   answers_.push_back(packet);
   if (!waits_for_retry_) send_answers();
-}
-
-void Host::note_granted(Addr line, const Answer& answer) {
-  if (!shares_) return;
-  if (answer.shared) {
-    shared_.insert(line);
-  } else if (answer.intent != Intent::kCurrent) {
-    shared_.erase(line);
-  }
 }
 
 void Host::send_answers() {
@@ -195,46 +183,39 @@ void Host::send_answers() {
 void Host::snoop(std::uint64_t number, Addr address, bool to_share) {
   const Addr line = address - offset_ + memory_.start();
   // Caches lose their copies at once, and give the bytes of a dirty one: this and no other request does both.
-  // A copy that may stay could be written without a word if the bus above is the point of coherency.
-  const bool shares = to_share && shares_;
-  Packet packet(std::make_shared<Request>(line, line_bytes_, 0, requestor_),
-                shares ? MemCmd::ReadSharedReq : MemCmd::ReadExReq, line_bytes_);
+  // None stays where one might: a cache that keeps a dirty line as its owner takes it back from all of gem5
+  // in no time, and not from other hosts.
+  Packet packet(std::make_shared<Request>(line, line_bytes_, 0, requestor_), MemCmd::ReadExReq, line_bytes_);
   packet.setExpressSnoop();
-  const bool modified = shared_.count(line) == 0;
-  const bool early = written_early_.erase(line) > 0;
-  auto state = std::make_unique<SnoopOut>(number, modified ? Snooped::kDirty
-                                                  : shares ? Snooped::kClean
-                                                           : Snooped::kNothing);
-  packet.senderState = state.get();
+  auto number_of = std::make_unique<SnoopNumber>(number);
+  packet.senderState = number_of.get();
   // Requests of the line that wait here come after this snoop.
   const auto [first, last] = held_.equal_range(line);
   for (auto it = first; it != last; ++it) it->second->snoop(packet, order_++);
   cpu_side_.sendTimingSnoopReq(&packet);
   DPRINTF(CxlHost, "snoop %s: %s\n", packet.print(), packet.cacheResponding() ? "dirty" : "not dirty");
   ++stats_->snoops;
-  const bool stays = shares && (packet.cacheResponding() || packet.hasSharers());
-  if (stays) {
-    shared_.insert(line);
-  } else {
-    shared_.erase(line);
-  }
+  const bool early = written_early_.erase(line) > 0;
   if (packet.cacheResponding()) {
     ++stats_->dirtySnoops;
     ++snoops_out_;
-    state.release();  // it comes back with the bytes
+    number_of.release();  // it comes back with the bytes
     return;
   }
-  path_.snooped(seat_.number, number, early ? Snooped::kDirty : stays ? Snooped::kClean : Snooped::kNothing);
+  // As if a copy stayed, others get the line to share, and this host, too, when it asks again.
+  path_.snooped(seat_.number, number,
+                early                 ? Snooped::kDirty
+                : to_share && shares_ ? Snooped::kClean
+                                      : Snooped::kNothing);
 }
 
 bool Host::snoop_answer(PacketPtr packet) {
   DPRINTF(CxlHost, "snoop answered %s\n", packet->print());
   const std::unique_ptr<Packet> answer(packet);
   const std::unique_ptr<Packet::SenderState> state(packet->popSenderState());
-  const auto& out = static_cast<const SnoopOut&>(*state);
   write(*packet);
   --snoops_out_;
-  path_.snooped(seat_.number, out.number, out.answer);
+  path_.snooped(seat_.number, static_cast<const SnoopNumber&>(*state).number, Snooped::kDirty);
   drained_if_empty();
   return true;
 }

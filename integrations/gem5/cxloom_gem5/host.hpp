@@ -61,11 +61,10 @@ class Host : public SimObject {
     Host& host_;
   };
 
-  /// A snoop whose bytes are on their way from a cache, and what the home is told when they are here.
-  struct SnoopOut : public Packet::SenderState {
-    SnoopOut(std::uint64_t its_number, Snooped its_answer) : number(its_number), answer(its_answer) {}
+  /// The number of a snoop whose dirty bytes are on their way.
+  struct SnoopNumber : public Packet::SenderState {
+    explicit SnoopNumber(std::uint64_t its_number) : number(its_number) {}
     const std::uint64_t number;
-    const Snooped answer;
   };
 
   struct Stats : public statistics::Group {
@@ -98,7 +97,6 @@ class Host : public SimObject {
   void give(const Access& access);
   HeldRequest& hold(PacketPtr packet, Tick ready);
   void let_go(HeldRequest& held);
-  void note_granted(Addr line, const Answer& answer);
   Addr line_of(const Packet& packet) const { return packet.getBlockAddr(line_bytes_); }
   Addr address_of(Addr address) const { return address - memory_.start() + offset_; }
 
@@ -119,11 +117,8 @@ class Host : public SimObject {
   bool waits_for_retry_ = false;
   unsigned unanswered_ = 0;  // accesses at the path
   unsigned snoops_out_ = 0;
-  // What the home of a line and the caches know otherwise. Bytes of the first have come while copies stay:
-  // for its home this host goes on to have it modified. A cache may call one of the second dirty, and memory
-  // has its bytes.
+  // Lines whose bytes have come while copies stay: for its home this host goes on to have them modified.
   std::unordered_set<Addr> written_early_;
-  std::unordered_set<Addr> shared_;
   std::unique_ptr<Packet> ended_;  // its sender still reads a packet without answer when `request` returns
   std::unique_ptr<Stats> stats_;
 };

@@ -544,7 +544,7 @@ struct CxlFabricParams : CxlPathParams {
 };
 using CxlMemoryParams = memory::AbstractMemory::Params;
 struct CxlHostParams : SimObjectParams {
-  cxl::Path* path = nullptr;
+  cxl::Path* fabric = nullptr;
   cxl::BackingMemory* memory = nullptr;
   System* system = nullptr;
   std::string device = "host";

@@ -36,7 +36,9 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
 
 
-MAKEABLE = set(re.findall(r"^([a-z][a-z0-9-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+MAKEABLE = set(
+    re.findall(r"^([a-z][a-z0-9-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+)
 
 
 @pytest.mark.parametrize("text", blocks("spec.md", "yaml"))
@@ -98,7 +100,9 @@ def dead_names(file: Path, page: str) -> Iterator[str]:
         if not other.exists() or (anchor and anchor not in anchors(other.read_text(encoding="utf-8"))):
             yield target
     shell = "\n".join(re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
-    for goals in re.findall(r"`make ([a-z0-9 -]+)", page) + re.findall(r"^make ([a-z0-9 -]+)", shell, re.MULTILINE):
+    for goals in re.findall(r"`make ([a-z0-9 -]+)", page) + re.findall(
+        r"^make ([a-z0-9 -]+)", shell, re.MULTILINE
+    ):
         yield from (f"make {goal}" for goal in goals.split() if goal not in MAKEABLE)
     for name in re.findall(r"`([a-z][a-z0-9_]*\.(?:py|cpp|hpp))`", page):
         if not any(files_named(name)):

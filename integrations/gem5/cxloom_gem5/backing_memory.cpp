@@ -1,1 +1,1 @@
-#include "cxloom_gem5/backing_memory.hpp"
+#include "backing_memory.hpp"

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "mem/abstract_mem.hh"
-#include "params/CxlMemory.hh"
+#include <mem/abstract_mem.hh>
+#include <params/CxlMemory.hh>
 
 namespace gem5::cxl {
 

@@ -1,9 +1,9 @@
-#include "cxloom_gem5/delay.hpp"
+#include "delay.hpp"
 
 #include <algorithm>
 
-#include "base/logging.hh"
-#include "cxloom_gem5/host.hpp"
+#include <base/logging.hh>
+#include "host.hpp"
 
 namespace gem5::cxl {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "cxloom_gem5/path.hpp"
-#include "params/CxlDelay.hh"
+#include <params/CxlDelay.hh>
+#include "path.hpp"
 
 namespace gem5::cxl {
 

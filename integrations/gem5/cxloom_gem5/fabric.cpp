@@ -1,4 +1,4 @@
-#include "cxloom_gem5/fabric.hpp"
+#include "fabric.hpp"
 
 #include <cxloom/cxloom.h>
 
@@ -8,11 +8,11 @@
 #include <sstream>
 #include <utility>
 
-#include "base/logging.hh"
-#include "base/output.hh"
-#include "cxloom_gem5/host.hpp"
-#include "cxloom_gem5/medium.hpp"
-#include "sim/core.hh"
+#include <base/logging.hh>
+#include <base/output.hh>
+#include <sim/core.hh>
+#include "host.hpp"
+#include "medium.hpp"
 
 namespace gem5::cxl {
 

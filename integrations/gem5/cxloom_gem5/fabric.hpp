@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/statistics.hh"
-#include "cxloom_gem5/path.hpp"
-#include "params/CxlFabric.hh"
-#include "sim/eventq.hh"
+#include <base/statistics.hh>
+#include <params/CxlFabric.hh>
+#include <sim/eventq.hh>
+#include "path.hpp"
 
 struct cxloom_simulation;
 

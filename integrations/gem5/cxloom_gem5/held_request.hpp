@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "mem/cache/mshr.hh"
-#include "mem/packet.hh"
+#include <mem/cache/mshr.hh>
+#include <mem/packet.hh>
 
 namespace gem5::cxl {
 

@@ -1,9 +1,9 @@
-#include "cxloom_gem5/host.hpp"
+#include "host.hpp"
 
-#include "base/logging.hh"
-#include "base/trace.hh"
-#include "debug/CxlHost.hh"
-#include "sim/system.hh"
+#include <base/logging.hh>
+#include <base/trace.hh>
+#include <debug/CxlHost.hh>
+#include <sim/system.hh>
 
 namespace gem5::cxl {
 

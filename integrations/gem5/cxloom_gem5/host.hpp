@@ -10,13 +10,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/statistics.hh"
-#include "cxloom_gem5/backing_memory.hpp"
-#include "cxloom_gem5/held_request.hpp"
-#include "cxloom_gem5/path.hpp"
-#include "mem/port.hh"
-#include "params/CxlHost.hh"
-#include "sim/sim_object.hh"
+#include <base/statistics.hh>
+#include <mem/port.hh>
+#include <params/CxlHost.hh>
+#include <sim/sim_object.hh>
+#include "backing_memory.hpp"
+#include "held_request.hpp"
+#include "path.hpp"
 
 namespace gem5::cxl {
 

@@ -1,9 +1,9 @@
-#include "cxloom_gem5/medium.hpp"
+#include "medium.hpp"
 
 #include <memory>
 
-#include "base/logging.hh"
-#include "sim/system.hh"
+#include <base/logging.hh>
+#include <sim/system.hh>
 
 namespace gem5::cxl {
 

@@ -5,10 +5,10 @@
 #include <deque>
 #include <string>
 
-#include "cxloom_gem5/fabric.hpp"
-#include "mem/port.hh"
-#include "params/CxlMedium.hh"
-#include "sim/sim_object.hh"
+#include <mem/port.hh>
+#include <params/CxlMedium.hh>
+#include <sim/sim_object.hh>
+#include "fabric.hpp"
 
 namespace gem5::cxl {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/types.hh"
-#include "params/CxlPath.hh"
-#include "sim/sim_object.hh"
+#include <base/types.hh>
+#include <params/CxlPath.hh>
+#include <sim/sim_object.hh>
 
 namespace gem5::cxl {
 

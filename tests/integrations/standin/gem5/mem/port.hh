@@ -1,1 +1,1 @@
-#include "standin.hpp"
+#include "packets.hpp"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from exec_support import memory_program  # once their folder is known
+from forked import forked
 from points_here import PointsHere
 from validation.examples import examples
 
@@ -96,14 +96,7 @@ def subprocess_cxloom() -> Callable[..., Outcome]:
     """Runs the command as a process of its own."""
 
     def call(*arguments: object, cwd: Path | None = None) -> Outcome:
-        done = subprocess.run(
-            [sys.executable, "-m", "cxloom", *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            cwd=cwd,
-            check=False,
-        )
+        done = forked(*arguments, cwd=cwd)
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return call

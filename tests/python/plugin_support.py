@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from compiled import once, version_of
+from forked import forked
 
 import cxloom
 
@@ -40,9 +40,7 @@ def built(source: Path) -> Path:
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The command, as a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "cxloom", *arguments], capture_output=True, text=True, check=False
-    )
+    return forked(*arguments)
 
 
 def results_of(spec: Path, library: Path, *settings: str) -> dict[str, Any]:

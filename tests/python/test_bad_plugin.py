@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from compiled import once, version_of
+from forked import forked
 
 import cxloom
 from cxloom import InputError, _core
@@ -47,10 +48,7 @@ def library(unlinked: Path) -> Path:
 
 def components(library: Path | str, how: str = "", twice: bool = False) -> subprocess.CompletedProcess[str]:
     plugins = ["--plugin", str(library)] * (2 if twice else 1)
-    command = [sys.executable, "-m", "cxloom", "components", "idle", *plugins]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, env={"BAD_PLUGIN": how}, timeout=20
-    )
+    return forked("components", "idle", *plugins, env={"BAD_PLUGIN": how})
 
 
 def refused(library: Path | str, how: str = "", twice: bool = False) -> str:
@@ -141,16 +139,8 @@ def test_one_that_throws_at_work_is_named(
     library: Path, tmp_path: Path, way: str, media: str, how: str, says: str
 ) -> None:
     (tmp_path / "spec.yaml").write_text(WORKING.replace("WAY", way).replace("MEDIA", media))
-    command = [sys.executable, "-m", "cxloom", "run", "spec.yaml", "--plugin", str(library), "--json"]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"BAD_PLUGIN": how},
-        cwd=tmp_path,
-        timeout=20,
-    )
+    command = ["run", "spec.yaml", "--plugin", library, "--json"]
+    done = forked(*command, env={"BAD_PLUGIN": how}, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert done.stderr == f"unfinished: {says.replace('LIB', f'the plug-in {library}')}\n"
     result = json.loads(done.stdout)
@@ -182,11 +172,8 @@ def test_a_tiering_policy_that_asks_for_what_is_not_there_is_named(
     )
     text = text.replace("footprint: 1MiB", "footprint: 1MiB, addresses: first-touch, tiering: lost")
     (tmp_path / "spec.yaml").write_text(text)
-    command = [sys.executable, "-m", "cxloom", "run", "spec.yaml", "--plugin", str(library), "--json"]
-    environment = {"BAD_PLUGIN": how}
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path, timeout=20
-    )
+    command = ["run", "spec.yaml", "--plugin", library, "--json"]
+    done = forked(*command, env={"BAD_PLUGIN": how}, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     says = f"the tiering of 'host' (kind 'lost' of the plug-in {library}) threw during the run: {thrown}"
     assert done.stderr == f"unfinished: {says}\n"
@@ -207,16 +194,8 @@ def test_one_that_throws_when_the_time_is_over_is_named(
         text.replace("way]}", "way], bandwidth: 8GB/s}") + "outputs: {requests: true}\n"
     )
     limits = ["--max-time", "10us", "--out", "out"]
-    command = [sys.executable, "-m", "cxloom", "run", "spec.yaml", "--plugin", str(library), *limits]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"BAD_PLUGIN": how},
-        cwd=tmp_path,
-        timeout=60,
-    )
+    command = ["run", "spec.yaml", "--plugin", library, *limits]
+    done = forked(*command, env={"BAD_PLUGIN": how}, cwd=tmp_path)
     says = f"the media of 'mem' (kind 'restless' of the plug-in {library}) threw during the run: {thrown}"
     assert done.returncode == 1, done.stderr
     assert done.stderr == f"unfinished: {says}\n"
@@ -400,10 +379,8 @@ def test_a_plugin_that_ends_the_program_costs_a_sweep_its_points_alone(library: 
     spec = tmp_path / "spec.yaml"
     spec.write_text(SWEPT)
     sets = ("--set=devices.mem.media=fatal,fixed,lazy,restless", "--seeds=2")
-    command = [sys.executable, "-m", "cxloom", "sweep", str(spec), *sets, "--out", str(tmp_path / "out")]
-    done = subprocess.run(
-        [*command, "--plugin", str(library), "--json"], capture_output=True, text=True, check=False
-    )
+    command = ["sweep", spec, *sets, "--out", tmp_path / "out"]
+    done = forked(*command, "--plugin", library, "--json")
     assert done.returncode == 1, done.stderr
     rows = json.loads(done.stdout)["points"]
     assert [row["status"] for row in rows] == [
@@ -414,9 +391,7 @@ def test_a_plugin_that_ends_the_program_costs_a_sweep_its_points_alone(library: 
     # Another build of the plug-in is another program: nothing that is there is its.
     other = tmp_path / library.name
     other.write_bytes(library.read_bytes() + b"\0")
-    again = subprocess.run(
-        [*command, "--plugin", str(other), "--quiet"], capture_output=True, text=True, check=False
-    )
+    again = forked(*command, "--plugin", other, "--quiet")
     assert again.returncode == 1
     assert again.stderr == ""
     assert len(list((tmp_path / "out" / "points").iterdir())) == 16

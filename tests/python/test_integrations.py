@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forked import forked
 from plugin_support import compiler
 
 ROOT = Path(__file__).parents[2]
@@ -53,8 +53,7 @@ def adapter(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def run(folder: Path, plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cxloom", "run", str(folder / "spec.yaml"), "--plugin", str(plugin)]
-    return subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, cwd="/")
+    return forked("run", folder / "spec.yaml", "--plugin", plugin, *arguments, cwd=Path("/"))
 
 
 def test_a_run_uses_the_library(adapter: tuple[str, Path], tmp_path: Path) -> None:
@@ -83,7 +82,6 @@ def test_a_missing_configuration_is_refused(adapter: tuple[str, Path], tmp_path:
 def test_without_the_plugin_there_is_no_trace_of_it(adapter: tuple[str, Path], tmp_path: Path) -> None:
     kind, _ = adapter
     (tmp_path / "spec.yaml").write_text(SPEC.format(kind=kind))
-    command = [sys.executable, "-m", "cxloom", "check", str(tmp_path / "spec.yaml")]
-    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    refused = forked("check", tmp_path / "spec.yaml")
     assert refused.returncode == 2
     assert f"unknown media kind '{kind}'" in refused.stderr

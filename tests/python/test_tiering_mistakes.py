@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import forked
 from plugin_support import built
 
 SPEC = """\
@@ -179,8 +178,7 @@ def test_a_placement_of_a_plugin_that_goes_astray(
         text += "  other: {pattern: random, requests: 100, footprint: 4KiB, addresses: first-touch}\n"
     spec = tmp_path / "spec.yaml"
     spec.write_text(text)
-    command = [sys.executable, "-m", "cxloom", "run", str(spec), "--plugin", str(astray)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = forked("run", str(spec), "--plugin", str(astray))
     assert done.returncode == 2, done.stdout + done.stderr
     line = text[: text.index("addresses:")].count("\n") + 1
     assert re.search(rf"spec\.yaml:{line}(:\d+)?: workload\.host\.addresses: ", done.stderr), done.stderr
@@ -195,8 +193,7 @@ def test_a_placement_that_goes_astray_while_a_trace_is_played(astray: Path, tmp_
     text = SPEC.replace("first-touch", "{kind: astray, node: 2, from: 5}").replace("footprint: 64KiB", "")
     text = text.replace("pattern: random", f"trace: {tmp_path / 'trace.txt'}").replace("requests: 100", "")
     (tmp_path / "spec.yaml").write_text(text)
-    command = [sys.executable, "-m", "cxloom", "run", str(tmp_path / "spec.yaml"), "--plugin", str(astray)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = forked("run", str(tmp_path / "spec.yaml"), "--plugin", str(astray))
     assert done.returncode == 2, done.stdout + done.stderr
     assert re.search(r"spec\.yaml:14(:\d+)?: workload\.host\.addresses: ", done.stderr), done.stderr
     assert "page 5 of the program into a node that is not there" in done.stderr

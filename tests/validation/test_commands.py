@@ -10,15 +10,14 @@ from __future__ import annotations
 import functools
 import json
 import os
-import resource
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from forked import forked
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from validation.featured_systems import TRACE, TRACE_TEXT, featured
 from validation.judged import (
@@ -69,19 +68,7 @@ def drawn() -> list[Spec]:
 
 def cxloom(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, with a bound on its time: also of what waits without an end."""
-
-    def bounded() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-
-    return subprocess.run(
-        [sys.executable, "-m", "cxloom", *words],
-        capture_output=True,
-        text=True,
-        timeout=20 * CPU_SECONDS,
-        cwd=folder,
-        check=False,
-        preexec_fn=bounded,
-    )
+    return forked(*words, cwd=folder, seconds=20 * CPU_SECONDS, cpu_seconds=CPU_SECONDS)
 
 
 def check_answer(done: subprocess.CompletedProcess[str]) -> None:

@@ -1,6 +1,7 @@
 """A library that does not fit is refused with the reason, before anything of it can do harm."""
 
 import json
+import os
 import shutil
 import struct
 import subprocess
@@ -48,7 +49,7 @@ def library(unlinked: Path) -> Path:
 
 def components(library: Path | str, how: str = "", twice: bool = False) -> subprocess.CompletedProcess[str]:
     plugins = ["--plugin", str(library)] * (2 if twice else 1)
-    return forked("components", "idle", *plugins, env={"BAD_PLUGIN": how})
+    return forked("components", "idle", *plugins, env=os.environ | {"BAD_PLUGIN": how})
 
 
 def refused(library: Path | str, how: str = "", twice: bool = False) -> str:
@@ -140,7 +141,7 @@ def test_one_that_throws_at_work_is_named(
 ) -> None:
     (tmp_path / "spec.yaml").write_text(WORKING.replace("WAY", way).replace("MEDIA", media))
     command = ["run", "spec.yaml", "--plugin", library, "--json"]
-    done = forked(*command, env={"BAD_PLUGIN": how}, cwd=tmp_path)
+    done = forked(*command, env=os.environ | {"BAD_PLUGIN": how}, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert done.stderr == f"unfinished: {says.replace('LIB', f'the plug-in {library}')}\n"
     result = json.loads(done.stdout)
@@ -173,7 +174,7 @@ def test_a_tiering_policy_that_asks_for_what_is_not_there_is_named(
     text = text.replace("footprint: 1MiB", "footprint: 1MiB, addresses: first-touch, tiering: lost")
     (tmp_path / "spec.yaml").write_text(text)
     command = ["run", "spec.yaml", "--plugin", library, "--json"]
-    done = forked(*command, env={"BAD_PLUGIN": how}, cwd=tmp_path)
+    done = forked(*command, env=os.environ | {"BAD_PLUGIN": how}, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     says = f"the tiering of 'host' (kind 'lost' of the plug-in {library}) threw during the run: {thrown}"
     assert done.stderr == f"unfinished: {says}\n"
@@ -195,7 +196,7 @@ def test_one_that_throws_when_the_time_is_over_is_named(
     )
     limits = ["--max-time", "10us", "--out", "out"]
     command = ["run", "spec.yaml", "--plugin", library, *limits]
-    done = forked(*command, env={"BAD_PLUGIN": how}, cwd=tmp_path)
+    done = forked(*command, env=os.environ | {"BAD_PLUGIN": how}, cwd=tmp_path)
     says = f"the media of 'mem' (kind 'restless' of the plug-in {library}) threw during the run: {thrown}"
     assert done.returncode == 1, done.stderr
     assert done.stderr == f"unfinished: {says}\n"

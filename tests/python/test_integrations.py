@@ -7,8 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from compiled import once, version_of
 from forked import forked
 from plugin_support import compiler
+
+import cxloom
 
 ROOT = Path(__file__).parents[2]
 SPEC = """
@@ -41,15 +44,18 @@ WORK = {"dramsim3": "library_cycles", "ramulator2": "library_cycles", "simplessd
 
 
 @pytest.fixture(scope="module", params=sorted(CONFIG))
-def adapter(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """The name of a kind and its plug-in."""
-    kind = str(request.param)
-    out = tmp_path_factory.mktemp(kind) / f"lib{kind}.so"
-    standins = ROOT / "tests" / "integrations" / "standin"
-    source = ROOT / "integrations" / kind / "plugin.cpp"
-    command = [*compiler(), "-shared", f"-I{standins}", f"-I{standins / kind}", str(source), "-o", str(out)]
-    subprocess.run(command, check=True)
-    return kind, out
+def adapter(request: pytest.FixtureRequest) -> tuple[str, Path]:
+    """The name of a kind and its plug-in, built once for all tests."""
+    kind, name = str(request.param), f"lib{request.param}.so"
+    source, standins = ROOT / "integrations" / kind, ROOT / "tests" / "integrations" / "standin"
+    command = [*compiler(), "-shared", f"-I{standins}", f"-I{standins / kind}", str(source / "plugin.cpp")]
+
+    def make(folder: Path) -> None:
+        subprocess.run([*command, "-o", str(folder / name)], check=True)
+
+    files = [path for folder in (source.parent, standins) for path in sorted(folder.rglob("*.[hc]*"))]
+    public = cxloom.include_dir() / "cxloom_version.hpp"  # it has a digest of all public headers
+    return kind, once([version_of(command[0]), *command, *files, public], make) / name
 
 
 def run(folder: Path, plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -55,11 +55,12 @@ class Server:
         try:
             socket.send_fds(self.wire, [b"."], [stream.fileno() for stream in streams])
             self.pipe.send(request)
-            return self.pipe.recv()  # type: ignore[no-any-return]
+            ended: tuple[int, bool] = self.pipe.recv()
         except (EOFError, OSError):
             self.said.seek(0)
             said = self.said.read().decode(errors="replace")
             raise RuntimeError(f"{SERVER.name} ended with {self.process.wait()}:\n{said}") from None
+        return ended
 
 
 @cache

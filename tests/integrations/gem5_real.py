@@ -122,7 +122,7 @@ def test_a_medium_of_gem5_takes_its_own_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("most", [1, 8, 64])
-def test_the_bandwidth_is_that_of_the_system_alone(tmp_path: Path, most: int) -> None:
+def test_reads_beside_each_other_take_as_long_as_in_the_system_alone(tmp_path: Path, most: int) -> None:
     spec = EXPANDER.format(queue=most)
     system = resolved(tmp_path, spec)
     requests = 20_000
@@ -136,9 +136,7 @@ def test_the_bandwidth_is_that_of_the_system_alone(tmp_path: Path, most: int) ->
     alone = json.loads(done.stdout)
     arguments = ["--most", str(most), "--interval", "1ns", "--requests", str(requests)]
     stats = gem5(tmp_path, "traffic.py", "--system", system, *arguments)
-    reads = stats["system.host.reads"]
     assert stats["system.host.meanReadLatency"] == pytest.approx(alone["latency_ns"]["mean"] * 1000, rel=0.01)
-    assert reads > 0
 
 
 # ---- The same again

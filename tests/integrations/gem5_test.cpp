@@ -2,10 +2,12 @@
 // they are answered.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,6 +91,87 @@ TEST_F(Gem5Test, ADelayIsAPathToo) {
   event_queue.run(1'000 * kNs);
   ASSERT_EQ(above.answers.size(), 1U);
   EXPECT_EQ(above.answers[0].at, 50 * kNs);
+}
+
+TEST_F(Gem5Test, AHostsMemoryBeginsWhereItIsToldInTheMap) {
+  // A second memory behind the first one: of 90 ns in the place of 45.
+  std::string two = kOneHost;
+  two.replace(
+      two.find("\"mem\""), 5,
+      R"("far": {"kind": "memory", "capacity": "64KiB", "controller_time": "40ns", "media": {"kind": "fixed", "latency": "90ns"}}, "mem")");
+  const std::string link = R"({"between": ["host", "mem"])";
+  std::string far = link;
+  far.replace(far.find("mem"), 3, "far");
+  const std::size_t begin = two.find(link);
+  const std::string same = two.substr(begin + link.size(), two.find('}', begin) + 1 - begin - link.size());
+  two.insert(begin, far + same + ", ");
+  two.replace(two.find(R"({"to": ["mem"]})"), 15, R"({"to": ["mem"]}, {"to": ["far"]})");
+  open(spec(two));
+  CxlHostParams params;
+  params.fabric = fabric_.get();
+  params.memory = memory_.get();
+  params.system = &system_;
+  params.offset = 64 << 10;
+  cxl::Host host(params);
+  Caches above;
+  above.bind(dynamic_cast<ResponsePort&>(host.getPort("cpu_side", 0)));
+  host.init();
+  fabric_->startup();
+  above.send(MemCmd::ReadReq, 0);
+  event_queue.run(1'000 * kNs);
+  ASSERT_EQ(above.answers.size(), 1U);
+  EXPECT_EQ(above.answers[0].at, kIdle + 45 * kNs);
+}
+
+TEST_F(Gem5Test, ADelayLiesBetweenItsBoundsAndSnoopsAsOftenAndAsFarBackAsItIsTold) {
+  struct Seen {
+    Tick least = ~Tick{0};
+    Tick most = 0;
+    std::size_t snoops = 0;
+    std::set<Addr> lines;
+  };
+  const auto played = [&](Tick interval, unsigned lines) {
+    event_queue.clear();
+    CxlDelayParams params;
+    params.shortest = 50 * kNs;
+    params.longest = 90 * kNs;
+    params.snoop_interval = interval;
+    params.snooped_lines = lines;
+    cxl::Delay delay(params);
+    CxlHostParams host_params;
+    host_params.fabric = &delay;
+    host_params.memory = memory_.get();
+    host_params.system = &system_;
+    cxl::Host host(host_params);
+    Caches above;
+    above.bind(dynamic_cast<ResponsePort&>(host.getPort("cpu_side", 0)));
+    host.init();
+    Seen seen;
+    for (Addr i = 0; i < 100; ++i) {
+      above.send(MemCmd::ReadExReq, i * 64);
+      const Tick sent = curTick();
+      event_queue.run(sent + 1'000 * kNs);
+      if (interval == 0) {  // else an answer may wait for a snoop
+        seen.least = std::min(seen.least, above.answers.back().at - sent);
+        seen.most = std::max(seen.most, above.answers.back().at - sent);
+      }
+    }
+    above.snoops.clear();
+    event_queue.run(curTick() + 100'000 * kNs);
+    seen.snoops = above.snoops.size();
+    seen.lines = {above.snoops.begin(), above.snoops.end()};
+    return seen;
+  };
+  const Seen quiet = played(0, 64);
+  EXPECT_EQ(quiet.snoops, 0U);
+  EXPECT_GE(quiet.least, 50 * kNs);
+  EXPECT_LE(quiet.most, 90 * kNs);
+  EXPECT_LT(quiet.least, quiet.most);
+  const Seen often = played(100 * kNs, 64);
+  EXPECT_NEAR(static_cast<double>(often.snoops), 1000, 150);
+  EXPECT_NEAR(static_cast<double>(played(1'000 * kNs, 64).snoops), 100, 40);
+  EXPECT_EQ(often.lines.size(), 64U);
+  EXPECT_EQ(played(100 * kNs, 4).lines, (std::set<Addr>{96 * 64, 97 * 64, 98 * 64, 99 * 64}));
 }
 
 // ---- Coherence
@@ -239,112 +322,6 @@ TEST_F(Gem5Test, AMediumIsAControllerOfGem5) {
   EXPECT_GT(controller.refused, 0);
   EXPECT_EQ(caches().answers[2].at - caches().answers[1].at, 30 * kNs);
   EXPECT_EQ(caches().answers[3].at - caches().answers[2].at, 30 * kNs);
-}
-
-// ---- Drains and checkpoints
-
-TEST_F(Gem5Test, ADrainWaitsForWhatIsUnderWay) {
-  start_one();
-  EXPECT_TRUE(hosts_[0]->begin_drain() && fabric_->begin_drain()) << "nothing is";
-  hosts_[0]->drainResume();
-  fabric_->drainResume();
-  caches().send(MemCmd::WritebackDirty, 0);
-  EXPECT_FALSE(hosts_[0]->begin_drain());
-  EXPECT_FALSE(fabric_->begin_drain());
-  event_queue.run(1'000 * kNs);
-  EXPECT_EQ(hosts_[0]->drainState(), DrainState::Drained);
-  EXPECT_EQ(fabric_->drainState(), DrainState::Drained);
-}
-
-TEST_F(Gem5Test, ARunThatGoesOnBehindACheckpointIsTheOneThatIsRestored) {
-  start_one();
-  caches().send(MemCmd::ReadReq, 0);
-  event_queue.run(5'000 * kNs);
-  CheckpointOut checkpoint;
-  fabric_->begin_drain();
-  fabric_->serialize(checkpoint);
-  fabric_->drainResume();
-  caches().send(MemCmd::ReadReq, 64);
-  event_queue.run(6'000 * kNs);
-  ASSERT_EQ(caches().answers.size(), 2U);
-  EXPECT_EQ(caches().answers[1].at, 5'000 * kNs + kIdle);
-}
-
-// ---- Measures
-
-TEST_F(Gem5Test, StatisticsAreOfTheTimeSinceTheirReset) {
-  CxlFabricParams params = spec(kOneHost);
-  params.measures = {"per_memory.mem.reads"};
-  open(params);
-  add("host");
-  fabric_->resetStats();  // as gem5 does before anything has begun
-  fabric_->startup();
-  for (const Addr line : {0U, 64U}) {
-    caches().send(MemCmd::ReadReq, line);
-    event_queue.run(curTick() + 1'000 * kNs);
-  }
-  fabric_->preDumpStats();
-  EXPECT_EQ(*statistics::scalars["per_memory_mem_reads"], 2.0);
-  EXPECT_EQ(*statistics::scalars["reads"], 2.0);
-  EXPECT_EQ(*statistics::scalars["readLatency"], 2.0 * kIdle);
-  hosts_[0]->resetStats();
-  fabric_->resetStats();
-  caches().send(MemCmd::ReadReq, 128);
-  event_queue.run(curTick() + 1'000 * kNs);
-  fabric_->preDumpStats();
-  EXPECT_EQ(*statistics::scalars["per_memory_mem_reads"], 1.0);
-  EXPECT_EQ(*statistics::scalars["reads"], 1.0);
-  ASSERT_EQ(exit_callbacks.size(), 1U);
-  exit_callbacks[0]();
-  EXPECT_NE(simout.files["cxl.json"].text().find("per_memory"), std::string::npos);
-}
-
-// ---- Mistakes
-
-TEST_F(Gem5Test, WhatIsWrongIsSaidBeforeTheFirstTick) {
-  CxlFabricParams params;
-  params.name = "system.fabric";
-  params.spec = "/nowhere.json";
-  EXPECT_EQ(refused([&] { open(params); }),
-            "system.fabric: spec: \"/nowhere.json\" cannot be read; `cxloom resolve SYSTEM.yaml` prints what "
-            "goes there.");
-  params = spec(R"({"devices": {"host": {"kind": "hots"}}})");
-  EXPECT_NE(refused([&] { open(params); }).find("hots"), std::string::npos);
-  sim_clock::Frequency = 1'000'000'000;
-  EXPECT_NE(refused([&] { open(spec(kOneHost)); }).find("a tick must be a picosecond"), std::string::npos);
-}
-
-TEST_F(Gem5Test, AHostThatCannotBeServedIsRefused) {
-  open(spec(kOneHost));
-  EXPECT_NE(refused([&] { add("hots"); }).find("hots"), std::string::npos);
-  add("host");
-  EXPECT_NE(refused([&] { add("host"); }).find("two hosts are \"host\""), std::string::npos);
-}
-
-TEST_F(Gem5Test, LinesOfAnotherSizeAreRefused) {
-  open(spec(kOneHost));
-  system_.line_bytes = 128;
-  EXPECT_NE(refused([&] { add("host"); }).find("have 64 bytes, those of this system 128"), std::string::npos);
-}
-
-TEST_F(Gem5Test, AMemoryThatTheMapDoesNotHaveIsRefused) {
-  std::string small = kOneHost;
-  small.replace(small.find("64KiB"), 5, "32KiB");
-  open(spec(small));
-  EXPECT_NE(refused([&] { add("host"); }).find("the memory of \"host\""), std::string::npos);
-}
-
-TEST_F(Gem5Test, AHostWithAWorkloadIsRefused) {
-  std::string busy = kOneHost;
-  busy.replace(busy.rfind('}'), 1,
-               R"(, "workload": {"host": {"pattern": "random", "footprint": "4KiB", "requests": 10}}})");
-  open(spec(busy));
-  EXPECT_NE(refused([&] { add("host"); }).find("workload"), std::string::npos);
-}
-
-TEST_F(Gem5Test, SharedCopiesAreForHostsThatAreSnooped) {
-  open(spec(kOneHost));
-  EXPECT_NE(refused([&] { add("host", true); }).find("nobody snoops"), std::string::npos);
 }
 
 }  // namespace

@@ -85,9 +85,7 @@ void Delay::snooped(unsigned /*host*/, std::uint64_t number, Snooped /*held*/) {
 
 Tick Delay::estimate(unsigned /*host*/, const Access& /*access*/) { return (shortest_ + longest_) / 2; }
 
-// What is under way belongs to the hosts, which wait for it.
-DrainState Delay::drain() { return DrainState::Drained; }
-
+// A drain does not wait for it: what is under way belongs to the hosts, which wait.
 void Delay::drainResume() {
   if (!last_.empty()) schedule_snoop();
 }

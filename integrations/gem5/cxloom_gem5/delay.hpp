@@ -26,7 +26,6 @@ class Delay : public Path {
   Tick estimate(unsigned host, const Access& access) override;
   std::vector<std::string> segments() const override { return {"delay"}; }
 
-  DrainState drain() override;
   void drainResume() override;
 
  private:

@@ -24,6 +24,7 @@ constexpr std::uint64_t kNoObject = 8;
 
 std::uint64_t tag_of(const Access& access) {
   static_assert(static_cast<std::uint64_t>(Intent::kCleanEvict) < kNoObject);
+  static_assert(alignof(HeldRequest) >= kNoObject);
   return reinterpret_cast<std::uintptr_t>(access.held) | static_cast<std::uint64_t>(access.intent);
 }
 
@@ -317,6 +318,7 @@ void Fabric::read_measures() {
 }
 
 void Fabric::write_summary() {
+  if (!started_) return;  // gem5 ends before its first tick: what is wrong has been said
   new_window();
   char* const text = cxloom_summary(simulation_.get());
   if (text == nullptr) fail("the summary");

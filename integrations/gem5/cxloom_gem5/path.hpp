@@ -25,7 +25,7 @@ enum class Intent : std::uint8_t {
   kCleanEvict,  // a clean copy is given up
 };
 
-/// How the host held a line when it was snooped, as far as the home of the line does not know it.
+/// What a host held of a line when it was snooped.
 enum class Snooped : std::uint8_t { kNothing, kClean, kDirty };
 
 struct Access {

@@ -1,1 +1,0 @@
-#include "backing_memory.hpp"

@@ -1,0 +1,140 @@
+// The module for gem5 against a stand-in: how runs of gem5 begin, drain, measure, and are refused.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cxloom_gem5/fabric.hpp"
+#include "cxloom_gem5/host.hpp"
+#include "integrations/gem5_bench.hpp"
+
+namespace {
+
+using namespace gem5;
+using namespace gem5::test;
+
+// ---- Drains and checkpoints
+
+TEST_F(Gem5Test, ADrainWaitsForWhatIsUnderWay) {
+  start_one();
+  EXPECT_TRUE(hosts_[0]->begin_drain() && fabric_->begin_drain()) << "nothing is";
+  hosts_[0]->drainResume();
+  fabric_->drainResume();
+  caches().send(MemCmd::WritebackDirty, 0);
+  EXPECT_FALSE(hosts_[0]->begin_drain());
+  EXPECT_FALSE(fabric_->begin_drain());
+  event_queue.run(1'000 * kNs);
+  EXPECT_EQ(hosts_[0]->drainState(), DrainState::Drained);
+  EXPECT_EQ(fabric_->drainState(), DrainState::Drained);
+}
+
+TEST_F(Gem5Test, ARunThatGoesOnBehindACheckpointIsTheOneThatIsRestored) {
+  start_one();
+  caches().send(MemCmd::ReadReq, 0);
+  event_queue.run(5'000 * kNs);
+  CheckpointOut checkpoint;
+  fabric_->begin_drain();
+  fabric_->serialize(checkpoint);
+  fabric_->drainResume();
+  caches().send(MemCmd::ReadReq, 64);
+  event_queue.run(6'000 * kNs);
+  ASSERT_EQ(caches().answers.size(), 2U);
+  EXPECT_EQ(caches().answers[1].at, 5'000 * kNs + kIdle);
+}
+
+// ---- Measures
+
+TEST_F(Gem5Test, StatisticsAreOfTheTimeSinceTheirReset) {
+  CxlFabricParams params = spec(kOneHost);
+  params.measures = {"per_memory.mem.reads"};
+  open(params);
+  add("host");
+  fabric_->resetStats();  // as gem5 does before anything has begun
+  fabric_->startup();
+  for (const Addr line : {0U, 64U}) {
+    caches().send(MemCmd::ReadReq, line);
+    event_queue.run(curTick() + 1'000 * kNs);
+  }
+  fabric_->preDumpStats();
+  EXPECT_EQ(*statistics::scalars["per_memory_mem_reads"], 2.0);
+  EXPECT_EQ(*statistics::scalars["reads"], 2.0);
+  EXPECT_EQ(*statistics::scalars["readLatency"], 2.0 * kIdle);
+  hosts_[0]->resetStats();
+  fabric_->resetStats();
+  caches().send(MemCmd::ReadReq, 128);
+  event_queue.run(curTick() + 1'000 * kNs);
+  fabric_->preDumpStats();
+  EXPECT_EQ(*statistics::scalars["per_memory_mem_reads"], 1.0);
+  EXPECT_EQ(*statistics::scalars["reads"], 1.0);
+  ASSERT_EQ(exit_callbacks.size(), 1U);
+  exit_callbacks[0]();
+  EXPECT_NE(simout.files["cxl.json"].text().find("per_memory"), std::string::npos);
+}
+
+TEST_F(Gem5Test, ASummaryGoesWhereItIsToldOnceSomethingHasBegun) {
+  CxlFabricParams params = spec(kOneHost);
+  params.summary = "";
+  open(params);
+  EXPECT_TRUE(exit_callbacks.empty());
+  params.summary = "other.json";
+  open(params);
+  add("host");
+  ASSERT_EQ(exit_callbacks.size(), 1U);
+  exit_callbacks[0]();
+  EXPECT_TRUE(simout.files.empty()) << "gem5 has ended before its first tick";
+  fabric_->startup();
+  exit_callbacks[0]();
+  EXPECT_EQ(simout.files.count("other.json"), 1U);
+}
+
+// ---- Mistakes
+
+TEST_F(Gem5Test, WhatIsWrongIsSaidBeforeTheFirstTick) {
+  CxlFabricParams params;
+  params.name = "system.fabric";
+  params.spec = "/nowhere.json";
+  EXPECT_EQ(refused([&] { open(params); }),
+            "system.fabric: spec: \"/nowhere.json\" cannot be read; `cxloom resolve SYSTEM.yaml` prints what "
+            "goes there.");
+  params = spec(R"({"devices": {"host": {"kind": "hots"}}})");
+  EXPECT_NE(refused([&] { open(params); }).find("hots"), std::string::npos);
+  params = spec(kOneHost);
+  params.plugins = {"/nowhere.so"};
+  EXPECT_NE(refused([&] { open(params); }).find("/nowhere.so"), std::string::npos);
+  sim_clock::Frequency = 1'000'000'000;
+  EXPECT_NE(refused([&] { open(spec(kOneHost)); }).find("a tick must be a picosecond"), std::string::npos);
+}
+
+TEST_F(Gem5Test, AHostThatCannotBeServedIsRefused) {
+  open(spec(kOneHost));
+  EXPECT_NE(refused([&] { add("hots"); }).find("hots"), std::string::npos);
+  add("host");
+  EXPECT_NE(refused([&] { add("host"); }).find("two hosts are \"host\""), std::string::npos);
+}
+
+TEST_F(Gem5Test, LinesOfAnotherSizeAreRefused) {
+  open(spec(kOneHost));
+  system_.line_bytes = 128;
+  EXPECT_NE(refused([&] { add("host"); }).find("have 64 bytes, those of this system 128"), std::string::npos);
+}
+
+TEST_F(Gem5Test, AMemoryThatTheMapDoesNotHaveIsRefused) {
+  std::string small = kOneHost;
+  small.replace(small.find("64KiB"), 5, "32KiB");
+  open(spec(small));
+  EXPECT_NE(refused([&] { add("host"); }).find("the memory of \"host\""), std::string::npos);
+}
+
+TEST_F(Gem5Test, AHostWithAWorkloadIsRefused) {
+  std::string busy = kOneHost;
+  busy.replace(busy.rfind('}'), 1,
+               R"(, "workload": {"host": {"pattern": "random", "footprint": "4KiB", "requests": 10}}})");
+  open(spec(busy));
+  EXPECT_NE(refused([&] { add("host"); }).find("workload"), std::string::npos);
+}
+
+TEST_F(Gem5Test, SharedCopiesAreForHostsThatAreSnooped) {
+  open(spec(kOneHost));
+  EXPECT_NE(refused([&] { add("host", true); }).find("nobody snoops"), std::string::npos);
+}
+
+}  // namespace

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from embed_support import EXAMPLE, compiled, copied, resolved, run
+from validation.examples import examples
 
 PROGRAMS = Path(__file__).parent / "programs"
 FIXED = {"kind": "memory", "capacity": "1GiB"}
@@ -83,7 +84,7 @@ def random_system(random: Random) -> dict[str, Any]:
     return {"devices": devices, "links": links, "address_map": [region]}
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(examples(24)))
 def test_no_answer_comes_before_the_bound(
     tmp_path: Path, cxloom: Callable[..., Any], program: Path, seed: int
 ) -> None:
@@ -162,7 +163,7 @@ def test_an_estimate_is_what_an_access_alone_takes(
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(examples(12)))
 def test_a_new_window_measures_as_one_that_begins_then(
     tmp_path: Path, cxloom: Callable[..., Any], program: Path, seed: int
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -161,7 +162,7 @@ def test_an_unknown_study_is_refused(cxloom: Call) -> None:
     assert "did you mean 'esf/topologies'?" in outcome.err
 
 
-def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
+def test_shipped_studies_are_listed(cxloom: Call) -> None:
     listed = cxloom("study", "list").out
     assert {
         "cxl/flit_bandwidth",
@@ -173,11 +174,19 @@ def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
     } <= set(names())
     for name in names():
         assert name in listed
-    for name in (name for name in names() if collection(name) is None):
-        study = read(find(name))
-        assert study.expectations
-        assert extent(find(name)) == Extent(study.title, len(study.points), len(study.expectations))
-        assert study.title in " ".join(listed.split()) or len(study.title) > 40
+        title = re.search(r"^title: (.+)$", find(name).read_text(encoding="utf-8"), re.MULTILINE)
+        assert title
+        assert title[1].strip('"') in " ".join(listed.split()) or len(title[1]) > 40
+
+
+@pytest.mark.parametrize("name", [name for name in names() if collection(name) is None])
+def test_a_shipped_study_is_valid(name: str) -> None:
+    study = read(find(name))
+    assert study.expectations
+    assert extent(find(name)) == Extent(study.title, len(study.points), len(study.expectations))
+    for each in study.expectations:
+        # A value of a closed form says how it follows.
+        assert each.value is None or "closed form" not in each.source or each.derived, each.place
 
 
 @pytest.mark.parametrize("paper", ["char", "dmsim", "esf", "kv"])
@@ -227,7 +236,7 @@ QUICK = [
 ]
 
 
-@pytest.mark.parametrize("name", some(QUICK, DRAWN))
+@pytest.mark.parametrize("name", some(QUICK[4:] + QUICK[:4], DRAWN))  # from there on they take least
 def test_the_quick_form_of_a_study_meets_its_expectations(name: str) -> None:
     study = read(find(name), quick=True)
     outcome = run_study(study, jobs=2)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cxloom.study import names, read
-from cxloom.study.shipped import collection, find
+from cxloom.study import read
+from cxloom.study.shipped import find
 from cxloom.study.state import State, tally
 
 Call = Callable[..., Any]
@@ -106,11 +106,3 @@ def test_studies_say_what_was_chosen_by_comparison(name: str) -> None:
 @pytest.mark.parametrize("name", ["dmsim/stream", "dmsim/swap", "dmsim/congestion", "esf/iso_bisection"])
 def test_studies_name_published_values_that_they_do_not_reach(name: str) -> None:
     assert any(each.open for each in read(find(name)).expectations)
-
-
-def test_a_value_of_a_closed_form_says_how_it_follows() -> None:
-    for name in names():
-        if collection(name) is None:
-            for each in read(find(name)).expectations:
-                if each.value is not None and "closed form" in each.source:
-                    assert each.derived, (name, each.place)

@@ -159,7 +159,7 @@ def test_memory_does_not_depend_on_the_length(suffix: str, tmp_path: Path) -> No
     def batches(count: int) -> Any:
         random = np.random.default_rng(1)
         for start in range(0, count, 100_000):
-            addresses = random.integers(0, 1 << 24, 100_000) * 64  # a footprint that both have in full
+            addresses = random.integers(0, 1 << 22, 100_000) * 64  # a footprint that both have in full
             yield TraceBatch.of(addresses, READ, timestamp=np.arange(start, start + 100_000) * 1000)
 
     def peak(count: int) -> int:
@@ -168,6 +168,6 @@ def test_memory_does_not_depend_on_the_length(suffix: str, tmp_path: Path) -> No
         command = [sys.executable, "-c", MEASURE, str(path)]
         return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
-    short, long = peak(1_000_000), peak(4_000_000)
-    held = 3_000_000 * sum(column.itemsize for column in TraceBatch.of([0], READ).columns().values()) // 1024
+    short, long = peak(500_000), peak(2_000_000)
+    held = 1_500_000 * sum(column.itemsize for column in TraceBatch.of([0], READ).columns().values()) // 1024
     assert long - short < held / 6

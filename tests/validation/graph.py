@@ -41,7 +41,18 @@ class Graph:
         return self.kinds[node] in FORWARDING
 
     def hops_to(self, target: str) -> dict[str, int]:
-        """Fewest links to `target` from everywhere (breadth-first search)."""
+        """Fewest links to `target` from everywhere."""
+        if target not in self._hops:
+            self._hops[target] = self._search(target)
+        return self._hops[target]
+
+    @cached_property
+    def _hops(self) -> dict[str, dict[str, int]]:
+        """What has been searched for."""
+        return {}
+
+    def _search(self, target: str) -> dict[str, int]:
+        """Breadth first."""
         distance = {target: 0}
         frontier = deque([target])
         while frontier:

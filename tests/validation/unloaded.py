@@ -17,18 +17,21 @@ PICOSECONDS = {"ps": 1, "ns": 1000, "us": 10**6, "ms": 10**9}
 LINE = 64
 
 
+@cache
 def time_ps(text: str) -> int:
     """Picoseconds in "12.5ns"."""
     number = text.rstrip("mnpsu")
     return int(Fraction(number) * PICOSECONDS[text[len(number) :]])
 
 
+@cache
 def bytes_of(text: str) -> int:
     """Bytes in "16B" or "4KiB"."""
     number = text.rstrip("KMGiB")
     return int(number) * {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[text[len(number) :]]
 
 
+@cache
 def ps_per_byte(text: str) -> Fraction | None:
     """Picoseconds a byte in "12.5GB/s"; none if there is no limit."""
     return None if text == "unlimited" else 1000 / Fraction(text.removesuffix("GB/s"))

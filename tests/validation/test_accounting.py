@@ -177,7 +177,7 @@ def test_rows_are_in_the_order_of_completion_requester_and_id(name: str) -> None
     # Taken in parts, they are the same: what completes at the instant at hand stays for the next part.
     simulation = _core.Simulation(VARIED[name], {})
     parts = []
-    while not simulation.advance(53):
+    while not simulation.advance(211):
         parts.append(simulation.take_requests())
     parts.append(simulation.take_requests())
     for column in rows:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from itertools import product
 from typing import Any
 
 from validation.laws.look import Look
@@ -44,11 +45,7 @@ def flattened(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 def law_of(path: Path, laws: Mapping[Path, Law] = LAWS) -> tuple[Path, Law, list[str]]:
     """The law for a path: that which names the most of its keys, and the names that it leaves open."""
-    found = [
-        pattern
-        for pattern in laws
-        if len(pattern) == len(path) and all(p in ("*", key) for p, key in zip(pattern, path, strict=True))
-    ]
+    found = [pattern for pattern in product(*((key, "*") for key in path)) if pattern in laws]
     if not found:
         raise LookupError(f"no law for the statistic {'.'.join(path)}: register one in tests/validation/laws")
     best = min(found, key=lambda pattern: pattern.count("*"))

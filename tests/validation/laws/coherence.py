@@ -36,7 +36,7 @@ def lookups(look: LoggedLook, value: int, *names: str) -> None:
 
 @logged("snoops_sent", "bisnp_sent")
 def snoops_sent(look: LoggedLook, value: int, *names: str) -> None:
-    own = [m for m in look.log if look.is_snoop(m) and m.source in (names or look.summary["per_home"])]
+    own = [m for m in look.sent_snoops if m.source in (names or look.summary["per_home"])]
     if look.path[-1] == "bisnp_sent":
         own = [m for m in own if m.opcode.startswith("BISnp")]
     look.counts_sent(value, [m.sent for m in own])
@@ -155,12 +155,7 @@ def flips(look: LoggedLook, value: int, *names: str) -> None:
     to_device, to_host = here["bias_flips_to_device"], here["bias_flips_to_host"]
     homes = [name for name in names or look.summary["per_home"] if look.has_bias(name)]
     pages = len(
-        {
-            (name, m.address // page_of(look, name))
-            for name in homes
-            for m in look.log
-            if m.destination == name and look.by_bias(m)
-        }
+        {(name, m.address // page_of(look, name)) for name in homes for m in look.to[name] if look.by_bias(m)}
     )
     if pages == 0:
         look.equal(value, 0)
@@ -193,7 +188,7 @@ def states(of: str) -> list[str]:
 
 def snooped_at(look: LoggedLook, name: str) -> list[Message]:
     """The snoops that a cache looked up in the window."""
-    return [m for m in look.log if m.destination == name and look.is_snoop(m) and m.part == WINDOW]
+    return [m for m in look.sent_snoops if m.destination == name and m.part == WINDOW]
 
 
 @law("per_requester.*.lines_snooped", laws=COHERENCE)
@@ -216,15 +211,11 @@ def lines_lost(look: LoggedLook, value: int, name: str) -> None:
         for before, after in zip(states(m.before), states(m.after), strict=True)
     ]
     at_once = sum(before[0] != "I" and after[0] == "I" for before, after in lines)
-    later = [
-        m
-        for m in look.log
-        if m.destination == name and m.part == WINDOW and not look.is_snoop(m) and "snooped" in m.before
-    ]
+    later = [m for m in look.to[name] if m.part == WINDOW and not look.is_snoop(m) and "snooped" in m.before]
     later += [  # the operation may have begun before the window
         m
-        for m in look.log
-        if m.destination == name and look.is_snoop(m) and m.part <= WINDOW
+        for m in look.sent_snoops
+        if m.destination == name and m.part <= WINDOW
         for after in states(m.after)
         if "+Operate" in after
     ]
@@ -239,7 +230,7 @@ def asked_for(look: LoggedLook, value: int, name: str) -> None:
     opcodes = {"upgrades": ("MemInv", "RdOwnNoData"), "clean_evictions": ("MemClnEvct", "CleanEvict")}
     sent = [m for m in look.log if m.source == name and m.opcode in opcodes[look.path[-1]]]
     # Lines that come ahead may come, and drive others out, when the window has closed.
-    after = any(m.destination == name and m.part > WINDOW and m.opcode in LINES for m in look.log)
+    after = any(m.part > WINDOW and m.opcode in LINES for m in look.to[name])
     if look.whole and not after:
         look.equal(value, len(sent))
     look.within(value, 0, len(sent))

@@ -110,6 +110,14 @@ class LoggedLook(Look):
             )
         ]
 
+    @cached_property
+    def to(self) -> dict[str, list[Message]]:
+        """The rows of each destination."""
+        to: dict[str, list[Message]] = defaultdict(list)
+        for m in self.log:
+            to[m.destination].append(m)
+        return to
+
     # --- When ---
 
     @cached_property
@@ -175,15 +183,19 @@ class LoggedLook(Look):
         """The requests that a home took up in the window."""
         return [
             m
-            for m in self.log
-            if m.destination == home
-            and m.part == WINDOW
+            for m in self.to[home]
+            if m.part == WINDOW
             and (self.is_request(m) or (m.opcode in ("MemWr", "MemAtomic") and m.snp == SNP_INV))
         ]
 
     def lines_at(self, home: str) -> set[int]:
         """The lines that a home was asked for."""
-        return {m.address // 64 for m in self.log if m.destination == home and self.is_request(m)}
+        return {m.address // 64 for m in self.to[home] if self.is_request(m)}
+
+    @cached_property
+    def sent_snoops(self) -> list[Message]:
+        """The rows of snoops."""
+        return [m for m in self.log if self.is_snoop(m)]
 
     @cached_property
     def snoops(self) -> list[Snoop]:

@@ -8,20 +8,21 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cxloom.base import limits
 from cxloom.base.errors import Gathered, InputError
 from cxloom.base.filenames import opened
 from cxloom.base.words import counted
+from cxloom.spec import libyaml
+from cxloom.spec.libyaml import YamlNode
 from cxloom.spec.names import nearest
 from cxloom.spec.node import Node, Origin, Scalar, checked_text, described, too_deep
 from cxloom.spec.syntax import syntax_error
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML
-    from ruamel.yaml.nodes import MappingNode, ScalarNode
-    from ruamel.yaml.nodes import Node as YamlNode
+    from ruamel.yaml.nodes import ScalarNode
 
 _LARGEST = 2**63 - 1
 
@@ -96,7 +97,7 @@ def compose(text: str, origin_at: Callable[[int, int], Origin], path: str = "") 
     yaml = YAML(typ="safe", pure=True)
     yaml.max_depth = limits.DEPTH
     try:
-        root = yaml.compose(text)
+        root: YamlNode | None = libyaml.composed(text) or yaml.compose(text)
     except MaxDepthExceededError as error:
         mark = error.problem_mark
         raise too_deep(origin_at(mark.line + 1, mark.column + 1)) from None
@@ -118,12 +119,12 @@ class _LimitError(Exception):
 
 
 class _Converter:
-    """Turns ruamel's nodes into ours: values by YAML 1.2's core schema, no key twice."""
+    """Turns nodes of the YAML libraries into ours: values by YAML 1.2's core schema, no key twice."""
 
     def __init__(self, yaml: YAML, text: str, origin_at: Callable[[int, int], Origin]) -> None:
-        from ruamel.yaml import nodes
+        from ruamel.yaml.nodes import ScalarNode
 
-        self._nodes: Any = nodes
+        self._scalar_node = ScalarNode
         self._constructor = yaml.constructor
         self._tagged = _tagged_places(text)
         self._origin_at = origin_at
@@ -154,7 +155,7 @@ class _Converter:
                 allowed = f"at most {counted(limits.ALIASED, 'value')} by aliases"
                 raise _LimitError(origin.error("aliases repeat too much", allowed=allowed))
         self._seen.add(id(node))
-        if isinstance(node, self._nodes.ScalarNode):
+        if node.id == "scalar":
             return Node(self._scalar(node, origin), origin, key)
         if id(node) in self._open:
             raise origin.error("an alias inside of what it stands for", allowed="a value without circles")
@@ -162,19 +163,19 @@ class _Converter:
             raise _LimitError(too_deep(origin))
         self._open.add(id(node))
         try:
-            if isinstance(node, self._nodes.SequenceNode):
+            if node.id == "sequence":
                 items = []
                 for i, item in enumerate(node.value):
                     with self._errors.one():
                         items.append(self.convert(item, f"{path}[{i}]", None))
                 return Node(items, origin, key)
-            if isinstance(node, self._nodes.MappingNode):
+            if node.id == "mapping":
                 return Node(self._entries(node, path), origin, key)
         finally:
             self._open.discard(id(node))
         raise origin.error("not a value of a spec", found=str(node.tag))
 
-    def _entries(self, node: MappingNode, path: str) -> dict[str, Node]:
+    def _entries(self, node: YamlNode, path: str) -> dict[str, Node]:
         sources: list[dict[str, Node]] = []
         entries: dict[str, Node] = {}
         for key_node, value_node in node.value:
@@ -196,12 +197,12 @@ class _Converter:
 
     def _sources(self, node: YamlNode) -> list[YamlNode]:
         """The maps that a merge key takes entries from."""
-        return list(node.value) if isinstance(node, self._nodes.SequenceNode) else [node]
+        return list(node.value) if node.id == "sequence" else [node]
 
     def _name(self, node: YamlNode, path: str) -> tuple[str, Origin]:
         """The name of a key, and its place."""
         here = self._origin(node, path)
-        if not isinstance(node, self._nodes.ScalarNode):
+        if node.id != "scalar":
             raise here.error(
                 "a key that is not text", allowed='a name; quote one that has brackets: "mem[*]"'
             )
@@ -216,10 +217,10 @@ class _Converter:
             assert first is not None  # an entry of a map always has its key
             lines = f"lines {first.line} and {here.line}" if here.line != first.line else f"line {here.line}"
             raise here.error(f"duplicate key '{name}'", found=f"it on {lines}", allowed="each key once")
-        if ":" in name and value.value == "" and isinstance(value, self._nodes.ScalarNode):
+        if ":" in name and value.value == "" and value.id == "scalar":
             raise here.error(f"no space after the ':' of '{name}'", allowed=f"'{name.replace(':', ': ', 1)}'")
 
-    def _scalar(self, node: ScalarNode, origin: Origin) -> Scalar:
+    def _scalar(self, node: YamlNode, origin: Origin) -> Scalar:
         kind = str(node.tag).rpartition(":")[2]
         text = checked_text(str(node.value), origin, limits.TEXT)
         if kind in ("int", "float") and len(text) > limits.DIGITS:
@@ -228,6 +229,14 @@ class _Converter:
             )
         if kind == "null":
             return None
+        if kind in ("bool", "int", "float"):
+            return self._plain(kind, self._scalar_node(tag=str(node.tag), value=text), origin)
+        if kind in ("str", "timestamp"):  # 2026-01-01 is text to us
+            return text
+        raise origin.error("a tag", found=_tag(node), allowed="plain values, without tags")
+
+    def _plain(self, kind: str, node: ScalarNode, origin: Origin) -> bool | int | float:
+        """A value that is no text, as ruamel.yaml makes it from a node of its own."""
         if kind == "bool":
             return bool(self._constructor.construct_yaml_bool(node))
         if kind == "int":
@@ -237,15 +246,11 @@ class _Converter:
                     "the number is too large", found=str(node.value), allowed=f"at most {_LARGEST}"
                 )
             return number
-        if kind == "float":
-            real = float(self._constructor.construct_yaml_float(node))
-            if math.isinf(real) and "inf" not in text.lower():
-                allowed = f"at most {sys.float_info.max:.3g}"
-                raise origin.error("the number is too large", found=text, allowed=allowed)
-            return real
-        if kind in ("str", "timestamp"):  # 2026-01-01 is text to us
-            return text
-        raise origin.error("a tag", found=_tag(node), allowed="plain values, without tags")
+        real = float(self._constructor.construct_yaml_float(node))
+        if math.isinf(real) and "inf" not in str(node.value).lower():
+            allowed = f"at most {sys.float_info.max:.3g}"
+            raise origin.error("the number is too large", found=str(node.value), allowed=allowed)
+        return real
 
     def _origin(self, node: YamlNode, path: str) -> Origin:
         mark = node.start_mark

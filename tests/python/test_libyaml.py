@@ -1,4 +1,4 @@
-"""Text that libyaml composes is what ruamel.yaml makes of it: tags, values, and where they stand."""
+"""Text that libyaml composes is what ruamel.yaml makes of it: values, quotes, and where they stand."""
 
 import warnings
 from pathlib import Path
@@ -99,7 +99,7 @@ def flat(node: Any) -> Any:
     """A node as plain values. The libraries place an empty value before blanks or behind them."""
     place = (node.start_mark.line, node.start_mark.column)
     if node.id == "scalar":
-        return (str(node.tag), node.value, place if node.value else None)
+        return (bool(node.style), node.value, place if node.value else None)
     if node.id == "mapping":
         return (place, [(flat(key), flat(value)) for key, value in node.value])
     return (place, [flat(value) for value in node.value])

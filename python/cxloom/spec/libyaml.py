@@ -20,6 +20,8 @@ class YamlNode(Protocol):
     id: str
     """``scalar``, ``sequence`` or ``mapping``."""
     tag: Any
+    style: str | None
+    """How a scalar is quoted; nothing if it is plain."""
     value: Any
     """The text of a scalar, nodes of a sequence, pairs of nodes of a mapping."""
     start_mark: Any
@@ -43,7 +45,7 @@ _DEPTHS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 def composed(text: str) -> YamlNode | None:
-    """The node of a text, with tags by YAML 1.2's core schema.
+    """The node of a text; scalars have a style if they are quoted, and no tags.
 
     None without a node, and where ruamel.yaml is to read.
     """
@@ -70,16 +72,16 @@ def _may_be_deep(text: str) -> bool:
 @cache
 def _loader() -> Any:
     """The class that composes; a resolver of YAML 1.2 in the place of PyYAML's own."""
-    from ruamel.yaml.resolver import implicit_resolvers
     from yaml._yaml import CParser
-    from yaml.resolver import BaseResolver
 
-    class Loader(CParser, BaseResolver):
-        def __init__(self, text: str) -> None:
-            CParser.__init__(self, text)
-            BaseResolver.__init__(self)
+    class Loader(CParser):
+        """What a parser asks of its resolver: which tags values without one have. Here none."""
 
-    for versions, tag, expression, letters in implicit_resolvers:
-        if (1, 2) in versions:
-            Loader.add_implicit_resolver(tag, expression, letters)
+        def resolve(self, _kind: type, _value: str | None, _implicit: object) -> str:
+            return ""
+
+        def descend_resolver(self, _node: object, _index: object) -> None: ...
+
+        def ascend_resolver(self) -> None: ...
+
     return Loader

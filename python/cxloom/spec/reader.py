@@ -5,24 +5,20 @@ from __future__ import annotations
 import math
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cxloom.base import limits
 from cxloom.base.errors import Gathered, InputError
 from cxloom.base.filenames import opened
 from cxloom.base.words import counted
-from cxloom.spec import libyaml
+from cxloom.spec import core_schema, libyaml
 from cxloom.spec.libyaml import YamlNode
 from cxloom.spec.names import nearest
 from cxloom.spec.node import Node, Origin, Scalar, checked_text, described, too_deep
 from cxloom.spec.syntax import syntax_error
-
-if TYPE_CHECKING:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.nodes import ScalarNode
 
 _LARGEST = 2**63 - 1
 
@@ -90,14 +86,22 @@ def compose(text: str, origin_at: Callable[[int, int], Origin], path: str = "") 
 
     `origin_at` makes the origin of a line and column, `path` is where in a spec the value stands.
     """
-    from ruamel.yaml import YAML  # loaded with the first spec: most commands of `cxloom` read none
+    root = libyaml.composed(text) or _composed(text, origin_at)
+    return None if root is None else _Converter(text, origin_at).document(root, path)
+
+
+def _composed(text: str, origin_at: Callable[[int, int], Origin]) -> YamlNode | None:
+    """The node of a text, by the library that knows YAML 1.2 and says best what is wrong."""
+    from ruamel.yaml import YAML  # takes a while; most specs are read without it
     from ruamel.yaml.composer import MaxDepthExceededError
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
 
     yaml = YAML(typ="safe", pure=True)
     yaml.max_depth = limits.DEPTH
     try:
-        root: YamlNode | None = libyaml.composed(text) or yaml.compose(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReusedAnchorWarning)  # YAML 1.2 allows it
+            root: YamlNode | None = yaml.compose(text)
     except MaxDepthExceededError as error:
         mark = error.problem_mark
         raise too_deep(origin_at(mark.line + 1, mark.column + 1)) from None
@@ -107,7 +111,7 @@ def compose(text: str, origin_at: Callable[[int, int], Origin], path: str = "") 
         position = getattr(error, "position", None)
         line = text.count("\n", 0, position) + 1 if position is not None else None
         raise origin_at(line or 1, 1).error("not YAML: a control character", allowed="text") from None
-    return None if root is None else _Converter(yaml, text, origin_at).document(root, path)
+    return root
 
 
 class _LimitError(Exception):
@@ -121,11 +125,7 @@ class _LimitError(Exception):
 class _Converter:
     """Turns nodes of the YAML libraries into ours: values by YAML 1.2's core schema, no key twice."""
 
-    def __init__(self, yaml: YAML, text: str, origin_at: Callable[[int, int], Origin]) -> None:
-        from ruamel.yaml.nodes import ScalarNode
-
-        self._scalar_node = ScalarNode
-        self._constructor = yaml.constructor
+    def __init__(self, text: str, origin_at: Callable[[int, int], Origin]) -> None:
         self._tagged = _tagged_places(text)
         self._origin_at = origin_at
         self._errors = Gathered()
@@ -180,7 +180,7 @@ class _Converter:
         entries: dict[str, Node] = {}
         for key_node, value_node in node.value:
             with self._errors.one():
-                if str(key_node.tag).endswith(":merge"):
+                if _kind(key_node) == "merge":
                     here = self._origin(key_node, path)
                     sources.extend(
                         self.convert(source, path, here).map() for source in self._sources(value_node)
@@ -221,7 +221,7 @@ class _Converter:
             raise here.error(f"no space after the ':' of '{name}'", allowed=f"'{name.replace(':', ': ', 1)}'")
 
     def _scalar(self, node: YamlNode, origin: Origin) -> Scalar:
-        kind = str(node.tag).rpartition(":")[2]
+        kind = _kind(node)
         text = checked_text(str(node.value), origin, limits.TEXT)
         if kind in ("int", "float") and len(text) > limits.DIGITS:
             raise origin.error(
@@ -229,28 +229,20 @@ class _Converter:
             )
         if kind == "null":
             return None
-        if kind in ("bool", "int", "float"):
-            return self._plain(kind, self._scalar_node(tag=str(node.tag), value=text), origin)
-        if kind in ("str", "timestamp"):  # 2026-01-01 is text to us
-            return text
-        raise origin.error("a tag", found=_tag(node), allowed="plain values, without tags")
-
-    def _plain(self, kind: str, node: ScalarNode, origin: Origin) -> bool | int | float:
-        """A value that is no text, as ruamel.yaml makes it from a node of its own."""
         if kind == "bool":
-            return bool(self._constructor.construct_yaml_bool(node))
+            return text.lower() == "true"
         if kind == "int":
-            number = int(self._constructor.construct_yaml_int(node))
+            number = core_schema.integer(text)
             if abs(number) > _LARGEST:
-                raise origin.error(
-                    "the number is too large", found=str(node.value), allowed=f"at most {_LARGEST}"
-                )
+                raise origin.error("the number is too large", found=text, allowed=f"at most {_LARGEST}")
             return number
-        real = float(self._constructor.construct_yaml_float(node))
-        if math.isinf(real) and "inf" not in str(node.value).lower():
-            allowed = f"at most {sys.float_info.max:.3g}"
-            raise origin.error("the number is too large", found=str(node.value), allowed=allowed)
-        return real
+        if kind == "float":
+            real = core_schema.real(text)
+            if math.isinf(real) and "inf" not in text.lower():
+                allowed = f"at most {sys.float_info.max:.3g}"
+                raise origin.error("the number is too large", found=text, allowed=allowed)
+            return real
+        return text
 
     def _origin(self, node: YamlNode, path: str) -> Origin:
         mark = node.start_mark
@@ -282,6 +274,11 @@ def _tagged_places(text: str) -> frozenset[int]:
         properties.clear()
         has_tag = False
     return frozenset(places)
+
+
+def _kind(node: YamlNode) -> str:
+    """What a node is by the core schema: quoted text is text."""
+    return "str" if node.id != "scalar" or node.style else core_schema.kind_of(str(node.value))
 
 
 def _tag(node: YamlNode) -> str:

@@ -22,7 +22,7 @@ def by_us(text: str) -> object:
     return read_text(f"a: {text}\n").map()["a"].value
 
 
-@settings(max_examples=examples(3000))
+@settings(max_examples=examples(600))
 @given(
     st.from_regex(r"[-+]?(0[box])?[0-9a-fA-F_]{0,6}(\.[0-9_]{0,3})?([eE][-+]?[0-9]{1,2})?", fullmatch=True)
 )

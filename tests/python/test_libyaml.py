@@ -121,7 +121,7 @@ def test_what_is_shipped_is_read_the_same(path: Path) -> None:
     assert flat(libyaml.composed(text)) == flat(by_ruamel(text))
 
 
-@settings(max_examples=examples(3000))
+@settings(max_examples=examples(1800))
 @given(st.lists(st.sampled_from(PIECES), max_size=16).map("".join))
 def test_any_text_is_read_the_same_or_left_to_the_other(text: str) -> None:
     node = libyaml.composed(text)

@@ -35,6 +35,7 @@ constexpr AtomicsAt kByHome = AtomicsAt::kHome;
 constexpr AtomicsAt kByEither = AtomicsAt::kCacheOrHome;
 
 TEST(AtomicsExplorer, InTheCaches) {
+  if (!large_systems()) GTEST_SKIP() << kTakesLong;
   visit_all(changing(kByCache, kByCache), 8000, {"MemInv", "BISnpInv", "BIConflict"});
 }
 
@@ -76,6 +77,7 @@ TEST(AtomicsExplorer, ARequesterWithoutACache) {
 }
 
 TEST(AtomicsExplorer, TwoInFlight) {
+  if (!large_systems()) GTEST_SKIP() << kTakesLong;
   CoherenceSetup setup = changing(kByEither, kByHome, two_caches(2, 1, 1));
   setup.hosts[0].plan.in_flight = 2;
   setup.hosts[0].plan.steps = {read_of(0), atomic_of(0), write_of(1)};
@@ -84,6 +86,7 @@ TEST(AtomicsExplorer, TwoInFlight) {
 }
 
 TEST(AtomicsExplorer, FingerprintsSayEnough) {
+  if (!large_systems()) GTEST_SKIP() << kTakesLong;
   for (CoherenceSetup setup : {changing(kByHome, kByCache), hdm_h(changing(kByHome, kByCache))}) {
     setup.hosts[0].plan.steps = {write_of(0), atomic_of(0)};
     setup.hosts[1].plan.steps = {atomic_of(0)};

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <vector>
 
 #include "core/support/coherence_bench.hpp"
 #include "core/support/coherence_explorer.hpp"
@@ -100,7 +101,9 @@ TEST(CoherenceExplorer, ANetworkThatReordersLines) {
 TEST(CoherenceExplorer, FingerprintsSayEnough) {
   CoherenceSetup few_lines = small_caches();
   few_lines.hosts[1].plan.steps = {write_of(0)};
-  for (const CoherenceSetup& setup : {small_filter(), few_lines}) {
+  std::vector<CoherenceSetup> setups{few_lines};
+  if (large_systems()) setups.push_back(small_filter());
+  for (const CoherenceSetup& setup : setups) {
     Explorer explorer([&] { return std::make_unique<CoherenceBench>(setup); });
     EXPECT_TRUE(explorer.explore().whole);
     EXPECT_EQ(explorer.check_fingerprints(), "");

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/support/coherence_visit.hpp"
 #include "core/support/docs_table.hpp"
 #include "core/support/litmus.hpp"
 
@@ -48,8 +48,6 @@ LitmusOutcomes without(LitmusOutcomes all, const LitmusOutcomes& some) {
   return all;
 }
 
-bool large() { return std::getenv("CXLOOM_COHERENCE_LARGE") != nullptr; }
-
 /// What never comes up in the simulator.
 LitmusOutcomes never(const LitmusProgram& program, LitmusStart start, std::uint32_t in_flight,
                      NetworkOrder order, AtomicsAt atomics = AtomicsAt::kCache) {
@@ -66,7 +64,7 @@ LitmusOutcomes never(const LitmusProgram& program, LitmusStart start, std::uint3
 
 /// Three threads and more have so many orders that only some are tried, unless there is time.
 NetworkOrder order_for(const LitmusProgram& program) {
-  return program.size() < 3 || large() ? NetworkOrder::kOfClass : NetworkOrder::kOfAll;
+  return program.size() < 3 || large_systems() ? NetworkOrder::kOfClass : NetworkOrder::kOfAll;
 }
 bool takes_long(const LitmusProgram& program, LitmusStart start, std::uint32_t in_flight) {
   if (program.size() > 3) return in_flight > 1 || start != LitmusStart::kOwned;
@@ -75,7 +73,7 @@ bool takes_long(const LitmusProgram& program, LitmusStart start, std::uint32_t i
 
 void compare(LitmusStart start, std::uint32_t in_flight, LitmusOutcomes Litmus::* expected) {
   for (const Litmus& test : table()) {
-    if (takes_long(test.program, start, in_flight) && !large()) continue;
+    if (takes_long(test.program, start, in_flight) && !large_systems()) continue;
     EXPECT_EQ(never(test.program, start, in_flight, order_for(test.program)), test.*expected) << test.name;
   }
 }
@@ -121,7 +119,7 @@ TEST(Litmus, AtomicOperationsOfTheMemory) {
       for (const LitmusStart start : {LitmusStart::kEmpty, LitmusStart::kShared, LitmusStart::kOwned}) {
         const NetworkOrder order = order_for(test.program);
         EXPECT_EQ(never(test.program, start, 1, order, at), test.never_one) << test.name;
-        if (!takes_long(test.program, start, 2) || large()) {
+        if (!takes_long(test.program, start, 2) || large_systems()) {
           const LitmusOutcomes found = never(test.program, start, 2, order, at);
           if (at == AtomicsAt::kHome) {
             EXPECT_EQ(found, test.never_cached) << test.name;
@@ -140,7 +138,7 @@ TEST(Litmus, AtomicOperationsOfTheMemory) {
 TEST(Litmus, MoreInFlightOverSeveralPaths) {
   for (std::size_t i = 0; i < table().size(); ++i) {
     const Litmus& test = table()[i];
-    if ((i > 2 || test.program.size() > 2) && !large()) continue;
+    if ((i > 2 || test.program.size() > 2) && !large_systems()) continue;
     if (test.program.size() > 3) continue;
     EXPECT_EQ(never(test.program, LitmusStart::kEmpty, 2, NetworkOrder::kOfLine), test.never_cached)
         << test.name;
@@ -151,7 +149,7 @@ TEST(Litmus, MoreInFlightOverSeveralPaths) {
 
 // Two threads write, and two read twice: all agree on the order of the writes.
 TEST(Litmus, ReadersAgreeOnTheOrderOfWrites) {
-  if (!large()) GTEST_SKIP() << "takes long: set CXLOOM_COHERENCE_LARGE";
+  if (!large_systems()) GTEST_SKIP() << kTakesLong;
   const LitmusProgram program = litmus_program("Wx / Wx / Rx Rx / Rx Rx");
   const LitmusOutcomes forbidden = without(outcomes_thinkable(program), outcomes_in_order_of_lines(program));
   for (const char* const disagree : {"1 2 2 1 1", "1 2 2 1 2", "2 1 1 2 1"})

@@ -26,6 +26,7 @@ TEST(PrefetchExplorer, ADcoh) {
 }
 
 TEST(PrefetchExplorer, BothCachesAsk) {
+  if (!large_systems()) GTEST_SKIP() << kTakesLong;
   CoherenceSetup setup = asking_ahead(small_filter(), true);
   setup.hosts[1].plan.steps = {read_of(0), write_of(1)};
   visit_all(setup, 9000, {"MemRdData", "BISnpInv", "BIConflict"});
@@ -56,6 +57,7 @@ TEST(PrefetchExplorer, WithNoticesAndOneRequestAtATime) {
 }
 
 TEST(PrefetchExplorer, BehindAtomicOperations) {
+  if (!large_systems()) GTEST_SKIP() << kTakesLong;
   CoherenceSetup setup = asking_ahead(small_caches());
   setup.hosts[0].plan.steps = {atomic_of(0), atomic_of(1), read_of(0)};
   for (const AtomicsAt where : {AtomicsAt::kCache, AtomicsAt::kHome}) {
@@ -65,6 +67,7 @@ TEST(PrefetchExplorer, BehindAtomicOperations) {
 }
 
 TEST(PrefetchExplorer, FingerprintsSayEnough) {
+  if (!large_systems()) GTEST_SKIP() << kTakesLong;
   CoherenceSetup setup = asking_ahead(small_caches());
   setup.hosts[1].plan.steps = {
       write_of(1)};  // few states: each is compared with all that share its fingerprint

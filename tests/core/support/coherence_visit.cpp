@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -26,6 +27,8 @@ CoherenceSetup hdm_d(CoherenceSetup setup) {
   setup.home.in_first = true;
   return setup;
 }
+
+bool large_systems() { return std::getenv("CXLOOM_COHERENCE_LARGE") != nullptr; }
 
 void visit_all(const CoherenceSetup& setup, std::size_t least, const std::vector<std::string>& opcodes) {
   std::set<std::string> unseen(opcodes.begin(), opcodes.end());

@@ -24,6 +24,11 @@ CoherenceSetup hdm_h(CoherenceSetup setup);
 /// The setup with lines of the first device, which its cache and that of a host hold.
 CoherenceSetup hdm_d(CoherenceSetup setup);
 
+/// Whether systems are wanted whose states take long: CXLOOM_COHERENCE_LARGE (make coherence-check). The
+/// other tests of an explorer visit the same agents in fewer states.
+bool large_systems();
+constexpr const char* kTakesLong = "takes long: set CXLOOM_COHERENCE_LARGE";
+
 /// Visits all its states, which are more than `least`, and expects that nothing is violated. Each of
 /// `opcodes` is sent in one of them.
 void visit_all(const CoherenceSetup& setup, std::size_t least, const std::vector<std::string>& opcodes = {});

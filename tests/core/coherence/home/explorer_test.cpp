@@ -89,6 +89,7 @@ TEST(HomeAgentExplorer, TheHostsOwnCache) {
 }
 
 TEST(HomeAgentExplorer, FingerprintsSayEnough) {
+  if (!large_systems()) GTEST_SKIP() << kTakesLong;
   CoherenceSetup setup = hdm_h(small_caches());
   setup.hosts[1].plan.steps = {write_of(0)};
   Explorer explorer([&] { return std::make_unique<CoherenceBench>(setup); });

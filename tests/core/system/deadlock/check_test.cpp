@@ -312,7 +312,7 @@ std::uint64_t fabrics_or(std::uint64_t ordinary) {
 }
 
 TEST(DeadlockCheck, RandomFabricsFinishWhereItSaysSoAndOthersDeadlock) {
-  const std::uint64_t fabrics = fabrics_or(kSanitized ? 100 : 500);
+  const std::uint64_t fabrics = fabrics_or(kSanitized ? 100 : 250);
   std::uint64_t proven = 0;
   std::uint64_t circular = 0;
   std::uint64_t deadlocked = 0;
@@ -398,7 +398,7 @@ TEST(DeadlockCheck, RandomFabricsWithFailuresFinishWhereItSaysSo) {
 }
 
 TEST(DeadlockCheck, UpAndThenDownThereAreNoCircles) {
-  const std::uint64_t fabrics = fabrics_or(kSanitized ? 40 : 150);
+  const std::uint64_t fabrics = fabrics_or(kSanitized ? 40 : 80);
   for (std::uint64_t seed = 0; seed < fabrics; ++seed) {
     // A detour goes up and down twice.
     const test::SpecBuilder system = random_fabric(seed, "up-down", kWithoutDetours);

@@ -20,6 +20,7 @@ from cxloom.cli.streams import Output, UnwritableError
 COMMANDS = {
     "run": ("cxloom.cli.run", "Simulate SPEC; show where the time went."),
     "check": ("cxloom.cli.check", "Check SPEC without running it."),
+    "presets": ("cxloom.cli.presets", "List shipped systems, or print one with its sources."),
     "components": ("cxloom.cli.components", "List kinds and their parameters."),
     "schema": ("cxloom.cli.schema", "Print the JSON Schema of specs, or of files of KV caches."),
     "trace": ("cxloom.cli.trace", "Look at memory traces, convert them, record them."),

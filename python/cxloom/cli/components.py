@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +27,7 @@ def components(
         str | None,
         typer.Argument(
             metavar="[KIND]",
-            help="A kind, a section such as link, a parameter such as trace, or a table such as requests.parquet.",
+            help="A kind, a section (link), a parameter (trace), a value (DDR5-4800), or a table (requests.parquet).",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -34,8 +35,9 @@ def components(
 ) -> None:
     """List kinds and their parameters.
 
-    Without KIND every kind of component; with it parameters, units, defaults and statistics of that kind. Of the name
-    of a parameter, what it means wherever it is one; of a table, its columns.
+    Without KIND every kind of component; with it parameters, units, defaults and statistics of that kind. Given a
+    parameter, shows its meaning in each kind that has it; given a value such as DDR5-4800, the parameters that take
+    it; given a table, its columns.
     """
     load_plugins(plugins)
     found = declared.declarations() if kind is None else _found(kind)
@@ -55,8 +57,14 @@ def components(
         out.print(Text.assemble((kind, "bold"), "  (rows of a run)"))
         _show_statistics(out, "Columns", found["columns"])
     if "parameters" in found:
-        out.print(Text.assemble((kind, "bold"), "  (a parameter)"))
-        table = _parameter_table("Where it is one")
+        is_name = any(field["name"].endswith(f".{kind}") for field in found["parameters"])
+        what = (
+            ("a parameter", "Where it is one")
+            if is_name
+            else ("a value", "Parameters that take it or speak of it")
+        )
+        out.print(Text.assemble((str(kind), "bold"), f"  ({what[0]})"))
+        table = _parameter_table(what[1])
         _add_rows(table, "", {"fields": found["parameters"]})
         out.print(table)
 
@@ -82,7 +90,9 @@ def _found(name: str) -> dict[str, Any]:
     }
     parameters = [field for owner, info in owners.items() for field in _parameters(owner, info)]
     if not found:
-        same = [field for field in parameters if field["name"].endswith(f".{name}")]
+        same = [field for field in parameters if field["name"].endswith(f".{name}")] or [
+            field for field in parameters if _speaks_of(field, name)
+        ]
         if not same:
             names = [field["name"].rpartition(".")[2] for field in parameters]
             near = nearest(name, dict.fromkeys([*owners, *names, *declared.tables()]))
@@ -97,6 +107,12 @@ def _parameters(owner: str, info: Mapping[str, Any]) -> Iterator[dict[str, Any]]
         path = f"{owner}.{field['name']}"
         yield {**field, "name": path}
         yield from _parameters(path, field)
+
+
+def _speaks_of(field: Mapping[str, Any], name: str) -> bool:
+    """Whether a parameter takes a value, such as DDR5-4800, or its meaning has it as a word."""
+    word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
+    return any(word.search(text) for text in (str(field["doc"]), *field.get("choices", ())))
 
 
 def _show_all(out: Console) -> None:

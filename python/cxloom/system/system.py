@@ -88,10 +88,11 @@ class System:
             raise InputError("no file is named", allowed=allowed)
         there = os.path.exists(name)  # unlike a Path's, False where nobody can look
         shipped = None if there else presets.path_of(name)
-        if shipped is None and not there and (near := nearest(name, presets.names())):
+        near = nearest(name, presets.names())
+        if shipped is None and not there and (near or "." not in os.path.basename(name)):
             raise InputError(
                 "no such file, and no preset of this name",
-                allowed=f"a file, or {listed(presets.names())}",
+                allowed=f"a file, or a preset, which `cxloom presets` lists: {listed(presets.names())}",
                 suggestion=near,
                 file=name,
             )

@@ -138,3 +138,15 @@ def test_credits_keep_a_full_card_below_packing(preset: str, reads: float, packi
     assert 0.8 * packing < bandwidth < 0.9 * packing
     beside = found[other]["latency_ns"]["mean"]
     assert beside == pytest.approx(IDLE[preset] + DEPTH * 64 / bandwidth, rel=0.1)
+
+
+def test_a_read_beside_saturating_writes_waits_at_the_root_port() -> None:
+    """Of A the DRAM of the card bounds writes: what its places have no room for waits, and a read behind it."""
+    system = cx.load("char/a").set("devices.cpu0.cache", None).set("devices.cpu1.cache", None)
+    work = {"footprint": "256MiB", "addresses": {"kind": "bind", "nodes": ["card"]}}
+    load = {**work, "pattern": "random", "reads": 0.0, "requests": 12_000, "threads": 32}
+    system.set("workload", {"cpu1": load, "cpu0": {**work, "pattern": "pointer-chase", "requests": 16}})
+    found = cx.run(system.set("run", {"warmup": 3000})).summary["per_requester"]
+    written = found["cpu1"]["bandwidth_gb_per_s"]
+    assert 0.9 * PINS["char/a"] < written < PINS["char/a"]
+    assert found["cpu0"]["latency_ns"]["mean"] == pytest.approx(396 + DEPTH * 64 / written, rel=0.1)

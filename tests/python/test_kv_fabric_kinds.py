@@ -185,6 +185,19 @@ def test_rates_that_are_less_certain_are_noted(tmp_path: Path) -> None:
             assert f"{100 * largest:.2g} %" in notes[0] or f"{100 * largest:.3g} %" in notes[0]
 
 
+def test_a_note_on_a_lone_move_speaks_of_no_others(tmp_path: Path) -> None:
+    """One server writes a prompt, and loads it 100 s later: its moves are alone, and flits that are sent again make
+    their rates scatter."""
+    fabric = behind()
+    fabric["links"][-1] = {**fabric["links"][-1], "errors": {"bit_error_rate": 2e-5}}
+    tiers = [{"name": "t", "blocks": 200, "devices": ["pool"], "shared": True}]
+    found = cx.kv.serve(serving(write_trace(tmp_path, prompts(1)), 1, fabric=fabric, tiers=tiers)).found
+    assert found["fabric"]["largest_error"] > 0.01
+    note = next(note for note in found["notes"] if "Rates over the fabric" in note)
+    assert "one move that is alone" in note
+    assert "disturb" not in note
+
+
 def test_a_load_beside_a_write_is_within_the_stated_error(tmp_path: Path) -> None:
     """One link for both directions. While server 0 writes 64 blocks that it has computed, server 1 loads 16.
 

@@ -152,10 +152,13 @@ Time FabricStates::latency(const FabricFlow& flow) {
   return latencies_.emplace(key, latency).first->second;
 }
 
-double FabricStates::largest_error() const {
-  double largest = 0;
-  for (const auto& [patterns, rates] : states_) largest = std::max(largest, rates.error);
-  return largest;
+FabricStates::Worst FabricStates::worst() const {
+  Worst worst;
+  for (const auto& [patterns, rates] : states_) {
+    if (rates.error <= worst.error) continue;
+    worst = {rates.error, rates.rates.size()};
+  }
+  return worst;
 }
 
 }  // namespace cxloom

@@ -40,8 +40,12 @@ class FabricStates {
   /// Names of what moves share: links by direction, and memories. Those that are alike are one.
   const std::vector<std::string>& parts() const { return parts_; }
   std::size_t measured() const { return states_.size(); }
-  /// The largest of all that were measured.
-  double largest_error() const;
+  /// Of all that were measured, the one whose rates are known worst.
+  struct Worst {
+    double error = 0;
+    std::size_t moves = 0;  ///< that go on beside each other in it
+  };
+  Worst worst() const;
 
  private:
   using Patterns = std::vector<std::uint64_t>;  // by server, a bit for each tier and direction

@@ -163,11 +163,15 @@ std::vector<KvPartUse> FabricTransport::parts() const {
 }
 
 std::string FabricTransport::note() const {
-  const double largest = states_->largest_error();
-  if (moving_ <= 0 || largest <= kSureEnough) return {};
-  return "Rates over the fabric are known to " + percent_text(error_ / moving_) +
-         ", mean over the time (99 % confidence), and those of one set of moves to " + percent_text(largest) +
-         " alone: moves that disturb each other scatter for longer than they were simulated.";
+  const FabricStates::Worst worst = states_->worst();
+  if (moving_ <= 0 || worst.error <= kSureEnough) return {};
+  const std::string known = "Rates over the fabric are known to " + percent_text(error_ / moving_) +
+                            ", mean over the time (99 % confidence), and those of one ";
+  if (worst.moves == 1)
+    return known + "move that is alone to " + percent_text(worst.error) +
+           ": its lines scatter for longer than they were simulated.";
+  return known + "set of moves to " + percent_text(worst.error) +
+         ": moves that disturb each other scatter for longer than they were simulated.";
 }
 
 Value FabricTransport::details(Time length) const {
@@ -188,7 +192,7 @@ Value FabricTransport::details(Time length) const {
   }
   return Value::Map{{"sets", number(states_->measured())},
                     {"relative_error", moving_ > 0 ? Value(error_ / moving_) : Value()},
-                    {"largest_error", states_->largest_error()},
+                    {"largest_error", states_->worst().error},
                     {"loads", std::move(loads)},
                     {"tiers", std::move(memories)}};
 }

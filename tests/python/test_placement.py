@@ -166,6 +166,7 @@ def test_latency_is_the_mean_of_the_memories_by_their_shares(near: int) -> None:
             "workload.h.addresses.nodes[1]",
             "no node of this device has such a memory",
         ),
+        ("nodes", ["near", "far", "near"], "workload.h.addresses.nodes[2]", "a memory that is named twice"),
         ("kind", "interleaved", "workload.h.addresses", "unknown placement kind 'interleaved'"),
         ("kind", "preferred", "workload.h.addresses.weights", "unknown"),
     ],

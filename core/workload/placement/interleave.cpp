@@ -56,9 +56,11 @@ InterleavePlacement::InterleavePlacement(const Params& params, const PlacementCo
     : otherwise_(nearest_first(context.nodes)), by_(params.by) {
   const std::vector<std::size_t> nodes = written_order(params.nodes, context);
   if (!params.weights.empty() && params.weights.size() != nodes.size()) {
+    std::string each;
+    for (const std::size_t node : nodes) each += (each.empty() ? "" : ", ") + context.nodes[node].name();
     throw InputError({"as many weights as nodes are needed",
                       std::to_string(params.weights.size()),
-                      std::to_string(nodes.size()),
+                      std::to_string(nodes.size()) + ", for " + each,
                       {}},
                      "weights");
   }

@@ -151,9 +151,19 @@ std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std:
   };
   std::vector<std::string> known;
   for (const NumaNode& node : nodes) known.insert(known.end(), node.memories.begin(), node.memories.end());
+  const auto key_of = [](std::size_t i) { return "nodes[" + std::to_string(i) + "]"; };
   for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto before = std::ranges::find(names, names[i]);
+    if (before != names.begin() + static_cast<std::ptrdiff_t>(i)) {
+      throw InputError(
+          {"a memory that is named twice",
+           "'" + names[i] + "', as in " + key_of(static_cast<std::size_t>(before - names.begin())),
+           "each once; for more pages in one of several, `weights` of an interleave",
+           {}},
+          key_of(i));
+    }
     if (std::ranges::any_of(nodes, [&](const NumaNode& node) { return has(node, names[i]); })) continue;
-    const std::string key = "nodes[" + std::to_string(i) + "]";
+    const std::string key = key_of(i);
     refuse_of_other(others, names[i], known, key);
     throw InputError({"no node of this device has such a memory", "'" + names[i] + "'",
                       known.empty() ? "none: it has no memory in the address map" : list_names(known),

@@ -67,8 +67,8 @@ void refuse_of_other(std::span<const MemoryOfOther> others, const std::string& n
                      const std::vector<std::string>& known, const std::string& key);
 
 /// The places of the nodes that have these memories, in the order of the nodes; all, if none is named. A
-/// memory with logical devices names all of them. Throws InputError for a name that is none, with the reason
-/// if it is one of `others`.
+/// memory with logical devices names all of them. Throws InputError for a name that is none or there twice,
+/// with the reason if it is one of `others`.
 std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std::vector<std::string>& names,
                                      std::span<const MemoryOfOther> others = {});
 

@@ -245,7 +245,7 @@ double parse_fraction(std::string_view text) {
     const auto [stop, error] = std::from_chars(text.data(), end, value);
     if (error == std::errc{} && stop == end) return value / 100.0;
   }
-  throw InputError({"not a fraction", quoted(text), "a percentage such as 67%, or a number from 0 to 1", {}});
+  throw InputError({"not a number", quoted(text), "a number, or a percentage such as 67%", {}});
 }
 
 std::string to_text(Time time) {

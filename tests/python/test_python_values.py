@@ -64,7 +64,7 @@ def test_numpys_numbers_are_numbers(tmp_path: Path) -> None:
         (lambda s: s.outputs(requests="on"), "not true or false, found 'on'"),
         (lambda s: s.map(to="m", base=[]), "not an address"),
         (lambda s: s.map(to="m", base="x"), "not an address, found 'x'"),
-        (lambda s: s.workload("h", pattern="random", reads="most"), "not a fraction, found 'most'"),
+        (lambda s: s.workload("h", pattern="random", reads="most"), "not a number, found 'most'"),
         (lambda s: s.workload("h", pattern="random", reads=float("nan")), "not a finite number"),
         (lambda s: s.workload("h", trace=3), "not a text, found 3"),
         (lambda s: s.workload("h", phases=3), "not a list, found 3"),

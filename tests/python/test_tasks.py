@@ -438,3 +438,12 @@ def test_the_table_says_how_long_and_what_of_it_was_the_path() -> None:
     assert "2 tasks in 26.5 us, every line simulated" in text
     assert "critical path" in text
     assert "pool->host" in text
+
+
+def test_the_table_tells_rates_of_lines_from_processors_alone() -> None:
+    alone = cx.run(cx.System.from_yaml(json.dumps(system(compute("c1", "10us"), compute("c2", "5us", "c1")))))
+    assert "2 tasks in 15.0 us, none of which moves a line" in to_text(alone.summary)
+    both = cx.run(cx.System.from_yaml(json.dumps(system(load("l1"), compute("c1", "10us", "l1")))))
+    stood = sum(window["stood_for_ns"] for window in both.summary["tasks"]["windows"])
+    share = f"{100 * stood / both.summary['tasks']['time_ns']:.1f} % of it at rates"
+    assert (share if stood else "every line simulated") in " ".join(to_text(both.summary).split())

@@ -9,6 +9,7 @@ from cxloom.base.words import counted
 from cxloom.display.numbers import duration, percent, size
 from cxloom.report.gantt import gantt
 from cxloom.report.page import Cell, plot, table
+from cxloom.tasks.table import how_known
 
 Values = Mapping[str, Any]
 
@@ -20,7 +21,8 @@ def task_tiles(tasks: Values) -> list[tuple[str, str, str]]:
     """How long the graph took, how well that is known, and what its critical path is made of."""
     ended = sum("end_ns" in task for task in tasks["per_task"].values())
     path = tasks["critical_path"]
-    known = f"± {duration(tasks['error_ns'])}" if tasks["skipped_ns"] else "every line simulated"
+    stood = any(window["stood_for_ns"] for window in tasks["windows"])
+    known = f"± {duration(tasks['error_ns'])}" if stood else how_known(tasks)
     by_kind = dict.fromkeys(("compute", "copy", "kernel"), 0.0)
     for part in path:
         by_kind[tasks["per_task"][part["task"]]["kind"]] += part["time_ns"]

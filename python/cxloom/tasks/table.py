@@ -20,10 +20,18 @@ def headline(tasks: Values) -> str:
     said = f"{counted(ended, 'task')} in {duration(tasks['time_ns'])}"
     if ended < len(tasks["per_task"]):
         said = f"{ended} of {counted(len(tasks['per_task']), 'task')} ended, the last at {duration(tasks['time_ns'])}"
-    if not tasks["skipped_ns"]:
-        return f"{said}, every line simulated"
-    share = percent(tasks["skipped_ns"] / tasks["time_ns"]) if tasks["time_ns"] else "0 %"
-    return f"{said}, known to {duration(tasks['error_ns'])}; {share} of it at rates from windows of lines"
+    return f"{said}, {how_known(tasks)}"
+
+
+def how_known(tasks: Values) -> str:
+    """How well the time is known, and for which part of it lines moved at rates from windows."""
+    if not any(task["bytes"] for task in tasks["per_task"].values()):
+        return "none of which moves a line"
+    stood = sum(window["stood_for_ns"] for window in tasks["windows"])
+    if not stood:
+        return "every line simulated"
+    share = percent(stood / tasks["time_ns"])
+    return f"known to {duration(tasks['error_ns'])}; {share} of it at rates from windows of lines"
 
 
 def tables(tasks: Values, rows: int) -> list[Table]:

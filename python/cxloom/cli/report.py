@@ -171,18 +171,20 @@ def _swept(name: str) -> Path | None:
 def _is_spec(name: str) -> bool:
     """Whether this is a preset, or a file with a system in it and no study of one."""
     from cxloom.spec import presets
+    from cxloom.spec.file_kind import FileKind, kind_of
     from cxloom.spec.reader import read_file
 
     if not Path(name).exists():
         return name in presets.names()
-    return not {"system", "studies", "title"} & read_file(name).map().keys()
+    return kind_of(read_file(name).map().keys()) is not FileKind.STUDY
 
 
 def _way_to_page(name: str) -> str:
     """The command line that makes the page of a system, or of servers with a KV cache."""
+    from cxloom.spec.file_kind import FileKind, kind_of
     from cxloom.spec.reader import read_file
 
     quoted = shlex.quote(name)
-    if Path(name).exists() and {"servers", "tiers"} <= read_file(name).map().keys():
+    if Path(name).exists() and kind_of(read_file(name).map().keys()) is FileKind.SERVERS:
         return f"cxloom kv {quoted} --html page.html"
     return f"cxloom run {quoted} --out results && cxloom report results"

@@ -11,7 +11,8 @@ from cxloom import _core
 from cxloom.base.errors import InputError, InputErrors
 from cxloom.kv.fabric import split, with_fabric
 from cxloom.kv.requests import Requests, generate_requests, read_requests
-from cxloom.spec import paths
+from cxloom.spec import paths, presets
+from cxloom.spec.file_kind import FileKind, refuse_other
 from cxloom.spec.node import Node, SpecError, Step
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Override
@@ -23,11 +24,17 @@ _SIZES = ("capacity", "blocks")
 
 def read(path: str | os.PathLike[str], overrides: Sequence[Override] = ()) -> Node:
     """The tree of a file with values set in it, and its fabric resolved. Raises InputError, with file and line."""
+    name = os.fspath(path)
+    if not os.path.exists(name) and name in presets.names():
+        raise InputError(
+            "a preset of a system, and not servers with a KV cache", allowed=f"cxloom run {name}", file=name
+        )
     return with_values(read_file(path), overrides)
 
 
 def with_values(root: Node, overrides: Sequence[Override]) -> Node:
     """The tree with values set in it, and its fabric resolved. Raises InputError."""
+    refuse_other(root, FileKind.SERVERS)
     own, of_fabric = split(overrides)
     for override in own:
         root = assigned(root, override)
@@ -94,6 +101,13 @@ def assigned(root: Node, override: Override) -> Node:
         if step is None:
             raise override.value.origin.error(
                 "a path that matches nothing", found=f"'{override.path}'", allowed=_known(node)
+            )
+        if steps == ["model"] and node is not None and isinstance(node.value, str):
+            raise override.value.origin.error(
+                "the model is a name, and has no keys that could be set",
+                found=f"'{node.value}'",
+                allowed="--set model=NAME for another one; for a shape of your own a map in the file, such as "
+                "model: {layers: 3, hidden: 1024, heads: 16}",
             )
         steps.append(step)
         node = node.get(step) if node is not None else None

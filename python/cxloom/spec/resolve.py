@@ -19,6 +19,7 @@ from typing import Any
 from cxloom import _core
 from cxloom.base.errors import Gathered, InputError, InputErrors, reason_of, shown
 from cxloom.spec import declared, ineffective, merge, names, paths
+from cxloom.spec.file_kind import FileKind, refuse_other
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import GeneratedNode, Node, Origin, Plain, from_plain
 from cxloom.spec.node import Path as SpecPath
@@ -274,6 +275,7 @@ def _is_early(override: Override) -> bool:
 
 
 def _check_top_level(layer: Node, errors: Gathered) -> None:
+    refuse_other(layer, FileKind.SYSTEM)
     known = list(declared.sections())
     for key, node in layer.map().items():
         with errors.one():

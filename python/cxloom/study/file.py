@@ -9,6 +9,7 @@ from typing import Any
 
 from cxloom.base.errors import InputError
 from cxloom.kv.point import HITS, SERVING, KvRun, KvTemplate
+from cxloom.spec.file_kind import FileKind, refuse_other
 from cxloom.spec.node import Node, Origin, described
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Override, Resolved, Template
@@ -120,6 +121,7 @@ def read(
     """
     top = read_file(path)
     entries = top.map()
+    refuse_other(top, FileKind.STUDY)
     refuse_unknown(top, list(_KEYS))
     kind, system = _system(top)
     every = points_of(top, most_points)
@@ -181,6 +183,7 @@ def extent(path: str | os.PathLike[str]) -> Extent:
     """
     top = read_file(path)
     entries = top.map()
+    refuse_other(top, FileKind.STUDY)
     refuse_unknown(top, list(_KEYS))
     points = [point for point, _ in points_of(top, MOST_POINTS)]
     title = entries["title"].text().strip() if "title" in entries else ""

@@ -28,6 +28,10 @@ COMMANDS = {
     "exec": ("cxloom.cli.exec", "Run a program on a simulated system."),
     "measure": ("cxloom.cli.measure", "Measure SPEC as MLC, LMbench and STREAM do."),
     "explain": ("cxloom.cli.explain", "Say what limits SPEC, why, and what would move the limit."),
+    "compare": (
+        "cxloom.cli.compare",
+        "Compare systems: what differs, and which part of the latency changed.",
+    ),
     "advise": ("cxloom.cli.advise", "Say where the data of SPEC should live, and what that gains."),
     "epochs": ("cxloom.cli.epochs", "Play the tiering of SPEC for minutes."),
     "offload": ("cxloom.cli.offload", "Plan models that do not fit into their GPU."),

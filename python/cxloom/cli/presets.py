@@ -25,7 +25,7 @@ def presets(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the shipped systems: what they have, and how long an idle read takes.
+    """List shipped systems, or print one with its sources.
 
     With the name of one, its file, in which each number has its source. With another WORD, those that have it in their
     name or in their file, such as DDR4 or EPYC.

@@ -1,0 +1,174 @@
+"""``cxloom compare``: differences that closed forms give, what chance explains, and what cannot be compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import cxloom as cx
+from cxloom.results.comparison import compare
+
+Call = Callable[..., Any]
+
+SPEC = """
+devices:
+  host: {kind: host, queue: 1, process_time: 10ns}
+  mem: {kind: memory, controller_time: 20ns, media: {kind: fixed, latency: 50ns}}
+links: [{between: [host, mem], delay: 30ns}]
+address_map: [{to: mem}]
+workload: {host: {pattern: random, requests: 200, footprint: 1MiB}}
+"""
+LOADED = """
+devices:
+  host: {kind: host, queue: 32}
+  mem: {kind: memory, media: {kind: dram, preset: DDR5-4800}}
+links: [{between: [host, mem], bandwidth: 32GB/s, delay: 20ns}]
+address_map: [{to: mem}]
+workload: {host: {pattern: random, requests: 6000, reads: 70%, footprint: 1GiB}}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "system.yaml"
+    path.write_text(SPEC)
+    return path
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> Path:
+    path = tmp_path / "loaded.yaml"
+    path.write_text(LOADED)
+    return path
+
+
+def rows(text: str) -> dict[str, Any]:
+    return {row["name"]: row for row in json.loads(text)["rows"]}
+
+
+def test_a_longer_way_is_where_the_difference_is(cxloom: Call, file: Path) -> None:
+    """30 ns more each way and 15 ns of media: 75 ns on a read of 10 + 20 + 50 + 2 x 30 = 140 ns; one in flight, so that
+    the bandwidth is 64 B a latency."""
+    found = rows(
+        cxloom("compare", file, "--with", "links[*].delay=60ns devices.mem.media.latency=65ns", "--json").out
+    )
+    mean = found["mean latency"]
+    assert mean["values"] == [140.0, 215.0]
+    assert mean["differences"][0]["difference"] == 75.0
+    assert mean["differences"][0]["relative"] == pytest.approx(75 / 140)
+    assert found["bandwidth"]["values"] == pytest.approx([64 / 140, 64 / 215])
+    parts = {
+        name: row["differences"][0]["difference"] for name, row in found.items() if row["part_of_latency"]
+    }
+    assert parts == {"propagation": 60.0, "media": 15.0}
+
+
+def test_the_sentence_and_the_table_say_so(cxloom: Call, file: Path) -> None:
+    shown = cxloom("compare", file, "--with", "links[*].delay=60ns").out
+    said = " ".join(shown.split())
+    assert "the mean latency is 60.0 ns higher (42.9 %) (propagation 60.0 ns)" in said
+    assert "the bandwidth is 0.137 GB/s lower (30.0 %)" in said
+    assert f"A {file}" in said
+    assert "B links[*].delay=60ns" in said
+
+
+def test_another_seed_is_no_difference(cxloom: Call, loaded: Path) -> None:
+    said = " ".join(cxloom("compare", loaded, "--with", "run.seed=7").out.split())
+    assert "the mean latency is the same, as far as the runs tell" in said
+    assert "?: as far as the runs tell, no change" in said
+
+
+def test_intervals_of_differences_are_those_of_both_means(cxloom: Call, loaded: Path) -> None:
+    mean = rows(cxloom("compare", loaded, "--with", "devices.host.queue=48", "--json").out)["mean latency"]
+    first, second = mean["ci95"]
+    half = (((first[1] - first[0]) / 2) ** 2 + ((second[1] - second[0]) / 2) ** 2) ** 0.5
+    change = mean["differences"][0]
+    assert change["ci95"] == pytest.approx([change["difference"] - half, change["difference"] + half])
+    assert change["ci95"][0] > 0, "half as many more in flight wait longer"
+
+
+def test_parts_sum_to_the_difference() -> None:
+    """Whatever has no row changes by less than a hundredth of the mean."""
+    near, far = cx.run("dmsim/local"), cx.run("dmsim/switch")
+    found = compare({"near": near, "far": far})
+    parts = sum(row.change(1).difference for row in found.rows if row.is_part)
+    assert parts == pytest.approx(far.latency.mean - near.latency.mean, rel=1e-6)
+    assert found.names == ("near", "far")
+    assert found.frame().columns == ["measure", "unit", "near", "far", "far: change"]
+    with pytest.raises(KeyError):
+        found.row("colour")
+
+
+def test_results_that_are_there_are_compared_as_they_are(cxloom: Call, file: Path, tmp_path: Path) -> None:
+    for name, delay in (("near", "30ns"), ("far", "60ns")):
+        cxloom("run", file, "--set", f"links[*].delay={delay}", "--out", tmp_path / name)
+    done = cxloom("compare", tmp_path / "near", tmp_path / "far", "--json")
+    assert rows(done.out)["mean latency"]["values"] == [140.0, 200.0]
+    refused = cxloom("compare", tmp_path / "near", file, "--seed", "3")
+    assert refused.code == 2
+    assert "results that are there are not run again" in refused.err
+
+
+def test_files_are_written_as_asked(cxloom: Call, file: Path, tmp_path: Path) -> None:
+    table, everything = tmp_path / "t.csv", tmp_path / "all.json"
+    done = cxloom("compare", file, file, "--out", table, "--out", everything, "--quiet")
+    assert (done.code, done.out) == (0, "")
+    assert pl.read_csv(table).columns == ["measure", "unit", str(file), f"{file} (2)", f"{file} (2): change"]
+    assert json.loads(everything.read_text())["systems"] == [str(file), f"{file} (2)"]
+
+
+def test_settings_of_all_and_a_seed_reach_every_run(cxloom: Call, file: Path) -> None:
+    options = (
+        "--set",
+        "devices.host.process_time=20ns",
+        "--with",
+        "links[*].delay=60ns",
+        "--seed",
+        "3",
+        "--json",
+    )
+    assert rows(cxloom("compare", file, *options).out)["mean latency"]["values"] == [150.0, 210.0]
+
+
+def test_three_systems_are_compared_with_the_first(cxloom: Call, file: Path) -> None:
+    cases = ("--with", "links[*].delay=60ns", "--with", "links[*].delay=0ns")
+    mean = rows(cxloom("compare", file, *cases, "--json").out)["mean latency"]
+    assert [each["difference"] for each in mean["differences"]] == [60.0, -60.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["SPEC"], "nothing to compare with"),
+        (["SPEC", "--with", ""], "no values to set"),
+        (["SPEC", "--with", "devices.hots.queue=2"], "did you mean 'devices.host.queue'?"),
+        (["SPEC", "nosuch"], "no such file, and no preset of this name"),
+        (["SPEC", "SPEC", "--out", "table.xlsx"], "not a form of table"),
+        (["SPEC", "SPEC", "--out", "/proc/table.csv"], "cannot be written"),
+        (["SPEC"] * 27, "too many to compare"),
+        (["SPEC", "--with", "workload.host.requests=0"], "requests"),
+    ],
+)
+def test_what_cannot_be_compared(
+    cxloom: Call, file: Path, tmp_path: Path, arguments: list[str], reason: str
+) -> None:
+    done = cxloom("compare", *(str(file) if word == "SPEC" else word for word in arguments))
+    assert done.code == 2
+    assert reason in done.err
+    assert sorted(tmp_path.iterdir()) == [file]
+
+
+def test_a_run_that_does_not_finish_is_said(cxloom: Call, file: Path) -> None:
+    done = cxloom("compare", file, "--with", "links[*].delay=60ns", "--max-time", "5us")
+    assert done.code == 1
+    assert "unfinished" in done.err
+
+
+def test_fewer_than_two_results_in_python(file: Path) -> None:
+    with pytest.raises(cx.InputError, match="nothing to compare with"):
+        cx.compare({"one": cx.run(file)})

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cxloom.results.result import Latency, Measures, Result
     from cxloom.running.run import UnfinishedError, UnwrittenError, run
     from cxloom.spec.plugins import include_dir, library_dir, load_plugin
+    from cxloom.sweeping.find import find
     from cxloom.sweeping.result import SweepResult
     from cxloom.sweeping.sweep import sweep
     from cxloom.system.system import System, load
@@ -46,6 +47,7 @@ _HOMES = {
     "results.result": ("Latency", "Measures", "Result"),
     "running.run": ("UnfinishedError", "UnwrittenError", "run"),
     "spec.plugins": ("include_dir", "library_dir", "load_plugin"),
+    "sweeping.find": ("find",),
     "sweeping.result": ("SweepResult",),
     "sweeping.sweep": ("sweep",),
     "system.system": ("System", "load"),
@@ -70,6 +72,7 @@ __all__ = [
     "advise",
     "compare",
     "explain",
+    "find",
     "import_chakra",
     "include_dir",
     "kv",

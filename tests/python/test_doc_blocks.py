@@ -7,6 +7,7 @@ from its first line that it is a part, a name of a device or of a parameter, or 
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import shlex
 import textwrap
@@ -219,13 +220,17 @@ def command_lines(block: Block) -> Iterator[list[str]]:
         line = line.removeprefix("$ ")
         for each in re.split(r" && | \|\| ", line):
             if each.startswith("cxloom "):
-                yield shlex.split(re.sub(r"[<>].*", "", each), comments=True)[1:]
+                words = shlex.split(each, comments=True)[1:]
+                yield list(itertools.takewhile(lambda word: not word.startswith(("<", ">", "2>")), words))
 
 
 def systems_of(words: list[str]) -> Iterator[str]:
     """The specs that a command is about."""
-    if words[0] in ("run", "check", "measure", "explain", "sweep", "crash", "draw"):
+    if words[0] in ("run", "check", "measure", "explain", "sweep", "crash", "draw", "find"):
         yield words[1]
+    if words[0] == "compare":
+        specs = itertools.takewhile(lambda word: not word.startswith("-"), words[1:])
+        yield from (spec for spec in specs if not spec.startswith("results"))  # directories
     if words[0] == "exec":
         yield from (words[place + 1] for place, word in enumerate(words) if word in ("--system", "--against"))
 

@@ -40,7 +40,7 @@ class FabricStates {
   /// Names of what moves share: links by direction, and memories. Those that are alike are one.
   const std::vector<std::string>& parts() const { return parts_; }
   std::size_t measured() const { return states_.size(); }
-  /// Of all that were measured, the one whose rates are known worst.
+  /// The measured state whose rates are known worst.
   struct Worst {
     double error = 0;
     std::size_t moves = 0;  ///< that go on beside each other in it

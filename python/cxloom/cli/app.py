@@ -32,6 +32,7 @@ COMMANDS = {
         "cxloom.cli.compare",
         "Compare systems: what differs, and which part of the latency changed.",
     ),
+    "find": ("cxloom.cli.find", "Find how far a value can go while a condition holds."),
     "advise": ("cxloom.cli.advise", "Say where the data of SPEC should live, and what that gains."),
     "epochs": ("cxloom.cli.epochs", "Play the tiering of SPEC for minutes."),
     "offload": ("cxloom.cli.offload", "Plan models that do not fit into their GPU."),

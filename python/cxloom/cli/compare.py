@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _FORMS = (".csv", ".json")
 _LETTERS = string.ascii_uppercase
-"""Of the systems, in tables; as many as can be compared."""
+"""The names of systems in tables, as many as can be compared."""
 
 
 def compare(

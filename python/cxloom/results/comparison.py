@@ -29,7 +29,7 @@ class Change:
 
     difference: float
     relative: float | None
-    """Of the first system's value; None where that is nothing."""
+    """The difference as a share of the first system's value; None where that is nothing."""
     doubt: float
     """A relative change up to this is none, where there is no interval."""
     interval: tuple[float, float] | None
@@ -229,7 +229,7 @@ def _parts_of(every: tuple[Mapping[str, Any], ...]) -> list[Row]:
 
 
 def _relative_half_width(values: Mapping[str, Any]) -> float:
-    """Of the interval of the mean latency. Bandwidth in closed loop follows from it; percentiles are known worse."""
+    """Half the interval of the mean latency, relative to it: bandwidth in closed loop follows, percentiles vary more."""
     ends, mean = _at(values, ("latency_ns", "ci95")), _number(_at(values, ("latency_ns", "mean")))
     return (ends[1] - ends[0]) / 2 / mean if ends and mean > 0 else 0.0
 

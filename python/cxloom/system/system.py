@@ -132,9 +132,13 @@ class System:
         """
         return resolve(self._top, [*self._overrides, *overrides])
 
-    def template(self) -> Template:
-        """What to resolve again and again with other overrides, as `resolve` would; later changes do not reach it."""
-        return Template(self._top, self._overrides)
+    def template(self, overrides: Sequence[Override] = ()) -> Template:
+        """What to resolve again and again with other overrides, as `resolve` would; later changes do not reach it.
+
+        Args:
+            overrides: values that are set every time, on top of those of `set`.
+        """
+        return Template(self._top, [*self._overrides, *overrides])
 
     def check(self) -> dict[str, Any]:
         """Builds the system without running it, and describes it: devices, links, routes, bounds. Raises InputError."""

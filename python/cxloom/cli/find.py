@@ -1,0 +1,101 @@
+"""``cxloom find``: how far a value can go before a condition stops holding."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cxloom.cli.options import AsJson, Plugins, PointsAtATime, Quiet, Sets, Spec
+from cxloom.cli.progress import SweepBar
+from cxloom.cli.resume import resumable
+from cxloom.spec import presets
+from cxloom.spec.plugins import load_plugins
+from cxloom.spec.resolve import Override
+from cxloom.sweeping.find import Found
+from cxloom.sweeping.find import find as found_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+FOLDER = Path("build/find")
+"""Where points are stored, in a folder of the name of the spec, if nothing is said."""
+
+
+def find(
+    spec: Spec,
+    vary: Annotated[
+        str,
+        typer.Option(
+            "--vary", metavar="PATH=LOW..HIGH", help="What is varied; evenly in the logarithm with :log."
+        ),
+    ],
+    such_that: Annotated[
+        str,
+        typer.Option(
+            "--such-that",
+            metavar="'MEASURE < VALUE'",
+            help="What has to hold: 'latency.p99 < 500ns', 'bandwidth >= 20GB/s', or any measure of `run --json`.",
+        ),
+    ],
+    sets: Sets = [],  # noqa: B006 - typer wants a list, and copies it
+    jobs: PointsAtATime = None,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="Where points are kept; by default build/find/NAME."),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    plugins: Plugins = [],  # noqa: B006
+) -> None:
+    """Find how far a value can go while a condition holds.
+
+    Runs five values of the range, then divides the part in which the condition changes. Points that are in the
+    directory already are not run again.
+
+    cxloom find system.yaml --vary devices.host.queue=1..256 --such-that 'latency.p99 < 500ns'
+
+    Exit code 0: found. 1: the condition holds with every value or with none, or Ctrl-C. 2: the input is wrong.
+    """
+    load_plugins(plugins)
+    overrides = [Override.parse(text) for text in sets]
+    folder = FOLDER / (spec if spec in presets.names() else Path(spec).stem) if out is None else Path(out)
+    with resumable(folder), SweepBar(quiet, "find") as bar:
+        found = found_of(spec, vary, such_that, jobs=jobs, out=folder, overrides=overrides, watch=bar.update)
+    if as_json:
+        print(json.dumps(found.to_json(), indent=2, allow_nan=False))
+    elif not quiet:
+        _show(found)
+    if not found.changes:
+        raise typer.Exit(1)
+
+
+def _show(found: Found) -> None:
+    from rich.text import Text
+
+    from cxloom.display.console import output
+
+    out = output()
+    out.print(Text(found.sentence, style="bold"))
+    out.print()
+    out.print(_table(found))
+    for note in found.notes:
+        out.print(Text(f"\nnote: {note}", style="dim"))
+
+
+def _table(found: Found) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    from cxloom.display.numbers import narrow
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column(Text(found.path))
+    table.add_column(Text(found.condition.path), justify="right")
+    table.add_column(Text(found.condition.text))
+    for tried in found.tried:
+        measured = "no result" if tried.error is not None else narrow(tried.measured)
+        table.add_row(Text(str(tried.value)), measured, "holds" if tried.holds else "-")
+    return table

@@ -229,7 +229,7 @@ def _parts_of(every: tuple[Mapping[str, Any], ...]) -> list[Row]:
 
 
 def _relative_half_width(values: Mapping[str, Any]) -> float:
-    """Half the interval of the mean latency, relative to it: bandwidth in closed loop follows, percentiles vary more."""
+    """Half the interval of the mean latency, as a share. Bandwidth in closed loop follows it; percentiles vary more."""
     ends, mean = _at(values, ("latency_ns", "ci95")), _number(_at(values, ("latency_ns", "mean")))
     return (ends[1] - ends[0]) / 2 / mean if ends and mean > 0 else 0.0
 

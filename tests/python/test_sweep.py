@@ -118,7 +118,15 @@ def test_a_table_can_be_derived_again(spec: Path, tmp_path: Path, subprocess_cxl
     for name in names:
         (out / name).unlink()
     spec.unlink()  # it needs nothing else
-    assert subprocess_cxloom("sweep", "--rebuild", out).code == 0
+    csv = tmp_path / "table.csv"
+    assert subprocess_cxloom("sweep", "--rebuild", out, "--csv", csv).code == 0
+    rows = pl.read_csv(csv)
+    assert rows.columns == pl.read_parquet(out / "results.parquet").columns
+    assert (
+        rows["latency_ns.mean"].to_list()
+        == pl.read_parquet(out / "results.parquet")["latency_ns.mean"].to_list()
+    )
+    assert subprocess_cxloom("sweep", "--rebuild", out, "--csv", tmp_path / "table.xls").code == 2
     assert [(out / name).read_bytes() for name in names] == before
     loaded = cx.SweepResult.load(str(out))
     assert len(loaded) == 6

@@ -14,6 +14,7 @@ from cxloom.base.words import counted
 from cxloom.cli.options import SPEC, Plugins, PointsAtATime, Quiet, whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable, said_of
+from cxloom.cli.writing import check_forms, check_writable, write_text
 from cxloom.report.sweep_table import show_sweep
 from cxloom.spec import presets
 from cxloom.spec.plugins import load_plugins
@@ -115,6 +116,10 @@ def sweep(
         str | None,
         typer.Option("--rebuild", metavar="DIR", help="Derive the tables of a store again; run nothing."),
     ] = None,
+    csv: Annotated[
+        str | None,
+        typer.Option("--csv", metavar="FILE", help="Write the table as CSV, too: a row for each point."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as one JSON object.")] = False,
     quiet: Quiet = False,
     plugins: Plugins = [],  # noqa: B006
@@ -126,8 +131,12 @@ def sweep(
     Exit code 0: every point finished. 1: one did not (a deadlock, a wrong input, a process that died, Ctrl-C); its row
     says why. 2: the input is wrong, nothing was run.
     """
+    spreadsheet = None if csv is None else Path(csv)
+    if spreadsheet is not None:
+        check_forms([spreadsheet], "table", (".csv",), "--csv")
+        check_writable([spreadsheet])
     if rebuild is not None:
-        _rebuild(rebuild, spec, as_json, quiet)
+        _rebuild(rebuild, spec, spreadsheet, as_json, quiet)
         return
     if spec is None:
         raise InputError("no spec is named", allowed="a spec file, a preset, or --rebuild DIR")
@@ -151,13 +160,15 @@ def sweep(
     with resumable(engine.directory), SweepBar(quiet) as bar:
         begun = said_of(engine.directory, quiet)
         engine.carry_out(Sweep(template), runner, shard=shard, begun=begun, watch=bar.update)
-    _finish(engine, shard, as_json, quiet)
+    _finish(engine, shard, spreadsheet, as_json, quiet)
 
 
-def _finish(engine: Engine, shard: Shard, as_json: bool, quiet: bool) -> None:
+def _finish(engine: Engine, shard: Shard, csv: Path | None, as_json: bool, quiet: bool) -> None:
     """Writes what can be derived, shows it, and ends with the exit code."""
     result = SweepResult(engine)
     written = engine.write_tables(result.columns)
+    if csv is not None:
+        write_text(csv, result.frame().write_csv())
     if as_json:
         print(json.dumps(_as_json(engine, result), indent=2, allow_nan=False))
     elif not quiet:
@@ -175,6 +186,8 @@ def _finish(engine: Engine, shard: Shard, as_json: bool, quiet: bool) -> None:
             )
         else:
             print(f"\nAnother sweep was begun in {engine.directory}: its table is not replaced")
+    if csv is not None and not (as_json or quiet):
+        print(f"As CSV: {csv}")
     keys = set(shard.share([point.key for point in engine.manifest.points if point.key is not None]))
     own = [
         status
@@ -185,11 +198,11 @@ def _finish(engine: Engine, shard: Shard, as_json: bool, quiet: bool) -> None:
         raise typer.Exit(1)
 
 
-def _rebuild(directory: str, spec: str | None, as_json: bool, quiet: bool) -> None:
+def _rebuild(directory: str, spec: str | None, csv: Path | None, as_json: bool, quiet: bool) -> None:
     if spec is not None:
         raise InputError("a spec beside --rebuild", found=spec, allowed="the directory knows its points")
     folder = Path(directory)
-    _finish(Engine(folder, manifests.read(folder)), WHOLE, as_json, quiet)
+    _finish(Engine(folder, manifests.read(folder)), WHOLE, csv, as_json, quiet)
 
 
 def _as_json(engine: Engine, result: SweepResult) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class Tried:
     """Where in the range it lies, from 0 to 1."""
     value: Any
     measured: float
-    """Of the condition's measure; NaN where the run did not finish."""
+    """The value of the condition's measure; NaN where there is no result."""
     holds: bool
     error: str | None
 

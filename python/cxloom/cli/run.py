@@ -52,6 +52,12 @@ def run(
     exact: Annotated[
         bool, typer.Option("--exact", help="Simulate every line of a graph of tasks: tasks.exact=true.")
     ] = False,
+    tail: Annotated[
+        str | None,
+        typer.Option(
+            "--tail", metavar="P", help="Say what makes the requests beyond this percentile slow: 99 or 99.9."
+        ),
+    ] = None,
     logs: Logs = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
@@ -62,15 +68,35 @@ def run(
     """
     limit = None if max_time is None else nanoseconds(max_time, "--max-time")
     log = LogRequest.parse(logs)
+    share = None if tail is None else _percentile(tail, as_json)
     resolved = resolve(spec, [*sets, *(["tasks.exact=true"] if exact else [])], plugins, seed, until)
     result, failure = execute(resolved, out, quiet, limit, log)
     if as_json:
         result.write_json(sys.stdout)
     elif not quiet:
         result.show()
+        if share is not None and not result.truncated:
+            from cxloom.results.tail_table import show_tail
+
+            show_tail(result.tail(share))
         if out is not None and not isinstance(failure, InputError):
             print(f"\nResults are in {out}")
     finish(failure)
+
+
+def _percentile(text: str, as_json: bool) -> float:
+    """The percentile of ``--tail``, as a share. Raises InputError."""
+    if as_json:
+        raise InputError(
+            "--tail is no part of --json", allowed="a table; in Python, result.tail(0.99).to_json()"
+        )
+    try:
+        percentile = float(text.removeprefix("p").removesuffix("%"))
+    except ValueError:
+        percentile = -1
+    if not 0 <= percentile < 100:
+        raise InputError("not a percentile", found=f"'{text}'", allowed="from 0 to below 100", path="--tail")
+    return percentile / 100
 
 
 def finish(failure: CxloomError | None) -> None:

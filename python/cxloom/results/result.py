@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from cxloom.results.summary import Summary
+    from cxloom.results.tail import Tail
 
 Table: TypeAlias = MemorySink | Path
 """Rows in memory, or the Parquet file that holds them."""
@@ -311,6 +312,16 @@ class Result(Measures):
                 )
             self._tables["requests"] = self._replay(self.spec)
         return _frame(self._tables["requests"])
+
+    def tail(self, share: float = 0.99) -> Tail:
+        """What makes the slowest requests slow: those from the percentile `share` of the latency on, beside all.
+
+        Of the rows of `requests()`, with which it shares what it raises; and InputError for a share that is no part of
+        one, or without an answered request.
+        """
+        from cxloom.results.tail import tail_of
+
+        return tail_of(self.requests(), share)
 
     def series(self) -> pl.DataFrame:
         """Utilisations and occupancies over time, one row per sample. Raises InputError if they were not recorded."""

@@ -41,6 +41,37 @@ TEST_F(Gem5Test, ARunThatGoesOnBehindACheckpointIsTheOneThatIsRestored) {
   EXPECT_EQ(caches().answers[1].at, 5'000 * kNs + kIdle);
 }
 
+// ---- Modes
+
+TEST_F(Gem5Test, LinesThatCachesGotWithoutTimeAreTakenBackWhenTimeBegins) {
+  start_two();
+  auto& left = dynamic_cast<ResponsePort&>(hosts_[0]->getPort("cpu_side", 0));
+  const auto send = [&left](MemCmd command, Addr line) {
+    Packet packet(std::make_shared<Request>(kStart + line, 64, 0, 0), command, 64);
+    left.recvAtomic(&packet);
+  };
+  const auto resume = [this](bool timing) {
+    EXPECT_TRUE(hosts_[0]->begin_drain());
+    system_.timing = timing;
+    hosts_[0]->drainResume();
+  };
+  resume(false);
+  send(MemCmd::ReadExReq, 0);
+  send(MemCmd::ReadExReq, 64);
+  send(MemCmd::WritebackDirty, 64);
+  caches(0).copies = {{0, {true, 3}}, {64, {true, 4}}};
+  resume(false);
+  EXPECT_EQ(caches(0).copies.size(), 2U) << "no time passes yet";
+  resume(true);
+  EXPECT_EQ(caches(0).copies.count(0), 0U);
+  EXPECT_EQ(byte(0), 3) << "it had been written";
+  EXPECT_EQ(caches(0).copies.count(64), 1U) << "it has left, and nobody asks for it";
+  caches(1).send(MemCmd::ReadExReq, 0);
+  event_queue.run(2'000 * kNs);
+  EXPECT_EQ(caches(1).last_value(), 3);
+  EXPECT_TRUE(caches(0).snoops.empty());
+}
+
 // ---- Measures
 
 TEST_F(Gem5Test, StatisticsAreOfTheTimeSinceTheirReset) {

@@ -123,8 +123,11 @@ void Fabric::join(Member& member) {
   const cxloom_tell answered = [](void* user, const cxloom_answer* answer) {
     const Member& at = *static_cast<Member*>(user);
     Fabric& fabric = *at.fabric;
-    fatal_if(answer->failed, "%s: memory has answered \"%s\" without data.", fabric.name(),
-             at.host->device());
+    fatal_if(
+        answer->failed,
+        "%s: memory has answered \"%s\" without data: it is poisoned, has failed, or is bound to another "
+        "host.",
+        fabric.name(), at.host->device());
     panic_if(fabric.time_here(answer->picoseconds) != curTick(), "%s: an answer of %d came at another time.",
              fabric.name(), answer->picoseconds);
     --fabric.under_way_;

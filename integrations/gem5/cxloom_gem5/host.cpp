@@ -1,11 +1,30 @@
 #include "host.hpp"
 
+#include <utility>
+
 #include <base/logging.hh>
 #include <base/trace.hh>
 #include <debug/CxlHost.hh>
 #include <sim/system.hh>
 
 namespace gem5::cxl {
+
+namespace {
+
+const char* name_of(Intent intent) {
+  switch (intent) {
+    case Intent::kCurrent: return "read";
+    case Intent::kShare: return "read to share";
+    case Intent::kOwn: return "read to own";
+    case Intent::kUpgrade: return "upgrade";
+    case Intent::kWrite: return "write";
+    case Intent::kWriteBack: return "write-back";
+    case Intent::kCleanEvict: return "notice";
+  }
+  return "";
+}
+
+}  // namespace
 
 Host::Stats::Stats(Host& host, const std::vector<std::string>& segments)
     : Group(&host),
@@ -27,6 +46,7 @@ Host::Stats::Stats(Host& host, const std::vector<std::string>& segments)
 Host::Host(const CxlHostParams& params)
     : SimObject(params),
       cpu_side_(name() + ".cpu_side", *this),
+      system_(*params.system),
       path_(*params.fabric),
       memory_(*params.memory),
       device_(params.device),
@@ -56,6 +76,14 @@ Port& Host::getPort(const std::string& port, PortID index) {
 bool Host::empty() const { return unanswered_ == 0 && answers_.empty() && snoops_out_ == 0; }
 
 DrainState Host::drain() { return empty() ? DrainState::Drained : DrainState::Draining; }
+
+// The path has heard nothing of what caches got while no time passed: it would let others have the same
+// lines.
+void Host::drainResume() {
+  SimObject::drainResume();
+  if (!system_.isTimingMode()) return;
+  for (const Addr line : std::exchange(untimed_, {})) take(line);
+}
 
 void Host::drained_if_empty() {
   if (drainState() == DrainState::Draining && empty()) signalDrainDone();
@@ -90,6 +118,8 @@ std::optional<Intent> Host::intent_of_eviction(const Packet& packet) {
 }
 
 void Host::give(const Access& access) {
+  DPRINTF(CxlHost, "access %s of %d bytes at %#x, ready at %d\n", name_of(access.intent), access.bytes,
+          access.address, access.ready);
   ++unanswered_;
   path_.give(seat_.number, access);
 }
@@ -237,6 +267,8 @@ Tick Host::atomic(PacketPtr packet) {
       if (other != this) other->take(line_of(*packet));
   const Access access = {address_of(packet->getAddr()), packet->getSize(),
                          intent.value_or(Intent::kCleanEvict), curTick(), nullptr};
+  if (packet->isEviction() && !packet->isBlockCached()) untimed_.erase(line_of(*packet));
+  if (seat_.coherent && !packet->isEviction() && packet->fromCache()) untimed_.insert(line_of(*packet));
   memory_.access(packet);
   return access.intent == Intent::kCleanEvict ? 0 : path_.estimate(seat_.number, access);
 }

@@ -18,6 +18,10 @@
 #include "held_request.hpp"
 #include "path.hpp"
 
+namespace gem5 {
+class System;
+}
+
 namespace gem5::cxl {
 
 /// Bytes and time go apart: a write changes the memory when its packet comes in, a read takes the bytes when
@@ -29,6 +33,7 @@ class Host : public SimObject {
   void init() override;
   Port& getPort(const std::string& name, PortID index) override;
   DrainState drain() override;
+  void drainResume() override;
 
   /// The name of the host in the system that the path simulates.
   const std::string& device() const { return device_; }
@@ -101,6 +106,7 @@ class Host : public SimObject {
   Addr address_of(Addr address) const { return address - memory_.start() + offset_; }
 
   CpuSide cpu_side_;
+  System& system_;
   Path& path_;
   BackingMemory& memory_;
   const std::string device_;
@@ -119,7 +125,8 @@ class Host : public SimObject {
   unsigned snoops_out_ = 0;
   // Lines whose bytes have come while copies stay: for its home this host goes on to have them modified.
   std::unordered_set<Addr> written_early_;
-  std::unique_ptr<Packet> ended_;  // its sender still reads a packet without answer when `request` returns
+  std::unordered_set<Addr> untimed_;  // lines that caches have got in atomic mode
+  std::unique_ptr<Packet> ended_;     // its sender still reads a packet without answer when `request` returns
   std::unique_ptr<Stats> stats_;
 };
 

@@ -44,7 +44,9 @@ template <typename... Args>
 }
 #define fatal_if(wrong, ...) ((wrong) ? ::gem5::fatal(__VA_ARGS__) : void())
 #define panic_if(wrong, ...) ((wrong) ? ::gem5::fatal(__VA_ARGS__) : void())
-#define DPRINTF(...) ((void)0)
+template <typename... Args>
+void print_nowhere(const char* /*form*/, const Args&... /*args*/) {}
+#define DPRINTF(flag, ...) ::gem5::print_nowhere(__VA_ARGS__)
 
 // ---- Time
 
@@ -256,8 +258,10 @@ class SimObject : public statistics::Group {
 class System {
  public:
   unsigned line_bytes = 64;
+  bool timing = true;
   RequestorID getRequestorId(const SimObject* /*object*/) { return next_++; }
   unsigned cacheLineSize() const { return line_bytes; }
+  bool isTimingMode() const { return timing; }
 
  private:
   RequestorID next_ = 1;

@@ -43,6 +43,7 @@ def options():
     parser.add_argument("--uncacheable", type=int, default=10, help="percent of uncacheable accesses")
     parser.add_argument("--functional", type=int, default=10, help="percent of functional accesses")
     parser.add_argument("--writeback-clean", action="store_true", help="caches write clean lines back")
+    parser.add_argument("--atomic", action="store_true", help="atomic mode: accesses let no time pass")
     parser.add_argument("--shares", action="store_true", help="reads ask for shared copies")
     return parser.parse_args()
 
@@ -102,7 +103,7 @@ def host(system, name, args):
 
 
 def build(args):
-    system = System(cache_line_size=64, mem_mode="timing")
+    system = System(cache_line_size=64, mem_mode="atomic" if args.atomic else "timing")
     system.clk_domain = SrcClockDomain(clock="1GHz", voltage_domain=VoltageDomain(voltage="1V"))
     system.memory = CxlMemory(range="16MiB")
     if args.system:

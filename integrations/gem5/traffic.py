@@ -28,7 +28,9 @@ def options():
     parser.add_argument(
         "--system", default="", help="a system of cxloom, as `cxloom resolve` prints it; else a delay"
     )
+    parser.add_argument("--plugin", default=[], action="append", help="a library with kinds of the system")
     parser.add_argument("--host", default="host", help="the host's name in the system")
+    parser.add_argument("--offset", default="0B", help="where the memory begins in the system's address map")
     parser.add_argument(
         "--medium", default="", help="a memory of the system whose time is that of gem5's DDR4-2400"
     )
@@ -44,6 +46,7 @@ def options():
         "--checkpoint", default="", help="write a checkpoint there after half of the requests"
     )
     parser.add_argument("--restore", default="", help="begin from that checkpoint")
+    parser.add_argument("--fork", action="store_true", help="fork after half of the requests")
     return parser.parse_args()
 
 
@@ -66,10 +69,16 @@ def build(args):
         return Root(full_system=False, system=system)
     system.memory = CxlMemory(range=args.size)
     system.fabric = (
-        CxlFabric(spec=args.system) if args.system else CxlDelay(shortest=args.delay, longest=args.delay)
+        CxlFabric(spec=args.system, plugins=args.plugin)
+        if args.system
+        else CxlDelay(shortest=args.delay, longest=args.delay)
     )
     system.host = CxlHost(
-        device=args.host, fabric=system.fabric, memory=system.memory, cpu_side=system.bus.mem_side_ports
+        device=args.host,
+        fabric=system.fabric,
+        memory=system.memory,
+        offset=m5.util.convert.toMemorySize(args.offset),
+        cpu_side=system.bus.mem_side_ports,
     )
     if args.medium:
         system.controller = dram(args.size, True)
@@ -97,12 +106,15 @@ m5.ticks.fixGlobalFrequency()
 m5.instantiate(args.restore or None)
 generator = root.system.generator
 if not args.restore:
-    halves = 2 if args.checkpoint else 1
+    halves = 2 if args.checkpoint or args.fork else 1
     generator.start(traffic(generator, args, args.requests // halves))
     m5.simulate()
     if args.checkpoint:
         m5.checkpoint(args.checkpoint)
-if args.restore or args.checkpoint:
+    if args.fork:
+        # The child has the same statistics as its parent, in a folder of its own.
+        child = m5.fork("%(parent)s.child")
+if args.restore or args.checkpoint or args.fork:
     m5.stats.reset()
     generator.start(traffic(generator, args, args.requests // 2))
     m5.simulate()

@@ -200,6 +200,7 @@ void Core::wait_for(const Bound& bound, Time after) {
   std::int64_t sum = 0;
   std::int64_t given = 0;
   for (std::size_t i = 0; i < kSegmentCount; ++i) {
+    if (blame.segments[i] == Time{}) continue;  // most of them are; what follows divides 128 bits
     sum += blame.segments[i].ps();
     const auto upto = static_cast<std::int64_t>(static_cast<Wide>(waited.ps()) * static_cast<Wide>(sum) /
                                                 static_cast<Wide>(latency.ps()));

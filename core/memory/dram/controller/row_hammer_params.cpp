@@ -95,10 +95,10 @@ void DramRowHammerParams::describe(Schema<DramRowHammerParams>& schema) {
 // clocks of these.
 void count_activates(DramDevice& preset) {
   if (!of_ddr5(preset)) {
-    refuse_standard(preset, "counts of each row that could be off",
-                    preset.standard == DramStandard::kLpddr6
-                        ? "no such key: the times of the preset hold them"
-                        : "no such key, or a preset of DDR5 or MRDIMM",
+    const bool always = preset.standard == DramStandard::kLpddr6;
+    refuse_standard(preset, always ? "counts of each row that could be off" : "per-row activation counting",
+                    always ? "no such key: the times of the preset hold them"
+                           : "no such key, or a preset of DDR5 or MRDIMM",
                     "row_hammer.prac");
   }
   const auto several = static_cast<Clock>(preset.organisation.pseudo_channels);

@@ -287,8 +287,10 @@ TEST(DramRowHammer, WhatAStandardLacksIsRefused) {
   DramParams params = DramBench::preset("DDR4-3200");
   params.row_hammer.prac = true;
   EXPECT_EQ(refused(params).path(), "row_hammer.prac");
+  EXPECT_TRUE(test::contains(refused(params).detail().problem, "has no per-row activation counting"));
   params = DramBench::preset("LPDDR6-10667");
   params.row_hammer.prac = true;
+  EXPECT_TRUE(test::contains(refused(params).detail().problem, "that could be off"));
   EXPECT_TRUE(test::contains(refused(params).detail().allowed, "hold them"));
   params = DramBench::preset("HBM2-2000");
   params.row_hammer.raaimt = 32;

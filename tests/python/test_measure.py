@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import cxloom as cx
+from cxloom.measure import size_sweep
 
 TWO_HOSTS = """\
 name: two hosts
@@ -88,6 +89,25 @@ def test_latency_over_size_steps_at_the_caches() -> None:
         assert row["l1_hits"] == (size <= 4096)
         assert row["l2_hits"] == (4096 < size <= 65536)
     assert [row["bytes"] for row in measured.rows][:6] == [512, 768, 1024, 1536, 2048, 3072]
+
+
+def test_a_size_that_is_known_sooner_is_what_all_laps_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One level of LRU: one lap warms it, and a part of a lap tells the mean to 0.2 %.
+
+    Pages of scattered frames meet in sets of four ways, so that between half and twice the cache some of them hit.
+    """
+    level = "{size: 256KiB, ways: 4, access_time: 10ns}"
+    start, end = CACHED.index("{size: 4KiB"), CACHED.index("\n  mem:")
+    system = cx.System.from_yaml(CACHED[:start] + level + CACHED[end:])
+    soon = cx.measure.sizes(system, largest="1MiB").rows
+    monkeypatch.setattr(size_sweep, "_is_steady_at_once", lambda *_: False)
+    monkeypatch.setattr(size_sweep, "_KNOWN", "0.00001%")
+    whole = cx.measure.sizes(system, largest="1MiB").rows
+    assert 0.1 < by(whole, "bytes", value="l1_hits")[384 * 1024] < 0.9
+    for one, all_laps in zip(soon, whole, strict=True):
+        assert one["bytes"] == all_laps["bytes"]
+        assert one["latency_ns"] == pytest.approx(all_laps["latency_ns"], rel=2 * 0.002), one["bytes"]
+        assert one["l1_hits"] == pytest.approx(all_laps["l1_hits"], abs=0.01)
 
 
 def test_loaded_latency_rises_from_idle_to_full() -> None:

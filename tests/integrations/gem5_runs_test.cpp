@@ -43,29 +43,29 @@ TEST_F(Gem5Test, ARunThatGoesOnBehindACheckpointIsTheOneThatIsRestored) {
 
 // ---- Modes
 
-TEST_F(Gem5Test, LinesThatCachesGotWithoutTimeAreTakenBackWhenTimeBegins) {
+TEST_F(Gem5Test, LinesThatCachesGotWithoutTimeAreTakenBackByTheDrainBeforeTimeBegins) {
   start_two();
+  system_.timing = false;
   auto& left = dynamic_cast<ResponsePort&>(hosts_[0]->getPort("cpu_side", 0));
   const auto send = [&left](MemCmd command, Addr line) {
     Packet packet(std::make_shared<Request>(kStart + line, 64, 0, 0), command, 64);
     left.recvAtomic(&packet);
   };
-  const auto resume = [this](bool timing) {
-    EXPECT_TRUE(hosts_[0]->begin_drain());
-    system_.timing = timing;
-    hosts_[0]->drainResume();
-  };
-  resume(false);
   send(MemCmd::ReadExReq, 0);
   send(MemCmd::ReadExReq, 64);
   send(MemCmd::WritebackDirty, 64);
   caches(0).copies = {{0, {true, 3}}, {64, {true, 4}}};
-  resume(false);
-  EXPECT_EQ(caches(0).copies.size(), 2U) << "no time passes yet";
-  resume(true);
+  EXPECT_TRUE(hosts_[0]->begin_drain());
   EXPECT_EQ(caches(0).copies.count(0), 0U);
   EXPECT_EQ(byte(0), 3) << "it had been written";
   EXPECT_EQ(caches(0).copies.count(64), 1U) << "it has left, and nobody asks for it";
+  system_.timing = true;
+  hosts_[0]->drainResume();
+  caches(0).copies = {{0, {true, 5}}};
+  EXPECT_TRUE(hosts_[0]->begin_drain());
+  EXPECT_EQ(caches(0).copies.size(), 1U) << "no snoop without time in timing mode";
+  caches(0).copies.clear();
+  hosts_[0]->drainResume();
   caches(1).send(MemCmd::ReadExReq, 0);
   event_queue.run(2'000 * kNs);
   EXPECT_EQ(caches(1).last_value(), 3);

@@ -75,14 +75,13 @@ Port& Host::getPort(const std::string& port, PortID index) {
 
 bool Host::empty() const { return unanswered_ == 0 && answers_.empty() && snoops_out_ == 0; }
 
-DrainState Host::drain() { return empty() ? DrainState::Drained : DrainState::Draining; }
-
-// The path has heard nothing of what caches got while no time passed: it would let others have the same
-// lines.
-void Host::drainResume() {
-  SimObject::drainResume();
-  if (!system_.isTimingMode()) return;
-  for (const Addr line : std::exchange(untimed_, {})) take(line);
+// The path has heard nothing of what caches got while no time passed: once time passed it would let others
+// have the same lines. What changes to timing mode drains first, and processors take no snoop without time
+// afterwards.
+DrainState Host::drain() {
+  if (!system_.isTimingMode())
+    for (const Addr line : std::exchange(untimed_, {})) take(line);
+  return empty() ? DrainState::Drained : DrainState::Draining;
 }
 
 void Host::drained_if_empty() {

@@ -33,7 +33,6 @@ class Host : public SimObject {
   void init() override;
   Port& getPort(const std::string& name, PortID index) override;
   DrainState drain() override;
-  void drainResume() override;
 
   /// The name of the host in the system that the path simulates.
   const std::string& device() const { return device_; }

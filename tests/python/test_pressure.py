@@ -215,8 +215,8 @@ main()
         ("typer", 1),
         ("cxloom.cli.run", 1),
         ("cxloom._core", 1),
-        ("ruamel.yaml", 1),
-        ("_ruamel_yaml", 2),  # the second time within a try of ruamel.yaml that catches everything
+        ("yaml", 1),
+        ("yaml._yaml", 1),
         ("rich.table", 1),
         ("pydantic", 1),
     ],

@@ -98,7 +98,9 @@ NAMED = {
         "python/cxloom/offload/target.py": "a plan replaces those of the system",
         "python/cxloom/report/run_page.py": "their section of the page",
         "python/cxloom/report/task_section.py": "the tile of their number",
+        "python/cxloom/results/comparison.py": "the row of their time",
         "python/cxloom/results/terminal.py": "their table",
+        "python/cxloom/spec/file_kind.py": "by which a file of another command is known",
         "python/cxloom/spec/task_file.py": "tasks in a file of their own become those of the spec",
         "python/cxloom/tasks/table.py": "the column of their number",
         "python/cxloom/system/simulation.py": "who makes requests in a system with them",
@@ -109,6 +111,7 @@ NAMED = {
         "python/cxloom/spec/jsonschema.py": "the fabric of KV caches has none",
     },
     "run": {
+        "python/cxloom/spec/file_kind.py": "by which a file of another command is known",
         "python/cxloom/offload/target.py": "a plan keeps the seed of the system alone",
         "python/cxloom/measure/bench.py": "measurements have a warm-up and an end of their own",
         "python/cxloom/bottleneck/engines.py": "whether packets go by one way",

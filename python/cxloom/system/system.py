@@ -88,15 +88,18 @@ class System:
             raise InputError("no file is named", allowed=allowed)
         there = os.path.exists(name)  # unlike a Path's, False where nobody can look
         shipped = None if there else presets.path_of(name)
-        near = nearest(name, presets.names())
-        if shipped is None and not there and (near or "." not in os.path.basename(name)):
-            raise InputError(
-                "no such file, and no preset of this name",
-                allowed=f"a file, or a preset, which `cxloom presets` lists: {listed(presets.names())}",
-                suggestion=near,
-                file=name,
-            )
-        return cls._of(read_file(shipped or name))
+        of_presets = f"a file, or a preset, which `cxloom presets` lists: {listed(presets.names())}"
+        if shipped is None and not there and (near := nearest(name, presets.names())):
+            problem = "no such file, and no preset of this name"
+            raise InputError(problem, allowed=of_presets, suggestion=near, file=name)
+        try:
+            tree = read_file(shipped or name)
+        except InputError as error:
+            # Where no file has a name like it, a name without an ending is meant for a preset.
+            if error.problem == "no such file" and not error.suggestion and "." not in os.path.basename(name):
+                error.problem, error.allowed = "no such file, and no preset of this name", of_presets
+            raise
+        return cls._of(tree)
 
     @classmethod
     def from_yaml(cls, text: str, file: str | None = None) -> System:

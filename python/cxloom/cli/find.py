@@ -89,13 +89,10 @@ def _table(found: Found) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from cxloom.display.numbers import narrow
-
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column(Text(found.path))
     table.add_column(Text(found.condition.path), justify="right")
     table.add_column(Text(found.condition.text))
     for tried in found.tried:
-        measured = "no result" if tried.error is not None else narrow(tried.measured)
-        table.add_row(Text(str(tried.value)), measured, "holds" if tried.holds else "-")
+        table.add_row(Text(str(tried.value)), found.said(tried), "holds" if tried.holds else "-")
     return table

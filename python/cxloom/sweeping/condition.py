@@ -13,7 +13,7 @@ from cxloom import _core
 from cxloom.base.errors import InputError
 from cxloom.spec.names import listed, nearest
 
-_FORM = re.compile(r"\s*([\w.*<>-]*[\w*])\s*(<=|>=|<|>)\s*(\S.*?)\s*")
+_FORM = re.compile(r"\s*([\w.<>-]*\w)\s*(<=|>=|<|>)\s*(\S.*?)\s*")
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -23,8 +23,8 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 _ALLOWED = "MEASURE < VALUE (or <=, >, >=), such as latency.p99 < 500ns or bandwidth >= 20GB/s"
 _SHORT = {"latency": "latency_ns", "bandwidth": "bandwidth_gb_per_s"}
 """Words for keys of a summary that have their unit in their name."""
-_UNITS = (("_ns", "time", 1.0), ("_gb_per_s", "bandwidth", 1e9), ("_bytes", "bytes", 1.0))
-"""The ends of names whose values are quantities, what kind, and how much of it one is."""
+_UNITS = (("_ns", "time", "ns", 1.0), ("_gb_per_s", "bandwidth", "GB/s", 1e9), ("_bytes", "bytes", "B", 1.0))
+"""The ends of names whose values are quantities, their kind and unit, and how much of the kind one unit is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,8 @@ class Condition:
     """The measure, as a dotted path of the summary: ``latency_ns.p99``."""
     sign: str
     bound: float
-    """In the unit of the summary: ns, GB/s, bytes."""
+    unit: str
+    """The unit of the bound, which is that of the summary: ns, GB/s or B; nothing for a number."""
     text: str
     """As it was written."""
 
@@ -48,7 +49,12 @@ class Condition:
         steps = [_SHORT.get(step, step) for step in match[1].split(".")]
         if steps[-1] == "latency_ns":
             steps.append("mean")
-        return cls(".".join(steps), match[2], _bound(steps, match[3]), " ".join(match.groups()))
+        try:
+            bound, unit = _bound(steps, match[3])
+        except InputError as error:
+            error.path = ".".join(steps)
+            raise
+        return cls(".".join(steps), match[2], bound, unit, " ".join(match.groups()))
 
     def measured(self, summary: Mapping[str, Any]) -> float:
         """The measure of a run; NaN where it is unknown. Raises InputError if there is no such measure."""
@@ -74,16 +80,14 @@ class Condition:
         return _OPERATORS[self.sign](value, self.bound)
 
 
-def _bound(steps: list[str], text: str) -> float:
-    """The value of a bound in the unit of its measure, which the name of the measure ends with."""
+def _bound(steps: list[str], text: str) -> tuple[float, str]:
+    """The value of a bound and the unit of its measure, which the name of the measure ends with."""
     for name in reversed(steps):
-        for end, kind, one in _UNITS:
+        for end, kind, unit, one in _UNITS:
             if name.endswith(end):
-                return _core.quantity(kind, text) / one
+                return _core.quantity(kind, text) / one, unit
     number = text.removesuffix("%").strip()
     try:
-        return float(number) / (100 if text.endswith("%") else 1)
+        return float(number) / (100 if text.endswith("%") else 1), ""
     except ValueError:
-        raise InputError(
-            f"not a number for '{'.'.join(steps)}'", found=f"'{text}'", allowed="such as 16 or 5%"
-        ) from None
+        raise InputError("not a number", found=f"'{text}'", allowed="such as 16 or 5%") from None

@@ -45,7 +45,7 @@ class Tried:
     """Where in the range it lies, from 0 to 1."""
     value: Any
     measured: float
-    """The value of the condition's measure; NaN where there is no result."""
+    """The value of the condition's measure; NaN where there is no result, or no request that has one."""
     holds: bool
     error: str | None
 
@@ -85,8 +85,14 @@ class Found:
         which = "largest" if before.holds else "smallest"
         return (
             f"{self.path}={good.value} is the {which} {extent} with {self.condition.text}: "
-            f"{_said(good)} there, {_said(bad)} with {bad.value}."
+            f"{self.said(good)} there, {self.said(bad)} with {bad.value}."
         )
+
+    def said(self, tried: Tried) -> str:
+        """What was measured with a value, as people read it."""
+        if math.isnan(tried.measured):
+            return "no result" if tried.error is not None else "unknown"
+        return f"{significant(tried.measured)} {self.condition.unit}".rstrip()
 
     @property
     def notes(self) -> list[str]:
@@ -114,7 +120,7 @@ class Found:
             "tried": [
                 {
                     "value": each.value,
-                    "measured": each.measured if each.error is None else None,
+                    "measured": None if math.isnan(each.measured) else each.measured,
                     "holds": each.holds,
                     "error": each.error,
                 }
@@ -262,7 +268,3 @@ def _written(value: Any) -> Any:
     if unit == "ps":
         number, unit = f"{int(number) / 1000:.3f}", "ns"
     return (number.rstrip("0").rstrip(".") if "." in number else number) + unit
-
-
-def _said(tried: Tried) -> str:
-    return significant(tried.measured) if tried.error is None else "no result"

@@ -114,6 +114,15 @@ def test_results_that_are_there_are_compared_as_they_are(cxloom: Call, file: Pat
     assert "results that are there are not run again" in refused.err
 
 
+def test_what_one_system_has_not_is_no_number(cxloom: Call, file: Path) -> None:
+    case = ("--with", "workload.host.reads=0%")
+    lines = [line.split() for line in cxloom("compare", file, *case).out.splitlines()]
+    line = next(line for line in lines if line[:4] == ["mean", "latency", "of", "reads,"])
+    assert line[-2:] == ["-", "-"]
+    row = rows(cxloom("compare", file, *case, "--json").out)["mean latency of reads"]
+    assert (row["values"], row["differences"][0]["relative"]) == ([140.0, None], None)
+
+
 def test_files_are_written_as_asked(cxloom: Call, file: Path, tmp_path: Path) -> None:
     table, everything = tmp_path / "t.csv", tmp_path / "all.json"
     done = cxloom("compare", file, file, "--out", table, "--out", everything, "--quiet")

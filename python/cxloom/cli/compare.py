@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import string
@@ -161,7 +162,8 @@ def _show(comparison: Comparison) -> None:
         out.print()
         needed = Measurement.get(out, out.options.update(max_width=1000), table).maximum
         output(at_least=needed).print(table)
-    if any(not row.change(at).is_clear for row in of_all for at in range(1, len(comparison.names))):
+    changes = [row.change(at) for row in of_all for at in range(1, len(comparison.names))]
+    if any(not change.is_clear and not math.isnan(change.difference) for change in changes):
         out.print(Text("\n?: as far as the runs tell, no change", style="dim"))
 
 
@@ -186,6 +188,8 @@ def _table(comparison: Comparison, rows: list[Row], title: str) -> Table:
 def _value(row: Row, at: int) -> str:
     from cxloom.display.numbers import narrow
 
+    if math.isnan(row.values[at]):
+        return "-"
     interval = row.intervals[at]
     half = "" if interval is None else f" ±{narrow((interval[1] - interval[0]) / 2, 2)}"
     return f"{narrow(row.values[at])}{half}"
@@ -195,6 +199,8 @@ def _change(row: Row, at: int) -> str:
     from cxloom.display.numbers import narrow
 
     change = row.change(at)
+    if math.isnan(change.difference):
+        return "-"
     if row.is_part or change.relative is None:
         return f"{'+' if change.difference > 0 else ''}{narrow(change.difference)}"
     return f"{100 * change.relative:+.1f} %" + ("" if change.is_clear else " ?")

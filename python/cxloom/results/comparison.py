@@ -19,6 +19,12 @@ _NOTABLE = 0.01
 """A part of the latency has a row if it changes by this share of the largest mean."""
 _SMALL = 0.0005
 """A relative change that is smaller is called none, where there is no interval."""
+_SAID = {
+    "time of the tasks": ("the tasks take", "as long", "longer", "shorter"),
+    "mean latency": ("the mean latency is", "the same", "higher", "lower"),
+    "bandwidth": ("the bandwidth is", "the same", "higher", "lower"),
+}
+"""The rows that the sentence is about, and its words: without a change, for more, and for less."""
 _NAMED = 3
 """How many parts of the latency the sentence names."""
 
@@ -103,9 +109,7 @@ class Comparison:
                     "differences": [
                         {
                             "difference": _plain(change.difference),
-                            "relative": change.relative
-                            if change.relative is None
-                            else _plain(change.relative),
+                            "relative": _plain(change.relative),
                             "ci95": change.interval and list(change.interval),
                         }
                         for change in (row.change(at) for at in range(1, len(self.names)))
@@ -125,26 +129,20 @@ class Comparison:
             "unit": [row.unit for row in self.rows],
         }
         for at, name in enumerate(self.names):
-            columns[name] = [row.values[at] for row in self.rows]
+            columns[name] = [_plain(row.values[at]) for row in self.rows]
         for at, name in enumerate(self.names[1:], start=1):
-            columns[f"{name}: change"] = [row.change(at).relative for row in self.rows]
+            columns[f"{name}: change"] = [_plain(row.change(at).relative) for row in self.rows]
         return pl.DataFrame(columns, strict=False)
 
     def _sentence(self, at: int) -> str:
-        name, first = self.names[at], self.names[0]
-        by_name = {row.name: row for row in self.rows}
-        said = [
-            text
-            for row, nouns in ((by_name.get("time of the tasks"), "the tasks take"),)
-            if row is not None and (text := _more(row, at, nouns, "as long", ("longer", "shorter")))
-        ]
-        if (mean := by_name.get("mean latency")) is not None:
-            said.append(_more(mean, at, "the mean latency is", "the same", ("higher", "lower")))
-            if mean.change(at).is_clear:
-                said[-1] += self._parts(at, mean.change(at).difference)
-        if (bandwidth := by_name.get("bandwidth")) is not None:
-            said.append(_more(bandwidth, at, "the bandwidth is", "the same", ("higher", "lower")))
-        return f"{name} beside {first}: " + "; ".join(said) + "."
+        said = []
+        for row in self.rows:
+            if row.name not in _SAID:
+                continue
+            said.append(_more(row, at, *_SAID[row.name]))
+            if row.name == "mean latency" and row.change(at).is_clear:
+                said[-1] += self._parts(at, row.change(at).difference)
+        return f"{self.names[at]} beside {self.names[0]}: " + "; ".join(said) + "."
 
     def _parts(self, at: int, difference: float) -> str:
         """The parts of the latency that changed most in the direction of the whole."""
@@ -245,17 +243,17 @@ def _number(value: Any, absent: float = math.nan) -> float:
     return absent if value is None else float(value)
 
 
-def _plain(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _plain(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
-def _more(row: Row, at: int, noun: str, same: str, words: tuple[str, str]) -> str:
+def _more(row: Row, at: int, noun: str, same: str, more: str, less: str) -> str:
     """That a value is higher or lower, and by how much."""
     change = row.change(at)
     if math.isnan(change.difference):
         return f"{noun} unknown in one of them"
     if not change.is_clear:
         return f"{noun} {same}, as far as the runs tell"
-    word = words[0] if change.difference > 0 else words[1]
+    word = more if change.difference > 0 else less
     share = f" ({100 * abs(change.relative):.1f} %)" if change.relative is not None else ""
     return f"{noun} {significant(abs(change.difference))} {row.unit} {word}{share}"

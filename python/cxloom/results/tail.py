@@ -76,8 +76,8 @@ class Tail:
             for part in most
             if part.more_ns > _NOTABLE * self.mean_ns
         ]
-        who = f"{self.count:,} requests, {significant(self.least_ns)} ns and more"
-        said = f"The slowest {percent(1 - self.share)} ({who}) take {significant(slower)} ns longer than the mean"
+        who = f"{self.count:,} requests from the {100 * self.share:g}th percentile on"
+        said = f"The {who} ({significant(self.least_ns)} ns and more) take {significant(slower)} ns more than the mean"
         said += f": {', '.join(parts)}." if parts else "."
         for group in sorted(self.groups, key=lambda group: -group.of_tail):
             if group.of_tail > max(_OFTEN * group.of_all, 0.5):
@@ -128,7 +128,7 @@ def tail_of(requests: pl.DataFrame, share: float) -> Tail:
 
     if not 0 <= share < 1:
         raise InputError("not a percentile", found=f"{share:g}", allowed="from 0 to below 1, such as 0.99")
-    rows = requests.filter(~pl.col("error")) if "error" in requests.columns else requests
+    rows = requests.filter(~pl.col("error"))
     if rows.is_empty():
         raise InputError("no request was answered", allowed="a run with answers in its measured window")
     rows = rows.with_columns(latency=(pl.col("completed_ps") - pl.col("created_ps")) / 1000)

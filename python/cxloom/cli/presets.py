@@ -40,7 +40,7 @@ def presets(
     if not found:
         raise InputError(
             f"no preset has '{word}' in its name or its file",
-            allowed=f"nothing, which lists all, or such as {listed(names)}",
+            allowed=f"a word of a name or a file, or no WORD for the whole list: {listed(names)}",
             suggestion=nearest(str(word), names),
             path="WORD",
         )

@@ -41,7 +41,7 @@ _READ_OTHERWISE = re.compile(
     re.MULTILINE,
 )
 _BLOCKS = re.compile(r"^[ -]*", re.MULTILINE)
-_DEPTHS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_DEPTHS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def composed(text: str) -> YamlNode | None:
@@ -55,7 +55,8 @@ def composed(text: str) -> YamlNode | None:
 
     loader = _loader()(text)
     try:
-        return loader.get_single_node()  # type: ignore[no-any-return]
+        node: YamlNode | None = loader.get_single_node()
+        return node
     except YAMLError:
         return None
     finally:
@@ -64,7 +65,7 @@ def composed(text: str) -> YamlNode | None:
 
 def _may_be_deep(text: str) -> bool:
     """Whether the text may nest deeper than a spec does: PyYAML composes by recursion in C, without limit."""
-    flow = max(accumulate(_DEPTHS.get(ord(letter), 0) for letter in re.sub(r"[^][{}]", "", text)), default=0)
+    flow = max(accumulate(_DEPTHS[bracket] for bracket in re.findall(r"[][{}]", text)), default=0)
     block = max(len(match.group()) for match in _BLOCKS.finditer(text))
     return flow + block > 4 * limits.DEPTH
 

@@ -88,16 +88,14 @@ class System:
             raise InputError("no file is named", allowed=allowed)
         there = os.path.exists(name)  # unlike a Path's, False where nobody can look
         shipped = None if there else presets.path_of(name)
-        of_presets = f"a file, or a preset, which `cxloom presets` lists: {listed(presets.names())}"
         if shipped is None and not there and (near := nearest(name, presets.names())):
-            problem = "no such file, and no preset of this name"
-            raise InputError(problem, allowed=of_presets, suggestion=near, file=name)
+            raise _neither_file_nor_preset(name, near)
         try:
             tree = read_file(shipped or name)
         except InputError as error:
             # Where no file has a name like it, a name without an ending is meant for a preset.
             if error.problem == "no such file" and not error.suggestion and "." not in os.path.basename(name):
-                error.problem, error.allowed = "no such file, and no preset of this name", of_presets
+                raise _neither_file_nor_preset(name) from None
             raise
         return cls._of(tree)
 
@@ -307,6 +305,11 @@ class System:
         place = where.below(section)
         node = Node([*items, from_plain(value, place.below(len(items)))], place, place)
         self._top = self._top.with_entries({**self._top.map(), section: node})
+
+
+def _neither_file_nor_preset(name: str, near: str = "") -> InputError:
+    allowed = f"a file, or a preset, which `cxloom presets` lists: {listed(presets.names())}"
+    return InputError("no such file, and no preset of this name", allowed=allowed, suggestion=near, file=name)
 
 
 def load(path: str | os.PathLike[str]) -> System:

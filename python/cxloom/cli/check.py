@@ -16,6 +16,7 @@ from cxloom.cli.options import Plugins, Sets, Spec
 from cxloom.cli.progress import ReadingBar
 from cxloom.cli.run import resolve
 from cxloom.display.console import output
+from cxloom.display.plain_table import plain_table
 from cxloom.system.simulation import describe, work_note
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _both(forward: str, backward: str) -> str:
 
 
 def _table(*names: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = plain_table()
     for name in names:
         table.add_column(name, no_wrap=True)
     return table

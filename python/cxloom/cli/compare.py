@@ -168,10 +168,11 @@ def _show(comparison: Comparison) -> None:
 
 
 def _table(comparison: Comparison, rows: list[Row], title: str) -> Table:
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    from cxloom.display.plain_table import plain_table
+
+    table = plain_table()
     table.add_column(title, no_wrap=True)
     letters = _LETTERS[: len(comparison.names)]
     for letter in letters:

@@ -86,10 +86,11 @@ def _show(found: Found) -> None:
 
 
 def _table(found: Found) -> Table:
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    from cxloom.display.plain_table import plain_table
+
+    table = plain_table()
     table.add_column(Text(found.path))
     table.add_column(Text(found.condition.path), justify="right")
     table.add_column(Text(found.condition.text))

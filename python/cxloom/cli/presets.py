@@ -7,12 +7,12 @@ from collections import Counter
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from cxloom.base.errors import InputError
 from cxloom.cli.options import AsJson
 from cxloom.display.console import output
+from cxloom.display.plain_table import plain_table
 from cxloom.spec import presets as shipped
 from cxloom.spec.names import listed, nearest
 from cxloom.system.simulation import describe
@@ -77,7 +77,7 @@ def _row(name: str) -> dict[str, Any]:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = plain_table()
     table.add_column("preset", no_wrap=True)
     table.add_column("system")
     table.add_column("devices", justify="right", no_wrap=True)

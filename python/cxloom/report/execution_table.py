@@ -69,10 +69,10 @@ def hottest(result: ExecutionResult, most: int = 4) -> str:
 
 def show(result: ExecutionResult, console: Console) -> None:
     """A table with a column for each system, and a sentence."""
-    from rich.table import Table  # loaded where there is something to say
+    from cxloom.display.plain_table import plain_table  # loaded where there is something to say
 
     first = result.executions[0]
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = plain_table()
     table.add_column("")
     for name in names_of(result):
         table.add_column(name, justify="right")

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from cxloom.display.console import output
 from cxloom.display.numbers import narrow, percent
+from cxloom.display.plain_table import plain_table
 
 if TYPE_CHECKING:
     from cxloom.results.tail import Tail
@@ -48,7 +49,7 @@ def _signed(value: float) -> str:
 
 
 def _table(first: str, *others: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = plain_table()
     table.add_column(first)
     for name in others:
         table.add_column(name, justify="right")

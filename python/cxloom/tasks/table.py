@@ -10,6 +10,7 @@ from rich.text import Text
 
 from cxloom.base.words import counted
 from cxloom.display.numbers import duration, percent, size
+from cxloom.display.plain_table import plain_table
 
 Values = Mapping[str, Any]
 
@@ -40,7 +41,7 @@ def tables(tasks: Values, rows: int) -> list[Table]:
 
 
 def _table(first: str, *numbers: str) -> Table:
-    made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    made = plain_table()
     made.add_column(first, overflow="ellipsis", min_width=16)
     for name in numbers:
         made.add_column(name, justify="right", no_wrap=True)

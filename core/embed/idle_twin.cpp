@@ -84,6 +84,9 @@ Time IdleTwin::make(DrivenRequester& driven, const Access& access) {
   const auto step = [this] { simulation_.run_until(simulation_.now() + kStep); };
   for (int i = 0; i < kMost && !latency_; ++i) step();
   if (!latency_) throw SimulationError("an access alone has no answer after " + to_text(kStep * kMost));
+  if (failed_)
+    throw SimulationError(
+        "an access alone is answered without data: its memory is bound to another host or to none, say");
   const Time taken = *latency_;
   for (int i = 0; i < kMostBehind && !simulation_.kernel().idle(); ++i) step();
   return taken;
@@ -91,6 +94,7 @@ Time IdleTwin::make(DrivenRequester& driven, const Access& access) {
 
 void IdleTwin::answered(std::uint64_t /*tag*/, const Request& request, Time now) {
   latency_ = now - request.created();
+  failed_ = request.failed;
 }
 
 }  // namespace cxloom

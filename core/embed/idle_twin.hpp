@@ -22,7 +22,7 @@ class IdleTwin final : private TaggedAnswers {
   ~IdleTwin();
 
   /// The latency of an access of a device. Throws InputError for one that nobody can serve, and
-  /// SimulationError if it is not answered.
+  /// SimulationError if it is not answered, or without data.
   Time latency(NodeId device, const Access& access);
 
  private:
@@ -36,6 +36,7 @@ class IdleTwin final : private TaggedAnswers {
   Simulation simulation_;
   std::vector<std::unique_ptr<EmptyCache>> caches_;
   std::optional<Time> latency_;
+  bool failed_ = false;
 };
 
 }  // namespace cxloom

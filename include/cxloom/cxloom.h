@@ -196,7 +196,8 @@ int64_t cxloom_next_call(cxloom_simulation* simulation);
  * `tag` say nothing. It is made in a second system of the same spec, at the first call, without its workloads
  * and events: what caches and media remember (rows, pages) they remember of such accesses, a medium outside
  * is that of the spec. Caches outside hold nothing, but for the line that an upgrade wants, or that leaves.
- * Time does not pass. -1 for one that cxloom_give would refuse, or that has no answer within 100 ms. */
+ * Time does not pass. -1 for one that cxloom_give would refuse, that has no answer within 100 ms, or one
+ * without data, such as of a memory that is bound to another host from the beginning. */
 int64_t cxloom_estimate(cxloom_simulation* simulation, int device, const cxloom_access* access);
 
 /* Lets everything happen up to and including this time. 1: the simulation is over; 0: it is not; -1. */

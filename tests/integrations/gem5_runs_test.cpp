@@ -155,6 +155,23 @@ TEST_F(Gem5Test, AMemoryThatTheMapDoesNotHaveIsRefused) {
   EXPECT_NE(refused([&] { add("host"); }).find("the memory of \"host\""), std::string::npos);
 }
 
+TEST_F(Gem5Test, MemoryThatAnotherHostHasIsRefusedUnlessItMayComeLater) {
+  const std::string bound = R"({
+    "devices": {
+      "host": {"kind": "host"}, "other": {"kind": "host"}, "mem": {"kind": "memory", "capacity": "64KiB"},
+      "switch": {"kind": "switch", "vcs": [{"upstream": "other", "vppbs": 1, "bind": ["mem"]}, {"upstream": "host", "vppbs": 1}]}},
+    "links": [{"between": ["switch", "host"]}, {"between": ["switch", "other"]}, {"between": ["switch", "mem"]}],
+    "address_map": [{"to": ["mem"]}])";
+  open(spec(bound + "}"));
+  EXPECT_NE(refused([&] { add("host"); }).find("the memory of \"host\""), std::string::npos);
+  add("other");
+  const std::string later = R"(, "events": [
+    {"at": "1us", "unbind": {"switch": "switch", "vcs": 0, "vppb": 0}},
+    {"at": "2us", "bind": {"switch": "switch", "vcs": 1, "vppb": 0, "to": "mem"}}]})";
+  open(spec(bound + later));
+  add("host");
+}
+
 TEST_F(Gem5Test, AHostWithAWorkloadIsRefused) {
   std::string busy = kOneHost;
   busy.replace(busy.rfind('}'), 1,

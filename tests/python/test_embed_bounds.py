@@ -163,6 +163,26 @@ def test_an_estimate_is_what_an_access_alone_takes(
     assert done.returncode == 0, done.stdout
 
 
+BOUND = """
+devices:
+  host: {kind: host}
+  other: {kind: host}
+  switch: {kind: switch, vcs: [{upstream: other, vppbs: 1, bind: [near]}, {upstream: host, vppbs: 1, bind: [memory]}]}
+  near: {kind: memory, capacity: 16MiB}
+  memory: {kind: memory, capacity: 16MiB}
+links: [{between: [switch, host]}, {between: [switch, other]}, {between: [switch, near]}, {between: [switch, memory]}]
+address_map: [{to: near}, {to: memory}]
+"""
+
+
+def test_an_access_of_memory_that_another_host_has_is_not_estimated(
+    tmp_path: Path, cxloom: Callable[..., Any], program: Path
+) -> None:
+    (tmp_path / "s.yaml").write_text(BOUND)
+    done = run(program, "unbound", 16 << 20, resolved(cxloom, tmp_path / "s.yaml", tmp_path / "s.json"))
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize("seed", range(examples(12)))
 def test_a_new_window_measures_as_one_that_begins_then(
     tmp_path: Path, cxloom: Callable[..., Any], program: Path, seed: int

@@ -87,6 +87,7 @@ class Fabric : public Path {
   std::vector<Medium*> media_;
   std::vector<SnoopAnswer> snoop_answers_;  // that came while no time passed
   Tick base_ = 0;                           // when the system began
+  bool binds_later_ = false;                // the spec binds memories to hosts as time passes
   bool started_ = false;
   bool time_passes_ = false;     // answers and snoops are being told
   std::uint64_t under_way_ = 0;  // accesses without their answers

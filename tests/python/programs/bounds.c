@@ -104,6 +104,15 @@ static void estimate(int most) {
   EXPECT(cxloom_estimate(s, 99, &access) == -1 && SAYS("no device of that number"));
 }
 
+/* The first memory is bound to another host, the second to this one. */
+static void unbound(uint64_t second) {
+  cxloom_access access = {0, 0, 0, 64, CXLOOM_READ, CXLOOM_MAPPED};
+  EXPECT(cxloom_estimate(s, host, &access) == -1 && SAYS("without data"));
+  access.address = second;
+  EXPECT(cxloom_estimate(s, host, &access) > 0);
+  EXPECT(cxloom_now(s) == 0);
+}
+
 /* Accesses up to 4 us, of which the window that is looked at begins at `at`, if there is one. */
 static void window(int64_t at) {
   for (int i = 0; i < 400; ++i) {
@@ -155,6 +164,7 @@ int main(int argc, char** argv) {
   else if (!strcmp(argv[1], "alone")) lines_alone = 1, bound(400, 1);
   else if (!strcmp(argv[1], "lines")) lines_alone = 1, bound(400, 16);
   else if (!strcmp(argv[1], "estimate")) estimate((int)number);
+  else if (!strcmp(argv[1], "unbound")) unbound(number);
   else window(number);
   cxloom_close(s);
   return problems > 0;

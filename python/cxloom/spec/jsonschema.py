@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from cxloom import _core
-from cxloom.spec import declared, presets
+from cxloom.spec import alike, declared, presets
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -45,7 +45,8 @@ def schema() -> Schema:
     """The schema of a spec file."""
     # A category that is written as a kind, or as a map with a kind and its parameters.
     kinded = [category for category in declared.categories() if category != "patterns"]
-    devices_need_kinds = {"patternProperties": {_DECLARED: {"required": ["kind"]}}}
+    need_kind_or_like = {"anyOf": [{"required": ["kind"]}, {"required": [alike.KEY]}]}
+    devices_need_kinds = {"patternProperties": {_DECLARED: need_kind_or_like}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "cxloom spec",
@@ -69,7 +70,7 @@ def schema() -> Schema:
             "phase": _phase(),
             # What many places take is written once, and may hold itself: media before media.
             **{category: _kinded(category) for category in kinded},
-            **{f"one-of-{category}": _by_key("kind", _kind_infos(category), {}) for category in kinded},
+            **{f"one-of-{category}": _one_of(category) for category in kinded},
             "link-parameters": _section("link"),
             **{name: _quantity(name) for name in QUANTITIES},
         },
@@ -148,6 +149,12 @@ def _entry(name: str) -> Schema:
 def _section(name: str) -> Schema:
     info = declared.declarations()[name]
     return _object(declared.fields(info), str(info["doc"]))
+
+
+def _one_of(category: str) -> Schema:
+    """A map with a kind and its parameters; a device may instead be like another one."""
+    like = {"type": "string", "pattern": f"^{_NAME}$", "description": alike.DOC}
+    return _by_key("kind", _kind_infos(category), {alike.KEY: like} if category == "devices" else {})
 
 
 def _link() -> Schema:

@@ -88,20 +88,20 @@ def overlay_links(base: LinkGroups, written: Node, devices: Collection[str], err
     index: dict[frozenset[str], list[tuple[int, int]]] = {}
     for g, group in enumerate(base):
         for i, link in enumerate(group):
-            index.setdefault(frozenset(_ends(link)), []).append((g, i))
+            index.setdefault(frozenset(ends_of(link)), []).append((g, i))
     count = sum(map(len, groups))
     here: dict[frozenset[str], Node] = {}
     for entry in written.list():
         added = []
         with errors.one():
             for link in _expand_link(entry, devices, limits.LINKS - count):
-                ends = frozenset(_ends(link))
+                ends = frozenset(ends_of(link))
                 if link.get("count") is None and ends in here:
                     raise _linked_twice(here[ends], link)
                 here.setdefault(ends, link)
                 same = index.get(ends, [])
                 for g, i in same:
-                    groups[g][i] = _adjust_link(groups[g][i], link)
+                    groups[g][i] = adjust_link(groups[g][i], link)
                 if not same:
                     added.append(link)
         if added:
@@ -220,18 +220,20 @@ def _all_pairs(left: Sequence[str], right: Sequence[str]) -> list[tuple[str, str
     return [(a, b) for a in left for b in right if (a, b) in seen]
 
 
-def _adjust_link(base: Node, link: Node) -> Node:
-    if _ends(base) == _ends(link):
+def adjust_link(base: Node, link: Node) -> Node:
+    """A link over one between the same two devices. Raises SpecError if it has other directions than that."""
+    if ends_of(base) == ends_of(link):
         return overlay(base, link)
     if base.get("reverse") is not None or link.get("reverse") is not None:
         raise link.place.error(
             "the link stands the other way round in what this spec starts from, and has a 'reverse'",
-            allowed=f"between: [{', '.join(_ends(base))}]",
+            allowed=f"between: [{', '.join(ends_of(base))}]",
         )
     return overlay(base, link.with_entries({k: node for k, node in link.map().items() if k != "between"}))
 
 
-def _ends(link: Node) -> tuple[str, ...]:
+def ends_of(link: Node) -> tuple[str, ...]:
+    """The two devices that a link joins, as it says; none if it does not."""
     between = link.get("between")
     return tuple(node.text() for node in between.list()) if between is not None else ()
 
@@ -247,7 +249,7 @@ def _key(node: Node) -> Origin:
 
 
 def _linked_twice(first: Node, second: Node) -> InputError:
-    near, far = _ends(second)
+    near, far = ends_of(second)
     line = f" on line {first.place.line}" if first.place.line else ""
     return second.place.error(
         f"'{near}' and '{far}' are linked twice",

@@ -18,7 +18,7 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.base.errors import Gathered, InputError, InputErrors, reason_of, shown
-from cxloom.spec import declared, ineffective, merge, names, paths
+from cxloom.spec import alike, declared, ineffective, merge, names, paths
 from cxloom.spec.file_kind import FileKind, refuse_other
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import GeneratedNode, Node, Origin, Plain, from_plain
@@ -208,12 +208,17 @@ def _expand(layers: Sequence[Node], early: Sequence[Override]) -> _Expanded:
     with errors.one():
         generated = _generate(_merged(layers, "topology"), early)
         devices = generated["devices"].map()
-        for written in _sections(layers, "devices"):
-            devices = merge.overlay_devices(devices, written, errors)
+        originals: list[alike.Originals] = []
+        for layer in layers:
+            known = devices
+            if (written := layer.get("devices")) is not None:
+                devices = merge.overlay_devices(devices, written, errors)
+            devices, alike_here = alike.resolve_devices(devices, known, errors)
+            originals.append(alike_here)
     # Devices that are not declared well are not found either: nothing is said of who names them.
     if len(errors.errors) == misspelt and (devices or not misspelt):
         with errors.one():
-            links, groups = _links(generated["links"], layers, devices, errors)
+            links, groups = _links(generated["links"], layers, devices, originals, errors)
         with errors.one():
             regions = generated["address_map"].list()
             for written in _sections(layers, "address_map"):
@@ -256,15 +261,20 @@ def _regions(written: Node, devices: Collection[str], errors: Gathered) -> list[
 
 
 def _links(
-    generated: Node, layers: Sequence[Node], devices: Collection[str], errors: Gathered
+    generated: Node,
+    layers: Sequence[Node],
+    devices: Collection[str],
+    originals: Sequence[alike.Originals],
+    errors: Gathered,
 ) -> tuple[Node, list[list[int]]]:
     """All links, and the indices of the links that each written entry stands for; none if each stands for itself."""
-    written = _sections(layers, "links")
-    if not written:
+    if not _sections(layers, "links") and not any(originals):
         return generated, []
     groups: merge.LinkGroups = [[link] for link in generated.list()]
-    for links in written:
-        groups = merge.overlay_links(groups, links, devices, errors)
+    for layer, alike_here in zip(layers, originals, strict=True):
+        if (written := layer.get("links")) is not None:
+            groups = merge.overlay_links(groups, written, devices, errors)
+        groups = alike.resolve_links(groups, alike_here)
     place = Origin(file=layers[-1].origin.file).below("links")
     return Node([link for group in groups for link in group], place, _key(layers, "links")), _numbered(groups)
 

@@ -12,7 +12,7 @@ from typing import Any
 from cxloom.base.errors import InputError, InputErrors, reason_of
 from cxloom.base.filenames import file_name
 from cxloom.base.words import counted
-from cxloom.spec import declared, presets
+from cxloom.spec import alike, declared, presets
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Node, Origin, described, from_plain
 from cxloom.spec.reader import read_file, read_text
@@ -159,6 +159,20 @@ class System:
         if name in self._entries("devices"):
             raise where.within(path).error(f"device '{name}' is declared twice", allowed="each name once")
         self._add_entry("devices", name, {"kind": kind, **checked}, where)
+        return self
+
+    def like(self, original: str, name: str, **params: Any) -> System:
+        """Declares a device, or several by a range of names, like one that there is: `original`.
+
+        It has the kind and parameters of the other, but for `params`, and links like the other's if nothing links it.
+        Whether there is a device `original`, in the preset or here, is known when the system is resolved.
+        """
+        where = _caller()
+        if name in self._entries("devices"):
+            raise where.within(f"devices.{name}").error(
+                f"device '{name}' is declared twice", allowed="each name once"
+            )
+        self._add_entry("devices", name, {alike.KEY: original, **params}, where)
         return self
 
     run = _SectionMethod("Starting it is `cxloom.run(system)`.")

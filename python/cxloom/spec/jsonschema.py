@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from cxloom import _core
 from cxloom.spec import alike, declared, presets
+from cxloom.spec.bases import AUTO
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -188,7 +189,19 @@ def _requester() -> Schema:
     patterns = _kind_infos("patterns")
     common = {key: _field(field) for key, field in declared.fields(info).items() if key != "pattern"}
     common["phases"] = {**common["phases"], "items": _ref("phase")}
-    return {"description": info["doc"], **_by_key("pattern", patterns, common)}
+    entry = _by_key("pattern", patterns, common)
+    for branch in entry["allOf"]:
+        properties = branch["then"]["properties"]
+        if {"footprint", "base"} <= properties.keys():
+            properties["base"] = _or_auto(properties["base"])
+    return {"description": info["doc"], **entry}
+
+
+def _or_auto(base: Schema) -> Schema:
+    """An address, or the word for the end of the footprint of the requester before."""
+    shape = {key: value for key, value in base.items() if key not in ("description", "default")}
+    kept = {key: value for key, value in base.items() if key not in shape}
+    return {**kept, "anyOf": [{"const": AUTO}, shape]}
 
 
 def _phase() -> Schema:

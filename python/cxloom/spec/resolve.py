@@ -19,6 +19,7 @@ from typing import Any
 from cxloom import _core
 from cxloom.base.errors import Gathered, InputError, InputErrors, reason_of, shown
 from cxloom.spec import alike, declared, ineffective, merge, names, paths
+from cxloom.spec.bases import with_bases_placed
 from cxloom.spec.file_kind import FileKind, refuse_other
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import GeneratedNode, Node, Origin, Plain, from_plain
@@ -180,6 +181,7 @@ class Template:
         root = _apply(expanded.root, late, expanded.groups)
         if any(override.path.startswith("address_map") for override in late):
             root = _with_regions_spelt_out(root)
+        root = with_bases_placed(root)
         return Resolved(
             with_tasks_read(_with_names_spelt_out(_with_absolute_files(_without_default_words(root))))
         )

@@ -13,6 +13,7 @@ from cxloom.base.errors import InputError, InputErrors, reason_of
 from cxloom.base.filenames import file_name
 from cxloom.base.words import counted
 from cxloom.spec import alike, declared, presets
+from cxloom.spec.bases import AUTO
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Node, Origin, described, from_plain
 from cxloom.spec.reader import read_file, read_text
@@ -232,8 +233,10 @@ class System:
         where = _caller()
         path = f"workload.{name}"
         pattern = workload.get("pattern")
-        model = lambda: _models().check(_models().requester_model(pattern), workload)  # noqa: E731
-        self._add_entry("workload", name, _checked(where, path, model), where)
+        auto = {"base": AUTO} if workload.get("base") == AUTO else {}
+        given = {key: value for key, value in workload.items() if key not in auto}
+        model = lambda: _models().check(_models().requester_model(pattern), given)  # noqa: E731
+        self._add_entry("workload", name, {**_checked(where, path, model), **auto}, where)
         return self
 
     def event(self, at: str, **action: Any) -> System:

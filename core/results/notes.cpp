@@ -1,5 +1,6 @@
 #include "results/notes.hpp"
 
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -79,17 +80,21 @@ void add_notes_on_nothing(const Simulation& simulation, const Collector& collect
   }
 }
 
+// A ratio above 1 in words: as a percentage up to twice, as a multiple beyond.
+std::string above(double ratio) {
+  if (ratio < 2.0) return percent_text(ratio - 1.0) + " higher than that of the other";
+  return std::to_string(std::lround(ratio)) + " times that of the other";
+}
+
 std::string not_stationary(const BatchMeans::Halves& halves) {
   const bool rising = halves.second > halves.first;
   const double higher = rising ? halves.second : halves.first;
   const double lower = rising ? halves.first : halves.second;
-  const std::string beside = lower > 0.0
-                                 ? percent_text(higher / lower - 1.0) + " higher than that of the other"
-                                 : "not 0 as that of the other";
+  const std::string beside = lower > 0.0 ? above(higher / lower) : "not 0 as that of the other";
   return "the measured window was not stationary: the mean latency of its " +
          std::string(rising ? "second half is " : "first half is ") + beside +
          "; a longer run.warmup may let it settle" +
-         (rising ? ", unless more is asked for than the system can do" : "");
+         (rising ? ", unless the system is overloaded" : "");
 }
 
 // A window may open and close at one instant; requests that completed then may have taken time, or not.

@@ -35,7 +35,7 @@ std::string Unlimited::note() const {
   add_first("link", links, text);
   add_first("bus", buses, text);
   add_first("memory", memories, text);
-  return "no bandwidth is given, so that nothing ever waits there: " + text;
+  return "bandwidth unset, treated as infinite (no queueing): " + text;
 }
 
 Unlimited find_unlimited(const System& system, const Collector* collector) {

@@ -1,4 +1,4 @@
-"""All that is wrong with a spec is said at once, in the order of its lines."""
+"""All errors of a spec are reported together, in the order of its lines."""
 
 from __future__ import annotations
 

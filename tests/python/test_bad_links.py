@@ -73,7 +73,7 @@ CASES = [
     ("phy: pcie7-x16, bundle: true", ["links[0].bundle", "set count to 2 or more"]),
     (
         "phy: pcie5-x16, bundle: true, count: 2",
-        ["links[0].bundle", "flits of 256 B", "68 B if nothing is said", "set flit: 256B"],
+        ["links[0].bundle", "flits of 256 B", "68 B by default", "set flit: 256B"],
     ),
     (
         "phy: pcie5-x16, flit: 68B, bundle: true, count: 2",

@@ -157,7 +157,7 @@ def test_three_systems_are_compared_with_the_first(cxloom: Call, file: Path) -> 
         (["SPEC", "--with", ""], "no values to set"),
         (["SPEC", "--with", "devices.hots.queue=2"], "did you mean 'devices.host.queue'?"),
         (["SPEC", "nosuch"], "no such file, and no preset of this name"),
-        (["SPEC", "SPEC", "--out", "table.xlsx"], "not a form of table"),
+        (["SPEC", "SPEC", "--out", "table.xlsx"], "unsupported table format"),
         (["SPEC", "SPEC", "--out", "/proc/table.csv"], "cannot be written"),
         (["SPEC"] * 27, "too many to compare"),
         (["SPEC", "--with", "workload.host.requests=0"], "requests"),

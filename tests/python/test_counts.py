@@ -45,7 +45,7 @@ def test_one_of_everything(tmp_path: Path, cxloom: Call) -> None:
     assert "2 devices (1 host, 1 memory), 1 link\n" in cxloom("check", spec).out
     ran = " ".join(cxloom("run", spec).out.split())
     assert "1 request in" in ran
-    assert "nothing ever waits there: links host->mem, mem->host" in ran
+    assert "treated as infinite (no queueing): links host->mem, mem->host" in ran
     assert "1: 1 read, 0 writes" in cxloom("trace", "info", trace).out
     assert "1 page of 4 KiB" in cxloom("trace", "info", trace).out
     assert ": 1 access, " in cxloom("trace", "convert", trace, tmp_path / "u.trace", "--tick", "1ns").out
@@ -60,7 +60,7 @@ def test_one_of_everything(tmp_path: Path, cxloom: Call) -> None:
 def test_one_link_without_a_limit(tmp_path: Path) -> None:
     text = SPEC.replace("delay: 1ns", "delay: 1ns, bandwidth: 8GB/s, reverse: {bandwidth: unlimited}")
     notes = cx.run(cx.System.from_yaml(text))["notes"]
-    assert any("nothing ever waits there: link mem->host" in note for note in notes), notes
+    assert any("treated as infinite (no queueing): link mem->host" in note for note in notes), notes
 
 
 def test_one_request_of_a_stuck_run() -> None:

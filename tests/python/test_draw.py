@@ -375,7 +375,7 @@ def test_equal_pictures_are_equal_files(cxloom: Call, tmp_path: Path) -> None:
 def test_bad_input_is_refused_and_nothing_written(cxloom: Call, tmp_path: Path) -> None:
     outcome = cxloom("draw", "esf/validation", "--out", tmp_path / "system.gif")
     assert outcome.code == 2
-    assert "not a form of picture" in outcome.err
+    assert "unsupported picture format" in outcome.err
     assert "allowed: .svg, .png, .pdf or .html" in outcome.err
     outcome = cxloom("draw", "esf/validation", "--set", "devices.host.queu=1", "--out", tmp_path / "x.svg")
     assert outcome.code == 2

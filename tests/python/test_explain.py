@@ -111,7 +111,7 @@ KNOWN: dict[str, tuple[cx.System, str]] = {
         chained(work={"pattern": "pointer-chase", "requests": 500}),
         "the latency, as each access of host",
     ),
-    "offered load": (chained(work={"rate": "20M/s", "requests": 2000}), "the rate that is offered at host"),
+    "offered load": (chained(work={"rate": "20M/s", "requests": 2000}), "the offered load of host"),
     "requests in flight, of more that are offered": (
         chained(host={"queue": 8}, work={"rate": "500M/s", "requests": 4000}),
         "the queue of host",
@@ -299,7 +299,7 @@ def test_resources_of_one_kind_are_tried_together() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
-    [(["--out", "why.jpg"], "not a form of picture"), (["--set", "devices.host.quue=1"], "quue")],
+    [(["--out", "why.jpg"], "unsupported picture format"), (["--set", "devices.host.quue=1"], "quue")],
 )
 def test_what_cannot_be_explained_is_refused(
     cxloom: Callable[..., Any], arguments: list[str], problem: str

@@ -178,11 +178,11 @@ def test_stream_counts_what_stream_counts(stores: str, shares: tuple[float, floa
     ("arguments", "problem"),
     [
         (["speed"], "unknown choice"),
-        (["latency", "--stores", "allocate"], "--stores has no effect on latency"),
+        (["latency", "--stores", "allocate"], "latency takes no --stores"),
         (["latency", "--memory", "cx"], "no memory of this name has addresses"),
         (["latency", "--from", "hots"], "no requester of this name"),
         (["loaded", "--reads", "120%"], "not a share of reads"),
-        (["latency", "--out", "picture.jpg"], "not a form of picture or table"),
+        (["latency", "--out", "picture.jpg"], "unsupported picture or table format"),
         (["sizes", "--largest", "64"], "not a size"),
         (["sizes", "--largest", "64TiB"], "no size that there is memory for"),
         (["latency", "--set", "devices.host.quue=1"], "quue"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -133,6 +134,18 @@ def test_a_link_that_degrades_in_the_window_is_not_stationary() -> None:
     degraded = {"at": f"{round(middle)}ns", "phy": "pcie5-x4"}
     summary = run(changed(spec, ("links.0.degraded", degraded))).summary
     assert summary["stationary"] is False
+
+
+@pytest.mark.parametrize(
+    ("slower", "words"), [("x8", r"\d+ % higher than that"), ("x1", "1[456] times that")]
+)
+def test_a_note_says_by_how_much_the_halves_differ(slower: str, words: str) -> None:
+    # As many lines in flight behind a sixteenth of the lanes, from the middle on: 16 times the latency by Little's law.
+    spec = host_and_memory({"phy": "pcie5-x16", "flit": "68B"}, work={"requests": 20_000}, warmup=1000)
+    middle = run(spec).summary["simulated_time_ns"] / 2
+    degraded = {"at": f"{round(middle)}ns", "phy": f"pcie5-{slower}"}
+    (note,) = notes_on_the_window(run(changed(spec, ("links.0.degraded", degraded))).summary)
+    assert re.search(f"its second half is {words} of the other; ", note), note
 
 
 def test_phases_longer_than_the_window_are_not_stationary() -> None:

@@ -113,7 +113,7 @@ void describe_bundle(Schema<LinkParams>& schema) {
       [](const LinkParams& link) { return !link.bundle || link.phy; }, "bundle");
   // Without `flit` nobody wrote what is wrong: then the bundle is where to look.
   schema.rule(
-      "bundled ports have flits of 256 B, and up to pcie5 a link has flits of 68 B if nothing is said: set "
+      "bundled ports have flits of 256 B, and up to pcie5 a link has flits of 68 B by default: set "
       "flit: 256B, or a phy from pcie6 on",
       [](const LinkParams& link) {
         return !link.bundle || !link.phy || link.flit != FlitChoice::kByGeneration ||

@@ -215,7 +215,7 @@ def advise(
     Args:
         system: a `System`, a spec file, or the name of a preset.
         profile: a file with the objects of a program, as `cxloom exec --out` writes it, in place of the workload's.
-        host: of a `profile`, the device that runs the program; the only one that makes requests if nothing is said.
+        host: of a `profile`, the device that runs the program; the only one that makes requests by default.
         jobs: runs at a time; by default one for each processor.
         watch: is called now and then with the progress of the runs.
         overrides: values set in the system first.

@@ -41,7 +41,7 @@ def advise_recorded(
     As `advise`, with replays of the trace as runs: what is compared is the time that the program takes.
 
     Args:
-        host: the device that runs it; the only one that makes requests if nothing is said.
+        host: the device that runs it; the only one that makes requests by default.
         watch_replay: is called now and then with instructions and accesses that were played.
 
     Raises InputError also for a trace that names no objects.

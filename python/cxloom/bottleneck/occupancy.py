@@ -89,7 +89,7 @@ def _time(
 ) -> Use:
     longest = max(max(each.values(), default=0.0) if isinstance(each, Mapping) else each for each in values)
     share = longest / summary["simulated_time_ns"] if summary["simulated_time_ns"] else 0.0
-    return Use(min(1.0, share), f"none left {100 * share:.0f} % of the time", False)
+    return Use(min(1.0, share), f"exhausted {100 * share:.0f} % of the time", False)
 
 
 def _ratio(

@@ -106,7 +106,7 @@ def _of_workload(spec: Spec, summary: Spec, waiting: set[str]) -> Iterator[Resou
     """What the work of requesters lets them ask for."""
     for name, (rate, offered, twice) in offered_rates(spec, summary).items():
         yield Resource(
-            "the rate that is offered at",
+            "the offered load of",
             name,
             Stage.REQUESTER,
             rate / offered,

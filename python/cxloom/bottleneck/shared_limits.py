@@ -48,7 +48,7 @@ def _engines(summary: Spec) -> Iterator[Resource]:
             f"{moved:.3g} GB/s beside {requests:.3g} of requests",
             {f"devices.{name}.rate": f"{moved / 2:.6g}GB/s"},
             "half of it",
-            float("inf"),  # it is in the way of others, and waits for nobody
+            float("inf"),  # it competes with others but is never limited itself
             occupied=False,
             counts="bytes",
         )

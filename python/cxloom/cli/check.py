@@ -36,9 +36,9 @@ def check(
     """Check SPEC without running it.
 
     Says what it describes: devices, links, addresses, and how far the memories are: in links, and in time for
-    one read with nothing else about. Traces are read, so that what they hold is checked, too.
+    one read with no other traffic. Traces are read, so that what they hold is checked, too.
 
-    Exit code 0: it is. 2: it is not, and why.
+    Exit code 0: SPEC is valid. 2: it is invalid; the reason is printed.
     """
     resolved = resolve(spec, sets, plugins)
     note = work_note(resolved)
@@ -58,13 +58,11 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
     summary = f"{counted(len(devices), 'device')} ({of_kinds}), {counted(len(links), 'link')}"
     out.print(Text.assemble((spec, "bold"), f" is valid: {summary}"), soft_wrap=True)
     out.print(Text(f"addresses: {description['addresses'] or 'none'}"))
-    out.print(Text(f"memory to simulate it: about {_memory(description['memory_bytes'])}"))
+    out.print(Text(f"simulator memory: about {_memory(description['memory_bytes'])}"))
     partitions = description["partitions"]
     if partitions["lookahead"]:
-        parts = (
-            f"{counted(partitions['count'], 'part')} joined by links of {partitions['lookahead']} and more"
-        )
-        out.print(Text(f"for a parallel run: {parts}"))
+        shortest = f"shortest link between them {partitions['lookahead']}"
+        out.print(Text(f"parallel partitions: {partitions['count']} ({shortest})"))
     _show_deadlock(out, description["deadlock"])
     if description["pbr_ids"]:
         out.print(Text(f"PBR identities: {len(description['pbr_ids'])} of 4096"))
@@ -76,7 +74,7 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
         out.print(Text(f"note: of {memory['memory']} {text}"), soft_wrap=True)
     for note in description["notes"]:
         out.print(Text(f"note: {note}"), soft_wrap=True)
-    table = _table("link", "bandwidth", "lines GB/s at most", "flight", "duplex")
+    table = _table("link", "bandwidth", "peak payload GB/s", "flight", "duplex")
     for link in links[:_ROWS]:
         forward, backward = link["ends"]
         table.add_row(
@@ -87,7 +85,7 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
             link["duplex"],
         )
     _print(out, table, len(links))
-    table = _table("requester", "links to its memories", "an idle read of them, ns")
+    table = _table("requester", "hops to memory", "idle read latency, ns")
     for route in description["routes"][:_ROWS]:
         links = _spread(route["nearest"], route["mean"], route["farthest"], ".0f")
         idle = route.get("idle_read_ns")

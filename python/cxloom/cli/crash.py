@@ -46,7 +46,7 @@ def crash(
         bool, typer.Option("--history/--no-history", help="Look for the shortest history of a loss.")
     ] = True,
     seed: Annotated[
-        int, typer.Option(parser=whole_number(0), metavar="N", help="Of the drawn instants.")
+        int, typer.Option(parser=whole_number(0), metavar="N", help="Seed for choosing the instants.")
     ] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress.")] = False,

@@ -44,7 +44,10 @@ def draw(
     form = path.suffix.removeprefix(".")
     if form not in FORMS:
         raise InputError(
-            "not a form of picture", found=f"'{path.name}'", allowed=".svg, .png, .pdf or .html", path="--out"
+            "unsupported picture format",
+            found=f"'{path.name}'",
+            allowed=".svg, .png, .pdf or .html",
+            path="--out",
         )
     resolved = resolve(spec, sets, plugins)
     build(resolved)  # what is no system is refused

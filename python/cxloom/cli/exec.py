@@ -55,7 +55,7 @@ def exec_(
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The device that runs it; the only host if nothing is said."),
+        typer.Option(metavar="NAME", help="The device that runs it; the only host by default."),
     ] = None,
     pages: Annotated[
         str | None,
@@ -82,7 +82,7 @@ def exec_(
             "--place",
             metavar="NAME=MEM,MEM,...",
             help="Where the pages of single objects go, by their names in the results, with * and ?: "
-            "'map:build_*=cxl', 'data:table=local'. May be repeated; the first that fits counts, and --pages or its "
+            "'map:build_*=cxl', 'data:table=local'. May be repeated; the first match wins, and --pages or its "
             "like for the rest.",
         ),
     ] = [],  # noqa: B006
@@ -109,7 +109,7 @@ def exec_(
             "--levels",
             metavar="LEVEL,LEVEL,...",
             help="The caches that each core has for itself, the nearest first, "
-            f"{CacheLevel.FORM.partition(',')[0]}; those of the host's core if nothing is said.",
+            f"{CacheLevel.FORM.partition(',')[0]}; those of the host's core by default.",
         ),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
     region: Annotated[

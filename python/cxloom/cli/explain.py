@@ -36,7 +36,7 @@ def explain(
 ) -> None:
     """Say what limits SPEC, why, and what would move the limit.
 
-    Runs SPEC, and again with twice of each resource that is in use: the limit is what gains the most. One sentence,
+    Runs SPEC, and again with each resource in use doubled: the limit is what gains the most. One sentence,
     then a table of the resources in the order of a request's way.
 
     Exit code 0: explained. 1: the system could not finish, or its measured window has no length. 2: the input is wrong;

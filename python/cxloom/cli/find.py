@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 FOLDER = Path("build/find")
-"""Where points are stored, in a folder of the name of the spec, if nothing is said."""
+"""Where points are stored, in a folder of the name of the spec, by default."""
 
 
 def find(

@@ -37,9 +37,7 @@ def measure(
     tool: Annotated[str, typer.Argument(metavar="TOOL", help=f"One of {', '.join(TOOLS)}.")],
     requester: Annotated[
         str | None,
-        typer.Option(
-            "--from", metavar="NAME", help="Who reads, or whose probe it is; by default the first requester."
-        ),
+        typer.Option("--from", metavar="NAME", help="The requester that measures; by default the first."),
     ] = None,
     memories: Annotated[
         list[str],
@@ -138,7 +136,7 @@ def measure(
     }
     for option, value in given.items():
         if value is not None and option not in TAKES[tool]:
-            raise InputError(f"{option} has no effect on {tool}", allowed=", ".join(TAKES[tool]), path=option)
+            raise InputError(f"{tool} takes no {option}", allowed=", ".join(TAKES[tool]), path=option)
     given["pages"] = placement(pages, {"bind": membind, "preferred": preferred, "interleave": interleave})
     refuse_both(memories, given["pages"])
     for file in out:

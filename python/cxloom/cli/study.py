@@ -26,7 +26,7 @@ from cxloom.study.runner import Outcome
 from cxloom.study.shipped import Collection, collection, find
 
 FOLDER = Path("build/studies")
-"""Where a study is stored, in a folder of its name, if nothing is said."""
+"""Where a study is stored, in a folder of its name, by default."""
 
 _MANY = 100
 """So many runs are worth a line before they begin."""
@@ -139,7 +139,7 @@ def run(
 
 
 def folder_of(member: str, out_dir: str | None, *, alone: bool) -> Path:
-    """Where a study goes: of one that comes with cxloom its name, of a file that of the file, if nothing is said."""
+    """Where a study goes: of one that comes with cxloom its name, of a file that of the file, by default."""
     own = Path(member) if member in names() else Path(Path(member).stem)
     if out_dir is None:
         return FOLDER / own

@@ -33,7 +33,7 @@ from cxloom.sweeping.work import Sweep
 from cxloom.system.system import System
 
 FOLDER = Path("build/sweeps")
-"""Where a sweep is stored, in a folder of the name of its spec, if nothing is said."""
+"""Where a sweep is stored, in a folder of the name of its spec, by default."""
 
 
 def _shard(text: str) -> Shard:

@@ -116,7 +116,7 @@ def capture(
     command: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGS", help="What to run, after --.")],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The trace to write; PROGRAM.parquet if nothing is said."),
+        typer.Option(metavar="FILE", help="The trace to write; PROGRAM.parquet by default."),
     ] = None,
     caches: Annotated[
         list[str],

@@ -37,7 +37,7 @@ def check_forms(paths: Iterable[Path], what: str, forms: Sequence[str], option: 
     for path in paths:
         if path.suffix not in forms:
             raise InputError(
-                f"not a form of {what}", found=f"'{path}'", allowed=", ".join(forms), path=option
+                f"unsupported {what} format", found=f"'{path}'", allowed=", ".join(forms), path=option
             )
 
 

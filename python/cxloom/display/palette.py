@@ -48,7 +48,7 @@ CORES: dict[str, tuple[str, str]] = {
     "busy": ("#9aa3ad", ""),
     "chain": ("#c9cfd6", ""),
     "page walks": (VERMILION, "//"),
-    "waiting to ask": (BLUE, "xx"),
+    "waiting for an MSHR": (BLUE, "xx"),
     "idle": ("#c9cfd6", "//"),
 }
 """The colour and hatching of the other parts of a core's time."""

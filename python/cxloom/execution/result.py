@@ -17,7 +17,7 @@ REGION = 65536
 """Bytes of a region of memory whose accesses are counted together."""
 WALKS = "page walks"
 """The part of a time that waits for the places of pages."""
-_PARTS = {"busy": "busy_ns", "chain": "chain_ns", "waiting to ask": "mshr_ns", "idle": "idle_ns"}
+_PARTS = {"busy": "busy_ns", "chain": "chain_ns", "waiting for an MSHR": "mshr_ns", "idle": "idle_ns"}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Says what limits a system: the resources in use, what-if runs with twice of each, and one sentence."""
+"""Says what limits a system: the resources in use, what-if runs with each doubled, and one sentence."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_TRIED = 12
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A run with twice of one resource."""
+    """A run with one resource doubled."""
 
     resource: Resource
     gain: float
@@ -54,7 +54,7 @@ class Explanation:
     resources: Sequence[Resource]
     """All that were seen, in the order of a request's way."""
     what_ifs: Sequence[WhatIf]
-    """The runs with twice of a resource, the most gain first."""
+    """The runs with a resource doubled, the most gain first."""
     latency: Mapping[str, float] = field(default_factory=dict)
     """Mean nanoseconds of each part of a request."""
     notes: Sequence[str] = ()
@@ -127,7 +127,7 @@ class Explanation:
             ("resource", False),
             ("in use", True),
             ("bound GB/s", True),
-            ("with twice", True),
+            ("if doubled", True),
         ):
             made.add_column(title, justify="right" if right else "left")
         gains = {each.resource.name: each for each in self.what_ifs}
@@ -167,7 +167,7 @@ def explain(
     watch: Watch = unwatched,
     overrides: Sequence[Override] = (),
 ) -> Explanation:
-    """Runs a system, and again with twice of each resource that is in use, and says what limits it.
+    """Runs a system, and again with each resource in use doubled, and says what limits it.
 
     Args:
         system: a `System`, a spec file, or the name of a preset.

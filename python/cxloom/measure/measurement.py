@@ -138,7 +138,7 @@ def form_of(path: Path) -> str:
     form = path.suffix.removeprefix(".")
     if form not in FORMS:
         raise InputError(
-            "not a form of picture or table",
+            "unsupported picture or table format",
             found=f"'{path.name}'",
             allowed=", ".join(f".{each}" for each in FORMS),
             path="--out",

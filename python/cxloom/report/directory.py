@@ -24,7 +24,7 @@ class Pages:
     """How results are shown. Both raise InputError for results that are not whole."""
 
     place: Path
-    """Where the page goes if nothing is said."""
+    """Where the page goes by default."""
     page: Callable[[], str]
     """Its text."""
     figures: Callable[[], Figures]

@@ -43,10 +43,14 @@ def execution_page(result: ExecutionResult) -> str:
 
 def groups() -> dict[str, list[str]]:
     """What the time of a program goes to, by where that is: segments, and what cores do besides."""
-    found = {"instructions": ["busy", "chain"], "page walks": [WALKS], "waiting to ask": ["waiting to ask"]}
+    found = {
+        "instructions": ["busy", "chain"],
+        "page walks": [WALKS],
+        "waiting for an MSHR": ["waiting for an MSHR"],
+    }
     found |= {name: [] for name in ("host", *dict.fromkeys(_PLACES.values()))}
     for name, segment in declared.segments().items():
-        own = "waiting to ask" if segment["waits"] else "host"
+        own = "waiting for an MSHR" if segment["waits"] else "host"
         found[_PLACES.get(segment["place"], own)].append(name)
     return found | {"kernel": ["kernel"], "idle": ["idle"]}
 

@@ -23,7 +23,7 @@ _MEANINGS = {
     "busy": "executing its instructions",
     "chain": "computing between one access and the next that needs it",
     WALKS: "waiting for page walks, as the TLB does not reach that far",
-    "waiting to ask": "waiting for a free miss register, or a slot of the host's queue",
+    "waiting for an MSHR": "waiting for a free miss register, or a slot of the host's queue",
     "kernel": "the kernel's work on pages that move",
     "idle": "waiting for what is not followed, such as a pipe or a timer",
     **{segment["name"]: segment["doc"] for segment in _core.declarations()["segments"]},

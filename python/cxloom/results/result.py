@@ -268,7 +268,7 @@ class Result(Measures):
         """What limits the run, as far as is known: the last resource on a request's way that is full.
 
         Those before it are full because they wait for it. None if nothing is full: then the latency limits. Of
-        resources that are nearly full `cxloom.explain` knows more: it runs the system with twice of each.
+        resources that are nearly full `cxloom.explain` knows more: it runs the system with each doubled.
         """
         from cxloom.bottleneck.resources import cause
         from cxloom.bottleneck.shared_limits import all_resources

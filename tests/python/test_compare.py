@@ -181,3 +181,49 @@ def test_a_run_that_does_not_finish_is_said(cxloom: Call, file: Path) -> None:
 def test_fewer_than_two_results_in_python(file: Path) -> None:
     with pytest.raises(cx.InputError, match="nothing to compare with"):
         cx.compare({"one": cx.run(file)})
+
+
+def test_a_run_is_compared_against_another_system(
+    cxloom: Call, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """30 ns more each way, of 140 ns."""
+    monkeypatch.chdir(file.parent)
+    ran = " ".join(
+        cxloom("run", file.name, "--set", "links[*].delay=60ns", "--against", file.name).out.split()
+    )
+    assert "system.yaml as set beside system.yaml: the bandwidth is" in ran
+    assert "the mean latency is 60.0 ns higher (42.9 %) (propagation 60.0 ns)." in ran
+
+
+def test_a_run_is_compared_against_stored_results(
+    cxloom: Call, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(file.parent)
+    cxloom("run", file, "--out", "before")
+    file.write_text(SPEC.replace("latency: 50ns", "latency: 90ns"))
+    ran = " ".join(cxloom("run", file.name, "--against", "before").out.split())
+    assert "system.yaml beside before:" in ran
+    assert "the mean latency is 40.0 ns higher" in ran
+
+
+def test_what_a_run_cannot_be_compared_against(cxloom: Call, file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for arguments, words in (
+        (["--against", file, "--json"], "--against is no part of --json"),
+        (["--against", tmp_path / "nosuch.yaml"], "no such file"),
+    ):
+        done = cxloom("run", file, "--out", out, *arguments)
+        assert done.code == 2
+        assert words in " ".join(done.err.split())
+        assert not out.exists()
+
+
+def test_a_system_that_does_not_finish_is_no_measure_for_a_run(
+    cxloom: Call, file: Path, tmp_path: Path
+) -> None:
+    long = tmp_path / "long.yaml"
+    long.write_text(SPEC.replace("requests: 200", "requests: 2000"))
+    done = cxloom("run", file, "--against", long, "--max-time", "100us")
+    assert done.code == 1
+    assert "unfinished" in done.err
+    assert " beside " not in done.out

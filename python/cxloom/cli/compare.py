@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
-import os
 import shlex
-import string
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,18 +13,16 @@ from cxloom.base.errors import CxloomError, InputError
 from cxloom.cli.options import AsJson, Plugins, Quiet, Sets
 from cxloom.cli.run import execute, finish, resolve
 from cxloom.cli.writing import check_forms, check_writable, write_text
-from cxloom.results.outdir import SUMMARY
+from cxloom.results.outdir import is_stored
 from cxloom.results.result import Result
 from cxloom.running.run import nanoseconds
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from cxloom.results.comparison import Comparison, Row
+    from cxloom.results.comparison import Comparison
 
 _FORMS = (".csv", ".json")
-_LETTERS = string.ascii_uppercase
-"""The names of systems in tables, as many as can be compared."""
+_MOST = 26
+"""As many systems can be compared as there are letters for them."""
 
 
 def compare(
@@ -82,16 +77,16 @@ def compare(
     limit = None if max_time is None else nanoseconds(max_time, "--max-time")
     if len(systems) + len(cases) < 2:
         raise InputError("nothing to compare with", found="one system", allowed="two or more SPEC, or --with")
-    if len(systems) + len(cases) > len(_LETTERS):
+    if len(systems) + len(cases) > _MOST:
         found = f"{len(systems) + len(cases)} systems"
         raise InputError(
-            "too many to compare", found=found, allowed=f"at most {len(_LETTERS)}; `cxloom sweep` runs more"
+            "too many to compare", found=found, allowed=f"at most {_MOST}; `cxloom sweep` runs more"
         )
     wanted: list[tuple[str, str, list[str]]] = [(system, system, []) for system in systems]
     wanted += [(" ".join(_settings(case)), systems[0], _settings(case)) for case in cases]
     results: dict[str, Result] = {}
     failure: CxloomError | None = None
-    stored = [_is_stored(system) for _, system, _ in wanted]
+    stored = [is_stored(system) for _, system, _ in wanted]
     if any(stored) and (sets or cases or seed is not None or until is not None):
         found = next(system for there, (_, system, _) in zip(stored, wanted, strict=True) if there)
         raise InputError(
@@ -112,7 +107,9 @@ def compare(
     if as_json:
         print(_json(comparison), end="")
     elif not quiet:
-        _show(comparison)
+        from cxloom.results.comparison_table import show_comparison
+
+        show_comparison(comparison)
     finish(failure)
 
 
@@ -126,10 +123,6 @@ def _settings(case: str) -> list[str]:
     return settings
 
 
-def _is_stored(system: str) -> bool:
-    return os.path.isfile(os.path.join(system, SUMMARY))
-
-
 def _unlike(name: str, taken: dict[str, Result]) -> str:
     """A name that no other system has: a.yaml, a.yaml (2)."""
     number, free = 2, name
@@ -140,68 +133,3 @@ def _unlike(name: str, taken: dict[str, Result]) -> str:
 
 def _json(comparison: Comparison) -> str:
     return json.dumps(comparison.to_json(), indent=2, allow_nan=False) + "\n"
-
-
-def _show(comparison: Comparison) -> None:
-    from rich.measure import Measurement
-    from rich.text import Text
-
-    from cxloom.display.console import output
-
-    of_all = [row for row in comparison.rows if not row.is_part]
-    parts = [row for row in comparison.rows if row.is_part]
-    tables = [_table(comparison, of_all, "measure")]
-    tables += [_table(comparison, parts, "changed part of the latency")] if parts else []
-    out = output()
-    for sentence in comparison.sentences:
-        out.print(Text(sentence, style="bold"))
-    out.print()
-    for letter, name in zip(_LETTERS, comparison.names, strict=False):
-        out.print(Text.assemble((letter, "bold"), f"  {name}"), soft_wrap=True)
-    for table in tables:
-        out.print()
-        needed = Measurement.get(out, out.options.update(max_width=1000), table).maximum
-        output(at_least=needed).print(table)
-    changes = [row.change(at) for row in of_all for at in range(1, len(comparison.names))]
-    if any(not change.is_clear and not math.isnan(change.difference) for change in changes):
-        out.print(Text("\n?: as far as the runs tell, no change", style="dim"))
-
-
-def _table(comparison: Comparison, rows: list[Row], title: str) -> Table:
-    from rich.text import Text
-
-    from cxloom.display.plain_table import plain_table
-
-    table = plain_table()
-    table.add_column(title, no_wrap=True)
-    letters = _LETTERS[: len(comparison.names)]
-    for letter in letters:
-        table.add_column(letter, justify="right", no_wrap=True)
-    for letter in letters[1:]:
-        table.add_column(f"{letter} - A", justify="right", no_wrap=True)
-    for row in rows:
-        values = [_value(row, at) for at in range(len(comparison.names))]
-        changes = [_change(row, at) for at in range(1, len(comparison.names))]
-        table.add_row(Text(f"{row.name}, {row.unit}" if row.unit else row.name), *values, *changes)
-    return table
-
-
-def _value(row: Row, at: int) -> str:
-    from cxloom.display.numbers import narrow
-
-    if math.isnan(row.values[at]):
-        return "-"
-    interval = row.intervals[at]
-    half = "" if interval is None else f" ±{narrow((interval[1] - interval[0]) / 2, 2)}"
-    return f"{narrow(row.values[at])}{half}"
-
-
-def _change(row: Row, at: int) -> str:
-    from cxloom.display.numbers import narrow
-
-    change = row.change(at)
-    if math.isnan(change.difference):
-        return "-"
-    if row.is_part or change.relative is None:
-        return f"{'+' if change.difference > 0 else ''}{narrow(change.difference)}"
-    return f"{100 * change.relative:+.1f} %" + ("" if change.is_clear else " ?")

@@ -12,7 +12,7 @@ from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.options import Plugins, Quiet, Sets, Spec
 from cxloom.cli.progress import ProgressBar
 from cxloom.display.console import messages
-from cxloom.results.outdir import OutputDirectory
+from cxloom.results.outdir import OutputDirectory, is_stored
 from cxloom.results.result import Result
 from cxloom.running.protocol_log import LogRequest, ProtocolLog
 from cxloom.running.run import Progress, UnfinishedError, UnwrittenError, asked_tables, nanoseconds, simulate
@@ -58,6 +58,13 @@ def run(
             "--tail", metavar="P", help="Say what makes the requests beyond this percentile slow: 99 or 99.9."
         ),
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Compare with this system, without --set: a spec file, a preset, or a directory that --out wrote.",
+        ),
+    ] = None,
     logs: Logs = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
@@ -69,7 +76,14 @@ def run(
     limit = None if max_time is None else nanoseconds(max_time, "--max-time")
     log = LogRequest.parse(logs)
     share = None if tail is None else _percentile(tail, as_json)
-    resolved = resolve(spec, [*sets, *(["tasks.exact=true"] if exact else [])], plugins, seed, until)
+    if against is not None and as_json:
+        raise InputError("--against is no part of --json", allowed="a table; `cxloom compare --json`")
+    always = ["tasks.exact=true"] if exact else []
+    resolved = resolve(spec, [*sets, *always], plugins, seed, until)
+    base: Result | Resolved | None = None
+    if against is not None:
+        stored = is_stored(against)
+        base = Result.load(against) if stored else resolve(against, always, plugins, seed, until)
     result, failure = execute(resolved, out, quiet, limit, log)
     if as_json:
         result.write_json(sys.stdout)
@@ -79,9 +93,27 @@ def run(
             from cxloom.results.tail_table import show_tail
 
             show_tail(result.tail(share))
+        if against is not None and base is not None and failure is None:
+            failure = _show_beside(spec, result, against, base, limit)
         if out is not None and not isinstance(failure, InputError):
             print(f"\nResults are in {out}")
     finish(failure)
+
+
+def _show_beside(
+    spec: str, result: Result, against: str, base: Result | Resolved, max_time_ns: float | None
+) -> CxloomError | None:
+    """Shows results beside those of another system, which is run now if it has none; gives why it is unfinished."""
+    from cxloom.results.comparison import compare
+    from cxloom.results.comparison_table import show_comparison
+
+    failure = None
+    if isinstance(base, Resolved):
+        base, failure = execute(base, None, False, max_time_ns)
+    if failure is None:
+        print()
+        show_comparison(compare({against: base, spec if spec != against else f"{spec} as set": result}))
+    return failure
 
 
 def _percentile(text: str, as_json: bool) -> float:

@@ -31,6 +31,11 @@ NAMES = (SPEC, *FILES.values(), SUMMARY)
 """The files of a result, in the order in which they take their names."""
 
 
+def is_stored(path: str) -> bool:
+    """Whether it is a directory with the results of a run."""
+    return os.path.isfile(os.path.join(path, SUMMARY))
+
+
 class OutputDirectory:
     """Where results go. Use it as a context: leaving it without `commit` removes all that was written."""
 

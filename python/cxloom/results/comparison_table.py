@@ -1,0 +1,74 @@
+"""Systems side by side, on a terminal."""
+
+from __future__ import annotations
+
+import math
+import string
+from typing import TYPE_CHECKING
+
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from cxloom.display.console import output
+from cxloom.display.numbers import narrow
+from cxloom.display.plain_table import plain_table
+
+if TYPE_CHECKING:
+    from cxloom.results.comparison import Comparison, Row
+
+_LETTERS = string.ascii_uppercase
+"""The names of systems in the tables."""
+
+
+def show_comparison(comparison: Comparison) -> None:
+    """Prints a sentence for each system but the first, and tables of the measures and of the parts that changed."""
+    of_all = [row for row in comparison.rows if not row.is_part]
+    parts = [row for row in comparison.rows if row.is_part]
+    tables = [_table(comparison, of_all, "measure")]
+    tables += [_table(comparison, parts, "changed part of the latency")] if parts else []
+    out = output()
+    for sentence in comparison.sentences:
+        out.print(Text(sentence, style="bold"))
+    out.print()
+    for letter, name in zip(_LETTERS, comparison.names, strict=False):
+        out.print(Text.assemble((letter, "bold"), f"  {name}"), soft_wrap=True)
+    for table in tables:
+        out.print()
+        needed = Measurement.get(out, out.options.update(max_width=1000), table).maximum
+        output(at_least=needed).print(table)
+    changes = [row.change(at) for row in of_all for at in range(1, len(comparison.names))]
+    if any(not change.is_clear and not math.isnan(change.difference) for change in changes):
+        out.print(Text("\n?: as far as the runs tell, no change", style="dim"))
+
+
+def _table(comparison: Comparison, rows: list[Row], title: str) -> Table:
+    table = plain_table()
+    table.add_column(title, no_wrap=True)
+    letters = _LETTERS[: len(comparison.names)]
+    for letter in letters:
+        table.add_column(letter, justify="right", no_wrap=True)
+    for letter in letters[1:]:
+        table.add_column(f"{letter} - A", justify="right", no_wrap=True)
+    for row in rows:
+        values = [_value(row, at) for at in range(len(comparison.names))]
+        changes = [_change(row, at) for at in range(1, len(comparison.names))]
+        table.add_row(Text(f"{row.name}, {row.unit}" if row.unit else row.name), *values, *changes)
+    return table
+
+
+def _value(row: Row, at: int) -> str:
+    if math.isnan(row.values[at]):
+        return "-"
+    interval = row.intervals[at]
+    half = "" if interval is None else f" ±{narrow((interval[1] - interval[0]) / 2, 2)}"
+    return f"{narrow(row.values[at])}{half}"
+
+
+def _change(row: Row, at: int) -> str:
+    change = row.change(at)
+    if math.isnan(change.difference):
+        return "-"
+    if row.is_part or change.relative is None:
+        return f"{'+' if change.difference > 0 else ''}{narrow(change.difference)}"
+    return f"{100 * change.relative:+.1f} %" + ("" if change.is_clear else " ?")

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cxloom.base.errors import InputError, reason_of
-from cxloom.cli.options import Plugins, Quiet, RunsAtATime, Sets, Spec
+from cxloom.cli.options import Against, Plugins, Quiet, RunsAtATime, Sets, Spec
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.writing import check_forms, write_text
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
+from cxloom.system.system import System
+
+if TYPE_CHECKING:
+    from cxloom.explaining.explanation import Explanation
 
 FORMS = (".svg", ".png", ".pdf", ".json")
 
@@ -28,6 +32,7 @@ def explain(
             help="Write the picture (.svg, .png, .pdf) or all as .json. May be repeated.",
         ),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
+    against: Against = None,
     jobs: RunsAtATime = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
     quiet: Quiet = False,
@@ -45,11 +50,17 @@ def explain(
     from cxloom.explaining.explanation import explain as explained
 
     check_forms(map(Path, out), "picture", FORMS)
+    if against is not None and as_json:
+        raise InputError("--against is no part of --json", allowed="a table, or each by itself")
     load_plugins(plugins)
+    base: Explanation | None = None
+    overrides = [Override.parse(text) for text in sets]
+    if against is not None:
+        System.load(spec).resolve(overrides)  # what is wrong with it is said before the other runs
+        with SweepBar(quiet, "explain") as bar:
+            base = explained(against, jobs=jobs, watch=bar.update)
     with SweepBar(quiet, "explain") as bar:
-        found = explained(
-            spec, jobs=jobs, watch=bar.update, overrides=[Override.parse(text) for text in sets]
-        )
+        found = explained(spec, jobs=jobs, watch=bar.update, overrides=overrides)
     text = json.dumps(found.to_json(), indent=2, allow_nan=False)
     for file in out:
         if file.endswith(".json"):
@@ -70,8 +81,19 @@ def explain(
         from cxloom.display.console import output
 
         console = output()
-        console.print(Text(found.sentence, style="bold"))
-        console.print()
-        console.print(found.table())
+        if base is None:
+            console.print(Text(found.sentence, style="bold"))
+            console.print()
+            console.print(found.table())
+        else:
+            from cxloom.display.plain_table import print_whole
+            from cxloom.explaining import beside
+
+            console.print(Text(beside.sentence(base, found), style="bold"))
+            console.print()
+            for letter, name, each in (("A", against, base), ("B", spec, found)):
+                console.print(Text.assemble((letter, "bold"), f"  {name}: {each.sentence}"))
+            console.print()
+            print_whole(beside.table(base, found))
         for note in found.notes:
             console.print(Text(f"\nnote: {note}", style="dim"))

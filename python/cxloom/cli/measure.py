@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cxloom.base.errors import InputError
-from cxloom.cli.options import Plugins, PointsAtATime, Quiet, Sets, Spec
+from cxloom.cli.options import Against, Plugins, PointsAtATime, Quiet, Sets, Spec
 from cxloom.cli.pages import FLAGS, placement
 from cxloom.cli.progress import SweepBar
 from cxloom.measure import PATTERNS, TOOLS, chosen, one_of, refuse_both
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
+from cxloom.system.system import System
 
 if TYPE_CHECKING:
     from cxloom.measure.bench import Bench
@@ -101,6 +102,7 @@ def measure(
             help="Write the picture (.svg, .png, .pdf) or the rows (.json, .csv). May be repeated.",
         ),
     ] = [],  # noqa: B006
+    against: Against = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as one JSON object.")] = False,
     quiet: Quiet = False,
     sets: Sets = [],  # noqa: B006
@@ -142,33 +144,48 @@ def measure(
     for file in out:
         form_of(Path(file))
     load_plugins(plugins)
-    with SweepBar(quiet, tool) as bar:
-        bench = Bench(
-            spec,
-            memories=memories,
-            jobs=jobs,
-            threads=threads,
-            watch=bar.update,
-            overrides=[Override.parse(text) for text in sets],
-        )
-        measured = _TOOLS[tool](bench, given)
+    if against is not None and as_json:
+        raise InputError("--against is no part of --json", allowed="a table, or each by itself")
+    overrides = [Override.parse(text) for text in sets]
+    wanted = [(spec, overrides)] if against is None else [(against, []), (spec, overrides)]
+    for system, over in wanted:
+        System.load(system).resolve(over)  # what is wrong with one is said before another is measured
+    found = []
+    for system, over in wanted:
+        with SweepBar(quiet, tool) as bar:
+            bench = Bench(
+                system, memories=memories, jobs=jobs, threads=threads, watch=bar.update, overrides=over
+            )
+            found.append(_TOOLS[tool](bench, given))
+    *base, measured = found
     for file in out:
         measured.save(file)
     if as_json:
         print(json.dumps(measured.to_json(), indent=2, allow_nan=False))
     elif not quiet:
-        _show(measured, out)
+        _show(measured, out, [against or "", spec], *base)
 
 
-def _show(measured: Measurement, out: list[str]) -> None:
+def _show(measured: Measurement, out: list[str], systems: list[str], base: Measurement | None = None) -> None:
+    """Prints what was measured; beside `base`, the same of the first of two systems, if there is one."""
     from rich.text import Text
 
     from cxloom.display.console import output
 
     console = output()
-    console.print(Text.assemble((measured.title, "bold"), f", {measured.system}\n"))
-    console.print(measured.table())
-    for note in measured.notes:
+    if base is None:
+        console.print(Text.assemble((measured.title, "bold"), f", {measured.system}\n"))
+        console.print(measured.table())
+    else:
+        from cxloom.display.plain_table import print_whole
+        from cxloom.measure.beside import beside
+
+        console.print(Text(measured.title, style="bold"))
+        for letter, system in zip("AB", systems, strict=True):
+            console.print(Text.assemble((letter, "bold"), f"  {system}"), soft_wrap=True)
+        console.print()
+        print_whole(beside(base, measured))
+    for note in dict.fromkeys([*(base.notes if base is not None else []), *measured.notes]):
         console.print(Text(f"\nnote: {note}", style="dim"))
     if out:
         print(f"\nWritten: {', '.join(out)}")

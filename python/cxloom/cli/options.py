@@ -41,5 +41,9 @@ Plugins = Annotated[
 ]
 RunsAtATime = Annotated[int | None, _at_a_time("Runs")]
 PointsAtATime = Annotated[int | None, _at_a_time("Points")]
+Against = Annotated[
+    str | None,
+    typer.Option(metavar="SPEC", help="Show this system beside it, without --set: a spec file or a preset."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")]

@@ -6,13 +6,12 @@ import math
 import string
 from typing import TYPE_CHECKING
 
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from cxloom.display.console import output
 from cxloom.display.numbers import narrow
-from cxloom.display.plain_table import plain_table
+from cxloom.display.plain_table import plain_table, print_whole
 
 if TYPE_CHECKING:
     from cxloom.results.comparison import Comparison, Row
@@ -35,8 +34,7 @@ def show_comparison(comparison: Comparison) -> None:
         out.print(Text.assemble((letter, "bold"), f"  {name}"), soft_wrap=True)
     for table in tables:
         out.print()
-        needed = Measurement.get(out, out.options.update(max_width=1000), table).maximum
-        output(at_least=needed).print(table)
+        print_whole(table)
     changes = [row.change(at) for row in of_all for at in range(1, len(comparison.names))]
     if any(not change.is_clear and not math.isnan(change.difference) for change in changes):
         out.print(Text("\n?: as far as the runs tell, no change", style="dim"))

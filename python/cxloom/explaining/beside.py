@@ -1,0 +1,56 @@
+"""Two explanations side by side: whether the limit moved, and which resources fill up more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cxloom.display.plain_table import plain_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from cxloom.explaining.explanation import Explanation
+
+_SHOWN = 0.01
+"""A resource has a row if this share of it is in use in one of them."""
+
+
+def sentence(base: Explanation, found: Explanation) -> str:
+    """How the throughput differs, and whether what limits does."""
+    change = found.throughput / base.throughput - 1 if base.throughput else 0.0
+    rate = f"Throughput {100 * change:+.1f} %"
+    before, now = ("nothing" if each.limit is None else each.limit.name for each in (base, found))
+    if before == now:
+        return f"{rate}: {now} limits both." if now != "nothing" else f"{rate}: nothing is full in either."
+    return f"{rate}: the limit moved from {before} to {now}."
+
+
+def table(base: Explanation, found: Explanation) -> Table:
+    """The resources in use, in the order of a request's way; of Rich. A: `base`, B: `found`, ``*``: the limit."""
+    made = plain_table()
+    for title, right in (
+        ("resource", False),
+        ("A in use", True),
+        ("B in use", True),
+        ("A if doubled", True),
+        ("B if doubled", True),
+    ):
+        made.add_column(title, justify="right" if right else "left")
+    both = (base, found)
+    for name in dict.fromkeys(each.name for one in both for each in one.resources):
+        seen = [next((each for each in one.resources if each.name == name), None) for one in both]
+        if all(each is None or each.busy < _SHOWN for each in seen):
+            continue
+        levels = [
+            "-" if each is None else ("* " if one.limit is each else "") + each.level
+            for one, each in zip(both, seen, strict=True)
+        ]
+        gains = [
+            next((each.gain for each in one.what_ifs if each.resource.name == name), None) for one in both
+        ]
+        made.add_row(
+            name.removeprefix("the "),
+            *levels,
+            *("-" if gain is None else f"{100 * gain:+.0f} %" for gain in gains),
+        )
+    return made

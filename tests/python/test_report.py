@@ -15,6 +15,7 @@ import pytest
 
 import cxloom as cx
 from cxloom.display import palette
+from cxloom.display.numbers import significant
 from cxloom.report.distribution import distributions
 from cxloom.report.series import series_of
 from cxloom.report.utilisation import directions, load_of
@@ -93,6 +94,22 @@ def plots_of(page: str) -> Iterator[tuple[str, dict[str, Any]]]:
         r'<script type="application/json" data-plot="([^"]+)">(.*?)</script>', page
     ):
         yield key, json.loads(source)
+
+
+def test_the_page_says_what_makes_the_slowest_slow(results: Path, page: str) -> None:
+    tail = cx.Result.load(results).tail(0.99)
+    text = "".join(Page(page).text)
+    assert tail.sentence in text
+    (mean,) = {part.of_tail_ns for part in tail.notable if part.name == "media"}
+    assert f"media{significant(mean)}" in text
+    assert "from the 99.9th percentile on" not in text  # 4 of 4000 requests
+
+
+def test_no_tail_is_shown_of_a_run_that_recorded_no_requests(copied: Path) -> None:
+    from cxloom.report.run_page import run_page
+
+    (copied / "requests.parquet").unlink()
+    assert "What makes the slowest requests slow" not in run_page(cx.Result.load(copied), copied)
 
 
 def test_a_page_is_whole_and_asks_for_nothing(page: str) -> None:

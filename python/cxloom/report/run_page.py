@@ -28,6 +28,7 @@ from cxloom.report.page import (
     tiles,
 )
 from cxloom.report.series import Series, series_of
+from cxloom.report.tail_section import tail_section
 from cxloom.report.task_section import task_section, task_tiles
 from cxloom.report.utilisation import Direction, directions, load_of
 from cxloom.results.caveats import error_count, error_sentence
@@ -145,6 +146,8 @@ def _sections(result: Result, directory: Path) -> Iterator[Section]:
         )
     if summary["requests"]:
         yield Section("latency", "How latencies are distributed", _distribution(result))
+        if slow := tail_section(result):
+            yield Section("tail", "What makes the slowest requests slow", slow)
     series = series_of(result)
     if series:
         yield Section("series", "Over time", _series(series))

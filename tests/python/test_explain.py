@@ -328,3 +328,12 @@ def test_of_a_half_duplex_link_both_ways_take_the_one_wire() -> None:
     assert found.limit.name == "the wire sw-mem"
     bound = found.bound(found.limit)
     assert bound == pytest.approx(found.throughput, rel=0.03)
+
+
+def test_explain_says_what_makes_the_slowest_slow(cxloom: Callable[..., Any]) -> None:
+    said = " ".join(cxloom("explain", "expander/asic-ddr5", "--tail", "99").out.split())
+    tail = cx.run(cx.load("expander/asic-ddr5"), requests=True).tail(0.99)
+    assert tail.sentence in said
+    done = cxloom("explain", "expander/asic-ddr5", "--tail", "99", "--json")
+    assert done.code == 2
+    assert "--tail is no part of --json" in done.err

@@ -114,7 +114,7 @@ def waiting(parts: Mapping[str, float | None], wait: str) -> Use:
     here = [name for name, segment in segments.items() if segment["place"] == segments[wait]["place"]]
     spent = sum(parts.get(name) or 0.0 for name in here)
     share = (parts.get(wait) or 0.0) / spent if spent else 0.0
-    level = f"{100 * share:.0f} % of the time there is waiting"
+    level = f"requests wait {100 * share:.0f} % of the time there"
     return Use(min(1.0, share / _WAITING) * FULL, level, False)
 
 

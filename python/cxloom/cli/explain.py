@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cxloom.base.errors import InputError, reason_of
-from cxloom.cli.options import Against, Plugins, Quiet, RunsAtATime, Sets, Spec
-from cxloom.cli.progress import SweepBar
+from cxloom.cli.options import Against, Plugins, Quiet, RunsAtATime, Sets, Spec, TailShare, tail_share
+from cxloom.cli.progress import ProgressBar, SweepBar
 from cxloom.cli.writing import check_forms, write_text
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
@@ -18,6 +18,7 @@ from cxloom.system.system import System
 
 if TYPE_CHECKING:
     from cxloom.explaining.explanation import Explanation
+    from cxloom.results.tail import Tail
 
 FORMS = (".svg", ".png", ".pdf", ".json")
 
@@ -32,6 +33,7 @@ def explain(
             help="Write the picture (.svg, .png, .pdf) or all as .json. May be repeated.",
         ),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
+    tail: TailShare = None,
     against: Against = None,
     jobs: RunsAtATime = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
@@ -50,6 +52,7 @@ def explain(
     from cxloom.explaining.explanation import explain as explained
 
     check_forms(map(Path, out), "picture", FORMS)
+    share = tail_share(tail, as_json)
     if against is not None and as_json:
         raise InputError("--against is no part of --json", allowed="a table, or each by itself")
     load_plugins(plugins)
@@ -61,6 +64,7 @@ def explain(
             base = explained(against, jobs=jobs, watch=bar.update)
     with SweepBar(quiet, "explain") as bar:
         found = explained(spec, jobs=jobs, watch=bar.update, overrides=overrides)
+    slow = None if share is None else _tail(spec, overrides, share, quiet)
     text = json.dumps(found.to_json(), indent=2, allow_nan=False)
     for file in out:
         if file.endswith(".json"):
@@ -95,5 +99,19 @@ def explain(
                 console.print(Text.assemble((letter, "bold"), f"  {name}: {each.sentence}"))
             console.print()
             print_whole(beside.table(base, found))
+        if slow is not None:
+            from cxloom.results.tail_table import show_tail
+
+            show_tail(slow)
         for note in found.notes:
             console.print(Text(f"\nnote: {note}", style="dim"))
+
+
+def _tail(spec: str, overrides: list[Override], share: float, quiet: bool) -> Tail:
+    """What makes the slowest requests slow: a run that records them all."""
+    from cxloom.running.run import simulate
+    from cxloom.system.simulation import build
+
+    resolved = System.load(spec).resolve([*overrides, Override.of("outputs.requests", True)])
+    with ProgressBar(quiet) as bar:
+        return simulate(resolved, build(resolved), watch=bar.update).tail(share)

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from cxloom.base.errors import InputError
+
 
 def whole_number(least: int) -> Callable[[object], int]:
     """Makes a parser of whole numbers from `least` on."""
@@ -41,9 +43,30 @@ Plugins = Annotated[
 ]
 RunsAtATime = Annotated[int | None, _at_a_time("Runs")]
 PointsAtATime = Annotated[int | None, _at_a_time("Points")]
+TailShare = Annotated[
+    str | None,
+    typer.Option(metavar="P", help="Say what makes the requests beyond this percentile slow: 99 or 99.9."),
+]
 Against = Annotated[
     str | None,
     typer.Option(metavar="SPEC", help="Show this system beside it, without --set: a spec file or a preset."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")]
+
+
+def tail_share(text: str | None, as_json: bool) -> float | None:
+    """The percentile of ``--tail``, as a share; None without one. Raises InputError."""
+    if text is None:
+        return None
+    if as_json:
+        raise InputError(
+            "--tail is no part of --json", allowed="a table; in Python, result.tail(0.99).to_json()"
+        )
+    try:
+        percentile = float(text.removeprefix("p").removesuffix("%"))
+    except ValueError:
+        percentile = -1
+    if not 0 <= percentile < 100:
+        raise InputError("not a percentile", found=f"'{text}'", allowed="from 0 to below 100", path="--tail")
+    return percentile / 100

@@ -9,7 +9,7 @@ import typer
 
 from cxloom.base.errors import CxloomError, InputError, SimulationError
 from cxloom.cli.interrupt import Interrupt
-from cxloom.cli.options import Plugins, Quiet, Sets, Spec
+from cxloom.cli.options import Plugins, Quiet, Sets, Spec, TailShare, tail_share
 from cxloom.cli.progress import ProgressBar
 from cxloom.display.console import messages
 from cxloom.results.outdir import OutputDirectory, is_stored
@@ -52,12 +52,7 @@ def run(
     exact: Annotated[
         bool, typer.Option("--exact", help="Simulate every line of a graph of tasks: tasks.exact=true.")
     ] = False,
-    tail: Annotated[
-        str | None,
-        typer.Option(
-            "--tail", metavar="P", help="Say what makes the requests beyond this percentile slow: 99 or 99.9."
-        ),
-    ] = None,
+    tail: TailShare = None,
     against: Annotated[
         str | None,
         typer.Option(
@@ -75,7 +70,7 @@ def run(
     """
     limit = None if max_time is None else nanoseconds(max_time, "--max-time")
     log = LogRequest.parse(logs)
-    share = None if tail is None else _percentile(tail, as_json)
+    share = tail_share(tail, as_json)
     if against is not None and as_json:
         raise InputError("--against is no part of --json", allowed="a table; `cxloom compare --json`")
     always = ["tasks.exact=true"] if exact else []
@@ -114,21 +109,6 @@ def _show_beside(
         print()
         show_comparison(compare({against: base, spec if spec != against else f"{spec} as set": result}))
     return failure
-
-
-def _percentile(text: str, as_json: bool) -> float:
-    """The percentile of ``--tail``, as a share. Raises InputError."""
-    if as_json:
-        raise InputError(
-            "--tail is no part of --json", allowed="a table; in Python, result.tail(0.99).to_json()"
-        )
-    try:
-        percentile = float(text.removeprefix("p").removesuffix("%"))
-    except ValueError:
-        percentile = -1
-    if not 0 <= percentile < 100:
-        raise InputError("not a percentile", found=f"'{text}'", allowed="from 0 to below 100", path="--tail")
-    return percentile / 100
 
 
 def finish(failure: CxloomError | None) -> None:

@@ -54,7 +54,7 @@ struct Resource {
   double full_from = 0.97;          ///< in use by this share it is full
   std::string each = {};            ///< a measure: there are so many of it, of this capacity each; empty: one
   std::string remark = {};          ///< a measure that says more of it, a share; empty: none
-  std::string remark_text = {};     ///< what that is a share of: "hit an open row"
+  std::string remark_text = {};     ///< what that is a share of: "row hits"
 };
 
 class ResourceSink {

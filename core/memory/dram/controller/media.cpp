@@ -303,7 +303,7 @@ void DramMedia::resources(ResourceSink& sink) const {
   banks.twice = {doubled("channels", channels)};
   banks.twice_text = more;
   banks.remark = "row_hit_rate";
-  banks.remark_text = "hit an open row";
+  banks.remark_text = "row hits";
   sink.add(std::move(banks));
 }
 

@@ -93,8 +93,7 @@ std::string not_stationary(const BatchMeans::Halves& halves) {
   const std::string beside = lower > 0.0 ? above(higher / lower) : "not 0 as that of the other";
   return "the measured window was not stationary: the mean latency of its " +
          std::string(rising ? "second half is " : "first half is ") + beside +
-         "; a longer run.warmup may let it settle" +
-         (rising ? ", unless the system is overloaded" : "");
+         "; a longer run.warmup may let it settle" + (rising ? ", unless the system is overloaded" : "");
 }
 
 // A window may open and close at one instant; requests that completed then may have taken time, or not.

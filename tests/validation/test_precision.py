@@ -141,7 +141,8 @@ def test_a_link_that_degrades_in_the_window_is_not_stationary() -> None:
 )
 def test_a_note_says_by_how_much_the_halves_differ(slower: str, words: str) -> None:
     # As many lines in flight behind a sixteenth of the lanes, from the middle on: 16 times the latency by Little's law.
-    spec = host_and_memory({"phy": "pcie5-x16", "flit": "68B"}, work={"requests": 20_000}, warmup=1000)
+    phy = {"phy": "pcie5-x16", "flit": "68B"}
+    spec = host_and_memory(phy, host={"queue": 1024}, work={"requests": 40_000}, warmup=2000)
     middle = run(spec).summary["simulated_time_ns"] / 2
     degraded = {"at": f"{round(middle)}ns", "phy": f"pcie5-{slower}"}
     (note,) = notes_on_the_window(run(changed(spec, ("links.0.degraded", degraded))).summary)

@@ -9,6 +9,8 @@ from cxloom.draw.graph import Graph, graph_of
 
 PAIRED = {"placement": "paired"}
 TOPOLOGIES: dict[str, dict[str, Any]] = {
+    "switch": {"kind": "switch", "requesters": 4, "memories": 3},
+    "switch-of-200": {"kind": "switch", "requesters": 40, "memories": 160},
     "chain": {"kind": "chain", "switches": 8},
     "chain-of-160": {"kind": "chain", "switches": 160, **PAIRED},
     "ring": {"kind": "ring", "switches": 6},

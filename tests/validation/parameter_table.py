@@ -43,6 +43,7 @@ from validation.turns import (
     hops,
     latency,
     lowest,
+    memories,
     requesters,
     served_by,
     worst,
@@ -328,6 +329,7 @@ def shaped(spec: Spec, feeds: Mapping[str, Any]) -> Run:
 
 
 SHAPES: dict[str, Spec] = {
+    "switch": {"memories": 2},
     "chain": {"switches": 4},
     "ring": {"switches": 6},
     "tree": {"leaves": 4},
@@ -361,7 +363,9 @@ def topology_rows() -> Iterator[Turn]:
         effect = (RISES, requesters)
         if kind in ("spine-leaf", "fat-tree", "dragonfly"):
             effect = (FALLS, hops)
-        yield turn(kind, "placement", ("split", "paired"), *effect)
+        if kind != "switch":
+            yield turn(kind, "placement", ("split", "paired"), *effect)
+            yield turn(kind, "edge_link", fast, RISES, latency)
         host = {"kind": "host", "process_time": "10ns"}, {"kind": "host", "process_time": "50ns"}
         yield turn(kind, "requester", host, RISES, latency)
         memory = {"kind": "memory", "controller_time": "40ns"}, {"kind": "memory", "controller_time": "80ns"}
@@ -369,7 +373,8 @@ def topology_rows() -> Iterator[Turn]:
         sw = {"kind": "switch", "switching_time": "20ns"}, {"kind": "switch", "switching_time": "50ns"}
         yield turn(kind, "switch", sw, RISES, latency)
         yield turn(kind, "link", fast, RISES, latency)
-        yield turn(kind, "edge_link", fast, RISES, latency)
+    yield turn("switch", "requesters", (1, 4), RISES, requesters)
+    yield turn("switch", "memories", (2, 4), RISES, memories)
     for kind in ("chain", "ring"):
         yield turn(kind, "switches", (4, 8), RISES, hops)
     yield turn("fully-connected", "switches", (4, 8), RISES, requesters)

@@ -83,6 +83,11 @@ def requesters(outcome: Run) -> int:
     return len(outcome.summary["per_requester"])
 
 
+def memories(outcome: Run) -> int:
+    """How many there are."""
+    return len(outcome.summary["per_memory"])
+
+
 def hit_rate(outcome: Run) -> float:
     """Of the host's cache."""
     return float(outcome.summary["per_requester"]["host"]["cache_hit_rate"])

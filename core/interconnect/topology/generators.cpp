@@ -23,6 +23,30 @@ Value joined(const std::string& a, const std::string& b, const Value& params) {
   return map;
 }
 
+constexpr std::uint32_t kMaxEdgePorts = 4096;  // as many as there are identities of PBR
+
+struct OneSwitchParams : TopologyParams {
+  std::uint32_t requesters_count = 1;
+  std::uint32_t memories_count = 1;
+
+  static void describe(Schema<OneSwitchParams>& schema) {
+    schema.doc("One switch with requesters and memories.");
+    schema.field("requesters", &OneSwitchParams::requesters_count)
+        .min(1)
+        .max(kMaxEdgePorts)
+        .doc("Number of requesters.");
+    schema.field("memories", &OneSwitchParams::memories_count)
+        .min(1)
+        .max(kMaxEdgePorts)
+        .doc("Number of memories.");
+    TopologyParams::describe_devices(schema);
+    schema.field("link", &OneSwitchParams::link)
+        .category("link")
+        .default_text("")
+        .doc("Parameters of the links of the switch.");
+  }
+};
+
 struct ChainParams : SwitchesParams {
   static void describe(Schema<ChainParams>& schema) {
     schema.doc("Switches in a row.");
@@ -46,6 +70,10 @@ struct FullyConnectedParams : SwitchesParams {
     });
   }
 };
+
+std::unique_ptr<GeneratedTopology> make_one_switch(const OneSwitchParams& params, TopologyContext&) {
+  return std::make_unique<GeneratedTopology>(params, params.requesters_count, params.memories_count);
+}
 
 std::unique_ptr<GeneratedTopology> make_chain(const ChainParams& params, TopologyContext&) {
   GeneratedTopology::Plan plan = params.plan();
@@ -253,6 +281,12 @@ GeneratedTopology::GeneratedTopology(TopologyParams common, Plan plan)
   }
 }
 
+GeneratedTopology::GeneratedTopology(TopologyParams common, std::uint32_t requesters, std::uint32_t memories)
+    : common_(std::move(common)), plan_{.switches = numbered("sw", 1), .links = {}, .edges = {0}} {
+  for (std::uint32_t i = 0; i < requesters; ++i) attached_.push_back({"host" + std::to_string(i), true, 0});
+  for (std::uint32_t i = 0; i < memories; ++i) attached_.push_back({"mem" + std::to_string(i), false, 0});
+}
+
 Value GeneratedTopology::devices() const {
   Value::Map devices;
   for (const std::string& name : plan_.switches) devices.emplace_back(name, device(common_.switches));
@@ -284,6 +318,7 @@ Value GeneratedTopology::link(std::size_t index) const {
 }
 
 void register_topologies(TopologyRegistry& registry) {
+  registry.add_factory<OneSwitchParams>("switch", make_one_switch);
   registry.add_factory<ChainParams>("chain", make_chain);
   registry.add_factory<RingParams>("ring", make_ring);
   registry.add_factory<TreeParams>("tree", make_tree);

@@ -38,11 +38,7 @@ struct TopologyParams {
         .doc(
             "split: requesters on the first half of the edge switches, memories on the second. paired: both "
             "on every edge switch.");
-    schema.field("requester", &Params::requester)
-        .category("devices")
-        .doc("What makes requests: host0, host1, ...");
-    schema.field("memory", &Params::memory).category("devices").doc("What serves them: mem0, mem1, ...");
-    schema.field("switch", &Params::switches).category("devices").doc("What joins them: sw0, sw1, ...");
+    describe_devices(schema);
     schema.field("link", &Params::link)
         .category("link")
         .default_text("")
@@ -51,6 +47,16 @@ struct TopologyParams {
         .category("link")
         .default_text("those of link")
         .doc("Parameters of the links to devices; {} for the declared defaults.");
+  }
+
+  /// Declares what the devices are: a part of describe_in.
+  template <class Params>
+  static void describe_devices(Schema<Params>& schema) {
+    schema.field("requester", &Params::requester)
+        .category("devices")
+        .doc("What makes requests: host0, host1, ...");
+    schema.field("memory", &Params::memory).category("devices").doc("What serves them: mem0, mem1, ...");
+    schema.field("switch", &Params::switches).category("devices").doc("What joins them: sw0, sw1, ...");
   }
 };
 
@@ -65,6 +71,8 @@ class GeneratedTopology {
   };
 
   GeneratedTopology(TopologyParams common, Plan plan);
+  /// One switch with so many requesters and memories.
+  GeneratedTopology(TopologyParams common, std::uint32_t requesters, std::uint32_t memories);
 
   /// The devices and the address map as a spec has them.
   Value devices() const;
@@ -89,7 +97,7 @@ class GeneratedTopology {
 struct TopologyContext {};
 using TopologyRegistry = KindRegistry<GeneratedTopology, TopologyContext>;
 
-/// chain, ring, tree, spine-leaf, fully-connected, mesh, torus, hypercube, fat-tree, dragonfly.
+/// switch, chain, ring, tree, spine-leaf, fully-connected, mesh, torus, hypercube, fat-tree, dragonfly.
 void register_topologies(TopologyRegistry& registry);
 
 }  // namespace cxloom

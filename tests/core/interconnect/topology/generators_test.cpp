@@ -201,6 +201,19 @@ TEST(Generators, ATorusTwoWideHasNoDoubleLinks) {
   EXPECT_THROW(Graph("torus", {{"size", Value::List{70000, 70000}}}), InputError);
 }
 
+TEST(Generators, OneSwitchJoinsAsManyDevicesAsAreAskedFor) {
+  const Graph graph("switch", {{"requesters", 3}, {"memories", 5}});
+  EXPECT_EQ(graph.count("switch"), 1U);
+  EXPECT_EQ(graph.count("host"), 3U);
+  EXPECT_EQ(graph.count("memory"), 5U);
+  EXPECT_EQ(graph.near.at("sw0").size(), 8U);
+  EXPECT_EQ(graph.switch_links(), 0U);
+  const Graph least("switch", {});
+  EXPECT_EQ(least.near.at("sw0").size(), 2U);
+  EXPECT_EQ(input_error([] { Graph("switch", {{"requesters", 0}}); }).path(), "requesters");
+  EXPECT_EQ(input_error([] { Graph("switch", {{"placement", "paired"}}); }).path(), "placement");
+}
+
 TEST(Generators, HypercubesHaveOneWayInEachDimension) {
   for (int n = 1; n <= 8; ++n) {
     const Graph cube("hypercube", {{"dimensions", n}});

@@ -1,0 +1,155 @@
+"""``cxloom import``: what was measured on machines, as parts of a spec."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cxloom.base.errors import InputError
+from cxloom.cli.options import AsJson
+from cxloom.cli.writing import check_forms, check_writable, write_text
+
+if TYPE_CHECKING:
+    from cxloom.curves.order import Ordered
+
+app = typer.Typer(
+    help="Make parts of a spec of what was measured on machines.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def import_() -> None:
+    """Make parts of a spec of what was measured on machines."""
+
+
+@app.command()
+def mlc(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="Outputs of mlc --loaded_latency; 67%=FILE: of this share of reads."
+        ),
+    ],
+    out: Annotated[str, typer.Option(metavar="FILE", help="The table to write, as .csv.")],
+    reads: Annotated[
+        str | None,
+        typer.Option(metavar="P", help="Share of reads of the load, where an output does not say it: 67%."),
+    ] = None,
+    system: Annotated[
+        str | None,
+        typer.Option(metavar="SPEC", help="The system that the medium is for: the way to it is taken off."),
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="NAME", help="With --system: the memory that was measured.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a `curve` medium of the loaded latencies that Intel's Memory Latency Checker printed.
+
+    cxloom import mlc loaded.txt --system my-server.yaml --memory cxl --out cxl.csv
+
+    Points are put in the order of their bandwidth. Those of an overloaded machine, with less bandwidth at more latency
+    than others, are left out and listed. With --system, the time of an idle read outside of the medium is worked out,
+    for the medium's `elsewhere`.
+
+    Exit code 0: written. 2: the input is wrong; nothing was written.
+    """
+    from cxloom.curves.medium import elsewhere_ns, refuse_longer_way, table_of
+    from cxloom.curves.mlc import read_mlc
+    from cxloom.curves.order import in_order
+    from cxloom.spec.reader import file_text
+    from cxloom.system.system import System
+
+    check_forms([Path(out)], "table", (".csv",))
+    check_writable([Path(out)])
+    if (system is None) != (memory is None):
+        missing = "--memory" if memory is None else "--system"
+        raise InputError(
+            "--system and --memory belong together", found=f"no {missing}", allowed="both, or none"
+        )
+    given = None if reads is None else _share(reads, "--reads")
+    points = []
+    for name in files:
+        share, file = _of_share(name, given)
+        points += read_mlc(file_text(file, "the output of mlc --loaded_latency"), file, share)
+    ordered = in_order(points, files[0] if len(files) == 1 else "")
+    elsewhere = None
+    if system is not None and memory is not None:
+        elsewhere = elsewhere_ns(System.load(system), memory)
+        refuse_longer_way(ordered.points, elsewhere, memory, files[0])
+    write_text(
+        Path(out), table_of(ordered.points, f"measured by MLC: {', '.join(Path(f).name for f in files)}")
+    )
+    if as_json:
+        print(json.dumps(_plain(ordered, elsewhere), indent=2))
+        return
+    _show(ordered, elsewhere, memory, out)
+
+
+def _of_share(name: str, given: float | None) -> tuple[float | None, str]:
+    """The share of reads and the file of an argument such as ``67%=FILE``."""
+    share, equals, file = name.partition("%=")
+    if not equals or not share.replace(".", "", 1).isdigit():
+        return given, name
+    return _share(f"{share}%", "FILE"), file
+
+
+def _share(text: str, option: str) -> float:
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise InputError("not a share of reads", found=f"'{text}'", allowed="0% to 100%", path=option)
+    return value
+
+
+def _plain(ordered: Ordered, elsewhere: float | None) -> dict[str, object]:
+    return {
+        "points": len(ordered.points),
+        "bent_back": [point.line for point in ordered.bent_back],
+        "repeated": [point.line for point in ordered.repeated],
+        "elsewhere_ns": elsewhere,
+    }
+
+
+def _show(ordered: Ordered, elsewhere: float | None, memory: str | None, out: str) -> None:
+    from rich.text import Text
+
+    from cxloom.display.console import output
+    from cxloom.display.plain_table import plain_table, print_whole
+
+    table = plain_table()
+    for title in ("reads", "points", "GB/s", "ns"):
+        table.add_column(title, justify="right")
+    for share in dict.fromkeys(point.reads for point in ordered.points):
+        curve = [point for point in ordered.points if point.reads == share]
+        table.add_row(
+            f"{100 * share:.0f} %",
+            str(len(curve)),
+            f"{curve[0].bandwidth_gb_per_s:.1f} to {curve[-1].bandwidth_gb_per_s:.1f}",
+            f"{min(point.latency_ns for point in curve):.1f} to {max(point.latency_ns for point in curve):.1f}",
+        )
+    print_whole(table)
+    console = output()
+    for points, why in (
+        (ordered.bent_back, "less bandwidth at more latency than other points: an overload"),
+        (ordered.repeated, "the bandwidth of other points, at more latency"),
+    ):
+        if points:
+            lines = ", ".join(str(point.line) for point in points)
+            console.print(Text(f"left out, lines {lines}: {why}", style="dim"), soft_wrap=True)
+    way = "" if elsewhere is None else f", elsewhere: {elsewhere:.6g}ns"
+    medium = f"media: {{kind: curve, file: {out}{way}}}"
+    console.print(
+        Text("\n" + (medium if memory is None else f"devices:\n  {memory}: {{{medium}}}")), soft_wrap=True
+    )
+    if elsewhere is None:
+        note = "latencies as measured have the way to the memory in them: --system and --memory take it off"
+        console.print(Text(f"\nnote: {note}", style="dim"), soft_wrap=True)

@@ -1,0 +1,2 @@
+// The library of elements that SST loads, libcxloomsst.so; docs/sst.md says how it is compiled.
+#include "host_backend.hpp"

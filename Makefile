@@ -10,7 +10,7 @@ SHELL := /bin/bash
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
 .PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check simplessd-check gem5-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
-  fuzz same-bytes package clean constraints FORCE
+  fuzz same-bytes package site clean constraints FORCE
 
 JOBS ?= $(shell nproc)
 # A new tree compiles sources of one room together, in half the time. One in which C++ is changed compiles less again without:
@@ -55,6 +55,7 @@ help:
 	@echo "make bench-against  instructions and time of the benchmarks beside those of BASE (a commit; default HEAD)"
 	@echo "make bench     C++ micro-benchmarks, and benchmarks/run.py, startup.py, sweep.py, epochs.py and exec.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried, also by a program and a plug-in in C and C++"
+	@echo "make site      the documentation as a site, in build/site/html"
 	@echo "make clean     remove build/ and .venv/"
 
 demo: build
@@ -72,6 +73,11 @@ MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.
 
 .venv/.installed: scripts/bootstrap.sh scripts/link_build_tree.py pyproject.toml constraints.txt $(if $(MOVED),FORCE)
 	@scripts/bootstrap.sh venv $(LATER)
+	@touch $@
+
+.venv/.installed-site: .venv/.installed
+	@CXLOOM_BUILD_TREE=1 $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt \
+	  --no-build-isolation '.[site]'
 	@touch $@
 
 .venv/.installed-dev: .venv/.installed
@@ -268,6 +274,10 @@ format: .venv/.installed-dev
 	$(BIN)/ruff format
 
 # --- maintenance -----------------------------------------------------------------------------------------------------
+# The documentation as a site that opens from a disk, too: its links are checked, and its search needs no server.
+site: build .venv/.installed-site
+	@$(BIN)/python scripts/site/build.py build/site
+
 clean:
 	rm -rf build .venv
 
@@ -276,7 +286,7 @@ constraints: build/.configured
 	rm -rf build/constraints
 	$(BIN)/python -m venv build/constraints
 	build/constraints/bin/pip install --quiet --no-compile cmake ninja nanobind scikit-build-core
-	CXLOOM_BUILD_TREE=1 build/constraints/bin/pip install --quiet --no-compile --no-build-isolation '.[dev]'
+	CXLOOM_BUILD_TREE=1 build/constraints/bin/pip install --quiet --no-compile --no-build-isolation '.[dev,site]'
 	{ sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --exclude cxloom; } >build/constraints.txt
 	mv build/constraints.txt constraints.txt
 

@@ -1,0 +1,81 @@
+"""Writes the pages of the documentation site, and builds it: ``make site``.
+
+usage: build.py OUT
+
+OUT/pages gets the Markdown, OUT/html the site, which opens from a disk as from a server. A link that leads nowhere, or
+to no heading of its page, fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).parent))
+
+import reference  # noqa: E402 - beside this file
+import tree  # noqa: E402
+
+HOW_TO = (
+    "measure", "compare", "explain", "sweep", "advise", "epochs", "characterisation", "offload", "kv",
+    "chakra", "embedding", "gem5", "champsim", "astra-sim",
+)  # fmt: skip
+LOOK_UP = ("spec", "cli", "trace-format", "glossary", "not-modelled")
+UNDERSTAND = ("architecture", "speed")
+
+
+def navigation(pages: Path, references: list[str]) -> list[dict[str, Any]]:
+    """The parts of the site, in the order in which somebody comes to need them. Every page is in one of them."""
+    docs = pages / "docs"
+    listed = {*HOW_TO, *LOOK_UP, *UNDERSTAND}
+    others = sorted(file.stem for file in docs.glob("*.md") if file.stem not in listed)
+    return [
+        {"Start": "index.md"},
+        {"Tutorials": [f"docs/tutorials/{file.name}" for file in sorted((docs / "tutorials").glob("*.md"))]},
+        {"How to": [f"docs/{name}.md" for name in (*HOW_TO, *others) if (docs / f"{name}.md").exists()]
+         + [str(file.relative_to(pages)) for file in sorted((pages / "examples").rglob("*.md"))]
+         + ["integrations/README.md", "CONTRIBUTING.md"]},
+        {"Reference": [*(f"docs/{name}.md" for name in LOOK_UP), *(f"reference/{name}" for name in references)]},
+        {"Explanation": [*(f"docs/{name}.md" for name in UNDERSTAND),
+                         {"Models": [f"docs/model/{file.name}" for file in sorted((docs / "model").glob("*.md"))]}]},
+        {"Changes": "CHANGELOG.md"},
+    ]  # fmt: skip
+
+
+def main(out: Path) -> int:
+    """Builds the site in a folder; gives the exit code of MkDocs."""
+    pages = out / "pages"
+    shutil.rmtree(out, ignore_errors=True)
+    tree.copy_pages(ROOT, pages)
+    shutil.copyfile(Path(__file__).parent / "extra.css", pages / "extra.css")
+    (pages / "reference").mkdir()
+    made = reference.pages()
+    for name, text in made.items():
+        (pages / "reference" / name).write_text(text, encoding="utf-8")
+    settings = {
+        "INHERIT": str(ROOT / "mkdocs.yml"),
+        "docs_dir": str(pages),
+        "site_dir": str(out / "html"),
+        "nav": navigation(pages, list(made)),
+    }
+    file = out / "mkdocs.yml"
+    file.write_text(json.dumps(settings, indent=2), encoding="utf-8")  # JSON is YAML
+    # The theme announces its successor on every build.
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(file)]
+    done = subprocess.run(command, env=environment, check=False)
+    if done.returncode == 0:
+        print(f"The site is in {out / 'html'}")
+    return done.returncode
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main(Path(sys.argv[1]).resolve()))

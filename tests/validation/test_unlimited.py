@@ -10,7 +10,7 @@ from validation.systems import Run, Spec, changed, generated, host_and_memory, h
 from cxloom import _core
 
 LIMIT = {"bandwidth": "16GB/s"}
-NOTE = "no bandwidth is given"
+NOTE = "bandwidth unset"
 
 
 def named(outcome: Run) -> tuple[dict[str, Any], str]:

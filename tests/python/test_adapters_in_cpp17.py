@@ -39,7 +39,9 @@ def test_the_adapter_needs_no_more_than_cpp17(tmp_path: Path, header: str, folde
 
 
 @pytest.mark.parametrize(
-    "source", sorted((ROOT / "integrations" / "gem5" / "cxloom_gem5").glob("*.cpp")), ids=lambda path: path.name
+    "source",
+    sorted((ROOT / "integrations" / "gem5" / "cxloom_gem5").glob("*.cpp")),
+    ids=lambda path: path.name,
 )
 def test_the_module_for_gem5_needs_no_more_than_cpp17(source: Path) -> None:
     compile_alone(source, STANDIN / "gem5")

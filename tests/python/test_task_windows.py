@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import pytest
+from validation.examples import slow
 
 from cxloom import _core
 from cxloom.spec.node import Origin, from_plain
@@ -166,6 +167,7 @@ def test_pages_in_long_turns_are_no_mix(pages: int) -> None:
     assert (windows["skipped_ns"] > 0) == (pages > 255)
 
 
+@slow
 def test_threads_that_turn_together_are_steady_before_two_hundred_turns_of_all() -> None:
     """A turn of pages of two nodes is 128 lines of each part of each thread: 200 of them are all that is moved."""
     threads = 32

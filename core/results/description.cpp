@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "coherence/home/coherence_home.hpp"
-#include "component/io_roles.hpp"
 #include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
 #include "interconnect/wire/shared_medium.hpp"
 #include "memory/media/media.hpp"
 #include "memory/media/memory_owner.hpp"
 #include "protocol/null_observer.hpp"
+#include "results/idle_read.hpp"
 #include "results/inventory.hpp"
 #include "results/unlimited.hpp"
 #include "system/deadlock/check.hpp"
@@ -26,62 +26,6 @@
 namespace cxloom {
 
 namespace {
-
-// One read of each memory, and of each logical device, or of this many of them, by one requester, one after
-// the other in an idle system. Those that are answered with an error say nothing; null: all are.
-Value idle_read_latency(const Registry& registry, Spec spec, const std::string& requester) {
-  constexpr std::size_t kMost = 64;
-  constexpr Time kRest{1'000'000};
-  constexpr Time kLongAfter{3'600'000'000'000'000};
-  spec.workloads.clear();
-  spec.tasks = {};
-  spec.outputs = {};
-  std::erase_if(spec.events, [](const EventParams& event) { return !event.fail && !event.repair; });
-  // What may fail stays known as such, as other parameters refer to it, and fails behind the last of the
-  // reads.
-  for (EventParams& event : spec.events) event.at = kLongAfter;
-  for (Spec::Link& link : spec.links) {
-    LinkParams sound = *link.params;
-    sound.errors = {};
-    sound.outage = {};
-    sound.degraded = {};
-    link.params = std::make_shared<const LinkParams>(sound);
-  }
-  NullObserver nobody;
-  Simulation simulation(registry, std::move(spec), {}, nobody);
-  for (const auto& [component, initiator] : simulation.system().roles().all<IoInitiator>())
-    initiator->cease();
-  simulation.leave_past_out();  // the latency of a read is the same behind any of them
-  simulation.drive(requester);
-  const std::vector<Address> addresses = simulation.system().address_map().first_addresses();
-  const std::size_t count = std::min(addresses.size(), kMost);
-  Time least = Time::max();
-  Time most;
-  Time sum;
-  std::size_t with_data = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Time issued = simulation.now();
-    bool answered = false;
-    const auto remember = [&](const Request& request, Time now) {
-      answered = true;
-      if (request.failed) return;
-      ++with_data;
-      least = std::min(least, now - issued);
-      most = std::max(most, now - issued);
-      sum += now - issued;
-    };
-    simulation.inject(requester, {.address = addresses[i * addresses.size() / count]}, remember);
-    while (!answered) {
-      const Time next = simulation.next_event_time();
-      ensure(next != Time::max(), "a read in an idle system that nothing answers");
-      simulation.run_until(next);
-    }
-    simulation.run_until(simulation.now() + kRest);
-  }
-  if (with_data == 0) return {};
-  return Value::Map{
-      {"least", least.ns()}, {"mean", sum.ns() / static_cast<double>(with_data)}, {"most", most.ns()}};
-}
 
 Value devices_of(const System& system, const Spec& spec) {
   Value::List devices;

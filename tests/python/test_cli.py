@@ -224,6 +224,23 @@ def test_an_idle_read_is_before_anything_fails(tmp_path: Path, cxloom: Call) -> 
     assert found[1]["most"] == found[1]["least"] + 200
 
 
+def test_an_idle_read_meets_no_refresh(tmp_path: Path, cxloom: Call) -> None:
+    """Sixteen memories are read one after the other, over four refreshes, of which each takes 295 ns."""
+    spec = tmp_path / "s.yaml"
+    spec.write_text(
+        "devices:\n"
+        "  host: {kind: host}\n"
+        "  bus: {kind: bus}\n"
+        "  mem[0-15]: {kind: memory, media: {kind: dram, preset: DDR5-4800}}\n"
+        "links: [{between: [host, bus]}, {between: [bus, 'mem[*]']}]\n"
+        "address_map: [{to: 'mem[*]'}]\n"
+        "workload: {host: {pattern: random, requests: 50, footprint: 1GiB}}\n"
+    )
+    (route,) = json.loads(cxloom("check", spec, "--json").out)["routes"]
+    idle = route["idle_read_ns"]
+    assert idle["most"] - idle["least"] < 1  # where they fall in a cycle of the DRAM
+
+
 def test_an_idle_read_is_of_each_logical_device(cxloom: Call) -> None:
     """In the example either host has other logical devices of the same memory."""
     example = Path(__file__).parents[2] / "examples" / "mld.yaml"

@@ -150,7 +150,8 @@ def test_the_command_gives_the_course_and_the_error(
     shown = cxloom("epochs", file, "--duration", "1s", "--check", "20000")
     assert " ".join(found["sentence"].split()) in " ".join(shown.out.split())
     assert "Error of the split" in shown.out
-    assert "near" in shown.out
+    assert {"accesses/s", "promoted", "stalled", "near"} <= set(shown.out.split())
+    assert "…" not in shown.out, "in 80 columns no figure and no head is cut"
     none = cxloom("epochs", file, "--duration", "1s", "--check", "0")
     assert "Error of the split" not in none.out
 

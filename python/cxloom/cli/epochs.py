@@ -93,8 +93,9 @@ def epochs(
 
         console = output()
         console.print(Text(found.sentence, style="bold"))
-        console.print()
-        console.print(found.table())
+        for table in (found.table(), found.table_of_nodes()):
+            console.print()
+            console.print(table)
         for line in filter(None, [found.error, *found.notes]):
             console.print(Text(f"\n{line}"), soft_wrap=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from cxloom import _core
 from cxloom.base.errors import InputError
 from cxloom.base.filenames import file_name
 from cxloom.display.numbers import duration as duration_text
-from cxloom.display.numbers import significant, size
+from cxloom.display.numbers import narrow, percent, significant, size
 from cxloom.epochs.split import ACCESSES, checked
 from cxloom.spec.resolve import Override
 from cxloom.system.simulation import errors_placed
@@ -28,6 +28,8 @@ Watch = Callable[[float], None]
 _STEPS = 20_000
 _ROWS = 20
 """Rows of the table for people, at most."""
+_FIGURE = 8
+"""Columns of a figure at most, as `narrow` and `size` write them."""
 
 
 def unwatched(_time_ns: float) -> None:
@@ -90,31 +92,50 @@ class EpochStudy:
 
     def table(self) -> Table:
         """The course of the study for people, of Rich."""
-        from rich.table import Table
-
-        rows = self.found["epochs"]
-        nodes = list(self.found["pages"])
-        made = Table(box=None, header_style="dim", pad_edge=False)
-        heads = ["until", "accesses/s", "faults", "promoted", "demoted", "stalled"]
-        for head in heads + [f"accesses to {name}" for name in nodes] + [f"free in {name}" for name in nodes]:
-            made.add_column(head, justify="right")
-        each = -(-len(rows) // _ROWS)
-        for start in range(0, len(rows), each or 1):
-            part = rows[start : start + each]
-            began = rows[start - 1]["until_s"] if start else 0.0
-            length = part[-1]["until_s"] - began
-            accesses = sum(row["accesses"] for row in part)
+        made = _table("until", "accesses/s", "faults", "promoted", "demoted", "stalled")
+        for began, rows in self._course():
+            length = rows[-1]["until_s"] - began
+            accesses = sum(row["accesses"] for row in rows)
             made.add_row(
-                duration_text(part[-1]["until_s"] * 1e9),
-                significant(accesses / length if length else 0.0),
-                f"{sum(row['faults'] for row in part):,}",
-                size(sum(row["promoted_bytes"] for row in part)),
-                size(sum(row["demoted_bytes"] for row in part)),
-                f"{100 * sum(row['stalled_share'] for row in part) / len(part):.1f} %",
-                *(f"{100 * part[-1]['access_shares'][name]:.1f} %" for name in nodes),
-                *(size(part[-1]["free_bytes"][name]) for name in nodes),
+                duration_text(rows[-1]["until_s"] * 1e9),
+                narrow(accesses / length if length else 0.0),
+                f"{sum(row['faults'] for row in rows):,}",
+                size(sum(row["promoted_bytes"] for row in rows)),
+                size(sum(row["demoted_bytes"] for row in rows)),
+                percent(sum(row["stalled_share"] for row in rows) / len(rows)),
             )
         return made
+
+    def table_of_nodes(self) -> Table:
+        """Which part of the accesses goes to each node, and how much is free there, by the same times; of Rich."""
+        nodes = list(self.found["pages"])
+        made = _table(
+            "until", *(f"accesses to {name}" for name in nodes), *(f"free in {name}" for name in nodes)
+        )
+        for _, rows in self._course():
+            made.add_row(
+                duration_text(rows[-1]["until_s"] * 1e9),
+                *(percent(rows[-1]["access_shares"][name]) for name in nodes),
+                *(size(rows[-1]["free_bytes"][name]) for name in nodes),
+            )
+        return made
+
+    def _course(self) -> Iterator[tuple[float, Sequence[Mapping[str, Any]]]]:
+        """The epochs that a row of a table stands for, and the second at which they begin."""
+        rows = self.found["epochs"]
+        each = -(-len(rows) // _ROWS)
+        for start in range(0, len(rows), each or 1):
+            yield rows[start - 1]["until_s"] if start else 0.0, rows[start : start + each]
+
+
+def _table(*heads: str) -> Table:
+    """A table of figures, which are never cut; heads take as many lines as they need."""
+    from cxloom.display.plain_table import plain_table
+
+    made = plain_table()
+    for head in heads:
+        made.add_column(head, justify="right", min_width=_FIGURE, overflow="fold")
+    return made
 
 
 def play_epochs(

@@ -364,6 +364,13 @@ def test_the_command_writes_every_form(cxloom: Call, tmp_path: Path, form: str, 
     assert not re.search(rb"(src|href)=\"?https?:|url\(http|@import", path.read_bytes())
 
 
+def test_quiet_it_is_drawn_without_a_word(cxloom: Call, tmp_path: Path) -> None:
+    path = tmp_path / "system.svg"
+    outcome = cxloom("draw", "esf/validation", "--out", path, "--quiet")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    assert path.exists()
+
+
 def test_equal_pictures_are_equal_files(cxloom: Call, tmp_path: Path) -> None:
     for form in ("svg", "pdf", "png"):
         files = [tmp_path / f"{name}.{form}" for name in ("a", "b")]

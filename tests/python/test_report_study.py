@@ -164,7 +164,10 @@ def test_the_command_writes_the_page_of_a_study(cxloom: Call, tmp_path: Path) ->
     assert f"The page is {out / 'report.html'}" in done.out
     written = (out / "report.html").read_text()
     assert "--set=run.seed=7" in written
-    assert cxloom("report", out).code == 0
+    told, quiet = cxloom("report", out), cxloom("report", out, "--quiet")
+    assert (told.code, quiet.code) == (0, 0)
+    assert f"The page is {out / 'report.html'}" in told.out
+    assert (quiet.out, quiet.err) == ("", "")
     assert (out / "report.html").read_text() == written
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cxloom.base.errors import InputError, reason_of
-from cxloom.cli.options import Plugins, Sets, Spec
+from cxloom.cli.options import Plugins, QuietFile, Sets, Spec
 from cxloom.cli.run import resolve
 from cxloom.cli.writing import write_text
 from cxloom.system.simulation import build
@@ -30,6 +30,7 @@ def draw(
             help="Where the picture goes: .svg, .png, .pdf or .html; by default the name of SPEC with .svg, here.",
         ),
     ] = None,
+    quiet: QuietFile = False,
     sets: Sets = [],  # noqa: B006 - typer wants a list, and copies it
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
@@ -60,7 +61,8 @@ def draw(
         _WRITERS[form](drawn, path, str(name.value) if name is not None else Path(spec).stem)
     except OSError as error:
         raise InputError(f"cannot be written: {reason_of(error)}", file=path, path="--out") from None
-    print(f"{drawn.about}: drawn in {path}")
+    if not quiet:
+        print(f"{drawn.about}: drawn in {path}")
 
 
 def _as_svg(drawn: Picture, path: Path, _title: str) -> None:

@@ -53,6 +53,7 @@ Against = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")]
+QuietFile = Annotated[bool, typer.Option("--quiet", help="Print no line about what was written.")]
 
 
 def tail_share(text: str | None, as_json: bool) -> float | None:

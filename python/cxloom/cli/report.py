@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cxloom.base.errors import InputError, reason_of
+from cxloom.cli.options import QuietFile
 from cxloom.cli.writing import write_text
 from cxloom.results.outdir import SUMMARY
 
@@ -40,6 +41,7 @@ def report(
         str | None,
         typer.Option("--figures", metavar="DIR", help="Write the figures too, each as PDF and as PNG."),
     ] = None,
+    quiet: QuietFile = False,
 ) -> None:
     """Write one HTML page of results.
 
@@ -60,7 +62,8 @@ def report(
     if figures is not None:
         names = _write_figures(pages, Path(figures))
         written.append(f"the figures in {figures} are {', '.join(names)}, each as .pdf and .png")
-    print("; ".join(written))
+    if not quiet:
+        print("; ".join(written))
 
 
 def _write_figures(pages: Pages, folder: Path) -> list[str]:

@@ -285,7 +285,7 @@ def _of_profile(
 
     bench = Bench(system, overrides=overrides)
     check_host(bench, host)
-    return read_profile(file).overrides(bench, chosen(bench, host))
+    return read_profile(file).overrides(bench, chosen(bench, host, "--host"))
 
 
 def proposed(outcomes: Sequence[Outcome]) -> Outcome:

@@ -52,7 +52,7 @@ def advise_recorded(
     whole = System.from_yaml(json.dumps(resolved.plain()))
     bench = Bench(whole, jobs=jobs, watch=watch)
     check_host(bench, host)
-    name = chosen(bench, host)
+    name = chosen(bench, host, "--host")
     first = replay(trace, [whole], host=name, pages=[{"kind": "preferred"}], watch=watch_replay)
     threads = int(first.executions[0].core["threads"])
     objects = objects_of_program(name, first.objects, threads, _page_of(trace))

@@ -181,8 +181,8 @@ def refuse_both(memories: Sequence[str], pages: object) -> None:
         )
 
 
-def chosen(bench: Bench, requester: str | None) -> str:
-    """A requester of the system. Raises InputError if it is none."""
+def chosen(bench: Bench, requester: str | None, path: str = "--from") -> str:
+    """A requester of the system. Raises InputError, at the option that named it, if it is none."""
     if requester is None:
         first: str = bench.requesters[0]
         return first
@@ -191,7 +191,7 @@ def chosen(bench: Bench, requester: str | None) -> str:
             "a device that copies by DMA makes no accesses line by line, which are what is measured",
             found=f"'{requester}'",
             allowed=f"{listed(bench.requesters)}; `cxloom run` measures its copies",
-            path="--from",
+            path=path,
         )
     if requester not in bench.requesters:
         raise InputError(
@@ -199,7 +199,7 @@ def chosen(bench: Bench, requester: str | None) -> str:
             found=f"'{requester}'",
             allowed=listed(bench.requesters),
             suggestion=nearest(requester, bench.requesters),
-            path="--from",
+            path=path,
         )
     return requester
 

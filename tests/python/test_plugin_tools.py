@@ -134,3 +134,13 @@ def test_measuring_tools_measure_a_plugins_devices(library: Path, tmp_path: Path
         found.append(tools)
     assert found[0] == found[1]
     assert found[0][0][0]["latency_ns"] == pytest.approx(120, abs=2)
+
+
+def test_systems_of_a_plugin_are_compared(library: Path, tmp_path: Path) -> None:
+    """It is loaded once, for all of them."""
+    file = tmp_path / "system.yaml"
+    file.write_text(json.dumps(system(False, {}, {}, {})))
+    slower = "devices.host.process_time=20ns"
+    done = run("compare", str(file), "--with", slower, "--plugin", str(library), "--json", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert slower in json.dumps(json.loads(done.stdout))

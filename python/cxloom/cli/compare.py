@@ -16,6 +16,7 @@ from cxloom.cli.writing import check_forms, check_writable, write_text
 from cxloom.results.outdir import is_stored
 from cxloom.results.result import Result
 from cxloom.running.run import nanoseconds
+from cxloom.spec.plugins import load_plugins
 
 if TYPE_CHECKING:
     from cxloom.results.comparison import Comparison
@@ -92,8 +93,9 @@ def compare(
         raise InputError(
             "results that are there are not run again", found=f"'{found}'", allowed="SPEC with options"
         )
+    load_plugins(plugins)  # once, for all systems
     ready = [
-        None if there else resolve(system, [*sets, *case], plugins, seed, until)
+        None if there else resolve(system, [*sets, *case], [], seed, until)
         for there, (_, system, case) in zip(stored, wanted, strict=True)
     ]  # all are checked before one is run
     for (name, system, _), spec in zip(wanted, ready, strict=True):

@@ -1,0 +1,232 @@
+"""The machine of one host of a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from cxloom import _core
+from cxloom.base.errors import InputError
+from cxloom.booting.decoders import check_decoders
+from cxloom.booting.machine import UNIT, Below, Endpoint, HostBridge, InterleaveSet, Machine, RamNode, Switch
+from cxloom.booting.reach import Network
+
+OWN_RAM = 1 << 30
+"""RAM of a host without memory of its own, for the kernel (own choice)."""
+LEAST_RAM = 1 << 29
+"""RAM that a kernel with its first file system, the tools and a small program need (own choice: it needs half of
+it)."""
+MOST_MEMORY = 1 << 39
+"""Memory that QEMU's processor can address beside its devices: half of 40 bits (own choice of the share)."""
+
+
+@dataclass(frozen=True)
+class _Region:
+    """A region of the address map with its bytes."""
+
+    place: str
+    entry: Mapping[str, Any]
+    memories: tuple[str, ...]
+    size: int
+
+
+def machine_of(
+    spec: Mapping[str, Any],
+    described: Mapping[str, Any],
+    host: str | None = None,
+    local: Sequence[str] | None = None,
+) -> Machine:
+    """The machine that one host of a system sees.
+
+    Memory that it reaches by links that take no time, and by no root port, is its RAM; all other memory is on CXL.
+
+    Args:
+        spec: the resolved spec, as plain data.
+        described: its description.
+        host: the host; by default the only one.
+        local: which memories are RAM, by name with `*` and `?`, in place of the rule above.
+
+    Raises InputError, at the place in the spec, for what a machine of QEMU cannot have.
+    """
+    network = Network.of(described)
+    chosen = _host(network, host)
+    regions = _regions(spec, described)
+    names = list(dict.fromkeys(name for region in regions for name in region.memories))
+    ways = {name: _way(network, chosen, name) for name in names}
+    if local is None:
+        own = {name for name in names if network.is_in_socket(chosen, name, ways[name])}
+    else:
+        own = _named(local, names)
+    ram, sets, capacities = _memory(regions, own)
+    notes = [
+        f"{name}: memory on CXL" if name not in own else f"{name}: the host's own memory" for name in names
+    ]
+    others = [
+        name
+        for name, kind in network.kinds.items()
+        if kind in ("host", "accelerator", "gpu") and name != chosen
+    ]
+    if others:
+        notes.append(f"as {chosen} sees it: {', '.join(others)} are left out")
+    if not ram:
+        ram = [RamNode((), OWN_RAM)]
+        notes.append(
+            f"{chosen} has no memory of its own: {OWN_RAM >> 20} MiB of RAM are added, where the kernel is"
+        )
+    bridges = _bridges(network, {name: ways[name] for name in names if name not in own}, capacities)
+    machine = Machine(chosen, tuple(ram), bridges, tuple(sets), tuple(notes))
+    check_decoders(machine)
+    _check_size(machine)
+    return machine
+
+
+def _host(network: Network, wanted: str | None) -> str:
+    hosts = [name for name, kind in network.kinds.items() if kind == "host"]
+    if wanted is not None and wanted not in hosts:
+        raise InputError(
+            "no host of this system", found=f"'{wanted}'", allowed=", ".join(hosts), path="--host"
+        )
+    if wanted is None and len(hosts) != 1:
+        raise InputError(
+            "a machine has one host" if hosts else "no host that could boot",
+            found=f"{len(hosts)} hosts",
+            allowed=f"--host {hosts[0]}: what it sees of the system" if hosts else "a device of kind host",
+            path="devices",
+        )
+    return wanted if wanted is not None else hosts[0]
+
+
+def _regions(spec: Mapping[str, Any], described: Mapping[str, Any]) -> list[_Region]:
+    """The regions with their sizes; one without takes what its targets have left."""
+    bytes_of = {tuple(node["memories"]): int(node["bytes"]) for node in described["nodes"]}
+    found: list[_Region] = []
+    for number, entry in enumerate(spec.get("address_map", [])):
+        place = f"address_map[{number}]"
+        if "ld" in entry:
+            raise InputError(
+                "QEMU has no logical devices", allowed="memories without logical_devices", path=place
+            )
+        if entry.get("persistence", "volatile") != "volatile":
+            raise InputError("persistent memory is not booted", allowed="persistence: volatile", path=place)
+        memories = tuple(entry["to"])
+        sizes = [each for each in found if each.memories == memories]
+        left = bytes_of.get(memories, 0) - sum(each.size for each in sizes)
+        size = int(_core.quantity("bytes", entry["size"])) if "size" in entry else left
+        found.append(_Region(place, entry, memories, size))
+    return found
+
+
+def _way(network: Network, host: str, memory: str) -> tuple[str, ...]:
+    way = network.way(host, memory)
+    if way is None:
+        raise InputError(f"{host} has no way to this memory", path=f"devices.{memory}")
+    return way
+
+
+def _named(patterns: Sequence[str], names: Sequence[str]) -> set[str]:
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise InputError(
+                "no memory of the address map", found=f"'{pattern}'", allowed=", ".join(names), path="--local"
+            )
+    return {name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)}
+
+
+def _memory(
+    regions: Sequence[_Region], own: set[str]
+) -> tuple[list[RamNode], list[InterleaveSet], dict[str, int]]:
+    """Nodes of RAM, sets on CXL, and the bytes of each CXL device: what is mapped of it."""
+    ram: dict[tuple[str, ...], int] = {}
+    sets: list[InterleaveSet] = []
+    capacities: dict[str, int] = {}
+    for region in regions:
+        here = [name in own for name in region.memories]
+        if all(here):
+            ram[region.memories] = ram.get(region.memories, 0) + region.size
+            continue
+        if any(here):
+            raise InputError(
+                "a region over the host's own memory and CXL together is none of CXL's decoders",
+                found=", ".join(region.memories),
+                allowed="one or the other; interleave pages instead",
+                path=region.place,
+            )
+        policy = region.entry.get("policy", "cxl")
+        if policy != "cxl" and len(region.memories) > 1:
+            raise InputError(
+                "decoders give each device as much as the others",
+                found=f"policy: {policy}",
+                allowed="policy: cxl",
+                path=region.place,
+            )
+        granularity = int(_core.quantity("bytes", region.entry.get("interleave", "256B")))
+        sets.append(InterleaveSet(region.place, region.memories, granularity, region.size))
+        for name in region.memories:
+            capacities[name] = capacities.get(name, 0) + region.size // len(region.memories)
+    return [RamNode(memories, size) for memories, size in ram.items()], sets, capacities
+
+
+def _bridges(
+    network: Network, ways: Mapping[str, tuple[str, ...]], capacities: Mapping[str, int]
+) -> tuple[HostBridge, ...]:
+    """A host bridge for each root port of the spec, and for each link of the host without one."""
+    bridges: dict[str, dict[str, Endpoint | list[Endpoint]]] = {}
+    for number, (name, way) in enumerate(ways.items()):
+        endpoint = Endpoint(name, capacities[name], number + 1)
+        ports = [station for station in way if network.kinds[station] == "root-port"]
+        switches = [station for station in way if network.kinds[station] == "switch"]
+        wrong = [station for station in way if station not in ports and station not in switches]
+        if wrong:
+            kind = network.kinds[wrong[0]]
+            raise InputError(
+                f"QEMU has no {kind} before memory on CXL", allowed="switches", path=f"devices.{wrong[0]}"
+            )
+        if len(switches) > 1 or len(ports) > 1 or (ports and way[0] != ports[0]):
+            raise InputError(
+                "QEMU has one level of switches below a root port",
+                found=f"a way by {', '.join(way)}",
+                allowed="root port, switch, memory; or --local, if it is memory of a socket",
+                path=f"devices.{name}",
+            )
+        bridge = bridges.setdefault((ports or switches or [name])[0], {})
+        if switches:
+            below = bridge.setdefault(switches[0], [])
+            assert isinstance(below, list)
+            below.append(endpoint)
+        else:
+            bridge[name] = endpoint
+    return tuple(
+        HostBridge(name, tuple(_below(each, what) for each, what in below.items()))
+        for name, below in bridges.items()
+    )
+
+
+def _below(name: str, what: Endpoint | list[Endpoint]) -> Below:
+    return Switch(name, tuple(what)) if isinstance(what, list) else what
+
+
+def _check_size(machine: Machine) -> None:
+    if machine.ram[0].size < LEAST_RAM:
+        raise InputError(
+            "too little memory of its own for a kernel",
+            found=f"{machine.ram[0].size >> 20} MiB",
+            allowed=f"{LEAST_RAM >> 20} MiB or more",
+            path=f"devices.{machine.ram[0].memories[0]}",
+        )
+    if machine.bytes > MOST_MEMORY:
+        raise InputError(
+            "more memory than QEMU's processor can address",
+            found=f"{machine.bytes >> 30} GiB",
+            allowed=f"{MOST_MEMORY >> 30} GiB; --set gives memories another capacity",
+            path="devices",
+        )
+    for endpoint in machine.endpoints():
+        if endpoint.capacity % UNIT:
+            raise InputError(
+                "CXL counts capacity by 256 MiB",
+                found=f"{endpoint.capacity} B",
+                allowed="a multiple of 256 MiB",
+                path=f"devices.{endpoint.name}",
+            )

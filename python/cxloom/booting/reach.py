@@ -1,0 +1,64 @@
+"""What a host reaches, and by which way: its own memory, and CXL devices below root ports and switches."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+_PASSED = ("switch", "root-port", "bus", "dcoh")
+"""Kinds of devices that a way may lead through."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """The devices of a system and their links."""
+
+    kinds: Mapping[str, str]
+    links: Mapping[str, Mapping[str, bool]]
+    """Of each device its neighbours, and whether the link to it takes no time."""
+
+    @classmethod
+    def of(cls, described: Mapping[str, Any]) -> Network:
+        """The network of a description (`cxloom check --json`)."""
+        kinds = {each["name"]: each["kind"] for each in described["devices"]}
+        links: dict[str, dict[str, bool]] = {name: {} for name in kinds}
+        for link in described["links"]:
+            ends = link["ends"]
+            one, other = ends[0]["name"].partition("#")[0].split("->")
+            at_once = all(end["flight"] == "0ps" for end in ends)
+            for a, b in ((one, other), (other, one)):
+                links[a][b] = links[a].get(b, True) and at_once
+        return cls(kinds, links)
+
+    def way(self, host: str, memory: str) -> tuple[str, ...] | None:
+        """The devices between a host and a memory, on the shortest way; None if there is no way."""
+        before: dict[str, str] = {}
+        waiting = deque([host])
+        while waiting:
+            here = waiting.popleft()
+            if here == memory:
+                break
+            if here != host and self.kinds[here] not in _PASSED:
+                continue
+            for there in self.links[here]:
+                if there != host and there not in before:
+                    before[there] = here
+                    waiting.append(there)
+        if memory == host:
+            return ()
+        if memory not in before:
+            return None
+        found = [before[memory]]
+        while found[-1] != host:
+            found.append(before[found[-1]])
+        return tuple(reversed(found[:-1]))
+
+    def is_in_socket(self, host: str, memory: str, way: Sequence[str]) -> bool:
+        """Whether memory is in the host's socket: no link on the way takes time, and none leaves by a root port."""
+        stations = [host, *way, memory]
+        return all(self.kinds[each] != "root-port" for each in way) and all(
+            self.links[a][b] for a, b in pairwise(stations) if a != b
+        )

@@ -1,0 +1,256 @@
+"""The machine that a spec comes to, and the options of QEMU that make it."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+from boot_support import TOPOLOGIES, machine, system
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cxloom as cx
+from cxloom.base.errors import InputError
+from cxloom.booting.arguments import machine_arguments
+from cxloom.booting.machine import Endpoint, HostBridge, InterleaveSet, Machine, RamNode, Switch
+from cxloom.booting.memory import check_memory
+from cxloom.booting.system import machine_of_system
+from cxloom.spec.resolve import Override
+
+GIB = 1 << 30
+MIB = 1 << 20
+
+
+def test_each_link_of_a_host_is_a_bridge() -> None:
+    found = machine(TOPOLOGIES["direct"])
+    assert found.ram == (RamNode(("local",), GIB),)
+    assert found.bridges == (HostBridge("m0", (Endpoint("m0", 256 * MIB, 1),)),)
+    assert found.sets == (InterleaveSet("address_map[1]", ("m0",), 256, 256 * MIB),)
+
+
+def test_a_root_port_of_the_spec_is_a_bridge_with_a_port_for_each_device() -> None:
+    (bridge,) = machine(TOPOLOGIES["two devices on one bridge"]).bridges
+    assert bridge.name == "p"
+    assert [below.name for below in bridge.below] == ["m0", "m1"]
+    assert [each.name for each in machine(TOPOLOGIES["two bridges"]).bridges] == ["p0", "p1"]
+
+
+def test_a_switch_hangs_on_a_port() -> None:
+    (bridge,) = machine(TOPOLOGIES["a switch with two devices"]).bridges
+    (switch,) = bridge.below
+    assert isinstance(switch, Switch)
+    assert [each.name for each in switch.endpoints] == ["m0", "m1"]
+
+
+def test_devices_have_what_the_address_map_has_of_them() -> None:
+    regions = ['"m[*]", interleave: 512B, size: 256MiB', "m0, size: 128MiB"]
+    text = system("m[0-1]", "p: {kind: root-port, depth: 8}", ["[host, p]", '[p, "m[*]"]'], regions)
+    with pytest.raises(InputError, match="multiple of 512 MiB"):
+        machine(text)
+    wide = (
+        text.replace("256MiB,", "1GiB,", 1)
+        .replace("size: 256MiB", "size: 512MiB")
+        .replace("128MiB", "256MiB")
+    )
+    found = machine(wide)
+    assert [(each.granularity, each.size) for each in found.sets] == [(512, 512 * MIB), (256, 256 * MIB)]
+    assert [each.capacity for each in found.endpoints()] == [512 * MIB, 256 * MIB]
+
+
+@pytest.mark.parametrize(
+    ("preset", "own", "on_cxl"),
+    [
+        ("dmsim/asic", ["local"], ["cxl"]),
+        ("dmsim/switch", ["local"], ["cxl"]),
+        ("memory/local-remote-cxl", ["local"], ["remote", "cxl"]),
+        ("server/epyc-9354", ["local0+local1+local2"], []),
+    ],
+)
+def test_memory_behind_links_that_take_time_is_on_cxl(preset: str, own: list[str], on_cxl: list[str]) -> None:
+    found = machine_of_system(cx.load(preset).resolve())
+    assert ["+".join(node.memories) for node in found.ram] == own
+    assert [each.name for each in found.endpoints()] == on_cxl
+
+
+def test_the_work_of_a_spec_is_not_looked_at() -> None:
+    """Its workload has a footprint of 2 GiB in the memory that is smaller here."""
+    overrides = [Override.of("devices.cxl.capacity", "1GiB")]
+    found = machine_of_system(cx.load("dmsim/asic").resolve(overrides))
+    assert [each.capacity for each in found.endpoints()] == [GIB]
+
+
+def test_local_says_which_memory_is_the_hosts_own() -> None:
+    found = machine_of_system(cx.load("memory/local-remote-cxl").resolve(), local=["local", "re*"])
+    assert [node.memories for node in found.ram] == [("local",), ("remote",)]
+    assert [each.name for each in found.endpoints()] == ["cxl"]
+
+
+def test_a_host_without_memory_of_its_own_gets_some_and_that_is_said() -> None:
+    found = machine_of_system(cx.load("expander/x16-ddr5").resolve())
+    assert found.ram == (RamNode((), GIB),)
+    assert any("RAM are added" in note for note in found.notes)
+
+
+def test_other_hosts_are_left_out_when_one_is_chosen() -> None:
+    text = TOPOLOGIES["a switch with two devices"].replace("host: {", "host: {kind: host}\n  other: {", 1)
+    text = text.replace("links:", "links:\n  - {between: [other, sw]}")
+    with pytest.raises(InputError) as error:
+        machine(text)
+    assert "--host host" in error.value.allowed
+    found = machine(text, "host")
+    assert "as host sees it: other are left out" in found.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        (
+            system("m[0-1]", "b: {kind: bus}", ["[host, b], delay: 10ns", '[b, "m[*]"]'], ["m0", "m1"]),
+            "devices.b",
+            "no bus before memory",
+        ),
+        (
+            system("m0", "s[0-1]: {kind: switch}", ["[host, s0]", "[s0, s1]", "[s1, m0]"], ["m0"]),
+            "devices.m0",
+            "one level of switches",
+        ),
+        (
+            system(
+                "m[0-3]",
+                "p[0-1]: {kind: root-port, depth: 8}",
+                ['[host, "p[*]"]', '[p0, "m[0-1]"]', '[p1, "m[2-3]"]'],
+                ['"m[*]"'],
+            ),
+            "address_map[1]",
+            "go round the host bridges in turn",
+        ),
+        (
+            system("m[0-2]", "p: {kind: root-port, depth: 8}", ["[host, p]", '[p, "m[*]"]'], ['"m[*]"']),
+            "address_map[1]",
+            "no interleave of 3 ways",
+        ),
+        (
+            system(
+                "m[0-1]", "", ['[host, "m[*]"], delay: 10ns'], ['"m[*]", policy: weighted, weights: [2, 1]']
+            ),
+            "address_map[1]",
+            "each device as much as the others",
+        ),
+        (
+            system("m0", "", ["[host, m0], delay: 10ns"], ["m0, size: 128MiB"]),
+            "address_map[1]",
+            "a region that decoders cannot have",
+        ),
+        (
+            system("m0", "", ["[host, m0], delay: 10ns"], ["[local, m0]"]).replace("  - {to: local}\n", ""),
+            "address_map[0]",
+            "the host's own memory and CXL together",
+        ),
+        (TOPOLOGIES["direct"].replace("1GiB", "256MiB"), "devices.local.capacity", "too little memory"),
+        (TOPOLOGIES["direct"].replace("1GiB", "1TiB"), "devices", "more memory than QEMU's processor"),
+        (
+            TOPOLOGIES["direct"].replace("{to: m0}", "{to: m0, persistence: media}"),
+            "address_map[1]",
+            "persistent",
+        ),
+    ],
+)
+def test_what_a_machine_of_qemu_cannot_have_is_refused_at_its_place(text: str, place: str, said: str) -> None:
+    with pytest.raises(InputError, match=said) as error:
+        machine(text)
+    assert error.value.path == place or place.startswith(error.value.path)
+    assert error.value.file == "system.yaml"
+    assert error.value.line is not None
+
+
+def test_a_memory_that_is_not_there_cannot_be_local() -> None:
+    with pytest.raises(InputError, match="no memory of the address map") as error:
+        machine(TOPOLOGIES["direct"], local=["far"])
+    assert error.value.path == "--local"
+
+
+def test_too_little_memory_of_this_computer_is_an_error() -> None:
+    """A kernel has 64 B of each page of 4 KiB: a 64th of 64 GiB is 1 GiB."""
+    large = Machine("host", (RamNode(("local",), 64 * GIB),), (), ())
+    check_memory(large, GIB + 500 * MIB)
+    with pytest.raises(InputError, match="too large for this computer"):
+        check_memory(large, GIB)
+
+
+# --- options ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_options_of_a_small_machine() -> None:
+    assert machine_arguments(machine(TOPOLOGIES["direct"])) == [
+        *(
+            "-machine",
+            "q35,cxl=on,cxl-fmw.0.targets.0=bridge0,cxl-fmw.0.size=268435456,cxl-fmw.0.interleave-granularity=256",
+        ),
+        *("-accel", "tcg", "-cpu", "max,-hypervisor,-erms,-fsrm", "-smp", "1", "-m", "1073741824B"),
+        *("-object", "memory-backend-ram,id=ram0,size=1073741824B,reserve=off"),
+        *("-numa", "node,nodeid=0,memdev=ram0,cpus=0"),
+        *("-object", "memory-backend-ram,id=memory1,size=268435456B,reserve=off"),
+        *("-device", "pxb-cxl,id=bridge0,bus=pcie.0,bus_nr=12"),
+        *("-device", "cxl-rp,id=bridge0.port0,bus=bridge0,port=0,chassis=0,slot=0"),
+        *("-device", "cxl-type3,id=device1,bus=bridge0.port0,volatile-memdev=memory1,sn=1"),
+        *("-device", "cxl-rp,id=bridge0.port1,bus=bridge0,port=1,chassis=0,slot=1"),
+    ]
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> Machine:
+    """Machines of any shape: bridges, each with ports, each with a device or a switch of devices."""
+    number = iter(range(1, 1000))
+
+    def endpoint() -> Endpoint:
+        serial = next(number)
+        return Endpoint(f"m{serial}", 256 * MIB, serial)
+
+    bridges = []
+    for name in range(draw(st.integers(1, 4))):
+        below: list[Endpoint | Switch] = []
+        for port in range(draw(st.integers(1, 3))):
+            fan = draw(st.integers(0, 3))
+            below.append(
+                Switch(f"s{name}.{port}", tuple(endpoint() for _ in range(fan))) if fan else endpoint()
+            )
+        bridges.append(HostBridge(f"b{name}", tuple(below)))
+    ram = tuple(RamNode((f"r{node}",), GIB) for node in range(draw(st.integers(1, 3))))
+    whole = Machine("host", ram, tuple(bridges), ())
+    sets = [
+        InterleaveSet(f"address_map[{each.serial}]", (each.name,), 256, each.capacity)
+        for each in whole.endpoints()
+    ]
+    return Machine("host", ram, tuple(bridges), tuple(sets))
+
+
+@given(machines())
+def test_options_name_what_there_is_and_buses_do_not_meet(made: Machine) -> None:
+    options = machine_arguments(made)
+    said = [
+        dict(part.partition("=")[::2] for part in each.split(","))
+        for each in options
+        if re.search(r"\bid=", each)
+    ]
+    names = [each["id"] for each in said]
+    assert len(set(names)) == len(names)
+    for each in said:
+        for key in ("bus", "volatile-memdev"):
+            assert each.get(key, "pcie.0") in {*names, "pcie.0"}
+    devices = [each for each in options if each.startswith("cxl-type3")]
+    assert len(devices) == len(list(made.endpoints()))
+    # A bus for each device that hangs on a port, and one within each switch; those of a bridge lie before the next.
+    firsts = [int(number) for number in re.findall(r"bus_nr=(\d+)", " ".join(options))]
+    needed = [
+        1 + sum(2 + len(below.endpoints) if isinstance(below, Switch) else 1 for below in bridge.below)
+        for bridge in made.bridges
+    ]
+    assert all(
+        after >= first + count for (first, after), count in zip(pairwise(firsts), needed, strict=False)
+    )
+    slots = re.findall(r"chassis=(\d+),slot=(\d+)", " ".join(options))
+    assert len(set(slots)) == len(slots)
+    # Each bridge and each switch has two ports at least.
+    for parent in [name for name in names if re.fullmatch(r"bridge\d+|.*\.up", name)]:
+        assert sum(each.get("bus") == parent for each in said) >= 2

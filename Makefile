@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check simplessd-check gem5-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
+.PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check boot-check simplessd-check gem5-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
   fuzz same-bytes package site clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -50,6 +50,7 @@ help:
 	@echo "make coherence-check  every state of larger coherent systems, and ten million accesses of random ones"
 	@echo "make commands-check  every command on 3000 random systems of all features (SYSTEMS)"
 	@echo "make count-check  instructions, loads and stores of real programs beside those of valgrind's lackey"
+	@echo "make boot-check  a stock Linux on six topologies of CXL devices, all of their memory written and read"
 	@echo "make window-check  how often intervals cover the true mean, over hundreds of runs"
 	@echo "make same-bytes  what changed in the results of about 1000 systems since BASE (a commit; default HEAD)"
 	@echo "make bench-against  instructions and time of the benchmarks beside those of BASE (a commit; default HEAD)"
@@ -166,6 +167,11 @@ commands-check: build .venv/.installed-dev
 
 count-check: build .venv/.installed-dev
 	CXLOOM_SLOW=1 $(BIN)/python -m pytest -s tests/python/test_program_counts.py
+
+# Machines of all topologies, booted on what `cxloom boot --setup` fetches, once: docs/boot.md.
+boot-check: build .venv/.installed-dev
+	@$(BIN)/python -c "from cxloom.booting.folder import find_set_up; find_set_up()" 2>/dev/null || $(BIN)/cxloom boot --setup
+	CXLOOM_SLOW=1 $(BIN)/python -m pytest -s tests/python/test_boot.py
 
 # The adapter to SimpleSSD against one that you have installed: integrations/README.md says where SIMPLESSD_ROOT is.
 simplessd-check: build .venv/.installed-dev

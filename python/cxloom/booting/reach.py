@@ -18,7 +18,7 @@ class Network:
 
     kinds: Mapping[str, str]
     links: Mapping[str, Mapping[str, bool]]
-    """Of each device its neighbours, and whether the link to it takes no time."""
+    """The neighbours of each device, and whether the link to each takes no time."""
 
     @classmethod
     def of(cls, described: Mapping[str, Any]) -> Network:

@@ -26,6 +26,7 @@ COMMANDS = {
     "trace": ("cxloom.cli.trace", "Look at memory traces, convert them, record them."),
     "resolve": ("cxloom.cli.resolve", "Print a spec as programs without Python read it."),
     "exec": ("cxloom.cli.exec", "Run a program on a simulated system."),
+    "boot": ("cxloom.cli.boot", "Boot a stock Linux on a machine with the CXL devices of SPEC."),
     "measure": ("cxloom.cli.measure", "Measure SPEC as MLC, LMbench and STREAM do."),
     "explain": ("cxloom.cli.explain", "Say what limits SPEC, why, and what would move the limit."),
     "compare": (

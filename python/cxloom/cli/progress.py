@@ -167,6 +167,24 @@ class EpochBar(_Bar):
             self.show(f"{duration(time_ns)} simulated")
 
 
+class BootBar(_Bar):
+    """Shows what is being done to set up or boot a machine."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(not quiet)
+
+    def update(self, doing: str, share: float | None = None) -> None:
+        """Shows what, and which share of it is done where that is known."""
+        if self.due:
+            self.show(
+                doing, None if share is None else round(_PARTS * share), None if share is None else _PARTS
+            )
+
+    def stop(self) -> None:
+        """Leaves the terminal to a program."""
+        self.__exit__()
+
+
 class ServingBar(_Bar):
     """Shows how many requests to a language model are answered."""
 

@@ -1,0 +1,121 @@
+"""A machine from its start to its end: booted, its memory found and given to programs, programs run."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cxloom.booting import linux
+from cxloom.booting.arguments import machine_arguments
+from cxloom.booting.cpio import CpioWriter
+from cxloom.booting.emulator import Emulator
+from cxloom.booting.folder import SetUp
+from cxloom.booting.guest import Guest
+from cxloom.booting.machine import Machine
+from cxloom.booting.memory import available_memory, check_memory
+from cxloom.booting.policy import Policy
+from cxloom.booting.program import START, Program
+
+Watch = Callable[[str], None]
+"""Is told what is being done."""
+
+PATH = "/cxloom/bin:/usr/bin:/usr/sbin"
+"""Where a shell in the guest looks for programs: the tools come first."""
+
+_INIT = Path(__file__).with_name("guest") / "init"
+_LINKS = ("bin", "sbin", "lib", "lib64")
+_KERNEL = "console=ttyS0 quiet loglevel=4 panic=-1 nokaslr tsc=reliable no_timer_check"
+"""What the kernel is told: errors alone on the console, no second try after a panic, the same addresses in each
+boot, and no
+checks of clocks, which fail on a busy computer: a timer that is late to the kernel is one that does not work."""
+
+
+@dataclass(frozen=True)
+class BootedMachine:
+    """A guest that waits for programs, with all memory of its machine in use."""
+
+    machine: Machine
+    guest: Guest
+    emulator: Emulator
+    kernel: str
+    """The version of its kernel."""
+    addresses: int
+    """How many addresses were followed through its decoders, and lead where the spec says."""
+    nodes: tuple[int, ...]
+    """The guest's nodes of the interleave sets; none if they are devices."""
+    devices: tuple[str, ...]
+    """Devices of the interleave sets in the guest; none if they are nodes."""
+
+    def run(
+        self,
+        program: Program,
+        environment: Mapping[str, str],
+        policy: Policy | None = None,
+        streams: tuple[int, int, int] = (0, 1, 2),
+    ) -> int:
+        """Runs a program; gives its exit code. Raises InputError, and SimulationError if the guest ends.
+
+        Args:
+            environment: the variables of the program.
+            policy: where its pages are.
+            streams: the descriptors of its standard input, output and error.
+        """
+        before, front = policy.commands(self.machine, self.nodes) if policy is not None else ([], [])
+        for command in before:
+            self.guest.run(command, "setting the weights of nodes")
+        with tempfile.TemporaryFile() as file:
+            program.write(CpioWriter(file), environment, front)
+            file.seek(0)
+            self.guest.unpack(file)
+        return self.guest.run_program(f"sh /{START}", *streams)
+
+
+@contextlib.contextmanager
+def booted(
+    machine: Machine, set_up: SetUp, mode: str = "kernel", watch: Watch = lambda _doing: None
+) -> Iterator[BootedMachine]:
+    """Boots a machine; it ends when this is left.
+
+    Raises InputError if this computer has too little memory for it, and SimulationError if the guest does not boot, its
+    kernel does not find the devices, or its decoders lead an address elsewhere than the spec does.
+
+    Args:
+        mode: one of linux.MODES.
+    """
+    check_memory(machine, available_memory())
+    with _first_files(set_up) as files:
+        options = [*machine_arguments(machine), "-kernel", str(set_up.kernel), "-initrd", files]
+        with Emulator(set_up.qemu, [*options, "-append", _KERNEL]) as emulator:
+            guest = Guest(emulator)
+            watch("booting")
+            kernel = guest.wait_for_boot()
+            watch("finding the memory on CXL")
+            linux.load_modules(guest, mode)
+            devices = linux.memory_devices(guest, machine)
+            watch("taking the memory on CXL into use")
+            linux.create_regions(guest, machine, devices)
+            followed = linux.compare_map(guest, machine)
+            nodes, mapped = [], []
+            if mode == "kernel":
+                nodes = linux.nodes_of(guest, machine)
+            else:
+                mapped = linux.map_devices(guest, machine)
+            yield BootedMachine(machine, guest, emulator, kernel, followed, tuple(nodes), tuple(mapped))
+
+
+@contextlib.contextmanager
+def _first_files(set_up: SetUp) -> Iterator[str]:
+    """The archive of the guest's first files: those of the set-up, and ours."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(set_up.guest.read_bytes())
+        archive = CpioWriter(file)
+        archive.add_bytes("init", _INIT.read_bytes(), 0o755)
+        for name in _LINKS:
+            archive.add_folder(f"usr/{name}")
+            archive.add_link(name, f"usr/{name}")
+        archive.finish()
+        file.flush()
+        yield file.name

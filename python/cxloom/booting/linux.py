@@ -1,0 +1,98 @@
+"""Linux in the guest: its CXL modules, the regions of the address map, and how programs get at them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+
+from cxloom.base.errors import SimulationError
+from cxloom.booting.comparison import check_map
+from cxloom.booting.decoded import KernelMap
+from cxloom.booting.guest import Guest
+from cxloom.booting.kernel_modules import CXL, EARLY
+from cxloom.booting.machine import Machine
+
+MODES = ("kernel", "device")
+"""kernel: memory on CXL is nodes without processors. device: it is devices that a program maps."""
+
+_NODES = "kmem"  # the module that makes nodes of memory
+_SETTLED = 30.0  # seconds that devices get to appear, once their modules are loaded
+_BETWEEN = 0.1
+
+
+def load_modules(guest: Guest, mode: str) -> None:
+    """Loads the kernel's modules; devices are found then. Raises SimulationError."""
+    for name in (*EARLY, *CXL):
+        if mode == "kernel" or name != _NODES:
+            guest.run(f"insmod /cxloom/modules/{name}.ko", f"loading the kernel's module {name}")
+
+
+def memory_devices(guest: Guest, machine: Machine) -> dict[str, str]:
+    """The kernel's names of the devices, once all are there. Raises SimulationError if one does not appear."""
+    names = {endpoint.serial: endpoint.name for endpoint in machine.endpoints()}
+    until = time.monotonic() + _SETTLED
+    while True:
+        # A device that the kernel has not finished with has no driver yet.
+        listed = guest.ask("cd /sys/bus/cxl/devices && grep -H . mem*/serial; ls -d mem*/driver")[1]
+        serials = dict(line.split("/serial:") for line in listed.splitlines() if "/serial:" in line)
+        found = {
+            names[int(serial, 0)]: device
+            for device, serial in serials.items()
+            if f"{device}/driver" in listed.splitlines() and int(serial, 0) in names
+        }
+        if len(found) == len(names):
+            return found
+        if time.monotonic() > until:
+            lost = ", ".join(name for name in names.values() if name not in found)
+            said = guest.ask("dmesg | grep -i cxl | tail -n 1")[1].strip()
+            raise SimulationError(f"the kernel has not found {lost}{f': {said}' if said else ''}")
+        time.sleep(_BETWEEN)
+
+
+def create_regions(guest: Guest, machine: Machine, devices: Mapping[str, str]) -> None:
+    """Makes a region of each interleave set; memory is in use then. Raises SimulationError."""
+    for number, wanted in enumerate(machine.sets):
+        targets = " ".join(devices[name] for name in wanted.targets)
+        guest.run(
+            f"cxl create-region -m -t ram -d decoder0.{number} -w {len(wanted.targets)} -g {wanted.granularity} "
+            f"-s {wanted.size} {targets}",
+            f"making a region of {wanted.place}",
+        )
+
+
+def compare_map(guest: Guest, machine: Machine) -> int:
+    """Holds the kernel's decoders against the spec; gives how many addresses were followed.
+
+    Raises SimulationError for a difference.
+    """
+    if not machine.sets:
+        return 0
+    return check_map(machine, kernel_map(guest))
+
+
+def kernel_map(guest: Guest) -> KernelMap:
+    """The decoders that the kernel has programmed. Raises SimulationError."""
+    listed = guest.run("cxl list -BPTEMD -i 2>/dev/null", "listing the decoders")
+    buses = json.loads(listed)
+    return KernelMap(buses if isinstance(buses, list) else [buses])
+
+
+def nodes_of(guest: Guest, machine: Machine) -> list[int]:
+    """The guest's node of each interleave set. Raises SimulationError."""
+    nodes = []
+    for number in range(len(machine.sets)):
+        path = f"/sys/bus/cxl/devices/decoder0.{number}/region*/dax_region*/dax*/target_node"
+        nodes.append(int(guest.run(f"cat {path}", "finding the node of a region")))
+    return nodes
+
+
+def map_devices(guest: Guest, machine: Machine) -> list[str]:
+    """Gives each set to programs as a device; gives the devices, in the order of the sets. Raises SimulationError."""
+    devices = []
+    for number in range(len(machine.sets)):
+        path = f"/sys/bus/cxl/devices/decoder0.{number}/region*/dax_region*"
+        name = guest.run(f"basename {path}/dax*.*", "finding the device of a region").strip()
+        guest.run(f"echo {name} >/sys/bus/dax/drivers/device_dax/new_id", f"making a device of {name}")
+        devices.append(f"/dev/{name}")
+    return devices

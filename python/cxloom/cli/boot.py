@@ -1,0 +1,199 @@
+"""``cxloom boot``: a stock Linux on a machine with the CXL devices of a spec."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cxloom.base.errors import InputError
+from cxloom.base.words import counted
+from cxloom.booting.linux import MODES
+from cxloom.cli.interrupt import terminable
+from cxloom.cli.options import Plugins, Quiet, Sets
+from cxloom.cli.progress import BootBar
+from cxloom.cli.run import resolve
+from cxloom.display.console import messages
+
+if TYPE_CHECKING:
+    from cxloom.booting.booted import BootedMachine
+    from cxloom.booting.machine import Machine
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command("boot")
+def boot(
+    spec: Annotated[
+        str | None,
+        typer.Argument(metavar="SPEC", help="A spec file, or a shipped preset such as dmsim/asic."),
+    ] = None,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PROGRAM ARGS", help="What to run in the guest, after --; a shell if nothing is said."
+        ),
+    ] = None,
+    set_up_only: Annotated[
+        bool,
+        typer.Option(
+            "--setup",
+            help="Fetch QEMU, a kernel and the guest's tools from Debian's packages, without root; once.",
+        ),
+    ] = False,
+    mirror: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Of --setup: a mirror of Debian; by default that of apt's own sources."
+        ),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The host that boots; the only one if nothing is said.")
+    ] = None,
+    local: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MEM,MEM,...",
+            help="Which memories are the host's RAM, with * and ?; all others are on CXL. By default those that it "
+            "reaches by links that take no time, and by no root port.",
+        ),
+    ] = None,
+    mode: Annotated[
+        str,
+        typer.Option(
+            metavar="MODE",
+            help="kernel: memory on CXL is nodes without processors. device: it is devices, /dev/dax0.0 and so on, "
+            "which programs map.",
+        ),
+    ] = "kernel",
+    membind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MEM,MEM,...", help="The program's pages in these memories alone, as numactl does."
+        ),
+    ] = None,
+    preferred: Annotated[
+        str | None, typer.Option(metavar="MEM", help="Its pages in this memory as long as it has room.")
+    ] = None,
+    interleave: Annotated[
+        str | None, typer.Option(metavar="MEM,MEM,...", help="Its pages in these memories in turn.")
+    ] = None,
+    weighted: Annotated[
+        str | None,
+        typer.Option(
+            "--weighted-interleave",
+            metavar="MEM=PAGES,...",
+            help="Its pages in these memories in turn, so many in each: local=3,cxl=1.",
+        ),
+    ] = None,
+    files: Annotated[
+        list[Path],
+        typer.Option(
+            "--file",
+            metavar="PATH",
+            help="Take this file or folder along, under the same path. The program and the libraries that it is linked "
+            "with need not be named. May be repeated.",
+        ),
+    ] = [],  # noqa: B006 - typer wants a list, and copies it
+    sets: Sets = [],  # noqa: B006
+    plugins: Plugins = [],  # noqa: B006
+    quiet: Quiet = False,
+) -> None:
+    """Boot a stock Linux on a machine with the CXL devices of SPEC.
+
+    QEMU emulates the machine, and the kernel's own CXL driver finds the devices, makes the regions of the address map,
+    and gives them to programs. What the kernel has programmed is compared with the address map. The program gets
+    standard input, output and error, and its exit code is that of the command.
+
+    Exit code: the program's own, 128 and the signal's number if one ended it; 1: interrupted, or the guest does not
+    boot, does not find the devices or maps them otherwise than SPEC; 2: nothing is set up, or the input is wrong.
+    """
+    if (spec is None) == (not set_up_only):
+        raise InputError(
+            "what is to be booted?", allowed="either SPEC, with PROGRAM ARGS after -- or a shell, or --setup"
+        )
+    if mirror is not None and not set_up_only:
+        raise InputError(
+            "a mirror is for the set-up", found=f"--mirror {mirror}", allowed="--mirror URL with --setup"
+        )
+    with terminable():
+        if spec is None:
+            _set_up(mirror, quiet)
+            return
+        if mode not in MODES:
+            raise InputError("no mode", found=f"'{mode}'", allowed=" or ".join(MODES), path="--mode")
+        resolved = resolve(spec, sets, plugins)
+        from cxloom.booting.booted import booted
+        from cxloom.booting.folder import find_set_up
+        from cxloom.booting.policy import Policy
+        from cxloom.booting.program import Program
+        from cxloom.booting.system import machine_of_system
+
+        names = None if local is None else [name.strip() for name in local.split(",")]
+        machine = machine_of_system(resolved, host, names)
+        policy = Policy.parse(
+            {
+                "membind": membind,
+                "preferred": preferred,
+                "interleave": interleave,
+                "weighted-interleave": weighted,
+            }
+        )
+        if policy is not None:
+            if mode != "kernel" or not command:
+                raise InputError(
+                    "a placement of pages is for a program on nodes", allowed="--mode kernel and a program"
+                )
+            policy.check(machine)
+        program = Program(command, files) if command else None
+        if program is None and files:
+            raise InputError(
+                "files are for a program", found=f"--file {files[0]}", allowed="PROGRAM ARGS after --"
+            )
+        set_up = find_set_up()
+        with BootBar(quiet) as bar, booted(machine, set_up, mode, bar.update) as guest:
+            bar.stop()
+            if not quiet:
+                _tell(machine, guest)
+            code = guest.run(program, dict(os.environ), policy) if program is not None else _shell(guest)
+    raise typer.Exit(code)
+
+
+def _set_up(mirror: str | None, quiet: bool) -> None:
+    from cxloom.booting.folder import set_up_folder
+    from cxloom.booting.set_up import set_up
+
+    with BootBar(quiet) as bar:
+        done = set_up(mirror, bar.update)
+    if not quiet:
+        qemu = ".".join(map(str, done.set_up.qemu.version))
+        print(
+            f"set up: QEMU {qemu}, Linux {done.set_up.kernel_version}, from {counted(done.packages, 'package')} "
+            f"({done.fetched_bytes / 1e6:.0f} MB); {done.kept_bytes / 1e6:.0f} MB in {set_up_folder()}"
+        )
+
+
+def _shell(guest: BootedMachine) -> int:
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        from cxloom.booting.terminal import run_shell
+
+        return run_shell(guest)
+    from cxloom.booting.booted import PATH
+
+    return guest.guest.run_program(f"PATH={PATH} sh", 0, 1, 2)
+
+
+def _tell(machine: Machine, guest: BootedMachine) -> None:
+    """Says what was booted, on standard error."""
+    out = messages()
+    for note in machine.notes:
+        out.print(f"cxloom: {note}", style="dim", soft_wrap=True, highlight=False)
+    where = [f"{'+'.join(each.targets)} is " for each in machine.sets]
+    names = [f"node {node}" for node in guest.nodes] or list(guest.devices)
+    parts = ", ".join(f"{what}{name}" for what, name in zip(where, names, strict=True))
+    followed = f"; its decoders are those of the address map ({counted(guest.addresses, 'address')} followed)"
+    text = f"cxloom: Linux {guest.kernel}" + (f": {parts}{followed}" if parts else "")
+    out.print(text, style="dim", soft_wrap=True, highlight=False)

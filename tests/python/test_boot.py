@@ -1,0 +1,208 @@
+"""`cxloom boot` from the command line: what is refused, and machines that are booted where a set-up is there.
+
+Each boot takes ten seconds or more on an idle core. One is in every run of the tests; `make boot-check` has all.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from boot_support import TOPOLOGIES, machine
+from conftest import Outcome
+from validation.examples import slow
+
+from cxloom.base.errors import InputError
+from cxloom.booting.folder import find_set_up
+from cxloom.booting.memory import available_memory
+
+CHECK = Path(__file__).parent / "programs" / "memory_check.c"
+PATIENCE = 600.0
+"""Seconds for one boot (own choice: it takes 10 alone, and some minutes on a busy computer)."""
+
+
+def missing() -> str:
+    """Why nothing can be booted here; empty if it can."""
+    try:
+        find_set_up()
+    except InputError as error:
+        return f"{error.problem}: {error.allowed}"
+    return "" if available_memory() > 3 << 30 else "less than 3 GiB of memory are free"
+
+
+boots = pytest.mark.skipif(bool(missing()), reason=missing())
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    path = tmp_path / "system.yaml"
+    path.write_text(TOPOLOGIES["direct"])
+    return path
+
+
+@pytest.fixture(scope="module")
+def check(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that writes and reads all of a device or so much of a node (programs/memory_check.c)."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler here")
+    program = tmp_path_factory.mktemp("check") / "memory_check"
+    subprocess.run([compiler, "-O1", "-o", program, CHECK], check=True)
+    return program
+
+
+def boot(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cxloom", "boot", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "what is to be booted?"),
+        (("SPEC", "--setup"), "what is to be booted?"),
+        (("SPEC", "--mirror", "http://a"), "a mirror is for the set-up"),
+        (("SPEC", "--mode", "swap"), "no mode"),
+        (("SPEC", "--membind", "m0"), "a placement of pages is for a program on nodes"),
+        (
+            ("SPEC", "--mode", "device", "--membind", "m0", "--", "cat"),
+            "a placement of pages is for a program on nodes",
+        ),
+        (("SPEC", "--membind", "far", "--", "cat"), "no memory of the machine"),
+        (("SPEC", "--file", "/"), "files are for a program"),
+        (("SPEC", "--local", "far"), "no memory of the address map"),
+        (("SPEC", "--host", "m0"), "no host of this system"),
+        (("SPEC", "--", "a-program-of-nowhere"), "there is no program"),
+        (("SPEC", "--", "cat"), "nothing is set up yet"),
+        (("SPEC", "--set", "devices.m0.capacity=300MiB"), "decoders cannot have"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_started(
+    arguments: tuple[str, ...],
+    said: str,
+    cxloom: Callable[..., Outcome],
+    spec: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    done = cxloom("boot", *(spec if each == "SPEC" else each for each in arguments))
+    assert done.code == 2
+    assert said in done.err
+    assert not (tmp_path / "cache").exists()
+
+
+# --- machines that are booted ---------------------------------------------------------------------------------------
+
+
+@boots
+def test_a_program_runs_on_a_booted_machine(spec: Path) -> None:
+    """The kernel's map is compared by the command; streams and exit code are the program's, and so are its pages."""
+    script = "cat; echo err >&2; grep -c bind:1 /proc/self/numa_maps; exit 42"
+    done = boot(spec, "--membind", "m0", "--", shutil.which("sh"), "-c", script, stdin="in\nput")
+    assert done.returncode == 42, done.stderr
+    text, _, count = done.stdout.rstrip("\n").rpartition("put")
+    assert text == "in\n"
+    assert int(count) > 5
+    assert "err\n" in done.stderr
+    assert "m0 is node 1; its decoders are those of the address map" in done.stderr
+
+
+@boots
+@slow
+@pytest.mark.parametrize("name", TOPOLOGIES)
+def test_all_memory_of_each_topology_keeps_what_is_written(name: str, tmp_path: Path, check: Path) -> None:
+    """Every line of every region is written with what tells it apart from all others, and then read."""
+    path = tmp_path / "system.yaml"
+    path.write_text(TOPOLOGIES[name])
+    regions = TOPOLOGIES[name].count("{to: ") - 1
+    devices = [f"/dev/dax{number}.0" for number in range(regions)]
+    done = boot(path, "--mode", "device", "--", check, *devices)
+    assert done.returncode == 0, done.stdout + done.stderr
+    memories = len(list(machine(TOPOLOGIES[name]).endpoints()))
+    lines = [int(line.split()[1]) for line in done.stdout.splitlines() if line.endswith(" 0 wrong")]
+    assert len(lines) == regions
+    assert sum(lines) == memories * (256 << 20) // 64
+
+
+@boots
+@slow
+def test_pages_are_interleaved_by_weight(spec: Path, check: Path) -> None:
+    done = boot(spec, "--weighted-interleave", "local=3,m0=1", "--", check, "pages", "4096")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "node 0: 3072, node 1: 1024"
+
+
+@boots
+@slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("stage", ["booting", "the program"])
+def test_nothing_is_left_running(spec: Path, number: signal.Signals, stage: str, tmp_path: Path) -> None:
+    mark = tmp_path.name
+    command = [
+        sys.executable,
+        "-m",
+        "cxloom",
+        "boot",
+        spec,
+        "--",
+        shutil.which("sh"),
+        "-c",
+        f"echo {mark}; sleep 600",
+    ]
+    process = subprocess.Popen(
+        [*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout is not None
+    if stage == "the program":
+        assert process.stdout.readline() == f"{mark}\n"
+    until = time.monotonic() + 60
+    while not (emulators := children_of(process.pid)) and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.wait(60)
+    process.stdout.close()
+    assert process.returncode == (-number if number == signal.SIGKILL else 1)
+    while any(map(runs, emulators)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(runs, emulators))
+
+
+@boots
+@slow
+def test_a_guest_that_panics_says_so(spec: Path) -> None:
+    """Whoever writes c into that file asks for it."""
+    done = boot(spec, "--", shutil.which("sh"), "-c", "echo c >/proc/sysrq-trigger")
+    assert done.returncode == 1
+    assert "Kernel panic - not syncing: sysrq triggered crash" in done.stderr
+
+
+@boots
+@slow
+def test_a_shell_reads_its_commands(spec: Path) -> None:
+    done = boot(spec, stdin="cxl list -M | grep -c serial\nnumactl -H | grep -c 'node . size'\nexit 7\n")
+    assert (done.returncode, done.stdout) == (7, "1\n2\n"), done.stderr
+
+
+def children_of(number: int) -> list[int]:
+    """The processes that one has started."""
+    try:
+        return [int(each) for each in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def runs(number: int) -> bool:
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -44,7 +44,7 @@ def system(kind: str, page: str) -> dict[str, Any]:
                 "align": page,
                 "threads": 64,
                 "shared_footprint": True,
-                "requests": 10**12,
+                "requests": 10**13,
                 "page": page,
                 "addresses": "first-touch",
                 "tiering": {"kind": kind},

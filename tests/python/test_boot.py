@@ -5,6 +5,9 @@ Each boot takes ten seconds or more on an idle core. One is in every run of the 
 
 from __future__ import annotations
 
+import os
+import pty
+import select
 import shutil
 import signal
 import subprocess
@@ -18,9 +21,12 @@ from boot_support import TOPOLOGIES, machine
 from conftest import Outcome
 from validation.examples import slow
 
+import cxloom as cx
 from cxloom.base.errors import InputError
 from cxloom.booting.folder import find_set_up
 from cxloom.booting.memory import available_memory
+from cxloom.booting.performance import measured
+from cxloom.booting.system import machine_of_system
 
 CHECK = Path(__file__).parent / "programs" / "memory_check.c"
 PATIENCE = 600.0
@@ -140,6 +146,55 @@ def test_pages_are_interleaved_by_weight(spec: Path, check: Path) -> None:
     done = boot(spec, "--weighted-interleave", "local=3,m0=1", "--", check, "pages", "4096")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "node 0: 3072, node 1: 1024"
+
+
+@boots
+@slow
+@pytest.mark.parametrize("preset", ["dmsim/asic", "dmsim/switch"])
+def test_the_kernel_has_the_figures_of_the_system(preset: str, tmp_path: Path) -> None:
+    """Latency and bandwidth of each node, and the tier that the kernel works out from them: the distance of RAM is 576,
+    that of others is more by the ratios of latency and bandwidth; 128 of it are a tier."""
+    sets = ["--set", "devices.cxl.capacity=1GiB", "--set", "devices.local.capacity=1GiB"]
+    resolved = cx.load(preset).resolve()
+    told = measured(resolved, machine_of_system(resolved))
+    show = "for node in 0 1; do cat /sys/devices/system/node/node$node/access0/initiators/read_*; done\n"
+    done = boot(preset, *sets, stdin=f"{show}cd /sys/devices/virtual/memory_tiering; grep -H . */nodelist\n")
+    assert done.returncode == 0, done.stderr
+    near, far = told["local",], told["cxl",]
+    *figures, one, other = done.stdout.splitlines()
+    assert [int(each) for each in figures] == [near.mb_per_s, near.idle_ns, far.mb_per_s, far.idle_ns]
+    distance = 576 * far.idle_ns / near.idle_ns * near.mb_per_s / far.mb_per_s
+    assert {one, other} == {"memory_tier4/nodelist:0", f"memory_tier{int(distance) // 128}/nodelist:1"}
+
+
+@boots
+@slow
+def test_a_shell_has_this_terminal(spec: Path) -> None:
+    number, terminal = pty.fork()
+    if number == 0:
+        os.execv(sys.executable, [sys.executable, "-m", "cxloom", "boot", "--quiet", str(spec)])
+    heard = bytearray()
+
+    def wait_for(text: bytes) -> None:
+        until = time.monotonic() + PATIENCE
+        while text not in heard and time.monotonic() < until:
+            if select.select([terminal], [], [], 1.0)[0]:
+                heard.extend(os.read(terminal, 4096))
+        assert text in heard
+        del heard[: heard.index(text) + len(text)]
+
+    wait_for(b"# ")
+    os.write(terminal, b"tty; echo $((6 * 7))a\r")
+    wait_for(b"/dev/ttyS0")
+    wait_for(b"42a")
+    os.write(terminal, b"sleep 1000; echo x$((1 + 1))\r")
+    wait_for(b"sleep 1000")
+    time.sleep(1)
+    os.write(terminal, b"\x03")  # Ctrl-C is the guest's
+    wait_for(b"# ")
+    os.write(terminal, b"exit 5\r")
+    assert os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]) == 5
+    os.close(terminal)
 
 
 @boots

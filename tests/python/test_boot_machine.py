@@ -192,9 +192,12 @@ def test_the_options_of_a_small_machine() -> None:
         *("-numa", "node,nodeid=0,memdev=ram0,cpus=0"),
         *("-object", "memory-backend-ram,id=memory1,size=268435456B,reserve=off"),
         *("-device", "pxb-cxl,id=bridge0,bus=pcie.0,bus_nr=12"),
-        *("-device", "cxl-rp,id=bridge0.port0,bus=bridge0,port=0,chassis=0,slot=0"),
-        *("-device", "cxl-type3,id=device1,bus=bridge0.port0,volatile-memdev=memory1,sn=1"),
-        *("-device", "cxl-rp,id=bridge0.port1,bus=bridge0,port=1,chassis=0,slot=1"),
+        *("-device", "cxl-rp,id=bridge0.port0,bus=bridge0,port=0,chassis=0,slot=0,x-speed=64,x-width=16"),
+        *(
+            "-device",
+            "cxl-type3,id=device1,bus=bridge0.port0,volatile-memdev=memory1,sn=1,x-speed=64,x-width=16",
+        ),
+        *("-device", "cxl-rp,id=bridge0.port1,bus=bridge0,port=1,chassis=0,slot=1,x-speed=64,x-width=16"),
     ]
 
 

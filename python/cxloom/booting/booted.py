@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cxloom.booting import linux
-from cxloom.booting.arguments import machine_arguments
+from cxloom.booting.arguments import machine_arguments, write_tables
 from cxloom.booting.cpio import CpioWriter
 from cxloom.booting.emulator import Emulator
+from cxloom.booting.firmware import Firmware
 from cxloom.booting.folder import SetUp
 from cxloom.booting.guest import Guest
 from cxloom.booting.machine import Machine
@@ -75,7 +76,11 @@ class BootedMachine:
 
 @contextlib.contextmanager
 def booted(
-    machine: Machine, set_up: SetUp, mode: str = "kernel", watch: Watch = lambda _doing: None
+    machine: Machine,
+    set_up: SetUp,
+    mode: str = "kernel",
+    firmware: Firmware | None = None,
+    watch: Watch = lambda _doing: None,
 ) -> Iterator[BootedMachine]:
     """Boots a machine; it ends when this is left.
 
@@ -84,10 +89,19 @@ def booted(
 
     Args:
         mode: one of linux.MODES.
+        firmware: what the kernel is told of latency and bandwidth, if anything.
     """
     check_memory(machine, available_memory())
-    with _first_files(set_up) as files:
-        options = [*machine_arguments(machine), "-kernel", str(set_up.kernel), "-initrd", files]
+    with _first_files(set_up) as files, tempfile.TemporaryDirectory() as tables:
+        if firmware is not None:
+            write_tables(machine, firmware, Path(tables))
+        options = [
+            *machine_arguments(machine, firmware, Path(tables)),
+            "-kernel",
+            str(set_up.kernel),
+            "-initrd",
+            files,
+        ]
         with Emulator(set_up.qemu, [*options, "-append", _KERNEL]) as emulator:
             guest = Guest(emulator)
             watch("booting")

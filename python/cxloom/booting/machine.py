@@ -88,6 +88,11 @@ class Machine:
             if device in [each.name for each in (below.endpoints if isinstance(below, Switch) else (below,))]
         )
 
+    def is_behind_switch(self, device: str) -> bool:
+        """Whether there is a switch before a device."""
+        bridge, port = self.route(device)
+        return isinstance(self.bridges[bridge].below[port], Switch)
+
     def bridges_of(self, wanted: InterleaveSet) -> tuple[int, ...]:
         """The bridges that a set goes round first, in their order."""
         return tuple(dict.fromkeys(self.route(target)[0] for target in wanted.targets))

@@ -21,10 +21,14 @@ def machine_of_system(
 
     Raises InputError, with file, line and key, for what a machine of QEMU cannot have.
     """
-    entries = {key: node for key, node in resolved.root.map().items() if key in _BOOTED}
-    bare = Resolved(resolved.root.with_entries(entries))
-    description = describe(bare)
+    found = bare(resolved)
     try:
-        return machine_of(bare.plain(), description, host, local)
+        return machine_of(found.plain(), describe(found), host, local)
     except InputError as error:
-        raise error if error.path.startswith("--") else bare.placed(error) from None
+        raise error if error.path.startswith("--") else found.placed(error) from None
+
+
+def bare(resolved: Resolved) -> Resolved:
+    """A system without what is done on it."""
+    entries = {key: node for key, node in resolved.root.map().items() if key in _BOOTED}
+    return Resolved(resolved.root.with_entries(entries))

@@ -127,7 +127,9 @@ def boot(
             raise InputError("no mode", found=f"'{mode}'", allowed=" or ".join(MODES), path="--mode")
         resolved = resolve(spec, sets, plugins)
         from cxloom.booting.booted import booted
+        from cxloom.booting.firmware import firmware_of
         from cxloom.booting.folder import find_set_up
+        from cxloom.booting.performance import measured
         from cxloom.booting.policy import Policy
         from cxloom.booting.program import Program
         from cxloom.booting.system import machine_of_system
@@ -154,7 +156,11 @@ def boot(
                 "files are for a program", found=f"--file {files[0]}", allowed="PROGRAM ARGS after --"
             )
         set_up = find_set_up()
-        with BootBar(quiet) as bar, booted(machine, set_up, mode, bar.update) as guest:
+        with BootBar(quiet) as bar:
+            bar.update("measuring the system")
+            firmware = firmware_of(machine, measured(resolved, machine))
+            bar.stop()
+        with BootBar(quiet) as bar, booted(machine, set_up, mode, firmware, bar.update) as guest:
             bar.stop()
             if not quiet:
                 _tell(machine, guest)

@@ -23,7 +23,7 @@ from validation.examples import slow
 
 import cxloom as cx
 from cxloom.base.errors import InputError
-from cxloom.booting.folder import find_set_up
+from cxloom.booting.folder import cache_folder, find_set_up, set_up_folder
 from cxloom.booting.memory import available_memory
 from cxloom.booting.performance import measured
 from cxloom.booting.system import machine_of_system
@@ -138,6 +138,43 @@ def test_all_memory_of_each_topology_keeps_what_is_written(name: str, tmp_path: 
     lines = [int(line.split()[1]) for line in done.stdout.splitlines() if line.endswith(" 0 wrong")]
     assert len(lines) == regions
     assert sum(lines) == memories * (256 << 20) // 64
+
+
+@boots
+@slow
+def test_a_run_that_begins_with_a_checkpoint_has_its_memory(
+    tmp_path: Path, check: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """QEMU loses the state of CXL devices: the kernel of a resumed guest has found them twice, and memory is right.
+    A checkpoint that cannot be used is one that is taken anew."""
+    whole = cache_folder()
+    (tmp_path / "cxloom/boot").mkdir(parents=True)
+    (tmp_path / "cxloom/boot" / set_up_folder().name).symlink_to(whole / set_up_folder().name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    spec = tmp_path / "system.yaml"
+    spec.write_text(TOPOLOGIES["a switch with two devices"])
+    (tmp_path / "both").write_text(
+        f"#!/bin/sh\ndmesg | grep -c ' 0000:0c:00.0: .* type 01'\n{check} /dev/dax0.0\n"
+    )
+    (tmp_path / "both").chmod(0o755)
+
+    def times_found(*options: str) -> int:
+        done = boot(
+            spec, *options, "--mode", "device", "--file", check, "--file", "/lib64", "--", tmp_path / "both"
+        )
+        assert " 0 wrong" in done.stdout, done.stdout + done.stderr
+        return int(done.stdout.split()[0])
+
+    checkpoints = tmp_path / "cxloom/boot/checkpoints"
+    assert times_found("--cold") == 1
+    assert not checkpoints.exists()
+    assert times_found() == 1
+    (state,) = checkpoints.iterdir()
+    assert times_found() == 2
+    state.write_bytes(b"no state")
+    assert times_found() == 1
+    assert state.stat().st_size > 1 << 20
+    assert times_found() == 2
 
 
 @boots

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from cxloom.base.errors import SimulationError
 from cxloom.booting import linux
 from cxloom.booting.arguments import machine_arguments, write_tables
+from cxloom.booting.checkpoint import Checkpoint, suits
 from cxloom.booting.cpio import CpioWriter
 from cxloom.booting.emulator import Emulator
 from cxloom.booting.firmware import Firmware
@@ -25,6 +28,9 @@ Watch = Callable[[str], None]
 
 PATH = "/cxloom/bin:/usr/bin:/usr/sbin"
 """Where a shell in the guest looks for programs: the tools come first."""
+
+RESUMED = 60.0
+"""Seconds in which a guest from a checkpoint answers (own choice: it takes one)."""
 
 _INIT = Path(__file__).with_name("guest") / "init"
 _LINKS = ("bin", "sbin", "lib", "lib64")
@@ -81,6 +87,7 @@ def booted(
     mode: str = "kernel",
     firmware: Firmware | None = None,
     watch: Watch = lambda _doing: None,
+    keep: bool = True,
 ) -> Iterator[BootedMachine]:
     """Boots a machine; it ends when this is left.
 
@@ -90,46 +97,84 @@ def booted(
     Args:
         mode: one of linux.MODES.
         firmware: what the kernel is told of latency and bandwidth, if anything.
+        keep: whether a checkpoint of the start is kept, and begun with if it is there.
     """
     check_memory(machine, available_memory())
-    with _first_files(set_up) as files, tempfile.TemporaryDirectory() as tables:
-        if firmware is not None:
-            write_tables(machine, firmware, Path(tables))
-        options = [
-            *machine_arguments(machine, firmware, Path(tables)),
-            "-kernel",
-            str(set_up.kernel),
-            "-initrd",
-            files,
-        ]
-        with Emulator(set_up.qemu, [*options, "-append", _KERNEL]) as emulator:
-            guest = Guest(emulator)
-            watch("booting")
-            kernel = guest.wait_for_boot()
-            watch("finding the memory on CXL")
-            linux.load_modules(guest, mode)
-            devices = linux.memory_devices(guest, machine)
-            watch("taking the memory on CXL into use")
-            linux.create_regions(guest, machine, devices)
-            followed = linux.compare_map(guest, machine)
-            nodes, mapped = [], []
-            if mode == "kernel":
-                nodes = linux.nodes_of(guest, machine)
-            else:
-                mapped = linux.map_devices(guest, machine)
-            yield BootedMachine(machine, guest, emulator, kernel, followed, tuple(nodes), tuple(mapped))
+    with _started(machine, set_up, firmware, watch, keep) as (emulator, guest):
+        watch("finding the memory on CXL")
+        kernel = guest.run("uname -r", "asking for the kernel's version").strip()
+        linux.load_modules(guest, mode)
+        devices = linux.memory_devices(guest, machine)
+        watch("taking the memory on CXL into use")
+        linux.create_regions(guest, machine, devices)
+        followed = linux.compare_map(guest, machine)
+        nodes, mapped = [], []
+        if mode == "kernel":
+            nodes = linux.nodes_of(guest, machine)
+        else:
+            mapped = linux.map_devices(guest, machine)
+        yield BootedMachine(machine, guest, emulator, kernel, followed, tuple(nodes), tuple(mapped))
 
 
 @contextlib.contextmanager
-def _first_files(set_up: SetUp) -> Iterator[str]:
-    """The archive of the guest's first files: those of the set-up, and ours."""
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(set_up.guest.read_bytes())
-        archive = CpioWriter(file)
-        archive.add_bytes("init", _INIT.read_bytes(), 0o755)
-        for name in _LINKS:
-            archive.add_folder(f"usr/{name}")
-            archive.add_link(name, f"usr/{name}")
-        archive.finish()
-        file.flush()
-        yield file.name
+def _started(
+    machine: Machine, set_up: SetUp, firmware: Firmware | None, watch: Watch, keep: bool
+) -> Iterator[tuple[Emulator, Guest]]:
+    """A guest whose kernel has started and has not seen CXL yet: from a checkpoint if there is one."""
+    first = _first_files()
+    with contextlib.ExitStack() as ends:
+        tables = Path(ends.enter_context(tempfile.TemporaryDirectory()))
+        if firmware is not None:
+            write_tables(machine, firmware, tables)
+        options = [
+            *machine_arguments(machine, firmware, tables),
+            "-kernel",
+            str(set_up.kernel),
+            "-append",
+            _KERNEL,
+        ]
+        keep = keep and suits(machine)
+        checkpoint = Checkpoint(set_up, [*machine_arguments(machine, firmware), _KERNEL], first)
+        if keep and checkpoint.is_there():
+            watch("resuming")
+            with contextlib.ExitStack() as tried:
+                emulator = tried.enter_context(Emulator(set_up.qemu, [*options, *checkpoint.options()]))
+                guest = Guest(emulator)
+                if _resumes(guest):
+                    ends.enter_context(tried.pop_all())
+                    yield emulator, guest
+                    return
+            checkpoint.remove()
+        watch("booting")
+        files = ends.enter_context(tempfile.NamedTemporaryFile())
+        files.write(set_up.guest.read_bytes() + first)
+        files.flush()
+        emulator = ends.enter_context(Emulator(set_up.qemu, [*options, "-initrd", files.name]))
+        guest = Guest(emulator)
+        guest.wait_for_boot()
+        if keep:
+            watch("keeping a checkpoint")
+            checkpoint.take(emulator)
+        yield emulator, guest
+
+
+def _resumes(guest: Guest) -> bool:
+    """Whether a guest from a checkpoint answers, and its kernel finds the devices again."""
+    try:
+        guest.ask("true", RESUMED)
+        linux.find_again(guest)
+    except SimulationError:
+        return False
+    return True
+
+
+def _first_files() -> bytes:
+    """The archive of the guest's first files that are ours; those of the set-up come before it."""
+    file = io.BytesIO()
+    archive = CpioWriter(file)
+    archive.add_bytes("init", _INIT.read_bytes(), 0o755)
+    for name in _LINKS:
+        archive.add_folder(f"usr/{name}")
+        archive.add_link(name, f"usr/{name}")
+    archive.finish()
+    return file.getvalue()

@@ -30,9 +30,9 @@ class Emulator:
         self._messages = tempfile.TemporaryFile()
         self.console = bytearray()
         """The last of what was on the console."""
-        pairs = {name: socket.socketpair() for name in ("console", *PORTS)}
+        pairs = {name: socket.socketpair() for name in ("console", "monitor", *PORTS)}
         self.ports = {name: ours for name, (ours, _) in pairs.items()}
-        """Our ends of the ports and of the console."""
+        """Our ends of the ports, of the console and of the monitor."""
         theirs = {name: other for name, (_, other) in pairs.items()}
         command = [*qemu.command, *options, *_ports({name: end.fileno() for name, end in theirs.items()})]
         libc = ctypes.CDLL(None)
@@ -103,6 +103,7 @@ def _ports(descriptors: dict[str, int]) -> list[str]:
     options = ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
     for name, descriptor in descriptors.items():
         options += ["-chardev", f"socket,id={name},fd={descriptor}"]
+    options += ["-mon", "chardev=monitor,mode=control"]
     options += ["-serial", "chardev:console", "-device", "virtio-serial-pci,bus=pcie.0"]
     for number, name in enumerate(PORTS, 1):
         options += ["-device", f"virtserialport,chardev={name},nr={number},name={name}"]

@@ -35,11 +35,11 @@ class Guest:
         """
         return self._line("its boot", PATIENCE)
 
-    def ask(self, command: str) -> tuple[int, str]:
+    def ask(self, command: str, patience: float = PATIENCE) -> tuple[int, str]:
         """Runs a line; gives its exit code and its output. Raises SimulationError if the guest ends or does not
         answer."""
         self._say(command)
-        return self._answer(command, PATIENCE)
+        return self._answer(command, patience)
 
     def run(self, command: str, doing: str) -> str:
         """Runs a line as `ask` does; gives its output. Raises SimulationError if it fails, too."""
@@ -121,6 +121,8 @@ class Guest:
             runs = runs and data != b""
         except BlockingIOError:
             data = b""
+        except ConnectionError:  # it has ended before it took what was said to it
+            data, runs = b"", False
         self._heard += data
         if not data and not runs:
             raise SimulationError(f"the guest ended during {doing}{self._why()}")
@@ -132,7 +134,11 @@ class Guest:
             if not selector.select(_BEAT):
                 self._hear("unpacking")
                 return 0
-        return port.send(data)
+        try:
+            return port.send(data)
+        except ConnectionError:
+            self._hear("unpacking")
+            return 0
 
     def _why(self) -> str:
         said = self._emulator.last_words()

@@ -28,6 +28,18 @@ def load_modules(guest: Guest, mode: str) -> None:
             guest.run(f"insmod /cxloom/modules/{name}.ko", f"loading the kernel's module {name}")
 
 
+def find_again(guest: Guest) -> None:
+    """Has the kernel find the CXL devices of a guest that was resumed, which are as at their start.
+
+    Raises SimulationError. What the kernel knew of their bridges goes, and all buses are looked at again.
+    """
+    guest.run(
+        "for port in /sys/bus/acpi/devices/ACPI0016:*/physical_node/0000:*; do echo 1 >$port/remove; done; "
+        "echo 1 >/sys/bus/pci/rescan",
+        "finding the devices again",
+    )
+
+
 def memory_devices(guest: Guest, machine: Machine) -> dict[str, str]:
     """The kernel's names of the devices, once all are there. Raises SimulationError if one does not appear."""
     names = {endpoint.serial: endpoint.name for endpoint in machine.endpoints()}

@@ -98,6 +98,12 @@ def boot(
             "with need not be named. May be repeated.",
         ),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
+    cold: Annotated[
+        bool,
+        typer.Option(
+            "--cold", help="Boot from the start, without a checkpoint of an earlier run, and keep none."
+        ),
+    ] = False,
     sets: Sets = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006
     quiet: Quiet = False,
@@ -160,7 +166,7 @@ def boot(
             bar.update("measuring the system")
             firmware = firmware_of(machine, measured(resolved, machine))
             bar.stop()
-        with BootBar(quiet) as bar, booted(machine, set_up, mode, firmware, bar.update) as guest:
+        with BootBar(quiet) as bar, booted(machine, set_up, mode, firmware, bar.update, not cold) as guest:
             bar.stop()
             if not quiet:
                 _tell(machine, guest)

@@ -1,4 +1,7 @@
-"""Checkpoints of a guest that has booted: whole or not at all, few, and named by what it was started with."""
+"""Checkpoints of a guest that has booted: whole or not at all, few, and named by what it was started with.
+
+The page is docs/boot.md.
+"""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cxloom.base.errors import CxloomError, InputError, SimulationError
     from cxloom.epochs.study import play_epochs
     from cxloom.explaining.explanation import explain
+    from cxloom.fitting.fit import fit
     from cxloom.offload.inference import plan_inference
     from cxloom.offload.simulated import simulate_plan
     from cxloom.offload.training import plan_training
@@ -47,6 +48,7 @@ _HOMES = {
     "results.result": ("Latency", "Measures", "Result"),
     "running.run": ("UnfinishedError", "UnwrittenError", "run"),
     "spec.plugins": ("include_dir", "library_dir", "load_plugin"),
+    "fitting.fit": ("fit",),
     "sweeping.find": ("find",),
     "sweeping.result": ("SweepResult",),
     "sweeping.sweep": ("sweep",),
@@ -73,6 +75,7 @@ __all__ = [
     "compare",
     "explain",
     "find",
+    "fit",
     "import_chakra",
     "include_dir",
     "kv",

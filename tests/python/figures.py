@@ -16,6 +16,7 @@ import cxloom as cx
 from cxloom import _core
 from cxloom.bottleneck import occupancy, resource
 from cxloom.explaining import explanation
+from cxloom.fitting import curve, fit
 from cxloom.measure import loaded_latency, peak
 
 LINE = 64
@@ -208,6 +209,12 @@ def measure() -> Iterator[str]:
     yield f"a window of {peak._ROUNDS} lines of each array"
 
 
+def fitted() -> Iterator[str]:
+    """What counts less and less, and what a peak is."""
+    yield f"Relative errors beyond {100 * fit._SCALE:.0f} % count less and less"
+    yield f"whose latency is {curve.PEAK} times its least one"
+
+
 def trace_format() -> Iterator[str]:
     """A size of 16 bits; cycle 3 at 2.4 GHz; `blkparse` counts in sectors."""
     yield f"more than {2**16 - 1} bytes"
@@ -217,6 +224,7 @@ def trace_format() -> Iterator[str]:
 SENTENCES: dict[str, Callable[[], Iterator[str]]] = {
     "docs/cli.md": cli,
     "docs/explain.md": explain,
+    "docs/fit.md": fitted,
     "docs/measure.md": measure,
     "docs/trace-format.md": trace_format,
     "docs/model/adapters.md": adapters,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cxloom.base.errors import InputError
-from cxloom.cli.options import AsJson
+from cxloom.cli.options import AsJson, share_of_reads
 from cxloom.cli.writing import check_forms, check_writable, write_text
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def mlc(
         raise InputError(
             "--system and --memory belong together", found=f"no {missing}", allowed="both, or none"
         )
-    given = None if reads is None else _share(reads, "--reads")
+    given = None if reads is None else share_of_reads(reads, "--reads")
     points = []
     for name in files:
         share, file = _of_share(name, given)
@@ -97,17 +97,7 @@ def _of_share(name: str, given: float | None) -> tuple[float | None, str]:
     share, equals, file = name.partition("%=")
     if not equals or not share.replace(".", "", 1).isdigit():
         return given, name
-    return _share(f"{share}%", "FILE"), file
-
-
-def _share(text: str, option: str) -> float:
-    try:
-        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise InputError("not a share of reads", found=f"'{text}'", allowed="0% to 100%", path=option)
-    return value
+    return share_of_reads(f"{share}%", "FILE"), file
 
 
 def _plain(ordered: Ordered, elsewhere: float | None) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cxloom.base.errors import InputError
-from cxloom.cli.options import Against, Plugins, PointsAtATime, Quiet, Sets, Spec
+from cxloom.cli.options import Against, Plugins, PointsAtATime, Quiet, Sets, Spec, share_of_reads
 from cxloom.cli.pages import FLAGS, placement
 from cxloom.cli.progress import SweepBar
 from cxloom.measure import PATTERNS, TOOLS, chosen, one_of, refuse_both
@@ -192,20 +192,12 @@ def _show(measured: Measurement, out: list[str], systems: list[str], base: Measu
 
 
 def _shares(text: str | None) -> list[float]:
-    shares = [_share(each.strip()) for each in ("100%" if text is None else text).split(",")]
+    shares = [
+        share_of_reads(each.strip(), "--reads") for each in ("100%" if text is None else text).split(",")
+    ]
     if len(set(shares)) < len(shares):
         raise InputError("a share of reads twice", found=f"'{text}'", allowed="each once", path="--reads")
     return shares
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise InputError("not a share of reads", found=f"'{text}'", allowed="0% to 100%", path="--reads")
-    return value
 
 
 def _latency(bench: Bench, given: dict[str, Any]) -> Measurement:

@@ -71,3 +71,14 @@ def tail_share(text: str | None, as_json: bool) -> float | None:
     if not 0 <= percentile < 100:
         raise InputError("not a percentile", found=f"'{text}'", allowed="from 0 to below 100", path="--tail")
     return percentile / 100
+
+
+def share_of_reads(text: str, option: str) -> float:
+    """A share of reads such as 67% or 0.67. Raises InputError, which names the option."""
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise InputError("not a share of reads", found=f"'{text}'", allowed="0% to 100%", path=option)
+    return value

@@ -125,6 +125,18 @@ class ProgressBar(_Bar):
         self.show(text, progress.completed, progress.expected)
 
 
+class FitBar(_Bar):
+    """Shows how many systems of a fit have been played, of at most so many."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(not quiet)
+
+    def update(self, played: int, most: int) -> None:
+        """Shows how far the fit is."""
+        if self.due:
+            self.show(f"fit: {played} of at most {counted(most, 'system')}", played, most)
+
+
 class SweepBar(_Bar):
     """Shows how many points of a sweep are done, and the time left: what the points are known or expected to take."""
 

@@ -44,7 +44,7 @@ def elsewhere_ns(system: System, memory: str) -> float:
             suggestion=nearest(memory, with_media),
             path="--memory",
         )
-    spec = {key: spec[key] for key in ("devices", "links", "run") if key in spec}
+    spec = {key: spec[key] for key in ("devices", "links") if key in spec}
     medium = {"kind": "fixed", "latency": f"{_INSTANT_NS}ns"}
     spec["devices"] = {**devices, memory: {**devices[memory], "media": medium}}
     spec["address_map"] = [{"to": [memory]}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ _FOOTPRINT = 256 * MIB
 _LOADS = 100_000
 """Requests of all loading requesters at the highest load; the others have as much time."""
 _WARM = 30  # reads of the probe
+_LEAST = 0.05
+"""The share of a bandwidth that is load at least, where a probe alone makes nearly all of it."""
 
 
 def loaded(
@@ -75,6 +78,43 @@ def loaded(
         note_on_load(bench),
         cells.without,
     )
+
+
+def at_loads(
+    bench: Bench, loads: Sequence[tuple[float, float, float]], requester: str | None = None
+) -> list[tuple[float, float] | None]:
+    """Bandwidth in GB/s and latency of the probe in ns at loads that are given, of the first memory of the bench.
+
+    Args:
+        loads: for each the share of reads, the bandwidth in GB/s that is asked for, and about what latency in ns comes
+            out: as long as a load goes on, the probe reads. Of an infinite bandwidth all that the system gives.
+        requester: whose probe it is; by default the first.
+
+    None where nothing is known: requests are answered with an error.
+    """
+    chosen = bench.requesters[0] if requester is None else requester
+    spec = with_probe(bench, bench.uncached(), chosen)
+    node = bench.nodes(chosen)[0]
+    part = offered(spec)[node.memory]
+    most = max((bandwidth for _, bandwidth, _ in loads if math.isfinite(bandwidth)), default=1.0)
+    points = []
+    for reads, bandwidth, latency in loads:
+        work = _Work(bench, chosen, node, part, reads, "random", several=True)
+        known = {
+            "bandwidth_gb_per_s": most,
+            "per_requester": {chosen + PROBE: {"latency_ns": {"min": latency}}},
+        }
+        # The bandwidth is that of all: the probe has a line in each of its latencies.
+        load = max(bandwidth - LINE / latency, _LEAST * bandwidth)
+        point = work.point(known, load / most) if math.isfinite(bandwidth) else work.point()
+        points.append((work, point))
+    summaries = bench.run(spec, [point for _, point in points])
+    rows = []
+    for (work, _), summary in zip(points, summaries, strict=True):
+        row = _row(chosen, work, 0.0, summary, Cells())
+        known_row = row["bandwidth_gb_per_s"] is not None and row["latency_ns"] is not None
+        rows.append((row["bandwidth_gb_per_s"], row["latency_ns"]) if known_row else None)
+    return rows
 
 
 def _percent(share: float) -> str:

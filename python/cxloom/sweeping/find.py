@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import math
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,8 +31,6 @@ _FIRST = 5
 """Points to begin with, evenly over the range: a condition that changes more than once between them is seen."""
 _FINEST = 1 / 256
 """The part of a range, or of its logarithm, to which values are told apart that are not whole numbers."""
-_BELOW_ONE = 1 - 2**-40
-"""What is drawn is drawn by a number below one."""
 Watch = Callable[[Schedule], None]
 
 
@@ -200,7 +197,7 @@ def search(
     tried: dict[Any, Tried] = {}
 
     def try_shares(shares: Sequence[float]) -> None:
-        new = {value: share for share in shares if (value := _value(draws, share)) not in tried}
+        new = {value: share for share in shares if (value := draws.at(share)) not in tried}
         for (value, share), (measured, error) in zip(new.items(), outcomes(list(new)), strict=True):
             holds = error is None and condition.holds(measured)
             tried[value] = Tried(share, value, measured, holds, error)
@@ -225,14 +222,10 @@ def _between(draws: Draws, found: Found, count: int) -> list[float]:
     for finer in (1, 8, 64):  # whole numbers may be unevenly far apart
         parts = (count + 1) * finer
         shares = [low.share + (high.share - low.share) * step / parts for step in range(1, parts)]
-        new = {value: share for share in shares if (value := _value(draws, share)) not in known}
+        new = {value: share for share in shares if (value := draws.at(share)) not in known}
         if new:
             return list(new.values())[:count]
     return []
-
-
-def _value(draws: Draws, share: float) -> Any:
-    return _written(draws.value(min(share, _BELOW_ONE)))
 
 
 def _outcome(
@@ -258,13 +251,3 @@ def _ranged(vary: str) -> Draws:
             "not what to vary", found=f"'{vary}'", allowed="PATH=LOW..HIGH or PATH=LOW..HIGH:log"
         )
     return Draws.parse(vary)
-
-
-def _written(value: Any) -> Any:
-    """A value as people write it: 127.416ns for 127416ps, 5.5GB/s for 5.50000GB/s."""
-    if not isinstance(value, str) or (match := re.fullmatch(r"([0-9.]+)(\D+)", value)) is None:
-        return value
-    number, unit = match.groups()
-    if unit == "ps":
-        number, unit = f"{int(number) / 1000:.3f}", "ns"
-    return (number.rstrip("0").rstrip(".") if "." in number else number) + unit

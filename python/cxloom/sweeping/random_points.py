@@ -11,6 +11,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from cxloom import _core
 from cxloom.base.errors import InputError, shown
@@ -22,6 +23,8 @@ _ALLOWED = "LOW..HIGH or LOW..HIGH:log, such as 1..256:log or 25ns..100ns, or va
 _FOLDER_ABOVE = re.compile(r"(^|[,/'\"\s])\.\./")
 """A way up in the name of a file, where two dots are no range."""
 _DIGITS = 6
+_BELOW_ONE = 1 - 2**-40
+"""What is drawn is drawn by a number below one."""
 _SMALLEST = {f"{prefix}s": 1000**n for n, prefix in enumerate(["p", "n", "u", "m", ""])}
 _SMALLEST |= {f"{prefix}B": 1000**n for n, prefix in enumerate(["", "K", "M", "G", "T"])}
 _SMALLEST |= {f"{prefix}iB": 1024**n for n, prefix in enumerate(["", "K", "M", "G", "T"]) if n}
@@ -37,6 +40,10 @@ class Draws:
 
     path: str
     value: Draw
+
+    def at(self, share: float) -> Any:
+        """The value at a part of the range, from 0 to 1, as people write it: 127.416ns for 127416ps."""
+        return _written(self.value(min(share, _BELOW_ONE)))
 
     @classmethod
     def parse(cls, text: str) -> Draws:
@@ -83,6 +90,16 @@ def given_draws(given: object) -> list[Draws]:
             "not a map of draws", found=described(given), allowed='{"devices.host.queue": "1..256:log"}'
         )
     return [Draws.of(path, each) for path, each in given.items()]
+
+
+def _written(value: Any) -> Any:
+    """A value as people write it: 127.416ns for 127416ps, 5.5GB/s for 5.50000GB/s."""
+    if not isinstance(value, str) or (match := re.fullmatch(r"([0-9.]+)(\D+)", value)) is None:
+        return value
+    number, unit = match.groups()
+    if unit == "ps":
+        number, unit = f"{int(number) / 1000:.3f}", "ns"
+    return (number.rstrip("0").rstrip(".") if "." in number else number) + unit
 
 
 def _among(values: Sequence[object]) -> Draw:

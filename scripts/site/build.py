@@ -23,7 +23,7 @@ import reference  # noqa: E402 - beside this file
 import tree  # noqa: E402
 
 HOW_TO = (
-    "measure", "compare", "explain", "sweep", "fit", "advise", "epochs", "characterisation", "offload", "kv",
+    "measure", "compare", "traces", "explain", "sweep", "fit", "advise", "epochs", "characterisation", "offload", "kv",
     "chakra", "embedding", "gem5", "champsim", "astra-sim",
 )  # fmt: skip
 LOOK_UP = ("spec", "cli", "trace-format", "glossary", "not-modelled")

@@ -191,9 +191,12 @@ def test_specs_are_valid(page: str, tmp_path: Path) -> None:
     bases = iter(PARTS.get(page, ()))
     for name, text in {**FILES, **files_in(of_page)}.items():
         (tmp_path / name).write_text(text)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     for each in specs:
         if each.text.startswith("title:"):
             continue  # a study, which test_docs.py reads
+        if each.file:  # others of the page may start from it
+            (tmp_path / each.file).write_text(each.text)
         text = each.text if stands_alone(each.text) else within(next(bases), each.text)
         for kind in NEEDS_A_LIBRARY:
             text = re.sub(rf"\{{kind: {kind}, config: [^}}]*\}}", "{kind: fixed}", text)

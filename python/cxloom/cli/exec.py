@@ -160,6 +160,9 @@ def exec_(
     0 after a replay; 1: interrupted, or the program cannot be followed; 2: QEMU or the program is missing, or the input
     is wrong; 125: memory of a system answered accesses of the program with errors, so that its time there means
     nothing, and nothing is written.
+
+    How well a memory takes a trace that nothing holds back is another question: cxloom run, with the trace as the
+    workload of a host (docs/traces.md).
     """
     if (command is None) == (trace is None):
         raise InputError("what is to be run?", allowed="either PROGRAM ARGS after --, or --replay TRACE")

@@ -65,6 +65,9 @@ def run(
 ) -> None:
     """Simulate SPEC; show where the time went.
 
+    A trace of a workload is played as fast as the host's queue allows, or at its times. What a program takes is another
+    question: cxloom exec --replay TRACE (docs/traces.md).
+
     Exit code 0: finished. 1: it could not finish (deadlock, --max-time, Ctrl-C); what was measured is labelled
     truncated. 2: the input is wrong, nothing was written.
     """

@@ -18,7 +18,7 @@ from cxloom.spec.resolve import Override
 from cxloom.system.system import System
 
 HELD_BACK = 4
-"""Of so many points between the ends of a curve one is not fitted, but predicted."""
+"""One of so many points between the ends of a curve is not fitted, but predicted."""
 PEAK = 1.5
 """A curve whose last latency is so many times its least one ends at the peak of the memory (own choice)."""
 
@@ -55,11 +55,11 @@ class Errors:
     """Logarithms of what was simulated over what was measured."""
 
     latencies: Vector
-    """Of each point."""
+    """The latency of each point."""
     bandwidths: Vector
-    """Of each point, as far as the system gives less than was measured and asked for."""
+    """The bandwidth at each point, as far as it is less than was measured and asked for."""
     peaks: Vector
-    """Of each peak, the bandwidth."""
+    """The bandwidth of each peak."""
 
 
 def errors_at(

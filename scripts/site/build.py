@@ -40,7 +40,7 @@ def navigation(pages: Path, references: list[str]) -> list[dict[str, Any]]:
         {"Tutorials": [f"docs/tutorials/{file.name}" for file in sorted((docs / "tutorials").glob("*.md"))]},
         {"How to": [f"docs/{name}.md" for name in (*HOW_TO, *others) if (docs / f"{name}.md").exists()]
          + [str(file.relative_to(pages)) for file in sorted((pages / "examples").rglob("*.md"))]
-         + ["integrations/README.md", "CONTRIBUTING.md"]},
+         + ["integrations/README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"]},
         {"Reference": [*(f"docs/{name}.md" for name in LOOK_UP), *(f"reference/{name}" for name in references)]},
         {"Explanation": [*(f"docs/{name}.md" for name in UNDERSTAND),
                          {"Models": [f"docs/model/{file.name}" for file in sorted((docs / "model").glob("*.md"))]}]},

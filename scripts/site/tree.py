@@ -19,9 +19,8 @@ _LARGEST = 200_000
 
 def page_files(root: Path) -> list[Path]:
     """The pages of the site, relative to the repository: what users read, and no README of a source folder."""
-    found = [
-        root / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "integrations/README.md")
-    ]
+    names = ("README", "CONTRIBUTING", "CODE_OF_CONDUCT", "SECURITY", "CHANGELOG", "integrations/README")
+    found = [root / f"{name}.md" for name in names]
     found += sorted([*(root / "docs").rglob("*.md"), *(root / "examples").rglob("*.md")])
     return [file.relative_to(root) for file in found if file.is_file()]
 

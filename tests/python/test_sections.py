@@ -119,6 +119,7 @@ NAMED = {
         "python/cxloom/bottleneck/shared_limits.py": "the routing, which spreads messages over parallel links",
         "python/cxloom/epochs/split.py": "the small copy has no warm-up",
         "python/cxloom/system/simulation.py": "until: what else ends a run",
+        "python/cxloom/citing/cited.py": "the routing, a kind whose parameters have sources",
         "python/cxloom/__init__.py": "the function `run`",
         "python/cxloom/cli/app.py": "the command `cxloom run`",
         "python/cxloom/cli/study.py": "the command `cxloom study run`",

@@ -46,6 +46,7 @@ COMMANDS = {
     "crash": ("cxloom.cli.crash", "Let the power fail during a run of SPEC."),
     "draw": ("cxloom.cli.draw", "Draw the devices and links of SPEC."),
     "report": ("cxloom.cli.report", "Write one HTML page of results."),
+    "cite": ("cxloom.cli.cite", "Print what to cite for RESULT, as BibTeX."),
     "demo": ("cxloom.cli.demo", "Show and draw what cxloom does."),
 }
 """The module of each command, and its line in the list of commands."""

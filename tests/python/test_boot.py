@@ -5,6 +5,7 @@ Each boot takes ten seconds or more on an idle core. One is in every run of the 
 
 from __future__ import annotations
 
+import csv
 import os
 import pty
 import select
@@ -85,6 +86,8 @@ def boot(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str
         ),
         (("SPEC", "--membind", "far", "--", "cat"), "no memory of the machine"),
         (("SPEC", "--file", "/"), "files are for a program"),
+        (("SPEC", "--log", "protocol"), "no log"),
+        (("SPEC", "--log", "enumeration="), "no log"),
         (("SPEC", "--local", "far"), "no memory of the address map"),
         (("SPEC", "--host", "m0"), "no host of this system"),
         (("SPEC", "--", "a-program-of-nowhere"), "there is no program"),
@@ -202,6 +205,58 @@ def test_the_kernel_has_the_figures_of_the_system(preset: str, tmp_path: Path) -
     assert [int(each) for each in figures] == [near.mb_per_s, near.idle_ns, far.mb_per_s, far.idle_ns]
     distance = 576 * far.idle_ns / near.idle_ns * near.mb_per_s / far.mb_per_s
     assert {one, other} == {"memory_tier4/nodelist:0", f"memory_tier{int(distance) // 128}/nodelist:1"}
+
+
+@boots
+@slow
+@pytest.mark.parametrize("cold", [["--cold"], []])
+def test_the_decoders_are_seen_being_programmed(cold: list[str], tmp_path: Path) -> None:
+    """The registers of a decoder: base and size, each in halves, and its control with granularity, ways and commit
+    (CXL 3.x, 8.2.4.20); once it is read as committed it has what the address map says."""
+    spec, log = tmp_path / "system.yaml", tmp_path / "log.csv"
+    spec.write_text(TOPOLOGIES["two ways over bridges"])
+    done = boot(spec, *cold, "--log", f"enumeration={log}", stdin="grep 'CXL Window' /proc/iomem\n")
+    assert done.returncode == 0, done.stderr
+    first, last = (int(each, 16) for each in done.stdout.split()[0].split("-"))
+    rows = list(csv.DictReader(log.read_text().splitlines()))
+    assert list(dict.fromkeys(row["step"] for row in rows)) == ["buses", "drivers", "regions"]
+    names = {"m0", "m1", "p0 root port 0", "p1 root port 0"}
+    assert names <= {row["device"] for row in rows if row["step"] == "buses" and row["register"] == "0x0"}
+    for device in ("m0", "m1"):
+        assert any(row["device"] == device and row["space"] == "device" for row in rows), "its mailbox"
+    for device, ways in (("m0", 2), ("m1", 2), ("p0 host bridge", 1), ("p1 host bridge", 1)):
+        registers: dict[int, int] = {}
+        mine = [row for row in rows if row["step"] == "regions" and row["device"] == device]
+        for row in mine:
+            if row["space"] == "component" and row["way"] == "write":
+                registers[int(row["register"], 16)] = int(row["value"], 16)
+        start = min(registers)
+        base_low, base_high, size_low, size_high, control = (registers[start + 4 * each] for each in range(5))
+        assert base_high << 32 | base_low == first
+        assert size_high << 32 | size_low == last - first + 1 == 512 << 20
+        assert 1 << (control >> 4 & 0xF) == ways
+        assert ways == 1 or 256 << (control & 0xF) == 4096
+        assert control >> 9 & 1, "it asks for commit"
+        answers = [
+            int(row["value"], 16)
+            for row in mine
+            if int(row["register"], 16) == start + 16 and row["way"] == "read"
+        ]
+        assert answers[-1] >> 10 & 1, "it is committed"
+
+
+@boots
+@slow
+def test_a_table_has_steps_and_devices(spec: Path) -> None:
+    done = boot(spec, "--log", "enumeration", "--", shutil.which("true"))
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stderr.splitlines()]
+    assert [line[0] for line in lines if line and line[0] in ("buses", "drivers", "regions")] == [
+        "buses",
+        "drivers",
+        "regions",
+    ]
+    assert sum("m0" in line for line in lines) >= 3
 
 
 @boots

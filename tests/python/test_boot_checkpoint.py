@@ -107,7 +107,7 @@ def test_one_that_finds_no_room_is_not_there_and_the_guest_goes_on(
 def test_a_guest_that_ends_meanwhile_is_an_error(set_up: SetUp, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIES_AT", "migrate")
     found = Checkpoint(set_up, [], b"init")
-    with Emulator(set_up.qemu, []) as emulator, pytest.raises(SimulationError, match="while its checkpoint"):
+    with Emulator(set_up.qemu, []) as emulator, pytest.raises(SimulationError, match="while its monitor"):
         found.take(emulator)
     assert not found.is_there()
 

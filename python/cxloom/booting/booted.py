@@ -15,6 +15,7 @@ from cxloom.booting.arguments import machine_arguments, write_tables
 from cxloom.booting.checkpoint import Checkpoint, suits
 from cxloom.booting.cpio import CpioWriter
 from cxloom.booting.emulator import Emulator
+from cxloom.booting.enumeration import Access, places
 from cxloom.booting.firmware import Firmware
 from cxloom.booting.folder import SetUp
 from cxloom.booting.guest import Guest
@@ -22,6 +23,7 @@ from cxloom.booting.machine import Machine
 from cxloom.booting.memory import available_memory, check_memory
 from cxloom.booting.policy import Policy
 from cxloom.booting.program import START, Program
+from cxloom.booting.tracing import Trace, Traced
 
 Watch = Callable[[str], None]
 """Is told what is being done."""
@@ -55,6 +57,8 @@ class BootedMachine:
     """The guest's nodes of the interleave sets; none if they are devices."""
     devices: tuple[str, ...]
     """Devices of the interleave sets in the guest; none if they are nodes."""
+    enumeration: tuple[Access, ...]
+    """The kernel's accesses to CXL devices, in order; none if they were not to be kept."""
 
     def run(
         self,
@@ -88,6 +92,7 @@ def booted(
     firmware: Firmware | None = None,
     watch: Watch = lambda _doing: None,
     keep: bool = True,
+    log: bool = False,
 ) -> Iterator[BootedMachine]:
     """Boots a machine; it ends when this is left.
 
@@ -98,28 +103,54 @@ def booted(
         mode: one of linux.MODES.
         firmware: what the kernel is told of latency and bandwidth, if anything.
         keep: whether a checkpoint of the start is kept, and begun with if it is there.
+        log: whether the kernel's accesses to CXL devices are kept, from when it begins to look for them.
     """
     check_memory(machine, available_memory())
-    with _started(machine, set_up, firmware, watch, keep) as (emulator, guest):
+    with _started(machine, set_up, firmware, watch, keep, log) as (emulator, guest, trace):
         watch("finding the memory on CXL")
         kernel = guest.run("uname -r", "asking for the kernel's version").strip()
-        linux.load_modules(guest, mode)
-        devices = linux.memory_devices(guest, machine)
-        watch("taking the memory on CXL into use")
-        linux.create_regions(guest, machine, devices)
+        enumerated = _enumerated(machine, emulator, guest, trace)
         followed = linux.compare_map(guest, machine)
+        watch("taking the memory on CXL into use")
         nodes, mapped = [], []
         if mode == "kernel":
+            linux.use_as_nodes(guest)
             nodes = linux.nodes_of(guest, machine)
         else:
             mapped = linux.map_devices(guest, machine)
-        yield BootedMachine(machine, guest, emulator, kernel, followed, tuple(nodes), tuple(mapped))
+        yield BootedMachine(
+            machine, guest, emulator, kernel, followed, tuple(nodes), tuple(mapped), tuple(enumerated)
+        )
+
+
+def _enumerated(machine: Machine, emulator: Emulator, guest: Guest, trace: Trace | None) -> list[Access]:
+    """Has the kernel find the devices and make the regions; gives its accesses if they are to be kept."""
+    steps: list[tuple[str, list[Traced]]] = []
+
+    def done(step: str) -> None:
+        if trace is not None:
+            steps.append((step, trace.step()))
+
+    if trace is not None:
+        trace.switch(emulator, True)
+        linux.find_again(guest)
+        done("buses")
+    linux.load_modules(guest)
+    devices = linux.memory_devices(guest, machine)
+    done("drivers")
+    linux.create_regions(guest, machine, devices)
+    done("regions")
+    if trace is None:
+        return []
+    trace.switch(emulator, False)
+    where = places(guest, machine)
+    return [access for step, accesses in steps for access in where.attributed(step, accesses)]
 
 
 @contextlib.contextmanager
 def _started(
-    machine: Machine, set_up: SetUp, firmware: Firmware | None, watch: Watch, keep: bool
-) -> Iterator[tuple[Emulator, Guest]]:
+    machine: Machine, set_up: SetUp, firmware: Firmware | None, watch: Watch, keep: bool, log: bool
+) -> Iterator[tuple[Emulator, Guest, Trace | None]]:
     """A guest whose kernel has started and has not seen CXL yet: from a checkpoint if there is one."""
     first = _first_files()
     with contextlib.ExitStack() as ends:
@@ -133,6 +164,8 @@ def _started(
             "-append",
             _KERNEL,
         ]
+        trace = Trace(tables / "trace") if log else None
+        options += trace.options() if trace is not None else []
         keep = keep and suits(machine)
         checkpoint = Checkpoint(set_up, [*machine_arguments(machine, firmware), _KERNEL], first)
         if keep and checkpoint.is_there():
@@ -142,7 +175,7 @@ def _started(
                 guest = Guest(emulator)
                 if _resumes(guest):
                     ends.enter_context(tried.pop_all())
-                    yield emulator, guest
+                    yield emulator, guest, trace
                     return
             checkpoint.remove()
         watch("booting")
@@ -155,7 +188,7 @@ def _started(
         if keep:
             watch("keeping a checkpoint")
             checkpoint.take(emulator)
-        yield emulator, guest
+        yield emulator, guest, trace
 
 
 def _resumes(guest: Guest) -> bool:

@@ -11,12 +11,9 @@ import errno
 import hashlib
 import json
 import os
-import socket
 import time
 from collections.abc import Sequence
-from typing import Any
 
-from cxloom.base.errors import SimulationError
 from cxloom.base.temporary import written_whole
 from cxloom.booting.emulator import Emulator
 from cxloom.booting.folder import SetUp, cache_folder
@@ -63,20 +60,20 @@ class Checkpoint:
 
     def take(self, emulator: Emulator) -> bool:
         """Takes it; the guest goes on. Gives whether there was room for it. Raises SimulationError if QEMU ends."""
-        with contextlib.closing(_Monitor(emulator.ports["monitor"])) as monitor:
-            try:
-                self._folder.mkdir(parents=True, exist_ok=True)
-                with written_whole(self.path) as file:
-                    monitor.run("migrate", uri=f"file:{file}")
-                    until = time.monotonic() + _PATIENCE
-                    while (status := monitor.run("query-migrate").get("status")) != "completed":
-                        if status in ("failed", "cancelled") or time.monotonic() > until:
-                            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                        time.sleep(_BETWEEN)
-            except OSError:
-                monitor.run("cont")
-                return False
+        monitor = emulator.monitor()
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with written_whole(self.path) as file:
+                monitor.run("migrate", uri=f"file:{file}")
+                until = time.monotonic() + _PATIENCE
+                while (status := monitor.run("query-migrate").get("status")) != "completed":
+                    if status in ("failed", "cancelled") or time.monotonic() > until:
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                    time.sleep(_BETWEEN)
+        except OSError:
             monitor.run("cont")
+            return False
+        monitor.run("cont")
         self._remove_old()
         return True
 
@@ -88,37 +85,3 @@ class Checkpoint:
         files = sorted(self._folder.glob("*.state"), key=lambda file: file.stat().st_mtime, reverse=True)
         for file in files[KEPT:]:
             file.unlink(missing_ok=True)
-
-
-class _Monitor:
-    """QEMU's monitor: commands and their answers are lines of JSON (QMP)."""
-
-    def __init__(self, port: socket.socket) -> None:
-        self._port = port
-        self._lines = port.makefile("rb")
-        self._answer()
-        self.run("qmp_capabilities")
-
-    def run(self, command: str, **arguments: str) -> dict[str, Any]:
-        """Runs a command; gives its answer. Raises OSError if it fails, and SimulationError if QEMU ends."""
-        with contextlib.suppress(ConnectionError):  # that QEMU has ended is noticed when its answer is read
-            self._port.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
-        while "return" not in (answer := self._answer()):
-            if "error" in answer:
-                raise OSError(str(answer["error"].get("desc")))
-        found: dict[str, Any] = answer["return"]
-        return found
-
-    def close(self) -> None:
-        """Leaves the monitor."""
-        self._lines.close()
-
-    def _answer(self) -> dict[str, Any]:
-        try:
-            line = self._lines.readline()
-        except ConnectionError:
-            line = b""
-        if not line:
-            raise SimulationError("the guest ended while its checkpoint was taken")
-        found: dict[str, Any] = json.loads(line)
-        return found

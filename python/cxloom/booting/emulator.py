@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
+from cxloom.booting.monitor import Monitor
 from cxloom.booting.qemu import Qemu
 
 PORTS = ("control", "files", "stdin", "stdout", "stderr")
@@ -27,6 +28,7 @@ class Emulator:
 
     def __init__(self, qemu: Qemu, options: Sequence[str]) -> None:
         """Starts it; ``options`` are those of the machine. Raises OSError."""
+        self._monitor: Monitor | None = None
         self._messages = tempfile.TemporaryFile()
         self.console = bytearray()
         """The last of what was on the console."""
@@ -68,6 +70,12 @@ class Emulator:
         self._process.wait()
         self._close()
 
+    def monitor(self) -> Monitor:
+        """QEMU's monitor. Raises SimulationError if QEMU has ended."""
+        if self._monitor is None:
+            self._monitor = Monitor(self.ports["monitor"])
+        return self._monitor
+
     @property
     def runs(self) -> bool:
         """Whether QEMU has not ended."""
@@ -93,6 +101,8 @@ class Emulator:
         return (said or [line for line in lines if line.strip()] or [""])[-1].strip()
 
     def _close(self) -> None:
+        if self._monitor is not None:
+            self._monitor.close()
         for end in self.ports.values():
             end.close()
         self._messages.close()

@@ -8,15 +8,19 @@ from pathlib import Path
 
 from cxloom.base.errors import InputError
 
-EARLY = ("device_dax", "kmem")
-"""Loaded before CXL: devices for mapping memory, and memory as nodes."""
+EARLY = ("device_dax",)
+"""Loaded before CXL: devices for mapping memory."""
 CXL = ("cxl_acpi", "cxl_pci", "cxl_mem", "dax_cxl")
 """Loaded to find CXL devices; the rest of CXL is built into Debian's kernel."""
+NODES = "kmem"
+"""Makes nodes of the memory of regions, once they are there."""
 
 
 def is_wanted(path: str) -> bool:
     """Whether a file of the kernel's package is one of the modules."""
-    return bool(re.fullmatch(rf"(usr/)?lib/modules/[^/]+/.*/({'|'.join((*EARLY, *CXL))})\.ko(\.xz)?", path))
+    return bool(
+        re.fullmatch(rf"(usr/)?lib/modules/[^/]+/.*/({'|'.join((*EARLY, *CXL, NODES))})\.ko(\.xz)?", path)
+    )
 
 
 def read_modules(folder: Path) -> dict[str, bytes]:
@@ -26,7 +30,7 @@ def read_modules(folder: Path) -> dict[str, bytes]:
     """
     files = {file.name.partition(".")[0]: file for file in folder.rglob("*.ko*")}
     modules = {}
-    for name in (*EARLY, *CXL):
+    for name in (*EARLY, *CXL, NODES):
         if name not in files:
             raise InputError(
                 f"the kernel has no module {name}", allowed="Linux 6.12 or newer, as Debian builds it"

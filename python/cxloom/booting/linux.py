@@ -10,22 +10,29 @@ from cxloom.base.errors import SimulationError
 from cxloom.booting.comparison import check_map
 from cxloom.booting.decoded import KernelMap
 from cxloom.booting.guest import Guest
-from cxloom.booting.kernel_modules import CXL, EARLY
+from cxloom.booting.kernel_modules import CXL, EARLY, NODES
 from cxloom.booting.machine import Machine
 
 MODES = ("kernel", "device")
 """kernel: memory on CXL is nodes without processors. device: it is devices that a program maps."""
 
-_NODES = "kmem"  # the module that makes nodes of memory
 _SETTLED = 30.0  # seconds that devices get to appear, once their modules are loaded
 _BETWEEN = 0.1
 
 
-def load_modules(guest: Guest, mode: str) -> None:
+def load_modules(guest: Guest) -> None:
     """Loads the kernel's modules; devices are found then. Raises SimulationError."""
     for name in (*EARLY, *CXL):
-        if mode == "kernel" or name != _NODES:
-            guest.run(f"insmod /cxloom/modules/{name}.ko", f"loading the kernel's module {name}")
+        _load(guest, name)
+
+
+def use_as_nodes(guest: Guest) -> None:
+    """Has the kernel use the memory of all regions, as nodes. Raises SimulationError."""
+    _load(guest, NODES)
+
+
+def _load(guest: Guest, name: str) -> None:
+    guest.run(f"insmod /cxloom/modules/{name}.ko", f"loading the kernel's module {name}")
 
 
 def find_again(guest: Guest) -> None:
@@ -63,7 +70,7 @@ def memory_devices(guest: Guest, machine: Machine) -> dict[str, str]:
 
 
 def create_regions(guest: Guest, machine: Machine, devices: Mapping[str, str]) -> None:
-    """Makes a region of each interleave set; memory is in use then. Raises SimulationError."""
+    """Makes a region of each interleave set. Raises SimulationError."""
     for number, wanted in enumerate(machine.sets):
         targets = " ".join(devices[name] for name in wanted.targets)
         guest.run(

@@ -16,6 +16,7 @@ from cxloom.cli.interrupt import terminable
 from cxloom.cli.options import Plugins, Quiet, Sets
 from cxloom.cli.progress import BootBar
 from cxloom.cli.run import resolve
+from cxloom.cli.writing import check_writable
 from cxloom.display.console import messages
 
 if TYPE_CHECKING:
@@ -98,6 +99,14 @@ def boot(
             "with need not be named. May be repeated.",
         ),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
+    log: Annotated[
+        str | None,
+        typer.Option(
+            metavar="enumeration[=FILE]",
+            help="How the kernel finds the CXL devices and sets them up: its accesses by step and device, as a table "
+            "on standard error, or each of them, as CSV, in FILE.",
+        ),
+    ] = None,
     cold: Annotated[
         bool,
         typer.Option(
@@ -131,6 +140,7 @@ def boot(
             return
         if mode not in MODES:
             raise InputError("no mode", found=f"'{mode}'", allowed=" or ".join(MODES), path="--mode")
+        log_file = _log_file(log)
         resolved = resolve(spec, sets, plugins)
         from cxloom.booting.booted import booted
         from cxloom.booting.firmware import firmware_of
@@ -139,6 +149,7 @@ def boot(
         from cxloom.booting.policy import Policy
         from cxloom.booting.program import Program
         from cxloom.booting.system import machine_of_system
+        from cxloom.cli.enumeration import show_enumeration
 
         names = None if local is None else [name.strip() for name in local.split(",")]
         machine = machine_of_system(resolved, host, names)
@@ -166,12 +177,28 @@ def boot(
             bar.update("measuring the system")
             firmware = firmware_of(machine, measured(resolved, machine))
             bar.stop()
-        with BootBar(quiet) as bar, booted(machine, set_up, mode, firmware, bar.update, not cold) as guest:
+        with (
+            BootBar(quiet) as bar,
+            booted(machine, set_up, mode, firmware, bar.update, not cold, log is not None) as guest,
+        ):
             bar.stop()
             if not quiet:
                 _tell(machine, guest)
+            if log is not None:
+                show_enumeration(guest.enumeration, log_file)
             code = guest.run(program, dict(os.environ), policy) if program is not None else _shell(guest)
     raise typer.Exit(code)
+
+
+def _log_file(log: str | None) -> Path | None:
+    """The file that a log is for; None if there is none. Raises InputError for what is no log, or cannot be written."""
+    what, equals, name = (log or "enumeration").partition("=")
+    if what != "enumeration" or (equals and not name):
+        raise InputError("no log", found=f"'{log}'", allowed="enumeration, or enumeration=FILE", path="--log")
+    if not name:
+        return None
+    check_writable([Path(name)])
+    return Path(name)
 
 
 def _set_up(mirror: str | None, quiet: bool) -> None:

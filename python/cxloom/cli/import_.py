@@ -14,6 +14,7 @@ from cxloom.cli.writing import check_forms, check_writable, write_text
 
 if TYPE_CHECKING:
     from cxloom.curves.order import Ordered
+    from cxloom.curves.points import Point
 
 app = typer.Typer(
     help="Make parts of a spec of what was measured on machines.",
@@ -28,6 +29,18 @@ def import_() -> None:
     """Make parts of a spec of what was measured on machines."""
 
 
+Out = Annotated[str, typer.Option(metavar="FILE", help="The table to write, as .csv.")]
+For = Annotated[
+    str | None,
+    typer.Option(
+        "--system", metavar="SPEC", help="The system that the medium is for: the way to it is taken off."
+    ),
+]
+Memory = Annotated[
+    str | None, typer.Option(metavar="NAME", help="With --system: the memory that was measured.")
+]
+
+
 @app.command()
 def mlc(
     files: Annotated[
@@ -36,18 +49,13 @@ def mlc(
             metavar="FILE...", help="Outputs of mlc --loaded_latency; 67%=FILE: of this share of reads."
         ),
     ],
-    out: Annotated[str, typer.Option(metavar="FILE", help="The table to write, as .csv.")],
+    out: Out,
     reads: Annotated[
         str | None,
         typer.Option(metavar="P", help="Share of reads of the load, where an output does not say it: 67%."),
     ] = None,
-    system: Annotated[
-        str | None,
-        typer.Option(metavar="SPEC", help="The system that the medium is for: the way to it is taken off."),
-    ] = None,
-    memory: Annotated[
-        str | None, typer.Option(metavar="NAME", help="With --system: the memory that was measured.")
-    ] = None,
+    system: For = None,
+    memory: Memory = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a `curve` medium of the loaded latencies that Intel's Memory Latency Checker printed.
@@ -60,12 +68,64 @@ def mlc(
 
     Exit code 0: written. 2: the input is wrong; nothing was written.
     """
-    from cxloom.curves.medium import elsewhere_ns, refuse_longer_way, table_of
     from cxloom.curves.mlc import read_mlc
-    from cxloom.curves.order import in_order
     from cxloom.spec.reader import file_text
-    from cxloom.system.system import System
 
+    _check(out, system, memory)
+    given = None if reads is None else share_of_reads(reads, "--reads")
+    points: list[Point] = []
+    for name in files:
+        share, file = _of_share(name, given)
+        points += read_mlc(file_text(file, "the output of mlc --loaded_latency"), file, share)
+    names = ", ".join(Path(_of_share(name, None)[1]).name for name in files)
+    _write(points, f"measured by MLC: {names}", files[0], out, system, memory, as_json)
+
+
+@app.command()
+def mess(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Files such as bwlat_90.txt, or a folder of them; 90%=FILE: of this share of reads.",
+        ),
+    ],
+    out: Out,
+    clock: Annotated[
+        str,
+        typer.Option(
+            metavar="RATE",
+            help="The clock in whose cycles latencies are, 2.1GHz; or ns: they are in ns.",
+        ),
+    ],
+    system: For = None,
+    memory: Memory = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a `curve` medium of the curves that the Mess benchmark has measured.
+
+    cxloom import mess curves/ --clock 2.1GHz --out cxl.csv
+
+    A file has the bandwidths and latencies of one share of reads, which its name says. As for cxloom import mlc, points
+    of an overloaded machine are left out, and --system takes the way to the memory off.
+
+    Exit code 0: written. 2: the input is wrong; nothing was written.
+    """
+    from cxloom.curves.mess import files_in, read_mess
+    from cxloom.spec.reader import file_text
+
+    _check(out, system, memory)
+    ghz = None if clock == "ns" else _ghz(clock)
+    points: list[Point] = []
+    for name in files:
+        share, path = _of_share(name, None)
+        for file in files_in(path):
+            points += read_mess(file_text(file, "a file of the Mess benchmark"), file, ghz, share)
+    names = ", ".join(Path(_of_share(name, None)[1]).name for name in files)
+    _write(points, f"measured by Mess: {names}", files[0], out, system, memory, as_json)
+
+
+def _check(out: str, system: str | None, memory: str | None) -> None:
     check_forms([Path(out)], "table", (".csv",))
     check_writable([Path(out)])
     if (system is None) != (memory is None):
@@ -73,19 +133,43 @@ def mlc(
         raise InputError(
             "--system and --memory belong together", found=f"no {missing}", allowed="both, or none"
         )
-    given = None if reads is None else share_of_reads(reads, "--reads")
-    points = []
-    for name in files:
-        share, file = _of_share(name, given)
-        points += read_mlc(file_text(file, "the output of mlc --loaded_latency"), file, share)
-    ordered = in_order(points, files[0] if len(files) == 1 else "")
+
+
+def _ghz(text: str) -> float:
+    """A clock such as 2.1GHz, in GHz. Raises InputError."""
+    from cxloom.spec.parts import quantity
+
+    if not text.endswith("Hz"):
+        raise InputError("not a clock", found=f"'{text}'", allowed="2.1GHz, or ns", path="--clock")
+    try:
+        found = quantity("frequency", text.removesuffix("Hz") + "/s") / 1e9
+    except InputError:
+        found = 0.0
+    if not 0 < found < float("inf"):
+        raise InputError("not a clock", found=f"'{text}'", allowed="2.1GHz, or ns", path="--clock")
+    return found
+
+
+def _write(
+    points: list[Point],
+    source: str,
+    file: str,
+    out: str,
+    system: str | None,
+    memory: str | None,
+    as_json: bool,
+) -> None:
+    """Writes the table of points, and shows what is in it and what is not."""
+    from cxloom.curves.medium import elsewhere_ns, refuse_longer_way, table_of
+    from cxloom.curves.order import in_order
+    from cxloom.system.system import System
+
+    ordered = in_order(points, file)
     elsewhere = None
     if system is not None and memory is not None:
         elsewhere = elsewhere_ns(System.load(system), memory)
-        refuse_longer_way(ordered.points, elsewhere, memory, files[0])
-    write_text(
-        Path(out), table_of(ordered.points, f"measured by MLC: {', '.join(Path(f).name for f in files)}")
-    )
+        refuse_longer_way(ordered.points, elsewhere, memory, file)
+    write_text(Path(out), table_of(ordered.points, source))
     if as_json:
         print(json.dumps(_plain(ordered, elsewhere), indent=2))
         return

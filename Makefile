@@ -10,7 +10,7 @@ SHELL := /bin/bash
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
 .PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check boot-check simplessd-check gem5-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
-  fuzz same-bytes package site clean constraints FORCE
+  fuzz same-bytes package site validation clean constraints FORCE
 
 JOBS ?= $(shell nproc)
 # A new tree compiles sources of one room together, in half the time. One in which C++ is changed compiles less again without:
@@ -56,6 +56,7 @@ help:
 	@echo "make bench-against  instructions and time of the benchmarks beside those of BASE (a commit; default HEAD)"
 	@echo "make bench     C++ micro-benchmarks, and benchmarks/run.py, startup.py, sweep.py, epochs.py and exec.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried, also by a program and a plug-in in C and C++"
+	@echo "make validation  all studies, and docs/validation.md: published numbers beside ours"
 	@echo "make site      the documentation as a site, in build/site/html"
 	@echo "make clean     remove build/ and .venv/"
 
@@ -280,6 +281,10 @@ format: .venv/.installed-dev
 	$(BIN)/ruff format
 
 # --- maintenance -----------------------------------------------------------------------------------------------------
+# All studies in their whole form, an hour of a core, and docs/validation.md of what they gave. Those that are there are not run again.
+validation: build .venv/.installed-dev
+	$(BIN)/python scripts/validation.py build/validation
+
 # The documentation as a site that opens from a disk, too: its links are checked, and its search needs no server.
 site: build .venv/.installed-site
 	@$(BIN)/python scripts/site/build.py build/site

@@ -26,7 +26,7 @@ HOW_TO = (
     "measure", "compare", "traces", "explain", "sweep", "fit", "advise", "epochs", "characterisation", "offload", "kv",
     "chakra", "embedding", "gem5", "champsim", "astra-sim",
 )  # fmt: skip
-LOOK_UP = ("spec", "cli", "trace-format", "glossary", "not-modelled")
+LOOK_UP = ("validation", "spec", "cli", "trace-format", "glossary", "not-modelled")
 UNDERSTAND = ("architecture", "speed")
 
 
@@ -41,7 +41,7 @@ def navigation(pages: Path, references: list[str]) -> list[dict[str, Any]]:
         {"How to": [f"docs/{name}.md" for name in (*HOW_TO, *others) if (docs / f"{name}.md").exists()]
          + [str(file.relative_to(pages)) for file in sorted((pages / "examples").rglob("*.md"))]
          + ["integrations/README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"]},
-        {"Reference": [*(f"docs/{name}.md" for name in LOOK_UP), *(f"reference/{name}" for name in references)]},
+        {"Reference": [*(f"docs/{name}.md" for name in LOOK_UP if (docs / f"{name}.md").exists()), *(f"reference/{name}" for name in references)]},
         {"Explanation": [*(f"docs/{name}.md" for name in UNDERSTAND),
                          {"Models": [f"docs/model/{file.name}" for file in sorted((docs / "model").glob("*.md"))]}]},
         {"Changes": "CHANGELOG.md"},

@@ -1,0 +1,91 @@
+"""The page of all published numbers: what is on it, and that no study with one is missing."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cxloom.study.shipped import collection, names
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "validation.md"
+
+
+def script() -> Any:
+    found = importlib.util.spec_from_file_location("validation_page", ROOT / "scripts" / "validation.py")
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+validation = script()
+
+
+def comparison(**given: Any) -> dict[str, Any]:
+    texts = dict.fromkeys(
+        ("source", "derived", "note", "fitted", "open", "expected_text", "allowed_text"), ""
+    )
+    usual = {
+        "at": {"case": "a"},
+        "measure": "latency_ns.mean",
+        "simulated": 110.0,
+        "expected": 100.0,
+        "published": None,
+    }
+    return {**texts, **usual, "state": "met", **given}
+
+
+def outcome(*comparisons: dict[str, Any]) -> dict[str, Any]:
+    return {"title": "A study", "source": "A paper", "comparisons": list(comparisons)}
+
+
+def test_what_does_not_agree_stands_first_with_its_reason() -> None:
+    text = validation.page(
+        {
+            "one": outcome(comparison(expected_text="100", allowed_text="5 %", source="Fig. 1")),
+            "two": outcome(comparison(state="open", open="nobody|knows", expected_text="100")),
+        },
+        "2026-01-01",
+    )
+    row = "| `two` | case a | `latency_ns.mean` | 100 | 110.0 | +10.0 % | open | nobody\\|knows |"
+    assert row in text
+    assert text.index(row) < text.index("### one")
+    assert "| case a | `latency_ns.mean` | 100 (5 %) | 110.0 | +10.0 % | met | Fig. 1 |" in text
+    assert "| `met` | 1 |" in text
+    assert "| `open` | 1 |" in text
+
+
+def test_closed_forms_are_not_on_it_and_published_values_beside_them_are() -> None:
+    text = validation.page(
+        {
+            "one": outcome(
+                comparison(derived="65 + 35", source="ours"),
+                comparison(derived="65 + 35", published=120.0, source="Fig. 2", state="bracket"),
+            ),
+            "two": outcome(comparison(derived="2 x 50")),
+        },
+        "2026-01-01",
+    )
+    assert "| 120.0 | 110.0 | -8.3 % | bracket | Fig. 2 |" in text
+    assert "ours" not in text
+    assert "### two" not in text
+
+
+def test_a_sign_has_no_error() -> None:
+    text = validation.page({"one": outcome(comparison(expected=None, expected_text="falls"))}, "2026-01-01")
+    assert "| falls | 110.0 |  | met |" in text
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="make validation has not been run")
+def test_every_study_with_a_published_number_is_on_the_page() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    on_page = set(re.findall(r"^### (.+)$", text, re.MULTILINE))
+    studies = {name for name in names() if collection(name) is None}
+    assert on_page <= studies
+    assert {"dmsim/idle_latency", "char/latency", "esf/slowdown"} <= on_page

@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,19 +34,24 @@ UNDERSTAND = ("architecture", "speed")
 def navigation(pages: Path, references: list[str]) -> list[dict[str, Any]]:
     """The parts of the site, in the order in which somebody comes to need them. Every page is in one of them."""
     docs = pages / "docs"
+
+    def there(names: Iterable[str]) -> list[str]:
+        return [f"docs/{name}.md" for name in names if (docs / f"{name}.md").exists()]
+
+    def within(folder: str) -> list[str]:
+        return [str(file.relative_to(pages)) for file in sorted((pages / folder).rglob("*.md"))]
+
     listed = {*HOW_TO, *LOOK_UP, *UNDERSTAND}
     others = sorted(file.stem for file in docs.glob("*.md") if file.stem not in listed)
+    contributors = ["integrations/README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"]
     return [
         {"Start": "index.md"},
-        {"Tutorials": [f"docs/tutorials/{file.name}" for file in sorted((docs / "tutorials").glob("*.md"))]},
-        {"How to": [f"docs/{name}.md" for name in (*HOW_TO, *others) if (docs / f"{name}.md").exists()]
-         + [str(file.relative_to(pages)) for file in sorted((pages / "examples").rglob("*.md"))]
-         + ["integrations/README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"]},
-        {"Reference": [*(f"docs/{name}.md" for name in LOOK_UP if (docs / f"{name}.md").exists()), *(f"reference/{name}" for name in references)]},
-        {"Explanation": [*(f"docs/{name}.md" for name in UNDERSTAND),
-                         {"Models": [f"docs/model/{file.name}" for file in sorted((docs / "model").glob("*.md"))]}]},
+        {"Tutorials": within("docs/tutorials")},
+        {"How to": [*there((*HOW_TO, *others)), *within("examples"), *contributors]},
+        {"Reference": [*there(LOOK_UP), *(f"reference/{name}" for name in references)]},
+        {"Explanation": [*there(UNDERSTAND), {"Models": within("docs/model")}]},
         {"Changes": "CHANGELOG.md"},
-    ]  # fmt: skip
+    ]
 
 
 def main(out: Path) -> int:

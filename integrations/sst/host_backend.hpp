@@ -16,7 +16,7 @@
 #include <sst/core/link.h>
 #include <sst/core/params.h>
 #include <sst/core/unitAlgebra.h>
-#include "sst/elements/memHierarchy/membackend/memBackend.h"
+#include <sst/elements/memHierarchy/membackend/memBackend.h>
 
 namespace cxloom::integrations {
 

@@ -128,6 +128,9 @@ def test_every_segment_looks_like_its_place() -> None:
 # --- kinds by name ---------------------------------------------------------------------------------------------------
 
 ALLOWED = {
+    "booting/from_spec.py": "says which kinds an emulator has, and as what",
+    "booting/reach.py": "says on which ways an emulator can have memory",
+    "curves/medium.py": "builds a spec: a medium without waiting, to see what the way takes",
     "measure/probe.py": "builds a spec: a bus that joins a core beside a host's",
 }
 

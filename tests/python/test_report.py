@@ -14,8 +14,11 @@ import polars as pl
 import pytest
 
 import cxloom as cx
+from cxloom.bottleneck.resources import cause
+from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.display import palette
 from cxloom.display.numbers import significant
+from cxloom.report.answer import answer
 from cxloom.report.distribution import distributions
 from cxloom.report.series import series_of
 from cxloom.report.utilisation import directions, load_of
@@ -94,6 +97,28 @@ def plots_of(page: str) -> Iterator[tuple[str, dict[str, Any]]]:
         r'<script type="application/json" data-plot="([^"]+)">(.*?)</script>', page
     ):
         yield key, json.loads(source)
+
+
+def test_the_page_opens_with_the_answer(results: Path, page: str) -> None:
+    result = cx.Result.load(results)
+    first = page[: page.index('class="tiles"')]
+    assert (
+        f"{significant(result.bandwidth)} GB/s at {significant(result.latency.mean)} ns on average, mostly"
+        in first
+    )
+    limit = cause(all_resources(result.spec.plain(), result.summary))
+    assert limit is not None
+    assert f"Full last on a request&#x27;s way: {limit.name}" in first
+
+
+def test_an_offered_load_is_the_answer_where_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = {"pattern": "random", "rate": "1M/s", "requests": 500}
+    idle = cx.run(cx.load("dmsim/asic").set("workload.host", work))
+    said = answer(idle.spec, idle.summary)
+    assert "at 130 ns on average, mostly 65.0 ns of process and 65.0 ns of media. Full last on" in said
+    assert "the offered load of host" in said
+    monkeypatch.setattr("cxloom.report.answer.cause", lambda _resources: None)
+    assert answer(idle.spec, idle.summary).endswith("and 65.0 ns of media. Nothing is full.")
 
 
 def test_the_page_says_what_makes_the_slowest_slow(results: Path, page: str) -> None:

@@ -15,6 +15,7 @@ from cxloom.display.numbers import duration, percent, significant, size
 from cxloom.draw.graph import MOST, graph_of
 from cxloom.draw.picture import Picture, picture
 from cxloom.report import plots
+from cxloom.report.answer import answer
 from cxloom.report.distribution import Distribution, distributions
 from cxloom.report.page import (
     Cell,
@@ -53,7 +54,11 @@ def run_page(result: Result, directory: Path) -> str:
     """The text of the page. Raises InputError for results that are not whole."""
     summary = result.summary
     with refused_unless_whole("the whole summary of a run", "cxloom run --out", directory):
-        return document(title_of(result), _lead(summary), list(_sections(result, directory)), _foot(summary))
+        said = answer(result.spec, summary)
+        lead = f'<p class="answer">{escape(said)}</p>' if said else ""
+        return document(
+            title_of(result), lead + _lead(summary), list(_sections(result, directory)), _foot(summary)
+        )
 
 
 def title_of(result: Result) -> str:

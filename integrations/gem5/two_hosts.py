@@ -41,6 +41,8 @@ def options():
     parser.add_argument("--shared", default="64KiB", help="how many of them, the last ones, both hosts share")
     parser.add_argument("--shares", action="store_true", help="reads ask for shared copies")
     parser.add_argument("--cpu", default="RiscvO3CPU", help="gem5's class of the processors")
+    parser.add_argument("--first", default="", help="that of the processors before --switch-at, then --cpu")
+    parser.add_argument("--switch-at", default="10us", help="when the first processors end")
     parser.add_argument("--clock", default="3GHz", help="their clock")
     parser.add_argument("--l1", default="32KiB", help="each of their first-level caches")
     parser.add_argument("--l2", default="256KiB", help="their second-level caches")
@@ -62,7 +64,7 @@ def cache(size, ways, cycles, mshrs):
 
 def host(system, number, name, args):
     """A processor with its caches, below which is a host of the system."""
-    processor = getattr(m5.objects, args.cpu)(cpu_id=number)
+    processor = getattr(m5.objects, args.first or args.cpu)(cpu_id=number)
     processor.createInterruptController()
     processor.workload = Process(
         pid=100 + number,
@@ -91,6 +93,15 @@ def host(system, number, name, args):
     return processor, bus, path
 
 
+def successor(processor, args):
+    """The processor that goes on where that one ends, with its caches."""
+    later = getattr(m5.objects, args.cpu)(cpu_id=processor.cpu_id, switched_out=True)
+    later.workload = processor.workload
+    later.isa = processor.isa
+    later.createThreads()
+    return later
+
+
 args = options()
 size, shared = toMemorySize(args.size), toMemorySize(args.shared)
 system = System(cache_line_size=64, mem_mode="timing", mem_ranges=[AddrRange(size)])
@@ -102,11 +113,17 @@ hosts = [host(system, number, name, args) for number, name in enumerate(args.hos
 system.cpu, system.buses, system.hosts = map(list, zip(*hosts, strict=True))
 system.system_port = system.buses[0].cpu_side_ports
 root = Root(full_system=False, system=system)
-if "Atomic" in args.cpu:
+if args.first:
+    system.later = [successor(processor, args) for processor in system.cpu]
+if "Atomic" in (args.first or args.cpu):
     system.mem_mode = "atomic"
 m5.instantiate()
 for processor in system.cpu:
     processor.workload[0].map(SHARED_AT, size - shared, shared, True)
+if args.first:
+    # Drains, changes from one mode of memory to the other, and goes on.
+    m5.simulate(m5.ticks.fromSeconds(m5.util.convert.anyToLatency(args.switch_at)))
+    m5.switchCpus(system, list(zip(system.cpu, system.later, strict=True)))
 event = m5.simulate()
 print(f"ended at {m5.curTick()}: {event.getCause()}")
 m5.stats.dump()

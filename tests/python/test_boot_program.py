@@ -264,6 +264,21 @@ def test_streams_carry_every_byte(
     assert (tmp_path / "err").read_bytes() == b"complaint"
 
 
+def test_an_output_that_takes_no_more_is_named() -> None:
+    """In a process of its own, whose standard output is full."""
+    code = (
+        "import socket\n"
+        "from cxloom.booting.streams import Streams\n"
+        "ours, theirs = socket.socketpair(); theirs.sendall(b'text')\n"
+        "Streams({'stdin': ours, 'stdout': ours, 'stderr': ours}, 0, {'stdout': 1}).drain()"
+    )
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.stderr.splitlines()[-1] == "OSError: [Errno 28] No space left on device: 'standard output'"
+
+
 STAND_IN = """\
 import os, socket, sys, time
 ports = {}

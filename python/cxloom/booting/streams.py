@@ -9,6 +9,7 @@ import socket
 from collections.abc import Mapping
 
 _PIECE = 1 << 16
+_NAMES = {1: "standard output", 2: "standard error"}
 
 
 class Streams:
@@ -75,6 +76,11 @@ class Streams:
         except OSError:
             return False
         had = len(left) > 0
-        while left:
-            left = left[os.write(self._outputs[port], left) :]
+        descriptor = self._outputs[port]
+        try:
+            while left:
+                left = left[os.write(descriptor, left) :]
+        except OSError as error:
+            error.filename = _NAMES.get(descriptor)
+            raise
         return had

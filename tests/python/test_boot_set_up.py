@@ -88,7 +88,7 @@ def package(store: Path, name: str, files: dict[str, bytes | Path]) -> None:
             (root / path).write_bytes(content)
     target = store / f"{name}_1_amd64.deb"
     subprocess.run(
-        ["dpkg-deb", "--build", "--root-owner-group", root, target], check=True, capture_output=True
+        ["dpkg-deb", "-Znone", "--build", "--root-owner-group", root, target], check=True, capture_output=True
     )
 
 

@@ -24,7 +24,10 @@ _CONSOLE = 1 << 16  # bytes that are kept of the console
 
 
 class Emulator:
-    """QEMU with its machine, a console, and ports between the guest and us. It ends when this is left."""
+    """QEMU with its machine, a console, and ports between the guest and us.
+
+    It ends when this is left, or with the thread that has started it.
+    """
 
     def __init__(self, qemu: Qemu, options: Sequence[str]) -> None:
         """Starts it; ``options`` are those of the machine. Raises OSError."""

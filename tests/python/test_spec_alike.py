@@ -90,6 +90,17 @@ def test_links_with_two_directions_stand_as_the_others() -> None:
     assert error.allowed == "between: [cxl2, sw]"
 
 
+def test_the_link_between_two_that_are_alike_is_as_it_is_written() -> None:
+    """Not laid over itself, whose directions would be those of the other way round."""
+    link = {"between": ["sw2", "sw3"], "bandwidth": "9GB/s", "reverse": {"bandwidth": "4GB/s"}}
+    devices = "  sw2: {kind: switch}\n  sw3: {like: sw2}"
+    written = "{between: [sw2, sw3], bandwidth: 9GB/s, reverse: {bandwidth: 4GB/s}}"
+    assert links_of(resolved(devices, [written]), "sw3") == [link]
+    # Nor over the only other link of the one, which goes to a third device.
+    others = ["{between: [sw, sw2], delay: 7ns}", written]
+    assert links_of(resolved(devices, others), "sw3") == [link]
+
+
 def test_a_device_may_be_like_one_that_is_like_another() -> None:
     lines = [
         "c: {like: b, controller_time: 3ns}",

@@ -106,6 +106,8 @@ def _way(name: str, written: Mapping[str, Node], devices: Entries, known: Collec
 def _start(theirs: Sequence[Node], original: str, name: str, link: Node) -> Node | None:
     """What a link of a device that is like another one starts from."""
     (neighbour,) = (end for end in ends_of(link) if end != name)
+    if neighbour == original:  # the link between the two is as it is written
+        return None
     same = [each for each in theirs if neighbour in ends_of(each)]
     found = same or theirs
     if len(found) != 1:

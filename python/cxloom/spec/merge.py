@@ -226,7 +226,7 @@ def adjust_link(base: Node, link: Node) -> Node:
         return overlay(base, link)
     if base.get("reverse") is not None or link.get("reverse") is not None:
         raise link.place.error(
-            "the link stands the other way round in what this spec starts from, and has a 'reverse'",
+            "the link that this one is laid over stands the other way round, and has a 'reverse'",
             allowed=f"between: [{', '.join(ends_of(base))}]",
         )
     return overlay(base, link.with_entries({k: node for k, node in link.map().items() if k != "between"}))

@@ -174,6 +174,7 @@ def test_a_system_whose_way_is_longer_than_what_was_measured_is_refused(tmp_path
         (["NONE"], "no such file"),
         (["EMPTY"], "no table of loaded latencies"),
         (["CUT"], "not a latency in ns and a bandwidth in MB/sec"),
+        (["SHORT"], "not a latency in ns and a bandwidth in MB/sec"),
         (["ONE"], "1 point is no curve, at 100 % reads"),
     ],
 )
@@ -182,6 +183,7 @@ def test_what_cannot_be_imported(tmp_path: Path, cxloom: Call, arguments: list[s
         "FILE": mlc_text([(400, 20), (300, 10)]),
         "EMPTY": "Measuring idle latencies\n",
         "CUT": mlc_text([(400, 20)]) + " 00007  1.2.3  4\n",
+        "SHORT": mlc_text([(400, 20), (300, 10)]) + " 00700  290.0",
         "ONE": mlc_text([(400, 20)]),
     }
     for name, text in texts.items():

@@ -16,7 +16,8 @@ _TITLE = re.compile(r"loaded latenc|^\W*inject\b", re.IGNORECASE)
 _OTHER_TITLE = re.compile(r"^\s*measuring\b", re.IGNORECASE)
 _READ_ONLY = re.compile(r"read-only traffic", re.IGNORECASE)
 _MIX = re.compile(r"\b(\d+):(\d+)\s+reads?\b", re.IGNORECASE)
-_ROW = re.compile(r"^\W*(\d{5})\W+([0-9.]+)\s+([0-9.]+)")
+_ROW = re.compile(r"^\W*\d{5}(?![0-9.])\W*([0-9.]*)\s*([0-9.]*)")
+"""A row that is cut off is one, too: it lacks its last number, or both."""
 _MB_PER_GB = 1000
 
 
@@ -67,7 +68,7 @@ def _points(text: str, file: str, given: float | None) -> Iterator[Point]:
                 file=file,
                 line=number,
             )
-        yield _point(row.group(2), row.group(3), share, file, number)
+        yield _point(row.group(1), row.group(2), share, file, number)
 
 
 def _point(latency: str, bandwidth: str, reads: float, file: str, line: int) -> Point:
@@ -78,7 +79,7 @@ def _point(latency: str, bandwidth: str, reads: float, file: str, line: int) -> 
     if not (made.bandwidth_gb_per_s > 0 and made.latency_ns > 0):
         raise InputError(
             "not a latency in ns and a bandwidth in MB/sec",
-            found=f"'{latency} {bandwidth}'",
+            found=f"'{' '.join([latency, bandwidth]).strip()}'",
             allowed="two numbers above 0",
             file=file,
             line=line,

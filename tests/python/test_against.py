@@ -78,3 +78,39 @@ def test_what_cannot_stand_beside(cxloom: Call, command: list[str]) -> None:
     done = cxloom(*command, "--set", "devices.host.quue=1", "--against", "near.yaml")
     assert done.code == 2
     assert "quue" in done.err
+
+
+def test_a_matrix_has_the_memories_of_both(cxloom: Call, here: Path) -> None:
+    (here / "far.yaml").write_text(
+        SPEC.replace("mem", "card")
+        .replace("cardory", "memory")
+        .replace("host:", "cpu:")
+        .replace("[host", "[cpu")
+    )
+    lines = cxloom("measure", "far.yaml", "matrix", "--against", "near.yaml").out.splitlines()
+    assert ["requester", "mem", "card"] in [line.split() for line in lines]
+    assert ["A", "host", "140.0", "-"] in [line.split() for line in lines]
+    assert ["B", "cpu", "-", "140.0"] in [line.split() for line in lines]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("command", [["measure", "near.yaml", "latency"], ["explain", "near.yaml"]])
+def test_notes_say_which_system_they_are_about(cxloom: Call, command: list[str]) -> None:
+    limited = ["--set", "links[*].bandwidth=8GB/s"]
+    here = " ".join(cxloom(*command, *limited, "--against", "near.yaml").out.split())
+    both = " ".join(cxloom(*command, "--against", "near.yaml").out.split())
+    if command[0] == "explain":
+        assert "note: A: bandwidth unset, treated as infinite (no queueing): links host->mem" in here
+        assert "note: B: bandwidth unset, treated as infinite (no queueing): memory mem" in here
+    assert "note: A:" not in both
+    assert "note: B:" not in both
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("command", [["measure", "near.yaml", "latency"], ["explain", "near.yaml"]])
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(
+    cxloom: Call, here: Path, command: list[str]
+) -> None:
+    done = cxloom(*command, "--set", "devices.host.quue=1", "--out", here / "near.yaml" / "x.json")
+    assert done.code == 2
+    assert "cannot be written: not a directory" in " ".join(done.err.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 
 def counted(count: int, noun: str) -> str:
@@ -25,3 +26,12 @@ def direction_name(link: str, direction: str) -> str:
     The link ``a-b#2`` has the direction ``a->b#2``.
     """
     return direction + link[len(direction) - 1 :]
+
+
+def of_both(first: Iterable[str], second: Iterable[str]) -> list[str]:
+    """What is noted of two systems, A and B: what is of one alone begins with its letter."""
+    notes = [set(first := list(first)), set(second := list(second))]
+    return [
+        note if all(note in each for each in notes) else f"{'A' if note in notes[0] else 'B'}: {note}"
+        for note in dict.fromkeys([*first, *second])
+    ]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cxloom.base.errors import InputError, reason_of
+from cxloom.base.words import of_both
 from cxloom.cli.options import Against, Plugins, Quiet, RunsAtATime, Sets, Spec, TailShare, tail_share
 from cxloom.cli.progress import ProgressBar, SweepBar
-from cxloom.cli.writing import check_forms, write_text
+from cxloom.cli.writing import check_forms, check_writable, write_text
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
 from cxloom.system.system import System
@@ -52,6 +53,7 @@ def explain(
     from cxloom.explaining.explanation import explain as explained
 
     check_forms(map(Path, out), "picture", FORMS)
+    check_writable(map(Path, out))
     share = tail_share(tail, as_json)
     if against is not None and as_json:
         raise InputError("--against is no part of --json", allowed="a table, or each by itself")
@@ -103,7 +105,7 @@ def explain(
             from cxloom.results.tail_table import show_tail
 
             show_tail(slow)
-        for note in found.notes:
+        for note in found.notes if base is None else of_both(base.notes, found.notes):
             console.print(Text(f"\nnote: {note}", style="dim"))
 
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cxloom.base.errors import InputError
+from cxloom.base.words import of_both
 from cxloom.cli.options import Against, Plugins, PointsAtATime, Quiet, Sets, Spec, share_of_reads
 from cxloom.cli.pages import FLAGS, placement
 from cxloom.cli.progress import SweepBar
+from cxloom.cli.writing import check_writable
 from cxloom.measure import PATTERNS, TOOLS, chosen, one_of, refuse_both
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
@@ -143,6 +145,7 @@ def measure(
     refuse_both(memories, given["pages"])
     for file in out:
         form_of(Path(file))
+    check_writable(map(Path, out))
     load_plugins(plugins)
     if against is not None and as_json:
         raise InputError("--against is no part of --json", allowed="a table, or each by itself")
@@ -185,7 +188,7 @@ def _show(measured: Measurement, out: list[str], systems: list[str], base: Measu
             console.print(Text.assemble((letter, "bold"), f"  {system}"), soft_wrap=True)
         console.print()
         print_whole(beside(base, measured))
-    for note in dict.fromkeys([*(base.notes if base is not None else []), *measured.notes]):
+    for note in measured.notes if base is None else of_both(base.notes, measured.notes):
         console.print(Text(f"\nnote: {note}", style="dim"))
     if out:
         print(f"\nWritten: {', '.join(out)}")

@@ -47,11 +47,13 @@ def beside(base: Measurement, measured: Measurement) -> Table:
 def _below(base: Measurement, measured: Measurement) -> Table:
     made = plain_table()
     made.add_column("")
-    for column in measured.columns:
+    # A matrix has a column for each memory: those of either.
+    columns = list({column.key: column for one in (base, measured) for column in one.columns}.values())
+    for column in columns:
         made.add_column(column.title, justify="right" if column.right else "left", no_wrap=True)
     for letter, one in (("A", base), ("B", measured)):
         for row in one.rows:
-            made.add_row(letter, *(_cell(column, row) for column in measured.columns))
+            made.add_row(letter, *(_cell(column, row) for column in columns))
     return made
 
 

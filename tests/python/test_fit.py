@@ -70,6 +70,20 @@ def test_of_two_times_on_the_same_way_the_curve_tells_the_sum() -> None:
         assert float(str(each.high).removesuffix("ns")) == pytest.approx(125, abs=6)
 
 
+def test_two_delays_are_told_together_on_a_curve_with_a_knee(folder: Path) -> None:
+    """Each request has the link's delay twice, and the controller's time once: 2 x 30 + 75 ns, whatever the load."""
+    spec = SPEC.replace("latency: 50ns", "latency: 60ns, bandwidth: 15GB/s")
+    system = cx.System.from_yaml(spec.replace("controller_time: 20ns", "controller_time: 75ns"))
+    rows = cx.measure.loaded(system, jobs=1).rows
+    lines = [f"100%, {row['bandwidth_gb_per_s']}, {row['latency_ns']}" for row in rows]
+    (folder / "knee.csv").write_text("\n".join(["reads, bandwidth_gb_per_s, latency_ns", *lines]))
+    vary = ["links[0].delay=5ns..100ns", "devices.mem.controller_time=20ns..200ns"]
+    found = cx.fit(cx.System.from_yaml(spec), folder / "knee.csv", vary, jobs=1)
+    delay, controller = (float(str(each.value).removesuffix("ns")) for each in found.parameters)
+    assert 2 * delay + controller == pytest.approx(135, abs=2)
+    assert found.together == (tuple(each.split("=")[0] for each in vary),)
+
+
 def test_a_bandwidth_is_told_by_where_the_curve_ends(folder: Path) -> None:
     wire = cx.load("card.yaml").set("links[0].bandwidth", "16GB/s")
     rows = cx.measure.loaded(wire, jobs=1).rows

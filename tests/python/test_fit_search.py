@@ -55,24 +55,72 @@ def test_no_point_is_played_twice_and_the_budget_holds() -> None:
 
 def test_deviations_are_those_of_least_squares() -> None:
     residuals = np.array([0.1, -0.1, 0.1])
-    known = uncertainty(Solution(np.full(2, 0.5), residuals, MATRIX, 1), noise=0.0)
+    known = uncertainty(Solution(np.full(2, 0.5), residuals, MATRIX, 1), noise=0.0, measured=3)
     covariance = np.linalg.inv(MATRIX.T @ MATRIX) * (residuals @ residuals) / (3 - 2)
     assert known.deviations == pytest.approx(np.sqrt(np.diag(covariance)))
     assert known.weak == ()
 
 
+def test_residuals_that_only_bound_something_are_no_measurements() -> None:
+    """Bounds that hold have residuals of 0, whatever was measured: three more of them tell nothing."""
+    residuals = np.array([0.1, -0.1, 0.1, 0.0, 0.0, 0.0])
+    matrix = np.vstack([MATRIX, np.zeros((3, 2))])
+    known = uncertainty(Solution(np.full(2, 0.5), residuals, matrix, 1), noise=0.0, measured=3)
+    without = uncertainty(Solution(np.full(2, 0.5), residuals[:3], MATRIX, 1), noise=0.0, measured=3)
+    assert known.deviations == pytest.approx(without.deviations)
+
+
+def test_intervals_hold_as_often_as_they_say() -> None:
+    """A line through noisy points, beside bounds that hold: 95 % of the intervals have the true slope in them."""
+    from scipy.stats import t
+
+    x = np.linspace(-1, 1, 8)
+    draw = np.random.default_rng(1)
+    matrix = np.vstack([np.column_stack([np.ones(8), x]), np.zeros((8, 2))])
+    inside = 0
+    for _ in range(1000):
+        measured = draw.normal(0, 0.01, 8)
+        at = np.array([measured.mean(), measured @ x / (x @ x)])
+        residuals = np.concatenate([at[0] + at[1] * x - measured, np.zeros(8)])
+        known = uncertainty(Solution(at, residuals, matrix, 1), noise=0.0, measured=8)
+        inside += bool(abs(at[1]) <= t.ppf(0.975, 8 - 2) * known.deviations[1])
+    assert 930 <= inside <= 970
+
+
+def test_a_rough_function_of_a_sum_tells_the_sum_alone() -> None:
+    """Over a twentieth of a range a step is a derivative that differs; over a long way it is next to nothing."""
+    steps = 0.01 * np.array([0.0, 1.0, 0.0, -1.0, 0.0, 1.0, 0.0, -1.0])
+
+    def rough(point: Vector) -> Vector:
+        return np.full(8, point.sum() - 1) + steps * (point[0] >= 0.35)
+
+    best = np.array([0.3, 0.7])
+    columns = [(rough(best + step) - rough(best)) / 0.05 for step in 0.05 * np.eye(2)]
+    solution = Solution(best, rough(best), np.column_stack(columns), 1)
+    assert uncertainty(solution, noise=0.0, measured=8).weak == ()
+    (line,) = uncertainty(solution, 0.0, 8, rough).weak
+    assert abs(line[0] + line[1]) < 0.1
+
+
+def test_what_two_parameters_do_apart_is_told_over_a_long_way_too() -> None:
+    matrix = np.array([[1.0, 0.8], [1.0, 1.2], [1.0, 1.0]])
+    best = np.array([0.3, 0.7])
+    solution = Solution(best, np.zeros(3), matrix, 1)
+    assert uncertainty(solution, 0.0, 3, linear(matrix, best)).weak == ()
+
+
 def test_noise_bounds_what_is_known() -> None:
     """A perfect fit of noisy residuals is no exact one."""
     exact = Solution(np.full(2, 0.5), np.zeros(3), MATRIX, 1)
-    known = uncertainty(exact, noise=0.01)
+    known = uncertainty(exact, noise=0.01, measured=3)
     assert known.deviations == pytest.approx(0.01 * np.sqrt(np.diag(np.linalg.inv(MATRIX.T @ MATRIX))))
     # Derivatives over a twentieth of the range have 28 times the noise, over all residuals.
-    assert len(uncertainty(exact, noise=0.1).weak) == 2
+    assert len(uncertainty(exact, noise=0.1, measured=3).weak) == 2
 
 
 def test_parameters_that_act_alike_are_a_weak_direction() -> None:
     matrix = np.array([[1.0, 1.0], [2.0, 2.0], [0.5, 0.5]])
-    known = uncertainty(Solution(np.full(2, 0.5), np.full(3, 0.01), matrix, 1), noise=0.0)
+    known = uncertainty(Solution(np.full(2, 0.5), np.full(3, 0.01), matrix, 1), noise=0.0, measured=3)
     (line,) = known.weak
     assert abs(line[0] + line[1]) < 1e-6
     assert np.isinf(known.deviations).all()
@@ -83,7 +131,7 @@ def test_parameters_that_act_alike_are_a_weak_direction() -> None:
 
 def test_a_parameter_without_effect_is_not_known() -> None:
     matrix = np.array([[1.0, 0.0], [2.0, 0.0]])
-    known = uncertainty(Solution(np.full(2, 0.5), np.full(2, 0.01), matrix, 1), noise=0.0)
+    known = uncertainty(Solution(np.full(2, 0.5), np.full(2, 0.01), matrix, 1), noise=0.0, measured=2)
     assert np.isfinite(known.deviations[0])
     assert np.isinf(known.deviations[1])
 

@@ -21,6 +21,9 @@ HELD_BACK = 4
 """One of so many points between the ends of a curve is not fitted, but predicted."""
 PEAK = 1.5
 """A curve whose last latency is so many times its least one ends at the peak of the memory (own choice)."""
+SHORT = 0.02
+"""Less bandwidth than was measured, by this share, is none that the system lacks: when a load is done, the probe of a
+system with another latency may read on alone, or end before it (own choice)."""
 
 
 @dataclass(frozen=True, slots=True)

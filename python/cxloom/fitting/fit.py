@@ -15,7 +15,7 @@ from cxloom.base.filenames import file_name
 from cxloom.curves.points import Point
 from cxloom.curves.read import read_curve
 from cxloom.display.numbers import significant
-from cxloom.fitting.curve import Errors, Parts, errors_at, parted
+from cxloom.fitting.curve import SHORT, Errors, Parts, errors_at, parted
 from cxloom.fitting.search import (
     Residuals,
     Solution,
@@ -135,7 +135,9 @@ class Fit:
             for each in self.parameters
             if not each.is_told and each.path not in grouped
         ]
-        short = [each for each in self.points if each.after_gb_per_s < 0.98 * each.point.bandwidth_gb_per_s]
+        short = [
+            each for each in self.points if each.after_gb_per_s < (1 - SHORT) * each.point.bandwidth_gb_per_s
+        ]
         if short:
             most = min(short, key=lambda each: each.after_gb_per_s / each.point.bandwidth_gb_per_s)
             notes.append(
@@ -256,7 +258,8 @@ def fit(
 
     def residuals(shares: Vector) -> Vector:
         found = errors(settings_at(shares), parts.fitted)
-        return softened(np.concatenate([found.latencies, found.bandwidths, found.peaks]), _SCALE)
+        short = np.minimum(0, found.bandwidths + SHORT)
+        return softened(np.concatenate([found.latencies, short, found.peaks]), _SCALE)
 
     every = [*parts.fitted, *parts.held_back]
     before = errors({}, every)
@@ -265,9 +268,10 @@ def fit(
     after = errors(best, every)
     again = errors({**best, "run.seed": _OTHER_SEED}, every)
     noise = float(np.std(again.latencies - after.latencies) / math.sqrt(2))
-    known = uncertainty(solution, noise)
+    measured = len(parts.fitted) + len(parts.peaks)
+    known = uncertainty(solution, noise, measured, residuals)
     return Fit(
-        tuple(_parameters(draws, solution, known, noise, residuals)),
+        tuple(_parameters(draws, solution, known, noise, measured, residuals)),
         tuple(_compared(parts, before, after)),
         tuple(_peaks(parts, before, after)),
         tuple(_groups(draws, known)),
@@ -285,7 +289,12 @@ def _starts(count: int) -> list[Vector]:
 
 
 def _parameters(
-    draws: Sequence[Draws], solution: Solution, known: Uncertainty, noise: float, residuals: Residuals
+    draws: Sequence[Draws],
+    solution: Solution,
+    known: Uncertainty,
+    noise: float,
+    measured: int,
+    residuals: Residuals,
 ) -> list[Parameter]:
     """The parameters with their intervals.
 
@@ -294,9 +303,9 @@ def _parameters(
     """
     from scipy.stats import t
 
-    freedom = max(1, len(solution.residuals) - len(draws))
+    freedom = max(1, measured - len(draws))
     factor = float(t.ppf(0.975, freedom))
-    squares = float(solution.residuals @ solution.residuals) + len(solution.residuals) * noise**2
+    squares = float(solution.residuals @ solution.residuals) + measured * noise**2
     together = {index: line for line in known.weak for index in _moving(line)}
     made = []
     for index, each in enumerate(draws):

@@ -26,6 +26,10 @@ _GAIN = 0.003
 _NOTHING = 1e-9
 _WEAK = 0.05
 """A direction is weak if residuals change by less than this share of what they change in the strongest one."""
+_DOUBTFUL = 0.3
+"""A direction may be weak if residuals change by less than this share of what they change in the strongest one."""
+_WIDE = 0.25
+"""The part of a range over which derivatives are taken again then."""
 
 
 @dataclass(frozen=True)
@@ -87,19 +91,25 @@ def search(residuals: Residuals, starts: Sequence[Vector], evaluations: int) -> 
     return Solution(best, at(best), _jacobian(at, best), len(known))
 
 
-def uncertainty(solution: Solution, noise: float) -> Uncertainty:
+def uncertainty(
+    solution: Solution, noise: float, measured: int, residuals: Residuals | None = None
+) -> Uncertainty:
     """How well the parameters are known.
 
     Args:
         solution: the best ones.
         noise: the deviation of a residual from one draw of the workload to another.
+        measured: how many numbers were measured. Residuals may be more: those that only bound something, and are 0
+            where it holds, have no scatter.
+        residuals: the function. With it parameters are moved a longer way, where the derivatives leave it in doubt
+            whether they act alike.
     """
     rows, columns = solution.jacobian.shape
     _, sizes, directions = np.linalg.svd(solution.jacobian, full_matrices=False)
     # A derivative is of the difference of two residuals: less than their noise is no change.
     unseen = math.sqrt(2 * rows) * noise / _STEP
     weakest = max(_WEAK * sizes.max(initial=0), unseen, _NOTHING)
-    variance = max(_squares(solution.residuals) / max(1, rows - columns), noise**2)
+    variance = max(_squares(solution.residuals) / max(1, measured - columns), noise**2)
     deviations = np.full(columns, np.inf)
     for index in range(columns):
         parts = directions[:, index]
@@ -107,7 +117,31 @@ def uncertainty(solution: Solution, noise: float) -> Uncertainty:
         if np.abs(parts[~seen]).max(initial=0) < _NOTHING**0.5:
             deviations[index] = math.sqrt(variance * float(((parts[seen] / sizes[seen]) ** 2).sum()))
     weak = [direction for size, direction in zip(sizes, directions, strict=True) if size < weakest]
+    if residuals is not None and columns > 1 and not weak and sizes.min() < _DOUBTFUL * sizes.max():
+        weak = _weak_over_a_long_way(residuals, solution)
     return Uncertainty(deviations, tuple(weak))
+
+
+def _weak_over_a_long_way(residuals: Residuals, solution: Solution) -> list[Vector]:
+    """Directions in which residuals hardly change over half of the way to the farther end of the ranges.
+
+    Of a function that is rough, or that changes otherwise upwards than downwards, derivatives over little of the ranges
+    tell parameters apart that act alike.
+    """
+    wide = _jacobian(residuals, solution.at, _WIDE, solution.residuals)
+    changes, sizes, directions = np.linalg.svd(wide, full_matrices=False)
+    strong = changes[:, sizes >= _DOUBTFUL * sizes.max()]
+    weak = []
+    for size, direction in zip(sizes, directions, strict=True):
+        if size >= _DOUBTFUL * sizes.max():
+            continue
+        far = max(along(solution.at, direction), key=lambda end: float(np.abs(end - solution.at).max()))
+        there = (solution.at + far) / 2
+        change = residuals(there) - solution.residuals
+        change = change - strong @ (strong.T @ change)  # what a step in the strong directions makes good
+        if np.linalg.norm(change) < _WEAK * sizes.max() * np.linalg.norm(there - solution.at):
+            weak.append(direction)
+    return weak
 
 
 def softened(values: Vector, scale: float) -> Vector:
@@ -159,11 +193,11 @@ def _squares(values: Vector) -> float:
     return float(values @ values)
 
 
-def _jacobian(at: Residuals, point: Vector) -> Vector:
-    """Differences towards the side of the range with more room."""
-    here, columns = at(point), []
+def _jacobian(at: Residuals, point: Vector, size: float = _STEP, known: Vector | None = None) -> Vector:
+    """Differences over a part of the ranges, towards the side with more room; `known`: the residuals here."""
+    here, columns = at(point) if known is None else known, []
     for parameter in range(len(point)):
-        step = _STEP if point[parameter] < 0.5 else -_STEP
+        step = size if point[parameter] < 0.5 else -size
         moved = point.copy()
         moved[parameter] += step
         columns.append((at(moved) - here) / step)

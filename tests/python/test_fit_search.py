@@ -92,7 +92,8 @@ def test_a_rough_function_of_a_sum_tells_the_sum_alone() -> None:
     steps = 0.01 * np.array([0.0, 1.0, 0.0, -1.0, 0.0, 1.0, 0.0, -1.0])
 
     def rough(point: Vector) -> Vector:
-        return np.full(8, point.sum() - 1) + steps * (point[0] >= 0.35)
+        residuals: Vector = np.full(8, point.sum() - 1) + steps * (point[0] >= 0.35)
+        return residuals
 
     best = np.array([0.3, 0.7])
     columns = [(rough(best + step) - rough(best)) / 0.05 for step in 0.05 * np.eye(2)]

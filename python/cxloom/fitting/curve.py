@@ -12,6 +12,7 @@ import numpy as np
 from cxloom.base.errors import InputError
 from cxloom.curves.points import Point
 from cxloom.fitting.search import Vector
+from cxloom.measure import chosen
 from cxloom.measure.bench import Bench
 from cxloom.measure.loaded_latency import at_loads
 from cxloom.spec.resolve import Override
@@ -84,7 +85,7 @@ def errors_at(
     bench = Bench(system, memories=[memory] if memory else [], jobs=jobs, overrides=[*overrides, *given])
     loads = [(point.reads, point.bandwidth_gb_per_s, point.latency_ns) for point in points]
     loads += [(point.reads, math.inf, point.latency_ns) for point in peaks]
-    found = at_loads(bench, loads, requester)
+    found = at_loads(bench, loads, chosen(bench, requester))
     pairs = []
     for point, pair in zip([*points, *peaks], found, strict=True):
         if pair is None:

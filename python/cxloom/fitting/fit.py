@@ -224,6 +224,10 @@ def fit(
     draws = [_ranged(each) for each in vary]
     if not draws:
         raise InputError("nothing to fit", allowed="a PATH=LOW..HIGH", path="--vary")
+    paths = [each.path for each in draws]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise InputError("the path is fitted twice", allowed="each path once", path=path)
     if not isinstance(system, System):
         system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
     curve = read_curve(os.fspath(to), reads).points

@@ -41,6 +41,17 @@ def test_a_base_that_is_written_stays() -> None:
     assert bases(SPEC, "workload.host0.base=0x40") == [0x40, 0]
 
 
+def test_phases_of_a_requester_have_one_range() -> None:
+    phases = "phases: [{PHASE, footprint: 3MiB, base: auto}, {PHASE, footprint: 9MiB, base: auto}, {PHASE, base: 0x40}]"
+    text = SPEC.replace("pattern: random, footprint: 3MiB, base: auto, requests: 200", phases)
+    work = workload(text.replace("PHASE", "pattern: random, requests: 20"))
+    found = [[int(str(phase["base"]), 0) for phase in entry["phases"]] for entry in work.values()]
+    assert found == [[0, 0, 0x40], [10 * MIB, 10 * MIB, 0x40]]
+    with pytest.raises(InputError) as caught:
+        workload(SPEC.replace("pattern: random, footprint: 3MiB", "phases: [{pattern: random, requests: 2}]"))
+    assert caught.value.allowed == "a pattern with a footprint, or a base in each phase"
+
+
 @given(st.lists(st.integers(1, 1 << 22), min_size=2, max_size=6))
 def test_no_two_have_a_line_in_common(lines: list[int]) -> None:
     entries = "".join(
@@ -82,6 +93,8 @@ def test_hosts_with_ranges_of_their_own_share_no_page() -> None:
 def test_the_schema_knows_the_word() -> None:
     entry = {"pattern": "random", "base": "auto"}
     jsonschema.validate({"preset": "dmsim/asic", "workload": {"host": entry}}, schema())
+    phased = {"phases": [{**entry, "requests": 20}]}
+    jsonschema.validate({"preset": "dmsim/asic", "workload": {"host": phased}}, schema())
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(
             {"preset": "dmsim/asic", "workload": {"host": {**entry, "base": "later"}}}, schema()

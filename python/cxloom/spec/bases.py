@@ -15,8 +15,9 @@ ALIGNMENT = 2 << 20
 def with_bases_placed(root: Node) -> Node:
     """A spec in which each requester with ``base: auto`` begins where the footprint of the one before ends.
 
-    The first begins at 0. They follow each other in the order of the workload, each from a multiple of 2 MiB. Raises
-    SpecError for a workload without a footprint.
+    The first begins at 0. They follow each other in the order of the workload, each from a multiple of 2 MiB. Phases of
+    a requester begin at the same address, and its range is as large as the largest of them. Raises SpecError for a
+    workload without a footprint.
     """
     workload = root.get("workload")
     if workload is None or not isinstance(workload.value, dict):
@@ -24,17 +25,29 @@ def with_bases_placed(root: Node) -> Node:
     placed: dict[str, Node] = {}
     begin = 0
     for name, entry in workload.value.items():
-        base = entry.get("base")
-        if base is None or base.value != AUTO:
+        phases = entry.get("phases")
+        parts = [entry, *(phases.value if phases is not None and isinstance(phases.value, list) else [])]
+        sizes = [_footprint(part, part.map()["base"]) for part in parts if _is_auto(part)]
+        if not sizes:
             continue
-        size = _footprint(entry, base)
-        placed[name] = entry.with_entries(
-            {**entry.map(), "base": Node(f"0x{begin:x}", base.origin, base.key)}
-        )
-        begin += -(-size // ALIGNMENT) * ALIGNMENT
+        own, *others = (_from(part, begin) if _is_auto(part) else part for part in parts)
+        if phases is not None and others:
+            own = own.with_entries({**own.map(), "phases": Node(others, phases.origin, phases.key)})
+        placed[name] = own
+        begin += -(-max(sizes) // ALIGNMENT) * ALIGNMENT
     if not placed:
         return root
     return root.with_entries({**root.map(), "workload": workload.with_entries({**workload.value, **placed})})
+
+
+def _is_auto(part: Node) -> bool:
+    base = part.get("base")
+    return base is not None and base.value == AUTO
+
+
+def _from(part: Node, begin: int) -> Node:
+    base = part.map()["base"]
+    return part.with_entries({**part.map(), "base": Node(f"0x{begin:x}", base.origin, base.key)})
 
 
 def _footprint(entry: Node, base: Node) -> int:
@@ -43,7 +56,10 @@ def _footprint(entry: Node, base: Node) -> int:
     written = entry.get("footprint")
     if field is None:
         raise base.place.error(
-            f"no footprint to place by 'base: {AUTO}'", allowed="an address, or a pattern with a footprint"
+            f"no footprint to place by 'base: {AUTO}'",
+            allowed="a pattern with a footprint, or a base in each phase"
+            if entry.get("phases") is not None
+            else "an address, or a pattern with a footprint",
         )
     try:
         return int(_core.quantity("bytes", field["default"] if written is None else written.value))

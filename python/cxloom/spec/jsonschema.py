@@ -189,12 +189,16 @@ def _requester() -> Schema:
     patterns = _kind_infos("patterns")
     common = {key: _field(field) for key, field in declared.fields(info).items() if key != "pattern"}
     common["phases"] = {**common["phases"], "items": _ref("phase")}
-    entry = _by_key("pattern", patterns, common)
+    return {"description": info["doc"], **_with_auto(_by_key("pattern", patterns, common))}
+
+
+def _with_auto(entry: Schema) -> Schema:
+    """Patterns, where those with a footprint may be placed behind each other."""
     for branch in entry["allOf"]:
         properties = branch["then"]["properties"]
         if {"footprint", "base"} <= properties.keys():
             properties["base"] = _or_auto(properties["base"])
-    return {"description": info["doc"], **entry}
+    return entry
 
 
 def _or_auto(base: Schema) -> Schema:
@@ -206,7 +210,8 @@ def _or_auto(base: Schema) -> Schema:
 
 def _phase() -> Schema:
     requests = _field(declared.fields(declared.declarations()["workload"])["requests"])
-    return {**_by_key("pattern", _kind_infos("patterns"), {"requests": requests}), "required": ["pattern"]}
+    entry = _with_auto(_by_key("pattern", _kind_infos("patterns"), {"requests": requests}))
+    return {**entry, "required": ["pattern"]}
 
 
 def _name(kind: str) -> str:

@@ -33,6 +33,8 @@ KV_QUANTITIES: dict[str, tuple[str, list[str]]] = {
     "request rate": (f"^(unlimited|{_REAL} *([kMG]?/s|/min|/h))$", ["2/s", "0.1/s", "6/min"]),
 }
 """Those of files of KV caches alone (flop_rate.cpp, request_rate.cpp)."""
+_PLACED = "placed-address"
+"""Where a pattern begins: an address, or behind the requester before."""
 _NOT_OF_FABRIC = ("workload", "tasks", "events")
 """Sections of a spec that a fabric has not: its traffic are the blocks."""
 
@@ -69,6 +71,7 @@ def schema() -> Schema:
             },
             **{entry: _entry(entry) for entry in _shared_entries()},
             "phase": _phase(),
+            _PLACED: {"anyOf": [{"const": AUTO}, _type("address", {})]},
             # What many places take is written once, and may hold itself: media before media.
             **{category: _kinded(category) for category in kinded},
             **{f"one-of-{category}": _one_of(category) for category in kinded},
@@ -203,9 +206,7 @@ def _with_auto(entry: Schema) -> Schema:
 
 def _or_auto(base: Schema) -> Schema:
     """An address, or the word for the end of the footprint of the requester before."""
-    shape = {key: value for key, value in base.items() if key not in ("description", "default")}
-    kept = {key: value for key, value in base.items() if key not in shape}
-    return {**kept, "anyOf": [{"const": AUTO}, shape]}
+    return {**{key: base[key] for key in ("description", "default") if key in base}, **_ref(_PLACED)}
 
 
 def _phase() -> Schema:

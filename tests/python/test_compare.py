@@ -178,6 +178,16 @@ def test_a_run_that_does_not_finish_is_said(cxloom: Call, file: Path) -> None:
     assert "unfinished" in done.err
 
 
+def test_stored_results_of_a_stopped_run_are_said_to_be(cxloom: Call, file: Path, tmp_path: Path) -> None:
+    stopped = tmp_path / "stopped"
+    assert cxloom("run", file, "--max-time", "5us", "--out", stopped, "--quiet").code == 1
+    for command in (["compare", stopped, file], ["run", file, "--against", stopped]):
+        said = " ".join(cxloom(*command).out.split())
+        assert f"note: {stopped} was stopped before its end" in said.replace("- ", "-")
+        assert said.count("was stopped before its end") == 1
+    assert json.loads(cxloom("compare", stopped, file, "--json").out)["unfinished"] == [str(stopped)]
+
+
 def test_fewer_than_two_results_in_python(file: Path) -> None:
     with pytest.raises(cx.InputError, match="nothing to compare with"):
         cx.compare({"one": cx.run(file)})

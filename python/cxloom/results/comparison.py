@@ -81,6 +81,8 @@ class Comparison:
 
     names: tuple[str, ...]
     rows: tuple[Row, ...]
+    unfinished: tuple[str, ...] = ()
+    """Systems whose run was stopped before its end: what was measured until then is compared."""
 
     @property
     def sentences(self) -> list[str]:
@@ -99,6 +101,7 @@ class Comparison:
         return {
             "systems": list(self.names),
             "sentences": self.sentences,
+            "unfinished": list(self.unfinished),
             "rows": [
                 {
                     "name": row.name,
@@ -196,7 +199,9 @@ def compare(results: Mapping[str, Measures]) -> Comparison:
         *_parts_of(every),
     ]
     return Comparison(
-        names, tuple(replace(row, doubt=doubt) if row.unit and not row.is_part else row for row in rows)
+        names,
+        tuple(replace(row, doubt=doubt) if row.unit and not row.is_part else row for row in rows),
+        tuple(name for name, values in zip(names, every, strict=True) if values.get("truncated")),
     )
 
 

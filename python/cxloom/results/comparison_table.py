@@ -38,6 +38,13 @@ def show_comparison(comparison: Comparison) -> None:
     changes = [row.change(at) for row in of_all for at in range(1, len(comparison.names))]
     if any(not change.is_clear and not math.isnan(change.difference) for change in changes):
         out.print(Text("\n?: as far as the runs tell, no change", style="dim"))
+    for name in comparison.unfinished:
+        out.print(
+            Text(
+                f"\nnote: {name} was stopped before its end: its numbers are of the work until then",
+                style="dim",
+            )
+        )
 
 
 def _table(comparison: Comparison, rows: list[Row], title: str) -> Table:

@@ -179,3 +179,15 @@ def test_the_order_of_devices_changes_nothing(order: list[int], depth: int) -> N
     joined = sorted(tuple(link["between"]) for link in spec["links"])
     assert joined == sorted(("sw", f"d{i}") for i in range(5))
     assert all(link["delay"] == "2ns" for link in itertools.chain(spec["links"]))
+
+
+def test_a_setting_makes_no_device_like_another(tmp_path: Path, cxloom: Call) -> None:
+    done = cxloom("check", "expander/asic-ddr5", "--set", "devices.cxl2={like: cxl}")
+    assert done.code == 2
+    assert "'like' is for devices of a file" in " ".join(done.err.split())
+
+
+def test_what_is_allowed_does_not_name_the_device_itself() -> None:
+    error = refused("  m2: {like: m3}")
+    assert "m2" not in error.allowed
+    assert "cxl" in error.allowed

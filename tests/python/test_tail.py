@@ -85,3 +85,10 @@ def test_answers_with_errors_are_left_out(file: Path) -> None:
         tail_of(rows.with_columns(error=True), 0.99)
     with pytest.raises(cx.InputError, match="not a percentile"):
         tail_of(rows, 1.0)
+
+
+def test_a_share_is_no_percentile(cxloom: Call) -> None:
+    done = cxloom("run", "dmsim/asic", "--tail", "0.99")
+    assert done.code == 2
+    assert "a percentile below the first" in done.err
+    assert "did you mean '99'?" in done.err

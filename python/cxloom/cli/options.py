@@ -68,6 +68,15 @@ def tail_share(text: str | None, as_json: bool) -> float | None:
         percentile = float(text.removeprefix("p").removesuffix("%"))
     except ValueError:
         percentile = -1
+    if 0 < percentile < 1:
+        meant = f"{100 * percentile:g}"
+        raise InputError(
+            "a percentile below the first",
+            found=f"'{text}'",
+            allowed="99 or 99.9",
+            suggestion=meant,
+            path="--tail",
+        )
     if not 0 <= percentile < 100:
         raise InputError("not a percentile", found=f"'{text}'", allowed="from 0 to below 100", path="--tail")
     return percentile / 100

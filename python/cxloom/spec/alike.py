@@ -94,8 +94,9 @@ def _way(name: str, written: Mapping[str, Node], devices: Entries, known: Collec
             raise kind.place.error(f"'kind' beside '{KEY}'", allowed="the kind of the other device")
         original = like.text()
         if original not in devices:
+            others = [each for each in devices if each not in way]
             raise like.place.error(
-                f"unknown device '{original}'", allowed=listed(devices), suggestion=nearest(original, devices)
+                f"unknown device '{original}'", allowed=listed(others), suggestion=nearest(original, others)
             )
         if original in way:
             raise like.place.error("a device that is like itself", found=" like ".join([*way, original]))

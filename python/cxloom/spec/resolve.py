@@ -178,6 +178,13 @@ class Template:
         self._expanded[key] = expanded  # the last one now
         if len(self._expanded) > self._KEPT:
             del self._expanded[next(iter(self._expanded))]
+        for override in late:
+            if override.path.startswith("devices.") and override.value.get(alike.KEY) is not None:
+                raise override.value.origin.error(
+                    f"'{alike.KEY}' is for devices of a file",
+                    found=override.path,
+                    allowed="a file with `preset: SPEC`, and the device in its `devices`",
+                )
         root = _apply(expanded.root, late, expanded.groups)
         if any(override.path.startswith("address_map") for override in late):
             root = _with_regions_spelt_out(root)

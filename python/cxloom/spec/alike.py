@@ -7,6 +7,7 @@ links like those of the other; a link that is written for it starts from the oth
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import TypeAlias
 
 from cxloom.base.errors import Gathered
 from cxloom.spec.merge import Entries, LinkGroups, adjust_link, ends_of, overlay
@@ -16,13 +17,16 @@ from cxloom.spec.node import Node
 KEY = "like"
 DOC = "The device that this one is like: it has its kind and parameters, and links like its links."
 
-Originals = Mapping[str, str]
+Originals: TypeAlias = dict[str, str]
 """The devices that are like another one, each with the name of that; the other before those that are like it."""
 
 
-def resolve_devices(
-    devices: Entries, known: Collection[str], errors: Gathered
-) -> tuple[Entries, dict[str, str]]:
+def is_in(devices: Node) -> bool:
+    """Whether an entry of a section of devices says ``like``."""
+    return any(node.get(KEY) is not None for node in devices.map().values())
+
+
+def resolve_devices(devices: Entries, known: Collection[str], errors: Gathered) -> tuple[Entries, Originals]:
     """The devices without ``like``, each with all of its parameters, and which of them are like which.
 
     Args:
@@ -32,7 +36,7 @@ def resolve_devices(
             and a device that is like itself.
     """
     written = {name: node.map()[KEY] for name, node in devices.items() if node.get(KEY) is not None}
-    originals: dict[str, str] = {}
+    originals: Originals = {}
     whole = {name: node for name, node in devices.items() if name not in written}
     made: dict[tuple[int, int], Node] = {}  # the devices of a range stay one node
     for name in written:

@@ -219,10 +219,11 @@ def _expand(layers: Sequence[Node], early: Sequence[Override]) -> _Expanded:
         devices = generated["devices"].map()
         originals: list[alike.Originals] = []
         for layer in layers:
-            known = devices
+            known, alike_here = devices, alike.Originals()
             if (written := layer.get("devices")) is not None:
                 devices = merge.overlay_devices(devices, written, errors)
-            devices, alike_here = alike.resolve_devices(devices, known, errors)
+                if alike.is_in(written):  # of very many devices none is looked at for nothing
+                    devices, alike_here = alike.resolve_devices(devices, known, errors)
             originals.append(alike_here)
     # Devices that are not declared well are not found either: nothing is said of who names them.
     if len(errors.errors) == misspelt and (devices or not misspelt):

@@ -50,7 +50,11 @@ def fit(
     ] = None,
     evaluations: Annotated[
         int,
-        typer.Option(parser=whole_number(4), metavar="N", help="How many systems may be played."),
+        typer.Option(
+            parser=whole_number(4),
+            metavar="N",
+            help="How many systems the search may play; intervals take some more.",
+        ),
     ] = 60,
     sets: Sets = [],  # noqa: B006 - typer wants a list, and copies it
     jobs: PointsAtATime = None,

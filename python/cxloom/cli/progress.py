@@ -126,7 +126,7 @@ class ProgressBar(_Bar):
 
 
 class FitBar(_Bar):
-    """Shows how many systems of a fit have been played, of at most so many."""
+    """Shows how many systems of a fit have been played, of about so many."""
 
     def __init__(self, quiet: bool) -> None:
         super().__init__(not quiet)
@@ -134,7 +134,7 @@ class FitBar(_Bar):
     def update(self, played: int, most: int) -> None:
         """Shows how far the fit is."""
         if self.due:
-            self.show(f"fit: {played} of at most {counted(most, 'system')}", played, most)
+            self.show(f"fit: {played} of about {counted(most, 'system')}", min(played, most), most)
 
 
 class SweepBar(_Bar):

@@ -212,7 +212,7 @@ def fit(
         reads: share of reads of the load, where the file does not say it.
         memory: the memory that was measured; by default the first.
         requester: whose probe it is; by default the first.
-        evaluations: how many systems may be played.
+        evaluations: how many systems the search may play; intervals may take some more.
         jobs: points at a time; by default one for each processor.
         overrides: values to set besides, as ``--set`` does.
         watch: is told how far it is.

@@ -24,6 +24,7 @@ _ENOUGH = 0.003
 _GAIN = 0.003
 """An improvement that is smaller, as a share of the sum of squares, ends the search."""
 _NOTHING = 1e-9
+"""What is less is rounding."""
 _WEAK = 0.05
 """A direction is weak if residuals change by less than this share of what they change in the strongest one."""
 _DOUBTFUL = 0.3
@@ -182,8 +183,8 @@ def as_good(residuals: Residuals, solution: Solution, parameter: int, allowed: f
 def along(point: Vector, direction: Vector) -> tuple[Vector, Vector]:
     """The two ends of the line through a point in a direction, where it leaves the ranges."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        to_low = np.where(np.abs(direction) > 1e-9, (0 - point) / direction, np.nan)
-        to_high = np.where(np.abs(direction) > 1e-9, (1 - point) / direction, np.nan)
+        to_low = np.where(np.abs(direction) > _NOTHING, (0 - point) / direction, np.nan)
+        to_high = np.where(np.abs(direction) > _NOTHING, (1 - point) / direction, np.nan)
     back = np.nanmax(np.fmin(to_low, to_high))
     forth = np.nanmin(np.fmax(to_low, to_high))
     return point + back * direction, point + forth * direction

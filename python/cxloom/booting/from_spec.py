@@ -63,11 +63,7 @@ def machine_of(
     notes = [
         f"{name}: memory on CXL" if name not in own else f"{name}: the host's own memory" for name in names
     ]
-    others = [
-        name
-        for name, kind in network.kinds.items()
-        if kind in ("host", "accelerator", "gpu") and name != chosen
-    ]
+    others = [name for name, roles in network.roles.items() if "requester" in roles and name != chosen]
     if others:
         notes.append(f"as {chosen} sees it: {', '.join(others)} are left out")
     if not ram:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-_PASSED = ("switch", "root-port", "bus", "dcoh")
-"""Kinds of devices that a way may lead through."""
+_ENDS = {"requester", "memory", "io-initiator"}
+"""Roles of devices at which a way ends; the others pass messages on."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,8 @@ class Network:
     """The devices of a system and their links."""
 
     kinds: Mapping[str, str]
+    roles: Mapping[str, frozenset[str]]
+    """What each device does, whatever its kind: ``requester``, ``memory``, ``switch``, ..."""
     links: Mapping[str, Mapping[str, bool]]
     """The neighbours of each device, and whether the link to each takes no time."""
 
@@ -24,6 +26,7 @@ class Network:
     def of(cls, described: Mapping[str, Any]) -> Network:
         """The network of a description (`cxloom check --json`)."""
         kinds = {each["name"]: each["kind"] for each in described["devices"]}
+        roles = {each["name"]: frozenset(each["roles"]) for each in described["devices"]}
         links: dict[str, dict[str, bool]] = {name: {} for name in kinds}
         for link in described["links"]:
             ends = link["ends"]
@@ -31,7 +34,7 @@ class Network:
             at_once = all(end["flight"] == "0ps" for end in ends)
             for a, b in ((one, other), (other, one)):
                 links[a][b] = links[a].get(b, True) and at_once
-        return cls(kinds, links)
+        return cls(kinds, roles, links)
 
     def way(self, host: str, memory: str) -> tuple[str, ...] | None:
         """The devices between a host and a memory, on the shortest way; None if there is no way."""
@@ -41,7 +44,7 @@ class Network:
             here = waiting.popleft()
             if here == memory:
                 break
-            if here != host and self.kinds[here] not in _PASSED:
+            if here != host and self.roles[here] & _ENDS:
                 continue
             for there in self.links[here]:
                 if there != host and there not in before:

@@ -7,7 +7,11 @@
  * then says why. Once the simulation is over (cxloom_finish has returned 0, or cxloom_run_until 1) what asks
  * for more of it is refused: drive, inject, give, transfer and finish give -1. Times, bytes, the summary and
  * close go on to work. Nothing is shared between simulations: each may be used by one thread at a time.
- * examples/embed/ has programs. */
+ * examples/embed/ has programs.
+ *
+ * SPDX-FileCopyrightText: 2026 The cxloom authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
 #ifndef CXLOOM_H
 #define CXLOOM_H
 

@@ -1,5 +1,7 @@
 // All of cxloom that is public. A plug-in compiles in a fraction of the time with the header of its kind
 // alone.
+// SPDX-FileCopyrightText: 2026 The cxloom authors
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include "cxloom/arbitration.hpp"

@@ -1,5 +1,7 @@
 // Devices: a Component, or an Endpoint of agents. Agents that cxloom has: requester.hpp, memory.hpp; a
 // switch: switch.hpp.
+// SPDX-FileCopyrightText: 2026 The cxloom authors
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include "base/measure_table.hpp"

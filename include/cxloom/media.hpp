@@ -1,4 +1,6 @@
 // Media of a memory: Media, and what its accesses are.
+// SPDX-FileCopyrightText: 2026 The cxloom authors
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include "base/measure_table.hpp"

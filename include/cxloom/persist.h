@@ -11,7 +11,11 @@
  * `cxloom trace capture` and `cxloom exec` take these as flushes of the lines and as fences
  * (docs/model/persist.md). They make nothing durable themselves: of a program by itself a flush reads four
  * bytes of each line, which must be there, and a fence does nothing. Real instructions (clflush, clflushopt,
- * clwb, sfence, mfence) are seen as well: do not mark them again. */
+ * clwb, sfence, mfence) are seen as well: do not mark them again.
+ *
+ * SPDX-FileCopyrightText: 2026 The cxloom authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
 #ifndef CXLOOM_PERSIST_H
 #define CXLOOM_PERSIST_H
 

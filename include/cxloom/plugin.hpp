@@ -8,6 +8,8 @@
 //
 // Compile it with -std=c++20 -shared -fPIC and the include directory that `cxloom.include_dir()` gives in
 // Python, and use it as `cxloom run SPEC --plugin libmine.so`. examples/plugin/ has one.
+// SPDX-FileCopyrightText: 2026 The cxloom authors
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include "base/kind_registry.hpp"     // where a kind is added

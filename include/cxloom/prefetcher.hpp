@@ -1,4 +1,6 @@
 // Prefetchers of a cache: Prefetcher.
+// SPDX-FileCopyrightText: 2026 The cxloom authors
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include "cxloom/plugin.hpp"

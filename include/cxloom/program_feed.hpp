@@ -1,4 +1,6 @@
 // For the plug-in of an emulator, which reports how a program runs. It needs no library of cxloom.
+// SPDX-FileCopyrightText: 2026 The cxloom authors
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include "program/feed/block.hpp"   // what a basic block consists of

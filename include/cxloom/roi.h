@@ -11,7 +11,11 @@
  * nested; any thread may begin and end one.
  *
  * With CXLOOM_GEM5 defined, a program for RISC-V begins and ends a work item of gem5 instead, and runs in
- * gem5 alone. */
+ * gem5 alone.
+ *
+ * SPDX-FileCopyrightText: 2026 The cxloom authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
 #ifndef CXLOOM_ROI_H
 #define CXLOOM_ROI_H
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from cxloom.offload.inference import plan_inference
     from cxloom.offload.simulated import simulate_plan
     from cxloom.offload.training import plan_training
-    from cxloom.results.comparison import compare
     from cxloom.results.result import Latency, Measures, Result
+    from cxloom.running.compared import compare
     from cxloom.running.run import UnfinishedError, UnwrittenError, run
     from cxloom.spec.plugins import include_dir, library_dir, load_plugin
     from cxloom.sweeping.find import find
@@ -44,8 +44,8 @@ _HOMES = {
     "offload.inference": ("plan_inference",),
     "offload.simulated": ("simulate_plan",),
     "offload.training": ("plan_training",),
-    "results.comparison": ("compare",),
     "results.result": ("Latency", "Measures", "Result"),
+    "running.compared": ("compare",),
     "running.run": ("UnfinishedError", "UnwrittenError", "run"),
     "spec.plugins": ("include_dir", "library_dir", "load_plugin"),
     "fitting.fit": ("fit",),

@@ -13,8 +13,8 @@ from cxloom.report.study_outcome import plain
 from cxloom.report.study_page import study_page
 from cxloom.report.study_table import show_outcome
 from cxloom.report.sweep_page import sweep_page
-from cxloom.report.sweep_table import to_text
 from cxloom.study import read, run_study
+from cxloom.sweeping.points_table import to_text
 
 SPEC = """\
 devices:

@@ -14,9 +14,9 @@ import cxloom as cx
 from cxloom.display.console import _console
 from cxloom.display.numbers import narrow, significant
 from cxloom.display.tables import Column, laid_out
-from cxloom.report.sweep_labels import labels
-from cxloom.report.sweep_table import to_text
 from cxloom.results import terminal
+from cxloom.sweeping.labels import labels
+from cxloom.sweeping.points_table import to_text
 from cxloom.sweeping.result import SweepResult
 
 WIDTHS = [60, 72, 80, 100, 132, 200]

@@ -15,6 +15,7 @@ from cxloom.cli.run import execute, finish, resolve
 from cxloom.cli.writing import check_forms, check_writable, write_text
 from cxloom.results.outdir import is_stored
 from cxloom.results.result import Result
+from cxloom.running.compared import unlike
 from cxloom.running.run import nanoseconds
 from cxloom.spec.plugins import load_plugins
 
@@ -101,7 +102,7 @@ def compare(
     for (name, system, _), spec in zip(wanted, ready, strict=True):
         result, failed = (Result.load(system), None) if spec is None else execute(spec, None, quiet, limit)
         failure = failure or failed
-        results[_unlike(name, results)] = result
+        results[unlike(name, results)] = result
     comparison = compared(results)
     for file in files:
         text = comparison.frame().write_csv() if file.suffix == ".csv" else _json(comparison)
@@ -123,14 +124,6 @@ def _settings(case: str) -> list[str]:
     if not settings:
         raise InputError("no values to set", found=f"'{case}'", allowed="PATH=VALUE ...", path="--with")
     return settings
-
-
-def _unlike(name: str, taken: dict[str, Result]) -> str:
-    """A name that no other system has: a.yaml, a.yaml (2)."""
-    number, free = 2, name
-    while free in taken:
-        free, number = f"{name} ({number})", number + 1
-    return free
 
 
 def _json(comparison: Comparison) -> str:

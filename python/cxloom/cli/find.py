@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,9 +16,6 @@ from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
 from cxloom.sweeping.find import Found
 from cxloom.sweeping.find import find as found_of
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 FOLDER = Path("build/find")
 """Where points are stored, in a folder of the name of the spec, by default."""
@@ -80,20 +77,6 @@ def _show(found: Found) -> None:
     out = output()
     out.print(Text(found.sentence, style="bold"))
     out.print()
-    out.print(_table(found))
+    out.print(found.table())
     for note in found.notes:
         out.print(Text(f"\nnote: {note}", style="dim"))
-
-
-def _table(found: Found) -> Table:
-    from rich.text import Text
-
-    from cxloom.display.plain_table import plain_table
-
-    table = plain_table()
-    table.add_column(Text(found.path))
-    table.add_column(Text(found.condition.path), justify="right")
-    table.add_column(Text(found.condition.text))
-    for tried in found.tried:
-        table.add_row(Text(str(tried.value)), found.said(tried), "holds" if tried.holds else "-")
-    return table

@@ -15,7 +15,6 @@ from cxloom.cli.options import SPEC, Plugins, PointsAtATime, Quiet, whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable, said_of
 from cxloom.cli.writing import check_forms, check_writable, write_text
-from cxloom.report.sweep_table import show_sweep
 from cxloom.spec import presets
 from cxloom.spec.plugins import load_plugins
 from cxloom.sweeping import manifest as manifests
@@ -23,6 +22,7 @@ from cxloom.sweeping import rows
 from cxloom.sweeping.cluster import Cluster
 from cxloom.sweeping.engine import WHOLE, Engine, Shard
 from cxloom.sweeping.interval import aggregated
+from cxloom.sweeping.points_table import show_sweep
 from cxloom.sweeping.random_points import Draws
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import MOST_POINTS, Axis

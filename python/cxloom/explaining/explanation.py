@@ -14,6 +14,7 @@ from cxloom.base.filenames import file_name
 from cxloom.bottleneck.resource import Resource
 from cxloom.bottleneck.resources import cause, chain, together
 from cxloom.bottleneck.shared_limits import all_resources
+from cxloom.display.shown import Shown, ShowsItself
 from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.results.tiering import tiering_sentences
 from cxloom.spec.parts import section_default
@@ -22,6 +23,7 @@ from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system.system import System
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.table import Table
 
 GAIN = 0.03
@@ -43,7 +45,7 @@ class WhatIf:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(ShowsItself):
     """What limits a system, and why. Its numbers are defined in ``docs/explain.md``."""
 
     system: str
@@ -146,18 +148,39 @@ class Explanation:
             )
         return made
 
-    def __str__(self) -> str:
-        import io
+    def frame(self) -> pl.DataFrame:
+        """A row for each resource, in the order of a request's way; behind them several of one kind that were doubled
+        together.
 
-        from cxloom.display.console import plain
+        `resource`; `busy`, the share of the time, or of its places, that is in use, and `full`, whether that is all
+        there is; `limits`, whether it is what limits; `bound_gb_per_s`, the GB/s of the whole system with all of it in
+        use; `gain`, what twice of it gains as a share of the throughput: null where that was not tried.
+        """
+        import polars as pl
 
-        file = io.StringIO()
-        out = plain(file)
-        out.print(self.sentence + "\n")
-        out.print(self.table())
-        for note in self.notes:
-            out.print(f"\nnote: {note}")
-        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+        gains = {each.resource.name: each.gain for each in self.what_ifs}
+        limit = None if self.limit is None else self.limit.name
+        rows = [
+            (each.name, each.busy, each.full, each.name == limit, self.bound(each), gains.get(each.name))
+            for each in [*self.resources, *self._groups()]
+        ]
+        schema = {
+            "resource": pl.String,
+            "busy": pl.Float64,
+            "full": pl.Boolean,
+            "limits": pl.Boolean,
+            "bound_gb_per_s": pl.Float64,
+            "gain": pl.Float64,
+        }
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def _groups(self) -> list[Resource]:
+        single = {each.name for each in self.resources}
+        return [each.resource for each in self.what_ifs if each.resource.name not in single]
+
+    def shown(self) -> Shown:
+        """The sentence, the table and the notes, as ``cxloom explain`` prints them."""
+        return Shown([self.sentence], [self.table()], self.notes)
 
 
 def explain(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom.base.errors import InputError, reason_of
 from cxloom.base.filenames import file_name
 from cxloom.base.temporary import written_whole
+from cxloom.display.shown import Shown, ShowsItself
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,7 +37,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(ShowsItself):
     """The result of one of the tools. Its numbers are defined in ``docs/measure.md``."""
 
     tool: str
@@ -119,18 +120,9 @@ class Measurement:
             made.add_row(*(_cell(column, row) for column in self.columns))
         return made
 
-    def __str__(self) -> str:
-        import io
-
-        from cxloom.display.console import plain
-
-        file = io.StringIO()
-        out = plain(file)
-        out.print(f"{self.title}, {self.system}\n")
-        out.print(self.table())
-        for note in self.notes:
-            out.print(f"\n{note}")
-        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+    def shown(self) -> Shown:
+        """The title, the table and the notes, as ``cxloom measure`` prints them."""
+        return Shown([f"{self.title}, {self.system}"], [self.table()], self.notes)
 
 
 def form_of(path: Path) -> str:

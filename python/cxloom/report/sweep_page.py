@@ -14,9 +14,9 @@ from cxloom.base.words import counted
 from cxloom.display.numbers import significant
 from cxloom.report import plots
 from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
-from cxloom.report.sweep_labels import labels
 from cxloom.results.caveats import errors_of_points
 from cxloom.sweeping.interval import aggregated
+from cxloom.sweeping.labels import labels
 from cxloom.sweeping.manifest import read
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import described_setting

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
 from cxloom.display.numbers import significant
+from cxloom.display.shown import Shown, ShowsItself
 from cxloom.results.result import Measures
 from cxloom.spec import declared
 
@@ -76,7 +77,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(ShowsItself):
     """Systems by their names, and what was measured of each."""
 
     names: tuple[str, ...]
@@ -88,6 +89,14 @@ class Comparison:
     def sentences(self) -> list[str]:
         """What is to be said of each system but the first."""
         return [self._sentence(at) for at in range(1, len(self.names))]
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader has to know of it."""
+        return [
+            f"{name} was stopped before its end: its numbers are of the work until then"
+            for name in self.unfinished
+        ]
 
     def row(self, name: str) -> Row:
         """A measure by its name. Raises KeyError if there is none."""
@@ -136,6 +145,12 @@ class Comparison:
         for at, name in enumerate(self.names[1:], start=1):
             columns[f"{name}: change"] = [_plain(row.change(at).relative) for row in self.rows]
         return pl.DataFrame(columns, strict=False)
+
+    def shown(self) -> Shown:
+        """The sentences, tables and notes of ``cxloom compare``."""
+        from cxloom.results.comparison_table import shown
+
+        return shown(self)
 
     def _sentence(self, at: int) -> str:
         said = []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from cxloom.base.words import counted
 from cxloom.display.numbers import duration, percent, significant
+from cxloom.display.shown import html_table
 from cxloom.results.caveats import error_sentence
 from cxloom.results.kinds import by_kind
 
@@ -30,12 +31,12 @@ def to_html(summary: Summary) -> str:
     parts = [f"<p>{escape(measured)}</p>"]
     if said := error_sentence(summary):
         parts.append(f"<p>errors: {escape(said)}</p>")
-    parts.append(_table(["", "requests", "GB/s", *(f"{key} ns" for key in _COLUMNS)], rows))
+    parts.append(html_table(["", "requests", "GB/s", *(f"{key} ns" for key in _COLUMNS)], rows))
     mean = summary["latency_ns"]["mean"]
     segments = [(name, value) for name, value in summary["breakdown_ns"].items() if value]
     if segments and mean:
         shares = [[name, _number(value), percent(value / mean)] for name, value in segments]
-        parts.append(_table(["where a request's time went", "mean ns", "share"], shares))
+        parts.append(html_table(["where a request's time went", "mean ns", "share"], shares))
     parts += [f"<p>note: {escape(note)}</p>" for note in summary.get("notes", [])]
     return "\n".join(parts)
 
@@ -46,9 +47,3 @@ def _latencies(latency: Mapping[str, Any]) -> list[str]:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else significant(value, 4)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [f"<tr>{''.join(f'<th>{escape(name)}</th>' for name in head)}</tr>"]
-    lines += [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows]
-    return "<table>\n" + "\n".join(lines) + "\n</table>"

@@ -10,11 +10,12 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
 from cxloom.base.filenames import file_name
 from cxloom.display.numbers import significant
+from cxloom.display.shown import Shown, ShowsItself
 from cxloom.spec.resolve import Override
 from cxloom.sweeping import space
 from cxloom.sweeping.condition import Condition
@@ -26,6 +27,10 @@ from cxloom.sweeping.supervisor import Supervisor
 from cxloom.sweeping.sweep import engine_of
 from cxloom.sweeping.work import Sweep
 from cxloom.system.system import System
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table
 
 _FIRST = 5
 """Points to begin with, evenly over the range: a condition that changes more than once between them is seen."""
@@ -48,7 +53,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Found(ShowsItself):
     """What was tried, in the order of the axis, and where the condition changes."""
 
     path: str
@@ -105,6 +110,39 @@ class Found:
             which, why = unfinished[0].value, unfinished[0].error
             notes.append(f"with {which} there is no result, so that the condition does not hold: {why}")
         return notes
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each value that was tried, in the order of the range: the value, under its path; the measure of the
+        condition, under its own and in its unit (ns, GB/s, B), null where it is unknown; `holds`; and `error`."""
+        import polars as pl
+
+        columns = {
+            self.path: [each.value for each in self.tried],
+            self.condition.path: [
+                None if math.isnan(each.measured) else each.measured for each in self.tried
+            ],
+            "holds": [each.holds for each in self.tried],
+            "error": [each.error for each in self.tried],
+        }
+        return pl.DataFrame(columns, schema_overrides={self.condition.path: pl.Float64, "error": pl.String})
+
+    def table(self) -> Table:
+        """What was tried, for people; of Rich."""
+        from rich.text import Text
+
+        from cxloom.display.plain_table import plain_table
+
+        table = plain_table()
+        table.add_column(Text(self.path))
+        table.add_column(Text(self.condition.path), justify="right")
+        table.add_column(Text(self.condition.text))
+        for tried in self.tried:
+            table.add_row(Text(str(tried.value)), self.said(tried), "holds" if tried.holds else "-")
+        return table
+
+    def shown(self) -> Shown:
+        """The sentence, the table and the notes, as ``cxloom find`` prints them."""
+        return Shown([self.sentence], [self.table()], self.notes)
 
     def to_json(self) -> dict[str, Any]:
         """All as plain data, as ``cxloom find --json`` prints it."""

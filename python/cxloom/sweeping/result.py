@@ -80,6 +80,16 @@ class SweepResult:
         """Whether points were run under several seeds."""
         return has_seeds(self._points)
 
+    def __str__(self) -> str:
+        from cxloom.sweeping.points_table import to_text
+
+        return to_text(self, self._engine.manifest.measures)
+
+    def _repr_html_(self) -> str:
+        from cxloom.sweeping.points_table import to_html
+
+        return to_html(self, self._engine.manifest.measures)
+
     def __repr__(self) -> str:
         finished = self.statuses.count("finished")
         return f"<Sweep: {space.count_of(self._points)}, {finished:,} finished>"

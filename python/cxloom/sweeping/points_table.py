@@ -1,21 +1,24 @@
-"""The points of a sweep as a table of one screen."""
+"""The points of a sweep as a table of one screen, or of a notebook."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from rich.text import Text
+from html import escape
+from typing import TYPE_CHECKING
 
 from cxloom.base.words import counted
 from cxloom.display.console import output
 from cxloom.display.numbers import significant
+from cxloom.display.shown import html_table
 from cxloom.display.tables import Column, laid_out, of_texts
-from cxloom.report.sweep_labels import labels
 from cxloom.results.caveats import errors_of_points
 from cxloom.sweeping.interval import aggregated
-from cxloom.sweeping.result import SweepResult
+from cxloom.sweeping.labels import labels
 from cxloom.sweeping.space import SEED, described_setting
 from cxloom.sweeping.table import ERRORS, Columns
+
+if TYPE_CHECKING:
+    from cxloom.sweeping.result import SweepResult
 
 MEASURES = {
     "bandwidth_gb_per_s": "GB/s",
@@ -45,6 +48,20 @@ def to_text(result: SweepResult, measures: Sequence[str], width: int | None = No
 
     Figures are never shortened. Where a line has a `width`, texts are, as far as they can still be told apart.
     """
+    columns, remarks = _table(result, measures)
+    return "\n".join([*laid_out(columns, width), *remarks])
+
+
+def to_html(result: SweepResult, measures: Sequence[str]) -> str:
+    """The table for a notebook."""
+    columns, remarks = _table(result, measures)
+    rows = list(zip(*(column.cells for column in columns), strict=True))
+    made = html_table([column.head for column in columns], rows, [column.right for column in columns])
+    return "\n".join([made, *(f"<p>{escape(remark)}</p>" for remark in remarks)])
+
+
+def _table(result: SweepResult, measures: Sequence[str]) -> tuple[list[Column], list[str]]:
+    """The columns of the table, and what is to be said below it."""
     shown: Columns = aggregated(result.columns) if result.has_seeds else result.columns
     axes = [path for path in _axes(result) if path in shown]
     varying = [path for path in axes if len({repr(value) for value in shown[path]}) > 1] or axes
@@ -64,17 +81,19 @@ def to_text(result: SweepResult, measures: Sequence[str], width: int | None = No
     statuses = [] if result.has_seeds else result.statuses
     if any(status != "finished" for status in statuses):
         columns.append(Column("", [statuses[row] for row in rows], False))
-    lines = laid_out(columns, width)
+    remarks = []
     if count > _ROWS:
-        lines.append(f"and {counted(count - _ROWS, 'more row')}")
+        remarks.append(f"and {counted(count - _ROWS, 'more row')}")
     if result.has_seeds:
-        lines.append("± is half of the 95 % interval of the mean over the seeds")
+        remarks.append("± is half of the 95 % interval of the mean over the seeds")
     if wrong is not None:
-        lines.append(f"note: {wrong}")
-    return "\n".join(lines)
+        remarks.append(f"note: {wrong}")
+    return columns, remarks
 
 
 def _show_failed(result: SweepResult) -> None:
+    from rich.text import Text
+
     out = output()
     failed = [row for row, status in enumerate(result.statuses) if status not in ("finished", "missing")]
     if not failed:

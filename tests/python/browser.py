@@ -136,7 +136,7 @@ class Browser:
         """
         self.look(dark=dark, paper=paper)
         self.resize(width, height)
-        if page == self._page:  # to load Plotly anew takes a second
+        if page == self._page:
             self.value("scrollTo({top: 0, behavior: 'instant'})")
             return
         self.said.clear()
@@ -205,6 +205,12 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             place = {"x": left + width / 2, "y": top + height / 2, "button": "left", "clickCount": 1}
             self.call("Input.dispatchMouseEvent", type=kind, **place)
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Presses the button of the mouse at one place and lets it go at another."""
+        self.point(*start)
+        for kind, (x, y) in (("mousePressed", start), ("mouseMoved", end), ("mouseReleased", end)):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
 
     def press(self, key: str, code: int) -> None:
         """Presses a key."""

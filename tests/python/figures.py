@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -172,12 +171,6 @@ def memory() -> Iterator[str]:
 # --- tools ---
 
 
-def cli() -> Iterator[str]:
-    """What the page of results has of Plotly."""
-    size = (resources.files("plotly") / "package_data/plotly.min.js").stat().st_size
-    yield f"Plotly's JavaScript, {size / 1e6:.1f} MB"
-
-
 def _bus_is_full_from() -> float:
     """The share from which on the data bus of DRAM counts as full, as its medium declares it."""
     system = cx.System.load(Path(__file__).parents[2] / "examples" / "dram.yaml")
@@ -222,7 +215,6 @@ def trace_format() -> Iterator[str]:
 
 
 SENTENCES: dict[str, Callable[[], Iterator[str]]] = {
-    "docs/cli.md": cli,
     "docs/explain.md": explain,
     "docs/fit.md": fitted,
     "docs/measure.md": measure,

@@ -24,6 +24,7 @@ from cxloom.study import read, run_study
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no chromium: scripts/bootstrap.sh browser")
 PHONE = {"width": 390, "height": 844}
+TOLD = "document.querySelector('#tip').textContent"
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +70,8 @@ def fits(browser: Browser) -> bool:
 def test_it_opens_without_a_word_and_shows_every_plot(browser: Browser, page: Path) -> None:
     browser.open(page)
     assert browser.said == []
-    assert browser.value("document.querySelectorAll('.plot .main-svg').length") >= 5
-    assert browser.value("document.querySelectorAll('#breakdown .bars .point path').length") >= 7 * 5
+    assert browser.value("document.querySelectorAll('.plot svg.chart').length") >= 5
+    assert browser.value("document.querySelectorAll('#breakdown .bars rect').length") >= 7 * 5
     for name in ("breakdown", "histogram", "slower", "busy", "queues"):
         _, _, width, height = browser.box(f"#{name}")
         assert width > 300
@@ -80,11 +81,15 @@ def test_it_opens_without_a_word_and_shows_every_plot(browser: Browser, page: Pa
 
 def test_the_pointer_on_a_bar_a_link_and_a_device_tells_of_it(browser: Browser, page: Path) -> None:
     browser.open(page)
-    browser.hover("#breakdown .bars .point path")
-    browser.wait("document.querySelector('#breakdown .hoverlayer .hovertext') !== null")
-    assert "process: 10.00 ns" in browser.value(
-        "document.querySelector('#breakdown .hoverlayer').textContent"
+    browser.hover("#breakdown .bars rect")
+    browser.wait(f"{TOLD}.startsWith('all')")
+    assert "process: 10 ns" in browser.value(TOLD)
+    browser.value("document.querySelector('#slower').scrollIntoView({block: 'center', behavior: 'instant'})")
+    end = browser.value(
+        "(e => [e.right, e.bottom])(document.querySelector('#slower .curve path').getBoundingClientRect())"
     )
+    browser.point(*end)
+    browser.wait(f"{TOLD}.includes('% take longer than')")
     browser.hover("[data-tip^='mem2']")
     browser.wait("document.querySelector('#tip').classList.contains('shown')")
     assert "mem2: memory" in browser.value("document.querySelector('#tip').textContent")
@@ -97,13 +102,30 @@ def test_the_pointer_on_a_bar_a_link_and_a_device_tells_of_it(browser: Browser, 
 
 def test_a_click_on_the_legend_hides_a_segment(browser: Browser, page: Path) -> None:
     browser.open(page)
-    shown = "document.querySelector('#breakdown').data.map(trace => trace.visible ?? true)"
-    assert set(browser.value(shown)) == {True}
-    browser.click("#breakdown .legend .legendtoggle")
-    browser.wait(f"{shown}[0] === 'legendonly'")
-    assert browser.value(shown)[1:] == [True] * (len(browser.value(shown)) - 1)
-    browser.click("#breakdown .legend .legendtoggle")
-    browser.wait(f"{shown}[0] === true")
+    keys = "Array.from(document.querySelectorAll('#breakdown .keys [aria-pressed]'), e => e.ariaPressed)"
+    shown = "document.querySelectorAll('#breakdown .bars').length"
+    count = browser.value(shown)
+    assert set(browser.value(keys)) == {"true"}
+    browser.click("#breakdown .keys button")
+    browser.wait(f"{shown} === {count - 1}")
+    assert browser.value(keys) == ["false"] + ["true"] * (len(browser.value(keys)) - 1)
+    browser.click("#breakdown .keys button")
+    browser.wait(f"{shown} === {count}")
+
+
+def test_a_part_of_a_plot_is_enlarged_by_dragging_over_it_and_shown_whole_again(
+    browser: Browser, page: Path
+) -> None:
+    browser.open(page)
+    ticks = "Array.from(document.querySelectorAll('#queues .axes .middle'), e => e.textContent)"
+    whole = browser.value(ticks)
+    left, top, width, height = browser.box("#queues .field")
+    browser.drag((left + 0.4 * width, top + height / 2), (left + 0.5 * width, top + height / 2))
+    browser.wait(f"{ticks}.join() !== '{','.join(whole)}'")
+    low, *_, high = (float(text) for text in browser.value(ticks)[:-1])
+    assert high - low < 0.15 * (float(whole[-2]) - float(whole[0]))
+    browser.click("#queues .keys button:last-child")
+    browser.wait(f"{ticks}.join() === '{','.join(whole)}'")
 
 
 def test_tables_are_sorted_by_mouse_and_by_keyboard(browser: Browser, page: Path) -> None:
@@ -140,7 +162,7 @@ def darkness(browser: Browser) -> float:
 
 
 def test_dark_is_dark_by_system_and_by_switch_and_paper_is_light(browser: Browser, page: Path) -> None:
-    text = "document.querySelector('#breakdown').layout.font.color"
+    text = "getComputedStyle(document.querySelector('#breakdown text')).fill"
     browser.open(page)
     assert darkness(browser) < 60
     ink_of_light = browser.value(text)
@@ -162,7 +184,7 @@ def test_dark_is_dark_by_system_and_by_switch_and_paper_is_light(browser: Browse
 @pytest.mark.parametrize("dark", [False, True])
 def test_on_a_phone_nothing_is_wider_than_the_window(browser: Browser, page: Path, dark: bool) -> None:
     browser.open(page, **PHONE, dark=dark)
-    browser.wait("document.querySelector('#breakdown .main-svg').getBoundingClientRect().width <= 390")
+    browser.wait("document.querySelector('#breakdown svg.chart').getBoundingClientRect().width <= 390")
     assert browser.said == []
     assert fits(browser)
     wide = "Array.from(document.querySelectorAll('.plot, .map, .tiles, h1, nav'), e => e.getBoundingClientRect().right)"
@@ -170,7 +192,7 @@ def test_on_a_phone_nothing_is_wider_than_the_window(browser: Browser, page: Pat
 
 
 def test_a_window_that_changes_its_size_is_filled_again(browser: Browser, page: Path) -> None:
-    width = "document.querySelector('#breakdown .main-svg').getBoundingClientRect().width"
+    width = "document.querySelector('#breakdown svg.chart').getBoundingClientRect().width"
     browser.open(page)
     browser.wait(f"{width} > 1000")
     wide = browser.value(width)
@@ -202,7 +224,7 @@ def test_text_is_legible_in_both_colours(browser: Browser, page: Path) -> None:
         if (!c.startsWith('rgba') && c.startsWith('rgb(')) return c; } return 'rgb(255,255,255)'; };
       const text = 'h1, h2, h3, p, a, dt, dd, td, th, small, pre, figcaption, button';
       return Math.min(...Array.from(document.querySelectorAll(text))
-        .filter(e => e.offsetParent && !e.closest('.skip, .plotly-notifier'))
+        .filter(e => e.offsetParent && !e.closest('.skip'))
         .map(e => { const [a, b] = [lum(getComputedStyle(e).color), lum(behind(e))];
           return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); }));
     })()"""
@@ -215,7 +237,7 @@ def test_text_is_legible_in_both_colours(browser: Browser, page: Path) -> None:
 def test_a_page_looks_as_it_did(browser: Browser, page: Path, dark: bool) -> None:
     """Coarse greys of the top of the page: fonts may differ, but not what is where. CXLOOM_RENEW=1 takes them anew."""
     browser.open(page, dark=dark)
-    browser.wait("document.querySelector('#breakdown .main-svg').getBoundingClientRect().width > 1000")
+    browser.wait("document.querySelector('#breakdown svg.chart').getBoundingClientRect().width > 1000")
     browser.point(2, 2)
     greys = Image.fromarray(browser.picture()).convert("L").resize((40, 28), Image.Resampling.BOX)
     kept = Path(__file__).parent / "pictures" / f"report-{'dark' if dark else 'light'}.png"
@@ -330,15 +352,11 @@ def test_the_course_of_tasks_is_a_bar_for_each_on_the_row_of_who_did_it(
     file.write_text(run_page(result, tmp_path / "results"), encoding="utf-8")
     browser.open(file)
     assert browser.said == []
-    browser.wait("document.querySelectorAll('#gantt .bars .point path').length === 6")
-    browser.hover("#gantt .bars .point path")
-    browser.wait("document.querySelector('#gantt .hoverlayer .hovertext') !== null")
-    assert "layer 0: 2.00 us, after load 0" in browser.value(
-        "document.querySelector('#gantt .hoverlayer').textContent"
-    )
-    rows = browser.value(
-        "[...document.querySelectorAll('#gantt .ytick')].map(tick => tick.textContent).filter(Boolean)"
-    )
+    browser.wait("document.querySelectorAll('#gantt .bars rect').length === 6")
+    browser.hover("#gantt .bars rect")
+    browser.wait(f"{TOLD} !== ''")
+    assert browser.value(TOLD) == "layer 0: 2.00 us, after load 0"
+    rows = browser.value("[...document.querySelectorAll('#gantt .axes .last')].map(tick => tick.textContent)")
     assert sorted(rows) == ["cores", "host"]
     assert browser.value("document.querySelector('#tasks').textContent").count("layer 2") >= 2
     assert fits(browser)

@@ -78,7 +78,7 @@ def test_it_opens_without_a_word_and_shows_every_plot(result: ExecutionResult, t
     try:
         browser.open(file)
         assert browser.said == []
-        assert browser.value("document.querySelectorAll('.plot .main-svg').length") >= len(PLOTS)
+        assert browser.value("document.querySelectorAll('.plot svg.chart').length") >= len(PLOTS)
         for name in PLOTS:
             _, _, width, height = browser.box(f"#{name}")
             assert width > 300

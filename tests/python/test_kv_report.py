@@ -154,10 +154,9 @@ def test_it_opens_without_a_word_and_shows_every_plot(served: Served, tmp_path: 
             _, _, width, height = browser.box(f"#{name}")
             assert width > 300
             assert height > 100
-            assert browser.value(f"document.querySelectorAll('#{name} .main-svg').length") >= 1
-        browser.hover("#sources .bars .point path")
-        browser.wait("document.querySelector('#sources .hoverlayer .hovertext') !== null")
-        assert "hbm: " in browser.value("document.querySelector('#sources .hoverlayer').textContent")
+            assert browser.value(f"document.querySelectorAll('#{name} svg.chart').length") >= 1
+        browser.hover("#sources .bars rect")
+        browser.wait("document.querySelector('#tip').textContent.startsWith('hbm: ')")
         column = "Array.from(document.querySelector('#waits table').tBodies[0].rows, row => row.cells[0].textContent)"
         before = browser.value(column)
         browser.click("#waits table th:nth-child(2) button")

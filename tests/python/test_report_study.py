@@ -131,9 +131,7 @@ def test_every_comparison_stands_with_its_deviation_and_verdict(page: str, outco
     assert "rises" in page
 
 
-def test_every_plot_of_a_study_is_one_that_plotly_takes(page: str, outcome: Outcome) -> None:
-    import plotly.graph_objects as go
-
+def test_the_plots_of_a_study_hold_its_values(page: str, outcome: Outcome) -> None:
     found = dict(plots_of(page))
     assert list(found) == [
         "study-scatter",
@@ -143,8 +141,6 @@ def test_every_plot_of_a_study_is_one_that_plotly_takes(page: str, outcome: Outc
         "plot-bars-1",
         "breakdown",
     ]
-    for figure in found.values():
-        assert len(go.Figure(figure).data) == len(figure["data"])
     scatter = found["study-scatter"]["data"]
     assert scatter[1]["x"] == [197, 297.1, 400]
     assert scatter[1]["y"] == [summary["latency_ns"]["mean"] for summary in outcome.summaries[:3]]

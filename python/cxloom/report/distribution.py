@@ -15,10 +15,14 @@ from cxloom.results.kinds import by_kind
 from cxloom.results.result import Result
 
 _BINS = 60
+_LONG = 8.0
+"""Latencies that reach so many times as far as most are binned by factors: no outlier then squeezes the others."""
 _BULK = 60
 _TAIL = 60
 _KNOWN = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p999": 0.001}
 """Share of requests that are slower than these percentiles."""
+MARKED = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
+"""The percentiles that charts mark, and what they are called there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,11 @@ class Distribution:
     """Latencies in ns, and the share of requests (%) that took longer."""
     histogram: tuple[list[float], list[float]] | None
     """Middles of bins in ns, and the share of requests (%) in each; None of a run that recorded no requests."""
+    ends: tuple[float, float] | None
+    """Where the first bin begins and the last one ends, in ns."""
     count: int
+    percentiles: Mapping[str, float]
+    """Those of `MARKED`, in ns, by what they are called."""
 
 
 def distributions(result: Result) -> dict[str, Distribution]:
@@ -38,9 +46,22 @@ def distributions(result: Result) -> dict[str, Distribution]:
     if not latencies:
         return {kind: _known(part) for kind, part in by_kind(result.summary).items() if part["requests"]}
     everything = np.concatenate(list(latencies.values()))
-    low, high = float(everything.min()), float(np.quantile(everything, 0.9995))
-    edges = np.linspace(low, max(high, low + 1), _BINS + 1)
-    return {kind: _counted(values, edges) for kind, values in latencies.items()}
+    edges = edges_of(everything, _BINS)
+    parts = by_kind(result.summary)
+    return {kind: _counted(values, edges, parts[kind]["latency_ns"]) for kind, values in latencies.items()}
+
+
+def edges_of(values: np.ndarray, bins: int) -> np.ndarray:
+    """The edges of bins that hold all of the values: even ones, or, where a few are far off, with a constant factor."""
+    low, high = float(values.min()), float(values.max())
+    if is_long(values):
+        return np.geomspace(low, high, bins + 1)
+    return np.linspace(low, max(high, low + 1), bins + 1)
+
+
+def is_long(values: np.ndarray) -> bool:
+    """Whether the largest is so far from most that an even axis would squeeze these."""
+    return bool(values.min() > 0 and values.max() > _LONG * np.quantile(values, 0.9))
 
 
 def _latencies(result: Result) -> dict[str, np.ndarray]:
@@ -61,7 +82,7 @@ def _latencies(result: Result) -> dict[str, np.ndarray]:
     return {kind: np.sort(values) for kind, values in found.items() if len(values)}
 
 
-def _counted(values: np.ndarray, edges: np.ndarray) -> Distribution:
+def _counted(values: np.ndarray, edges: np.ndarray, latency: Mapping[str, Any]) -> Distribution:
     """The distribution of sorted latencies, at some places of the bulk and some of the tail."""
     count = len(values)
     ranks = count * np.concatenate([np.linspace(0, 0.9, _BULK), 1 - 0.1 * np.geomspace(1, 1 / count, _TAIL)])
@@ -69,15 +90,24 @@ def _counted(values: np.ndarray, edges: np.ndarray) -> Distribution:
     places = places[places + 1 < count]  # nobody took longer than the slowest
     shares = 100 * (1 - (places + 1) / count)
     counts, _ = np.histogram(values, edges)
-    middles = (edges[:-1] + edges[1:]) / 2
+    even = np.allclose(np.diff(edges), edges[1] - edges[0])
+    middles = (edges[:-1] + edges[1:]) / 2 if even else np.sqrt(edges[:-1] * edges[1:])
     return Distribution(
         (values[places].tolist(), shares.tolist()),
         (middles.tolist(), (100 * counts / count).tolist()),
+        (float(edges[0]), float(edges[-1])),
         count,
+        _marked(latency),
     )
 
 
 def _known(part: Mapping[str, Any]) -> Distribution:
     latency = part["latency_ns"]
     at = [latency[key] for key in _KNOWN]
-    return Distribution((at, [100 * share for share in _KNOWN.values()]), None, part["requests"])
+    return Distribution(
+        (at, [100 * share for share in _KNOWN.values()]), None, None, part["requests"], _marked(latency)
+    )
+
+
+def _marked(latency: Mapping[str, Any]) -> dict[str, float]:
+    return {name: latency[key] for key, name in MARKED.items() if latency[key] is not None}

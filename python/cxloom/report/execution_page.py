@@ -181,7 +181,7 @@ def _bandwidth(result: ExecutionResult) -> str:
         "Lines moved to and from memory",
         plots.titled(f"simulated time ({unit})"),
         plots.titled("GB/s", rangemode="tozero", showgrid=True),
-        hover="%{y:.4g} GB/s at %{x:.4g} " + unit,
+        tip="{y} GB/s at {x} " + unit,
     )
     sampled = any(each.sampled for each in result.executions)
     more = (
@@ -234,7 +234,7 @@ def _hot(result: ExecutionResult) -> str:
         "Accesses that go to the hottest memory",
         plots.titled("hottest memory (MiB)", rangemode="tozero"),
         plots.titled("of all accesses (%)", range=[0, 104], showgrid=True),
-        hover="%{y:.4g} % go to %{x:.4g} MiB",
+        tip="{y} % go to {x} MiB",
         showlegend=False,
     )
     half = next(number for number, y in enumerate(ys) if y >= 50)

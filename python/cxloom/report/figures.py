@@ -55,7 +55,7 @@ def sweep_figures(result: SweepResult) -> dict[str, Figure]:
     """The plots of the page of a sweep, by name."""
     found = {}
     for name, figure in figures_of(result).items():
-        x, y = (figure["layout"][axis]["title"]["text"] for axis in ("xaxis", "yaxis"))
+        x, y = (figure["layout"][axis]["title"] for axis in ("xaxis", "yaxis"))
         drawn = {trace["name"]: (trace["x"], trace["y"]) for trace in figure["data"]}
         found[name] = lines(drawn, x, y)
         for trace, line in zip(figure["data"], found[name].axes[0].get_lines(), strict=True):

@@ -28,7 +28,8 @@ def gantt(tasks: Mapping[str, Any]) -> Figure:
         if not rows:
             continue
         told = [
-            [duration(task["end_ns"] - task["start_ns"]), task["waited_for"] or "nothing"] for _, task in rows
+            f"{duration(task['end_ns'] - task['start_ns'])}, after {task['waited_for'] or 'nothing'}"
+            for _, task in rows
         ]
         data.append(
             {
@@ -39,10 +40,8 @@ def gantt(tasks: Mapping[str, Any]) -> Figure:
                 "base": [task["start_ns"] / divisor for _, task in rows],
                 "x": [(task["end_ns"] - task["start_ns"]) / divisor for _, task in rows],
                 "text": [name for name, _ in rows],
-                "textposition": "inside",
-                "insidetextanchor": "middle",
-                "customdata": told,
-                "hovertemplate": "%{text}: %{customdata[0]}, after %{customdata[1]}",
+                "custom": told,
+                "tip": "{text}: {custom}",
                 "marker": {
                     "color": colour,
                     "line": {
@@ -58,8 +57,8 @@ def gantt(tasks: Mapping[str, Any]) -> Figure:
         "layout": layout(
             "The course of the tasks",
             titled(f"time ({unit})", rangemode="tozero"),
-            {"categoryorder": "array", "categoryarray": lanes[::-1]},
-            height=140 + 34 * min(len(lanes), 40),
+            {"type": "category", "categories": lanes},
+            height=70 + 34 * min(len(lanes), 40),
             barmode="overlay",
         ),
     }

@@ -1,10 +1,9 @@
-// What a page of a report does once it is open: colours, plots, tables, tooltips, and the picture's zoom.
+// What a page of a report does once it is open: colours, tables, tooltips, charts, and the picture's zoom.
 "use strict";
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const paper = matchMedia("print");
-  const drawn = [];
 
   // --- light and dark ------------------------------------------------------------------------------------------------
   const remembered = () => { try { return localStorage.getItem("cxloom-theme"); } catch { return null; } };
@@ -15,7 +14,6 @@
       button.textContent = isDark() ? "Light" : "Dark";
       button.setAttribute("aria-label", isDark() ? "Light colours" : "Dark colours");
     }
-    for (const plot of drawn) Plotly.relayout(plot, colours());
   }
   const theme = remembered();
   if (theme === "dark" || theme === "light") root.dataset.theme = theme;
@@ -26,37 +24,6 @@
   });
   system.addEventListener("change", recolour);
   paper.addEventListener("change", recolour);
-
-  // --- plots ---------------------------------------------------------------------------------------------------------
-  function colours() {
-    const style = getComputedStyle(root);
-    const of = name => style.getPropertyValue(name).trim();
-    const found = {
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", "font.color": of("--ink"),
-      "hoverlabel.bgcolor": of("--ink"), "hoverlabel.font.color": of("--paper"), "hoverlabel.bordercolor": of("--ink"),
-      "modebar.color": of("--rule"), "modebar.activecolor": of("--ink"),
-    };
-    for (const axis of ["xaxis", "yaxis", "xaxis2", "yaxis2"]) {
-      found[axis + ".gridcolor"] = of("--rule");
-      found[axis + ".linecolor"] = of("--soft");
-      found[axis + ".zerolinecolor"] = of("--rule");
-    }
-    return found;
-  }
-  const config = {
-    responsive: true, displaylogo: false, displayModeBar: innerWidth < 600 ? false : "hover",
-    modeBarButtons: [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]],
-    toImageButtonOptions: { format: "svg" },
-  };
-  const plots = Array.from(document.querySelectorAll("script[type='application/json'][data-plot]"));
-  Promise.all(plots.map(async source => {
-    const place = document.getElementById(source.dataset.plot);
-    const figure = JSON.parse(source.textContent);
-    place.style.minHeight = `${figure.layout.height || 320}px`;
-    await Plotly.newPlot(place, figure.data, figure.layout, config);
-    await Plotly.relayout(place, colours());
-    drawn.push(place);
-  })).then(() => { root.dataset.ready = "yes"; });
 
   // --- tables --------------------------------------------------------------------------------------------------------
   for (const table of document.querySelectorAll("table.sortable")) {
@@ -80,8 +47,8 @@
   const tip = document.getElementById("tip");
   for (const title of document.querySelectorAll("[data-tip] > title")) title.remove();
   const hide = () => tip.classList.remove("shown");
-  function show(target, x, y) {
-    tip.textContent = target.dataset.tip;
+  function show(text, x, y) {
+    tip.textContent = text;
     tip.classList.add("shown");
     const box = tip.getBoundingClientRect();
     tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - box.width - 4))}px`;
@@ -89,15 +56,19 @@
   }
   document.addEventListener("pointermove", event => {
     const target = event.target.closest?.("[data-tip]");
-    if (target) show(target, event.clientX, event.clientY); else hide();
+    if (target) show(target.dataset.tip, event.clientX, event.clientY); else hide();
   });
   document.addEventListener("focusin", event => {
     const target = event.target.closest?.("[data-tip]");
     if (!target) return hide();
     const box = target.getBoundingClientRect();
-    show(target, box.right, box.top);
+    show(target.dataset.tip, box.right, box.top);
   });
   document.addEventListener("keydown", event => { if (event.key === "Escape") hide(); });
+
+  // --- charts --------------------------------------------------------------------------------------------------------
+  for (const source of document.querySelectorAll("script[type='application/json'][data-plot]"))
+    liveCharts.show(document.getElementById(source.dataset.plot), JSON.parse(source.textContent), { show, hide });
 
   // --- the picture's zoom --------------------------------------------------------------------------------------------
   for (const map of document.querySelectorAll(".map")) {
@@ -138,4 +109,5 @@
     });
   }
   recolour();
+  root.dataset.ready = "yes";
 })();

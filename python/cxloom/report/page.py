@@ -1,7 +1,7 @@
 """A page that holds all that it needs: nothing is fetched, so that it opens from a file, in a mail and in ten years.
 
-`page.css` is how it looks and `page.js` what it does. A page with plots carries all of Plotly's JavaScript, 4.8 MB: one
-file that can be sent is worth more to a reader than the megabytes, and all plots of a page share it.
+`page.css` is how it looks and `page.js` what it does. Its charts are drawn by `chart*.js`: a library for them has
+1 to 5 MB, which every page that is sent and kept would carry.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from cxloom.base.errors import InputError
 from cxloom.draw import svg
 from cxloom.draw.picture import Picture
 
+_CHARTS = ("chart_scales.js", "chart.js", "chart_live.js")
 _DARK = (
     "--paper:#14181d;--card:#1d2329;--ink:#e6e9ed;--soft:#a3adb8;--rule:#333b44;--accent:#6db7f2;--good:#5ac8a0;"
     "--bad:#ff8a80;--warn:#e0b050;color-scheme:dark;"
@@ -71,28 +72,19 @@ def document(title: str, lead: str, sections: Sequence[Section], foot: str = "")
         f'</main><footer>{foot}</footer><div id="tip" role="tooltip"></div>',
     ]
     if plots:
-        parts.append(f"<script>{_plotly()}</script>")
+        parts += [f"<script>{_read(name)}</script>" for name in _CHARTS]
     parts.append(f"<script>{_read('page.js')}</script></body></html>\n")
     return "\n".join(parts)
 
 
 def plot(key: str, figure: Mapping[str, Any], about: str) -> str:
-    """A plot of Plotly, `data` and `layout`, with what it shows for those who do not see it."""
-    source = json.dumps(_for_plotly(figure), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    title = figure["layout"]["meta"]["title"]
+    """A chart, `data` and `layout` of `report.plots`, with what it shows for those who do not see it."""
+    source = json.dumps(figure, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    title = figure["layout"]["title"]
     return (
-        f'<figure><h3>{escape(title)}</h3><div class="plot" id="{key}" role="img" aria-label="{escape(about)}"></div>'
+        f'<figure><h3>{escape(title)}</h3><div class="plot" id="{key}" role="group" aria-label="{escape(about)}"></div>'
         f'<script type="application/json" data-plot="{key}">{source}</script></figure>'
     )
-
-
-def _for_plotly(part: Any) -> Any:
-    """A figure, or a part of one, with its texts as Plotly takes them: it reads tags, and a new line is one of them."""
-    if isinstance(part, str):
-        return escape(part, quote=False).replace("\n", "<br>")
-    if isinstance(part, Mapping):
-        return {key: value if key == "hovertemplate" else _for_plotly(value) for key, value in part.items()}
-    return [_for_plotly(each) for each in part] if isinstance(part, (list, tuple)) else part
 
 
 def system_map(picture: Picture, about: str = "") -> str:
@@ -186,9 +178,3 @@ def _sheet() -> str:
 
 def _read(name: str) -> str:
     return resources.files("cxloom.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _plotly() -> str:
-    """Plotly's JavaScript; only the file is read, for the library itself takes half a second to load."""
-    script = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
-    return script.replace("</script", "<\\/script")

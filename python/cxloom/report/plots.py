@@ -1,8 +1,8 @@
-"""Plots as Plotly takes them, as plain data: the library itself is not loaded, its JavaScript reads the same.
+"""Charts of pages as plain data, which `chart.js` draws: curves and bars, `data`, and axes and marks, `layout`.
 
-Colours of text, axes and grids are set by the page, which knows whether it is light or dark. Texts are plain, as
-Matplotlib takes them: `page.plot` escapes them for Plotly, which reads tags in them. Only a `hovertemplate` is
-Plotly's own, so no name is written into one.
+A trace of `data` is a "bar" or a "scatter" (lines, markers or texts) with its values as `x` and `y`. Colours of text,
+axes and grids are the page's, which is light or dark. Texts are plain: no tag in them is one of the page. `tip` is what
+stands beside the pointer, with `{name}`, `{x}`, `{y}`, `{text}` and `{custom}` filled in.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cxloom.display import palette
+from cxloom.display.numbers import percent, significant
 
 Figure = dict[str, Any]
 Curve = tuple[Sequence[float], Sequence[float]]
 """The x and the y of the points of a line."""
 
 _GREY = "#80868d"
+_LEAST_SEEN = 0.002
+"""Smaller parts of a bar are not seen, and have no key."""
 _HATCHES = {"": "", "//": "/", "xx": "x"}
 _DASHES = ("solid", "dash", "dashdot", "dot", "longdash", "longdashdot")
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star")
-_FONT = {"family": "system-ui, 'DejaVu Sans', sans-serif", "size": 13}
 
 
 def layout(
@@ -28,35 +30,31 @@ def layout(
     x: Mapping[str, Any],
     y: Mapping[str, Any],
     *,
-    height: int = 380,
+    height: int = 320,
     **more: Any,
 ) -> dict[str, Any]:
-    """The layout that all plots have in common: axes, a legend below, and a title for the page to write above it."""
-    axis: Figure = {"automargin": True, "ticks": "outside", "showline": True, "zeroline": False}
-    return {
-        "meta": {"title": title},
-        "height": height,
-        "font": _FONT,
-        "margin": {"l": 10, "r": 12, "t": 26, "b": 10},
-        "legend": {
-            "orientation": "h",
-            "yref": "container",
-            "y": 0,
-            "yanchor": "bottom",
-            "x": 0,
-            "traceorder": "normal",
-        },
-        "modebar": {"bgcolor": "rgba(0,0,0,0)"},
-        "xaxis": axis | dict(x),
-        "yaxis": axis | dict(y),
-        "hovermode": "closest",
-        **more,
-    }
+    """The layout that all charts have in common: a title, which the page writes above it, axes and a height.
+
+    Args:
+        title: what is seen.
+        x: the axis below.
+        y: the axis on the left; names on it go from the top down.
+        height: of the chart without its legend, in pixels.
+        more: `barmode` ("stack", or bars lie over each other), `showlegend` and `legend` (a title of it), `marks`
+            (upright lines at `x` with a `name`, `of` a trace), `bands` (`from` and `to` along x), `yaxis2` (right).
+    """
+    return {"title": title, "height": height, "xaxis": dict(x), "yaxis": dict(y), **more}
 
 
 def titled(text: str, **more: Any) -> dict[str, Any]:
-    """An axis with a title."""
-    return {"title": {"text": text}, **more}
+    """An axis with a title, which says if it is logarithmic.
+
+    Args:
+        text: what is measured, with its unit.
+        more: `type` ("log", "category"), `range`, `rangemode` ("tozero"), `showgrid`, `tickvals` and `ticktext`,
+            `showticklabels`, `categories` (names in their order).
+    """
+    return {"title": f"{text}, logarithmic" if more.get("type") == "log" else text, **more}
 
 
 def breakdown(
@@ -81,16 +79,13 @@ def breakdown(
                 "name": segment.replace("_", " "),
                 "y": names,
                 "x": values,
-                "customdata": [
-                    100 * value / total if total else 0 for value, total in zip(values, totals, strict=True)
+                "custom": [
+                    percent(value / total) if total else ""
+                    for value, total in zip(values, totals, strict=True)
                 ],
-                "hovertemplate": "%{y}<br>%{fullData.name}: %{x:.4g} "
-                f"{unit} (%{{customdata:.1f}} %)<extra></extra>",
-                "marker": {
-                    "color": _visible(colour),
-                    "pattern": {"shape": _HATCHES[hatch], "solidity": 0.35},
-                    "line": {"width": 0.5, "color": "rgba(255,255,255,0.7)"},
-                },
+                "tip": f"{{y}}\n{{name}}: {{x}} {unit} ({{custom}})",
+                "marker": {"color": _visible(colour), "pattern": {"shape": _HATCHES[hatch]}},
+                "showlegend": any(v > _LEAST_SEEN * total for v, total in zip(values, totals, strict=True)),
             }
         )
     data.append(
@@ -99,10 +94,7 @@ def breakdown(
             "mode": "text",
             "y": names,
             "x": totals,
-            "text": [f" {total:.4g} {unit}" for total in totals],
-            "textposition": "middle right",
-            "cliponaxis": False,
-            "hoverinfo": "skip",
+            "text": [f"{significant(total, 4)} {unit}" for total in totals],
             "showlegend": False,
         }
     )
@@ -112,11 +104,9 @@ def breakdown(
         "layout": layout(
             title,
             titled(f"{x}; hatched: waiting", range=[0, 1.01 * most], showgrid=True),
-            {"autorange": "reversed", "showgrid": False, "type": "category"},
-            height=190 + 34 * len(names) + 22 * ((len(segments) + 3) // 4),
+            {"type": "category"},
+            height=60 + 34 * len(names),
             barmode="stack",
-            bargap=0.3,
-            margin={"l": 10, "r": 68, "t": 26, "b": 10},
         ),
     }
 
@@ -129,11 +119,14 @@ def lines(
     *,
     colours: Mapping[str, str] | None = None,
     markers: bool = False,
-    hover: str = "%{x:.4g}, %{y:.4g}",
-    height: int = 380,
+    tip: str = "{x}, {y}",
+    height: int = 320,
     **more: Any,
 ) -> Figure:
-    """Lines of different colours and dashes, and of different markers if these are wanted."""
+    """Lines of different colours and dashes, and of different markers if these are wanted.
+
+    A line without a name has no key in the legend.
+    """
     data = []
     for index, (name, (xs, ys)) in enumerate(curves.items()):
         trace: Figure = {
@@ -147,7 +140,7 @@ def lines(
                 "dash": _DASHES[index % len(_DASHES)],
                 "width": 2,
             },
-            "hovertemplate": f"%{{fullData.name}}<br>{hover}<extra></extra>",
+            "tip": f"{{name}}\n{tip}" if name else tip,
         }
         if markers:
             trace["marker"] = {"symbol": _MARKERS[index % len(_MARKERS)], "size": 8}
@@ -164,7 +157,7 @@ def marks(index: int, name: str, xs: Sequence[float], ys: Sequence[float], texts
         "x": list(xs),
         "y": list(ys),
         "text": list(texts),
-        "hovertemplate": "%{text}<extra></extra>",
+        "tip": "{text}",
         "marker": {
             "symbol": _MARKERS[index % len(_MARKERS)],
             "color": _visible(palette.line(index)),
@@ -195,14 +188,12 @@ def deviations(
             trace["marker"] |= {"color": palette.BLUE if passed else palette.VERMILION}
             trace["marker"] |= {"symbol": "circle" if passed else "x"}
             data.append(trace)
-    band = {"type": "rect", "x0": -1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
-    shapes = [band | {"fillcolor": "rgba(0,158,115,0.14)", "line": {"width": 0}}]
     made = layout(
         title,
-        titled("deviation / allowed", range=[-2.2, 2.2], showgrid=True, zeroline=True),
-        {"showticklabels": False, "ticks": "", "autorange": "reversed", "showgrid": False},
-        height=420,
-        shapes=shapes,
+        titled("deviation / allowed", range=[-2.2, 2.2], showgrid=True),
+        {"showticklabels": False, "ticks": "", "autorange": "reversed"},
+        height=360,
+        bands=[{"from": -1, "to": 1, "color": "rgba(0,158,115,0.14)"}],
     )
     return {"data": data, "layout": made}
 
@@ -227,18 +218,15 @@ def stacks(
                 "name": part,
                 "x": list(xs),
                 "y": list(values),
-                "marker": {
-                    "color": _visible(palette.part(index)),
-                    "line": {"width": 0.5, "color": "#ffffff"},
-                },
-                "hovertemplate": "%{x}<br>%{fullData.name}: %{y:.4g}<extra></extra>",
+                "marker": {"color": _visible(palette.part(index))},
+                "tip": "{x}\n{name}: {y}",
             }
             for index, (part, values) in enumerate(parts.items())
         ]
         made = layout(
             f"{title}: {name}" if name else title,
             titled(x, type="category"),
-            {"range": [0, 1.05 * most]},
+            {"range": [0, 1.05 * most], "showgrid": True},
             barmode="stack",
         )
         figures.append({"data": data, "layout": made})

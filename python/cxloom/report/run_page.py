@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted, plural
-from cxloom.display import palette
 from cxloom.display.numbers import duration, percent, significant, size
 from cxloom.draw.graph import MOST, graph_of
 from cxloom.draw.picture import Picture, picture
 from cxloom.report import plots
 from cxloom.report.answer import answer
-from cxloom.report.distribution import Distribution, distributions
+from cxloom.report.latency_section import latency_section
 from cxloom.report.page import (
     Cell,
     Section,
@@ -150,7 +149,7 @@ def _sections(result: Result, directory: Path) -> Iterator[Section]:
             "system", "The system", f'<p class="soft">Too large to be drawn: over {MOST:,} nodes.</p>'
         )
     if summary["requests"]:
-        yield Section("latency", "How latencies are distributed", _distribution(result))
+        yield Section("latency", "How latencies are distributed", latency_section(result))
         if slow := tail_section(result):
             yield Section("tail", "What makes the slowest requests slow", slow)
     series = series_of(result)
@@ -191,46 +190,6 @@ def _breakdown(summary: Summary) -> str:
     return f'<p class="soft">{text}</p>{plot("breakdown", figure, "Mean latency by segment")}{rest}'
 
 
-def _distribution(result: Result) -> str:
-    found = distributions(result)
-    colours = {name: palette.KINDS[kind] for kind, name in _legend(found).items()}
-    names = _legend(found)
-    x = plots.titled("latency (ns)")
-    slower = plots.lines(
-        {names[kind]: part.slower for kind, part in found.items()},
-        "Share of requests that take longer",
-        x,
-        plots.titled(
-            "slower (%)", type="log", showgrid=True, dtick=1, tickformat="~g", exponentformat="none"
-        ),
-        colours=colours,
-        markers=not any(part.histogram for part in found.values()),
-        hover="%{y:.3g} % take longer than %{x:.4g} ns",
-    )
-    parts = [
-        plot("slower", slower, "Share of requests that take longer than a latency, on a logarithmic axis")
-    ]
-    if all(part.histogram for part in found.values()):
-        histogram = plots.lines(
-            {names[kind]: part.histogram for kind, part in found.items() if part.histogram},
-            "Histogram",
-            x,
-            plots.titled("requests (%)", rangemode="tozero", showgrid=True),
-            colours=colours,
-            hover="%{y:.3g} % at %{x:.4g} ns",
-        )
-        for trace in histogram["data"]:
-            trace["line"]["shape"] = "hvh"
-            trace["fill"] = "tozeroy"
-        return f'<div class="pair">{plot("histogram", histogram, "Histogram of latencies")}{parts[0]}</div>'
-    text = "The run recorded no requests (<code>outputs: {requests: true}</code>), so that only percentiles are known."
-    return f'<p class="soft">{text}</p>{parts[0]}'
-
-
-def _legend(found: Mapping[str, Distribution]) -> dict[str, str]:
-    return {kind: f"{kind}s ({part.count:,})" for kind, part in found.items()}
-
-
 def _series(series: Sequence[Series]) -> str:
     figures = []
     for each in series:
@@ -242,7 +201,7 @@ def _series(series: Sequence[Series]) -> str:
             each.title,
             plots.titled(f"simulated time ({each.time_unit})", rangemode="tozero"),
             y,
-            hover="%{y:.3g} at %{x:.4g}",
+            tip="{y} at {x}",
         )
         figures.append(plot(each.key, figure, each.title))
     return f'<div class="pair">{"".join(figures)}</div>'

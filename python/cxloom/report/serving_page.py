@@ -77,9 +77,8 @@ def _course(found: Mapping[str, Any]) -> str:
                 "stackgroup": "found",
                 "x": times,
                 "y": [_times(100, row["hit_shares"][name]) for row in series],
-                "stackgaps": "interpolate",
                 "line": {"width": 1, "color": palette.part(index)},
-                "hovertemplate": "%{fullData.name} has %{y:.3g} % up to %{x:.4g} s<extra></extra>",
+                "tip": "{name} has {y} % up to {x} s",
             }
         )
     data.append(
@@ -92,19 +91,17 @@ def _course(found: Mapping[str, Any]) -> str:
             "y": [_times(1000, row["ttft_s"]) for row in series],
             "line": {"width": 2, "color": palette.VERMILION},
             "marker": {"size": 5},
-            "hovertemplate": "first token after %{y:.4g} ms up to %{x:.4g} s<extra></extra>",
+            "tip": "first token after {y} ms up to {x} s",
         }
     )
-    second = plots.titled(
-        "first token (ms)", overlaying="y", side="right", rangemode="tozero", showgrid=False
-    )
+    second = plots.titled("first token (ms)", rangemode="tozero")
     figure = {
         "data": data,
         "layout": plots.layout(
             "Found of the prompts, by tier, and the mean time to the first token",
             plots.titled("simulated time (s)"),
             plots.titled("of the prompts' tokens (%)", range=[0, 104], showgrid=True),
-            yaxis2={"automargin": True, "ticks": "outside", **second},
+            yaxis2=second,
         ),
     }
     text = "Each point is of the time since the one before. What no tier has the servers compute."
@@ -113,7 +110,7 @@ def _course(found: Mapping[str, Any]) -> str:
         "Loaded from each tier",
         plots.titled("simulated time (s)"),
         plots.titled("GB/s", rangemode="tozero", showgrid=True),
-        hover="%{y:.4g} GB/s at %{x:.4g} s",
+        tip="{y} GB/s at {x} s",
     )
     return (
         f'<p class="soft">{text}</p>{plot("found", figure, "Shares found by tier, and the first token, over time")}'
@@ -187,25 +184,25 @@ def _tiers(found: Mapping[str, Any]) -> str:
 def _waits(found: Mapping[str, Any]) -> str:
     limit = found["limit"]
     busy = sorted(((share, name) for name, share in limit["busy"].items() if share), reverse=True)[:12]
-    names = [name for _, name in reversed(busy)]
+    names = [name for _, name in busy]
     figure = {
         "data": [
             {
                 "type": "bar",
                 "orientation": "h",
                 "y": names,
-                "x": [100 * share for share, _ in reversed(busy)],
+                "x": [100 * share for share, _ in busy],
                 "marker": {
                     "color": [palette.VERMILION if n == limit["resource"] else palette.BLUE for n in names]
                 },
-                "hovertemplate": "%{y}: %{x:.3g} % of the time<extra></extra>",
+                "tip": "{y}: {x} % of the time",
             }
         ],
         "layout": plots.layout(
             "How busy each resource is, and how long servers wait",
             plots.titled("of the time (%)", range=[0, 104], showgrid=True),
             {},
-            height=120 + 26 * max(len(names), 2),
+            height=60 + 26 * max(len(names), 2),
             showlegend=False,
         ),
     }
@@ -259,12 +256,12 @@ def _bars(
             "name": name,
             "y": list(values),
             "x": list(values.values()),
-            "marker": {"color": colour or "#8a939c", "line": {"width": 0.5, "color": "#ffffff"}},
-            "hovertemplate": f"%{{fullData.name}}: %{{x:.4g}} {unit}<extra></extra>",
+            "marker": {"color": colour or "#8a939c"},
+            "tip": f"{{name}}: {{x}} {unit}",
         }
         for name, (values, colour) in parts.items()
     ]
-    made = plots.layout(title, plots.titled(axis, showgrid=True), {}, height=190, barmode="stack")
+    made = plots.layout(title, plots.titled(axis, showgrid=True), {}, height=110, barmode="stack")
     return {"data": data, "layout": made}
 
 

@@ -168,16 +168,15 @@ def scatter(comparisons: Sequence[Values], prefix: str = "study") -> Iterator[st
     every = [value for each in valued for value in (each["expected"], each["simulated"])]
     scale = "log" if min(every) > 0 and max(every) > 20 * min(every) else "linear"
     ends = [min(every), max(every)] if scale == "log" else [min(0, *every), max(every)]
-    decades = {"dtick": 1} if scale == "log" and max(every) > 100 * min(every) else {}
     figure = plots.lines(
         {"equal": (ends, ends)},
         "Simulated over expected",
-        plots.titled("expected", type=scale, showgrid=True, exponentformat="none", **decades),
-        plots.titled("simulated", type=scale, showgrid=True, exponentformat="none", **decades),
+        plots.titled("expected", type=scale, showgrid=True),
+        plots.titled("simulated", type=scale, showgrid=True),
         colours={"equal": "#80868d"},
-        height=420,
+        height=360,
     )
-    figure["data"][0] |= {"hoverinfo": "skip", "hovertemplate": None}
+    del figure["data"][0]["tip"]
     groups: dict[str, list[Values]] = {}
     for each in valued:
         groups.setdefault(str(each["measure"]), []).append(each)
@@ -245,9 +244,9 @@ def _lines(rows: Sequence[Values], chosen: Plot, title: str) -> plots.Figure:
         plots.titled(label(column) + " (%)" * shares[column], rangemode="tozero", showgrid=True)
         for column in (chosen.x, chosen.y)
     ]
-    figure = plots.lines(curves, title, *axes, markers=True, height=440)
+    figure = plots.lines(curves, title, *axes, markers=True, height=360)
     if chosen.lines is not None:
-        figure["layout"]["legend"]["title"] = {"text": f"{label(chosen.lines)}: "}
+        figure["layout"]["legend"] = f"{label(chosen.lines)}: "
     else:
         figure["layout"]["showlegend"] = False
     return figure

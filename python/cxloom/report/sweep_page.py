@@ -58,9 +58,7 @@ def _lead(result: SweepResult) -> str:
 
 
 def _sections(result: SweepResult, directory: Path, version: str) -> Iterator[Section]:
-    figures = [
-        plot(key, figure, figure["layout"]["meta"]["title"]) for key, figure in figures_of(result).items()
-    ]
+    figures = [plot(key, figure, figure["layout"]["title"]) for key, figure in figures_of(result).items()]
     if figures:
         yield Section("plots", "Along the axes", f'<div class="pair">{"".join(figures)}</div>')
     yield Section("points", "Every point", _points(result.columns))
@@ -115,7 +113,7 @@ def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
         for figure in figures.values():
             [trace] = figure["data"]
             trace |= {"mode": "markers", "text": texts}
-            trace["hovertemplate"] = "%{x:.4g}, %{y:.4g}<br>%{text}<extra></extra>"
+            trace["tip"] = "{x}, {y}\n{text}"
     return figures
 
 

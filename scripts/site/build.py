@@ -46,7 +46,7 @@ def navigation(pages: Path, references: list[str]) -> list[dict[str, Any]]:
     contributors = ["integrations/README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"]
     return [
         {"Start": "index.md"},
-        {"Tutorials": within("docs/tutorials")},
+        {"Tutorials": [*within("docs/tutorials"), *within("docs/notebooks")]},
         {"How to": [*there((*HOW_TO, *others)), *within("examples"), *contributors]},
         {"Reference": [*there(LOOK_UP), *(f"reference/{name}" for name in references)]},
         {"Explanation": [*there(UNDERSTAND), {"Models": within("docs/model")}]},

@@ -1,11 +1,13 @@
 """The pages of the repository as pages of the site.
 
 Files keep their places, so that their links among each other go on leading where they lead in the repository. A link
-to a file that is no page takes the file along; one to a folder leads to its README, or becomes its text.
+to a file that is no page takes the file along; one to a folder leads to its README, or becomes its text. A notebook is
+a page with its text and its code.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path, PurePosixPath
@@ -27,11 +29,18 @@ def page_files(root: Path) -> list[Path]:
 
 def copy_pages(root: Path, target: Path) -> None:
     """Copies the pages of the repository at `root` into the folder `target`, with the files that they show or name."""
-    pages = page_files(root)
+    notebooks = {
+        file.relative_to(root).with_suffix(".md"): file for file in sorted((root / "docs").rglob("*.ipynb"))
+    }
+    pages = {*page_files(root), *notebooks}
     for page in pages:
-        text = (root / page).read_text(encoding="utf-8")
+        notebook = notebooks.get(page)
+        text = (root / page if notebook is None else notebook).read_text(encoding="utf-8")
         taken: set[Path] = set()
-        text = relinked(text, page, root, set(pages), taken)
+        text = relinked(text if notebook is None else text_of_notebook(text), page, root, pages, taken)
+        if notebook is not None:
+            taken.add(notebook.relative_to(root))
+            text += f"\n[The notebook]({notebook.name}), to run it yourself.\n"
         # The first page of the site; its links lead from the same folder.
         place = target / ("index.md" if page == Path("README.md") else page)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -39,6 +48,13 @@ def copy_pages(root: Path, target: Path) -> None:
         for file in taken:
             (target / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(root / file, target / file)
+
+
+def text_of_notebook(text: str) -> str:
+    """The cells of a notebook's JSON as a page, code in blocks."""
+    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"]]
+    parts = [source if kind == "markdown" else f"```python\n{source}\n```" for kind, source in cells]
+    return "\n\n".join(parts) + "\n"
 
 
 def relinked(text: str, page: Path, root: Path, pages: set[Path], taken: set[Path]) -> str:
@@ -63,6 +79,8 @@ def relinked(text: str, page: Path, root: Path, pages: set[Path], taken: set[Pat
             place, hash_, anchor = place / "README.md", "", ""
         if place == Path("README.md"):
             return f"[{words}]({_relative(Path('index.md'), page)}{hash_}{anchor})"
+        if place.suffix == ".ipynb":
+            place = place.with_suffix(".md")
         if place in pages:
             return f"[{words}]({_relative(place, page)}{hash_}{anchor})"
         file = root / place

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,8 +40,16 @@ def repository(tmp_path: Path) -> Path:
         "CONTRIBUTING.md": "[home](README.md)\n",
         "docs/spec.md": "# Spec\n\n```\n[a](b.md)\n```\n[dram](model/dram.md) [out](../../x.md)\n",
         "docs/model/dram.md": "[home](../../README.md) [h](../../include/c.h) [none](nosuch.md) [web](https://x.y)\n",
-        "docs/model/README.md": "models\n",
+        "docs/model/README.md": "[first](../notebooks/first.ipynb)\n",
         "docs/p.png": "picture",
+        "docs/notebooks/first.ipynb": json.dumps(
+            {
+                "cells": [
+                    {"cell_type": "markdown", "source": ["# First\n", "[spec](../spec.md)"]},
+                    {"cell_type": "code", "source": ["x[0](1)"]},
+                ]
+            }
+        ),
         "include/c.h": "int x;\n",
         "core/a.cpp": "",
     }
@@ -62,6 +71,16 @@ def test_links_lead_to_pages_and_files_or_are_text(repository: Path, tmp_path: P
     assert (out / "include/c.h").read_text() == "int x;\n"
     assert (out / "docs/p.png").exists()
     assert not (out / "core").exists()
+
+
+def test_a_notebook_is_a_page_and_a_file(repository: Path, tmp_path: Path) -> None:
+    out = tmp_path / "pages"
+    tree.copy_pages(repository, out)
+    assert (out / "docs/model/README.md").read_text() == "[first](../notebooks/first.md)\n"
+    page = (out / "docs/notebooks/first.md").read_text()
+    assert page.startswith("# First\n[spec](../spec.md)\n\n```python\nx[0](1)\n```\n")
+    assert "[The notebook](first.ipynb)" in page
+    assert (out / "docs/notebooks/first.ipynb").exists()
 
 
 def test_every_page_of_the_docs_is_on_the_site() -> None:

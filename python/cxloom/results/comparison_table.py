@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _LETTERS = string.ascii_uppercase
 """The names of systems in the tables on a terminal."""
-_DOUBTFUL = "?: as far as the runs tell, no change"
 
 
 def show_comparison(comparison: Comparison) -> None:
@@ -36,14 +35,15 @@ def show_comparison(comparison: Comparison) -> None:
         out.print()
         print_whole(table)
     if _has_doubtful(comparison):
-        out.print(Text(f"\n{_DOUBTFUL}", style="dim"))
+        out.print(Text("\n?: as far as the runs tell, no change", style="dim"))
     for note in comparison.notes:
         out.print(Text(f"\nnote: {note}", style="dim"))
 
 
 def shown(comparison: Comparison) -> Shown:
     """The same, in which tables name the systems."""
-    notes = [*([_DOUBTFUL] if _has_doubtful(comparison) else []), *comparison.notes]
+    marked = ["? marks what is no change, as far as the runs tell"] if _has_doubtful(comparison) else []
+    notes = [*marked, *comparison.notes]
     return Shown(comparison.sentences, tables(comparison, comparison.names), notes)
 
 

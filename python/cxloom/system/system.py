@@ -19,7 +19,7 @@ from cxloom.spec.node import Node, Origin, described, from_plain
 from cxloom.spec.reader import read_file, read_text
 from cxloom.spec.resolve import Override, Resolved, Template, resolve
 from cxloom.spec.writer import to_yaml
-from cxloom.system.simulation import describe, work_note
+from cxloom.system.simulation import build, describe, work_note
 
 _PACKAGE = str(Path(__file__).parents[1])
 
@@ -291,6 +291,19 @@ class System:
         devices = counted(counts["devices"], "device entry")
         links = counted(len(self._items("links")), "link entry")
         return f"<System: {devices}, {links}>"
+
+    def _repr_svg_(self) -> str | None:
+        """The picture of ``cxloom draw`` for a notebook; none as long as the system cannot be built."""
+        try:
+            resolved = self.resolve()
+            build(resolved)
+        except InputError:
+            return None
+        from cxloom.draw.graph import graph_of  # with NumPy
+        from cxloom.draw.picture import picture
+        from cxloom.draw.svg import to_svg
+
+        return to_svg(picture(graph_of(resolved)))
 
     # --- parts ---------------------------------------------------------------------------------------------------
 

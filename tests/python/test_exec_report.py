@@ -17,7 +17,7 @@ import cxloom as cx
 from cxloom import _core
 from cxloom.execution import replay
 from cxloom.execution.result import REGION, ExecutionResult
-from cxloom.report.execution_page import execution_page, groups, groups_of
+from cxloom.report.execution_page import _curve, execution_page, groups, groups_of
 from cxloom.report.execution_table import sentence
 from cxloom.trace import write_trace
 
@@ -57,6 +57,16 @@ def test_regions_and_progress(result: ExecutionResult) -> None:
         if execution.sampled is None:
             assert answered[-1] == result.accesses
             assert times[-1] == pytest.approx(execution.time_ns, rel=0.01)
+
+
+def test_a_short_program_has_its_course(tmp_path: Path) -> None:
+    write_trace(tmp_path / "trace.parquet", [records(2_000)])
+    short = replay(tmp_path / "trace.parquet", [cx.load(str(spec(tmp_path)))])
+    times, rates = _curve(short.executions[0], 1.0)
+    assert len(times) >= 8
+    width = times[1] - times[0]
+    assert times[0] == pytest.approx(width / 2)
+    assert sum(rates) * width == pytest.approx(64 * short.executions[0].progress[-1][1])
 
 
 def test_the_page_says_it_all(result: ExecutionResult) -> None:

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 Part: TypeAlias = "_core.Accesses | dict[str, NDArray[Any]]"
 """Some accesses, as the core or NumPy has them."""
-_EVENTS = 50_000  # of a turn of a simulation
+_EVENTS = 50_000
+"""The most events of a turn of a simulation."""
+_FIRST_EVENTS, _TURNS = 500, 100
+"""Turns have so many events at first, then a share of what was played: a short program has its course, too."""
 
 
 def batch_of(part: Part) -> TraceBatch:
@@ -144,10 +147,13 @@ def play(
                 past(whole - left, whole)
     running = set(range(len(simulations)))
     reached: list[list[tuple[float, int]]] = [[] for _ in simulations]
+    played = [0] * len(simulations)
     while running:
         number = min(running, key=lambda each: (shared.taken[each], each))
+        turn = min(_EVENTS, max(_FIRST_EVENTS, played[number] // _TURNS))
+        played[number] += turn
         with _errors_placed(placed[number], feeds[number]):
-            if simulations[number].advance(_EVENTS):
+            if simulations[number].advance(turn):
                 running.remove(number)
         made = simulations[number].progress()
         reached[number].append((made["time_ns"], made["completed"]))

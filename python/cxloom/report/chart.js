@@ -71,7 +71,7 @@ const charts = (() => {
   }
 
   function bottomTicks(scale, axis, width) {
-    for (let most = Math.max(2, Math.floor(width / 50)); ; most -= 1) {
+    for (let most = Math.min(12, Math.max(2, Math.floor(width / 50))); ; most -= 1) {
       const ticks = ticksOf(scale, axis, most);
       const last = [-Infinity];
       const isFree = ticks.every(tick => {
@@ -112,7 +112,7 @@ const charts = (() => {
     const right = second.length ? sideAxis(layout.yaxis2, second, layout.height) : undefined;
     const most = 0.36 * width;
     const ends = traces.filter(trace => has(trace, "text")).flatMap(trace => trace.text);
-    const x0 = Math.ceil(Math.min(most, widest(left.ticks.map(tick => tick.label))) + TICK + GAP / 2) + 1;
+    const x0 = Math.ceil(Math.min(most, widest(left.ticks.flatMap(tick => lines(tick.label, most)))) + TICK + GAP / 2) + 1;
     let x1 = Math.floor(width - (right ? widest(right.ticks.map(tick => tick.label)) + TICK + GAP / 2 : 12) - widest(ends));
     const scale = scaleOf(layout.xaxis, valuesOf(traces, "x"), traces.some(trace => has(trace, "markers")) ? 0.03 : 0);
     if (chart.zoom && scale.kind !== "category") scale.domain = chart.zoom;
@@ -181,9 +181,13 @@ const charts = (() => {
       if (axis.showgrid) el("path", { d: `M${x0} ${at}H${x1}`, class: "grid" }, frame);
       if (axis.ticks !== "") el("path", { d: `M${edge} ${at}h${out}`, class: "edge" }, frame);
       if (i % every) return;
-      const text = cut(tick.label, most);
-      const label = el("text", { x: edge + 1.6 * out, y: at + 4, class: isRight ? "first" : "last" }, frame, text);
-      if (text !== tick.label) label.dataset.tip = tick.label;
+      const rows = y.kind === "category" ? lines(tick.label, most).slice(0, Math.max(1, Math.floor(y.band / ROW))) : [tick.label];
+      const texts = rows.map(row => cut(row, most));
+      texts.forEach((text, row) => {
+        const place = { x: edge + 1.6 * out, y: at + 4 + ROW * (row - (rows.length - 1) / 2), class: isRight ? "first" : "last" };
+        const label = el("text", place, frame, text);
+        if (texts.join(" ") !== tick.label) label.dataset.tip = tick.label;
+      });
     });
   }
 

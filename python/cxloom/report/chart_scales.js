@@ -74,8 +74,9 @@ const scales = (() => {
       const factor = high > low ? (high / low) ** room : 2;
       return [low / factor, high * factor];
     }
-    const free = high > low ? room * (high - low) : Math.abs(high) / 2 || 1;
     const isToZero = axis.rangemode === "tozero";
+    const ends = isToZero ? [Math.min(0, low), Math.max(0, high)] : [low, high];
+    const free = ends[1] > ends[0] ? room * (ends[1] - ends[0]) : Math.abs(high) / 2 || 1;
     low = isToZero && low >= 0 ? 0 : low - free;
     return [low, isToZero && high <= 0 ? 0 : high + free];
   }

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from html import escape
-from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from cxloom import _core
 from cxloom.base.words import counted
@@ -29,7 +30,7 @@ _PLACES = {
 }
 """What people call the places of segments, but for the requester: its waiting and its work are two."""
 _LINE = 64
-_POINTS = 300  # of a curve
+_POINTS = 300  # of a curve, at most
 _MOST_THREADS = 200  # in a table
 _SCALES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
@@ -179,10 +180,13 @@ def _bandwidth(result: ExecutionResult) -> str:
     figure = plots.lines(
         curves,
         "Lines moved to and from memory",
-        plots.titled(f"simulated time ({unit})"),
+        plots.titled(f"simulated time ({unit})", range=[0, longest / _SCALES[unit]]),
         plots.titled("GB/s", rangemode="tozero", showgrid=True),
         tip="{y} GB/s at {x} " + unit,
+        showlegend=len(curves) > 1,
     )
+    for trace in figure["data"]:
+        trace["line"]["shape"] = "hvh"
     sampled = any(each.sampled for each in result.executions)
     more = (
         " Of a sample: the time of the windows that were simulated, one behind the other." if sampled else ""
@@ -192,12 +196,13 @@ def _bandwidth(result: ExecutionResult) -> str:
 
 
 def _curve(execution: Execution, scale: float) -> tuple[list[float], list[float]]:
-    """Means over parts of the time, at their ends."""
-    points = [(0.0, 0), *execution.progress]
-    step = max(1, len(points) // _POINTS)
-    chosen = [*points[::step], points[-1]]
-    spans = [(a, b) for a, b in pairwise(chosen) if b[0] > a[0]]
-    return [b[0] / scale for _, b in spans], [_LINE * (b[1] - a[1]) / (b[0] - a[0]) for a, b in spans]
+    """Means over equal parts of the time, at their middles; as many as there are turns of the simulation."""
+    times, answered = np.array([(0.0, 0), *execution.progress]).T
+    if not times[-1]:
+        return [], []
+    edges = np.linspace(0.0, times[-1], min(_POINTS, len(times) - 1) + 1)
+    moved = _LINE * np.diff(np.interp(edges, times, answered))
+    return ((edges[:-1] + edges[1:]) / 2 / scale).tolist(), (moved / np.diff(edges)).tolist()
 
 
 def _objects(result: ExecutionResult) -> str:

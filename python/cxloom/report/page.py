@@ -130,10 +130,10 @@ def table(
         for name, look in zip(head, looks, strict=True)
     )
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    label = f"<caption>{escape(caption)}</caption>" if caption else ""
+    label = f'<p class="caption">{escape(caption)}</p>' if caption else ""
     look = ' class="sortable"' if sortable else ""
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption or head[0])}"><table{look}>{label}'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption or head[0])}">{label}<table{look}>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

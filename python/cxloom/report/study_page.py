@@ -32,9 +32,11 @@ from cxloom.results.caveats import errors_of_points
 from cxloom.spec.node import Origin, from_plain
 from cxloom.spec.resolve import Resolved
 from cxloom.spec.writer import to_yaml
+from cxloom.study.file import DEFAULT_COLUMNS
 from cxloom.study.plots import Plot, Stack
 from cxloom.study.points import described_point
 from cxloom.study.state import State, tally
+from cxloom.sweeping.labels import headings
 
 Values = Mapping[str, Any]
 
@@ -89,8 +91,8 @@ def _sections(outcome: Values) -> Iterator[Section]:
     figures = list(drawn(outcome))
     if figures:
         yield Section("plots", "Plots", f'<div class="pair">{"".join(figures)}</div>')
-    if outcome["table"]:
-        yield Section("table", "Table", _table(outcome["table"]))
+    if outcome["table"] and [*outcome["table"][0]][len(outcome["axes"]) :] != [*DEFAULT_COLUMNS]:
+        yield Section("table", "Table", _table(outcome["table"]))  # else that of the points says it all
     yield Section("points", "Every point", _points(outcome))
     systems = list(_systems(outcome["systems"]))
     if systems:
@@ -111,7 +113,7 @@ def _published(outcome: Values) -> Iterator[str]:
     if outcome["explain"]:
         yield f"<h3>Where the two differ, and why</h3>{_paragraphs(outcome['explain'])}"
     axes = outcome["axes"]
-    short = [axis.rpartition(".")[2] for axis in axes]
+    short = headings(axes).values()
     groups: dict[str, list[Values]] = {}
     for each in comparisons:
         groups.setdefault(str(each["measure"]), []).append(each)
@@ -280,14 +282,14 @@ def _cell(value: object) -> Cell:
 def _points(outcome: Values) -> str:
     axes = outcome["axes"]
     if all(point["latency_ns"] is None for point in outcome["points"]):  # no requests of memory
-        head = [*(axis.rpartition(".")[2] for axis in axes), "requests"]
+        head = [*headings(axes).values(), "requests"]
         rows = [
             [*(_value(each["at"][axis]) for axis in axes), cell(each["requests"])]
             for each in outcome["points"]
         ]
         return table(head, rows[:_ROWS], caption="The points")
     errors = ["errors"] if any(point.get("errors") for point in outcome["points"]) else []
-    head = [*(axis.rpartition(".")[2] for axis in axes), "requests", *errors]
+    head = [*headings(axes).values(), "requests", *errors]
     head += ["GB/s", "mean ns", "p50", "p99", "max"]
     rows = [
         [

@@ -16,7 +16,7 @@ from cxloom.report import plots
 from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
 from cxloom.results.caveats import errors_of_points
 from cxloom.sweeping.interval import aggregated
-from cxloom.sweeping.labels import labels
+from cxloom.sweeping.labels import headings, labels
 from cxloom.sweeping.manifest import read
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import described_setting
@@ -80,11 +80,11 @@ def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
         return {}
     x = max(axes, key=lambda axis: len(set(map(repr, columns[axis]))))
     others = [axis for axis in axes if axis != x and len(set(map(repr, columns[axis]))) > 1]
-    named = {axis: labels(columns[axis]) for axis in axes}
+    named, short = {axis: labels(columns[axis]) for axis in axes}, headings(others)
     lines: dict[str, list[int]] = {}
     for row in range(len(columns[x])):
         if columns[MEAN][row] is not None:
-            name = ", ".join(f"{axis.rpartition('.')[2]} {named[axis][row]}" for axis in others)
+            name = ", ".join(f"{short[axis]} {named[axis][row]}" for axis in others)
             lines.setdefault(name, []).append(row)
     joined = len(lines) <= _LINES
     if not joined:
@@ -102,7 +102,9 @@ def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
         }
         if joined and numbers:
             curves = {name: _sorted(curve) for name, curve in curves.items()}
-        figures[key.replace(".", "-")] = _figure(curves, y, plots.titled(title, **_doubling(numbers)), y)
+        figures[key.replace(".", "-")] = _figure(
+            curves, y.partition(" (")[0].capitalize(), plots.titled(title, **_doubling(numbers)), y
+        )
     loaded = {
         name: ([columns[BANDWIDTH][row] for row in rows], [columns[MEAN][row] for row in rows])
         for name, rows in lines.items()
@@ -170,6 +172,8 @@ def _points(columns: Columns) -> str:
         for key in ("requests", ERRORS, BANDWIDTH, MEAN, "latency_ns.p50", P99, "latency_ns.max")
         if key in columns and (key != ERRORS or any(columns[ERRORS]))
     ]
+    fixed = [axis for axis in axes if len({repr(value) for value in columns[axis]}) == 1 and len(axes) > 1]
+    axes = [axis for axis in axes if axis not in fixed]
     named = {axis: labels(columns[axis]) for axis in axes}
     names = {
         ERRORS: "errors",
@@ -180,28 +184,37 @@ def _points(columns: Columns) -> str:
         "latency_ns.max": "max",
     }
     count = len(columns["status"])
+    unfinished = any(status != "finished" for status in columns["status"])
     order = sorted(range(count), key=lambda row: columns["status"][row] == "finished")
     rows = [
         [
             *(_set(columns[axis][row], named[axis][row]) for axis in axes),
-            Cell(str(columns["status"][row]), look="" if columns["status"][row] == "finished" else "bad"),
             *(_number(columns[key][row]) for key in measures),
-            Cell(str(columns["error"][row] or ""), look="text"),
+            *(_ended(columns, row) if unfinished else ()),
         ]
         for row in order[:_ROWS]
     ]
-    head = [
-        *(axis.rpartition(".")[2] for axis in axes),
-        "status",
-        *(names.get(key, key) for key in measures),
-        "why not",
-    ]
+    head = [*headings(axes).values(), *(names.get(key, key) for key in measures)]
+    head += ["status", "why not"] if unfinished else []
     more = (
         f'<p class="soft">And {counted(count - _ROWS, "more point")} in results.parquet.</p>'
         if count > _ROWS
         else ""
     )
-    return table(head, rows, caption="Measures of each point; those that did not finish first") + more
+    caption = "Measures of each point" + ("; those that did not finish first" if unfinished else "")
+    same = "; ".join(f"{axis} {columns[axis][0]}" for axis in fixed)
+    return (
+        (f'<p class="soft">At every point: {escape(same)}</p>' if same else "")
+        + table(head, rows, caption=caption)
+        + more
+    )
+
+
+def _ended(columns: Columns, row: int) -> tuple[Cell, Cell]:
+    status = str(columns["status"][row])
+    return Cell(status, look="" if status == "finished" else "bad"), Cell(
+        str(columns["error"][row] or ""), look="text"
+    )
 
 
 def _set(value: object, shown: str) -> Cell:

@@ -24,6 +24,21 @@ def labels(values: Sequence[object]) -> list[str]:
     return texts
 
 
+def headings(paths: Sequence[str]) -> dict[str, str]:
+    """A short heading for each path, different where the paths are: as many of their last words as that takes."""
+    found = {}
+    for path in paths:
+        words = path.split(".")
+        ends = (".".join(words[-count:]) for count in range(1, len(words) + 1))
+        others = [other for other in paths if other != path]
+        found[path] = next((end for end in ends if not any(_ends(other, end) for other in others)), path)
+    return found
+
+
+def _ends(path: str, end: str) -> bool:
+    return path == end or path.endswith(f".{end}")
+
+
 def _label(value: object, shared: set[tuple[str, str]], *, whole: bool) -> str:
     if not isinstance(value, Mapping):
         return "" if value is None else str(value)

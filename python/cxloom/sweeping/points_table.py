@@ -13,7 +13,7 @@ from cxloom.display.shown import html_table
 from cxloom.display.tables import Column, laid_out, of_texts
 from cxloom.results.caveats import errors_of_points
 from cxloom.sweeping.interval import aggregated
-from cxloom.sweeping.labels import labels
+from cxloom.sweeping.labels import headings, labels
 from cxloom.sweeping.space import SEED, described_setting
 from cxloom.sweeping.table import ERRORS, Columns
 
@@ -70,9 +70,9 @@ def _table(result: SweepResult, measures: Sequence[str]) -> tuple[list[Column], 
     known = [name for name in dict.fromkeys((*usual, *measures)) if name in shown]
     count = len(shown[known[0]] if known else result)
     rows = range(min(count, _ROWS))
+    short = headings(varying) | {SEED: SEED}
     columns = [
-        Column(_short(path, varying), labels(shown[path][: len(rows)]), of_texts(shown[path]))
-        for path in varying
+        Column(short[path], labels(shown[path][: len(rows)]), of_texts(shown[path])) for path in varying
     ]
     columns += [
         Column(MEASURES.get(name, name), [_cell(shown, name, row) for row in rows], False, right=True)
@@ -114,12 +114,6 @@ def _show_failed(result: SweepResult) -> None:
 
 def _axes(result: SweepResult) -> list[str]:
     return list(dict.fromkeys(path for point in result.points for path in point))
-
-
-def _short(path: str, others: Sequence[str]) -> str:
-    """The last word of a path, if no other has the same."""
-    word = path.rpartition(".")[2]
-    return path if sum(other.rpartition(".")[2] == word for other in others) > 1 or path == SEED else word
 
 
 def _cell(shown: Columns, name: str, row: int) -> str:

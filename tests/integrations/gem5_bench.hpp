@@ -41,7 +41,9 @@ constexpr const char* kTwoHosts = R"({
 /// The caches of a host and the bus below them.
 class Caches : public RequestPort {
  public:
-  Caches() : RequestPort("caches") {}
+  explicit Caches(bool snooping = true) : RequestPort("caches"), snooping_(snooping) {}
+
+  bool isSnooping() const override { return snooping_; }
 
   struct Copy {
     bool dirty = false;
@@ -121,6 +123,7 @@ class Caches : public RequestPort {
     return copy;
   }
 
+  const bool snooping_;
   std::unique_ptr<Packet> late_;
   std::uint8_t late_value_ = 0;
 };
@@ -154,7 +157,7 @@ class Gem5Test : public testing::Test {
     params.device = device;
     params.shares = shares;
     hosts_.push_back(std::make_unique<cxl::Host>(params));
-    caches_.push_back(std::make_unique<Caches>());
+    caches_.push_back(std::make_unique<Caches>(snooping_));
     caches_.back()->bind(dynamic_cast<ResponsePort&>(hosts_.back()->getPort("cpu_side", 0)));
     hosts_.back()->init();
     return *hosts_.back();
@@ -184,6 +187,7 @@ class Gem5Test : public testing::Test {
   std::uint8_t byte(Addr address) { return *memory_->at(kStart + address); }
 
   System system_;
+  bool snooping_ = true;  // whether what is added next passes snoops to its caches
   std::unique_ptr<cxl::BackingMemory> memory_;
   std::unique_ptr<cxl::Fabric> fabric_;
   std::vector<std::unique_ptr<cxl::Host>> hosts_;

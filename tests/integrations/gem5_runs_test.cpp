@@ -185,4 +185,22 @@ TEST_F(Gem5Test, SharedCopiesAreForHostsThatAreSnooped) {
   EXPECT_NE(refused([&] { add("host", true); }).find("nobody snoops"), std::string::npos);
 }
 
+TEST_F(Gem5Test, AHostWhoseCachesAreSnoopedIsRefusedBehindWhatPassesNoSnoops) {
+  open(spec(kTwoHosts));
+  add("left");
+  snooping_ = false;
+  const std::string said = refused([&] { add("right"); });
+  EXPECT_NE(said.find("system.right"), std::string::npos) << said;
+  EXPECT_NE(said.find("passes no snoops"), std::string::npos) << said;
+  EXPECT_NE(said.find("leave external_cache out"), std::string::npos) << said;
+}
+
+TEST_F(Gem5Test, AHostWhoseCachesAreNotMayStandBehindIt) {
+  snooping_ = false;
+  start_one();
+  caches().send(MemCmd::ReadReq, 0);
+  event_queue.run(1'000 * kNs);
+  EXPECT_EQ(caches().answers.size(), 1U);
+}
+
 }  // namespace

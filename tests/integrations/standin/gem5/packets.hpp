@@ -145,6 +145,7 @@ class RequestPort : public Port {
   explicit RequestPort(const std::string& /*name*/) {}
   void bind(ResponsePort& peer);
   bool isConnected() const { return peer_ != nullptr; }
+  virtual bool isSnooping() const { return false; }
   bool sendTimingReq(PacketPtr packet);
   void sendRetryResp();
 
@@ -162,6 +163,7 @@ class ResponsePort : public Port {
  public:
   explicit ResponsePort(const std::string& /*name*/) {}
   bool isConnected() const { return peer_ != nullptr; }
+  bool isSnooping() const { return peer_->isSnooping(); }
   void sendRangeChange() {}
   bool sendTimingResp(PacketPtr packet) { return peer_->recvTimingResp(packet); }
   void sendTimingSnoopReq(PacketPtr packet) { peer_->recvTimingSnoopReq(packet); }

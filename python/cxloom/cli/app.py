@@ -39,7 +39,7 @@ COMMANDS = {
     "epochs": ("cxloom.cli.epochs", "Play the tiering of SPEC for minutes."),
     "offload": ("cxloom.cli.offload", "Plan models that do not fit into their GPU."),
     "kv": ("cxloom.cli.kv", "Play requests to a language model with a KV cache in tiers."),
-    "import": ("cxloom.cli.import_", "Make parts of a spec of what was measured on machines."),
+    "import": ("cxloom.cli.import_", "Make a spec, or parts of one, of what other tools have written."),
     "tasks": ("cxloom.cli.tasks", "Import traces of training as graphs of tasks."),
     "sweep": ("cxloom.cli.sweep", "Simulate SPEC at many points, in parallel."),
     "study": ("cxloom.cli.study", "Run published experiments."),

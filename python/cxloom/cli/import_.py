@@ -1,4 +1,4 @@
-"""``cxloom import``: what was measured on machines, as parts of a spec."""
+"""``cxloom import``: what was measured on machines as parts of a spec, and systems of other simulators as specs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from cxloom.cli.writing import check_forms, check_writable, write_text
 if TYPE_CHECKING:
     from cxloom.curves.order import Ordered
     from cxloom.curves.points import Point
+    from cxloom.importing.imported import Imported
 
 app = typer.Typer(
-    help="Make parts of a spec of what was measured on machines.",
+    help="Make a spec, or parts of one, of what other tools have written.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -26,7 +27,7 @@ app = typer.Typer(
 
 @app.callback()
 def import_() -> None:
-    """Make parts of a spec of what was measured on machines."""
+    """Make a spec, or parts of one, of what other tools have written."""
 
 
 Out = Annotated[str, typer.Option(metavar="FILE", help="The table to write, as .csv.")]
@@ -36,6 +37,7 @@ For = Annotated[
         "--system", metavar="SPEC", help="The system that the medium is for: the way to it is taken off."
     ),
 ]
+Spec = Annotated[str, typer.Option("--out", metavar="SPEC", help="The spec to write, as .yaml.")]
 Memory = Annotated[
     str | None, typer.Option(metavar="NAME", help="With --system: the memory that was measured.")
 ]
@@ -123,6 +125,47 @@ def mess(
             points += read_mess(file_text(file, "a file of the Mess benchmark"), file, ghz, share)
     names = ", ".join(Path(_of_share(name, None)[1]).name for name in files)
     _write(points, f"measured by Mess: {names}", files[0], out, system, memory, as_json)
+
+
+@app.command()
+def esf(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A configuration of the artifact, in TOML.")],
+    out: Spec,
+    as_json: AsJson = False,
+) -> None:
+    """Make a spec of a system that was written for the artifact of the ESF paper (Xerxes).
+
+    cxloom import esf configs/sample-topo.toml --out topo.yaml
+
+    Requesters become hosts, buses links, snoop filters those of their memories. What cannot be taken over as it is
+    stands in the spec as comments, and is shown.
+
+    Exit code 0: written. 2: the input is wrong; nothing was written.
+    """
+    from cxloom.importing.esf import read_esf
+    from cxloom.importing.esf_system import spec_of
+    from cxloom.spec.reader import file_text
+
+    check_forms([Path(out)], "spec", (".yaml", ".yml"))
+    check_writable([Path(out)])
+    _write_spec(spec_of(read_esf(file_text(file, "a TOML file"), file), Path(out).parent), out, as_json)
+
+
+def _write_spec(made: Imported, out: str, as_json: bool) -> None:
+    """Writes a spec that is valid, and says what could not be taken over."""
+    from rich.text import Text
+
+    from cxloom.display.console import output
+
+    made.check(out)
+    write_text(Path(out), made.text())
+    if as_json:
+        print(json.dumps({"spec": made.spec, "notes": made.notes}, indent=2))
+        return
+    console = output()
+    console.print(f"{out} is written; not taken over as it is:", markup=False, soft_wrap=True)
+    for note in made.notes:
+        console.print(Text(f"- {note}"))
 
 
 def _check(out: str, system: str | None, memory: str | None) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import PROGRAM, Browser
+from page_faults import faults
 from PIL import Image
 from topologies import TOPOLOGIES, graph
 
 import cxloom as cx
-from cxloom.draw.picture import picture
+from cxloom.draw.picture import pictures
 from cxloom.report.page import Section, document, system_map
 from cxloom.report.run_page import run_page
 from cxloom.report.study_outcome import read_outcome, write_outcome
@@ -23,6 +24,7 @@ from cxloom.report.sweep_page import sweep_page
 from cxloom.study import read, run_study
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no chromium: scripts/bootstrap.sh browser")
+SCREEN = {"width": 1400, "height": 900}
 PHONE = {"width": 390, "height": 844}
 TOLD = "document.querySelector('#tip').textContent"
 
@@ -62,6 +64,13 @@ def part(browser: Browser, selector: str) -> np.ndarray:
     return browser.picture()[int(top) : int(top + height), int(left) : int(left + width)]
 
 
+def look_right(browser: Browser, file: Path) -> None:
+    """On a screen and on a telephone nothing is cut, no name lies over another, and nobody complains."""
+    for size in (PHONE, SCREEN):
+        browser.open(file, **size)
+        browser.wait_for(lambda: faults(browser) == [], f"{file.name} at {size['width']}: {faults(browser)}")
+
+
 def fits(browser: Browser) -> bool:
     """Whether nothing reaches beyond the window's right edge."""
     return bool(browser.value("document.documentElement.scrollWidth <= innerWidth"))
@@ -77,6 +86,12 @@ def test_it_opens_without_a_word_and_shows_every_plot(browser: Browser, page: Pa
         assert width > 300
         assert height > 250
         browser.wait_for(lambda name=name: ink(part(browser, f"#{name}")) > 0.01, name)
+
+
+def test_nothing_of_the_page_of_a_run_is_cut_and_no_name_lies_over_another(
+    browser: Browser, page: Path
+) -> None:
+    look_right(browser, page)
 
 
 def test_the_pointer_on_a_bar_a_link_and_a_device_tells_of_it(browser: Browser, page: Path) -> None:
@@ -267,15 +282,13 @@ def test_the_page_of_a_study_and_a_map_of_many_devices_open_without_a_word(
     )
     write_outcome(run_study(read(study), jobs=1), tmp_path)
     pages = {"study": study_page(read_outcome(tmp_path), tmp_path)}
-    drawn = picture(graph(TOPOLOGIES["spine-leaf-of-496"]))
+    drawn = pictures(graph(TOPOLOGIES["spine-leaf-of-496"]))
     pages["map"] = document("Many", "", [Section("system", "", system_map(drawn))])
     for name, text in pages.items():
         (tmp_path / f"{name}.html").write_text(text, encoding="utf-8")
-        browser.open(tmp_path / f"{name}.html", **PHONE)
-        assert browser.said == []
-        assert fits(browser)
+        look_right(browser, tmp_path / f"{name}.html")
         assert ink(browser.picture()) > 0.01
-    browser.hover("[data-tip^='host[0-13]']")
+    browser.hover(".wide [data-tip^='host[0-13]']")
     browser.wait("document.querySelector('#tip').textContent === 'host[0-13]: 14 x host'")
 
 
@@ -325,8 +338,7 @@ def test_names_are_shown_as_they_are_written(browser: Browser, tmp_path: Path) -
     }
     for name, text in pages.items():
         (tmp_path / f"{name}.html").write_text(text, encoding="utf-8")
-        browser.open(tmp_path / f"{name}.html")
-        assert browser.said == []
+        look_right(browser, tmp_path / f"{name}.html")
         shown = browser.value(
             "[...document.querySelectorAll('.plot')].map(each => each.textContent).join('|')"
         )
@@ -359,7 +371,7 @@ def test_the_course_of_tasks_is_a_bar_for_each_on_the_row_of_who_did_it(
     rows = browser.value("[...document.querySelectorAll('#gantt .axes .last')].map(tick => tick.textContent)")
     assert sorted(rows) == ["cores", "host"]
     assert browser.value("document.querySelector('#tasks').textContent").count("layer 2") >= 2
-    assert fits(browser)
+    look_right(browser, file)
 
 
 def without_work(system: cx.System) -> cx.System:

@@ -142,6 +142,37 @@ def test_a_fat_tree_has_a_row_for_each_level(name: str, levels: int) -> None:
     assert max(rows["sw"]) < min(rows["host"])
 
 
+def test_pods_of_a_fat_tree_stand_over_their_switches_and_the_top_evenly_in_order() -> None:
+    drawn = graph(TOPOLOGIES["fat-tree"])
+    places = laid_out(drawn).places
+    at = {node.names[0]: place for node, place in zip(drawn.nodes, places, strict=True)}
+    edge, middle, top = ([at[f"sw{i}"] for i in part] for part in (range(8), range(8, 16), range(16, 20)))
+    assert [x for x, _ in edge] == [x for x, _ in middle]
+    pods = [x for x, _ in edge]
+    assert pods[2] - pods[1] > pods[1] - pods[0]
+    gaps = np.diff([x for x, _ in top])
+    assert (gaps > 0).all()
+    assert np.ptp(gaps) < 1e-6
+
+
+@pytest.mark.parametrize("name", [name for name in TOPOLOGIES if name.startswith("spine-leaf-")])
+def test_rows_fill_a_page(name: str) -> None:
+    drawn = picture(graph(TOPOLOGIES[name]))
+    assert drawn.width < 2.6 * drawn.height
+
+
+@pytest.mark.parametrize(
+    "name", ["spine-leaf-of-496", "fat-tree-of-208", "dragonfly", "torus-of-512", "ring", "tree-of-250"]
+)
+def test_a_picture_for_a_telephone_has_letters_that_are_read_there(name: str) -> None:
+    drawn = picture(graph(TOPOLOGIES[name]), narrow=True)
+    labels_hold(drawn)
+    assert drawn.labels
+    shown = min(1.0, 350 / drawn.width)
+    assert drawn.letters * shown > 8
+    assert drawn.height < 4 * drawn.width
+
+
 def test_a_tree_has_its_root_on_top_and_nothing_crosses() -> None:
     rows = rows_of("tree")
     assert len(rows["sw"]) == 5  # 16 leaves, 8, 4, 2, and the root

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from browser import PROGRAM, Browser
 from exec_support import spec
+from page_faults import faults
 from test_sampling import SMALL, records
 
 import cxloom as cx
@@ -93,8 +94,9 @@ def test_it_opens_without_a_word_and_shows_every_plot(result: ExecutionResult, t
             _, _, width, height = browser.box(f"#{name}")
             assert width > 300
             assert height > 150
-        browser.resize(390, 844)
-        assert browser.value("document.documentElement.scrollWidth <= innerWidth")
+        for width in (1400, 390):
+            browser.resize(width, 844)
+            browser.wait_for(lambda: faults(browser) == [], f"at {width}: {faults(browser)}")
     finally:
         browser.close()
 

@@ -15,7 +15,7 @@ from cxloom.cli.writing import write_text
 from cxloom.system.simulation import build
 
 if TYPE_CHECKING:
-    from cxloom.draw.picture import Picture
+    from cxloom.draw.graph import Graph
 
 FORMS = ("svg", "png", "pdf", "html")
 
@@ -53,37 +53,41 @@ def draw(
     resolved = resolve(spec, sets, plugins)
     build(resolved)  # what is no system is refused
     from cxloom.draw.graph import graph_of  # with NumPy, which takes a while to load
-    from cxloom.draw.picture import picture
+    from cxloom.draw.picture import about_of
 
     name = resolved.root.get("name")
-    drawn = picture(graph_of(resolved))
+    graph = graph_of(resolved)
     try:
-        _WRITERS[form](drawn, path, str(name.value) if name is not None else Path(spec).stem)
+        _WRITERS[form](graph, path, str(name.value) if name is not None else Path(spec).stem)
     except OSError as error:
         raise InputError(f"cannot be written: {reason_of(error)}", file=path, path="--out") from None
     if not quiet:
-        print(f"{drawn.about}: drawn in {path}")
+        print(f"{about_of(graph)}: drawn in {path}")
 
 
-def _as_svg(drawn: Picture, path: Path, _title: str) -> None:
+def _as_svg(graph: Graph, path: Path, _title: str) -> None:
+    from cxloom.draw.picture import picture
     from cxloom.draw.svg import to_svg
 
-    write_text(path, to_svg(drawn) + "\n")
+    write_text(path, to_svg(picture(graph)) + "\n")
 
 
-def _as_figure(drawn: Picture, path: Path, _title: str) -> None:
+def _as_figure(graph: Graph, path: Path, _title: str) -> None:
     from cxloom.draw.figure import save
+    from cxloom.draw.picture import picture
 
-    save(drawn, path)
+    save(picture(graph), path)
 
 
-def _as_page(drawn: Picture, path: Path, title: str) -> None:
+def _as_page(graph: Graph, path: Path, title: str) -> None:
+    from cxloom.draw.picture import about_of, pictures
     from cxloom.report.page import Section, document, system_map
 
-    write_text(path, document(title, "", [Section("system", "", system_map(drawn, drawn.about))]))
+    shown = system_map(pictures(graph), about_of(graph))
+    write_text(path, document(title, "", [Section("system", "", shown)]))
 
 
-_WRITERS: dict[str, Callable[[Picture, Path, str], None]] = {
+_WRITERS: dict[str, Callable[[Graph, Path, str], None]] = {
     "svg": _as_svg,
     "png": _as_figure,
     "pdf": _as_figure,

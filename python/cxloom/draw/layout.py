@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cxloom.draw import layout_levels as levels_of
 from cxloom.draw import layout_shapes as placing
 from cxloom.draw import shapes
 from cxloom.draw.graph import Graph, Role
@@ -113,14 +114,14 @@ def _placed(graph: Graph, part: Part) -> tuple[Places, bool]:
             return placing.groups(part, shape), False
         case shapes.Levels(levels):
             if sum(map(len, part.adjacency)) > 2 * (count - 1):
-                return placing.rows(part, levels), True
-            placed = placing.tree(part, levels)
-            return (placing.radial(part, levels), False) if placed is None else (placed, True)
+                return levels_of.rows(part, levels), True
+            placed = levels_of.tree(part, levels)
+            return (levels_of.radial(part, levels), False) if placed is None else (placed, True)
     ranks = _ranks(graph, part)
     within = sum(ranks[i] == ranks[j] for i, near in enumerate(part.adjacency) for j in near)
     links = sum(map(len, part.adjacency))
     if within <= _WITHIN * links or count > _LARGEST_STRAINED:
-        return placing.ranked(part, ranks), True
+        return levels_of.ranked(part, ranks), True
     return placing.strained(part), False
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,14 +15,13 @@ Places = dict[int, Point]
 
 SIZE = 0.2
 """Radius of a node."""
-_STEP = 1.2
+STEP = 1.2
 """The distance from a switch to what hangs on it."""
-_APART = 0.8
+APART = 0.8
 """The distance between two devices of one switch."""
-_GAP = 0.6
+GAP = 0.6
 """The further distance between devices of two switches."""
 _LONGEST_ROW = 40
-_WIDEST_TREE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +46,8 @@ class Part:
 def row(part: Part, shape: Row) -> Places:
     """A line with requesters above and memories below; a long one goes on in the next row, back and forth."""
     most = max(max(len(part.above[i]), len(part.below[i])) for i in shape.order)
-    step = _step(most)
-    widths = [
-        max(1.3, _APART * max(len(part.above[i]), len(part.below[i])) + 0.5 * _GAP) for i in shape.order
-    ]
+    step = step_of(most)
+    widths = [max(1.3, APART * max(len(part.above[i]), len(part.below[i])) + 0.5 * GAP) for i in shape.order]
     total = sum(widths)
     limit = total + 1
     if total > _LONGEST_ROW:
@@ -63,8 +59,8 @@ def row(part: Part, shape: Row) -> Places:
             x, y, way = (limit, y + 2 * step + 1.5, -1) if way > 0 else (0.0, y + 2 * step + 1.5, 1)
         here = x + way * width / 2
         places[part.core[node]] = (here, y)
-        places |= _side_by_side(part.above[node], here, y - step)
-        places |= _side_by_side(part.below[node], here, y + step)
+        places |= side_by_side(part.above[node], here, y - step)
+        places |= side_by_side(part.below[node], here, y + step)
         x += way * width
     return places
 
@@ -72,8 +68,8 @@ def row(part: Part, shape: Row) -> Places:
 def circle(part: Part, shape: Circle) -> Places:
     """A circle with the devices outside; larger where all are linked to all, so that links keep off nodes."""
     hanging = [part.hanging(node) for node in shape.order]
-    step = _step(max(map(len, hanging)))
-    widths = [max(1.0, _APART * len(kids) + 0.3) for kids in hanging]
+    step = step_of(max(map(len, hanging)))
+    widths = [max(1.0, APART * len(kids) + 0.3) for kids in hanging]
     radius = max(sum(widths) / (2 * math.pi), 1.0)
     count = len(shape.order)
     if count > 3 and len(part.adjacency[0]) > 2:
@@ -83,7 +79,7 @@ def circle(part: Part, shape: Circle) -> Places:
     for node, kids, width in zip(shape.order, hanging, widths, strict=True):
         share = 2 * math.pi * width / sum(widths)
         angle = turn + share / 2
-        places[part.core[node]] = _polar((0, 0), radius, angle)
+        places[part.core[node]] = polar((0, 0), radius, angle)
         places |= _fan(kids, (0, 0), radius + step, angle)
         turn += share
     return places
@@ -154,8 +150,8 @@ def groups(part: Part, shape: Groups) -> Places:
     """The groups in a circle, each a circle of its own, with its devices around it."""
     size = len(shape.groups[0])
     most = max(len(part.hanging(node)) for group in shape.groups for node in group)
-    step = _step(most)
-    width = max(1.2, _APART * most + 0.2)
+    step = step_of(most)
+    width = max(1.2, APART * most + 0.2)
     inner = max(0.9, size * width / (2 * math.pi) - (step if most > 1 else 0)) if size > 2 else 0.8
     outer = inner + step + 1
     count = len(shape.groups)
@@ -163,151 +159,16 @@ def groups(part: Part, shape: Groups) -> Places:
     places: Places = {}
     for number, group in enumerate(shape.groups):
         turn = -math.pi / 2 + 2 * math.pi * number / count
-        middle = _polar((0, 0), radius, turn)
+        middle = polar((0, 0), radius, turn)
         for index, node in enumerate(group):
             angle = turn + math.pi + 2 * math.pi * (index + 0.5) / size
-            places[part.core[node]] = _polar(middle, inner, angle)
+            places[part.core[node]] = polar(middle, inner, angle)
             places |= _fan(part.hanging(node), middle, inner + step, angle)
     return places
 
 
-def tree(part: Part, levels: Sequence[int]) -> Places | None:
-    """A tree with its top on top: every node above the middle of what hangs on it. None if it is too wide for that."""
-    xs = _columns(part, levels)
-    return None if _across(xs) > _WIDEST_TREE else _stretched(xs)
-
-
-def radial(part: Part, levels: Sequence[int]) -> Places:
-    """A tree around its top, a circle for each level."""
-    xs = _columns(part, levels)
-    first, across = min(x for x, _ in xs.values()), _across(xs) + 1
-    highest, lowest = max(y for _, y in xs.values()), min(y for _, y in xs.values())
-    ring = max(1.5, across / (2 * math.pi) / (highest - lowest))
-    return {
-        node: _polar((0, 0), ring * (highest - level), 2 * math.pi * (x - first) / across)
-        for node, (x, level) in xs.items()
-    }
-
-
-def _across(places: Places) -> float:
-    return max(x for x, _ in places.values()) - min(x for x, _ in places.values())
-
-
-def _columns(part: Part, levels: Sequence[int]) -> Places:
-    """The place across, and the level, of each node of a tree."""
-    top = max(range(len(levels)), key=lambda node: levels[node])
-    children = [[j for j in part.adjacency[i] if levels[j] < levels[i]] for i in range(len(levels))]
-    xs: Places = {}
-    x, stack = 0.0, [top]
-    while stack:  # the leaves, from left to right
-        node = stack.pop()
-        kids = part.hanging(node)
-        for kid in kids:
-            xs[kid] = (x, levels[node] - 1)
-            x += _APART
-        if kids:
-            x += _GAP
-        elif not children[node]:
-            xs[part.core[node]] = (x, levels[node])
-            x += 1
-        stack += reversed(children[node])
-    for node in sorted(range(len(levels)), key=lambda node: levels[node]):
-        under = [xs[part.core[child]][0] for child in children[node]]
-        under += [xs[kid][0] for kid in part.hanging(node)]
-        if under:
-            xs[part.core[node]] = ((min(under) + max(under)) / 2, levels[node])
-    return xs
-
-
-def rows(part: Part, levels: Sequence[int]) -> Places:
-    """Levels as rows, the devices below the lowest one. Of a few orders it is the one with the fewest crossings."""
-    by_level: list[list[int]] = [[] for _ in range(max(levels) + 1)]
-    for node, level in enumerate(levels):
-        by_level[level].append(node)
-    orders = [
-        by_level,
-        _sorted_by(part.adjacency, by_level, True),
-        _sorted_by(part.adjacency, by_level, False),
-    ]
-    order = min(orders, key=lambda order: _crossings(part.adjacency, order))
-    xs: Places = {}
-    x = 0.0
-    for node in order[0]:
-        kids = part.hanging(node)
-        width = max(1.0, _APART * len(kids))
-        xs[part.core[node]] = (x + width / 2, 0)
-        for number, kid in enumerate(kids):
-            xs[kid] = (x + width / 2 + _APART * (number - (len(kids) - 1) / 2), -1)
-        x += width + (0.1 if len(kids) < 2 else _GAP if len(order[0]) < 24 else 0.1)
-    for level, nodes in enumerate(order[1:], 1):
-        below = set(order[level - 1])
-        wanted = []
-        for node in nodes:
-            under = [xs[part.core[near]][0] for near in part.adjacency[node] if near in below]
-            wanted.append(sum(under) / len(under))
-        apart = max(1.0, 0.55 * x / len(nodes))
-        for node, at in zip(nodes, _spread(wanted, apart), strict=True):
-            xs[part.core[node]] = (at, level)
-    return _stretched(xs)
-
-
-def _stretched(xs: Places) -> Places:
-    """Places whose y is a level, with levels so far apart that links are not too flat."""
-    count = len({level for _, level in xs.values()})
-    height = min(max(1.5, 0.45 * _across(xs) / count), 16.0)
-    lowest = min(level for _, level in xs.values())
-
-    def down(level: float) -> float:  # devices are near their switch
-        return -(height * (level - lowest - 1) + _STEP if level > lowest else 0.0)
-
-    return {node: (x, down(level)) for node, (x, level) in xs.items()}
-
-
-def _spread(wanted: Sequence[float], apart: float) -> list[float]:
-    """The places nearest to those wanted, in the same order and so far apart (pooled adjacent violators)."""
-    blocks: list[tuple[float, int]] = []  # mean of what is wanted less what comes before, and how many
-    for index, at in enumerate(wanted):
-        mean, count = at - index * apart, 1
-        while blocks and blocks[-1][0] >= mean:
-            before, more = blocks.pop()
-            mean, count = (before * more + mean * count) / (more + count), more + count
-        blocks.append((mean, count))
-    level = [mean for mean, count in blocks for _ in range(count)]
-    return [at + index * apart for index, at in enumerate(level)]
-
-
-def _sorted_by(adjacency: Adjacency, by_level: Sequence[Sequence[int]], down: bool) -> list[list[int]]:
-    """Each level by the middle of the neighbours in the level before, from the top down or from the bottom up."""
-    order = [list(level) for level in by_level]
-    steps = range(len(order) - 2, -1, -1) if down else range(1, len(order))
-    for level in steps:
-        place = {node: index for index, node in enumerate(order[level + 1 if down else level - 1])}
-
-        def middle(node: int, place: dict[int, int] = place) -> float:
-            near = [place[other] for other in adjacency[node] if other in place]
-            return sum(near) / len(near) if near else 0.0
-
-        order[level].sort(key=middle)
-    return order
-
-
-def _crossings(adjacency: Adjacency, order: Sequence[Sequence[int]]) -> int:
-    """How often links between neighbouring levels cross."""
-    crossings = 0
-    for lower, upper in itertools.pairwise(order):
-        place = {node: index for index, node in enumerate(upper)}
-        ends = [sorted(place[near] for near in adjacency[node] if near in place) for node in lower]
-        taken = np.zeros(len(upper), dtype=int)
-        for near in ends:
-            behind = np.cumsum(taken[::-1])[::-1]
-            crossings += sum(int(behind[end + 1]) for end in near if end + 1 < len(upper))
-            for end in near:
-                taken[end] += 1
-    return crossings
-
-
-def _side_by_side(nodes: Sequence[int], x: float, y: float) -> Places:
-    return {node: (x + _APART * (i - (len(nodes) - 1) / 2), y) for i, node in enumerate(nodes)}
+def side_by_side(nodes: Sequence[int], x: float, y: float) -> Places:
+    return {node: (x + APART * (i - (len(nodes) - 1) / 2), y) for i, node in enumerate(nodes)}
 
 
 def _diagonal(nodes: Sequence[int], here: Point, away: float) -> Places:
@@ -322,52 +183,21 @@ def _diagonal(nodes: Sequence[int], here: Point, away: float) -> Places:
 def _fan(nodes: Sequence[int], middle: Point, radius: float, angle: float) -> Places:
     """Nodes on an arc around a middle."""
     return {
-        node: _polar(middle, radius, angle + (i - (len(nodes) - 1) / 2) * _APART / radius)
+        node: polar(middle, radius, angle + (i - (len(nodes) - 1) / 2) * APART / radius)
         for i, node in enumerate(nodes)
     }
 
 
-def _polar(middle: Point, radius: float, angle: float) -> Point:
+def polar(middle: Point, radius: float, angle: float) -> Point:
     return (middle[0] + radius * math.cos(angle), middle[1] + radius * math.sin(angle))
 
 
-def _step(count: int) -> float:
+def step_of(count: int) -> float:
     """How far from a switch so many devices hang side by side, so that the outermost link misses the others."""
-    return max(_STEP, 0.36 * _APART * count / 2)
+    return max(STEP, 0.36 * APART * count / 2)
 
 
 # --- no shape --------------------------------------------------------------------------------------------------------
-
-
-def ranked(part: Part, ranks: Sequence[int]) -> Places:
-    """Rows by rank, rank 0 on top, devices above and below."""
-    by_rank: list[list[int]] = [[] for _ in range(max(ranks) + 1)]
-    for node, rank in enumerate(ranks):
-        by_rank[rank].append(node)
-    order = min(
-        (_sorted_by(part.adjacency, by_rank, down) for down in (False, True)),
-        key=lambda order: _crossings(part.adjacency, order),
-    )
-    order = [level for level in order if level]
-    step = _step(max(max(len(part.above[i]), len(part.below[i])) for i in range(len(ranks))))
-    height = 1.8 + step * (any(part.above) + any(part.below))
-    widest = 0.0
-    widths = [
-        [max(1.4, _APART * max(len(part.above[i]), len(part.below[i])) + 0.5) for i in nodes]
-        for nodes in order
-    ]
-    widest = max(map(sum, widths))
-    places: Places = {}
-    for index, nodes in enumerate(order):
-        slack = (widest - sum(widths[index])) / len(nodes)
-        x, y = 0.0, index * max(height, 0.2 * widest)
-        for node, width in zip(nodes, widths[index], strict=True):
-            here = x + (width + slack) / 2
-            places[part.core[node]] = (here, y)
-            places |= _side_by_side(part.above[node], here, y - step)
-            places |= _side_by_side(part.below[node], here, y + step)
-            x += width + slack
-    return places
 
 
 def strained(part: Part) -> Places:

@@ -21,7 +21,11 @@ PAGE = 1000.0
 """A picture is mostly seen so many pixels wide; letters are legible there."""
 MANY = 200
 """So many lines are drawn fainter."""
+NARROW = 330.0
+"""A picture on a telephone is so many pixels wide."""
 _LETTERS = 12.0
+_WIDER = 1.15
+"""A picture that is so many times as wide as high is turned for a telephone: its rows become columns."""
 _MARGIN = 0.75
 _LARGEST_DISC = 0.42
 _LEAST_SHOWN = 0.002
@@ -89,25 +93,34 @@ class Picture:
     """What there is to see, for those who do not see it."""
 
 
-def picture(graph: Graph, load: Load | None = None) -> Picture:
-    """The picture of a graph; with a load, links show how busy they were and nodes what waited there."""
+def picture(graph: Graph, load: Load | None = None, *, narrow: bool = False) -> Picture:
+    """The picture of a graph; with a load, links show how busy they were and nodes what waited there.
+
+    With `narrow` it is for a telephone: what is wide stands upright, and letters are larger, so that fewer names stand
+    there.
+    """
     layout = laid_out(graph)
+    margin = 0.4 * _MARGIN if narrow else _MARGIN
     low = _low(layout.places, layout.ways)
-    places = layout.places - low + _MARGIN
-    ways = [way.moved(1, _MARGIN - low) for way in layout.ways]
-    width, height = _extent(places, ways)
-    letters = _LETTERS / UNIT * max(1.0, width * UNIT / PAGE)
+    places = layout.places - low + margin
+    ways = [way.moved(1, margin - low) for way in layout.ways]
+    width, height = _extent(places, ways, margin)
+    turned = narrow and width > _WIDER * height
+    if turned:
+        places, ways = places[:, ::-1], [Way(way.points[:, ::-1], way.is_curve) for way in ways]
+        width, height = height, width
+    letters = _LETTERS / UNIT * max(1.0, width * UNIT / (NARROW if narrow else PAGE))
     queues = [_queue(node, load) for node in graph.nodes]
     largest = max(queues, default=0.0)
     discs = [_disc(queue, largest) for queue in queues]
-    texts = labels(graph, places, ways, letters, np.maximum(discs, SIZE))
+    texts = labels(graph, places, ways, letters, np.maximum(discs, SIZE), turned)
     left = min([0.0, *(label.x - label.width / 2 - 0.1 for label in texts)])
     right = max([width, *(label.x + label.width / 2 + 0.1 for label in texts)])
     top = min([0.0, *(label.y - label.height for label in texts)])
     bottom = max([height, *(label.y + label.height for label in texts)])
     least = (_NARROWEST if load is None else _NARROWEST_LOADED) * letters * UNIT / _LETTERS
-    narrow = max(0.0, least - (right - left)) / 2
-    left, right = left - narrow, right + narrow
+    free = 0.0 if narrow else max(0.0, least - (right - left)) / 2
+    left, right = left - free, right + free
     shift = np.array([-left, -top])
     marks = [
         Mark(
@@ -151,8 +164,13 @@ def picture(graph: Graph, load: Load | None = None) -> Picture:
         kinds,
         load is not None,
         largest,
-        _about(graph),
+        about_of(graph),
     )
+
+
+def pictures(graph: Graph, load: Load | None = None) -> tuple[Picture, Picture]:
+    """The picture for a screen and that for a telephone."""
+    return picture(graph, load), picture(graph, load, narrow=True)
 
 
 def _by_role(node: Node) -> int:
@@ -164,8 +182,8 @@ def _low(places: np.ndarray, ways: Sequence[Way]) -> np.ndarray:
     return lowest
 
 
-def _extent(places: np.ndarray, ways: Sequence[Way]) -> tuple[float, float]:
-    width, height = np.vstack([places, *(way.samples(12) for way in ways)]).max(axis=0) + _MARGIN
+def _extent(places: np.ndarray, ways: Sequence[Way], margin: float) -> tuple[float, float]:
+    width, height = np.vstack([places, *(way.samples(12) for way in ways)]).max(axis=0) + margin
     return float(width), float(height)
 
 
@@ -210,7 +228,8 @@ def _most(shares: Sequence[float | None]) -> float | None:
     return max(known) if known else None
 
 
-def _about(graph: Graph) -> str:
+def about_of(graph: Graph) -> str:
+    """What there is, counted."""
     counts: dict[str, int] = {}
     for node in graph.nodes:
         counts[node.kind] = counts.get(node.kind, 0) + len(node.names)

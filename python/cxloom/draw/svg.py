@@ -26,8 +26,8 @@ def _sheet(colour: Callable[[str], str], scale: str) -> str:
 
     font = "font-family:system-ui,'DejaVu Sans',sans-serif"
     rules = {
-        ".cx-line": f"fill:none;stroke:{colour('line')};stroke-width:{wide(1.4)};stroke-linejoin:round",
-        ".cx-many .cx-line": f"stroke-opacity:.6;stroke-width:{wide(0.9)}",
+        ".cx-line": f"fill:none;stroke:{colour('line')};stroke-width:{wide(1.2)};stroke-linejoin:round",
+        ".cx-many .cx-line": f"stroke-opacity:.75;stroke-width:{wide(0.9)}",
         ".cx-free": f"stroke-dasharray:{wide(2)} {wide(4)}",
         ".cx-hit": f"fill:none;stroke:transparent;stroke-width:{wide(12)}",
         ".cx-mark": f"stroke:{colour('edge')};stroke-width:1.2",
@@ -61,13 +61,16 @@ def variables(on_dark: bool) -> str:
     return "".join(f"--cx-{name}:{colour};" for name, colour in _colours(on_dark).items())
 
 
-def to_svg(picture: Picture, *, inline: bool = False, legend: bool = True) -> str:
-    """The text of an SVG file, or with `inline` of an element of a page that has the style sheet."""
-    keys = list(_legend(picture)) if legend else []
+def to_svg(picture: Picture, *, inline: bool = False, legend: bool = True, key: str = "") -> str:
+    """The text of an SVG file, or with `inline` of an element of a page that has the style sheet.
+
+    `key` tells the shapes of several pictures of a page apart.
+    """
+    keys = list(_legend(picture, key)) if legend else []
     scale = picture.letters / 12
     key_height = 30 * scale if keys else 0.0
     height = picture.height + key_height
-    wide = max(1.0, picture.width / 1800)
+    wide = scale**0.7  # strokes of a large picture are seen on its page, too
     size = (
         f' style="--cx-wide:{wide:.2f};max-width:{_LARGEST * picture.width:.0f}px"'
         if inline
@@ -84,9 +87,9 @@ def to_svg(picture: Picture, *, inline: bool = False, legend: bool = True) -> st
             for on_dark in (False, True)
         )
         parts.append(f"<style>{light}@media(prefers-color-scheme:dark){{{dark}}}</style>")
-    parts.append("<defs>" + "".join(_symbols(picture)) + "</defs>")
-    parts += [f"<g>{''.join(_line(line))}</g>" for line in sorted(picture.lines, key=busiest)]
-    parts += [_mark(mark, picture.radius) for mark in picture.marks]
+    parts.append("<defs>" + "".join(_symbols(picture, key)) + "</defs>")
+    parts += [f"<g>{''.join(_line(line, wide))}</g>" for line in sorted(picture.lines, key=busiest)]
+    parts += [_mark(mark, picture.radius, key) for mark in picture.marks]
     parts += [
         f'<text class="cx-name" x="{label.x:.1f}" y="{label.y:.1f}" font-size="{picture.letters:.1f}">'
         f"{escape(label.text)}</text>"
@@ -101,15 +104,15 @@ def to_svg(picture: Picture, *, inline: bool = False, legend: bool = True) -> st
     return "\n".join(parts)
 
 
-def _symbols(picture: Picture) -> Iterator[str]:
+def _symbols(picture: Picture, key: str) -> Iterator[str]:
     for shape in dict.fromkeys(style.shape for style in picture.kinds.values()):
         corners = " ".join(f"{x * picture.radius:.1f},{y * picture.radius:.1f}" for x, y in SHAPES[shape])
-        yield f'<polygon id="cx-{shape}" points="{corners}"/>'
+        yield f'<polygon id="cx-{key}{shape}" points="{corners}"/>'
 
 
-def _line(line: Line) -> Iterator[str]:
+def _line(line: Line, wide: float) -> Iterator[str]:
     if line.loads is None:
-        width = f' style="stroke-width:{1.4 * min(4, line.count)}"' if line.count > 1 else ""
+        width = f' style="stroke-width:{1.2 * wide * min(4, line.count):.1f}"' if line.count > 1 else ""
         yield f'<path class="cx-line" d="{path(line.way)}"{width}/>'
     else:
         for half, load in zip(line.way.halves(), line.loads, strict=True):
@@ -119,9 +122,9 @@ def _line(line: Line) -> Iterator[str]:
     yield f'<path class="cx-hit" data-tip="{title}" d="{path(line.way)}"><title>{title}</title></path>'
 
 
-def _mark(mark: Mark, radius: float) -> str:
+def _mark(mark: Mark, radius: float, key: str) -> str:
     title = escape(mark.title)
-    shape = f'href="#cx-{mark.style.shape}"'
+    shape = f'href="#cx-{key}{mark.style.shape}"'
     fill = f'fill="{mark.style.colour}"' if mark.load is None else ""
     look = "cx-mark" if mark.load is None else f"cx-mark cx-f{load_class(mark.load)}"
     parts = [f'<g data-tip="{title}" transform="translate({mark.x:.1f} {mark.y:.1f})"><title>{title}</title>']
@@ -159,13 +162,14 @@ def _at(point: np.ndarray) -> str:
     return f"{point[0]:.1f},{point[1]:.1f}"
 
 
-def _legend(picture: Picture) -> Iterator[str]:
+def _legend(picture: Picture, prefix: str) -> Iterator[str]:
     x = 0.0
     for kind, style in picture.kinds.items():
         scale = 7 / picture.radius
         yield (
-            f'<use href="#cx-{style.shape}" transform="translate({x + 7:.0f} 0) scale({scale:.3f})" class="cx-mark" '
-            f'fill="{style.colour}"/><text class="cx-key" x="{x + 19:.0f}" y="0" font-size="12">{escape(kind)}</text>'
+            f'<use href="#cx-{prefix}{style.shape}" transform="translate({x + 7:.0f} 0) scale({scale:.3f})" '
+            f'class="cx-mark" fill="{style.colour}"/><text class="cx-key" x="{x + 19:.0f}" '
+            f'y="0" font-size="12">{escape(kind)}</text>'
         )
         x += 34 + 7 * len(kind)
 

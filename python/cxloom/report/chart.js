@@ -80,9 +80,16 @@ const charts = (() => {
         last[0] = middle + half;
         return free;
       });
-      if (isFree || scale.kind === "category") return { ticks, isFree };
-      if (most <= 1 || axis.tickvals) return { ticks: spaced(scale, ticks), isFree: true };
+      if (scale.kind === "category" && !isFree) return wrapped(scale, ticks);
+      if (isFree) return { ticks, isFree, rows: 1 };
+      if (most <= 1 || axis.tickvals) return { ticks: spaced(scale, ticks), isFree: true, rows: 1 };
     }
+  }
+
+  function wrapped(scale, ticks) {  // names in a few lines, or turned
+    const texts = ticks.map(tick => lines(tick.label, scale.band - GAP));
+    const rows = Math.max(...texts.map(each => each.length));
+    return { ticks, isFree: rows <= 3 && widest(texts.flat()) <= scale.band - GAP, rows };
   }
 
   function spaced(scale, ticks) {  // those that have room, from the first on
@@ -117,17 +124,17 @@ const charts = (() => {
     const scale = scaleOf(layout.xaxis, valuesOf(traces, "x"), traces.some(trace => has(trace, "markers")) ? 0.03 : 0);
     if (chart.zoom && scale.kind !== "category") scale.domain = chart.zoom;
     let x = fitted(scale, layout.xaxis, x0, x1);
-    let { ticks, isFree } = bottomTicks(x, layout.xaxis, x1 - x0);
-    const beyond = ticks.length ? x.at(ticks[ticks.length - 1].value) + widthOf(ticks[ticks.length - 1].label) / 2 - width : 0;
+    let { ticks, isFree, rows: deep } = bottomTicks(x, layout.xaxis, x1 - x0);
+    const beyond = ticks.length && x.kind !== "category" ? x.at(ticks[ticks.length - 1].value) + widthOf(ticks[ticks.length - 1].label) / 2 - width : 0;
     if (beyond > 0 && isFree) {
       x1 -= Math.ceil(beyond);
       x = fitted(scale, layout.xaxis, x0, x1);
-      ({ ticks, isFree } = bottomTicks(x, layout.xaxis, x1 - x0));
+      ({ ticks, isFree, rows: deep } = bottomTicks(x, layout.xaxis, x1 - x0));
     }
     const rows = rowsOf(marks, x);
     const y0 = ROW * Math.max(titles[0].length, titles[1].length) + GAP + ROW * (rows.length ? Math.max(...rows.map(each => each.row)) + 1 : 0);
     const turned = isFree ? 0 : Math.min(90, 0.75 * widest(ticks.map(tick => tick.label)) + 6);
-    const y1 = layout.height - TICK - (turned || ROW) - ROW * under.length - GAP / 2;
+    const y1 = layout.height - TICK - (turned || deep * ROW) - ROW * under.length - GAP / 2;
     const y = [left, right].map((side, i) => side && fitted(side.scale, [layout.yaxis, layout.yaxis2][i],
       ...(side.scale.kind === "category" ? [y0, y1] : [y1, y0])));
 
@@ -199,10 +206,10 @@ const charts = (() => {
       if (axis.showgrid) el("path", { d: `M${at} ${y0}V${y1}`, class: "grid" }, frame);
       el("path", { d: `M${at} ${y1}v${TICK}`, class: "edge" }, frame);
       if (i % every) return;
-      const text = isFree ? tick.label : cut(tick.label, Math.min(112, (at - 4) / 0.75));
-      const place = isFree ? { x: at, y: y1 + TICK + 12, class: "middle" }
-        : { transform: `translate(${at + 4} ${y1 + TICK + 9}) rotate(-45)`, class: "last" };
-      const label = el("text", place, frame, text);
+      const rows = x.kind === "category" ? lines(tick.label, x.band - GAP) : [tick.label];
+      if (isFree) return rows.forEach((text, row) => el("text", { x: at, y: y1 + TICK + 12 + ROW * row, class: "middle" }, frame, text));
+      const text = cut(tick.label, Math.min(112, (at - 4) / 0.75));
+      const label = el("text", { transform: `translate(${at + 4} ${y1 + TICK + 9}) rotate(-45)`, class: "last" }, frame, text);
       if (text !== tick.label) label.dataset.tip = tick.label;
     });
   }

@@ -8,13 +8,15 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from cxloom.display.charts import breakdown, lines
+from cxloom.draw.picture import picture
 from cxloom.report import study_plots
 from cxloom.report.distribution import distributions
-from cxloom.report.run_page import bars_of, picture_of
+from cxloom.report.run_page import bars_of, graph_of_result
 from cxloom.report.series import series_of
 from cxloom.report.study_columns import shown
 from cxloom.report.study_outcome import plot_of
 from cxloom.report.sweep_page import figures_of
+from cxloom.report.utilisation import load_of
 from cxloom.results.result import Result
 from cxloom.study.plots import Stack
 from cxloom.sweeping.result import SweepResult
@@ -28,11 +30,11 @@ def run_figures(result: Result) -> dict[str, Figure]:
         found |= _distribution(result)
     for each in series_of(result):
         found[each.key] = lines(each.curves, f"simulated time ({each.time_unit})", each.unit, markers=False)
-    drawn = picture_of(result)
-    if drawn is not None:
+    graph = graph_of_result(result)
+    if graph is not None:
         from cxloom.draw.figure import to_figure
 
-        found["system"] = to_figure(drawn)
+        found["system"] = to_figure(picture(graph, load_of(result.summary)))
     return found
 
 

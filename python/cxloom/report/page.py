@@ -87,8 +87,12 @@ def plot(key: str, figure: Mapping[str, Any], about: str) -> str:
     )
 
 
-def system_map(picture: Picture, about: str = "") -> str:
-    """A picture of a system that can be zoomed, with its legends."""
+def system_map(drawn: tuple[Picture, Picture], about: str = "", key: str = "") -> str:
+    """A picture of a system that can be zoomed, with its legends: one for a screen, and one for a telephone.
+
+    `key` tells pictures of a page apart.
+    """
+    wide = drawn[0]
     buttons = "".join(
         f'<button type="button" data-zoom="{key}" aria-label="{name}">{sign}</button>'
         for key, name, sign in (
@@ -97,12 +101,14 @@ def system_map(picture: Picture, about: str = "") -> str:
             ("all", "All of it", "⤢"),
         )
     )
-    loads = f'<p class="legend"><span>busy:</span> {svg.load_legend()}</p>' if picture.loaded else ""
-    caption = f"<figcaption>{escape(about, quote=False)}</figcaption>" if about else ""
-    return (
-        f'<figure><div class="map">{svg.to_svg(picture, inline=True, legend=False)}<div class="zoom">{buttons}</div>'
-        f'</div><p class="legend">{svg.kind_legend(picture)}</p>{loads}{caption}</figure>'
+    loads = f'<p class="legend"><span>busy:</span> {svg.load_legend()}</p>' if wide.loaded else ""
+    maps = "".join(
+        f'<div class="map {look}">{svg.to_svg(each, inline=True, legend=False, key=f"{key}{look}-")}'
+        f'<div class="zoom">{buttons}</div></div>'
+        for look, each in zip(("wide", "narrow"), drawn, strict=True)
     )
+    caption = f"<figcaption>{escape(about, quote=False)}</figcaption>" if about else ""
+    return f'<figure>{maps}<p class="legend">{svg.kind_legend(wide)}</p>{loads}{caption}</figure>'
 
 
 _TEXT = ' class="text"'

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted, plural
 from cxloom.display.numbers import duration, percent, significant, size
-from cxloom.draw.graph import MOST, graph_of
-from cxloom.draw.picture import Picture, picture
+from cxloom.draw.graph import MOST, Graph, graph_of
+from cxloom.draw.picture import pictures
 from cxloom.report import plots
 from cxloom.report.answer import answer
 from cxloom.report.latency_section import latency_section
@@ -66,10 +66,10 @@ def title_of(result: Result) -> str:
     return str(name.value) if name is not None else "A run of cxloom"
 
 
-def picture_of(result: Result) -> Picture | None:
-    """The system with its load; None if it is too large to be drawn."""
+def graph_of_result(result: Result) -> Graph | None:
+    """What there is to draw of the system; None if it is too large."""
     try:
-        return picture(graph_of(result.spec), load_of(result.summary))
+        return graph_of(result.spec)
     except InputError:
         return None
 
@@ -136,12 +136,13 @@ def _sections(result: Result, directory: Path) -> Iterator[Section]:
         yield Section("tasks", "The tasks", task_section(tasks))
     if summary["requests"]:
         yield Section("time", "Where the time goes", _breakdown(summary))
-    drawn = picture_of(result)
-    if drawn is not None:
+    graph = graph_of_result(result)
+    if graph is not None:
+        drawn = pictures(graph, load_of(summary))
         about = (
             "The half of a link at a device has the colour of the direction that it sends. Dotted: no bandwidth is "
             "given, nothing waits there. Grey discs: what waits on average, by area"
-            f" (the largest: {significant(drawn.largest_queue)}); of requesters, the requests on their way."
+            f" (the largest: {significant(drawn[0].largest_queue)}); of requesters, the requests on their way."
         )
         yield Section("system", "The system", system_map(drawn, about))
     else:

@@ -11,7 +11,7 @@ from cxloom.base.errors import InputError
 from cxloom.base.words import counted
 from cxloom.display.numbers import size
 from cxloom.draw.graph import graph_of
-from cxloom.draw.picture import picture
+from cxloom.draw.picture import pictures
 from cxloom.report import plots
 from cxloom.report.page import (
     Cell,
@@ -319,14 +319,17 @@ def _points(outcome: Values) -> str:
 
 
 def _systems(systems: Sequence[Values]) -> Iterator[str]:
-    for system in systems:
+    for index, system in enumerate(systems):
         try:
             graph = graph_of(Resolved(from_plain(system["spec"], Origin())))
         except InputError:
             continue
-        drawn = picture(graph, load_of(system["summary"]))
-        about = f"{drawn.about}. Colour: how busy each direction was, at its sender. Grey discs: what waits."
-        yield f"<h3>{escape(described_point(system['at']))}</h3>{system_map(drawn, about)}"
+        drawn = pictures(graph, load_of(system["summary"]))
+        about = (
+            f"{drawn[0].about}. Colour: how busy each direction was, at its sender. Grey discs: what waits."
+        )
+        shown = system_map(drawn, about, f"{index}-")
+        yield f"<h3>{escape(described_point(system['at']))}</h3>{shown}"
 
 
 def _parameters(outcome: Values) -> str:

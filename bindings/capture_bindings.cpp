@@ -319,6 +319,13 @@ void bind_capture(nb::module_& m) {
           "mispredictions", [](const ProgramSession& self) { return self.capture.mispredictions(); },
           "Those of them that were predicted wrongly.")
       .def_prop_ro(
+          "kernel",
+          [](const ProgramSession& self) {
+            const ProgramCapture::KernelCounts& counts = self.capture.kernel();
+            return nb::make_tuple(counts.instructions, counts.accesses, counts.records);
+          },
+          "Of a machine, while recording: instructions of its kernel, their accesses, and the records of these.")
+      .def_prop_ro(
           "translation",
           [](const ProgramSession& self) {
             std::optional<std::map<std::string, std::uint64_t>> counts;

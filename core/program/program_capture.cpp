@@ -26,6 +26,8 @@ inline std::uint16_t cycles_behind(const Dependence& needed, std::uint64_t walke
                                 : static_cast<std::uint16_t>(std::min(walked, Dependence::kMostCycles));
 }
 
+bool is_of_kernel(const ProgramBlock& block) { return block.address >> 63U != 0; }
+
 }  // namespace
 
 ProgramCapture::ProgramCapture(CaptureFilter& filter, const CaptureParts& parts)
@@ -177,6 +179,7 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
   if (state.branches.under_way()) go_to(state, thread, block.address);
   std::uint64_t begun =
       continued ? ~std::uint64_t{0} : 0;  // instructions since those that the filter was told
+  const std::uint64_t records = filter_.records();
   const ProgramAccess* next = accesses.data();
   const ProgramAccess* const end = next + accesses.size();
   std::uint16_t number = 0;
@@ -203,6 +206,11 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
     ++number;
   }
   begin(state, thread.number, begun);
+  if (is_of_kernel(block) && filter_.recording()) {
+    kernel_.instructions += block.instructions.size() - (continued ? 1 : 0);
+    kernel_.accesses += accesses.size();
+    kernel_.records += filter_.records() - records;
+  }
   if (parts_.core) {
     state.branches.end(block, needs, reads);
     if (state.told.is_silent(state.pace.now())) [[unlikely]]

@@ -76,6 +76,13 @@ class ProgramCapture : public ProgramSink {
   std::uint64_t stores() const { return stores_; }
   /// Lines that instructions flushed, whether that is recorded or not.
   std::uint64_t flushes() const { return flushes_; }
+  /// What the kernel of a machine did while it was recorded; its code is in the upper half of addresses.
+  struct KernelCounts {
+    std::uint64_t instructions = 0;
+    std::uint64_t accesses = 0;
+    std::uint64_t records = 0;
+  };
+  const KernelCounts& kernel() const { return kernel_; }
   /// Regions of interest that have begun.
   std::uint64_t regions() const { return recorded_.regions(); }
   /// Branches that were predicted, and the wrongly predicted ones; with a core.
@@ -151,6 +158,7 @@ class ProgramCapture : public ProgramSink {
   std::uint64_t flushes_ = 0;
   std::uint64_t branches_ = 0;
   std::uint64_t mispredictions_ = 0;
+  KernelCounts kernel_;
 };
 
 }  // namespace cxloom

@@ -57,7 +57,8 @@ struct ProgramFeed::Thread {
     const std::uint64_t mask = head().words - 1;
     for (std::uint64_t i = at; i + 1 < written; ++i) {
       const std::uint64_t record = words()[i & mask];
-      if (feed::is_event(record) && feed::event_kind(record) != FeedEvent::kBlock)
+      if (feed::is_event(record) && feed::event_kind(record) != FeedEvent::kBlock &&
+          feed::event_kind(record) != FeedEvent::kAgain)
         return words()[(i + 1) & mask];
     }
     return 0;
@@ -256,6 +257,9 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
       ++at;
       if (!thread.end_reads.empty()) [[unlikely]]
         break;
+    } else if (kind == FeedEvent::kAgain) {
+      enter_again(thread, feed::payload(record), sink);
+      ++at;
     } else if (kind == FeedEvent::kSystemCall) {
       if (!gather(feed::kCallWords)) break;
       call(thread, several, sink);
@@ -314,6 +318,13 @@ void ProgramFeed::enter(Thread& thread, std::uint64_t number, ProgramSink& sink)
   const ProgramBlock* const before = thread.entered.block();
   deliver(thread, sink);
   thread.entered.enter(thread.process->code.block(number), before);
+}
+
+void ProgramFeed::enter_again(Thread& thread, std::uint64_t number, ProgramSink& sink) {
+  const ProgramBlock& block = thread.process->code.block(number);
+  CurrentBlock& entered = thread.entered;
+  if (entered.block() == nullptr || entered.leave_before(block)) enter(thread, number, sink);
+  else entered.replace(block);
 }
 
 void ProgramFeed::deliver(Thread& thread, ProgramSink& sink) {

@@ -2,7 +2,7 @@
 
 #include <Zydis/Zydis.h>
 
-#include <cstring>
+#include "marks.hpp"
 
 namespace cxloom::qemu {
 
@@ -172,18 +172,12 @@ void add_memory(const ZydisDecodedOperand& operand, BlockInstruction& result) {
   if (bytes > result.operand_bytes) result.operand_bytes = bytes;
 }
 
-// The marks of <cxloom/roi.h>, and that of a fence of <cxloom/persist.h>: nopl 0x43584cXX(%rax).
-std::uint16_t mark_of(const void* data, std::size_t size) {
-  unsigned char bytes[7];
-  if (size != sizeof bytes) return 0;
-  std::memcpy(bytes, data, size);
-  static const unsigned char begin[] = {0x0f, 0x1f, 0x80};
-  static const unsigned char end[] = {0x4c, 0x58, 0x43};
-  if (std::memcmp(bytes, begin, sizeof begin) != 0 || std::memcmp(bytes + 4, end, sizeof end) != 0) return 0;
-  switch (bytes[3]) {
-    case 1: return BlockInstruction::kRegionBegin;
-    case 2: return BlockInstruction::kRegionEnd;
-    case 5: return BlockInstruction::kOrdersFlushes;
+// What the marks of <cxloom/roi.h>, and that of a fence of <cxloom/persist.h>, mean.
+std::uint16_t flags_of_mark(const void* data, std::size_t size) {
+  switch (mark_of(data, size)) {
+    case kRegionBegins: return BlockInstruction::kRegionBegin;
+    case kRegionEnds: return BlockInstruction::kRegionEnd;
+    case kFence: return BlockInstruction::kOrdersFlushes;
     default: return 0;
   }
 }
@@ -237,7 +231,7 @@ BlockInstruction decode(const void* data, std::size_t size) {
     return result;
   }
   result.kind = class_of(instruction);
-  result.flags = mark_of(data, size);
+  result.flags = flags_of_mark(data, size);
   if (result.has(BlockInstruction::kOrdersFlushes)) result.kind = InstructionClass::kFence;
   if (result.flags != 0 || result.kind == InstructionClass::kNothing) return result;
 

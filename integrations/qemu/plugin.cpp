@@ -22,6 +22,7 @@
 #include "qemu_plugin_api.h"
 #include "reader_watch.hpp"
 #include "thread_clock.hpp"
+#include "told_block.hpp"
 
 extern "C" {
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
@@ -275,20 +276,14 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     pthread_mutex_unlock(&opening);
   }
   const auto count = static_cast<std::uint32_t>(qemu_plugin_tb_n_insns(block));
-  const std::uint64_t words = block_form::kHeadWords + std::uint64_t{block_form::kInstructionWords} * count;
   if (count == 0 || count > feed::kMostInstructions) return;
-  if (!blocks.muted() && blocks.room() < words && !blocks.wait_for(words, *control)) blocks.mute();
-  const bool tells = !blocks.muted();
+  make_room_for_block(blocks, count, *control);
 
   // Where the program is loaded is not known before it is.
   const std::uint64_t region_entry =
       options.region.is_wanted() ? options.region.entry(qemu_plugin_start_code()) : 0;
   const std::uint32_t number = next_block++;
   qemu_plugin_insn* const first = qemu_plugin_tb_get_insn(block, 0);
-  if (tells) {
-    blocks.ahead(0) = block_form::head(number, count);
-    blocks.ahead(1) = qemu_plugin_insn_vaddr(first);
-  }
   const bool checked = number < kCheckedBlocks;
   const auto on = checked ? on_checked_access : on_access;
   bool flushes = false;
@@ -303,17 +298,11 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
       qemu_plugin_register_vcpu_mem_cb(instruction, on, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                        reinterpret_cast<void*>(feed::access_of(i)));
     }
-    if (!tells) continue;
     const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
     if (region_entry != 0 && address == region_entry) what.flags |= BlockInstruction::kRegionEntry;
-    std::uint64_t form[block_form::kInstructionWords];
-    block_form::write(what, form);
-    for (std::uint32_t j = 0; j < block_form::kInstructionWords; ++j) {
-      blocks.ahead(block_form::kHeadWords + i * block_form::kInstructionWords + j) = form[j];
-    }
   }
   note_if_lacking(qemu_plugin_tb_get_insn(block, count - 1));
-  if (tells) blocks.publish(words);
+  tell_block(blocks, number, qemu_plugin_insn_vaddr(first), {decoded, count});
   if (checked && decoded[0].kind == InstructionClass::kMove && decoded[0].operand_bytes != 0)
     expect_access(first);
   if (flushes) follow_flushes(block, count);

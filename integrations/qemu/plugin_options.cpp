@@ -3,17 +3,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "option_value.hpp"
+
 namespace cxloom::qemu {
-
-namespace {
-
-const char* value_of(const char* argument, const char* key) {
-  const std::size_t length = std::strlen(key);
-  return std::strncmp(argument, key, length) == 0 && argument[length] == '=' ? argument + length + 1
-                                                                             : nullptr;
-}
-
-}  // namespace
 
 bool PluginOptions::parse(int count, char** arguments) {
   for (int i = 0; i < count; ++i) {

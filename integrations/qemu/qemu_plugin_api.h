@@ -1,10 +1,14 @@
-/* The functions of QEMU's plug-in interface, version 1 (QEMU 7.2), that are used here. No package has its
- * header. */
+/* The functions of QEMU's plug-in interface that are used here: version 1 (QEMU 7.2), or version 4 (QEMU 10),
+ * as CXLOOM_QEMU_PLUGIN_VERSION says. No package has its header. */
 #ifndef CXLOOM_QEMU_PLUGIN_API_H
 #define CXLOOM_QEMU_PLUGIN_API_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#ifndef CXLOOM_QEMU_PLUGIN_VERSION
+#define CXLOOM_QEMU_PLUGIN_VERSION 1
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,13 +68,25 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t 
 
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb* block);
 struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb* block, size_t index);
+#if CXLOOM_QEMU_PLUGIN_VERSION >= 3
+size_t qemu_plugin_insn_data(const struct qemu_plugin_insn* instruction, void* destination, size_t length);
+#else
 const void* qemu_plugin_insn_data(const struct qemu_plugin_insn* instruction);
+#endif
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn* instruction);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn* instruction);
 void* qemu_plugin_insn_haddr(const struct qemu_plugin_insn* instruction);
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 uint64_t qemu_plugin_start_code(void);
+
+/* The place of an access, where a machine is emulated. It may be asked within the callback of the access. */
+struct qemu_plugin_hwaddr;
+struct qemu_plugin_hwaddr* qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t address);
+uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr* where);
+
+/* Takes all callbacks away, and then calls `registers`, which registers others. */
+void qemu_plugin_reset(qemu_plugin_id_t id, void (*registers)(qemu_plugin_id_t id));
 
 #ifdef __cplusplus
 }

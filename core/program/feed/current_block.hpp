@@ -16,7 +16,8 @@ namespace cxloom {
 /// and on what came before.
 class CurrentBlock {
  public:
-  static constexpr std::size_t kMostAccesses = 1U << 16U;  // of one run: XSAVE has some hundred
+  static constexpr std::size_t kMostAccesses =
+      1U << 18U;  // of one run: XSAVE has some hundred, and QEMU 10 copies 65536 elements of a string in one
 
   /// The block at hand; none behind one that was left.
   const ProgramBlock* block() const { return block_; }
@@ -29,6 +30,15 @@ class CurrentBlock {
     // A repeated instruction is entered again for each element, as a block that begins with it.
     continued_ = block.repeats && before != nullptr && before->last == block.address;
   }
+  /// The block at hand was left before the instruction that `again` begins with, and `again` is entered.
+  /// True: the block at hand is now what was done of it, and has to be told first. False: nothing of it was
+  /// done.
+  bool leave_before(const ProgramBlock& again);
+  /// Takes the place of the block at hand, of which nothing was done.
+  void replace(const ProgramBlock& block) {
+    accesses_.clear();
+    block_ = &block;
+  }
   void leave() {
     accesses_.clear();
     block_ = nullptr;
@@ -39,10 +49,36 @@ class CurrentBlock {
 
  private:
   const ProgramBlock* block_ = nullptr;
+  ProgramBlock done_;  // what was done of one that was left
   bool continued_ = false;
   std::size_t strays_ = 0;  // in a row
   std::vector<ProgramAccess> accesses_;
 };
+
+inline bool CurrentBlock::leave_before(const ProgramBlock& again) {
+  std::uint64_t address = block_->address;
+  std::uint64_t last = address;
+  std::size_t done = 0;
+  while (done < block_->instructions.size() && address != again.address) {
+    last = address;
+    address += block_->instructions[done++].length;
+  }
+  if (done == 0) return false;
+  if (done == block_->instructions.size()) return true;  // it was not left, or somewhere else
+  // What was left may be what was done of a block that had been left before.
+  if (block_ != &done_) {
+    done_.address = block_->address;
+    done_.instructions.assign(block_->instructions.begin(),
+                              block_->instructions.begin() + static_cast<std::ptrdiff_t>(done));
+    done_.marks = block_->marks;
+    done_.repeats = block_->repeats;
+  } else {
+    done_.instructions.resize(done);
+  }
+  done_.last = last;
+  block_ = &done_;
+  return true;
+}
 
 inline bool CurrentBlock::access(std::uint64_t record) {
   const std::uint32_t instruction = feed::instruction(record);

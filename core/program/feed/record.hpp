@@ -13,7 +13,9 @@ enum class FeedEvent : std::uint8_t {
   kSystemCall =
       2,  ///< the thread calls the kernel; number of the call; seven words follow: its order, six arguments
   kSystemCallEnd =
-      3  ///< the call is back; its number, and `feed::kSlept`; order, result and nanoseconds follow
+      3,      ///< the call is back; its number, and `feed::kSlept`; order, result and nanoseconds follow
+  kAgain = 4  ///< the thread has left its block before one of its instructions, and does it in another block,
+              ///< which begins with it; the number of that block
 };
 
 namespace feed {

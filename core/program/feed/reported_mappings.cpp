@@ -21,7 +21,7 @@ void ReportedMappings::call_ends(const ProgramThread& thread, const FeedRingHead
 
 void ReportedMappings::tell(const ProgramThread& thread, const FeedRingHead& process, std::uint64_t begin,
                             std::uint64_t end, ProgramSink& sink) {
-  if (++looks_ > kMostLooks) return;
+  if (process.is_machine != 0 || ++looks_ > kMostLooks) return;
   for (const ProgramMapping& mapping :
        mappings_of(process.pid, process.offset.load(std::memory_order_relaxed))) {
     if (mapping.begin < end && begin < mapping.end) sink.memory_mapped(thread, mapping);

@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-inline constexpr std::uint32_t kFeedVersion = 4;
+inline constexpr std::uint32_t kFeedVersion = 5;
 
 /// The first page of the folder's file "control".
 struct FeedControl {
@@ -53,6 +53,9 @@ struct FeedRingHead {
   std::uint32_t creator = 0;   ///< of a thread: the ring of the one that began it; itself if nobody did
   std::uint64_t creation = 0;  ///< order of the call that began it
   std::uint64_t begun = 0;     ///< its own place in that order
+  /// Of a process: it is a machine with all that runs on it. Its threads are processors, which never call the
+  /// kernel, and addresses of accesses are places in the simulated system.
+  std::uint32_t is_machine = 0;
 
   /// Words written so far. The writer stores it with every record, so that nothing is lost when it is killed.
   alignas(64) std::atomic<std::uint64_t> written{0};

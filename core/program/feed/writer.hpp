@@ -31,6 +31,7 @@ class FeedWriter {
     std::uint32_t replaces = 0;
     std::uint32_t creator = 0;
     std::uint64_t creation = 0;
+    bool is_machine = false;
     const char* name = "";
   };
 
@@ -70,6 +71,7 @@ class FeedWriter {
     head_->replaces = ring.replaces;
     head_->creator = ring.creator;
     head_->creation = ring.creation;
+    head_->is_machine = ring.is_machine ? 1 : 0;
     std::snprintf(head_->name, sizeof head_->name, "%s", ring.name);
     if (ring.kind == FeedRingHead::kThread) head_->begun = next_in_order(control);
     head_->mark.store(FeedRingHead::kMark, std::memory_order_release);

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "core/support/program_feed_test.hpp"
+#include "program/feed/current_block.hpp"
 
 namespace cxloom {
 namespace {
@@ -47,7 +48,7 @@ TEST_F(DamagedFeed, AccessesOfNoInstructionWithoutEnd) {
   FeedWriter one = thread(last_process_);
   Telling told;
   auto strays = [&] {
-    for (int i = 0; i < 100'000; ++i) {
+    for (std::size_t i = 0; i < 2 * CurrentBlock::kMostAccesses; ++i) {
       if (one.full()) {
         feed_->read(told, 1U << 20U);
         one.wait_for(1, *control_);

@@ -92,6 +92,29 @@ TEST_F(ProgramFeedTest, ARepeatedInstructionCountsOnce) {
   EXPECT_EQ(told.instructions, 2U + 1 + 1 + 1);
 }
 
+// QEMU leaves a block before an access to a device or to memory on CXL, and does that in a block of its own.
+TEST_F(ProgramFeedTest, AnInstructionThatIsDoneAgainCountsOnce) {
+  FeedWriter blocks = process();
+  FeedWriter one = thread(last_process_);
+  describe(blocks, 0, 100, {plain(), plain(), plain(), plain()});
+  describe(blocks, 1, 108, {plain()});           // its third instruction alone
+  describe(blocks, 2, 112, {plain()});           // where it goes on
+  describe(blocks, 3, 200, {plain(), plain()});  // left before its first
+  describe(blocks, 4, 200, {plain()});
+  const auto again = [](std::uint32_t block) { return feed::event(FeedEvent::kAgain, block); };
+  for (const std::uint64_t record :
+       {enter(0), load(0, 5000), again(1), load(0, 6000), enter(2), enter(3), again(4), load(0, 7000)}) {
+    one.put(record);
+  }
+  Telling told;
+  feed_->read(told, 1000);
+  feed_->finish(told);
+  const std::vector<std::string> expected{"1/0 begins", "1/0 B100+2 r5000:8@0", "1/0 B108+1 r6000:8@0",
+                                          "1/0 B112+1", "1/0 B200+1 r7000:8@0", "1/0 ends"};
+  EXPECT_EQ(told.lines, expected);
+  EXPECT_EQ(told.instructions, 2U + 1 + 1 + 1);
+}
+
 TEST_F(ProgramFeedTest, ThreadsAndProcessesAreNumberedAsTheyBegin) {
   FeedWriter first = process();
   const std::uint32_t parent = last_process_;

@@ -99,5 +99,43 @@ TEST(CurrentBlockTest, ARepeatedInstructionGoesOnWithItself) {
   EXPECT_FALSE(entered.is_continued());
 }
 
+// An instruction is left for a block of its own, which begins with it.
+TEST(CurrentBlockTest, WhatWasDoneOfABlockThatIsLeftIsKept) {
+  const ProgramBlock block = block_of(0x100, {8, 8, 8});
+  CurrentBlock entered;
+  entered.enter(block, nullptr);
+  entered.access(load_by(0, 0x5000));
+  ASSERT_TRUE(entered.leave_before(block_of(0x108, {8})));
+  EXPECT_EQ(entered.block()->instructions.size(), 2U);
+  EXPECT_EQ(entered.block()->address, 0x100U);
+  EXPECT_EQ(entered.block()->last, 0x104U);
+  EXPECT_EQ(entered.accesses().size(), 1U);
+  // It may be left before an earlier one yet, as when that is done again for another reason.
+  ASSERT_TRUE(entered.leave_before(block_of(0x104, {8})));
+  EXPECT_EQ(entered.block()->instructions.size(), 1U);
+  EXPECT_EQ(entered.block()->last, 0x100U);
+}
+
+TEST(CurrentBlockTest, OfABlockThatIsLeftBeforeItsFirstInstructionNothingIsKept) {
+  const ProgramBlock block = block_of(0x100, {8, 8}, true);
+  const ProgramBlock alone = block_of(0x100, {8}, true);
+  CurrentBlock entered;
+  entered.enter(block, &alone);
+  EXPECT_TRUE(entered.is_continued());
+  EXPECT_FALSE(entered.leave_before(alone));
+  entered.replace(alone);
+  EXPECT_EQ(entered.block(), &alone);
+  EXPECT_TRUE(entered.is_continued());  // as it was
+  EXPECT_TRUE(entered.access(load_by(0, 0x5000)));
+}
+
+TEST(CurrentBlockTest, ABlockThatIsLeftForAnotherPlaceIsWhole) {
+  const ProgramBlock block = block_of(0x100, {8, 8});
+  CurrentBlock entered;
+  entered.enter(block, nullptr);
+  EXPECT_TRUE(entered.leave_before(block_of(0x900, {8})));
+  EXPECT_EQ(entered.block()->instructions.size(), 2U);
+}
+
 }  // namespace
 }  // namespace cxloom

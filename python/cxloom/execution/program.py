@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from cxloom import _core
 from cxloom.base.descriptors import hold_standard_descriptors
@@ -97,6 +97,68 @@ def execute(
         ),
         region,
     )
+    said = about(source.name, command, caches=caches, region=region, core=core)
+    return play_source(
+        source,
+        command,
+        placed,
+        said,
+        record=record,
+        sampling=sampling,
+        interrupted=interrupted,
+        watch=watch,
+        watch_past=watch_past,
+        started=started,
+    )
+
+
+class ReportedSource(Protocol):
+    """What runs under an emulator and reports its accesses."""
+
+    wanted: int
+    """The thread whose records are waited for; 0: all take turns."""
+    ended: Ended
+    """Once there are no more accesses."""
+
+    @property
+    def sieve(self) -> _core.ProgramCapture:
+        """The recorder, once there are accesses."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on how it ended."""
+
+    def accesses(self, step: Callable[[], bool]) -> Iterator[_core.Accesses]:
+        """Runs it; gives its records. ``step`` is asked now and then whether to go on."""
+
+
+def play_source(
+    source: ReportedSource,
+    command: Sequence[str],
+    placed: Sequence[PlacedProgram],
+    said: dict[str, str],
+    *,
+    frames: bool = True,
+    record: str | os.PathLike[str] | None = None,
+    sampling: Sampling | None = SAMPLING,
+    interrupted: Callable[[], bool] = lambda: False,
+    watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
+    watch_past: Callable[[int, int], None] = lambda _done, _whole: None,
+    started: float | None = None,
+) -> ExecutionResult:
+    """Plays what a source reports on all systems; the rest is as in :func:`execute`.
+
+    Args:
+        said: the metadata of the trace ``record``.
+        frames: whether its accesses are those of pages that got frames, so that each page is of an object; the
+            addresses of a machine are physical.
+        started: when the run began, by `time.perf_counter`; now if nothing is said.
+
+    Raises what :func:`execute` raises.
+    """
+    started = time.perf_counter() if started is None else started
+    core = core_of(placed)
+    durable = any(map(is_persistent, placed))
 
     def step() -> bool:
         watch(source.sieve.instructions_in_all, source.sieve.records)
@@ -105,7 +167,6 @@ def execute(
     def want(thread: int) -> None:
         source.wanted = thread
 
-    said = about(source.name, command, caches=caches, region=region, core=core)
     with contextlib.nullcontext() if record is None else trace_writer(record, said) as writer:
         sampler = _sampler(sampling, placed)
         regions: Counter[int] = Counter()
@@ -115,7 +176,7 @@ def execute(
         def told() -> Iterator[_core.Accesses]:
             nonlocal objects
             for part in source.accesses(step):
-                objects = objects or Objects(source.sieve)
+                objects = objects or (Objects(source.sieve) if frames else None)
                 yield part
 
         kept = _counted(_kept(told(), writer), regions, use, lambda: objects)

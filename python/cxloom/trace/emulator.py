@@ -21,6 +21,7 @@ from cxloom.trace.executable import Executable, find_executable
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.functions import FunctionPlace, find_function, libraries_of
 from cxloom.trace.source import Ended, ended, is_over
+from cxloom.trace.told import told
 
 EMULATOR = "qemu-x86_64"
 """The emulator's command."""
@@ -34,12 +35,6 @@ _PROBLEMS = {
     "libzydis-dev": "this cxloom was built without its plug-in for QEMU",
 }
 _PREFIX = "cxloom-program-"
-_WORDS = 1 << 20  # of a turn
-_WORDS_OF_ONE = 1 << 15  # of a turn of one thread
-_REST = (
-    0.0002,
-    0.01,
-)  # seconds to wait for the program, when it has reported nothing for a short or a long time
 _END_BY_SIGILL = 128 + signal.SIGILL
 _GRACE = 0.05  # seconds between asking a program's children for their end and ending them
 _ENOUGH = 64 << 20  # bytes of shared memory
@@ -102,6 +97,12 @@ class EmulatedSource:
         """The thread whose records are waited for: they come first. 0: all threads take turns."""
         self.ended = Ended()
         self._sieve: _core.ProgramCapture | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def over(self) -> Ended | None:
+        """How the program has ended; None while it runs."""
+        assert self._process is not None
+        return Ended(self._process.returncode) if is_over(self._process) else None
 
     def _find(self, function: str) -> FunctionPlace:
         path = self._program.path
@@ -150,32 +151,10 @@ class EmulatedSource:
     def _records(
         self, process: subprocess.Popen[bytes], sieve: _core.ProgramCapture, step: Callable[[], bool]
     ) -> Iterator[_core.Accesses]:
-        rest = _REST[0]
-        while True:
-            over = is_over(process)  # before the last look at what it wrote
-            words = sieve.words
-            batch = sieve.read(_WORDS_OF_ONE if self.wanted else _WORDS, self.wanted)
-            if len(batch):
-                yield batch
-            if sieve.failure:
-                raise SimulationError(f"the program cannot be followed: {sieve.failure}")
-            if sieve.complete:
-                self.ended = Ended(limit=True)
-                return
-            if not step():
-                self.ended = Ended(interrupted=True)
-                break
-            if sieve.words != words or len(batch):
-                rest = _REST[0]
-            elif over:
-                self.ended = Ended(process.returncode)
-                break
-            else:
-                time.sleep(rest)
-                rest = min(rest * 1.2, _REST[1])
-        last = sieve.finish()
-        if len(last):
-            yield last
+        self._process = process
+        self.ended = yield from told(self, sieve, step)
+        if self.ended.limit:
+            return
         if sieve.threads == 0 and not self.ended.interrupted:
             raise self._not_started(process)
         if self._region is not None and sieve.regions == 0 and not self.ended.interrupted:

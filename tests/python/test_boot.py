@@ -90,6 +90,11 @@ def boot(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str
         (("SPEC", "--log", "enumeration="), "no log"),
         (("SPEC", "--local", "far"), "no memory of the address map"),
         (("SPEC", "--host", "m0"), "no host of this system"),
+        (("SPEC", "--roi", "main", "--", "cat"), "a region of interest in a guest is between marks"),
+        (("SPEC", "--core", "z80", "--", "cat"), "there is no such processor"),
+        (("SPEC", "--record", "a.csv", "--", "cat"), "the file name has no known trace suffix"),
+        (("SPEC", "--untimed", "--exact", "--", "cat"), "these options are about the time of a program"),
+        (("SPEC", "--out", "a.json"), "these options are about the time of a program"),
         (("SPEC", "--", "a-program-of-nowhere"), "there is no program"),
         (("SPEC", "--", "cat"), "nothing is set up yet"),
         (("SPEC", "--set", "devices.m0.capacity=300MiB"), "decoders cannot have"),
@@ -117,7 +122,7 @@ def test_bad_input_is_refused_before_anything_is_started(
 def test_a_program_runs_on_a_booted_machine(spec: Path) -> None:
     """The kernel's map is compared by the command; streams and exit code are the program's, and so are its pages."""
     script = "cat; echo err >&2; grep -c bind:1 /proc/self/numa_maps; exit 42"
-    done = boot(spec, "--membind", "m0", "--", shutil.which("sh"), "-c", script, stdin="in\nput")
+    done = boot(spec, "--untimed", "--membind", "m0", "--", shutil.which("sh"), "-c", script, stdin="in\nput")
     assert done.returncode == 42, done.stderr
     text, _, count = done.stdout.rstrip("\n").rpartition("put")
     assert text == "in\n"
@@ -135,7 +140,7 @@ def test_all_memory_of_each_topology_keeps_what_is_written(name: str, tmp_path: 
     path.write_text(TOPOLOGIES[name])
     regions = TOPOLOGIES[name].count("{to: ") - 1
     devices = [f"/dev/dax{number}.0" for number in range(regions)]
-    done = boot(path, "--mode", "device", "--", check, *devices)
+    done = boot(path, "--untimed", "--mode", "device", "--", check, *devices)
     assert done.returncode == 0, done.stdout + done.stderr
     memories = len(list(machine(TOPOLOGIES[name]).endpoints()))
     lines = [int(line.split()[1]) for line in done.stdout.splitlines() if line.endswith(" 0 wrong")]
@@ -162,9 +167,8 @@ def test_a_run_that_begins_with_a_checkpoint_has_its_memory(
     (tmp_path / "both").chmod(0o755)
 
     def times_found(*options: str) -> int:
-        done = boot(
-            spec, *options, "--mode", "device", "--file", check, "--file", "/lib64", "--", tmp_path / "both"
-        )
+        taken = ["--file", check, "--file", "/lib64"]
+        done = boot(spec, *options, "--untimed", "--mode", "device", *taken, "--", tmp_path / "both")
         assert " 0 wrong" in done.stdout, done.stdout + done.stderr
         return int(done.stdout.split()[0])
 
@@ -183,7 +187,7 @@ def test_a_run_that_begins_with_a_checkpoint_has_its_memory(
 @boots
 @slow
 def test_pages_are_interleaved_by_weight(spec: Path, check: Path) -> None:
-    done = boot(spec, "--weighted-interleave", "local=3,m0=1", "--", check, "pages", "4096")
+    done = boot(spec, "--untimed", "--weighted-interleave", "local=3,m0=1", "--", check, "pages", "4096")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "node 0: 3072, node 1: 1024"
 
@@ -248,7 +252,7 @@ def test_the_decoders_are_seen_being_programmed(cold: list[str], tmp_path: Path)
 @boots
 @slow
 def test_a_table_has_steps_and_devices(spec: Path) -> None:
-    done = boot(spec, "--log", "enumeration", "--", shutil.which("true"))
+    done = boot(spec, "--untimed", "--log", "enumeration", "--", shutil.which("true"))
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stderr.splitlines()]
     assert [line[0] for line in lines if line and line[0] in ("buses", "drivers", "regions")] == [
@@ -292,20 +296,15 @@ def test_a_shell_has_this_terminal(spec: Path) -> None:
 @boots
 @slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("stage", ["booting", "the program"])
-def test_nothing_is_left_running(spec: Path, number: signal.Signals, stage: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stage", "options"), [("booting", []), ("the program", []), ("the program", ["--untimed"])]
+)
+def test_nothing_is_left_running(
+    spec: Path, number: signal.Signals, stage: str, options: list[str], tmp_path: Path
+) -> None:
     mark = tmp_path.name
-    command = [
-        sys.executable,
-        "-m",
-        "cxloom",
-        "boot",
-        spec,
-        "--",
-        shutil.which("sh"),
-        "-c",
-        f"echo {mark}; sleep 600",
-    ]
+    program = [shutil.which("sh"), "-c", f"echo {mark}; sleep 600"]
+    command = [sys.executable, "-m", "cxloom", "boot", spec, *options, "--", *program]
     process = subprocess.Popen(
         [*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
@@ -328,7 +327,7 @@ def test_nothing_is_left_running(spec: Path, number: signal.Signals, stage: str,
 @slow
 def test_a_guest_that_panics_says_so(spec: Path) -> None:
     """Whoever writes c into that file asks for it."""
-    done = boot(spec, "--", shutil.which("sh"), "-c", "echo c >/proc/sysrq-trigger")
+    done = boot(spec, "--untimed", "--", shutil.which("sh"), "-c", "echo c >/proc/sysrq-trigger")
     assert done.returncode == 1
     assert "Kernel panic - not syncing: sysrq triggered crash" in done.stderr
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import cxloom as cx
 from cxloom.base.errors import InputError
 from cxloom.booting.arguments import machine_arguments
-from cxloom.booting.machine import Endpoint, HostBridge, InterleaveSet, Machine, RamNode, Switch
+from cxloom.booting.machine import Endpoint, HostBridge, InterleaveSet, Machine, RamNode, Span, Switch
 from cxloom.booting.memory import check_memory
 from cxloom.booting.system import machine_of_system
 from cxloom.spec.resolve import Override
@@ -24,9 +24,9 @@ MIB = 1 << 20
 
 def test_each_link_of_a_host_is_a_bridge() -> None:
     found = machine(TOPOLOGIES["direct"])
-    assert found.ram == (RamNode(("local",), GIB),)
+    assert found.ram == (RamNode(("local",), GIB, (Span(0, GIB),)),)
     assert found.bridges == (HostBridge("m0", (Endpoint("m0", 256 * MIB, 1),)),)
-    assert found.sets == (InterleaveSet("address_map[1]", ("m0",), 256, 256 * MIB),)
+    assert found.sets == (InterleaveSet("address_map[1]", ("m0",), 256, 256 * MIB, GIB),)
 
 
 def test_a_root_port_of_the_spec_is_a_bridge_with_a_port_for_each_device() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from cxloom.base.errors import SimulationError
 from cxloom.booting import linux
 from cxloom.booting.arguments import machine_arguments, write_tables
 from cxloom.booting.checkpoint import Checkpoint, suits
+from cxloom.booting.comparison import MappedSet, check_map, mapped_sets
 from cxloom.booting.cpio import CpioWriter
 from cxloom.booting.emulator import Emulator
 from cxloom.booting.enumeration import Access, places
@@ -43,6 +44,16 @@ checks of clocks, which fail on a busy computer: a timer that is late to the ker
 
 
 @dataclass(frozen=True)
+class Reporting:
+    """Options of QEMU by which it reports what the guest does."""
+
+    clock: Sequence[str] = ()
+    """What its clock goes by; by default that of this computer."""
+    plugin: Sequence[str] = ()
+    """The plug-in that reports."""
+
+
+@dataclass(frozen=True)
 class BootedMachine:
     """A guest that waits for programs, with all memory of its machine in use."""
 
@@ -53,6 +64,8 @@ class BootedMachine:
     """The version of its kernel."""
     addresses: int
     """How many addresses were followed through its decoders, and lead where the spec says."""
+    mapped: tuple[MappedSet, ...]
+    """The interleave sets as the kernel has them."""
     nodes: tuple[int, ...]
     """The guest's nodes of the interleave sets; none if they are devices."""
     devices: tuple[str, ...]
@@ -66,6 +79,7 @@ class BootedMachine:
         environment: Mapping[str, str],
         policy: Policy | None = None,
         streams: tuple[int, int, int] = (0, 1, 2),
+        starter: Path | None = None,
     ) -> int:
         """Runs a program; gives its exit code. Raises InputError, and SimulationError if the guest ends.
 
@@ -73,12 +87,13 @@ class BootedMachine:
             environment: the variables of the program.
             policy: where its pages are.
             streams: the descriptors of its standard input, output and error.
+            starter: what starts it and marks its time; none if its time is not marked.
         """
         before, front = policy.commands(self.machine, self.nodes) if policy is not None else ([], [])
         for command in before:
             self.guest.run(command, "setting the weights of nodes")
         with tempfile.TemporaryFile() as file:
-            program.write(CpioWriter(file), environment, front)
+            program.write(CpioWriter(file), environment, front, starter)
             file.seek(0)
             self.guest.unpack(file)
         return self.guest.run_program(f"sh /{START}", *streams)
@@ -93,6 +108,7 @@ def booted(
     watch: Watch = lambda _doing: None,
     keep: bool = True,
     log: bool = False,
+    reporting: Reporting | None = None,
 ) -> Iterator[BootedMachine]:
     """Boots a machine; it ends when this is left.
 
@@ -104,23 +120,44 @@ def booted(
         firmware: what the kernel is told of latency and bandwidth, if anything.
         keep: whether a checkpoint of the start is kept, and begun with if it is there.
         log: whether the kernel's accesses to CXL devices are kept, from when it begins to look for them.
+        reporting: how QEMU reports what the guest does, if it does.
     """
     check_memory(machine, available_memory())
-    with _started(machine, set_up, firmware, watch, keep, log) as (emulator, guest, trace):
+    with _started(machine, set_up, firmware, watch, keep, log, reporting or Reporting()) as started:
+        emulator, guest, trace = started
         watch("finding the memory on CXL")
         kernel = guest.run("uname -r", "asking for the kernel's version").strip()
         enumerated = _enumerated(machine, emulator, guest, trace)
-        followed = linux.compare_map(guest, machine)
+        followed, mapped = _compared(machine, guest)
         watch("taking the memory on CXL into use")
-        nodes, mapped = [], []
+        nodes, devices = [], []
         if mode == "kernel":
             linux.use_as_nodes(guest)
             nodes = linux.nodes_of(guest, machine)
         else:
-            mapped = linux.map_devices(guest, machine)
+            devices = linux.map_devices(guest, machine)
         yield BootedMachine(
-            machine, guest, emulator, kernel, followed, tuple(nodes), tuple(mapped), tuple(enumerated)
+            machine,
+            guest,
+            emulator,
+            kernel,
+            followed,
+            tuple(mapped),
+            tuple(nodes),
+            tuple(devices),
+            tuple(enumerated),
         )
+
+
+def _compared(machine: Machine, guest: Guest) -> tuple[int, list[MappedSet]]:
+    """Holds the kernel's decoders against the spec; gives how many addresses were followed, and where the sets are.
+
+    Raises SimulationError for a difference.
+    """
+    if not machine.sets:
+        return 0, []
+    kernel = linux.kernel_map(guest)
+    return check_map(machine, kernel), mapped_sets(machine, kernel)
 
 
 def _enumerated(machine: Machine, emulator: Emulator, guest: Guest, trace: Trace | None) -> list[Access]:
@@ -149,7 +186,13 @@ def _enumerated(machine: Machine, emulator: Emulator, guest: Guest, trace: Trace
 
 @contextlib.contextmanager
 def _started(
-    machine: Machine, set_up: SetUp, firmware: Firmware | None, watch: Watch, keep: bool, log: bool
+    machine: Machine,
+    set_up: SetUp,
+    firmware: Firmware | None,
+    watch: Watch,
+    keep: bool,
+    log: bool,
+    reporting: Reporting,
 ) -> Iterator[tuple[Emulator, Guest, Trace | None]]:
     """A guest whose kernel has started and has not seen CXL yet: from a checkpoint if there is one."""
     first = _first_files()
@@ -163,11 +206,15 @@ def _started(
             str(set_up.kernel),
             "-append",
             _KERNEL,
+            *reporting.clock,
+            *reporting.plugin,
         ]
         trace = Trace(tables / "trace") if log else None
         options += trace.options() if trace is not None else []
         keep = keep and suits(machine)
-        checkpoint = Checkpoint(set_up, [*machine_arguments(machine, firmware), _KERNEL], first)
+        checkpoint = Checkpoint(
+            set_up, [*machine_arguments(machine, firmware), _KERNEL, *reporting.clock], first
+        )
         if keep and checkpoint.is_there():
             watch("resuming")
             with contextlib.ExitStack() as tried:

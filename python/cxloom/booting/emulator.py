@@ -73,6 +73,10 @@ class Emulator:
         self._process.wait()
         self._close()
 
+    def kill(self) -> None:
+        """Ends it now; who waits for the guest hears that it has ended."""
+        self._process.kill()
+
     def monitor(self) -> Monitor:
         """QEMU's monitor. Raises SimulationError if QEMU has ended."""
         if self._monitor is None:

@@ -10,7 +10,17 @@ from typing import Any
 from cxloom import _core
 from cxloom.base.errors import InputError
 from cxloom.booting.decoders import check_decoders
-from cxloom.booting.machine import UNIT, Below, Endpoint, HostBridge, InterleaveSet, Machine, RamNode, Switch
+from cxloom.booting.machine import (
+    UNIT,
+    Below,
+    Endpoint,
+    HostBridge,
+    InterleaveSet,
+    Machine,
+    RamNode,
+    Span,
+    Switch,
+)
 from cxloom.booting.reach import Network
 
 OWN_RAM = 1 << 30
@@ -29,6 +39,7 @@ class _Region:
     place: str
     entry: Mapping[str, Any]
     memories: tuple[str, ...]
+    base: int
     size: int
 
 
@@ -98,6 +109,7 @@ def _regions(spec: Mapping[str, Any], described: Mapping[str, Any]) -> list[_Reg
     """The regions with their sizes; one without takes what its targets have left."""
     bytes_of = {tuple(node["memories"]): int(node["bytes"]) for node in described["nodes"]}
     found: list[_Region] = []
+    end = 0
     for number, entry in enumerate(spec.get("address_map", [])):
         place = f"address_map[{number}]"
         if "ld" in entry:
@@ -110,7 +122,9 @@ def _regions(spec: Mapping[str, Any], described: Mapping[str, Any]) -> list[_Reg
         sizes = [each for each in found if each.memories == memories]
         left = bytes_of.get(memories, 0) - sum(each.size for each in sizes)
         size = int(_core.quantity("bytes", entry["size"])) if "size" in entry else left
-        found.append(_Region(place, entry, memories, size))
+        base = int(_core.quantity("bytes", entry["base"])) if "base" in entry else end
+        found.append(_Region(place, entry, memories, base, size))
+        end = base + size
     return found
 
 
@@ -134,13 +148,13 @@ def _memory(
     regions: Sequence[_Region], own: set[str]
 ) -> tuple[list[RamNode], list[InterleaveSet], dict[str, int]]:
     """Nodes of RAM, sets on CXL, and the bytes of each CXL device: what is mapped of it."""
-    ram: dict[tuple[str, ...], int] = {}
+    ram: dict[tuple[str, ...], list[Span]] = {}
     sets: list[InterleaveSet] = []
     capacities: dict[str, int] = {}
     for region in regions:
         here = [name in own for name in region.memories]
         if all(here):
-            ram[region.memories] = ram.get(region.memories, 0) + region.size
+            ram.setdefault(region.memories, []).append(Span(region.base, region.size))
             continue
         if any(here):
             raise InputError(
@@ -158,10 +172,13 @@ def _memory(
                 path=region.place,
             )
         granularity = int(_core.quantity("bytes", region.entry.get("interleave", "256B")))
-        sets.append(InterleaveSet(region.place, region.memories, granularity, region.size))
+        sets.append(InterleaveSet(region.place, region.memories, granularity, region.size, region.base))
         for name in region.memories:
             capacities[name] = capacities.get(name, 0) + region.size // len(region.memories)
-    return [RamNode(memories, size) for memories, size in ram.items()], sets, capacities
+    nodes = [
+        RamNode(memories, sum(span.size for span in spans), tuple(spans)) for memories, spans in ram.items()
+    ]
+    return nodes, sets, capacities
 
 
 def _bridges(

@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping
 
 from cxloom.base.errors import SimulationError
-from cxloom.booting.comparison import check_map
 from cxloom.booting.decoded import KernelMap
 from cxloom.booting.guest import Guest
 from cxloom.booting.kernel_modules import CXL, EARLY, NODES
@@ -78,16 +77,6 @@ def create_regions(guest: Guest, machine: Machine, devices: Mapping[str, str]) -
             f"-s {wanted.size} {targets}",
             f"making a region of {wanted.place}",
         )
-
-
-def compare_map(guest: Guest, machine: Machine) -> int:
-    """Holds the kernel's decoders against the spec; gives how many addresses were followed.
-
-    Raises SimulationError for a difference.
-    """
-    if not machine.sets:
-        return 0
-    return check_map(machine, kernel_map(guest))
 
 
 def kernel_map(guest: Guest) -> KernelMap:

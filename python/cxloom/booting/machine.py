@@ -12,12 +12,22 @@ UNIT = 256 * MIB
 
 
 @dataclass(frozen=True)
+class Span:
+    """A part of the simulated system's addresses."""
+
+    base: int
+    size: int
+
+
+@dataclass(frozen=True)
 class RamNode:
     """A NUMA node of the host's own memory. The first has the processors."""
 
     memories: tuple[str, ...]
     """The memories of the spec that it stands for; none for RAM that a system without memory of its own was given."""
     size: int
+    spans: tuple[Span, ...] = ()
+    """Where it is in the address map, in the order in which it has them; nowhere if it was given."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,8 @@ class InterleaveSet:
     """The devices in the order of the interleave."""
     granularity: int
     size: int
+    base: int = 0
+    """Where the address map has it."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from cxloom.trace.symbols import interpreter_of
 
 START = "cxloom/program"
 """The script in the guest that starts the program."""
+STARTER = "cxloom/start_program"
+"""What starts the program in the guest if its time is marked."""
 
 _JOINED = ("bin", "sbin", "lib", "lib64")
 """Folders at the root that are links into usr/ in the guest, as they are on most systems."""
@@ -45,12 +47,19 @@ class Program:
                 )
             self._needed += _below(file)
 
-    def write(self, archive: CpioWriter, environment: Mapping[str, str], before: Sequence[str] = ()) -> None:
+    def write(
+        self,
+        archive: CpioWriter,
+        environment: Mapping[str, str],
+        before: Sequence[str] = (),
+        starter: Path | None = None,
+    ) -> None:
         """Writes its files and the script that starts it into an archive. Raises InputError if one cannot be read.
 
         Args:
             environment: its variables.
             before: what is to run it in the guest, such as numactl with its options.
+            starter: a program that starts it and marks its time; none if its time is not marked.
         """
         here = Path.cwd()
         for path in self._needed:
@@ -61,7 +70,10 @@ class Program:
         _write_folders(archive, here / "x")
         variables = [f"{key}={value}" for key, value in environment.items()]
         own = str(Path(self._program.path).absolute())
-        line = shlex.join([*before, "env", "-i", *variables, own, *self._program.arguments[1:]])
+        started = [own] if starter is None else [f"/{STARTER}", own]
+        line = shlex.join([*before, "env", "-i", *variables, *started, *self._program.arguments[1:]])
+        if starter is not None:
+            archive.add_bytes(STARTER, starter.read_bytes(), 0o755)
         archive.add_bytes(
             START, f"cd {shlex.quote(str(here))}\nexec {line}\n".encode(errors="surrogateescape")
         )

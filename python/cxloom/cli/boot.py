@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted
 from cxloom.booting.linux import MODES
+from cxloom.cli.boot_timed import Timing
 from cxloom.cli.interrupt import terminable
 from cxloom.cli.options import Plugins, Quiet, Sets
 from cxloom.cli.progress import BootBar
 from cxloom.cli.run import resolve
 from cxloom.cli.writing import check_writable
-from cxloom.display.console import messages
-
-if TYPE_CHECKING:
-    from cxloom.booting.booted import BootedMachine
-    from cxloom.booting.machine import Machine
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -113,6 +107,44 @@ def boot(
             "--cold", help="Boot from the start, without a checkpoint of an earlier run, and keep none."
         ),
     ] = False,
+    untimed: Annotated[
+        bool,
+        typer.Option(
+            "--untimed", help="Only run the program: how long it takes on the simulated system is not said."
+        ),
+    ] = False,
+    region: Annotated[
+        str | None,
+        typer.Option(
+            "--roi",
+            metavar="marks",
+            help="Only what is between the marks of <cxloom/roi.h> counts; the whole program by default.",
+        ),
+    ] = None,
+    core: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROCESSOR",
+            help="Take the processor of this preset in place of the host's, as exec does.",
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="TRACE", help="Keep what the system is given in this trace, for exec --replay."),
+    ] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Simulate all of a long program, and not windows of it.")
+    ] = False,
+    allow_errors: Annotated[
+        bool,
+        typer.Option("--allow-errors", help="Show results although memory answered accesses with errors."),
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the results into this file, as JSON.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the results into this page, FILE.html.")
+    ] = None,
     sets: Sets = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006
     quiet: Quiet = False,
@@ -121,10 +153,12 @@ def boot(
 
     QEMU emulates the machine, and the kernel's own CXL driver finds the devices, makes the regions of the address map,
     and gives them to programs. What the kernel has programmed is compared with the address map. The program gets
-    standard input, output and error, and its exit code is that of the command.
+    standard input, output and error, and its exit code is that of the command. What the processors do while it runs,
+    the kernel included, is simulated as cxloom exec does: how long it takes there is shown on standard error.
 
     Exit code: the program's own, 128 and the signal's number if one ended it; 1: interrupted, or the guest does not
-    boot, does not find the devices or maps them otherwise than SPEC; 2: nothing is set up, or the input is wrong.
+    boot, does not find the devices or maps them otherwise than SPEC; 2: nothing is set up, or the input is wrong; 125:
+    memory answered accesses of the program with errors.
     """
     if (spec is None) == (not set_up_only):
         raise InputError(
@@ -142,14 +176,10 @@ def boot(
             raise InputError("no mode", found=f"'{mode}'", allowed=" or ".join(MODES), path="--mode")
         log_file = _log_file(log)
         resolved = resolve(spec, sets, plugins)
-        from cxloom.booting.booted import booted
-        from cxloom.booting.firmware import firmware_of
-        from cxloom.booting.folder import find_set_up
-        from cxloom.booting.performance import measured
         from cxloom.booting.policy import Policy
         from cxloom.booting.program import Program
         from cxloom.booting.system import machine_of_system
-        from cxloom.cli.enumeration import show_enumeration
+        from cxloom.cli.booting import Boot, run
 
         names = None if local is None else [name.strip() for name in local.split(",")]
         machine = machine_of_system(resolved, host, names)
@@ -172,21 +202,27 @@ def boot(
             raise InputError(
                 "files are for a program", found=f"--file {files[0]}", allowed="PROGRAM ARGS after --"
             )
-        set_up = find_set_up()
-        with BootBar(quiet) as bar:
-            bar.update("measuring the system")
-            firmware = firmware_of(machine, measured(resolved, machine))
-            bar.stop()
-        with (
-            BootBar(quiet) as bar,
-            booted(machine, set_up, mode, firmware, bar.update, not cold, log is not None) as guest,
-        ):
-            bar.stop()
-            if not quiet:
-                _tell(machine, guest)
-            if log is not None:
-                show_enumeration(guest.enumeration, log_file)
-            code = guest.run(program, dict(os.environ), policy) if program is not None else _shell(guest)
+        timing = Timing(region, core, record, exact, allow_errors, out, html)
+        timed = program is not None and not untimed
+        if not timed:
+            timing.refuse_without_time("with --untimed" if untimed else "in a shell")
+        code = run(
+            Boot(
+                spec,
+                tuple(sets),
+                resolved,
+                machine,
+                mode,
+                program,
+                tuple(command or ()),
+                policy,
+                timing if timed else None,
+                cold,
+                log is not None,
+                log_file,
+                quiet,
+            )
+        )
     raise typer.Exit(code)
 
 
@@ -213,26 +249,3 @@ def _set_up(mirror: str | None, quiet: bool) -> None:
             f"set up: QEMU {qemu}, Linux {done.set_up.kernel_version}, from {counted(done.packages, 'package')} "
             f"({done.fetched_bytes / 1e6:.0f} MB); {done.kept_bytes / 1e6:.0f} MB in {set_up_folder()}"
         )
-
-
-def _shell(guest: BootedMachine) -> int:
-    if sys.stdin.isatty() and sys.stdout.isatty():
-        from cxloom.booting.terminal import run_shell
-
-        return run_shell(guest)
-    from cxloom.booting.booted import PATH
-
-    return guest.guest.run_program(f"PATH={PATH} sh", 0, 1, 2)
-
-
-def _tell(machine: Machine, guest: BootedMachine) -> None:
-    """Says what was booted, on standard error."""
-    out = messages()
-    for note in machine.notes:
-        out.print(f"cxloom: {note}", style="dim", soft_wrap=True, highlight=False)
-    where = [f"{'+'.join(each.targets)} is " for each in machine.sets]
-    names = [f"node {node}" for node in guest.nodes] or list(guest.devices)
-    parts = ", ".join(f"{what}{name}" for what, name in zip(where, names, strict=True))
-    followed = f"; its decoders are those of the address map ({counted(guest.addresses, 'address')} followed)"
-    text = f"cxloom: Linux {guest.kernel}" + (f": {parts}{followed}" if parts else "")
-    out.print(text, style="dim", soft_wrap=True, highlight=False)

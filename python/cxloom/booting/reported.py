@@ -1,0 +1,133 @@
+"""What the processors of a guest do while a program runs there, reported by the emulator's plug-in."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from cxloom import _core
+from cxloom.base.errors import InputError
+from cxloom.booting.places import Part, write_parts
+from cxloom.trace.emulator import shared_folder
+from cxloom.trace.source import Ended
+from cxloom.trace.told import told
+
+MARKS = "marks"
+"""The region of interest is between the marks of <cxloom/roi.h>."""
+CLOCK = ("-icount", "shift=0")
+"""The guest's clock goes by instructions, a nanosecond each, so that it stands still while the simulation computes:
+otherwise timers of the kernel would come after a few thousand instructions."""
+
+_PLUGIN = "cxloom_qemu_system.so"
+_STARTER = "cxloom_start_program"
+_LONGEST_END = 10.0  # seconds that a guest which was ended gets
+
+
+def _built(name: str) -> Path:
+    return Path(str(_core.__file__)).with_name(name)
+
+
+def check_built() -> None:
+    """Raises InputError if cxloom was built without its plug-in for QEMU."""
+    if not _built(_PLUGIN).exists():
+        raise InputError(
+            "this cxloom was built without its plug-in for QEMU, which says what a program accesses",
+            allowed="libzydis-dev and `make build`, or --untimed",
+        )
+
+
+def starter() -> Path:
+    """What starts a program in the guest and marks when it begins and ends."""
+    return _built(_STARTER)
+
+
+class ReportedMachine:
+    """The accesses of a guest while a program runs in it: those of the kernel and of all processes."""
+
+    name = "qemu, a machine"
+
+    def __init__(self, folder: str, sieve: _core.ProgramCapture, region: str | None) -> None:
+        """``folder`` has the memory that is shared with the plug-in; ``region`` is MARKS, or None: the whole
+        program."""
+        self._folder = Path(folder)
+        self._sieve = sieve
+        self._region = region
+        self._run: Callable[[], int] | None = None
+        self._code: int | None = None
+        self._failure: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        self._stop: Callable[[], None] = lambda: None
+        self.wanted = 0
+        self.ended = Ended()
+        self.notes: tuple[str, ...] = ()
+
+    @property
+    def sieve(self) -> _core.ProgramCapture:
+        """The recorder."""
+        return self._sieve
+
+    def options(self) -> list[str]:
+        """The options of QEMU that load the plug-in."""
+        plugin = f"{_built(_PLUGIN)}".replace(",", ",,")
+        return ["-plugin", f"{plugin},folder={self._folder}"]
+
+    def prepare(self, parts: list[Part], run: Callable[[], int], stop: Callable[[], None]) -> None:
+        """Says what is to run.
+
+        Args:
+            parts: the memory of the guest.
+            run: runs the program in the guest, to its end; gives its exit code.
+            stop: ends the guest, and so the run.
+        """
+        write_parts(parts, self._folder / "memory")
+        self._run, self._stop = run, stop
+
+    def over(self) -> Ended | None:
+        """How the program has ended; None while it runs."""
+        if self._thread is None or self._thread.is_alive():
+            return None
+        if self._failure is not None:
+            raise self._failure
+        return Ended(self._code)
+
+    def accesses(self, step: Callable[[], bool]) -> Iterator[_core.Accesses]:
+        """Runs the program; gives its records. ``step`` is asked now and then whether to go on.
+
+        Raises SimulationError if the guest ends, and InputError if the region of interest is not reached.
+        """
+        self._thread = threading.Thread(target=self._runs, name="guest", daemon=True)
+        self._thread.start()
+        try:
+            self.ended = yield from told(self, self._sieve, step)
+        finally:
+            self._sieve.stop()
+            if self._thread.is_alive():
+                self._stop()
+                self._thread.join(_LONGEST_END)
+        if self._region == MARKS and self._sieve.regions == 0 and not self.ended.interrupted:
+            raise InputError("the region of interest was not reached: no mark of <cxloom/roi.h> was executed")
+
+    def _runs(self) -> None:
+        assert self._run is not None
+        try:
+            self._code = self._run()
+        except BaseException as error:  # raised where the records are read
+            self._failure = error
+
+
+@contextlib.contextmanager
+def reported_machine(core: _core.ProgramCore, region: str | None, durable: bool) -> Iterator[ReportedMachine]:
+    """A machine whose accesses pass the caches of that core; the shared memory is gone when this is left.
+
+    Args:
+        region: MARKS, or None: all that the program does.
+        durable: whether flushes of lines count.
+    """
+    with shared_folder() as folder:
+        sieve = _core.ProgramCapture(folder, [], False, 0, None, region == MARKS, (0, 0), core, durable)
+        try:
+            yield ReportedMachine(folder, sieve, region)
+        finally:
+            sieve.stop()

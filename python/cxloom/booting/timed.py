@@ -1,0 +1,189 @@
+"""The time of a program in a guest: what its processors do is played on the simulated system."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cxloom.base.errors import InputError
+from cxloom.booting.booted import BootedMachine
+from cxloom.booting.places import parts_of
+from cxloom.booting.policy import Policy
+from cxloom.booting.program import Program
+from cxloom.booting.reported import MARKS, ReportedMachine, check_built, reported_machine, starter
+from cxloom.execution.placed_program import PlacedProgram, core_of, is_persistent, prepare_all
+from cxloom.execution.processor import Processor
+from cxloom.execution.program import SAMPLING, play_source
+from cxloom.execution.result import ExecutionResult
+from cxloom.execution.sampling import Sampling
+from cxloom.system.system import System
+from cxloom.trace.capture import about
+
+NEAR = "preferred"
+"""What a run is compared with: all pages in the nearest memory that has room."""
+AS_IT_IS = "as-is"
+"""Pages where the guest's kernel has them."""
+COUNTED = (
+    "numa_pte_updates",
+    "numa_hint_faults",
+    "numa_hint_faults_local",
+    "pgpromote_candidate",
+    "pgpromote_success",
+    "pgdemote_kswapd",
+    "pgdemote_direct",
+    "pgmigrate_success",
+    "pgmigrate_fail",
+    "pgfault",
+)
+"""Counters of /proc/vmstat that say what the kernel does with pages."""
+
+
+@dataclass(frozen=True)
+class MachineResult:
+    """A program in a guest, on simulated systems."""
+
+    result: ExecutionResult
+    kernel_instructions: int
+    """Instructions of the guest's kernel, of those of the result."""
+    kernel_accesses: int
+    """Accesses of the kernel beyond the caches, of those of the result."""
+    counters: Mapping[str, int]
+    """How far COUNTED went on meanwhile; those that this kernel has."""
+
+    def sentence(self) -> str:
+        """What the kernel did."""
+        instructions, accesses = self.result.instructions, self.result.accesses
+        share = self.kernel_instructions / instructions if instructions else 0.0
+        beyond = self.kernel_accesses / accesses if accesses else 0.0
+        counted = ", ".join(f"{name} {count}" for name, count in self.counters.items() if count)
+        return (
+            f"The kernel has {share:.0%} of the instructions and {beyond:.0%} of the accesses beyond the caches"
+            f"{f'; {counted}' if counted else ''}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `cxloom boot --out` writes it: what `cxloom exec --out` writes, and what the kernel did."""
+        return {
+            **self.result.to_dict(),
+            "kernel": {
+                "instructions": self.kernel_instructions,
+                "accesses": self.kernel_accesses,
+                "counters": dict(self.counters),
+            },
+        }
+
+
+class TimedProgram:
+    """A program that is to run in a guest, and the systems that it is to be played on."""
+
+    def __init__(self, placed: Sequence[PlacedProgram], source: ReportedMachine) -> None:
+        self._placed = placed
+        self._source = source
+
+    @property
+    def plugin(self) -> list[str]:
+        """The options of QEMU that load the plug-in."""
+        return self._source.options()
+
+    def run(
+        self,
+        guest: BootedMachine,
+        program: Program,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        policy: Policy | None,
+        *,
+        region: str | None = None,
+        record: str | os.PathLike[str] | None = None,
+        sampling: Sampling | None = SAMPLING,
+        interrupted: Callable[[], bool] = lambda: False,
+        watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
+        watch_past: Callable[[int, int], None] = lambda _done, _whole: None,
+    ) -> MachineResult:
+        """Runs it to its end. Raises what `cxloom.execution.execute` raises, and SimulationError if the guest ends.
+
+        Args:
+            environment: the variables of the program.
+            policy: where its pages are.
+            region: MARKS, or None: all that it does.
+            record: a trace that keeps what the systems are given.
+            sampling: what is simulated of a long program; None: all of it.
+            interrupted: asked now and then; if it says True, the result is that of what was run.
+            watch: hears now and then how many instructions were run and how many accesses were made.
+            watch_past: hears how many steps of how many were played of what flash has been through before.
+        """
+        started = time.perf_counter()
+        before = _counters(guest)
+
+        def run() -> int:
+            return guest.run(program, environment, policy, starter=starter())
+
+        self._source.prepare(parts_of(guest.machine, guest.mapped), run, guest.emulator.kill)
+        core = core_of(self._placed)
+        said = about(self._source.name, command, region=region, core=core)
+        said["address space"] = "physical, of the address map"
+        result = play_source(
+            self._source,
+            command,
+            self._placed,
+            said,
+            frames=False,
+            record=record,
+            sampling=sampling,
+            interrupted=interrupted,
+            watch=watch,
+            watch_past=watch_past,
+            started=started,
+        )
+        instructions, _, records = self._source.sieve.kernel
+        after = {} if result.ended is None or result.ended.interrupted else _counters(guest)
+        counters = {name: after[name] - count for name, count in before.items() if name in after}
+        if core.has_tlb:
+            result = replace(result, notes=(*result.notes, _NO_WALKS))
+        return MachineResult(result, instructions, records, counters)
+
+
+_NO_WALKS = "the TLB of the core is left out: page walks of a guest are not reported"
+
+
+@contextlib.contextmanager
+def timed_program(
+    systems: Sequence[System],
+    host: str,
+    pages: Sequence[object],
+    processor: Processor | None = None,
+    region: str | None = None,
+) -> Iterator[TimedProgram]:
+    """A program that is to be played on these systems; the memory that it is reported by is gone when this is left.
+
+    Args:
+        systems: the last is the one that is booted.
+        host: the device that boots.
+        pages: for each system NEAR or AS_IT_IS.
+        processor: takes the place of the host's.
+        region: MARKS, or None: all that the program does.
+
+    Raises InputError if cxloom was built without its plug-in, or a system cannot run a program.
+    """
+    if region not in (None, MARKS):
+        raise InputError(
+            "a region of interest in a guest is between marks",
+            found=f"'{region}'",
+            allowed=MARKS,
+            path="--roi",
+        )
+    check_built()
+    placed = prepare_all(systems, pages, host, None, processor, None)
+    core = core_of(placed)
+    with reported_machine(core.without_tlb().program, region, any(map(is_persistent, placed))) as source:
+        yield TimedProgram(placed, source)
+
+
+def _counters(guest: BootedMachine) -> dict[str, int]:
+    listed = guest.guest.run("cat /proc/vmstat", "reading the kernel's counters")
+    pairs = (line.split() for line in listed.splitlines())
+    return {name: int(count) for name, count in pairs if name in COUNTED}

@@ -1,0 +1,93 @@
+"""The time of programs in a booted machine, beside closed forms and `cxloom exec`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program_support import built_programs
+from test_boot import PATIENCE, boots
+from validation.examples import slow
+
+import cxloom as cx
+
+CORE = {"caches": [{"size": "32KiB", "ways": 8}, {"size": "256KiB", "ways": 8}]}
+IDLE = {"local": 130.0, "cxl": 284.0}
+"""ns of a read of dmsim/asic (docs/studies of the preset)."""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    """dmsim/asic with less memory, and caches that the programs do not fit."""
+    system = cx.load("dmsim/asic")
+    system.set("devices.cxl.capacity", "512MiB")
+    system.set("devices.local.capacity", "1GiB")
+    system.set("devices.host.core", CORE)
+    path = tmp_path / "system.yaml"
+    path.write_text(system.to_yaml())
+    return path
+
+
+def run(command: str, out: Path, *arguments: object) -> dict[str, Any]:
+    """The results of a run that has to end well."""
+    words = [sys.executable, "-m", "cxloom", command, *map(str, arguments)]
+    position = words.index("--") if "--" in words else len(words)
+    words[position:position] = ["--out", str(out)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(out.read_text())
+    return found
+
+
+@boots
+def test_a_step_of_a_chase_takes_an_idle_read(spec: Path, tmp_path: Path) -> None:
+    """On CXL as the kernel maps it, through its own driver; beside it the same with all pages near. What was recorded
+    gives the same, replayed."""
+    chase, steps = built_programs() / "chase", 20000
+    trace = tmp_path / "chase.parquet"
+    options = ["--membind", "cxl", "--roi", "marks", "--record", trace]
+    found = run("boot", tmp_path / "boot.json", spec, *options, "--", chase, 40000, steps)
+    near, far = found["systems"]
+    assert near["time_ns"] / steps == pytest.approx(IDLE["local"], rel=0.03)
+    assert far["time_ns"] / steps == pytest.approx(IDLE["cxl"], rel=0.03)
+    assert far["placement"] == "as-is"
+    again = run("exec", tmp_path / "again.json", "--system", spec, "--pages", "as-is", "--replay", trace)
+    assert again["systems"][-1]["time_ns"] == far["time_ns"]
+    assert again["accesses"] == found["accesses"]
+
+
+@boots
+@slow
+@pytest.mark.parametrize("memory", ["local", "cxl"])
+@pytest.mark.parametrize(
+    ("program", "arguments"), [("chase", ["30000", "60000"]), ("stream", ["30000", "1", "16"])]
+)
+def test_a_program_takes_what_exec_says(
+    program: str, arguments: list[str], memory: str, spec: Path, tmp_path: Path
+) -> None:
+    """Between its marks. A page that is touched first there is cleared by the kernel, which exec does not have: some
+    microseconds each; STREAM has 120 of them."""
+    path = built_programs() / program
+    options = ["--membind", memory, "--roi", "marks"]
+    booted = run("boot", tmp_path / "boot.json", spec, *options, "--", path, *arguments)
+    alone = run("exec", tmp_path / "exec.json", "--system", spec, *options, "--", path, *arguments)
+    one, other = booted["systems"][-1], alone["systems"][-1]
+    assert one["time_ns"] == pytest.approx(other["time_ns"], rel=0.05)
+    own = booted["instructions"] - booted["kernel"]["instructions"]
+    assert own == pytest.approx(alone["instructions"], rel=0.001)
+
+
+@boots
+@slow
+def test_the_kernel_is_counted_apart(spec: Path, tmp_path: Path) -> None:
+    """All of a program: loading it, and its first touches, are the kernel's."""
+    path = built_programs() / "chase"
+    found = run("boot", tmp_path / "boot.json", spec, "--membind", "cxl", "--", path, 20000, 20000)
+    kernel = found["kernel"]
+    assert 0.3 < kernel["instructions"] / found["instructions"] < 0.95
+    assert 0 < kernel["accesses"] < found["accesses"]
+    assert kernel["counters"]["pgfault"] > 20000 * 64 / 4096

@@ -132,6 +132,7 @@ ALLOWED = {
     "booting/reach.py": "says on which ways an emulator can have memory",
     "curves/medium.py": "builds a spec: a medium without waiting, to see what the way takes",
     "importing/esf_system.py": "builds a spec of a system of another simulator",
+    "importing/simcxl_system.py": "the same",
     "measure/probe.py": "builds a spec: a bus that joins a core beside a host's",
 }
 

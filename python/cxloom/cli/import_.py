@@ -151,6 +151,50 @@ def esf(
     _write_spec(spec_of(read_esf(file_text(file, "a TOML file"), file), Path(out).parent), out, as_json)
 
 
+@app.command()
+def simcxl(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A script such as x86-cxl-type3-with-classic.py.")
+    ],
+    out: Spec,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Option("--arg", metavar="NAME=VALUE", help="An argument of its command line. May be repeated."),
+    ] = None,
+    board: Annotated[
+        str | None, typer.Option(metavar="FILE", help="x86_board.py, if its numbers were changed.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a spec of a system that was written for SimCXL or CXL-DMSim.
+
+    cxloom import simcxl x86-cxl-run.py --arg is_asic=False --arg num_cpus=12 --out fpga.yaml
+
+    The script is read and never run: its board's memories, caches and cores, and the bridge and device of
+    x86_board.py. What cannot be taken over as it is stands in the spec as comments, and is shown.
+
+    Exit code 0: written. 2: the input is wrong; nothing was written.
+    """
+    from cxloom.importing.simcxl import read_board, read_simcxl
+    from cxloom.importing.simcxl_system import spec_of
+    from cxloom.spec.reader import file_text
+
+    check_forms([Path(out)], "spec", (".yaml", ".yml"))
+    check_writable([Path(out)])
+    given = dict(_argument(text) for text in arguments or [])
+    read = read_simcxl(file_text(file, "a Python script"), file, given)
+    if board is not None:
+        read_board(file_text(board, "x86_board.py"), board, read)
+    _write_spec(spec_of(read), out, as_json)
+
+
+def _argument(text: str) -> tuple[str, str]:
+    name, equals, value = text.lstrip("-").partition("=")
+    if not name or not equals:
+        raise InputError("not an argument", found=f"'{text}'", allowed="NAME=VALUE", path="--arg")
+    return name, value
+
+
 def _write_spec(made: Imported, out: str, as_json: bool) -> None:
     """Writes a spec that is valid, and says what could not be taken over."""
     from rich.text import Text

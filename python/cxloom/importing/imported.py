@@ -23,7 +23,7 @@ class Imported:
     spec: dict[str, Any]
     """The spec, as plain data."""
     source: str
-    """Of what it was made, in a few words: the first line of the file."""
+    """What it was made from, in a few words: the first line of the file."""
     notes: list[str] = field(default_factory=list)
     """What could not be taken over as it is, a sentence or two each. Nothing is left out that no note names."""
 
@@ -39,7 +39,7 @@ class Imported:
 
     def check(self, file: str) -> None:
         """Raises InputError if the spec is not valid in this file, such as for memory that its media do not have."""
-        System.from_yaml(to_yaml(self.spec), file).check()
+        System.from_yaml(self.text(), file).check()
 
 
 def in_ranges(items: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,10 @@ JOBS ?= $(shell nproc)
 AS_MADE := $(if $(wildcard build/CMakeCache.txt),$(or $(shell sed -n 's/^CXLOOM_COMPILE_TOGETHER:BOOL=//p' build/CMakeCache.txt),OFF))
 COMPILE_TOGETHER ?= $(or $(AS_MADE),ON)
 BIN := .venv/bin
-CMAKE := $(BIN)/cmake
+# One at a time: two that write to build/ at once write over each other.
+CMAKE := flock -o .venv/.building $(BIN)/cmake
+# Makes each line of targets beside the others. (Not by `&`, which would not let Ctrl-C end them. A blank at the end joins lines.)
+BESIDE = xargs -P 2 -L 1 $(MAKE) --no-print-directory <<<
 # Hundreds of thousands of states, or megabytes of traffic at every depth: minutes under the sanitizers, which see the same code in
 # the other explorers and in the random testers.
 UNSANITIZED := -PrefetchExplorer.*:AtomicsExplorer.*:*.FingerprintsSayEnough:DramDepth.*
@@ -63,8 +66,11 @@ help:
 demo: build
 	$(BIN)/python -m cxloom demo
 
-# The Python tests come last, so that a run ends with their summary.
-test: cxx-tests lint python-tests
+# Linters and Python tests run beside the C++ side, which compiles first: either by itself leaves a core idle now and then. The Python
+# tests take longest, so that a run ends with their summary. ALSO: what is made after the C++ tests.
+ALSO ?=
+test: build
+	@+$(BESIDE) $$'$(strip cxx-tests $(ALSO))\nlint python-tests'
 
 # --- environment -----------------------------------------------------------------------------------------------------
 # What the goal will need later is asked for at once, so that a user who has to install it hears of it in one line.
@@ -261,7 +267,7 @@ package: build
 CXX_DIRS := $(wildcard core include bindings tests benchmarks examples integrations)
 CXX_FILES := find $(CXX_DIRS) -type f '(' -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' ')' -print0
 
-lint: lint-format lint-tidy lint-python
+lint: lint-format lint-python lint-tidy
 
 lint-format: .venv/.installed-dev
 	@echo "clang-format"
@@ -296,9 +302,9 @@ clean:
 constraints: build/.configured
 	rm -rf build/constraints
 	$(BIN)/python -m venv build/constraints
-	build/constraints/bin/pip install --quiet --no-compile cmake ninja nanobind scikit-build-core
+	build/constraints/bin/python -m pip install --quiet --no-compile --upgrade pip cmake ninja nanobind scikit-build-core
 	CXLOOM_BUILD_TREE=1 build/constraints/bin/pip install --quiet --no-compile --no-build-isolation '.[dev,site]'
-	{ sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --exclude cxloom; } >build/constraints.txt
+	{ sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --all --exclude cxloom --exclude setuptools; } >build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
 FORCE:

@@ -12,6 +12,7 @@ skipped.
 """
 
 import argparse
+import fcntl
 import hashlib
 import json
 import os
@@ -47,7 +48,10 @@ def included_files(build: Path) -> dict[Path, list[Path]]:
     """For each object file, the project's files it was compiled from, as ninja recorded them."""
     files: dict[Path, list[Path]] = {}
     current: list[Path] = []
-    for line in tool("ninja", "-C", build, "-t", "deps").stdout.splitlines():
+    with (ROOT / ".venv" / ".building").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # what is built meanwhile writes these records: the Makefile
+        recorded = tool("ninja", "-C", build, "-t", "deps").stdout
+    for line in recorded.splitlines():
         if line and not line.startswith(" "):
             current = files.setdefault(build / line.partition(":")[0], [])
         elif line:

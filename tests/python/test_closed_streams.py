@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from emulated_programs import PROGRAMS, needs_qemu
 from exec_support import spec
+from validation.examples import pairs
 
 import cxloom as cx
 from cxloom.trace import open_trace
@@ -21,6 +22,8 @@ STREAMS = ("<&-", ">&-", "2>&-")
 CLOSED = [
     closed for count in range(4) for closed in itertools.combinations(STREAMS, count)
 ]  # all combinations
+TRIED = pairs(["exec", "trace capture", "run"], CLOSED)
+"""In the slice each combination with one of the commands."""
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +48,16 @@ def outcome(process: subprocess.Popen[bytes]) -> tuple[int, bytes, bytes]:
     return process.returncode, out, err
 
 
-def beside_itself(program: str, folder: Path, *command: object) -> dict[tuple[str, ...], Any]:
+def tried(command: str) -> list[tuple[str, ...]]:
+    return [closed for name, closed in TRIED if name == command]
+
+
+def beside_itself(program: str, folder: Path, name: str, *command: object) -> dict[tuple[str, ...], Any]:
     """Runs the program under a command, and by itself, in every way: the exit code, the output and the open descriptors
     have to be the same. Gives what the command said."""
     running = {}
-    for number, closed in enumerate(CLOSED):
-        words = [str(word).replace("NUMBER", str(number)) for word in command]
+    for number, closed in enumerate(tried(name)):
+        words = [*name.split(), *(str(word).replace("NUMBER", str(number)) for word in command)]
         running[closed] = (
             started(closed, program, folder / f"{number}.own"),
             started(
@@ -77,8 +84,8 @@ def test_a_program_that_is_run(program: str, tmp_path: Path) -> None:
 
 @needs_qemu
 def test_a_program_that_is_recorded(program: str, tmp_path: Path) -> None:
-    beside_itself(program, tmp_path, "trace", "capture", "--out", tmp_path / "NUMBER.parquet")
-    for number in range(len(CLOSED)):
+    beside_itself(program, tmp_path, "trace capture", "--out", tmp_path / "NUMBER.parquet")
+    for number in range(len(tried("trace capture"))):
         assert open_trace(tmp_path / f"{number}.parquet").length
 
 
@@ -92,9 +99,9 @@ def test_results_of_a_run(tmp_path: Path) -> None:
         started(
             closed, sys.executable, "-m", "cxloom", "run", file, "--json", "--out", tmp_path / str(number)
         )
-        for number, closed in enumerate(CLOSED)
+        for number, closed in enumerate(tried("run"))
     ]
-    for number, (closed, process) in enumerate(zip(CLOSED, running, strict=True)):
+    for number, (closed, process) in enumerate(zip(tried("run"), running, strict=True)):
         code, out, err = outcome(process)
         assert cx.Result.load(tmp_path / str(number)).count == 100
         if ">&-" in closed:

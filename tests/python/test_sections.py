@@ -123,6 +123,7 @@ NAMED = {
         "python/cxloom/__init__.py": "the function `run`",
         "python/cxloom/cli/app.py": "the command `cxloom run`",
         "python/cxloom/cli/study.py": "the command `cxloom study run`",
+        "python/cxloom/cli/study_runs.py": "how many runs there are, in words",
     },
 }
 

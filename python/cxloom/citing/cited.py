@@ -61,15 +61,16 @@ def software() -> str:
     return Publication("cxloom", "cxloom", "software", fields).bibtex()
 
 
-def cited_by(resolved: Resolved) -> Citations:
-    """What is to be cited for results of a system.
+def cited_by(*systems: Resolved) -> Citations:
+    """What is to be cited for results of a system, or of several.
 
     The sources are those that the components of the system declare for their parameters (``cxloom components``), for
     the values that were written and for those by default alike: both are compared with them.
     """
     sources: dict[str, list[str]] = {}
-    for parameter, source in _sources(resolved.plain()):
-        sources.setdefault(source, []).append(parameter)
+    for resolved in systems:
+        for parameter, source in _sources(resolved.plain()):
+            sources.setdefault(source, []).append(parameter)
     cited = []
     for publication in PUBLICATIONS:
         names = [name for source, of in sources.items() if publication.names(source) for name in of]

@@ -114,7 +114,7 @@ def _of_directory(folder: Path) -> Pages:
 
 
 def _of_study(name: str) -> Pages:
-    from cxloom.cli.study import folder_of
+    from cxloom.cli.study_runs import folder_of
     from cxloom.report.directory import of_collection, of_study
     from cxloom.study.shipped import collection, find
 
@@ -151,7 +151,7 @@ def _of_study(name: str) -> Pages:
 
 def _of_own_name(name: str) -> Pages | None:
     """The pages of one's own study or sweep, named as the folder of its results or as its file without the ending."""
-    from cxloom.cli.study import FOLDER
+    from cxloom.cli.study_runs import FOLDER
     from cxloom.report.study_outcome import OUTCOME
 
     if (FOLDER / name / OUTCOME).exists():

@@ -12,24 +12,17 @@ import typer
 from rich.table import Table
 
 from cxloom.base.errors import InputError, reason_of
-from cxloom.base.words import counted
+from cxloom.cli.artifact import package, reproduce
 from cxloom.cli.options import Quiet, RunsAtATime, whole_number
-from cxloom.cli.progress import SweepBar
-from cxloom.cli.resume import resumable, said_of
+from cxloom.cli.study_runs import folder_of, run_stored, write_files
 from cxloom.cli.writing import write_text
-from cxloom.display.console import messages, output
+from cxloom.display.console import output
 from cxloom.report.study_table import show_outcome, show_outcomes
 from cxloom.spec.resolve import Override
-from cxloom.study import names, read, run_study
-from cxloom.study.file import MOST_POINTS, Study, extent
+from cxloom.study import names, read
+from cxloom.study.file import MOST_POINTS, extent
 from cxloom.study.runner import Outcome
 from cxloom.study.shipped import Collection, collection, find
-
-FOLDER = Path("build/studies")
-"""Where a study is stored, in a folder of its name, by default."""
-
-_MANY = 100
-"""So many runs are worth a line before they begin."""
 
 app = typer.Typer(
     help="Run published experiments.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
@@ -114,10 +107,10 @@ def run(
     outcomes = {}
     for member, study in studies.items():
         folder = folder_of(member, out_dir, alone=several is None)
-        outcomes[member] = outcome = _run(study, folder, jobs, quiet)
+        outcomes[member] = outcome = run_stored(study, folder, jobs, quiet)
         if not as_json and not quiet:
             show_outcome(outcome)
-        written = _write(outcome, folder) if study.columns else []
+        written = write_files(outcome, folder)
         page = _write_page(outcome, folder, _command(member if several else name, sets, quick))
         if not quiet and not as_json:
             what = f"The table is in {written[0]}" if written else f"The points are in {folder}"
@@ -138,41 +131,9 @@ def run(
         raise typer.Exit(1)
 
 
-def folder_of(member: str, out_dir: str | None, *, alone: bool) -> Path:
-    """Where a study goes: of one that comes with cxloom its name, of a file that of the file, by default."""
-    own = Path(member) if member in names() else Path(Path(member).stem)
-    if out_dir is None:
-        return FOLDER / own
-    return Path(out_dir) if alone else Path(out_dir) / own
-
-
 def _pictures(written: list[Path]) -> str:
     """The name for the files behind the first."""
     return "picture" if len(written) == 2 else "pictures"
-
-
-def _run(study: Study, folder: Path, jobs: int | None, quiet: bool) -> Outcome:
-    """Runs what is not in the folder yet, with progress. Raises SimulationError for Ctrl-C."""
-    if len(study.points) >= _MANY and not quiet:
-        messages().print(counted(len(study.points), "run"))
-    with resumable(folder), SweepBar(quiet) as bar:
-        return run_study(study, jobs=jobs, out=folder, begun=said_of(folder, quiet), watch=bar.update)
-
-
-def _write(outcome: Outcome, folder: Path) -> list[Path]:
-    """Writes the table and the pictures that the study asks for."""
-    from cxloom.report.study_columns import shown
-    from cxloom.report.study_plots import draw, write_table  # Matplotlib takes a second to load
-
-    rows, study = outcome.table, outcome.study
-    try:
-        written = [write_table(rows, folder / "table.csv")]
-        for name, plot in study.plots.items():
-            if shown(rows, plot):  # the quick form may lack all of them
-                written.append(draw(rows, plot, study.title, folder / f"{name}.png"))
-    except OSError as error:
-        raise InputError(f"cannot be written: {reason_of(error)}", file=folder) from None
-    return written
 
 
 def _write_page(outcome: Outcome, folder: Path, command: str) -> Path:
@@ -240,3 +201,7 @@ def _as_json(outcome: Outcome) -> dict[str, object]:
 
 def _finite(bound: float) -> float | None:
     return bound if math.isfinite(bound) else None
+
+
+app.command("package")(package)
+app.command("reproduce")(reproduce)

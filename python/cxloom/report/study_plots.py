@@ -10,10 +10,25 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from cxloom.base.errors import InputError, reason_of
 from cxloom.base.temporary import written_whole
 from cxloom.display import palette, style
 from cxloom.report.study_columns import is_share, label, number, shown
 from cxloom.study.plots import Plot, Stack
+from cxloom.study.runner import Outcome
+
+
+def write_files(outcome: Outcome, folder: Path) -> list[Path]:
+    """Writes the table and the pictures of a study, and gives their paths. Raises InputError if that cannot be."""
+    rows, study = outcome.table, outcome.study
+    try:
+        written = [write_table(rows, folder / "table.csv")]
+        for name, plot in study.plots.items():
+            if shown(rows, plot):  # the quick form may lack all of them
+                written.append(draw(rows, plot, study.title, folder / f"{name}.png"))
+    except OSError as error:
+        raise InputError(f"cannot be written: {reason_of(error)}", file=folder) from None
+    return written
 
 
 def write_table(rows: list[dict[str, Any]], path: Path) -> Path:

@@ -191,7 +191,7 @@ def compare(results: Mapping[str, Measures]) -> Comparison:
         if not result.values.get("requests") and "tasks" not in result:
             raise InputError(f"'{name}' has no request in its measured window", allowed="a run with requests")
     every = tuple(result.values for result in results.values())
-    doubt = max(_SMALL, *(_relative_half_width(each) for each in every))
+    doubt = max(_SMALL, *(relative_half_width(each) for each in every))
     rows = [
         *_rows(every, "time of the tasks", "ns", ("tasks", "time_ns")),
         *_rows(every, "bandwidth", "GB/s", ("bandwidth_gb_per_s",)),
@@ -246,7 +246,7 @@ def _parts_of(every: tuple[Mapping[str, Any], ...]) -> list[Row]:
     return rows
 
 
-def _relative_half_width(values: Mapping[str, Any]) -> float:
+def relative_half_width(values: Mapping[str, Any]) -> float:
     """Half the interval of the mean latency, as a share. Bandwidth in closed loop follows it; percentiles vary more."""
     ends, mean = _at(values, ("latency_ns", "ci95")), _number(_at(values, ("latency_ns", "mean")))
     return (ends[1] - ends[0]) / 2 / mean if ends and mean > 0 else 0.0

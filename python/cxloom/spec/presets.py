@@ -14,13 +14,13 @@ _SUFFIX = ".yaml"
 
 def names() -> list[str]:
     """The shipped presets, such as ``esf/validation``."""
-    root = _root()
+    root = folder()
     return sorted(str(path.relative_to(root).with_suffix("")) for path in root.rglob(f"*{_SUFFIX}"))
 
 
 def path_of(name: str) -> Path | None:
     """The file of a shipped preset; None if there is none of that name."""
-    return _root() / f"{name}{_SUFFIX}" if name in names() else None
+    return folder() / f"{name}{_SUFFIX}" if name in names() else None
 
 
 def layers_of(top: Node) -> list[Node]:
@@ -51,5 +51,6 @@ def _resolve(preset: Node) -> Path:
     )
 
 
-def _root() -> Path:
+def folder() -> Path:
+    """Where the shipped ones are."""
     return Path(__file__).parents[1] / "presets"

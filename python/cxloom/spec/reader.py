@@ -6,7 +6,9 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,8 +54,24 @@ def file_text(path: str | os.PathLike[str], allowed: str = "a YAML file") -> str
         raise InputError("not UTF-8 text", found=found, allowed="UTF-8", file=name, line=line) from None
 
 
+_noted: ContextVar[set[str] | None] = ContextVar("files that are read", default=None)
+
+
+@contextmanager
+def files_noted() -> Iterator[set[str]]:
+    """The files that are read by this module while it is entered: a spec, what it starts from, its tasks."""
+    files: set[str] = set()
+    token = _noted.set(files)
+    try:
+        yield files
+    finally:
+        _noted.reset(token)
+
+
 def _content(path: str | os.PathLike[str], allowed: str) -> bytes:
     """The content of a file, or of a pipe that somebody writes to."""
+    if (noted := _noted.get()) is not None:
+        noted.add(os.fspath(path))
     file, is_pipe = opened(path, allowed)
     with file:
         data = file.read(limits.FILE_BYTES + 1)

@@ -97,7 +97,7 @@ class Resolved:
         """The whole of `hash`, 64 hexadecimal digits: of the SHA-256."""
         spec: Any = self.lean()
         for path, file in self.files().items():
-            spec = _replaced(spec, path, _digest(Path(file.text())))
+            spec = replaced(spec, path, _digest(Path(file.text())))
         digest = hashlib.sha256()
         for piece in _json(spec):
             digest.update(piece.encode())
@@ -354,12 +354,12 @@ def _apply(root: Node, overrides: Sequence[Override], link_groups: Sequence[Sequ
     return root
 
 
-def _replaced(plain: Any, path: SpecPath, value: str) -> Any:
+def replaced(plain: Any, path: SpecPath, value: str) -> Any:
     """Plain data with another value at a path; what is not on the path is shared."""
     if not path:
         return value
     copied = plain.copy()
-    copied[path[0]] = _replaced(plain[path[0]], path[1:], value)
+    copied[path[0]] = replaced(plain[path[0]], path[1:], value)
     return copied
 
 

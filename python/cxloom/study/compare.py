@@ -75,15 +75,19 @@ def table(study: Study, summaries: list[Summary]) -> list[dict[str, Any]]:
 
     A row for each point, or for each entry that there is of the map `each` of the summary at each point.
     """
+    return [row for _, row in rows_of(study, summaries)]
+
+
+def rows_of(study: Study, summaries: list[Summary]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of the table, each with the number of its point."""
     values = _Values(study, summaries)
-    rows: list[dict[str, Any]] = []
     for index, point in enumerate(study.points):
         entries = [None] if study.each is None else [*_map_at(summaries[index], study.each)]
-        rows += [
-            {name: _cell(values, index, what, point, entry) for name, what in study.columns.items()}
-            for entry in entries
-        ]
-    return rows
+        for entry in entries:
+            yield (
+                index,
+                {name: _cell(values, index, what, point, entry) for name, what in study.columns.items()},
+            )
 
 
 def _cell(values: _Values, index: int, what: str, point: Point, entry: str | None) -> Any:

@@ -1,11 +1,11 @@
-"""A condition on what a run measures: ``latency.p99 < 500ns``."""
+"""Measures of a run by their words, and conditions on them: ``latency.p99 < 500ns``."""
 
 from __future__ import annotations
 
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from cxloom.base.errors import InputError
 from cxloom.spec.names import listed, nearest
 
 _FORM = re.compile(r"\s*([\w.<>-]*\w)\s*(<=|>=|<|>)\s*(\S.*?)\s*")
+_PATH = re.compile(r"[\w.<>-]*\w")
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -23,41 +24,38 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 _ALLOWED = "MEASURE < VALUE (or <=, >, >=), such as latency.p99 < 500ns or bandwidth >= 20GB/s"
 _SHORT = {"latency": "latency_ns", "bandwidth": "bandwidth_gb_per_s"}
 """Words for keys of a summary that have their unit in their name."""
+_LEAST_EXCESS = 1e-9
+"""The excess of a value at a bound that it has to stay below."""
 _UNITS = (("_ns", "time", "ns", 1.0), ("_gb_per_s", "bandwidth", "GB/s", 1e9), ("_bytes", "bytes", "B", 1.0))
 """The ends of names whose values are quantities, their kind and unit, and how much of the kind one unit is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """What has to hold of a run."""
+class Measure:
+    """A number of the summary of a run."""
 
     path: str
-    """The measure, as a dotted path of the summary: ``latency_ns.p99``."""
-    sign: str
-    bound: float
-    unit: str
-    """The unit of the bound, which is that of the summary: ns, GB/s or B; nothing for a number."""
-    text: str
-    """As it was written."""
+    """Its dotted path: ``latency_ns.p99``."""
 
     @classmethod
-    def parse(cls, text: str) -> Condition:
-        """The condition of a text. Raises InputError for one that is none, or a value of another unit."""
-        match = _FORM.fullmatch(text)
-        if match is None:
-            raise InputError("not a condition", found=f"'{text}'", allowed=_ALLOWED)
-        steps = [_SHORT.get(step, step) for step in match[1].split(".")]
-        if steps[-1] == "latency_ns":
-            steps.append("mean")
-        try:
-            bound, unit = _bound(steps, match[3])
-        except InputError as error:
-            error.path = ".".join(steps)
-            raise
-        return cls(".".join(steps), match[2], bound, unit, " ".join(match.groups()))
+    def parse(cls, text: str) -> Measure:
+        """The measure of its words: ``latency`` is the mean, ``latency.p99`` a percentile, ``bandwidth`` that of all.
 
-    def measured(self, summary: Mapping[str, Any]) -> float:
-        """The measure of a run; NaN where it is unknown. Raises InputError if there is no such measure."""
+        Raises InputError for what is no path.
+        """
+        if not _PATH.fullmatch(text.strip()):
+            allowed = "a measure such as latency.p99 or bandwidth"
+            raise InputError("not a measure", found=f"'{text}'", allowed=allowed)
+        steps = [_SHORT.get(step, step) for step in text.strip().split(".")]
+        return cls(".".join([*steps, "mean"] if steps[-1] == "latency_ns" else steps))
+
+    @property
+    def unit(self) -> str:
+        """Its unit, by the end of its name: ns, GB/s or B; nothing for a number."""
+        return next((unit for _, unit, _ in _units(self.path)), "")
+
+    def of(self, summary: Mapping[str, Any]) -> float:
+        """Its value for a run; NaN where it is unknown. Raises InputError if there is no such measure."""
         found: Any = summary
         for at, step in enumerate(self.path.split(".")):
             if not isinstance(found, Mapping) or step not in found:
@@ -75,17 +73,65 @@ class Condition:
             raise InputError(f"'{self.path}' is no number", allowed="a measure that is one")
         return float(found)
 
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What has to hold of a run."""
+
+    measure: Measure
+    sign: str
+    bound: float
+    unit: str
+    """The unit of the bound, which is that of the summary: ns, GB/s or B; nothing for a number."""
+    text: str
+    """As it was written."""
+
+    @classmethod
+    def parse(cls, text: str) -> Condition:
+        """The condition of a text. Raises InputError for one that is none, or a value of another unit."""
+        match = _FORM.fullmatch(text)
+        if match is None:
+            raise InputError("not a condition", found=f"'{text}'", allowed=_ALLOWED)
+        measure = Measure.parse(match[1])
+        try:
+            bound, unit = _bound(measure, match[3])
+        except InputError as error:
+            error.path = measure.path
+            raise
+        return cls(measure, match[2], bound, unit, " ".join(match.groups()))
+
+    @property
+    def path(self) -> str:
+        """The dotted path of its measure."""
+        return self.measure.path
+
+    def measured(self, summary: Mapping[str, Any]) -> float:
+        """The measure of a run; NaN where it is unknown. Raises InputError if there is no such measure."""
+        return self.measure.of(summary)
+
+    def excess(self, value: float) -> float:
+        """How far a value is from meeting it, as a share of the bound: above 0 where it does not."""
+        over = value - self.bound if self.sign.startswith("<") else self.bound - value
+        over /= abs(self.bound) or 1.0
+        return min(over, 0.0) if self.holds(value) else max(over, _LEAST_EXCESS)
+
     def holds(self, value: float) -> bool:
         """Whether a value meets it; what is unknown does not."""
         return _OPERATORS[self.sign](value, self.bound)
 
 
-def _bound(steps: list[str], text: str) -> tuple[float, str]:
-    """The value of a bound and the unit of its measure, which the name of the measure ends with."""
-    for name in reversed(steps):
+def _units(path: str) -> Iterator[tuple[str, str, float]]:
+    """The quantities that a path names, the last first: kind, unit, and how much of the kind one unit is."""
+    for name in reversed(path.split(".")):
         for end, kind, unit, one in _UNITS:
             if name.endswith(end):
-                return _core.quantity(kind, text) / one, unit
+                yield kind, unit, one
+
+
+def _bound(measure: Measure, text: str) -> tuple[float, str]:
+    """The value of a bound and the unit of its measure, which the name of the measure ends with."""
+    for kind, unit, one in _units(measure.path):
+        return _core.quantity(kind, text) / one, unit
     number = text.removesuffix("%").strip()
     try:
         return float(number) / (100 if text.endswith("%") else 1), ""

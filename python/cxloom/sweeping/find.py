@@ -1,31 +1,24 @@
-"""Where on an axis a condition stops holding: by halving, on points that are stored as those of a sweep."""
+"""Where on an axis a condition stops holding: by halving; or, with a goal, the best of many values at once."""
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 import os
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from cxloom.base.errors import InputError
-from cxloom.base.filenames import file_name
+from cxloom.base.words import counted
 from cxloom.display.numbers import significant
 from cxloom.display.shown import Shown, ShowsItself
 from cxloom.spec.resolve import Override
 from cxloom.sweeping import space
 from cxloom.sweeping.condition import Condition
+from cxloom.sweeping.optimum import TRIALS, Goal, Optimum, optimum
 from cxloom.sweeping.random_points import Draws
-from cxloom.sweeping.result import SweepResult
-from cxloom.sweeping.schedule import Schedule
-from cxloom.sweeping.space import node_of
-from cxloom.sweeping.supervisor import Supervisor
-from cxloom.sweeping.sweep import engine_of
-from cxloom.sweeping.work import Sweep
+from cxloom.sweeping.runs import Runs, Watch, runs_of
 from cxloom.system.system import System
 
 if TYPE_CHECKING:
@@ -36,7 +29,6 @@ _FIRST = 5
 """Points to begin with, evenly over the range: a condition that changes more than once between them is seen."""
 _FINEST = 1 / 256
 """The part of a range, or of its logarithm, to which values are told apart that are not whole numbers."""
-Watch = Callable[[Schedule], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +156,7 @@ class Found(ShowsItself):
         }
 
 
+@overload
 def find(
     system: System | str | os.PathLike[str],
     vary: str,
@@ -172,49 +165,124 @@ def find(
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
     overrides: Sequence[Override] = (),
+    watch: Watch = ...,
+) -> Found: ...
+@overload
+def find(
+    system: System | str | os.PathLike[str],
+    vary: str | Sequence[str],
+    such_that: str | Sequence[str] = (),
+    *,
+    maximise: str | None = None,
+    minimise: str | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overrides: Sequence[Override] = (),
+    watch: Watch = ...,
+) -> Found | Optimum: ...
+def find(
+    system: System | str | os.PathLike[str],
+    vary: str | Sequence[str],
+    such_that: str | Sequence[str] = (),
+    *,
+    maximise: str | None = None,
+    minimise: str | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overrides: Sequence[Override] = (),
     watch: Watch = lambda _schedule: None,
-) -> Found:
-    """Where on a range of values a condition stops holding, or begins to.
+) -> Found | Optimum:
+    """Where on a range of values a condition stops holding; or, with a goal, the best of many values under conditions.
 
     ::
 
         cx.find("system.yaml", "devices.host.queue=1..256", "latency.p99 < 500ns").sentence
+        cx.find(
+            "system.yaml",
+            ["devices.host.queue=1..256", "devices.mem.media.latency=10ns..90ns"],
+            "latency.p99 < 500ns",
+            maximise="bandwidth",
+        ).settings
 
     Args:
         system: a `System`, the path of a spec, or the name of a preset.
-        vary: what is varied, ``PATH=LOW..HIGH``, or with ``:log`` evenly in the logarithm.
+        vary: what is varied, ``PATH=LOW..HIGH``, or with ``:log`` evenly in the logarithm; with a goal one or several,
+            also ``PATH=VALUE,VALUE,...``.
         such_that: a measure of the summary and its bound; `latency`, `bandwidth` and quantities with units are known.
+            With a goal none, one or several.
+        maximise: what is to be greatest: a measure, such as "bandwidth", or one of the paths that are varied.
+        minimise: what is to be least, in its place.
+        trials: with a goal, how many points are tried; 64 by default.
+        seed: with a goal, another one tries other points; 1 by default.
         jobs: points at a time; by default one for each processor.
         out: a directory to keep the points in: those that are there are not run again.
         overrides: values to set besides, as ``--set`` does.
         watch: is told how far each round of points is.
 
-    Five points are run to begin with, then the part in which the condition changes is divided until its ends are
-    neighbours, or a 256th of the range apart. Raises InputError before anything is run for what is no condition, no
-    range, or a path that matches nothing; and for a measure that the runs have not.
+    Without a goal five points are run to begin with, then the part in which the condition changes is divided until its
+    ends are neighbours, or a 256th of the range apart: gives `Found`. With one, Optuna chooses the points (the extra
+    ``cxloom[optuna]``): gives `Optimum`.
+
+    Raises InputError before anything is run for what is no condition, no range, or a path that matches nothing; for a
+    measure that the runs have not; and if Optuna is needed and not installed.
     """
-    condition = Condition.parse(such_that)
-    draws = _ranged(vary)
-    if jobs is not None:
-        space.check_count(jobs, "jobs")
-    if not isinstance(system, System):
-        system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
-    template, runner = system.template(overrides), Supervisor(jobs)
+    varied = [vary] if isinstance(vary, str) else list(vary)
+    conditions = [
+        Condition.parse(each) for each in ([such_that] if isinstance(such_that, str) else such_that)
+    ]
+    if maximise is None and minimise is None:
+        draws, condition = _one_of_each(varied, conditions, trials, seed)
+        with runs_of(system, jobs=jobs, out=out, overrides=overrides, watch=watch) as runs:
+            return _divided(runs, draws, condition)
+    several = [Draws.parse(each, "--vary") for each in varied]
+    goal = Goal.of(maximise, minimise, _paths(several))
+    count = TRIALS if trials is None else space.check_count(trials, "trials")
+    chosen = 1 if seed is None else space.check_count(seed, "seed", 0)
+    with runs_of(system, jobs=jobs, out=out, overrides=overrides, watch=watch) as runs:
+        return optimum(runs, several, goal, conditions, trials=count, seed=chosen)
+
+
+def _one_of_each(
+    varied: Sequence[str], conditions: Sequence[Condition], trials: int | None, seed: int | None
+) -> tuple[Draws, Condition]:
+    """The range and the condition of a search without a goal. Raises InputError for more than one, or for none."""
+    if len(varied) != 1 or len(conditions) != 1:
+        ranges, held = counted(len(varied), "range"), counted(len(conditions), "condition")
+        raise InputError(
+            "nothing is to be the best",
+            found=f"{ranges}, {held}",
+            allowed="one --vary and one --such-that; or --maximise MEASURE or --minimise MEASURE with several",
+        )
+    for option, value in (("--trials", trials), ("--seed", seed)):
+        if value is not None:
+            raise InputError(f"{option} without a goal", allowed="with --maximise or --minimise", path=option)
+    return _ranged(varied[0]), conditions[0]
+
+
+def _paths(draws: Sequence[Draws]) -> list[str]:
+    paths = [each.path for each in draws]
+    if not paths or len(set(paths)) < len(paths):
+        problem = "a path is varied twice" if paths else "nothing is varied"
+        raise InputError(problem, allowed="one --vary for each path", path="--vary")
+    return paths
+
+
+def _divided(runs: Runs, draws: Draws, condition: Condition) -> Found:
+    """Where the condition changes on the range, by runs."""
+    rounds = itertools.count()
 
     def outcomes(values: Sequence[Any]) -> list[Outcome]:
-        settings = [
-            {draws.path: node_of(draws.path, value, f"--vary {draws.path}={value}")} for value in values
-        ]
-        engine = engine_of(template, settings, folder, "find")
-        engine.carry_out(Sweep(template), runner, watch=watch)
-        result = SweepResult(engine)
+        found = runs.at([{draws.path: value} for value in values], is_first=next(rounds) == 0)
         return [
-            _outcome(condition, result.summary(at), result.errors[at], result.statuses[at])
-            for at in range(len(values))
+            (math.nan, run.error) if run.summary is None else (condition.measured(run.summary), None)
+            for run in found
         ]
 
-    with _folder(out) as folder:
-        return search(draws, condition, outcomes, at_once=max(2, runner.at_once))
+    return search(draws, condition, outcomes, at_once=max(2, runs.runner.at_once))
 
 
 Outcome = tuple[float, str | None]
@@ -264,23 +332,6 @@ def _between(draws: Draws, found: Found, count: int) -> list[float]:
         if new:
             return list(new.values())[:count]
     return []
-
-
-def _outcome(
-    condition: Condition, summary: Mapping[str, Any] | None, error: str | None, status: str
-) -> Outcome:
-    if error is None and summary is not None:
-        return condition.measured(summary), None
-    return math.nan, error or status
-
-
-@contextlib.contextmanager
-def _folder(out: str | os.PathLike[str] | None) -> Iterator[Path]:
-    if out is not None:
-        yield Path(space.folder_name(out))
-        return
-    with tempfile.TemporaryDirectory(prefix="cxloom-find-") as folder:
-        yield Path(folder)
 
 
 def _ranged(vary: str) -> Draws:

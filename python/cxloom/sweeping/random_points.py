@@ -40,20 +40,25 @@ class Draws:
 
     path: str
     value: Draw
+    among: Sequence[object] = ()
+    """The values of a list, which have no order; none of a range."""
 
     def at(self, share: float) -> Any:
         """The value at a part of the range, from 0 to 1, as people write it: 127.416ns for 127416ps."""
         return _written(self.value(min(share, _BELOW_ONE)))
 
     @classmethod
-    def parse(cls, text: str) -> Draws:
-        """The draws ``PATH=LOW..HIGH[:log]`` or ``PATH=VALUE,VALUE,...``. Raises InputError."""
+    def parse(cls, text: str, option: str = "--draw") -> Draws:
+        """The draws ``PATH=LOW..HIGH[:log]`` or ``PATH=VALUE,VALUE,...``, of an option. Raises InputError."""
         path, equals, given = text.partition("=")
         if not equals or not path.strip():
-            raise InputError("not what to draw", found=f"--draw {text}", allowed="--draw PATH=LOW..HIGH")
+            word = option.removeprefix("--")
+            raise InputError(
+                f"not what to {word}", found=f"{option} {text}", allowed=f"{option} PATH=LOW..HIGH"
+            )
         if ".." in given and not _FOLDER_ABOVE.search(given):
             return cls.of(path.strip(), given)
-        return cls(path.strip(), _among([node.plain() for node in Axis.parse(text).values]))
+        return cls._of_list(path.strip(), Axis.parse(text))
 
     @classmethod
     def of(cls, path: object, given: object) -> Draws:
@@ -67,8 +72,13 @@ class Draws:
                 error.path = path
                 raise
         if isinstance(given, Sequence) and not isinstance(given, bytes):
-            return cls(path, _among([node.plain() for node in Axis.of(path, given).values]))
+            return cls._of_list(path, Axis.of(path, given))
         raise InputError("not what to draw", found=described(given), allowed=_ALLOWED, path=path)
+
+    @classmethod
+    def _of_list(cls, path: str, axis: Axis) -> Draws:
+        values = [node.plain() for node in axis.values]
+        return cls(path, _among(values), values)
 
 
 def samples(draws: Sequence[Draws], count: int, seed: int) -> list[Setting]:

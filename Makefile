@@ -10,7 +10,7 @@ SHELL := /bin/bash
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
 .PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check boot-check simplessd-check gem5-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
-  fuzz same-bytes package site validation clean constraints FORCE
+  fuzz same-bytes package package-check site validation clean constraints FORCE
 
 JOBS ?= $(shell nproc)
 # A new tree compiles sources of one room together, in half the time. One in which C++ is changed compiles less again without:
@@ -59,6 +59,7 @@ help:
 	@echo "make bench-against  instructions and time of the benchmarks beside those of BASE (a commit; default HEAD)"
 	@echo "make bench     C++ micro-benchmarks, and benchmarks/run.py, startup.py, sweep.py, epochs.py and exec.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried, also by a program and a plug-in in C and C++"
+	@echo "make package-check  sdist, a wheel from it, what that links, and the demonstration by a user of a bare Debian"
 	@echo "make validation  all studies, and docs/validation.md: published numbers beside ours"
 	@echo "make site      the documentation as a site, in build/site/html"
 	@echo "make clean     remove build/ and .venv/"
@@ -86,6 +87,11 @@ MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.
 .venv/.installed-site: .venv/.installed
 	@CXLOOM_BUILD_TREE=1 $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt \
 	  --no-build-isolation '.[site]'
+	@touch $@
+
+.venv/.installed-release: .venv/.installed
+	@CXLOOM_BUILD_TREE=1 $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt \
+	  --no-build-isolation '.[release]'
 	@touch $@
 
 .venv/.installed-dev: .venv/.installed
@@ -263,6 +269,10 @@ package: build
 	@scripts/try_installed.sh $(BIN)/python build/wheel/installed
 	@ls build/wheel/*.whl
 
+# What a release publishes, and a stranger's first minutes with it: docs/install.md. Most of its time goes into a build of the whole.
+package-check: .venv/.installed-release
+	scripts/package_check.sh $(BIN)/python build/release
+
 # --- style -----------------------------------------------------------------------------------------------------------
 CXX_DIRS := $(wildcard core include bindings tests benchmarks examples integrations)
 CXX_FILES := find $(CXX_DIRS) -type f '(' -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' ')' -print0
@@ -303,7 +313,7 @@ constraints: build/.configured
 	rm -rf build/constraints
 	$(BIN)/python -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --no-compile --upgrade pip cmake ninja nanobind scikit-build-core
-	CXLOOM_BUILD_TREE=1 build/constraints/bin/pip install --quiet --no-compile --no-build-isolation '.[dev,site]'
+	CXLOOM_BUILD_TREE=1 build/constraints/bin/pip install --quiet --no-compile --no-build-isolation '.[dev,site,release]'
 	{ sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --all --exclude cxloom --exclude setuptools; } >build/constraints.txt
 	mv build/constraints.txt constraints.txt
 

@@ -19,7 +19,13 @@ LICENCE = "BSD-3-Clause"
 SPDX = "SPDX"  # apart, so that the tool does not take the examples below for this file's own lines
 LINE = re.compile(r"SPDX-(License-Identifier|FileCopyrightText):\s*(.*?)\s*(?:\*/)?$")
 NOTICE = re.compile(r"(?:Copyright\s+(?:\(c\)|©)|©\s*\d{4}|\(c\)\s*\d{4})", re.IGNORECASE)
-SAY_SO = {"LICENSE", "LICENSES/BSD-3-Clause.txt", "REUSE.toml", "tests/python/test_licences.py"}
+SAY_SO = {
+    "THIRD_PARTY.txt",
+    "LICENSE",
+    "LICENSES/BSD-3-Clause.txt",
+    "REUSE.toml",
+    "tests/python/test_licences.py",
+}
 """Files whose notice is that of the project."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import cxloom as cx
 ROOT = Path(__file__).parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 INSTALL = (ROOT / "docs/install.md").read_text(encoding="utf-8")
 
 
@@ -22,6 +24,16 @@ def test_one_version() -> None:
     version = PROJECT["project"]["version"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {cx.__version__, citation["version"]} == {version}
+
+
+def test_the_changelog_begins_with_what_is_not_released_and_then_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    headings = re.findall(r"^## (.+)$", CHANGELOG, re.MULTILINE)
+    assert headings[:2] == ["Unreleased", f"{citation['version']} - {citation['date-released'].isoformat()}"]
+    dates = [date.fromisoformat(heading.partition(" - ")[2]) for heading in headings[1:]]
+    assert dates == sorted(dates, reverse=True)
+    kinds = {*re.findall(r"^### (.+)$", CHANGELOG, re.MULTILINE)}
+    assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
 def test_install_lists_every_extra() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from figure_faults import faults, heading
 
 import cxloom as cx
 from cxloom.explaining.explanation import Explanation
@@ -279,7 +280,10 @@ def test_it_ends_in_a_table_json_and_a_picture(cxloom: Callable[..., Any], tmp_p
     assert found["chain"][-1] == "the slots of cxl"
     assert files[1].read_text().count("slots of cxl") >= 1 or files[1].stat().st_size > 5000
     explained: Explanation = cx.explain("dmsim/local")
-    assert picture(explained).axes
+    figure = picture(explained)
+    assert faults(figure) == []
+    assert heading(figure) == f"{explained.system}: {explained.sentence}"
+    assert figure.axes[0].get_xlabel() == "in use (%)"
     assert "each access of host waits for the one before it" in " ".join(str(explained).split())
 
 

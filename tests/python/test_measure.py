@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from figure_faults import faults, heading
 
 import cxloom as cx
 from cxloom.measure import size_sweep
@@ -46,8 +47,11 @@ workload: {host: {pattern: random, requests: 10, footprint: 1MiB}}
 
 
 def drawn(measured: Any) -> bool:
-    """It has a picture and a table."""
-    return bool(measured.figure().axes) and measured.title in str(measured) and len(measured.frame()) > 0
+    """It has a table, and a picture that says what it is of, with nothing cut."""
+    figure = measured.figure()
+    assert faults(figure) == []
+    assert heading(figure).startswith(f"{measured.system}: {measured.title}")
+    return bool(figure.axes) and measured.title in str(measured) and len(measured.frame()) > 0
 
 
 def by(rows: list[dict[str, Any]], *keys: str, value: str) -> dict[Any, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from figure_faults import faults
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -87,6 +88,30 @@ def requests(memories: dict[str, float]) -> pl.DataFrame:
         for index in range(5500)
     ]
     return pl.DataFrame(rows)
+
+
+def test_a_legend_has_as_many_columns_as_there_is_room_for() -> None:
+    for words in (1, 8, 18):
+        names = {f"{'word ' * words}{index}": ([0, 1], [1.0, index]) for index in range(3)}
+        drawn = figures.lines(names, "x", "y", "A heading " * 20, logarithmic="x")
+        assert faults(drawn) == []
+        assert drawn.axes[0].get_xlabel() == "x, logarithmic"
+    assert figures.lines({"": ([0, 1], [1, 2])}, "x", "y").legends == []
+
+
+def test_a_histogram_counts_by_logarithms_and_no_outlier_is_left_out() -> None:
+    rows = requests({"mem0": 100.0}).with_row_index().with_columns(
+        latency=pl.when(pl.col("index") == 17).then(90_000.0).otherwise(pl.col("latency"))
+    )  # fmt: skip
+    made = style.figure(6, 4)
+    axes = made.add_subplot()
+    run_picture._draw_histogram(axes, rows)
+    assert faults(made) == []
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert axes.get_ylabel() == "requests (%), logarithmic"
+    assert axes.get_xlim()[1] >= 90_000
+    reads, _ = (text.get_text() for text in axes.get_legend().get_texts())
+    assert reads == "reads: p50 100, p99 101, p99.9 101 ns"
 
 
 def test_equal_memories_have_no_bars_of_their_own() -> None:

@@ -15,10 +15,10 @@ from cxloom.display import palette, style
 _WIDTH = 6.5
 
 
-def breakdown(bars: Mapping[str, Mapping[str, float]]) -> Figure:
-    """Bars of mean latencies, each piled up from its segments."""
+def breakdown(bars: Mapping[str, Mapping[str, float]], *heading: str) -> Figure:
+    """Bars of mean latencies, each piled up from its segments, under a heading."""
     names = list(bars)
-    made = style.figure(_WIDTH, 1.3 + 0.3 * len(names))
+    made = style.figure(_WIDTH, (1.75 if any(heading) else 1.3) + 0.3 * len(names))
     axes = made.add_subplot()
     left = [0.0] * len(names)
     for segment in next(iter(bars.values())):
@@ -35,7 +35,8 @@ def breakdown(bars: Mapping[str, Mapping[str, float]]) -> Figure:
     axes.set_xlim(0, 1.15 * max(left))
     axes.set_xlabel("mean latency (ns); hatched: waiting")
     style.plain(axes)
-    made.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    style.legend_below(made)
+    style.heading(made, *heading)
     return made
 
 
@@ -43,12 +44,15 @@ def lines(
     found: Mapping[str, tuple[Sequence[Any], Sequence[Any]]],
     x: str,
     y: str,
-    *,
+    *heading: str,
     markers: bool = True,
-    logarithmic: bool = False,
+    logarithmic: str = "",
     steps: bool = False,
 ) -> Figure:
-    """Lines of different colours, dashes and markers."""
+    """Lines of different colours, dashes and markers, under a heading.
+
+    `logarithmic` names the axes that are: "x", "y" or "xy".
+    """
     made = style.figure(_WIDTH, 3.4)
     axes = made.add_subplot()
     for index, (name, (xs, ys)) in enumerate(found.items()):
@@ -56,14 +60,15 @@ def lines(
         axes.plot(
             [style.text(x) if isinstance(x, str) else x for x in xs], ys, label=style.text(name), **look
         )
-    axes.set_xlabel(style.text(x))
-    axes.set_ylabel(style.text(y))
-    if logarithmic:
-        axes.set_yscale("log")
-    else:
-        axes.set_ylim(bottom=0)
+    for which, axis, label in (("x", axes.xaxis, x), ("y", axes.yaxis, y)):
+        if which in logarithmic:
+            style.logarithmic(axis, style.text(label))
+        else:
+            axis.set_label_text(style.text(label))
+    if "y" not in logarithmic:
+        axes.set_ylim(0, 1.06 * axes.dataLim.y1 if axes.dataLim.y1 > 0 else 1)
     axes.grid(alpha=0.25)
     style.plain(axes)
-    if any(found):
-        made.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8, handlelength=3)
+    style.legend_below(made)
+    style.heading(made, *heading)
     return made

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from cxloom.base.temporary import written_whole
 from cxloom.display import palette
@@ -17,6 +20,8 @@ from cxloom.display import palette
 _DASHES = ("-", "--", "-.", ":")
 _MARKERS = "osD^vPX*"
 _DPI = 140
+_LETTERS_PER_INCH = 11.5
+"""Letters of headings and legends that fit into an inch."""
 
 
 def line(index: int, *, markers: bool = True) -> dict[str, Any]:
@@ -55,6 +60,47 @@ def plain(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=9)
     axes.set_axisbelow(True)
+
+
+def heading(made: Figure, *lines: str) -> None:
+    """Writes what the figure shows above it, at its left; a line that is longer than the figure is wide goes on."""
+    width = int(_LETTERS_PER_INCH * made.get_figwidth())
+    wrapped = [part for line in lines if line for part in textwrap.wrap(text(line), width)]
+    made.suptitle("\n".join(wrapped), x=0.02, ha="left", fontsize=9.5, fontweight="bold")
+
+
+def legend_below(made: Figure, title: str = "") -> None:
+    """A legend below all axes, in as many columns as find room there; none for a single line without a name."""
+    handles, names = made.axes[0].get_legend_handles_labels()
+    if not any(names):
+        return
+    names = [textwrap.fill(name, int(_LETTERS_PER_INCH * made.get_figwidth())) for name in names]
+    for columns in range(min(4, len(names)), 0, -1):
+        legend = made.legend(
+            handles,
+            names,
+            loc="outside lower center",
+            ncols=columns,
+            title=title or None,
+            frameon=False,
+            fontsize=8,
+            handlelength=3,
+        )
+        if columns == 1 or legend.get_window_extent().width <= 0.97 * made.bbox.width:
+            return
+        legend.remove()
+
+
+def logarithmic(axis: Axis, label: str) -> None:
+    """Makes an axis logarithmic: it says so, and has plain digits."""
+    which = axis.axis_name  # type: ignore[attr-defined]
+    axis.axes.set(**{f"{which}scale": "log"})
+    axis.set_label_text(f"{label}, logarithmic")
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+    axis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,.6g}" if value >= 1e-4 else f"{value:g}")
+    )
+    axis.set_minor_formatter(NullFormatter())
 
 
 def save(made: Figure, path: Path) -> Path:

@@ -17,7 +17,7 @@ _MOST = 16
 
 
 def picture(explained: Explanation) -> Figure:
-    """A bar for each resource; bars of the chain are darker, joined by a line, and the limit has its gain."""
+    """A bar for each resource under the sentence; bars of the chain are darker and joined, the limit has its gain."""
     from cxloom.display import palette, style
 
     chained = explained.chain
@@ -25,7 +25,7 @@ def picture(explained: Explanation) -> Figure:
     shown = sorted(
         sorted(shown, key=lambda each: (each not in chained, -each.busy))[:_MOST], key=lambda each: each.stage
     )
-    made = style.figure(_WIDTH, 1.1 + 0.32 * max(1, len(shown)))
+    made = style.figure(_WIDTH, 1.7 + 0.32 * max(1, len(shown)))
     axes = made.add_subplot()
     places = {each.name: place for place, each in enumerate(shown)}
     gains = {each.resource.name: each.gain for each in explained.what_ifs}
@@ -33,7 +33,7 @@ def picture(explained: Explanation) -> Figure:
         limits = explained.limit is not None and each.name == explained.limit.name
         colour = palette.VERMILION if limits else palette.BLUE if each in chained else "#b9c4cf"
         axes.barh(places[each.name], min(1.0, each.busy), height=0.7, color=colour)
-        gain = f", twice: {100 * gains[each.name]:+.0f} %" if each.name in gains else ""
+        gain = f", if doubled: {100 * gains[each.name]:+.0f} %" if each.name in gains else ""
         axes.text(1.02, places[each.name], each.level + gain, va="center", fontsize=7.5)
     ends = [(1.0, places[each.name]) for each in chained]
     if len(ends) > 1:
@@ -43,7 +43,9 @@ def picture(explained: Explanation) -> Figure:
     axes.set_yticks(range(len(shown)), [each.name.removeprefix("the ") for each in shown], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlim(0, 2.1)
-    axes.set_xticks([0, 0.5, 1], ["0", "50 %", "full"])
-    axes.set_xlabel("in use")
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100"])
+    axes.set_xlabel("in use (%)", x=0.5 / 2.1)
     style.plain(axes)
+    axes.spines["bottom"].set_bounds(0, 1)
+    style.heading(made, f"{explained.system}: {explained.sentence}")
     return made

@@ -5,7 +5,6 @@ Matplotlib is loaded where a picture is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,7 +23,8 @@ def breakdown(measured: Measurement) -> Figure:
     rows = [row for row in measured.rows if row["latency_ns"] is not None]
     segments = list(dict.fromkeys(part for row in rows for part in row["breakdown_ns"]))
     return bars(
-        {row["memory"]: {part: row["breakdown_ns"].get(part, 0.0) for part in segments} for row in rows}
+        {row["memory"]: {part: row["breakdown_ns"].get(part, 0.0) for part in segments} for row in rows},
+        _heading(measured),
     )
 
 
@@ -50,7 +50,7 @@ def matrix(measured: Measurement) -> Figure:
     axes.set_xticks(range(len(memories)), memories, rotation=0 if len(memories) < 8 else 60)
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(length=0, labelsize=9)
-    axes.set_title("idle latency (ns)", fontsize=10)
+    style.heading(made, _heading(measured))
     return made
 
 
@@ -65,8 +65,7 @@ def sizes(measured: Measurement) -> Figure:
     bytes_ = [row["bytes"] for row in rows]
     upper.plot(bytes_, [row["latency_ns"] for row in rows], **style.line(0))
     upper.set_xscale("log", base=2)
-    upper.set_yscale("log")
-    upper.set_ylabel("latency (ns)")
+    style.logarithmic(upper.yaxis, "latency (ns)")
     for axes in lower:
         for index, level in enumerate(levels):
             hits = [100 * row[level] for row in rows]
@@ -77,6 +76,7 @@ def sizes(measured: Measurement) -> Figure:
     for axes in (upper, *lower):
         axes.grid(alpha=0.25)
         style.plain(axes)
+    style.heading(made, _heading(measured))
     return made
 
 
@@ -84,16 +84,20 @@ def loaded(measured: Measurement) -> Figure:
     """Latency over bandwidth, a curve for each memory and share of reads."""
     from cxloom.display.charts import lines
 
-    several = len({row["reads"] for row in measured.rows}) > 1
+    memories, mixes = ({row[key] for row in measured.rows} for key in ("memory", "reads"))
     curves: dict[str, tuple[list[Any], list[Any]]] = {}
     for row in measured.rows:
         if row["latency_ns"] is None:
             continue
-        name = row["memory"] + (f", {100 * row['reads']:.4g} % reads" if several else "")
+        parts = [row["memory"]] * (len(memories) > 1) + [f"{100 * row['reads']:.4g} % reads"] * (
+            len(mixes) > 1
+        )
+        name = ", ".join(parts)
         xs, ys = curves.setdefault(name, ([], []))
         xs.append(row["bandwidth_gb_per_s"])
         ys.append(row["latency_ns"])
-    made = lines(curves, "bandwidth (GB/s)", "latency of the probe (ns)")
+    to = "" if len(memories) > 1 else f"to {next(iter(memories), '')}"
+    made = lines(curves, "bandwidth (GB/s)", "latency of the probe (ns)", _heading(measured), to)
     made.axes[0].set_xlim(left=0)
     return made
 
@@ -132,8 +136,13 @@ def _grouped(measured: Measurement, group: str) -> Figure:
     axes.set_ylabel("bandwidth (GB/s)")
     style.plain(axes)
     if len(memories) > 1:
-        made.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+        style.legend_below(made)
+    style.heading(made, _heading(measured), "" if len(memories) > 1 else f"to {memories[0]}")
     return made
+
+
+def _heading(measured: Measurement) -> str:
+    return f"{measured.system}: {measured.title}"
 
 
 def _size_axis(axes: Axes) -> None:
@@ -141,7 +150,9 @@ def _size_axis(axes: Axes) -> None:
 
     from cxloom.display.numbers import size
 
-    shown: Callable[[float, object], str] = lambda value, _place: size(value)  # noqa: E731
+    def shown(value: float, _place: object) -> str:
+        return size(value).replace(".00 ", " ").replace(".0 ", " ")
+
     axes.xaxis.set_major_formatter(FuncFormatter(shown))
     axes.tick_params(axis="x", labelrotation=45)
-    axes.set_xlabel("size")
+    axes.set_xlabel("size, logarithmic")

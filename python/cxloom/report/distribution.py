@@ -35,6 +35,8 @@ class Distribution:
     """Middles of bins in ns, and the share of requests (%) in each; None of a run that recorded no requests."""
     ends: tuple[float, float] | None
     """Where the first bin begins and the last one ends, in ns."""
+    is_long: bool
+    """Whether the bins grow by a factor, as the largest latencies are far from most."""
     count: int
     percentiles: Mapping[str, float]
     """Those of `MARKED`, in ns, by what they are called."""
@@ -46,22 +48,20 @@ def distributions(result: Result) -> dict[str, Distribution]:
     if not latencies:
         return {kind: _known(part) for kind, part in by_kind(result.summary).items() if part["requests"]}
     everything = np.concatenate(list(latencies.values()))
-    edges = edges_of(everything, _BINS)
+    edges, is_long = edges_of(everything, _BINS)
     parts = by_kind(result.summary)
-    return {kind: _counted(values, edges, parts[kind]["latency_ns"]) for kind, values in latencies.items()}
+    return {
+        kind: _counted(values, edges, is_long, parts[kind]["latency_ns"])
+        for kind, values in latencies.items()
+    }
 
 
-def edges_of(values: np.ndarray, bins: int) -> np.ndarray:
-    """The edges of bins that hold all of the values: even ones, or, where a few are far off, with a constant factor."""
+def edges_of(values: np.ndarray, bins: int) -> tuple[np.ndarray, bool]:
+    """The edges of bins that hold all of the values, and whether they grow by a factor: where a few are far off."""
     low, high = float(values.min()), float(values.max())
-    if is_long(values):
-        return np.geomspace(low, high, bins + 1)
-    return np.linspace(low, max(high, low + 1), bins + 1)
-
-
-def is_long(values: np.ndarray) -> bool:
-    """Whether the largest is so far from most that an even axis would squeeze these."""
-    return bool(values.min() > 0 and values.max() > _LONG * np.quantile(values, 0.9))
+    if low > 0 and high > _LONG * np.quantile(values, 0.9):
+        return np.geomspace(low, high, bins + 1), True
+    return np.linspace(low, max(high, low + 1), bins + 1), False
 
 
 def _latencies(result: Result) -> dict[str, np.ndarray]:
@@ -82,7 +82,9 @@ def _latencies(result: Result) -> dict[str, np.ndarray]:
     return {kind: np.sort(values) for kind, values in found.items() if len(values)}
 
 
-def _counted(values: np.ndarray, edges: np.ndarray, latency: Mapping[str, Any]) -> Distribution:
+def _counted(
+    values: np.ndarray, edges: np.ndarray, is_long: bool, latency: Mapping[str, Any]
+) -> Distribution:
     """The distribution of sorted latencies, at some places of the bulk and some of the tail."""
     count = len(values)
     ranks = count * np.concatenate([np.linspace(0, 0.9, _BULK), 1 - 0.1 * np.geomspace(1, 1 / count, _TAIL)])
@@ -90,12 +92,12 @@ def _counted(values: np.ndarray, edges: np.ndarray, latency: Mapping[str, Any]) 
     places = places[places + 1 < count]  # nobody took longer than the slowest
     shares = 100 * (1 - (places + 1) / count)
     counts, _ = np.histogram(values, edges)
-    even = np.allclose(np.diff(edges), edges[1] - edges[0])
-    middles = (edges[:-1] + edges[1:]) / 2 if even else np.sqrt(edges[:-1] * edges[1:])
+    middles = np.sqrt(edges[:-1] * edges[1:]) if is_long else (edges[:-1] + edges[1:]) / 2
     return Distribution(
         (values[places].tolist(), shares.tolist()),
         (middles.tolist(), (100 * counts / count).tolist()),
         (float(edges[0]), float(edges[-1])),
+        is_long,
         count,
         _marked(latency),
     )
@@ -105,7 +107,12 @@ def _known(part: Mapping[str, Any]) -> Distribution:
     latency = part["latency_ns"]
     at = [latency[key] for key in _KNOWN]
     return Distribution(
-        (at, [100 * share for share in _KNOWN.values()]), None, None, part["requests"], _marked(latency)
+        (at, [100 * share for share in _KNOWN.values()]),
+        None,
+        None,
+        False,
+        part["requests"],
+        _marked(latency),
     )
 
 

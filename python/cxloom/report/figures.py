@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cxloom.display import palette
 from cxloom.display.charts import breakdown, lines
+from cxloom.display.numbers import significant
 from cxloom.draw.picture import picture
 from cxloom.report import study_plots
-from cxloom.report.distribution import distributions
+from cxloom.report.distribution import Distribution, distributions
 from cxloom.report.run_page import bars_of, graph_of_result
 from cxloom.report.series import series_of
 from cxloom.report.study_columns import shown
@@ -104,8 +107,23 @@ def serving_figures(found: Mapping[str, Any]) -> dict[str, Figure]:
 def _distribution(result: Result) -> dict[str, Figure]:
     found = distributions(result)
     slower = {f"{kind}s": part.slower for kind, part in found.items()}
-    made = {"slower": lines(slower, "latency (ns)", "slower (%)", markers=False, logarithmic=True)}
+    x = "x" if any(part.is_long for part in found.values()) else ""
+    made = {"slower": lines(slower, "latency (ns)", "slower (%)", markers=False, logarithmic=f"{x}y")}
     if all(part.histogram for part in found.values()):
         histogram = {f"{kind}s": part.histogram for kind, part in found.items() if part.histogram}
-        made["histogram"] = lines(histogram, "latency (ns)", "requests (%)", markers=False, steps=True)
+        y = "requests (%)"
+        made["histogram"] = lines(
+            histogram, "latency (ns)", y, markers=False, steps=True, logarithmic=f"{x}y"
+        )
+    for figure in made.values():
+        for number, (kind, part) in enumerate(found.items()):
+            _mark(figure.axes[0], part, palette.KINDS[kind], number)
     return made
+
+
+def _mark(axes: Axes, part: Distribution, colour: str, row: int) -> None:
+    """Upright lines at the percentiles of a kind of request, with their names above the axes, a row for each kind."""
+    for value in part.percentiles.values():
+        axes.axvline(value, color=colour, linestyle=":", linewidth=1)
+    said = ", ".join(f"{name} {significant(value, 4)}" for name, value in part.percentiles.items())
+    axes.text(0, 1.02 + 0.07 * row, f"{said} ns", transform=axes.transAxes, color=colour, fontsize=8)

@@ -26,7 +26,7 @@ def latency_section(result: Result) -> str:
         "latency (ns)",
         showgrid=True,
         **({"range": ends} if ends else {}),
-        **({"type": "log"} if _is_long(found) else {}),
+        **({"type": "log"} if any(part.is_long for part in found.values()) else {}),
     )
     marks = [
         {
@@ -68,12 +68,6 @@ def latency_section(result: Result) -> str:
         return f'<div class="pair">{plot("histogram", histogram, "Histogram of latencies")}{parts[0]}</div>'
     text = "The run recorded no requests (<code>outputs: {requests: true}</code>), so that only percentiles are known."
     return f'<p class="soft">{text}</p>{parts[0]}'
-
-
-def _is_long(found: Mapping[str, Distribution]) -> bool:
-    """Whether the bins of the histograms grow by a factor."""
-    middles = next((part.histogram[0] for part in found.values() if part.histogram), [])
-    return len(middles) > 2 and middles[-1] - middles[-2] > 1.001 * (middles[1] - middles[0])
 
 
 def _legend(found: Mapping[str, Distribution]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from cxloom.base.words import counted
 from cxloom.display import palette, style
 from cxloom.display.numbers import duration
+from cxloom.report.distribution import edges_of
 from cxloom.results.result import Result
 
 _KINDS = {
@@ -19,6 +20,7 @@ _KINDS = {
     for (kind, colour), dash in zip(palette.KINDS.items(), ("-", "--", "-.", ":"), strict=True)
 }
 _BUSIEST = 4
+_MARKED = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999}
 _MEMORIES = 6
 _UNEVEN = 1.05
 """Memories have bars of their own where the slowest takes so many times as long as the fastest."""
@@ -121,21 +123,27 @@ def _draw_breakdown(axes: Axes, requests: pl.DataFrame, segments: list[str]) -> 
 
 
 def _draw_histogram(axes: Axes, requests: pl.DataFrame) -> None:
-    low, high = float(requests["latency"].min()), float(requests["latency"].quantile(0.9995))  # type: ignore[arg-type]
-    bins = np.linspace(low, max(high, low + 1), 41).tolist()
+    """Counts on a logarithmic axis of all requests, with lines at p50, p99 and p99.9."""
+    edges, is_long = edges_of(requests["latency"].to_numpy(), 40)
     for kind, (colour, dashes) in _KINDS.items():
         ns = requests.filter(pl.col("kind") == kind)["latency"].to_numpy()
         if len(ns):
-            label = f"{kind}s: p50 {np.quantile(ns, 0.5):.0f} ns, p99 {np.quantile(ns, 0.99):.0f} ns"
+            marked = {name: float(np.quantile(ns, share)) for name, share in _MARKED.items()}
+            label = f"{kind}s: {', '.join(f'{name} {value:.0f}' for name, value in marked.items())} ns"
             weights = np.full(len(ns), 100 / len(ns))
-            axes.hist(ns, bins, weights=weights, color=colour, alpha=0.2, histtype="stepfilled")
+            bins = edges.tolist()
+            axes.hist(ns, bins, weights=weights, color=colour, alpha=0.2, histtype="stepfilled", log=True)
             look: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.6}
-            axes.hist(ns, bins, weights=weights, histtype="step", label=label, **look)
+            axes.hist(ns, bins, weights=weights, histtype="step", label=label, log=True, **look)
+            for value in marked.values():
+                axes.axvline(value, color=colour, linestyle=":", linewidth=1.2)
     axes.set_xlabel("latency (ns)")
-    axes.set_ylabel("share of requests (%)")
+    if is_long:
+        style.logarithmic(axes.xaxis, "latency (ns)")
+    style.logarithmic(axes.yaxis, "requests (%)")
     axes.set_title("How latencies are distributed", loc="left")
     axes.grid(axis="y", alpha=0.25)
-    _legend_below(axes, 2)
+    _legend_below(axes, 1)
 
 
 def _draw_utilization(axes: Axes, series: pl.DataFrame) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from cxloom.base.errors import InputError
@@ -27,27 +28,43 @@ def tail_section(result: Result) -> str:
         return ""
     rows = result.requests().height
     shown = [tail for tail in tails if (1 - tail.share) * rows >= _FEWEST]
-    return "".join(_one(tail) for tail in shown)
+    if not shown:
+        return ""
+    said = "".join(f"<p>{escape(tail.sentence)}</p>" for tail in shown)
+    return said + _parts(shown) + _groups(shown)
 
 
-def _one(tail: Tail) -> str:
-    name = f"{100 * tail.share:g}th percentile"
-    parts = [
-        [_text(part.name), _number(part.of_tail_ns), _number(part.of_all_ns), _number(part.more_ns)]
-        for part in tail.notable
+def _parts(tails: Sequence[Tail]) -> str:
+    names = {part.name for tail in tails for part in tail.notable}
+    of_tails = [{part.name: part.of_tail_ns for part in tail.parts} for tail in tails]
+    rows = [
+        [_text(part.name), _number(part.of_all_ns), *(_number(found[part.name]) for found in of_tails)]
+        for part in tails[0].parts
+        if part.name in names
     ]
-    head = ["part of the latency", "slowest, ns", "all, ns", "more, ns"]
-    tables = [
-        table(head, parts, caption=f"Mean parts of the latency from the {name} on, beside all requests")
-    ]
-    if tail.groups:
-        most = sorted(tail.groups, key=lambda group: -group.of_tail)[:_ROWS]
-        groups = [
-            [_text(f"{each.column} {each.name}"), _share(each.of_tail), _share(each.of_all)] for each in most
+    head = ["mean part of the latency", "all, ns", *(f"{_from(tail)}, ns" for tail in tails)]
+    return table(head, rows, caption="Parts of the latency of the slowest requests, beside all") + "<br>"
+
+
+def _groups(tails: Sequence[Tail]) -> str:
+    if not tails[0].groups:
+        return ""
+    of_tails = [{(each.column, each.name): each.of_tail for each in tail.groups} for tail in tails]
+    most = sorted(tails[0].groups, key=lambda group: -group.of_tail)[:_ROWS]
+    rows = [
+        [
+            _text(f"{each.column} {each.name}"),
+            _share(each.of_all),
+            *(_share(found.get((each.column, each.name), 0.0)) for found in of_tails),
         ]
-        head = ["whose they are", "of the slowest", "of all"]
-        tables.append(table(head, groups, caption=f"Whose the requests from the {name} on are"))
-    return f"<p>{escape(tail.sentence)}</p>{''.join(tables)}"
+        for each in most
+    ]
+    head = ["share of requests", "all", *map(_from, tails)]
+    return table(head, rows, caption="Whose the slowest requests are")
+
+
+def _from(tail: Tail) -> str:
+    return f"from p{100 * tail.share:g} on"
 
 
 def _text(text: str) -> Cell:

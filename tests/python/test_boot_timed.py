@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from program_support import built_programs
-from test_boot import PATIENCE, boots
+from test_boot import PATIENCE, boot, boots
 from validation.examples import slow
 
 import cxloom as cx
@@ -91,3 +91,31 @@ def test_the_kernel_is_counted_apart(spec: Path, tmp_path: Path) -> None:
     assert 0.3 < kernel["instructions"] / found["instructions"] < 0.95
     assert 0 < kernel["accesses"] < found["accesses"]
     assert kernel["counters"]["pgfault"] > 20000 * 64 / 4096
+
+
+@boots
+@slow
+def test_hot_pages_are_promoted_by_the_kernel(spec: Path, tmp_path: Path) -> None:
+    """Page by page, as its counters say; the program is faster for it, and without its balancing nothing moves."""
+    program = tmp_path / "hot_set"
+    source = Path(__file__).parent / "programs" / "hot_set.c"
+    subprocess.run(["cc", "-O1", "-o", program, source], check=True)
+    hot, passes = 128, 60000
+
+    def played(*options: str) -> tuple[str, dict[str, Any]]:
+        out = tmp_path / "out.json"
+        arguments = [spec, *options, "--out", out, "--", program, 1, 1024, hot, passes]
+        done = boot(*arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout, json.loads(out.read_text())
+
+    said, still = played("--tiering", "off")
+    assert said.split() == f"before: node 1 {hot} after: node 1 {hot}".split()
+    assert still["kernel"]["counters"]["pgpromote_success"] == 0
+    said, moved = played("--tiering", "tiering", "--scan-periods", "0.01")
+    assert said.splitlines() == [f"before: node 1 {hot}", f"after: node 0 {hot}"]
+    counters = moved["kernel"]["counters"]
+    assert 0.9 * hot <= counters["pgpromote_success"] <= counters["pgmigrate_success"] <= hot + 32
+    assert counters["numa_hint_faults"] >= hot
+    times = [each["systems"][-1]["time_ns"] for each in (still, moved)]
+    assert times[1] < 0.8 * times[0]

@@ -12,6 +12,7 @@ from pathlib import Path
 from cxloom.base.errors import SimulationError
 from cxloom.booting import linux
 from cxloom.booting.arguments import machine_arguments, write_tables
+from cxloom.booting.balancing import Balancing
 from cxloom.booting.checkpoint import Checkpoint, suits
 from cxloom.booting.comparison import MappedSet, check_map, mapped_sets
 from cxloom.booting.cpio import CpioWriter
@@ -72,6 +73,11 @@ class BootedMachine:
     """Devices of the interleave sets in the guest; none if they are nodes."""
     enumeration: tuple[Access, ...]
     """The kernel's accesses to CXL devices, in order; none if they were not to be kept."""
+
+    def balance(self, balancing: Balancing) -> None:
+        """Has the kernel treat pages so from now on. Raises SimulationError if it has no such setting."""
+        for command in balancing.commands():
+            self.guest.run(command, "setting how the kernel treats pages")
 
     def run(
         self,

@@ -84,6 +84,23 @@ def boot(
             help="Its pages in these memories in turn, so many in each: local=3,cxl=1.",
         ),
     ] = None,
+    tiering: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODE",
+            help="What the kernel does with pages: off, numa (to who uses them), demotion (down where memory is "
+            "short), tiering (hot ones up, and demotion); as it is set itself if nothing is said.",
+        ),
+    ] = None,
+    periods: Annotated[
+        float,
+        typer.Option(
+            "--scan-periods",
+            metavar="FACTOR",
+            help="With --tiering numa or tiering: the kernel's periods of scanning times this, as its clock goes "
+            "by instructions.",
+        ),
+    ] = 1.0,
     files: Annotated[
         list[Path],
         typer.Option(
@@ -176,6 +193,7 @@ def boot(
             raise InputError("no mode", found=f"'{mode}'", allowed=" or ".join(MODES), path="--mode")
         log_file = _log_file(log)
         resolved = resolve(spec, sets, plugins)
+        from cxloom.booting.balancing import Balancing
         from cxloom.booting.policy import Policy
         from cxloom.booting.program import Program
         from cxloom.booting.system import machine_of_system
@@ -197,6 +215,10 @@ def boot(
                     "a placement of pages is for a program on nodes", allowed="--mode kernel and a program"
                 )
             policy.check(machine)
+        balancing = Balancing(tiering, periods)
+        balancing.check()
+        if tiering is not None and mode != "kernel":
+            raise InputError("pages are balanced between nodes", allowed="--mode kernel", path="--tiering")
         program = Program(command, files) if command else None
         if program is None and files:
             raise InputError(
@@ -216,6 +238,7 @@ def boot(
                 program,
                 tuple(command or ()),
                 policy,
+                balancing,
                 timing if timed else None,
                 cold,
                 log is not None,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cxloom.base.words import counted
+from cxloom.booting.balancing import Balancing
 from cxloom.booting.booted import PATH, BootedMachine, Reporting, booted
 from cxloom.booting.firmware import firmware_of
 from cxloom.booting.folder import find_set_up
@@ -38,6 +39,7 @@ class Boot:
     """None: a shell."""
     command: tuple[str, ...]
     policy: Policy | None
+    balancing: Balancing
     timing: Timing | None
     """None: the program's time is not asked for."""
     cold: bool
@@ -68,6 +70,7 @@ def run(boot: Boot) -> int:
             _tell(machine, guest)
         if boot.log:
             show_enumeration(guest.enumeration, boot.log_file)
+        guest.balance(boot.balancing)
         if boot.program is None:
             return _shell(guest)
         if timing is None or played is None:

@@ -12,8 +12,16 @@ if [[ $(git -C "$sources/zydis" rev-parse HEAD) != "$commit" ]]; then
   echo "$tag of Zydis is not commit $commit any more" >&2
   exit 1
 fi
-cmake -S "$sources/zydis" -B "$sources/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr/local \
-  -DZYDIS_BUILD_SHARED_LIB=ON -DZYDIS_BUILD_TOOLS=OFF -DZYDIS_BUILD_EXAMPLES=OFF -DZYDIS_BUILD_DOXYGEN=OFF -DZYDIS_BUILD_TESTS=OFF
-cmake --build "$sources/build" --parallel
-cmake --install "$sources/build"
+
+install() {
+  cmake -S "$1" -B "$sources/$2" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr/local -DCMAKE_INSTALL_LIBDIR=lib \
+    -DCMAKE_POSITION_INDEPENDENT_CODE=ON "${@:3}"
+  cmake --build "$sources/$2" --parallel
+  cmake --install "$sources/$2"
+}
+# Zycore goes into the library; its headers are needed beside those of Zydis, which does not install them.
+install "$sources/zydis/dependencies/zycore" zycore -DZYCORE_BUILD_SHARED_LIB=OFF
+install "$sources/zydis" build -DZYAN_SYSTEM_ZYCORE=ON -DZYDIS_BUILD_SHARED_LIB=ON -DZYDIS_BUILD_TOOLS=OFF \
+  -DZYDIS_BUILD_EXAMPLES=OFF -DZYDIS_BUILD_DOXYGEN=OFF -DZYDIS_BUILD_TESTS=OFF
+echo /usr/local/lib >/etc/ld.so.conf.d/zydis.conf
 ldconfig

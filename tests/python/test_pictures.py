@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from figure_faults import faults
@@ -65,6 +66,21 @@ def test_the_legend_stands_beside_the_data() -> None:
     (legend,) = figure.legends
     assert legend.get_window_extent().x0 >= figure.axes[0].get_window_extent().x1
     assert legend.get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_names_below_bars_do_not_overlap() -> None:
+    rows = [
+        {"memory": f"a long name {index}", "reads": share, "ns": 5.0 + index}
+        for share in ("0%", "100%")
+        for index in range(5)
+    ]
+    drawn = bars(rows, Stack(x="memory", stack=("ns",), panels="reads"), "Bars")
+    drawn.canvas.draw()
+    assert [axes.get_title() for axes in drawn.axes] == ["reads 0%", "reads 100%"]
+    for axes in drawn.axes:
+        ends = [name.get_window_extent().x1 for name in axes.get_xticklabels()]
+        assert min(np.diff(ends)) > 10
+        assert all(name.get_rotation() == 40 for name in axes.get_xticklabels())
 
 
 def test_shares_are_numbers() -> None:

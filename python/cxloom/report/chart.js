@@ -160,7 +160,9 @@ const charts = (() => {
     for (const trace of traces.filter(trace => has(trace, "text"))) names(svg, trace, ...at(trace));
     for (const mark of rows) {
       el("path", { d: `M${x.at(mark.x)} ${y0}V${y1}`, stroke: mark.color, class: "mark" }, field);
-      el("text", { x: mark.middle, y: y0 - 5 - ROW * mark.row, class: "middle", fill: mark.color }, svg, mark.name);
+      const top = y0 - 5 - ROW * mark.row;
+      el("rect", { x: mark.middle - mark.half + 4, y: top - 9, width: 7, height: 9, fill: mark.color }, svg);
+      el("text", { x: mark.middle + 6, y: top, class: "middle" }, svg, mark.name);
     }
     Object.assign(chart, { svg, x, field: { x0, x1, y0, y1 } });
     place.querySelector("svg.chart")?.remove();
@@ -170,12 +172,12 @@ const charts = (() => {
   function rowsOf(marks, x) {  // names of upright lines, in as few rows as keep them apart
     const ends = [];
     return [...marks].filter(mark => x.at(mark.x) >= x.from - 1 && x.at(mark.x) <= x.to + 1).sort((a, b) => a.x - b.x).map(mark => {
-      const half = widthOf(mark.name) / 2 + 4;
+      const half = widthOf(mark.name) / 2 + 10;
       const middle = Math.min(Math.max(x.at(mark.x), x.from + half), x.to - half);
       let row = ends.findIndex(end => middle - half >= end);
       if (row < 0) row = ends.length;
       ends[row] = middle + half;
-      return { ...mark, middle, row };
+      return { ...mark, middle, half, row };
     });
   }
 

@@ -52,12 +52,12 @@ def latency_section(result: Result) -> str:
         plot("slower", slower, "Share of requests that take longer than a latency, on a logarithmic axis")
     ]
     if histograms:
-        least = min(part.count for part in found.values())
+        most = max(part.count for part in found.values())
         histogram = plots.lines(
             histograms,
             "Histogram",
             x,
-            plots.titled("requests (%)", type="log", showgrid=True, range=[50 / least, 100]),
+            plots.titled("requests (%)", type="log", showgrid=True, range=[50 / most, 100]),
             colours=colours,
             tip="{y} % at {x} ns",
             marks=marks,

@@ -33,3 +33,8 @@ def label(column: str) -> str:
         if column.endswith(suffix):
             return f"{column.removesuffix(suffix).replace('_', ' ')} ({unit})"
     return column.replace("_", " ")
+
+
+def panel_title(plot: Stack, value: str) -> str:
+    """What tells a panel from the others: a column and its value; nothing for a single one."""
+    return value if plot.panels is None else f"{label(plot.panels)} {value}"

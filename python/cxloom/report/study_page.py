@@ -25,7 +25,7 @@ from cxloom.report.page import (
     tiles,
 )
 from cxloom.report.run_page import number as cell
-from cxloom.report.study_columns import is_share, label, number, shown
+from cxloom.report.study_columns import is_share, label, number, panel_title, shown
 from cxloom.report.study_outcome import plot_of
 from cxloom.report.utilisation import load_of
 from cxloom.results.caveats import errors_of_points
@@ -259,7 +259,7 @@ def _stacks(rows: Sequence[Values], chosen: Stack, title: str) -> list[plots.Fig
     for row in rows:
         panels.setdefault("" if chosen.panels is None else str(row[chosen.panels]), []).append(row)
     bars = {
-        name: (
+        panel_title(chosen, name): (
             [str(row[chosen.x]) for row in group],
             {label(column): [float(row[column]) for row in group] for column in chosen.stack},
         )

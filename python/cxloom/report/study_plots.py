@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from cxloom.base.errors import InputError, reason_of
 from cxloom.base.temporary import written_whole
 from cxloom.display import palette, style
-from cxloom.report.study_columns import is_share, label, number, shown
+from cxloom.report.study_columns import is_share, label, number, panel_title, shown
 from cxloom.study.plots import Plot, Stack
 from cxloom.study.runner import Outcome
 
@@ -29,6 +29,10 @@ def write_files(outcome: Outcome, folder: Path) -> list[Path]:
     except OSError as error:
         raise InputError(f"cannot be written: {reason_of(error)}", file=folder) from None
     return written
+
+
+_PANEL, _LETTER = 2.4, 0.08
+"""Inches of the axes of a panel, and of a letter below them."""
 
 
 def write_table(rows: list[dict[str, Any]], path: Path) -> Path:
@@ -66,7 +70,11 @@ def bars(rows: Sequence[Mapping[str, Any]], plot: Stack, title: str) -> Figure:
             look: dict[str, Any] = {"color": palette.part(index), "edgecolor": "white", "linewidth": 0.6}
             axes.bar(xs, heights, bottom=base, width=0.85, label=style.text(label(column)), **look)
             base = [low + height for low, height in zip(base, heights, strict=True)]
-        axes.set_title(style.text(value), fontsize="medium")
+        axes.set_title(style.text(panel_title(plot, value)), fontsize="medium")
+        if len(xs) * (max(map(len, xs)) + 1) > _PANEL / _LETTER:  # names side by side would overlap
+            axes.tick_params(axis="x", labelrotation=40)
+            for name in axes.get_xticklabels():
+                name.set(horizontalalignment="right", rotation_mode="anchor")
         axes.set_xlabel(style.text(label(plot.x)))
         style.plain(axes)
     handles, labels = figure.axes[0].get_legend_handles_labels()

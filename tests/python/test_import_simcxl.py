@@ -99,6 +99,22 @@ def test_a_text_is_true_whatever_it_says() -> None:
     assert made["devices"]["cxl"]["queue"] == 36
 
 
+def test_what_is_not_followed_is_said() -> None:
+    script = SCRIPT.replace("is_asic=(", "uncore=3, is_asic=(").replace('size="3GB"', 'size="3GB", ranks=2')
+    said = spec(
+        script + "board.bridge.bridge_lat = '70ns'\n", BOARD.replace("resp_fifo_depth=32", "ranges=[]")
+    )[1]
+    for words in (
+        "Line 19 is not followed: `for core in processor.start:`.",
+        "Line 21 is not followed: `board.bridge.bridge_lat = '70ns'`.",
+        "board: uncore.",
+        "memory: ranks.",
+        "bridge: ranges.",
+    ):
+        assert words in said
+    assert "Line 3" not in said
+
+
 def test_a_hierarchy_of_two_levels_is_said() -> None:
     made, said = spec(SCRIPT.replace('l3_size="8MiB", l3_assoc=16', "num_l2_banks=1"))
     assert made["devices"]["host"]["cache"] == {"size": "1MiB", "ways": 16, "access_time": "5000ps"}

@@ -136,6 +136,8 @@ def _parsed(text: str, file: str) -> ast.Module:
         raise InputError(f"not Python: {problem}", file=file, line=getattr(error, "lineno", None)) from None
 
 
+_NOTHING = (ast.Import, ast.ImportFrom, ast.Expr, ast.Pass)
+"""Statements that make nothing of a board."""
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -162,6 +164,13 @@ class _Follow:
                 self._argument(statement.value)
             elif isinstance(statement, ast.If):
                 self._branch(statement)
+            elif not isinstance(statement, _NOTHING):
+                self._pass_over(statement)
+
+    def _pass_over(self, statement: ast.stmt) -> None:
+        """Says that a statement which may change the board is not followed."""
+        first = ast.unparse(statement).partition("\n")[0]
+        self.notes.append(f"Line {statement.lineno} is not followed: `{first}`.")
 
     def _assign(self, statement: ast.Assign) -> None:
         value = self.value(statement.value)
@@ -170,6 +179,8 @@ class _Follow:
         for target in statement.targets:
             if isinstance(target, ast.Name):
                 self.values[target.id] = value
+            else:
+                self._pass_over(statement)
 
     def _branch(self, statement: ast.If) -> None:
         test = self.value(statement.test)

@@ -23,6 +23,15 @@ _TIME = re.compile(r"\d+(?:\.\d+)?[pnum]s")
 _DRAM = re.compile(r"(?:(Single|Dual)Channel|DIMM_)?(DDR\d)_(\d+)")
 _CACHES = {"l1d": (8, 3), "l2": (16, 10), "l3": (16, 96)}
 """Ways, where a script does not say them, and cycles: those of gem5's classic caches in SimCXL (5908b58)."""
+_KNOWN = {
+    "bridge": {"bridge_lat", "proto_proc_lat", "req_fifo_depth", "resp_fifo_depth"},
+    "board": {"clk_freq", "processor", "memory", "cache_hierarchy", "cxl_memory", "is_asic"},
+    "memory": {"size"},
+    "cxl_memory": {"size"},
+    "processor": {"switch_core_type", "cpu_type", "num_cores", "starting_core_type", "isa"},
+    "cache_hierarchy": {f"{level}_{what}" for level in ("l1i", *_CACHES) for what in ("size", "assoc")},
+}
+"""What is taken over of each part, or named in a note of its own."""
 _MSHRS = 384
 """Of the last level, there."""
 
@@ -78,6 +87,11 @@ def spec_of(board: Board) -> Imported:
             }
         },
     }
+    given = {"bridge": bridge, "board": board.parts}
+    given |= {name: part.given for name, part in board.parts.items() if isinstance(part, Made)}
+    for name, known in _KNOWN.items():
+        if more := [key for key in given.get(name, {}) if key not in known]:
+            made.notes.append(f"{name}: {', '.join(more)}.")
     made.notes += [
         "What runs in the guest (kernel, disk, command). Here it is a chase through the CXL memory, as by lat_mem_rd; "
         "`cxloom exec --system SPEC --membind cxl -- PROGRAM` runs a program.",

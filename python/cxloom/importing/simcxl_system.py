@@ -33,7 +33,7 @@ _KNOWN = {
 }
 """What is taken over of each part, or named in a note of its own."""
 _MSHRS = 384
-"""Of the last level, there."""
+"""Misses that the last level may have under way there."""
 
 
 def spec_of(board: Board) -> Imported:

@@ -49,7 +49,8 @@ def save(picture: Picture, path: Path) -> Path:
 
 def put(axes: Axes, picture: Picture, points: float) -> None:
     """Draws it into axes whose data are its pixels, each so many points large."""
-    scale = min(1.0, max(0.15, points / 0.65))
+    large = (picture.letters / 12) ** 0.7  # of a large picture strokes are seen on its page, too
+    scale = min(2.0, max(0.15, points / 0.65 * large))
     faint = 0.6 if len(picture.lines) > MANY else 1.0
     for line in sorted(picture.lines, key=busiest):
         _put_line(axes, line, scale, faint)
@@ -68,7 +69,11 @@ def put(axes: Axes, picture: Picture, points: float) -> None:
 
 def _put_line(axes: Axes, line: Line, scale: float, faint: float) -> None:
     if line.loads is None:
-        look = {"edgecolor": _LINE, "linewidth": 0.9 * faint * scale * min(4, line.count), "alpha": faint}
+        look = {
+            "edgecolor": _LINE,
+            "linewidth": 0.9 * faint * scale * min(4, line.count),
+            "alpha": faint**0.5,
+        }
         axes.add_patch(PathPatch(_outline(line.way), fill=False, **look))
         return
     for half, load in zip(line.way.halves(), line.loads, strict=True):

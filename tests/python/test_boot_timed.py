@@ -62,6 +62,16 @@ def test_a_step_of_a_chase_takes_an_idle_read(spec: Path, tmp_path: Path) -> Non
 
 @boots
 @slow
+def test_a_step_in_memory_that_is_a_device_takes_an_idle_read(spec: Path, tmp_path: Path) -> None:
+    """Lines that <cxloom/dax.h> allocates from /dev/dax0.0; the rest of the program is in local memory."""
+    chase, steps = built_programs() / "chase", 20000
+    options = ["--mode", "device", "--roi", "marks", "--", chase, 40000, steps, 1, "/dev/dax0.0"]
+    far = run("boot", tmp_path / "boot.json", spec, *options)["systems"][-1]
+    assert far["time_ns"] / steps == pytest.approx(IDLE["cxl"], rel=0.03)
+
+
+@boots
+@slow
 @pytest.mark.parametrize("memory", ["local", "cxl"])
 @pytest.mark.parametrize(
     ("program", "arguments"), [("chase", ["30000", "60000"]), ("stream", ["30000", "1", "16"])]

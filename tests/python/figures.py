@@ -14,8 +14,9 @@ from typing import Any
 import cxloom as cx
 from cxloom import _core
 from cxloom.bottleneck import occupancy, resource
+from cxloom.curves import lmbench
 from cxloom.explaining import explanation
-from cxloom.fitting import curve, fit
+from cxloom.fitting import fit, measured
 from cxloom.measure import loaded_latency, peak
 
 LINE = 64
@@ -205,7 +206,8 @@ def measure() -> Iterator[str]:
 def fitted() -> Iterator[str]:
     """What counts less and less, and what a peak is."""
     yield f"Relative errors beyond {100 * fit._SCALE:.0f} % count less and less"
-    yield f"whose latency is {curve.PEAK} times its least one"
+    yield f"whose latency is {measured.PEAK} times its least one"
+    yield f"A stride of less than {lmbench._LINE} bytes is refused"
 
 
 def trace_format() -> Iterator[str]:

@@ -12,7 +12,7 @@ import pytest
 import cxloom as cx
 from cxloom.base.errors import InputError
 from cxloom.curves.points import Point
-from cxloom.fitting.curve import parted
+from cxloom.fitting.measured import parted
 from cxloom.measure import loaded_latency
 
 Call = Callable[..., Any]

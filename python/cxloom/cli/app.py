@@ -34,7 +34,7 @@ COMMANDS = {
         "Compare systems: what differs, and which part of the latency changed.",
     ),
     "find": ("cxloom.cli.find", "Find how far a value can go under a condition, or the best values."),
-    "fit": ("cxloom.cli.fit", "Fit parameters of SPEC to a curve that was measured on a machine."),
+    "fit": ("cxloom.cli.fit", "Fit parameters of SPEC to what was measured on a machine."),
     "advise": ("cxloom.cli.advise", "Say where the data of SPEC should live, and what that gains."),
     "epochs": ("cxloom.cli.epochs", "Play the tiering of SPEC for minutes."),
     "offload": ("cxloom.cli.offload", "Plan models that do not fit into their GPU."),

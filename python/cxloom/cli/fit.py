@@ -1,10 +1,10 @@
-"""``cxloom fit``: parameters of a system from a curve that was measured on a machine."""
+"""``cxloom fit``: parameters of a system from what was measured on a machine."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,14 +12,11 @@ from cxloom.base.errors import InputError
 from cxloom.cli.options import AsJson, Plugins, PointsAtATime, Quiet, Sets, Spec, share_of_reads, whole_number
 from cxloom.cli.progress import FitBar
 from cxloom.cli.writing import check_writable
-from cxloom.fitting.fit import Fit
 from cxloom.fitting.fit import fit as fitted
+from cxloom.fitting.result import Fit
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.resolve import Override
 from cxloom.system.system import System
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 
 def fit(
@@ -28,7 +25,8 @@ def fit(
         str,
         typer.Option(
             metavar="FILE",
-            help="The measured curve: a table with reads, bandwidth_gb_per_s and latency_ns, or what MLC printed.",
+            help="What was measured: a table with reads, bandwidth_gb_per_s and latency_ns, or what MLC, lat_mem_rd "
+            "or STREAM printed.",
         ),
     ],
     vary: Annotated[
@@ -46,7 +44,21 @@ def fit(
         str | None, typer.Option(metavar="NAME", help="The memory that was measured; by default the first.")
     ] = None,
     requester: Annotated[
-        str | None, typer.Option("--from", metavar="NAME", help="Whose probe it is; by default the first.")
+        str | None,
+        typer.Option("--from", metavar="NAME", help="Who reads, or whose probe it is; by default the first."),
+    ] = None,
+    stores: Annotated[
+        str | None,
+        typer.Option("--stores", metavar="KIND", help="Of STREAM: allocate (by default) or streaming."),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            "--threads",
+            parser=whole_number(1),
+            metavar="N",
+            help="Threads of each requester with cores that load the memory; by default one for each core.",
+        ),
     ] = None,
     evaluations: Annotated[
         int,
@@ -65,12 +77,13 @@ def fit(
     quiet: Quiet = False,
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
-    """Fit parameters of SPEC to a curve that was measured on a machine.
+    """Fit parameters of SPEC to what was measured on a machine.
 
     cxloom fit card.yaml --to loaded.txt --vary devices.cxl.controller_time=20ns..200ns
 
-    Says how far the system is from the curve before and after, an interval for each parameter, which of them the curve
-    does not tell, and the error at points that were held back.
+    FILE is a curve of latency by bandwidth, latency over size, or the rates of STREAM. Says how far the system is from
+    it before and after, an interval for each parameter, which of them it does not tell, and the error at points that
+    were held back.
 
     Exit code 0: fitted. 2: the input is wrong; nothing was written.
     """
@@ -89,6 +102,8 @@ def fit(
             reads=share,
             memory=memory,
             requester=requester,
+            stores=stores,
+            threads=threads,
             evaluations=evaluations,
             jobs=jobs,
             overrides=overrides,
@@ -116,65 +131,11 @@ def _show(found: Fit, out: str | None) -> None:
     console = output()
     console.print(Text(found.sentence, style="bold"))
     console.print()
-    print_whole(_parameters(found))
-    console.print()
-    print_whole(_points(found))
-    if found.peaks:
-        console.print()
-        print_whole(_peaks(found))
+    for at, table in enumerate(found.tables()):
+        if at:
+            console.print()
+        print_whole(table)
     for note in found.notes:
         console.print(Text(f"\nnote: {note}", style="dim"))
     if out is not None:
         console.print(Text(f"\nWritten: {out}"), soft_wrap=True)
-
-
-def _parameters(found: Fit) -> Table:
-    from rich.text import Text
-
-    from cxloom.display.plain_table import plain_table
-
-    table = plain_table()
-    table.add_column("parameter", no_wrap=True)
-    for title in ("fitted", "95 % interval", ""):
-        table.add_column(title, justify="right", no_wrap=True)
-    grouped = {path for group in found.together for path in group}
-    for each in found.parameters:
-        told = "" if each.is_told else "told with others" if each.path in grouped else "not told"
-        table.add_row(Text(each.path), str(each.value), f"{each.low} to {each.high}", told)
-    return table
-
-
-def _points(found: Fit) -> Table:
-    from cxloom.display.plain_table import plain_table
-
-    table = plain_table()
-    for title in ("reads", "GB/s", "measured ns", "before ns", "fitted ns", "error", ""):
-        table.add_column(title, justify="right", no_wrap=True)
-    for each in found.points:
-        table.add_row(
-            f"{100 * each.point.reads:.0f} %",
-            f"{each.point.bandwidth_gb_per_s:.1f}",
-            f"{each.point.latency_ns:.1f}",
-            f"{each.before_ns:.1f}",
-            f"{each.after_ns:.1f}",
-            f"{100 * (each.after_ns / each.point.latency_ns - 1):+.1f} %",
-            "held back" if each.held_back else "",
-        )
-    return table
-
-
-def _peaks(found: Fit) -> Table:
-    from cxloom.display.plain_table import plain_table
-
-    table = plain_table()
-    for title in ("reads", "measured peak GB/s", "before", "fitted", "error"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for each in found.peaks:
-        table.add_row(
-            f"{100 * each.point.reads:.0f} %",
-            f"{each.point.bandwidth_gb_per_s:.1f}",
-            f"{each.before_gb_per_s:.1f}",
-            f"{each.after_gb_per_s:.1f}",
-            f"{100 * (each.after_gb_per_s / each.point.bandwidth_gb_per_s - 1):+.1f} %",
-        )
-    return table

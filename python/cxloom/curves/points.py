@@ -1,4 +1,4 @@
-"""What tools measure of a loaded memory."""
+"""What tools measure: latency under load, latency over size, rates of kernels."""
 
 from __future__ import annotations
 
@@ -13,5 +13,27 @@ class Point:
     """Share of reads of the load, from 0 to 1."""
     bandwidth_gb_per_s: float
     latency_ns: float
+    line: int
+    """Where it stands in its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class SizePoint:
+    """The latency of dependent reads of so many bytes, lap after lap."""
+
+    bytes: int
+    latency_ns: float
+    line: int
+    """Where it stands in its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRate:
+    """The rate of a kernel of STREAM."""
+
+    kernel: str
+    """``copy``, ``scale``, ``add`` or ``triad``."""
+    bandwidth_gb_per_s: float
+    """As STREAM counts: without the lines that stores fetch."""
     line: int
     """Where it stands in its file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cxloom.base.errors import InputError
@@ -41,8 +42,7 @@ def sizes(
     chosen = bench.requesters[0] if requester is None else requester
     node = bench.nodes(chosen)[0]
     cache = bench.part(chosen).below("cache")
-    held = sum(_capacity(level) for level in _levels(cache))
-    most = largest or node.footprint(min(_MOST, max(4 * held, MIB)))
+    most = largest or largest_of(bench, chosen)
     if most > node.size or most < smallest:
         raise InputError(
             "the largest size is no size that there is memory for",
@@ -50,11 +50,8 @@ def sizes(
             allowed=f"{size(smallest)} to {size(node.size)}",
             path="--largest",
         )
-    spec = bench.uncached(only={name: {"queue": 1} for name in bench.requesters})
-    spec = bench.with_cache(spec, chosen)
     steps = sizes_to(most, smallest)
-    soon = _is_steady_at_once(bench, cache, node)
-    summaries = bench.run(spec, [_point(chosen, node.bound(), step, soon=soon) for step in steps])
+    summaries = _summaries(bench, chosen, steps)
     rows: list[dict[str, Any]] = []
     cells = Cells()
     for step, summary in zip(steps, summaries, strict=True):
@@ -87,6 +84,29 @@ def sizes(
         else f"{chosen} has no cache: its latency is the same over all sizes, but for what the media do",
         cells.without,
     )
+
+
+def largest_of(bench: Bench, requester: str) -> int:
+    """The largest size, by default: four times the caches, at least 1 MiB and at most 64 MiB. More hits no more."""
+    held = sum(_capacity(level) for level in _levels(bench.part(requester).below("cache")))
+    return bench.nodes(requester)[0].footprint(min(_MOST, max(4 * held, MIB)))
+
+
+def latencies(bench: Bench, requester: str, steps: Sequence[int]) -> list[float | None]:
+    """The mean latency in ns at each of these sizes, which are whole lines; None where it is unknown."""
+    return [
+        summary["latency_ns"]["mean"] if Cells().has_number(f"for {size(step)}", summary) else None
+        for step, summary in zip(steps, _summaries(bench, requester, steps), strict=True)
+    ]
+
+
+def _summaries(bench: Bench, requester: str, steps: Sequence[int]) -> Sequence[Mapping[str, Any]]:
+    """Runs in which a requester alone reads each of these sizes, through its caches, one read at a time."""
+    spec = bench.uncached(only={name: {"queue": 1} for name in bench.requesters})
+    spec = bench.with_cache(spec, requester)
+    node = bench.nodes(requester)[0]
+    soon = _is_steady_at_once(bench, bench.part(requester).below("cache"), node)
+    return bench.run(spec, [_point(requester, node.bound(), step, soon=soon) for step in steps])
 
 
 def _is_steady_at_once(bench: Bench, cache: Part | None, node: Node) -> bool:

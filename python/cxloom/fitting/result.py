@@ -1,0 +1,222 @@
+"""The result of a fit: parameters with their intervals, and what was measured beside what the system gives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cxloom.base.words import counted
+from cxloom.curves.points import KernelRate, Point, SizePoint
+from cxloom.display.numbers import significant
+from cxloom.display.shown import Shown, ShowsItself
+from cxloom.fitting.measured import SHORT, Rated, Timed
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter that was fitted."""
+
+    path: str
+    value: Any
+    """The best value, as a spec has it."""
+    low: Any
+    high: Any
+    """The ends of the 95 % interval, cut off at those of the range."""
+    is_told: bool
+    """Whether the curve tells it: if not, other values fit as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A latency that was measured beside that of the system as it was given, and as it was fitted."""
+
+    point: Timed
+    before_ns: float
+    after_ns: float
+    after_gb_per_s: float
+    """At most what was asked for at a load; NaN for a size."""
+    held_back: bool
+    """Whether it was predicted, and not fitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The end of a curve, where the memory gives the most, or a kernel of STREAM, beside what the system gives."""
+
+    point: Rated
+    before_gb_per_s: float
+    after_gb_per_s: float
+
+
+@dataclass(frozen=True)
+class Fit(ShowsItself):
+    """Fitted parameters, and how well the system agrees with what was measured then."""
+
+    parameters: tuple[Parameter, ...]
+    points: tuple[Compared, ...]
+    peaks: tuple[Peak, ...]
+    together: tuple[tuple[str, ...], ...]
+    """Groups of parameters of which the curve tells one number alone, such as a sum."""
+    noise: float
+    """The relative deviation of a latency from one seed of the workload to another."""
+    evaluations: int
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The fitted values by their paths, as `System.set` and ``--set`` take them."""
+        return {each.path: each.value for each in self.parameters}
+
+    def error(self, *, held_back: bool, before: bool = False) -> float:
+        """The mean relative error of the latency, of the points that were fitted or held back; where no latency was
+        measured, that of the bandwidth. NaN without any."""
+        pairs = [
+            (each.before_ns if before else each.after_ns, each.point.latency_ns)
+            for each in self.points
+            if each.held_back == held_back
+        ]
+        if not self.points and not held_back:
+            pairs = [
+                (each.before_gb_per_s if before else each.after_gb_per_s, each.point.bandwidth_gb_per_s)
+                for each in self.peaks
+            ]
+        errors = [abs(simulated / measured - 1) for simulated, measured in pairs]
+        return math.nan if not errors else sum(errors) / len(errors)
+
+    @property
+    def sentence(self) -> str:
+        """How far the system is from what was measured, before and after."""
+        after, before = (self.error(held_back=False, before=each) for each in (False, True))
+        if not self.points:
+            kernels = counted(len(self.peaks), "kernel")
+            return f"Bandwidth is {_percent(after)} off on average of {kernels} ({_percent(before)} before)."
+        what = "sizes" if isinstance(self.points[0].point, SizePoint) else "points"
+        fitted = len([each for each in self.points if not each.held_back])
+        said = (
+            f"Latency is {_percent(after)} off on average at the {fitted} {what} that were fitted"
+            f" ({_percent(before)} before)"
+        )
+        held = self.error(held_back=True)
+        return said + ("." if math.isnan(held) else f", and {_percent(held)} at those that were held back.")
+
+    @property
+    def notes(self) -> list[str]:
+        """What the curve does not tell, and where the system gives less bandwidth than was measured."""
+        notes = [
+            f"the curve tells only one number of {' and '.join(group)}: other values of them fit as well"
+            for group in self.together
+        ]
+        grouped = {path for group in self.together for path in group}
+        notes += [
+            f"the curve does not tell {each.path}: any value from {each.low} to {each.high} fits as well"
+            for each in self.parameters
+            if not each.is_told and each.path not in grouped
+        ]
+        short = [
+            (each.after_gb_per_s, each.point.bandwidth_gb_per_s)
+            for each in self.points
+            if isinstance(each.point, Point)
+            and each.after_gb_per_s < (1 - SHORT) * each.point.bandwidth_gb_per_s
+        ]
+        if short:
+            given, measured = min(short, key=lambda pair: pair[0] / pair[1])
+            notes.append(
+                f"the fitted system gives {significant(given)} GB/s where {significant(measured)} were measured"
+            )
+        return notes
+
+    def to_json(self) -> dict[str, Any]:
+        """All as plain data, as ``cxloom fit --json`` prints it."""
+        held = self.error(held_back=True)
+        return {
+            "settings": self.settings,
+            "sentence": self.sentence,
+            "notes": self.notes,
+            "parameters": [
+                {"path": each.path, "value": each.value, "ci95": [each.low, each.high], "told": each.is_told}
+                for each in self.parameters
+            ],
+            "error": self.error(held_back=False),
+            "error_before": self.error(held_back=False, before=True),
+            "error_held_back": None if math.isnan(held) else held,
+            "points": [_plain(each) for each in self.points],
+            "peaks": [
+                {
+                    **({"reads": each.point.reads} if isinstance(each.point, Point) else _named(each.point)),
+                    "measured_gb_per_s": each.point.bandwidth_gb_per_s,
+                    "before_gb_per_s": each.before_gb_per_s,
+                    "after_gb_per_s": each.after_gb_per_s,
+                }
+                for each in self.peaks
+            ],
+            "noise": self.noise,
+            "systems_played": self.evaluations,
+        }
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each value that was measured: what it is of (`reads` and `bandwidth_gb_per_s`, `bytes`, or
+        `kernel`); `measured`, `before` and `fitted`, in `unit`, which is ns or GB/s; and `held_back`."""
+        import polars as pl
+
+        rows: list[dict[str, Any]] = [
+            {
+                **_named(each.point),
+                "unit": "ns",
+                "measured": each.point.latency_ns,
+                "before": each.before_ns,
+                "fitted": each.after_ns,
+                "held_back": each.held_back,
+            }
+            for each in self.points
+        ]
+        rows += [
+            {
+                **_named(each.point),
+                "unit": "GB/s",
+                "measured": each.point.bandwidth_gb_per_s,
+                "before": each.before_gb_per_s,
+                "fitted": each.after_gb_per_s,
+                "held_back": False,
+            }
+            for each in self.peaks
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def tables(self) -> list[Table]:
+        """The parameters, and what was measured beside what the system gives, for people; of Rich."""
+        from cxloom.fitting.fit_table import tables
+
+        return tables(self)
+
+    def shown(self) -> Shown:
+        """The sentence, the tables and the notes, as ``cxloom fit`` prints them."""
+        return Shown([self.sentence], self.tables(), self.notes)
+
+
+def _plain(each: Compared) -> dict[str, Any]:
+    plain = {
+        **_named(each.point),
+        "measured_ns": each.point.latency_ns,
+        "before_ns": each.before_ns,
+        "after_ns": each.after_ns,
+    }
+    if isinstance(each.point, Point):
+        plain["after_gb_per_s"] = each.after_gb_per_s
+    return {**plain, "held_back": each.held_back}
+
+
+def _named(point: Timed | Rated) -> dict[str, Any]:
+    """The keys that say what was measured."""
+    if isinstance(point, SizePoint):
+        return {"bytes": point.bytes}
+    if isinstance(point, KernelRate):
+        return {"kernel": point.kernel}
+    return {"reads": point.reads, "bandwidth_gb_per_s": point.bandwidth_gb_per_s}
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

@@ -98,6 +98,7 @@ def test_an_artifact_has_all_that_the_study_is_run_from(artifact: Path) -> None:
     assert set(manifest.files) == files - {MANIFEST}
     assert manifest.made_by.cxloom == cx.__version__
     assert os.access(artifact / "reproduce", os.X_OK)
+    assert "`cxloom run specs/1.yaml`" in (artifact / "README.md").read_text()
     assert "@software{cxloom" in (artifact / "cite.bib").read_text()
 
 

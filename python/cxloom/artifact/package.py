@@ -14,7 +14,7 @@ from cxloom.artifact.inputs import Inputs, read_inputs
 from cxloom.artifact.manifest import MANIFEST, ArtifactManifest, MadeBy, PackagedPoint, digest_of
 from cxloom.base.errors import InputError, reason_of
 from cxloom.citing.cited import cited_by
-from cxloom.kv.point import KvRun
+from cxloom.kv.point import SERVING, KvRun
 from cxloom.kv.spec import trace_of
 from cxloom.spec.resolve import Override, Resolved, replaced
 from cxloom.spec.writer import to_yaml
@@ -66,7 +66,7 @@ figures on any machine; another version may not, and the table says by how much.
 | file | |
 | --- | --- |
 | `{study}` | the study: what is run, and what is expected of it; beside it the files that it names |
-| `specs/` | the system of each point, with nothing left to presets: `cxloom run specs/{first}` |
+| `specs/` | the system of each point, with nothing left to presets{run_one} |
 | `expected/figures.csv` | every number of the table and of the expectations, with half of its 95 % interval |
 | `expected/` | the table and the pictures |
 | `artifact.json` | versions, points, and the SHA-256 of each file |
@@ -207,8 +207,15 @@ def _write_around(inputs: Inputs, made: Path, study: Path, points: Sequence[Pack
         points=len(points),
         made_by=MadeBy.here(),
         study=study,
-        first=Path(points[0].spec).name,
+        run_one=_command_of(inputs.study.specs[0], points[0].spec),
     )
     (made / README).write_text(text, encoding="utf-8")
     systems = [spec for spec in inputs.study.specs if isinstance(spec, Resolved)]
     (made / CITATIONS).write_text(cited_by(*systems).bibtex(), encoding="utf-8")
+
+
+def _command_of(spec: Resolved | KvRun, file: str) -> str:
+    """How the spec of a point is run by itself, behind a colon; nothing where no command does that."""
+    if isinstance(spec, Resolved):
+        return f": `cxloom run {file}`"
+    return f": `cxloom kv {file}`" if spec.kind == SERVING else ""

@@ -23,9 +23,9 @@ from cxloom.draw.graph import Edge, Graph, Node, Role, graph_of, spelt
 from cxloom.draw.layout import Layout, laid_out
 from cxloom.draw.layout_shapes import SIZE
 from cxloom.draw.node_style import LOADS, ON_DARK, ON_LIGHT, STYLES, load_class
-from cxloom.draw.picture import Picture, picture
+from cxloom.draw.picture import Load, Picture, picture
 from cxloom.draw.routes import Way, room_of
-from cxloom.draw.svg import to_svg
+from cxloom.draw.svg import load_legend, to_svg
 
 Call = Callable[..., Any]
 
@@ -371,6 +371,13 @@ def test_load_is_a_scale_of_lightness_too() -> None:
     assert dark == sorted(dark)
     assert [load_class(share) for share in (0, 0.1, 0.3, 0.6, 0.8, 1)] == [0, 1, 2, 3, 4, 5]
     assert len(LOADS) + 1 == len(ON_LIGHT) == len(ON_DARK)
+
+
+def test_the_legend_of_loads_has_what_there_is() -> None:
+    made = graph_of(cx.load("esf/validation").resolve())
+    load = Load({("host-bus", "host"): 0.3, ("host-bus", "bus"): 0.8}, {"bus": 0.95}, {}, lambda _: "")
+    names = re.findall(r"> ([^<]+)</span>", load_legend(picture(made, load)))
+    assert names == ["to 50 %", "to 90 %", "over 90 %", "no limit"]
 
 
 def test_svg_is_well_formed_and_has_every_device_and_link() -> None:

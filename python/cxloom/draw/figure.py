@@ -14,7 +14,7 @@ from matplotlib.patheffects import withStroke
 
 from cxloom.display import style
 from cxloom.draw.node_style import LOAD_NAMES, ON_LIGHT, SHAPES, load_class
-from cxloom.draw.picture import MANY, Line, Mark, Picture, busiest, count_size
+from cxloom.draw.picture import MANY, Line, Mark, Picture, busiest, count_size, loads_of
 from cxloom.draw.routes import Way
 
 _INCHES = 1 / 110
@@ -115,7 +115,8 @@ def _legend(axes: Axes, picture: Picture, points: float) -> None:
         x, y = 12 * unit, y + 20 * unit
         axes.text(x, y, "busy:", size=picture.letters * points, va="center")
         x += 40 * unit
-        for rank, name in enumerate(LOAD_NAMES):
+        for rank in sorted({load_class(load) for load in loads_of(picture) if load is not None}):
+            name = LOAD_NAMES[rank]
             axes.plot([x, x + 18 * unit], [y, y], color=ON_LIGHT[rank], linewidth=_WIDTHS[rank])
             axes.text(x + 22 * unit, y, name, size=picture.letters * points, va="center")
             x += (36 + 6.4 * len(name)) * unit

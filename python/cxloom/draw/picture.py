@@ -242,6 +242,12 @@ def count_size(count: int, radius: float) -> float:
     return min(10.0, 2.4 * radius / len(str(count)))
 
 
+def loads_of(picture: Picture) -> list[float | None]:
+    """The loads that are shown: of directions of links, None for one without a bandwidth, and of buses."""
+    found: list[float | None] = [load for line in picture.lines for load in line.loads or ()]
+    return found + [mark.load for mark in picture.marks if mark.load is not None]
+
+
 def busiest(line: Line) -> float:
     """The load of the busier direction: busy lines are drawn over idle ones."""
     return max((load or 0.0 for load in line.loads or ()), default=0.0)

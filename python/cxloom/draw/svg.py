@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from cxloom.draw.node_style import LOAD_NAMES, ON_DARK, ON_LIGHT, SHAPES, load_class
-from cxloom.draw.picture import MANY, Line, Mark, Picture, busiest, count_size
+from cxloom.draw.picture import MANY, Line, Mark, Picture, busiest, count_size, loads_of
 from cxloom.draw.routes import Way
 
 _WIDTHS = (1.4, 2.4, 3.2, 4.0, 5.0, 6.0)
@@ -174,18 +174,17 @@ def _legend(picture: Picture, prefix: str) -> Iterator[str]:
         x += 34 + 7 * len(kind)
 
 
-def load_legend() -> str:
-    """The meaning of the colours of links, as HTML."""
-    keys = (
-        f'<span><svg viewBox="0 0 30 10" width="30" height="10" aria-hidden="true"><path class="cx-line cx-u{index}" '
+def load_legend(picture: Picture) -> str:
+    """The meaning of the colours of links and buses that are there, as HTML."""
+    ranks = {load_class(load) for load in loads_of(picture) if load is not None}
+    keys = [(f"cx-u{rank}", LOAD_NAMES[rank]) for rank in sorted(ranks)]
+    if None in loads_of(picture):
+        keys.append(("cx-free", "no limit"))
+    return "".join(
+        f'<span><svg viewBox="0 0 30 10" width="30" height="10" aria-hidden="true"><path class="cx-line {look}" '
         f'd="M0,5L30,5"/></svg> {name}</span>'
-        for index, name in enumerate(LOAD_NAMES)
+        for look, name in keys
     )
-    free = (
-        '<span><svg viewBox="0 0 30 10" width="30" height="10" aria-hidden="true"><path class="cx-line cx-free" '
-        'd="M0,5L30,5"/></svg> no limit</span>'
-    )
-    return "".join([*keys, free])
 
 
 def kind_legend(picture: Picture) -> str:

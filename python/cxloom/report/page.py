@@ -101,7 +101,7 @@ def system_map(drawn: tuple[Picture, Picture], about: str = "", key: str = "") -
             ("all", "All of it", "⤢"),
         )
     )
-    loads = f'<p class="legend"><span>busy:</span> {svg.load_legend()}</p>' if wide.loaded else ""
+    loads = f'<p class="legend"><span>busy:</span> {svg.load_legend(wide)}</p>' if wide.loaded else ""
     maps = "".join(
         f'<div class="map {look}">{svg.to_svg(each, inline=True, legend=False, key=f"{key}{look}-")}'
         f'<div class="zoom">{buttons}</div></div>'

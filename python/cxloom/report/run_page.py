@@ -12,7 +12,7 @@ from cxloom.base.errors import InputError
 from cxloom.base.words import counted, plural
 from cxloom.display.numbers import duration, percent, significant, size
 from cxloom.draw.graph import MOST, Graph, graph_of
-from cxloom.draw.picture import pictures
+from cxloom.draw.picture import loads_of, pictures
 from cxloom.report import plots
 from cxloom.report.answer import answer
 from cxloom.report.latency_section import latency_section
@@ -140,8 +140,9 @@ def _sections(result: Result, directory: Path) -> Iterator[Section]:
     if graph is not None:
         drawn = pictures(graph, load_of(summary))
         about = (
-            "The half of a link at a device has the colour of the direction that it sends. Dotted: no bandwidth is "
-            "given, nothing waits there. Grey discs: what waits on average, by area"
+            "The half of a link at a device has the colour of the direction that it sends. "
+            + ("Dotted: no bandwidth is given, nothing waits there. " if None in loads_of(drawn[0]) else "")
+            + "Grey discs: what waits on average, by area"
             f" (the largest: {significant(drawn[0].largest_queue)}); of requesters, the requests on their way."
         )
         yield Section("system", "The system", system_map(drawn, about))

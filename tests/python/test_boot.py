@@ -94,6 +94,7 @@ def boot(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str
         (("SPEC", "--core", "z80", "--", "cat"), "there is no such processor"),
         (("SPEC", "--record", "a.csv", "--", "cat"), "the file name has no known trace suffix"),
         (("SPEC", "--untimed", "--exact", "--", "cat"), "these options are about the time of a program"),
+        (("expander/asic-ddr5", "--", "cat"), "has no memory of its own in this system"),
         (("SPEC", "--tiering", "hot"), "no mode"),
         (("SPEC", "--tiering", "tiering", "--scan-periods", "0"), "no factor"),
         (("SPEC", "--tiering", "demotion", "--scan-periods", "0.1"), "nothing scans pages"),

@@ -88,8 +88,19 @@ def test_local_says_which_memory_is_the_hosts_own() -> None:
 
 def test_a_host_without_memory_of_its_own_gets_some_and_that_is_said() -> None:
     found = machine_of_system(cx.load("expander/x16-ddr5").resolve())
-    assert found.ram == (RamNode((), GIB),)
-    assert any("RAM are added" in note for note in found.notes)
+    # 1 GiB, and a 48th of the 64 GiB on CXL, up to the next 256 MiB.
+    assert found.ram == (RamNode((), 2 * GIB + 512 * MIB),)
+    assert any("2560 MiB of RAM are added" in note for note in found.notes)
+
+
+def test_a_kernel_needs_ram_for_the_memory_on_cxl() -> None:
+    """64 GiB with 1 GiB of RAM panicked when they were taken into use."""
+    text = TOPOLOGIES["direct"].replace("capacity: 256MiB", "capacity: 16GiB")
+    assert machine(text).ram[0].size == GIB
+    with pytest.raises(InputError, match="too little memory of its own for a kernel that keeps") as error:
+        machine(text.replace("16GiB", "64GiB"))
+    assert error.value.found == "1024 MiB, and 64 GiB on CXL"
+    assert error.value.path == "devices.local"
 
 
 def test_other_hosts_are_left_out_when_one_is_chosen() -> None:

@@ -24,7 +24,9 @@ from cxloom.booting.machine import (
 from cxloom.booting.reach import Network
 
 OWN_RAM = 1 << 30
-"""RAM of a host without memory of its own, for the kernel (own choice)."""
+"""RAM of a host without memory of its own, for the kernel (own choice); beside it what it needs for memory on CXL."""
+RAM_FOR_CXL = 48
+"""Bytes of memory on CXL for which the kernel needs one of RAM: it keeps 64 B of each 4 KiB, and some for tables."""
 LEAST_RAM = 1 << 29
 """RAM that a kernel with its first file system, the tools and a small program need (own choice: it needs half of
 it)."""
@@ -78,9 +80,10 @@ def machine_of(
     if others:
         notes.append(f"as {chosen} sees it: {', '.join(others)} are left out")
     if not ram:
-        ram = [RamNode((), OWN_RAM)]
+        added = -(-(OWN_RAM + sum(capacities.values()) // RAM_FOR_CXL) // UNIT) * UNIT
+        ram = [RamNode((), added)]
         notes.append(
-            f"{chosen} has no memory of its own: {OWN_RAM >> 20} MiB of RAM are added, where the kernel is"
+            f"{chosen} has no memory of its own: {added >> 20} MiB of RAM are added, where the kernel is"
         )
     bridges = _bridges(network, {name: ways[name] for name in names if name not in own}, capacities)
     machine = Machine(chosen, tuple(ram), bridges, tuple(sets), tuple(notes))
@@ -226,6 +229,15 @@ def _check_size(machine: Machine) -> None:
             "too little memory of its own for a kernel",
             found=f"{machine.ram[0].size >> 20} MiB",
             allowed=f"{LEAST_RAM >> 20} MiB or more",
+            path=f"devices.{machine.ram[0].memories[0]}",
+        )
+    whole = sum(node.size for node in machine.ram)
+    on_cxl = sum(endpoint.capacity for endpoint in machine.endpoints())
+    if whole < LEAST_RAM + on_cxl // RAM_FOR_CXL:
+        raise InputError(
+            "too little memory of its own for a kernel that keeps 64 B of each 4 KiB of memory on CXL there",
+            found=f"{whole >> 20} MiB, and {on_cxl >> 30} GiB on CXL",
+            allowed=f"{(LEAST_RAM + on_cxl // RAM_FOR_CXL) >> 20} MiB or more, or less on CXL",
             path=f"devices.{machine.ram[0].memories[0]}",
         )
     if machine.bytes > MOST_MEMORY:

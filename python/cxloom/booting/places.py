@@ -28,20 +28,26 @@ class Part:
     """Its first address in the simulated system."""
 
 
-def parts_of(machine: Machine, mapped: Sequence[MappedSet]) -> list[Part]:
-    """All memory of a guest, CXL first: the emulator looks for an access in this order.
-
-    Args:
-        mapped: the interleave sets as the kernel has them.
-
-    Raises InputError if the host has no memory of its own in the spec: where its kernel is would have no time.
-    """
+def check_has_ram(machine: Machine) -> None:
+    """Raises InputError if the host has no memory of its own in the spec: its kernel, where that is, would have no
+    time."""
     if not all(node.spans for node in machine.ram):
         raise InputError(
             f"{machine.host} has no memory of its own in this system, and the kernel and the program's code are there",
             allowed="a memory linked to the host without links that take time, --local MEM, or --untimed",
             path="address_map",
         )
+
+
+def parts_of(machine: Machine, mapped: Sequence[MappedSet]) -> list[Part]:
+    """All memory of a guest, CXL first: the emulator looks for an access in this order.
+
+    Args:
+        mapped: the interleave sets as the kernel has them.
+
+    Raises what `check_has_ram` raises.
+    """
+    check_has_ram(machine)
     cxl = [Part(each.base, each.wanted.size, each.wanted.base) for each in mapped]
     return cxl + [part for part in _ram(machine) if part.size]
 

@@ -15,6 +15,7 @@ from cxloom.booting.firmware import firmware_of
 from cxloom.booting.folder import find_set_up
 from cxloom.booting.machine import Machine
 from cxloom.booting.performance import measured
+from cxloom.booting.places import check_has_ram
 from cxloom.booting.policy import Policy
 from cxloom.booting.program import Program
 from cxloom.booting.reported import CLOCK
@@ -55,6 +56,7 @@ def run(boot: Boot) -> int:
         timing, machine = boot.timing, boot.machine
         played = None
         if timing is not None:
+            check_has_ram(machine)
             played = ends.enter_context(prepared(timing, boot.spec, boot.sets, machine.host))
         set_up = find_set_up()
         with BootBar(boot.quiet) as bar:

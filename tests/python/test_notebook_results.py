@@ -126,3 +126,11 @@ def test_a_measurement_shows_its_rows(system: cx.System) -> None:
 def test_no_name_is_markup(system: cx.System) -> None:
     assert "<near>" not in cx.measure.latency(system, reads=20)._repr_html_()
     assert "<near> & far" in str(cx.measure.latency(system, reads=20))
+
+
+def test_a_system_shows_its_picture_once_it_is_whole(system: cx.System) -> None:
+    assert str(system._repr_svg_()).startswith("<svg")
+    half = cx.System("half")
+    half.host("host")
+    half.connect("host", "mem")
+    assert half._repr_svg_() is None

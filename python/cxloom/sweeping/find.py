@@ -159,14 +159,42 @@ class Found(ShowsItself):
 @overload
 def find(
     system: System | str | os.PathLike[str],
-    vary: str,
-    such_that: str,
+    vary: str | Sequence[str],
+    such_that: str | Sequence[str],
     *,
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
     overrides: Sequence[Override] = (),
     watch: Watch = ...,
 ) -> Found: ...
+@overload
+def find(
+    system: System | str | os.PathLike[str],
+    vary: str | Sequence[str],
+    such_that: str | Sequence[str] = (),
+    *,
+    maximise: str,
+    trials: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overrides: Sequence[Override] = (),
+    watch: Watch = ...,
+) -> Optimum: ...
+@overload
+def find(
+    system: System | str | os.PathLike[str],
+    vary: str | Sequence[str],
+    such_that: str | Sequence[str] = (),
+    *,
+    minimise: str,
+    trials: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overrides: Sequence[Override] = (),
+    watch: Watch = ...,
+) -> Optimum: ...
 @overload
 def find(
     system: System | str | os.PathLike[str],

@@ -99,6 +99,10 @@ def test_what_is_least() -> None:
     found = best_of([QUEUE, MEDIA], ["bandwidth >= 10GB/s"], minimise="devices.host.queue")
     assert found.best is not None
     assert 16 <= found.best.value <= 17
+    assert (
+        " is the least devices.host.queue of 96 points that were tried with bandwidth >= 10GB/s."
+        in found.sentence
+    )
 
 
 def test_one_of_a_list_is_chosen() -> None:

@@ -135,6 +135,8 @@ class Optimum(ShowsItself):
         values = ", ".join(f"{path}={value}" for path, value in best.settings.items())
         word = "greatest" if self.goal.greatest else "least"
         where = f" with {conditions}" if conditions else ""
+        if self.goal.measure is None:
+            return f"{values} is the {word} {self.goal.text} {of}{where}."
         return f"{values} has the {word} {self.goal.text} {of}{where}: {self._said(best.value)}."
 
     @property

@@ -1,8 +1,9 @@
 // Charts of a page: what `plots.py` says of them, drawn as SVG as wide as there is room, and anew when that changes.
 "use strict";
 const charts = (() => {
-  const { LETTERS, widthOf, widest, shown, lines, cut, scaleOf, fitted, ticksOf } = scales;
-  const ROW = 16, GAP = 8, TICK = 5, NEAR = 28, EDGE = 7;
+  const { LETTERS, widthOf, shown, lines, cut } = scales;
+  const { planOf, isBar, has, ROW, GAP, TICK } = chartLayout;
+  const NEAR = 28, EDGE = 7;
   const DASHES = {
     solid: "", dash: "7 4", dashdot: "7 3 2 3", dot: "2 3", longdash: "12 4", longdashdot: "12 4 2 4",
   };
@@ -19,33 +20,9 @@ const charts = (() => {
     parent?.append(made);
     return made;
   }
-  const isBar = trace => trace.type === "bar";
-  const has = (trace, what) => !isBar(trace) && (trace.mode || "lines").includes(what);
   const colourOf = trace => (isBar(trace) ? trace.marker?.color : trace.line?.color || trace.marker?.color) || "#80868d";
   const of = (value, i) => Array.isArray(value) ? value[i] : value;
   const around = value => value.reduce((a, b) => a + b, 0) / value.length;
-
-  // --- values: where bars begin and end, what is piled up ---------------------------------------------------------------
-  function placed(figure, hidden) {
-    const levels = { bar: new Map(), area: new Map() };
-    return figure.data.map((trace, index) => {
-      const isLying = trace.orientation === "h";
-      const [along, across] = isLying ? [trace.y, trace.x] : [trace.x, trace.y];
-      const isPiled = trace.stackgroup || (isBar(trace) && figure.layout.barmode === "stack");
-      const heights = levels[trace.stackgroup ? "area" : "bar"];
-      const points = along.map((place, i) => {
-        const value = across[i];
-        let base = isBar(trace) ? trace.base?.[i] ?? 0 : undefined;
-        if (isPiled && !hidden.has(index)) {
-          base = heights.get(place) ?? 0;
-          heights.set(place, base + (value ?? 0));
-        }
-        const end = value === null ? null : isBar(trace) || isPiled ? (base ?? 0) + value : value;
-        return { i, place, value, base, end, x: isLying ? end : place, y: isLying ? place : end };
-      });
-      return { ...trace, index, isLying, isPiled, points };
-    }).filter(trace => !hidden.has(trace.index));
-  }
 
   function told(trace, point) {  // what stands in a tip: `{name}`, `{x}`, `{y}`, `{text}`, `{custom}` are filled in
     const { i } = point;
@@ -56,132 +33,53 @@ const charts = (() => {
     return trace.tip.replace(/\{(\w+)\}/g, (_, key) => shown(known[key] ?? ""));
   }
 
-  // --- axes --------------------------------------------------------------------------------------------------------
-  function valuesOf(traces, way) {
-    return traces.flatMap(trace => trace.points.flatMap(point => {
-      const value = point[way];
-      return point.base !== undefined && (way === "x") === trace.isLying ? [value, point.base] : [value];
-    })).filter(value => value !== null && value !== undefined);
-  }
-
-  function sideAxis(axis, traces, height) {
-    const isOfNames = traces.some(isBar) && traces.every(trace => trace.isLying || !isBar(trace));
-    const scale = scaleOf(axis, valuesOf(traces, "y"), isOfNames ? 0.08 : 0.05);
-    return { scale, ticks: ticksOf(scale, axis, Math.max(2, Math.floor(height / 44))) };
-  }
-
-  function bottomTicks(scale, axis, width) {
-    for (let most = Math.min(12, Math.max(2, Math.floor(width / 50))); ; most -= 1) {
-      const ticks = ticksOf(scale, axis, most);
-      const last = [-Infinity];
-      const isFree = ticks.every(tick => {
-        const middle = scale.at(tick.value), half = widthOf(tick.label) / 2 + 5;
-        const free = middle - half >= last[0];
-        last[0] = middle + half;
-        return free;
-      });
-      if (scale.kind === "category" && !isFree) return wrapped(scale, ticks);
-      if (isFree) return { ticks, isFree, rows: 1 };
-      if (most <= 1 || axis.tickvals) return { ticks: spaced(scale, ticks), isFree: true, rows: 1 };
-    }
-  }
-
-  function wrapped(scale, ticks) {  // names in a few lines, or turned
-    const texts = ticks.map(tick => lines(tick.label, scale.band - GAP));
-    const rows = Math.max(...texts.map(each => each.length));
-    return { ticks, isFree: rows <= 3 && widest(texts.flat()) <= scale.band - GAP, rows };
-  }
-
-  function spaced(scale, ticks) {  // those that have room, from the first on
-    let end = -Infinity;
-    return ticks.filter(tick => {
-      const middle = scale.at(tick.value), half = widthOf(tick.label) / 2 + 5;
-      if (middle - half < end) return false;
-      end = middle + half;
-      return true;
-    });
-  }
-
   // --- drawing -----------------------------------------------------------------------------------------------------
   function draw(chart) {
-    const { place, figure, hidden } = chart;
-    const { layout } = figure;
+    const { place, figure: { layout } } = chart;
     const width = Math.floor(place.clientWidth);
     if (!width) return;
-    chart.width = width;
-    const traces = placed(figure, hidden);
-    const [first, second] = [false, true].map(isSecond => traces.filter(trace => (trace.yaxis === "y2") === isSecond));
-    const titles = [layout.yaxis, layout.yaxis2].map(axis => axis?.title ? lines(axis.title, width / (second.length ? 2 : 1) - GAP) : []);
-    const marks = (layout.marks || []).filter(mark => !mark.of || first.some(trace => trace.name === mark.of));
-    const under = lines(layout.xaxis.title || "", width - 2 * GAP);
-    // Left and right take what labels need, the top the titles of upright axes and the marks' names.
-    const left = sideAxis(layout.yaxis, first, layout.height);
-    const right = second.length ? sideAxis(layout.yaxis2, second, layout.height) : undefined;
-    const most = 0.36 * width;
-    const ends = traces.filter(trace => has(trace, "text")).flatMap(trace => trace.text);
-    const x0 = Math.ceil(Math.min(most, widest(left.ticks.flatMap(tick => lines(tick.label, most)))) + TICK + GAP / 2) + 1;
-    let x1 = Math.floor(width - (right ? widest(right.ticks.map(tick => tick.label)) + TICK + GAP / 2 : 12) - widest(ends));
-    const scale = scaleOf(layout.xaxis, valuesOf(traces, "x"), traces.some(trace => has(trace, "markers")) ? 0.03 : 0);
-    if (chart.zoom && scale.kind !== "category") scale.domain = chart.zoom;
-    let x = fitted(scale, layout.xaxis, x0, x1);
-    let { ticks, isFree, rows: deep } = bottomTicks(x, layout.xaxis, x1 - x0);
-    const beyond = ticks.length && x.kind !== "category" ? x.at(ticks[ticks.length - 1].value) + widthOf(ticks[ticks.length - 1].label) / 2 - width : 0;
-    if (beyond > 0 && isFree) {
-      x1 -= Math.ceil(beyond);
-      x = fitted(scale, layout.xaxis, x0, x1);
-      ({ ticks, isFree, rows: deep } = bottomTicks(x, layout.xaxis, x1 - x0));
-    }
-    const rows = rowsOf(marks, x);
-    const y0 = ROW * Math.max(titles[0].length, titles[1].length) + GAP + ROW * (rows.length ? Math.max(...rows.map(each => each.row)) + 1 : 0);
-    const turned = isFree ? 0 : Math.min(90, 0.75 * widest(ticks.map(tick => tick.label)) + 6);
-    const y1 = layout.height - TICK - (turned || deep * ROW) - ROW * under.length - GAP / 2;
-    const y = [left, right].map((side, i) => side && fitted(side.scale, [layout.yaxis, layout.yaxis2][i],
-      ...(side.scale.kind === "category" ? [y0, y1] : [y1, y0])));
-
+    const plan = planOf(chart, width);
+    const { x, x0, x1, y0, y1, traces } = plan;
     const svg = el("svg", { class: "chart", width, height: layout.height, viewBox: `0 0 ${width} ${layout.height}`,
       role: "img", "aria-label": place.getAttribute("aria-label") });
     const defs = el("defs", {}, svg);
     const frame = el("g", { class: "axes" }, svg);
-    sideTicks(frame, y[0], left.ticks, layout.yaxis, [x0, x1], false, most);
-    if (right) sideTicks(frame, y[1], right.ticks, layout.yaxis2, [x0, x1], true, most);
-    bottom(frame, x, ticks, layout.xaxis, [y0, y1], isFree);
-    titles[0].forEach((text, i) => el("text", { x: 1, y: ROW * i + 11 }, frame, text));
-    titles[1].forEach((text, i) => el("text", { x: width - 1, y: ROW * i + 11, class: "last" }, frame, text));
-    under.forEach((text, i) => el("text", { x: Math.max(widthOf(text) / 2, (x0 + x1) / 2), y: layout.height - GAP / 2 - ROW * (under.length - 1 - i), class: "middle" }, frame, text));
+    plan.sides.forEach((side, i) => { if (side) sideTicks(frame, side, [x0, x1], i === 1, plan.most); });
+    bottom(frame, plan, layout.xaxis);
+    titles(frame, plan, width, layout.height);
     // What reaches a little beyond the field, as marks at its edges do, is seen.
-    const field = el("svg", { x: x0 - EDGE, y: y0 - EDGE, width: x1 - x0 + 2 * EDGE, height: y1 - y0 + 2 * EDGE,
-      viewBox: `${x0 - EDGE} ${y0 - EDGE} ${x1 - x0 + 2 * EDGE} ${y1 - y0 + 2 * EDGE}`, class: "field" }, svg);
-    for (const band of layout.bands || [])
-      el("rect", { x: x.at(band.from), y: y0, width: x.at(band.to) - x.at(band.from), height: y1 - y0, fill: band.color }, field);
-    chart.items = [];
-    const at = trace => [x, trace.yaxis === "y2" ? y[1] : y[0]];
+    const box = { x: x0 - EDGE, y: y0 - EDGE, width: x1 - x0 + 2 * EDGE, height: y1 - y0 + 2 * EDGE };
+    const field = el("svg", { ...box, viewBox: `${box.x} ${box.y} ${box.width} ${box.height}`, class: "field" }, svg);
+    for (const { from, to, color } of layout.bands || [])
+      el("rect", { x: x.at(from), y: y0, width: x.at(to) - x.at(from), height: y1 - y0, fill: color }, field);
+    Object.assign(chart, { width, svg, x, field: { x0, x1, y0, y1 }, items: [] });
+    const at = trace => [x, plan.sides[trace.yaxis === "y2" ? 1 : 0].y];
     for (const trace of traces.filter(isBar)) bars(chart, field, defs, trace, ...at(trace));
     for (const trace of traces.filter(trace => !isBar(trace))) curve(chart, field, trace, ...at(trace));
     for (const trace of traces.filter(trace => has(trace, "text"))) names(svg, trace, ...at(trace));
-    for (const mark of rows) {
-      el("path", { d: `M${x.at(mark.x)} ${y0}V${y1}`, stroke: mark.color, class: "mark" }, field);
-      const top = y0 - 5 - ROW * mark.row;
-      el("rect", { x: mark.middle - mark.half + 4, y: top - 9, width: 7, height: 9, fill: mark.color }, svg);
-      el("text", { x: mark.middle + 6, y: top, class: "middle" }, svg, mark.name);
-    }
-    Object.assign(chart, { svg, x, field: { x0, x1, y0, y1 } });
+    marks(svg, field, plan);
     place.querySelector("svg.chart")?.remove();
     place.prepend(svg);
   }
 
-  function rowsOf(marks, x) {  // names of upright lines, in as few rows as keep them apart
-    const ends = [];
-    return [...marks].filter(mark => x.at(mark.x) >= x.from - 1 && x.at(mark.x) <= x.to + 1).sort((a, b) => a.x - b.x).map(mark => {
-      const half = widthOf(mark.name) / 2 + 10;
-      const middle = Math.min(Math.max(x.at(mark.x), x.from + half), x.to - half);
-      let row = ends.findIndex(end => middle - half >= end);
-      if (row < 0) row = ends.length;
-      ends[row] = middle + half;
-      return { ...mark, middle, half, row };
-    });
+  function titles(frame, plan, width, height) {  // of the upright axes above them, of the other below it
+    const middle = text => Math.max(widthOf(text) / 2, (plan.x0 + plan.x1) / 2);
+    const low = height - GAP / 2 - ROW * (plan.under.length - 1);
+    plan.titles[0].forEach((text, i) => el("text", { x: 1, y: ROW * i + 11 }, frame, text));
+    plan.titles[1].forEach((text, i) => el("text", { x: width - 1, y: ROW * i + 11, class: "last" }, frame, text));
+    plan.under.forEach((text, i) => el("text", { x: middle(text), y: low + ROW * i, class: "middle" }, frame, text));
   }
 
-  function sideTicks(frame, y, ticks, axis, [x0, x1], isRight, most) {
+  function marks(svg, field, { marks, x, y0, y1 }) {  // upright lines, with their names above
+    for (const { x: value, color, name, middle, half, row } of marks) {
+      const low = y0 - 5 - ROW * row;
+      el("path", { d: `M${x.at(value)} ${y0}V${y1}`, stroke: color, class: "mark" }, field);
+      el("rect", { x: middle - half + 4, y: low - 9, width: 7, height: 9, fill: color }, svg);
+      el("text", { x: middle + 6, y: low, class: "middle" }, svg, name);
+    }
+  }
+
+  function sideTicks(frame, { y, ticks, axis }, [x0, x1], isRight, most) {
     const [edge, out] = isRight ? [x1, TICK] : [x0, -TICK];
     el("path", { d: `M${edge} ${Math.min(y.from, y.to)}V${Math.max(y.from, y.to)}`, class: "edge" }, frame);
     const every = y.kind === "category" ? Math.max(1, Math.ceil(ROW / y.band)) : 1;
@@ -190,17 +88,18 @@ const charts = (() => {
       if (axis.showgrid) el("path", { d: `M${x0} ${at}H${x1}`, class: "grid" }, frame);
       if (axis.ticks !== "") el("path", { d: `M${edge} ${at}h${out}`, class: "edge" }, frame);
       if (i % every) return;
-      const rows = y.kind === "category" ? lines(tick.label, most).slice(0, Math.max(1, Math.floor(y.band / ROW))) : [tick.label];
+      const room = y.kind === "category" ? Math.max(1, Math.floor(y.band / ROW)) : 1;
+      const rows = y.kind === "category" ? lines(tick.label, most).slice(0, room) : [tick.label];
       const texts = rows.map(row => cut(row, most));
       texts.forEach((text, row) => {
-        const place = { x: edge + 1.6 * out, y: at + 4 + ROW * (row - (rows.length - 1) / 2), class: isRight ? "first" : "last" };
-        const label = el("text", place, frame, text);
+        const place = { x: edge + 1.6 * out, y: at + 4 + ROW * (row - (texts.length - 1) / 2) };
+        const label = el("text", { ...place, class: isRight ? "first" : "last" }, frame, text);
         if (texts.join(" ") !== tick.label) label.dataset.tip = tick.label;
       });
     });
   }
 
-  function bottom(frame, x, ticks, axis, [y0, y1], isFree) {
+  function bottom(frame, { x, ticks, y0, y1, isFree }, axis) {
     el("path", { d: `M${x.from} ${y1}H${x.to}`, class: "edge" }, frame);
     const every = isFree ? 1 : Math.max(1, Math.ceil(ROW / x.band));
     ticks.forEach((tick, i) => {
@@ -209,9 +108,13 @@ const charts = (() => {
       el("path", { d: `M${at} ${y1}v${TICK}`, class: "edge" }, frame);
       if (i % every) return;
       const rows = x.kind === "category" ? lines(tick.label, x.band - GAP) : [tick.label];
-      if (isFree) return rows.forEach((text, row) => el("text", { x: at, y: y1 + TICK + 12 + ROW * row, class: "middle" }, frame, text));
+      if (isFree) {
+        const low = y1 + TICK + 12;
+        return rows.forEach((text, row) => el("text", { x: at, y: low + ROW * row, class: "middle" }, frame, text));
+      }
       const text = cut(tick.label, Math.min(112, (at - 4) / 0.75));
-      const label = el("text", { transform: `translate(${at + 4} ${y1 + TICK + 9}) rotate(-45)`, class: "last" }, frame, text);
+      const turned = `translate(${at + 4} ${y1 + TICK + 9}) rotate(-45)`;
+      const label = el("text", { transform: turned, class: "last" }, frame, text);
       if (text !== tick.label) label.dataset.tip = tick.label;
     });
   }
@@ -237,10 +140,12 @@ const charts = (() => {
       const [from, to] = [across.at(point.base), across.at(point.end)].sort((a, b) => a - b);
       if (to - from <= 0) continue;
       const thick = 0.7 * along.band, start = along.at(point.place) - thick / 2;
-      const box = trace.isLying ? { x: from, y: start, width: to - from, height: thick } : { x: start, y: from, width: thick, height: to - from };
+      const box = trace.isLying ? { x: from, y: start, width: to - from, height: thick }
+        : { x: start, y: from, width: thick, height: to - from };
       const colour = of(trace.marker?.color, point.i) || colourOf(trace);
       const rim = of(trace.marker?.line?.width, point.i);
-      el("rect", { ...box, fill: filled(defs, trace, colour, chart), stroke: trace.marker?.line?.color, "stroke-width": rim ?? 0.5 }, group);
+      const fill = filled(defs, trace, colour, chart);
+      el("rect", { ...box, fill, stroke: trace.marker?.line?.color, "stroke-width": rim ?? 0.5 }, group);
       const text = of(trace.text, point.i);
       if (text && widthOf(text) + 6 < box.width && thick > LETTERS)
         el("text", { x: box.x + box.width / 2, y: box.y + thick / 2 + 4, class: "middle inside" }, group, text);
@@ -253,13 +158,16 @@ const charts = (() => {
     const floor = y.at(y.domain[0]);
     const known = trace.points.map(point => point.x === null || point.end === null ? null
       : [x.at(point.x), y.at(point.y), trace.stackgroup ? y.at(point.base) : floor]);
-    const colour = colourOf(trace), way = points => `M${points.map(([a, b]) => `${a.toFixed(1)} ${b.toFixed(1)}`).join("L")}`;
+    const colour = colourOf(trace);
+    const way = points => `M${points.map(([a, b]) => `${a.toFixed(1)} ${b.toFixed(1)}`).join("L")}`;
     const parts = steps(known, trace.line?.shape === "hvh");
     for (const part of parts) {
+      const back = part.map(([a, , base]) => [a, base]).reverse();
       if (trace.fill || trace.stackgroup)
-        el("path", { d: `${way([...part, ...part.map(([a, , base]) => [a, base]).reverse()])}Z`, fill: colour, class: "area" }, group);
+        el("path", { d: `${way([...part, ...back])}Z`, fill: colour, class: "area" }, group);
       if (has(trace, "lines"))
-        el("path", { d: way(part), stroke: colour, "stroke-width": trace.line?.width ?? 2, "stroke-dasharray": DASHES[trace.line?.dash], class: "line" }, group);
+        el("path", { d: way(part), stroke: colour, "stroke-width": trace.line?.width ?? 2,
+          "stroke-dasharray": DASHES[trace.line?.dash], class: "line" }, group);
     }
     known.forEach((at, i) => {
       if (!at) return;
@@ -293,5 +201,5 @@ const charts = (() => {
       el("text", { x: x.at(point.x) + 4, y: y.at(point.y) + 4, class: "first" }, svg, trace.text[point.i]);
   }
 
-  return { draw, el, told, hatch, has, isBar, colourOf, DASHES, OUTLINES, NEAR, EDGE, marker };
+  return { draw, el, told, hatch, colourOf, marker, DASHES, NEAR };
 })();

@@ -1,7 +1,8 @@
 // What a chart does once it is drawn: names that hide and show, a tip at the pointer, a part that is enlarged.
 "use strict";
 const liveCharts = (() => {
-  const { draw, el, told, hatch, has, isBar, colourOf, DASHES, NEAR, marker } = charts;
+  const { draw, el, told, hatch, colourOf, marker, DASHES, NEAR } = charts;
+  const { isBar, has } = chartLayout;
 
   function show(place, figure, tip) {
     const chart = { place, figure, hidden: new Set(), items: [], zoom: null };
@@ -53,7 +54,8 @@ const liveCharts = (() => {
 
   // --- tips ----------------------------------------------------------------------------------------------------------
   function nearest(chart, x, y) {
-    const within = chart.items.find(({ box }) => box && x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height);
+    const holds = box => x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
+    const within = chart.items.find(({ box }) => box && holds(box));
     if (within) return within;
     let found, least = NEAR ** 2;
     for (const item of chart.items) {
@@ -96,7 +98,8 @@ const liveCharts = (() => {
       return Math.min(Math.max(event.clientX - chart.svg.getBoundingClientRect().left, x0), x1);
     };
     place.addEventListener("pointerdown", event => {
-      if (event.button || event.pointerType === "touch" || !event.target.closest("svg.chart") || chart.x.kind === "category") return;
+      if (event.button || event.pointerType === "touch" || chart.x.kind === "category") return;
+      if (!event.target.closest("svg.chart")) return;
       start = at(event);
       place.setPointerCapture(event.pointerId);
       event.preventDefault();
@@ -105,7 +108,8 @@ const liveCharts = (() => {
       if (start === undefined) return;
       chart.svg.querySelector(".chosen")?.remove();
       const { y0, y1 } = chart.field, end = at(event);
-      el("rect", { x: Math.min(start, end), y: y0, width: Math.abs(end - start), height: y1 - y0, class: "chosen" }, chart.svg);
+      const box = { x: Math.min(start, end), y: y0, width: Math.abs(end - start), height: y1 - y0 };
+      el("rect", { ...box, class: "chosen" }, chart.svg);
     });
     place.addEventListener("pointerup", event => {
       if (start === undefined) return;

@@ -19,7 +19,7 @@ from cxloom.base.errors import InputError
 from cxloom.draw import svg
 from cxloom.draw.picture import Picture
 
-_CHARTS = ("chart_scales.js", "chart.js", "chart_live.js")
+_CHARTS = ("chart_scales.js", "chart_layout.js", "chart.js", "chart_live.js")
 _DARK = (
     "--paper:#14181d;--card:#1d2329;--ink:#e6e9ed;--soft:#a3adb8;--rule:#333b44;--accent:#6db7f2;--good:#5ac8a0;"
     "--bad:#ff8a80;--warn:#e0b050;color-scheme:dark;"

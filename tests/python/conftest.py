@@ -104,10 +104,11 @@ def subprocess_cxloom() -> Callable[..., Outcome]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _points_here() -> Iterator[None]:
-    """What measures a system plays its points in this process, also with `jobs`: a worker takes a third of a second
-    to start, and is what the tests of sweeps and of studies are about."""
+    """What measures or searches a system plays its points in this process, also with `jobs`: a worker takes a third of
+    a second to start, and is what the tests of sweeps and of studies are about."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cxloom.sweeping.at_points.Supervisor", PointsHere)
+        for module in ("at_points", "runs"):
+            patch.setattr(f"cxloom.sweeping.{module}.Supervisor", PointsHere)
         yield
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Self
 
 from cxloom.sweeping.schedule import Schedule
 from cxloom.sweeping.work import Bench, Job, raise_if_unwritable
@@ -15,6 +16,11 @@ class PointsHere:
     at_once = 1
 
     def __init__(self, _jobs: int | None = None) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
 
     def run(self, job: Job, schedule: Schedule, watch: Callable[[], None]) -> None:
         """Carries out all tasks of a schedule."""

@@ -53,8 +53,13 @@ def started(directory: Path, *arguments: object, points: int = 1) -> subprocess.
 
 def workers(process: subprocess.Popen[str]) -> list[int]:
     """The processes that a sweep has started and that live."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    return [int(pid) for pid in children if is_alive(int(pid))]
+    return children(process.pid)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that the first thread of a process has started and that live."""
+    started = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(each) for each in started if is_alive(int(each))]
 
 
 def is_alive(pid: int) -> bool:

@@ -92,4 +92,5 @@ def runs_of(
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cxloom-find-"))
         else:
             folder = space.folder_name(out)
-        yield Runs(system.template(overrides), Supervisor(jobs), Path(folder), watch)
+        runner = stack.enter_context(Supervisor(jobs))
+        yield Runs(system.template(overrides), runner, Path(folder), watch)

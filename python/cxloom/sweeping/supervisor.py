@@ -30,12 +30,17 @@ _TICK = 0.2
 class Supervisor:
     """The runner of one machine.
 
+    As a context it keeps its workers from one run to the next of the same job, for whoever chooses points by what
+    others gave: a process takes longer to start than many a point to run.
+
     Args:
         jobs: points at a time; by default one for each processor that this process may use.
     """
 
     def __init__(self, jobs: int | None = None) -> None:
         self._jobs = jobs or len(os.sched_getaffinity(0))
+        self._keeps = False
+        self._kept: _Crew | None = None
 
     @property
     def at_once(self) -> int:
@@ -50,7 +55,7 @@ class Supervisor:
         """
         if is_nowhere():
             raise InputError(NOWHERE, allowed="one that exists: the processes of a sweep begin in it")
-        with _Crew(job, min(self._jobs, schedule.total)) as crew:
+        with self._crew(job) as crew:
             while not schedule.is_done:
                 while crew.has_room and (task := schedule.next()) is not None:
                     crew.give(task)
@@ -63,6 +68,35 @@ class Supervisor:
                     elif said is None and member.task is not None:
                         schedule.dropped(member.task.key)
                 watch()
+
+    @contextlib.contextmanager
+    def _crew(self, job: Job) -> Iterator[_Crew]:
+        """The workers for a job: those that were kept, or new ones. Whatever goes wrong ends them."""
+        crew = self._kept if self._kept is not None and self._kept.job == job else None
+        if crew is None:
+            self._dismiss()
+            crew = _Crew(job, self._jobs)
+        self._kept = crew
+        try:
+            yield crew
+        except BaseException:
+            self._dismiss()
+            raise
+        if not self._keeps:
+            self._dismiss()
+
+    def _dismiss(self) -> None:
+        if self._kept is not None:
+            self._kept.end()
+            self._kept = None
+
+    def __enter__(self) -> Self:
+        self._keeps = True
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._keeps = False
+        self._dismiss()
 
 
 class _Member:
@@ -121,7 +155,7 @@ class _Member:
 
 
 class _Crew:
-    """The workers; leaving it ends them.
+    """The workers of a job.
 
     Args:
         job: what they know beforehand.
@@ -129,7 +163,7 @@ class _Crew:
     """
 
     def __init__(self, job: Job, most: int) -> None:
-        self._job = job
+        self.job = job
         self._most = most
         self._members: dict[Connection, _Member] = {}
         self._lifeline: tuple[int, int] = os.pipe()
@@ -144,7 +178,7 @@ class _Crew:
         """Gives a task to one who has none, or to a new worker."""
         member = next(self._idle(), None)
         if member is None:
-            member = _Member(self._job, self._lifeline[0])
+            member = _Member(self.job, self._lifeline[0])
             self._members[member.pipe] = member
         member.give(task)
 
@@ -168,10 +202,8 @@ class _Crew:
     def _idle(self) -> Iterator[_Member]:
         return (member for member in self._members.values() if member.task is None)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+    def end(self) -> None:
+        """Ends them all."""
         for member in self._members.values():
             member.end()
         for end in self._lifeline:

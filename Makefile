@@ -53,7 +53,7 @@ help:
 	@echo "make coherence-check  every state of larger coherent systems, and ten million accesses of random ones"
 	@echo "make commands-check  every command on 3000 random systems of all features (SYSTEMS)"
 	@echo "make count-check  instructions, loads and stores of real programs beside those of valgrind's lackey"
-	@echo "make boot-check  a stock Linux on six topologies of CXL devices, all of their memory written and read"
+	@echo "make boot-check  a stock Linux on six topologies of CXL devices, all of their memory written and read; times of programs there"
 	@echo "make window-check  how often intervals cover the true mean, over hundreds of runs"
 	@echo "make same-bytes  what changed in the results of about 1000 systems since BASE (a commit; default HEAD)"
 	@echo "make bench-against  instructions and time of the benchmarks beside those of BASE (a commit; default HEAD)"
@@ -184,7 +184,7 @@ count-check: build .venv/.installed-dev
 # Machines of all topologies, booted on what `cxloom boot --setup` fetches, once: docs/boot.md.
 boot-check: build .venv/.installed-dev
 	@$(BIN)/python -c "from cxloom.booting.folder import find_set_up; find_set_up()" 2>/dev/null || $(BIN)/cxloom boot --setup
-	CXLOOM_SLOW=1 $(BIN)/python -m pytest -s tests/python/test_boot.py
+	CXLOOM_SLOW=1 $(BIN)/python -m pytest -s tests/python/test_boot.py tests/python/test_boot_timed.py tests/python/test_boot_memkind.py
 
 # The adapter to SimpleSSD against one that you have installed: integrations/README.md says where SIMPLESSD_ROOT is.
 simplessd-check: build .venv/.installed-dev

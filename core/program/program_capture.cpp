@@ -50,7 +50,7 @@ inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramT
                                                     const Dependence& needed, std::uint64_t& begun,
                                                     std::uint64_t walked, AccessRole role) {
   CaptureFilter::Delivery found;
-  const Address address{among_all(thread, access.address)};
+  const Address address{place_of(thread, access)};
   if (filter_.hits(state.caches, address, access.size, kind, found)) [[likely]]
     return found;
   begin(state, thread.number, begun);
@@ -86,7 +86,7 @@ void ProgramCapture::flush(State& state, const ProgramThread& thread, const Prog
   state.flushed = true;
   begin(state, thread.number, std::exchange(begun, 0));
   Access whole;
-  whole.address = Address{among_all(thread, access.address)};
+  whole.address = Address{place_of(thread, access)};
   whole.thread = thread.number;
   whole.keeps = keeps;
   whole.dependence_cycles = cycles_behind(needed, walked);
@@ -163,13 +163,19 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
 Dependence ProgramCapture::walk(State& state, const ProgramThread& thread, const ProgramAccess& access,
                                 const Dependence& needed, std::uint64_t& begun) {
   const auto read = [&](std::uint64_t address, const Dependence& known, std::uint64_t walked) {
-    const ProgramAccess entry{.address = address, .size = 8, .reads = true};
+    ProgramAccess entry{.address = address, .size = 8, .reads = true};
+    if (access.place != ProgramAccess::kByAddress && !tables_.find(address, entry.place))
+      return ThreadTranslation::TableRead{};  // a large page: its tables have fewer levels
     const CaptureFilter::Delivery found =
         give(state, thread, entry, AccessKind::kRead, known, begun, walked, AccessRole::kPageWalk);
     return ThreadTranslation::TableRead{found.record, load_cycles(state.pace, found, known.known)};
   };
   return state.translation->bring(among_all(thread, access.address), access.size, needed, state.answered,
                                   state.pace.now(), read);
+}
+
+void ProgramCapture::page_placed(const ProgramThread& /*thread*/, const TabledPage& page) {
+  if (translation_) tables_.note(page);
 }
 
 void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& block,

@@ -13,6 +13,7 @@
 #include "program/framed_pages.hpp"
 #include "program/function_region.hpp"
 #include "program/memory_origins.hpp"
+#include "program/page_tables.hpp"
 #include "program/process_parents.hpp"
 #include "program/program_translation.hpp"
 #include "program/recorded_parts.hpp"
@@ -56,6 +57,7 @@ class ProgramCapture : public ProgramSink {
   void memory_mapped(const ProgramThread& thread, const ProgramMapping& mapping) override {
     memory_.is_mapped(thread.process, mapping);
   }
+  void page_placed(const ProgramThread& thread, const TabledPage& page) override;
   void thread_ends(const ProgramThread& thread) override;
   void system_call(const ProgramThread& thread, const SystemCall& call) override;
   void system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) override;
@@ -153,6 +155,7 @@ class ProgramCapture : public ProgramSink {
   MemoryOrigins memory_;
   ProcessParents parents_;
   FramedPages framed_;
+  PageTables tables_;  // of a machine
   std::uint64_t loads_ = 0;
   std::uint64_t stores_ = 0;
   std::uint64_t flushes_ = 0;

@@ -6,6 +6,7 @@
 #include "program/feed/blocks.hpp"
 #include "program/feed/calls.hpp"
 #include "program/feed/current_block.hpp"
+#include "program/feed/known_pages.hpp"
 #include "program/feed/record.hpp"
 #include "program/feed/reported_mappings.hpp"
 #include "program/feed/thread_place.hpp"
@@ -44,8 +45,15 @@ struct ProgramFeed::Thread {
   SystemCall call;  // the latest one
   bool begun = false;
   CurrentBlock entered;
+  KnownPages pages;                // of a processor
   std::vector<EndRead> end_reads;  // of which it is not known yet what they showed
 
+  // The place of an access. Throws SimulationError if that of its page was not told.
+  std::uint64_t placed(std::uint64_t record) const {
+    std::uint64_t found = 0;
+    if (!pages.place_of(feed::address(record), found)) refuse_feed("an access to a page that is nowhere");
+    return found;
+  }
   bool is_held() const { return ticket.is_held() || !end_reads.empty(); }
   FeedRingHead& head() const { return ring.head(); }
   const std::uint64_t* words() const {
@@ -57,8 +65,8 @@ struct ProgramFeed::Thread {
     const std::uint64_t mask = head().words - 1;
     for (std::uint64_t i = at; i + 1 < written; ++i) {
       const std::uint64_t record = words()[i & mask];
-      if (feed::is_event(record) && feed::event_kind(record) != FeedEvent::kBlock &&
-          feed::event_kind(record) != FeedEvent::kAgain)
+      if (feed::is_event(record) && (feed::event_kind(record) == FeedEvent::kSystemCall ||
+                                     feed::event_kind(record) == FeedEvent::kSystemCallEnd))
         return words()[(i + 1) & mask];
     }
     return 0;
@@ -231,6 +239,7 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
   }
   const std::uint64_t end = begin + std::min(most, written - begin);
   const std::uint64_t* const words = thread.words();
+  const bool is_machine = thread.process->code.head().is_machine != 0;
   std::uint64_t at = begin;
   std::uint64_t several[feed::kCallWords];
   // All words of a call are written at once, even beyond the turn's end. False: its turn is yet to come.
@@ -246,7 +255,8 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
   while (at < end) {
     const std::uint64_t record = words[at & mask];
     if (!feed::is_event(record)) {
-      if (!thread.entered.access(record)) [[unlikely]]
+      if (!thread.entered.access(record, is_machine ? thread.placed(record) : ProgramAccess::kByAddress))
+          [[unlikely]]
         ++strays_;
       ++at;
       continue;
@@ -260,6 +270,10 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
     } else if (kind == FeedEvent::kAgain) {
       enter_again(thread, feed::payload(record), sink);
       ++at;
+    } else if (kind == FeedEvent::kPage) {
+      if (feed::kPageWords > written - at) refuse_feed("a page that is cut off");
+      place_page(thread, words, at, sink);
+      at += feed::kPageWords;
     } else if (kind == FeedEvent::kSystemCall) {
       if (!gather(feed::kCallWords)) break;
       call(thread, several, sink);
@@ -318,6 +332,17 @@ void ProgramFeed::enter(Thread& thread, std::uint64_t number, ProgramSink& sink)
   const ProgramBlock* const before = thread.entered.block();
   deliver(thread, sink);
   thread.entered.enter(thread.process->code.block(number), before);
+}
+
+void ProgramFeed::place_page(Thread& thread, const std::uint64_t* words, std::uint64_t at,
+                             ProgramSink& sink) {
+  const std::uint64_t mask = thread.head().words - 1;
+  const std::uint64_t number = feed::payload(words[at & mask]);
+  thread.pages.note(number, words[(at + 1) & mask]);
+  TabledPage page{.address = number << feed::kPageBits};
+  for (unsigned level = 0; level < feed::kPageLevels; ++level)
+    page.entries[level] = words[(at + 2 + level) & mask];
+  sink.page_placed(thread.who, page);
 }
 
 void ProgramFeed::enter_again(Thread& thread, std::uint64_t number, ProgramSink& sink) {

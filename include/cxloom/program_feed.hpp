@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "program/feed/block.hpp"   // what a basic block consists of
-#include "program/feed/record.hpp"  // what a thread does
-#include "program/feed/writer.hpp"  // where it is written
+#include "program/feed/block.hpp"        // what a basic block consists of
+#include "program/feed/known_pages.hpp"  // where a processor's pages are
+#include "program/feed/record.hpp"       // what a thread does
+#include "program/feed/writer.hpp"       // where it is written

@@ -85,6 +85,27 @@ struct qemu_plugin_hwaddr;
 struct qemu_plugin_hwaddr* qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t address);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr* where);
 
+/* The registers and the memory of the processor whose callback this is. The arrays are those of GLib, which
+ * QEMU brings along. */
+typedef struct qemu_plugin_array {
+  char* data;
+  unsigned length;
+} qemu_plugin_array;
+typedef struct qemu_plugin_bytes {
+  uint8_t* data;
+  unsigned length;
+} qemu_plugin_bytes;
+typedef struct qemu_plugin_reg_descriptor {
+  void* handle;
+  const char* name;
+  const char* feature;
+} qemu_plugin_reg_descriptor;
+qemu_plugin_array* qemu_plugin_get_registers(void);
+int qemu_plugin_read_register(void* handle, qemu_plugin_bytes* value);
+bool qemu_plugin_read_memory_vaddr(uint64_t address, qemu_plugin_bytes* value, size_t length);
+qemu_plugin_bytes* g_byte_array_new(void);
+qemu_plugin_bytes* g_byte_array_set_size(qemu_plugin_bytes* array, unsigned length);
+
 /* Takes all callbacks away, and then calls `registers`, which registers others. */
 void qemu_plugin_reset(qemu_plugin_id_t id, void (*registers)(qemu_plugin_id_t id));
 

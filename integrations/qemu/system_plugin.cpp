@@ -1,6 +1,6 @@
 // The plug-in that reports to cxloom what the processors of a machine do under QEMU's system emulation,
-// kernel and programs alike: which blocks they enter, and where in physical memory they access it. It fills
-// rings as the plug-in of programs does, a thread for each processor.
+// kernel and programs alike: which blocks they enter, what they access, and where its pages are in memory. It
+// fills rings as the plug-in of programs does, a thread for each processor.
 //
 // Nothing is told before a program begins, and code runs as fast as without the plug-in: at that mark QEMU is
 // asked to translate all code anew.
@@ -20,6 +20,7 @@
 #include "marks.hpp"
 #include "memory_parts.hpp"
 #include "option_value.hpp"
+#include "page_walk.hpp"
 #include "qemu_plugin_api.h"
 #include "told_block.hpp"
 
@@ -39,6 +40,8 @@ constexpr std::uint64_t kBlockMask = 0xFFFF'FFFF;
 struct alignas(64) Processor {
   FeedWriter writer;
   std::uint32_t block = ~std::uint32_t{0};  // that it entered last
+  KnownPages pages;
+  PageWalk walk;
 };
 
 FeedControl* control = nullptr;
@@ -101,6 +104,20 @@ inline void put(Processor& processor, std::uint64_t record) {
   processor.writer.put(record);
 }
 
+void tell_page(Processor& processor, std::uint64_t address, std::uint64_t place) {
+  FeedWriter& writer = processor.writer;
+  if (writer.full()) make_room(processor);
+  if (!writer.muted() && writer.room() < feed::kPageWords && !writer.wait_for(feed::kPageWords, *control))
+    writer.mute();
+  if (writer.muted()) return;
+  std::uint64_t entries[feed::kPageLevels];
+  processor.walk.entries(address, memory, entries);
+  writer.ahead(0) = feed::event(FeedEvent::kPage, (address & feed::kAddressMask) >> feed::kPageBits);
+  writer.ahead(1) = place;
+  for (unsigned level = 0; level < feed::kPageLevels; ++level) writer.ahead(2 + level) = entries[level];
+  writer.publish(feed::kPageWords);
+}
+
 // --- what happens ----------------------------------------------------------------------------------------
 
 void on_block(unsigned number, void* data) {
@@ -133,8 +150,11 @@ void on_access(unsigned number, qemu_plugin_meminfo_t info, std::uint64_t addres
   const std::uint64_t physical = qemu_plugin_hwaddr_phys_addr(where);
   std::uint64_t place = 0;
   if (!memory.place_of(physical, place)) return;
+  const std::uint64_t own = address & feed::kAddressMask;
+  if (processor.pages.note(own >> feed::kPageBits, place & ~KnownPages::kPageMask)) [[unlikely]]
+    tell_page(processor, address, place & ~KnownPages::kPageMask);
   put(processor,
-      feed::access(of & ~kBlockMask, place, log2_within_page(log2_size(info), address), directions(info)));
+      feed::access(of & ~kBlockMask, own, log2_within_page(log2_size(info), address), directions(info)));
 }
 
 // In the first blocks QEMU is asked how large an access is, so that another packing is found out.

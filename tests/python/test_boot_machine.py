@@ -198,7 +198,7 @@ def test_the_options_of_a_small_machine() -> None:
             "-machine",
             "q35,cxl=on,cxl-fmw.0.targets.0=bridge0,cxl-fmw.0.size=268435456,cxl-fmw.0.interleave-granularity=256",
         ),
-        *("-accel", "tcg", "-cpu", "max,-hypervisor,-erms,-fsrm", "-smp", "1", "-m", "1073741824B"),
+        *("-accel", "tcg", "-cpu", "max,-hypervisor,-erms,-fsrm,-la57", "-smp", "1", "-m", "1073741824B"),
         *("-object", "memory-backend-ram,id=ram0,size=1073741824B,reserve=off"),
         *("-numa", "node,nodeid=0,memdev=ram0,cpus=0"),
         *("-object", "memory-backend-ram,id=memory1,size=268435456B,reserve=off"),

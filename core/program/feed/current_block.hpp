@@ -43,9 +43,9 @@ class CurrentBlock {
     accesses_.clear();
     block_ = nullptr;
   }
-  /// An access, as its record tells it. False if it belongs to no instruction, so that it is dropped. Throws
-  /// SimulationError if the record cannot be.
-  bool access(std::uint64_t record);
+  /// An access, as its record tells it, and its place if a machine has said it. False if it belongs to no
+  /// instruction, so that it is dropped. Throws SimulationError if the record cannot be.
+  bool access(std::uint64_t record, std::uint64_t place = ProgramAccess::kByAddress);
 
  private:
   const ProgramBlock* block_ = nullptr;
@@ -80,7 +80,7 @@ inline bool CurrentBlock::leave_before(const ProgramBlock& again) {
   return true;
 }
 
-inline bool CurrentBlock::access(std::uint64_t record) {
+inline bool CurrentBlock::access(std::uint64_t record, std::uint64_t place) {
   const std::uint32_t instruction = feed::instruction(record);
   if (!feed::reads(record) && !feed::writes(record)) refuse_feed("an access that neither reads nor writes");
   // QEMU 7.2 tells what it stores for a signal (the registers on the stack) as accesses of whatever
@@ -98,14 +98,15 @@ inline bool CurrentBlock::access(std::uint64_t record) {
     // The emulator splits an access of more than eight bytes into pieces.
     if (instruction == last.instruction && address == last.address + last.size &&
         feed::reads(record) == last.reads && feed::writes(record) == last.writes &&
-        last.size + size <= block_->instructions[instruction].operand_bytes) {
+        last.size + size <= block_->instructions[instruction].operand_bytes &&
+        (place == ProgramAccess::kByAddress || place == last.place + last.size)) {
       last.size = static_cast<std::uint16_t>(last.size + size);
       return true;
     }
     if (accesses_.size() >= kMostAccesses) refuse_feed("an instruction without end");
   }
   accesses_.push_back({address, static_cast<std::uint16_t>(size), static_cast<std::uint16_t>(instruction),
-                       feed::reads(record), feed::writes(record)});
+                       feed::reads(record), feed::writes(record), place});
   return true;
 }
 

@@ -1,11 +1,13 @@
 // The run of a program, block by block, for its simulation or recording while it runs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 
 #include "program/feed/block.hpp"
+#include "program/feed/record.hpp"
 #include "program/feed/system_call.hpp"
 
 namespace cxloom {
@@ -30,11 +32,27 @@ struct ProgramMapping {
 };
 
 struct ProgramAccess {
+  /// The place of an access goes by its address and its process.
+  static constexpr std::uint64_t kByAddress = ~std::uint64_t{0};
+
   std::uint64_t address = 0;      ///< virtual, in the space of its process
   std::uint16_t size = 0;         ///< bytes
   std::uint16_t instruction = 0;  ///< index of its instruction in the block
   bool reads = false;
-  bool writes = false;  ///< an atomic operation does both
+  bool writes = false;               ///< an atomic operation does both
+  std::uint64_t place = kByAddress;  ///< in memory, where a machine says it
+};
+
+/// The place of an access, in the space that caches go by.
+constexpr std::uint64_t place_of(const ProgramThread& thread, const ProgramAccess& access) {
+  return access.place == ProgramAccess::kByAddress ? among_all(thread, access.address) : access.place;
+}
+
+/// A page of a machine, as the tables say that lead to it.
+struct TabledPage {
+  std::uint64_t address = 0;  ///< of its first byte
+  std::array<std::uint64_t, feed::kPageLevels>
+      entries{};  ///< their places, the nearest to the page first; 0: none
 };
 
 class ProgramSink {
@@ -54,6 +72,8 @@ class ProgramSink {
   virtual void system_call_ends(const ProgramThread& /*thread*/, const SystemCallEnd& /*end*/) {}
   /// Memory that its process has: all that it begins with, and files that it has mapped.
   virtual void memory_mapped(const ProgramThread& /*thread*/, const ProgramMapping& /*mapping*/) {}
+  /// A processor of a machine is about to access a page.
+  virtual void page_placed(const ProgramThread& /*thread*/, const TabledPage& /*page*/) {}
   /// A thread that is in a call that may wait was seen to sleep there.
   virtual void thread_sleeps(const ProgramThread& /*thread*/) {}
   /// A thread that is in the kernel will go on behind that call, which was just reported; or, if it is of

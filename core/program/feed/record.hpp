@@ -13,7 +13,11 @@ enum class FeedEvent : std::uint8_t {
   kSystemCall =
       2,  ///< the thread calls the kernel; number of the call; seven words follow: its order, six arguments
   kSystemCallEnd =
-      3,      ///< the call is back; its number, and `feed::kSlept`; order, result and nanoseconds follow
+      3,  ///< the call is back; its number, and `feed::kSlept`; order, result and nanoseconds follow
+  /// Of a machine: where a page is, before an access to it. The number of the page, and five words: the place
+  /// of the page, and those of the entries of page tables that lead to it, the nearest to the page first; 0:
+  /// none.
+  kPage = 5,
   kAgain = 4  ///< the thread has left its block before one of its instructions, and does it in another block,
               ///< which begins with it; the number of that block
 };
@@ -27,6 +31,9 @@ inline constexpr std::uint64_t kPayloadMask = (std::uint64_t{1} << 56U) - 1;
 inline constexpr std::uint32_t kMostInstructions = 512;
 inline constexpr std::uint32_t kCallWords = 8;
 inline constexpr std::uint32_t kCallEndWords = 4;
+inline constexpr unsigned kPageBits = 12;
+inline constexpr unsigned kPageLevels = 4;  ///< of page tables
+inline constexpr std::uint32_t kPageWords = 2 + kPageLevels;
 /// The thread gave its processor up within the call.
 inline constexpr std::uint64_t kSlept = std::uint64_t{1} << 32U;
 

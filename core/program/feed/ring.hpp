@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-inline constexpr std::uint32_t kFeedVersion = 5;
+inline constexpr std::uint32_t kFeedVersion = 6;
 
 /// The first page of the folder's file "control".
 struct FeedControl {
@@ -54,7 +54,7 @@ struct FeedRingHead {
   std::uint64_t creation = 0;  ///< order of the call that began it
   std::uint64_t begun = 0;     ///< its own place in that order
   /// Of a process: it is a machine with all that runs on it. Its threads are processors, which never call the
-  /// kernel, and addresses of accesses are places in the simulated system.
+  /// kernel, and which say where pages are before they access them.
   std::uint32_t is_machine = 0;
 
   /// Words written so far. The writer stores it with every record, so that nothing is lost when it is killed.

@@ -9,9 +9,10 @@ from cxloom.booting.cdat import device_table, switch_table
 from cxloom.booting.firmware import Firmware
 from cxloom.booting.machine import Below, Endpoint, HostBridge, Machine, Switch
 
-PROCESSOR = "max,-hypervisor,-erms,-fsrm"
-"""The processor: all that QEMU emulates, but string instructions are slow, as memory on CXL is for the emulator,
-which takes each of their bytes alone; and a kernel that knows of a hypervisor asks it for things."""
+PROCESSOR = "max,-hypervisor,-erms,-fsrm,-la57"
+"""The processor: all that QEMU emulates, but page tables have four levels; string instructions are slow, as memory on
+CXL is for the emulator, which takes each of their bytes alone; and a kernel that knows of a hypervisor asks it for
+things."""
 
 LINK = {"x-speed": "64", "x-width": "16"}
 """The link that devices say they have. The kernel adds its time to a latency, and has no more bandwidth than it gives;

@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from cxloom.base.errors import InputError
@@ -142,12 +142,7 @@ class TimedProgram:
         instructions, _, records = self._source.sieve.kernel
         after = {} if result.ended is None or result.ended.interrupted else _counters(guest)
         counters = {name: after[name] - count for name, count in before.items() if name in after}
-        if core.has_tlb:
-            result = replace(result, notes=(*result.notes, _NO_WALKS))
         return MachineResult(result, instructions, records, counters)
-
-
-_NO_WALKS = "the TLB of the core is left out: page walks of a guest are not reported"
 
 
 @contextlib.contextmanager
@@ -179,7 +174,7 @@ def timed_program(
     check_built()
     placed = prepare_all(systems, pages, host, None, processor, None)
     core = core_of(placed)
-    with reported_machine(core.without_tlb().program, region, any(map(is_persistent, placed))) as source:
+    with reported_machine(core.program, region, any(map(is_persistent, placed))) as source:
         yield TimedProgram(placed, source)
 
 

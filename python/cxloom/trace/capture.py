@@ -117,15 +117,6 @@ class CoreOfTrace:
             for number, (size, ways, policy) in enumerate(self.program.caches, start=1)
         )
 
-    @property
-    def has_tlb(self) -> bool:
-        """Whether it translates the addresses of a program."""
-        return self._given.get("tlb") is not None
-
-    def without_tlb(self) -> CoreOfTrace:
-        """Addresses are physical."""
-        return CoreOfTrace({key: value for key, value in self._given.items() if key != "tlb"})
-
     def without_caches(self) -> CoreOfTrace:
         """All that a program accesses comes out of it."""
         return CoreOfTrace({**self._given, "caches": []})

@@ -314,5 +314,28 @@ TEST_F(ProgramCaptureTest, OfAnAccessAcrossTheEndOfAPageTheNewOneIsNamed) {
   EXPECT_EQ(pages, (std::vector<std::uint64_t>{10, 9, 11, 20, 21}));
 }
 
+// A machine says where its page tables are: walks read their entries there, and none that a large page has
+// not.
+TEST_F(ProgramCaptureTest, WalksOfAMachineReadItsOwnTables) {
+  start(translated());
+  constexpr std::uint64_t kAddress = 0x7000'1000;
+  constexpr std::uint64_t kLarge = 0x8020'0000;
+  capture_->page_placed(kThread, {.address = kAddress, .entries = {0x1008, 0x2000, 0x3008, 0x4000}});
+  capture_->page_placed(kThread, {.address = kLarge, .entries = {0, 0x2008, 0x3010, 0x4000}});
+  const auto access = [](std::uint64_t address, std::uint64_t place) {
+    ProgramAccess one = read(0, address);
+    one.place = place;
+    return one;
+  };
+  run({load(kA, kB)}, {access(kAddress, 0x9'0000)});
+  run({load(kA, kB)}, {access(kLarge, 0xA'0000)});
+  Numbers places;
+  for (const Access& record : records()) places.push_back(static_cast<std::uint32_t>(record.address.value()));
+  // Upper entries are known from the first walk as far as they are the same: the second reads two.
+  EXPECT_EQ(places, (Numbers{0x4000, 0x3008, 0x2000, 0x1008, 0x9'0000, 0x3010, 0x2008, 0xA'0000}));
+  EXPECT_EQ(roles(records()).front(), AccessRole::kPageWalk);
+  EXPECT_EQ(roles(records()).back(), AccessRole::kDemand);
+}
+
 }  // namespace
 }  // namespace cxloom

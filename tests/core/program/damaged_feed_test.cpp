@@ -58,6 +58,15 @@ TEST_F(DamagedFeed, AccessesOfNoInstructionWithoutEnd) {
   };
   EXPECT_THROW(strays(), SimulationError);
 }
+TEST_F(DamagedFeed, AnAccessOfAMachineToAPageThatIsNowhere) {
+  FeedWriter blocks = machine();
+  FeedWriter one = thread(last_process_);
+  describe(blocks, 0, 100, {plain()});
+  one.put(enter(0));
+  one.put(load(0, 4096));
+  Telling told;
+  EXPECT_THROW(feed_->read(told, 1000), SimulationError);
+}
 TEST_F(DamagedFeed, AnAccessThatNeitherReadsNorWrites) {
   refused({enter(0), feed::access(feed::access_of(0), 8, 3, 0)}, "neither reads nor writes");
 }

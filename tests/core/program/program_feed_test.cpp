@@ -398,5 +398,34 @@ TEST_F(ProgramFeedTest, TwoRingsOfOneNumberCannotBe) {
   EXPECT_FALSE(again.is_open());
 }
 
+// A processor of a machine says where pages are; a page that has moved is told again.
+TEST_F(ProgramFeedTest, AccessesOfAMachineAreWhereTheirPagesAre) {
+  FeedWriter blocks = machine();
+  FeedWriter one = thread(last_process_);
+  describe(blocks, 0, 100, {plain(), plain(16)});
+  struct Tabled : Telling {
+    void page_placed(const ProgramThread&, const TabledPage& page) override { pages.push_back(page); }
+    std::vector<TabledPage> pages;
+  } told;
+  one.put(enter(0));
+  put_at_once(one, {feed::event(FeedEvent::kPage, 5), 0x10000, 1, 2, 3, 4});
+  one.put(load(0, 5 * 4096 + 8));
+  one.put(load(1, 5 * 4096 + 4088));
+  put_at_once(one, {feed::event(FeedEvent::kPage, 6), 0x90000, 0, 2, 3, 4});
+  one.put(load(1, 6 * 4096));  // goes on in the next page, which lies elsewhere: another piece
+  put_at_once(one, {feed::event(FeedEvent::kPage, 5), 0x20000, 0, 0, 0, 0});
+  one.put(enter(0));
+  one.put(load(0, 5 * 4096 + 8));
+  feed_->read(told, 1000);
+  feed_->finish(told);
+  const std::vector<std::string> expected{
+      "1/0 begins", "1/0 B100+2 r20488:8@0 in 65544 r24568:8@1 in 69624 r24576:8@1 in 589824",
+      "1/0 B100+2 r20488:8@0 in 131080", "1/0 ends"};
+  EXPECT_EQ(told.lines, expected);
+  ASSERT_EQ(told.pages.size(), 3U);
+  EXPECT_EQ(told.pages[0].address, 5U * 4096);
+  EXPECT_EQ(told.pages[0].entries, (std::array<std::uint64_t, 4>{1, 2, 3, 4}));
+}
+
 }  // namespace
 }  // namespace cxloom

@@ -40,6 +40,7 @@ struct Telling : ProgramSink {
       line += std::string(" ") + (access.reads ? "r" : "") + (access.writes ? "w" : "") +
               std::to_string(access.address) + ":" + std::to_string(access.size) + "@" +
               std::to_string(access.instruction);
+      if (access.place != ProgramAccess::kByAddress) line += " in " + std::to_string(access.place);
     }
     lines.push_back(line);
     instructions += block.instructions.size() - (continued ? 1 : 0);
@@ -86,6 +87,15 @@ class ProgramFeedTest : public testing::Test {
     last_process_ = number;
     return folder_.write(*control_, {FeedRingHead::kProcess, number, number, parent == ~0U ? number : parent,
                                      inherited, replaces == ~0U ? number : replaces});
+  }
+  FeedWriter machine() {
+    const std::uint32_t number = last_process_ = control_->rings.fetch_add(1);
+    return folder_.write(*control_, {.kind = FeedRingHead::kProcess,
+                                     .number = number,
+                                     .process = number,
+                                     .parent = number,
+                                     .replaces = number,
+                                     .is_machine = true});
   }
   FeedWriter thread(std::uint32_t process, std::uint32_t creator = ~0U, std::uint64_t creation = 0) {
     const std::uint32_t number = last_thread_ = control_->rings.fetch_add(1);

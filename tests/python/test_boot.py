@@ -1,6 +1,6 @@
 """`cxloom boot` from the command line: what is refused, and machines that are booted where a set-up is there.
 
-Each boot takes ten seconds or more on an idle core. One is in every run of the tests; `make boot-check` has all.
+Each boot takes ten seconds or more on an idle core. Two are in every run of the tests; `make boot-check` has all.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cxloom import _core
-from cxloom.base.errors import InputError
+from cxloom.base.errors import InputError, SimulationError
 from cxloom.booting.places import Part, write_parts
 from cxloom.trace.emulator import shared_folder
 from cxloom.trace.source import Ended
@@ -95,7 +95,8 @@ class ReportedMachine:
     def accesses(self, step: Callable[[], bool]) -> Iterator[_core.Accesses]:
         """Runs the program; gives its records. ``step`` is asked now and then whether to go on.
 
-        Raises SimulationError if the guest ends, and InputError if the region of interest is not reached.
+        Raises SimulationError if the guest ends, or is interrupted before the program has begun, and InputError if the
+        region of interest is not reached.
         """
         self._thread = threading.Thread(target=self._runs, name="guest", daemon=True)
         self._thread.start()
@@ -106,6 +107,8 @@ class ReportedMachine:
             if self._thread.is_alive():
                 self._stop()
                 self._thread.join(_LONGEST_END)
+        if self._sieve.threads == 0 and self.ended.interrupted:
+            raise SimulationError("interrupted before the program began")
         if self._region == MARKS and self._sieve.regions == 0 and not self.ended.interrupted:
             raise InputError("the region of interest was not reached: no mark of <cxloom/roi.h> was executed")
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <fstream>
@@ -143,7 +144,8 @@ class Gem5Test : public testing::Test {
   CxlFabricParams spec(const std::string& text) {
     CxlFabricParams params;
     params.name = "system.fabric";
-    params.spec = testing::TempDir() + "gem5_test.json";
+    // The processes among which the tests are divided have a file each.
+    params.spec = testing::TempDir() + "gem5_test." + std::to_string(getpid()) + ".json";
     std::ofstream(params.spec) << text;
     return params;
   }

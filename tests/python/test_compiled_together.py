@@ -16,10 +16,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ROOMS = ("core", "tests/core")
 
-ASIDE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.S)
-"""Comments and words between quotes."""
-UNNAMED = re.compile(r"^namespace \{$(.*?)^\}", re.M | re.S)
-"""What stands in the unnamed namespace of a file: clang-format keeps its braces at the start of a line."""
+ASIDE = re.compile(r'//(?! namespace$)[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.S | re.M)
+"""Comments and words between quotes, but not the comment at the end of an unnamed namespace."""
+UNNAMED = re.compile(r"^namespace \{$(.*?)^\} *// namespace$", re.M | re.S)
+"""What stands in the unnamed namespace of a file: clang-format writes the comment behind it."""
 TYPE = re.compile(r"^(?:class|struct|union|enum(?: class)?)\s+(\w+)", re.M)
 ALIAS = re.compile(r"^using (\w+) = ([^;]*);", re.M)
 CONSTANT = re.compile(
@@ -77,7 +77,7 @@ def test_no_room_has_two_things_of_one_name() -> None:
 
 
 def in_namespace(text: str) -> str:
-    return f"namespace cxloom {{\nnamespace {{\n{text}\n}}\n}}\n"
+    return f"namespace cxloom {{\nnamespace {{\n{text}\n}}  // namespace\n}}\n"
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,7 @@ def in_namespace(text: str) -> str:
         ("struct Item {\n};", "TEST(Ring, Inserts) {\n  struct Item {\n  };\n}", "Item in a.cpp, b.cpp"),
         ("using Items = int;", "using Items = int;", None),
         ("using Items = int;", "using Items = char;", "Items in a.cpp, b.cpp"),
+        ("void one() {\n}\nstruct Item {\n};", "struct Item {\n};", "Item in a.cpp, b.cpp"),
         ("struct Item {\n};", "// struct Item {\nstruct Other {\n};", None),
     ],
 )

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kLines = 2;
 
 /// An access of a program, and the value that it writes.
-struct Access {
+struct LitmusAccess {
   bool sees() const { return step.kind != AccessKind::kWrite; }
 
   Step step;
@@ -25,8 +25,8 @@ struct Access {
   int writes = 0;
 };
 
-std::vector<Access> accesses_of(const LitmusProgram& program) {
-  std::vector<Access> all;
+std::vector<LitmusAccess> accesses_of(const LitmusProgram& program) {
+  std::vector<LitmusAccess> all;
   std::array<int, kLines> written{};
   for (std::size_t thread = 0; thread < program.size(); ++thread) {
     for (std::size_t i = 0; i < program[thread].size(); ++i) {
@@ -37,14 +37,14 @@ std::vector<Access> accesses_of(const LitmusProgram& program) {
   return all;
 }
 
-std::array<int, kLines> writes_of(const std::vector<Access>& accesses) {
+std::array<int, kLines> writes_of(const std::vector<LitmusAccess>& accesses) {
   std::array<int, kLines> writes{};
-  for (const Access& access : accesses) writes[access.step.line] += access.writes > 0 ? 1 : 0;
+  for (const LitmusAccess& access : accesses) writes[access.step.line] += access.writes > 0 ? 1 : 0;
   return writes;
 }
 
 /// `seen` by access, `last` by line.
-std::string outcome(const std::vector<Access>& accesses, const std::vector<int>& seen,
+std::string outcome(const std::vector<LitmusAccess>& accesses, const std::vector<int>& seen,
                     const std::array<int, kLines>& last) {
   std::string text;
   const auto add = [&](int value) { text += (text.empty() ? "" : " ") + std::to_string(value); };
@@ -60,8 +60,8 @@ std::string outcome(const std::vector<Access>& accesses, const std::vector<int>&
 
 /// Every order of the accesses in which none comes before one that `behind(access, other)` it must follow.
 LitmusOutcomes outcomes_of(const LitmusProgram& program,
-                           const std::function<bool(const Access&, const Access&)>& behind) {
-  const std::vector<Access> accesses = accesses_of(program);
+                           const std::function<bool(const LitmusAccess&, const LitmusAccess&)>& behind) {
+  const std::vector<LitmusAccess> accesses = accesses_of(program);
   LitmusOutcomes found;
   std::vector<int> seen(accesses.size());
   std::vector<bool> done(accesses.size());
@@ -89,15 +89,18 @@ LitmusOutcomes outcomes_of(const LitmusProgram& program,
 }
 
 /// The outcome at an end of an exploration, where each thread has made so many accesses before the program's.
-std::string outcome(const std::vector<Access>& accesses, const CoherenceBench& bench, std::size_t before) {
+std::string outcome(const std::vector<LitmusAccess>& accesses, const CoherenceBench& bench,
+                    std::size_t before) {
   const CoherenceBench::Results results = bench.results();
-  const auto version = [&](const Access& access) { return *results[access.thread][before + access.number]; };
+  const auto version = [&](const LitmusAccess& access) {
+    return *results[access.thread][before + access.number];
+  };
   std::array<std::map<CoherenceOracle::Version, int>, kLines> value_of;  // those before are zero
-  for (const Access& access : accesses) {
+  for (const LitmusAccess& access : accesses) {
     if (access.writes > 0) value_of[access.step.line][version(access)] = access.writes;
   }
   std::vector<int> seen;
-  for (const Access& access : accesses) {
+  for (const LitmusAccess& access : accesses) {
     // An atomic operation has read the version before the one that it made.
     const CoherenceOracle::Version made = access.step.kind == AccessKind::kAtomic ? 1 : 0;
     seen.push_back(value_of[access.step.line][version(access) - made]);
@@ -134,13 +137,13 @@ LitmusProgram litmus_program(const std::string& text) {
 }
 
 LitmusOutcomes outcomes_in_order(const LitmusProgram& program) {
-  return outcomes_of(program, [](const Access& access, const Access& other) {
+  return outcomes_of(program, [](const LitmusAccess& access, const LitmusAccess& other) {
     return access.thread == other.thread && other.number < access.number;
   });
 }
 
 LitmusOutcomes outcomes_in_order_of_lines(const LitmusProgram& program) {
-  return outcomes_of(program, [&](const Access& access, const Access& other) {
+  return outcomes_of(program, [&](const LitmusAccess& access, const LitmusAccess& other) {
     if (access.thread != other.thread || access.number < other.number) return false;
     const std::vector<Step>& steps = program[access.thread];
     bool fence = false;  // between the two
@@ -150,7 +153,7 @@ LitmusOutcomes outcomes_in_order_of_lines(const LitmusProgram& program) {
 }
 
 LitmusOutcomes outcomes_thinkable(const LitmusProgram& program) {
-  const std::vector<Access> accesses = accesses_of(program);
+  const std::vector<LitmusAccess> accesses = accesses_of(program);
   const std::array<int, kLines> writes = writes_of(accesses);
   LitmusOutcomes all;
   std::vector<int> seen(accesses.size());
@@ -173,7 +176,7 @@ LitmusOutcomes outcomes_thinkable(const LitmusProgram& program) {
 
 LitmusFound outcomes_explored(const LitmusProgram& program, LitmusStart start, CoherenceSetup system,
                               const CacheAgentParams& cache, std::uint32_t in_flight, AtomicsAt atomics) {
-  const std::vector<Access> accesses = accesses_of(program);
+  const std::vector<LitmusAccess> accesses = accesses_of(program);
   const std::size_t before = start == LitmusStart::kEmpty ? 0 : 1;
   for (std::vector<Step> thread : program) {
     const std::uint32_t last = thread.back().line;

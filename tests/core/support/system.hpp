@@ -14,6 +14,8 @@
 
 namespace cxloom::test {
 
+inline Value map(Value::Map entries) { return Value(std::move(entries)); }
+
 /// Writes a spec as a person would, piece by piece.
 class SpecBuilder {
  public:

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "core/support/system.hpp"
 #include "results/collector.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/run/simulation.hpp"
@@ -12,7 +13,7 @@
 namespace cxloom {
 namespace {
 
-Value map(Value::Map entries) { return Value(std::move(entries)); }
+using test::map;
 
 // A host and a memory that answers after 10 + 40 + 45 ns.
 Value small_system(std::int64_t queue) {

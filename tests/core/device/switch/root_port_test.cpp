@@ -15,8 +15,6 @@ using test::access_to;
 using test::Running;
 using test::SpecBuilder;
 
-constexpr AccessKind kWrite = AccessKind::kWrite;
-
 Access at(Time time, AccessKind kind = AccessKind::kRead) {
   Access access = access_to(0, kind);
   access.timestamp = time;
@@ -44,8 +42,8 @@ SpecBuilder two_hosts(Value::Map port, Value::Map wire = {}, const std::string& 
 
 // A last write comes long after all else, so that nobody's work is over before.
 SpecBuilder with_writes(SpecBuilder system, int writes, const std::vector<Access>& reads, Time first = {}) {
-  std::vector<Access> all(static_cast<std::size_t>(writes), at(first, kWrite));
-  all.push_back(at(1_us, kWrite));
+  std::vector<Access> all(static_cast<std::size_t>(writes), at(first, AccessKind::kWrite));
+  all.push_back(at(1_us, AccessKind::kWrite));
   return system.replay("writer", all, {{"replay", "timestamps"}})
       .replay("reader", reads, {{"replay", "timestamps"}});
 }
@@ -140,7 +138,7 @@ TEST(RootPort, AReadWaitsWithAWriteWithoutACredit) {
 
 TEST(RootPort, MeasuresWhatIsInItsQueueAndBeforeIt) {
   SpecBuilder system = two_hosts({{"depth", 4}});
-  Running run(system.replay("writer", std::vector(11, access_to(0, kWrite))));
+  Running run(system.replay("writer", std::vector(11, access_to(0, AccessKind::kWrite))));
   run.to_end();
   EXPECT_EQ(run.number({"per_switch", "port", "requests"}), 11);
   EXPECT_EQ(run.number({"per_switch", "port", "request_queue_max"}), 4);

@@ -253,17 +253,17 @@ TEST(FlitLinkOutage, WhatWaitsGoesOnWhenTheLinkIsUpAgain) {
 TEST(FlitLinkOutage, ARetryWaitsForItsEnd) {
   // Each second flit is corrupted. The outage begins when the retry has not been asked for, when it has been,
   // and in 68B between the flits that announce it and the flit itself.
-  struct Case {
+  struct FaultCase {
     FlitMode mode;
     Time begins;
     Time after;  // from the end of the outage to the start of the second transmission
   };
   constexpr Time kSent = 100_ns;
-  for (const Case& each : {Case{FlitMode::k256B, 10_ns, 2560_ps + 20_ns},
-                           {FlitMode::k256B, 30_ns, 0_ps},
-                           {FlitMode::k68B, 10_ns, 680_ps * 12 + 20_ns},
-                           {FlitMode::k68B, 30_ns, 680_ps * 6},
-                           {FlitMode::k68B, 46_ns, 0_ps}}) {
+  for (const FaultCase& each : {FaultCase{FlitMode::k256B, 10_ns, 2560_ps + 20_ns},
+                                {FlitMode::k256B, 30_ns, 0_ps},
+                                {FlitMode::k68B, 10_ns, 680_ps * 12 + 20_ns},
+                                {FlitMode::k68B, 30_ns, 680_ps * 6},
+                                {FlitMode::k68B, 46_ns, 0_ps}}) {
     for (const bool fail : {false, true}) {
       SCOPED_TRACE(std::to_string(each.begins.ns()) + (fail ? " fail" : ""));
       FlitLinkOf of{.mode = each.mode, .delay = 20_ns};

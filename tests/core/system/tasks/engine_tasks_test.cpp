@@ -13,6 +13,7 @@
 #include "component/component_time.hpp"
 #include "component/transfer_engine.hpp"
 #include "core/support/errors.hpp"
+#include "core/support/system.hpp"
 #include "device/context/context.hpp"
 #include "kernel/kernel.hpp"
 #include "results/collector.hpp"
@@ -70,8 +71,6 @@ class MockEngine final : public Component, public TransferEngine {
   Given& given_;
   std::deque<Transfer*> under_way_[2];
 };
-
-Value map(Value::Map entries) { return Value(std::move(entries)); }
 
 Value copy(const char* name, const char* from, const char* to, const char* bytes, std::int64_t stream = 0) {
   return map(

@@ -175,6 +175,15 @@ def test_what_a_machine_of_qemu_cannot_have_is_refused_at_its_place(text: str, p
     assert error.value.line is not None
 
 
+def test_a_memory_behind_a_bus_may_be_local() -> None:
+    """As that of another socket, which the message says."""
+    text = system("m0", "b: {kind: bus}", ["[host, b], delay: 10ns", "[b, m0]"], ["m0"])
+    with pytest.raises(InputError, match="no bus before memory") as error:
+        machine(text)
+    assert "--local" in str(error.value)
+    assert [node.memories for node in machine(text, local=["*"]).ram] == [("local",), ("m0",)]
+
+
 def test_a_memory_that_is_not_there_cannot_be_local() -> None:
     with pytest.raises(InputError, match="no memory of the address map") as error:
         machine(TOPOLOGIES["direct"], local=["far"])

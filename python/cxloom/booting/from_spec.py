@@ -197,7 +197,10 @@ def _bridges(
         if wrong:
             kind = network.kinds[wrong[0]]
             raise InputError(
-                f"QEMU has no {kind} before memory on CXL", allowed="switches", path=f"devices.{wrong[0]}"
+                f"QEMU has no {kind} before memory on CXL",
+                found=f"a way to {name} by {', '.join(way)}",
+                allowed="switches; or --local, if it is memory of a socket",
+                path=f"devices.{wrong[0]}",
             )
         if len(switches) > 1 or len(ports) > 1 or (ports and way[0] != ports[0]):
             raise InputError(

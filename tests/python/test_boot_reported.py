@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,6 +38,27 @@ def test_a_guest_that_ends_is_an_error_where_records_are_read() -> None:
 
     with pytest.raises(SimulationError, match="the guest ended"):
         ends(dies)
+
+
+def test_a_guest_that_ends_leaves_no_reports() -> None:
+    """Error and recorder do not know each other: both would be there when the command ends, and be called leaks."""
+
+    def dies() -> int:
+        raise SimulationError("the guest ended")
+
+    def reported() -> weakref.ref[ReportedMachine]:
+        with reported_machine(CoreOfTrace({}).program, None, False) as machine:
+            machine.prepare([], dies, lambda: None)
+            with pytest.raises(SimulationError):
+                list(machine.accesses(lambda: True))
+            return weakref.ref(machine)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert reported()() is None
+    finally:
+        gc.enable()
 
 
 def test_marks_that_are_not_reached_are_an_error() -> None:

@@ -88,8 +88,13 @@ class ReportedMachine:
         """How the program has ended; None while it runs."""
         if self._thread is None or self._thread.is_alive():
             return None
-        if self._failure is not None:
-            raise self._failure
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            # It knows this call: were it known here, too, both and the recorder would stay for ever.
+            try:
+                raise failure
+            finally:
+                del failure
         return Ended(self._code)
 
     def accesses(self, step: Callable[[], bool]) -> Iterator[_core.Accesses]:

@@ -81,6 +81,14 @@ def test_the_page_says_it_all(result: ExecutionResult) -> None:
     assert "of the records were simulated" in page or result.executions[0].sampled is None
 
 
+def test_a_system_that_is_played_twice_has_its_notes_once(tmp_path: Path) -> None:
+    """As where pages are elsewhere the second time."""
+    write_trace(tmp_path / "trace.parquet", [records(2_000)])
+    system = cx.load(str(spec(tmp_path, **{", bandwidth: 64GB/s": ""})))
+    notes = replay(tmp_path / "trace.parquet", [system, system]).notes
+    assert len([note for note in notes if "bandwidth unset" in note]) == 1
+
+
 @pytest.mark.skipif(PROGRAM is None, reason="no chromium: scripts/bootstrap.sh browser")
 def test_it_opens_without_a_word_and_shows_every_plot(result: ExecutionResult, tmp_path: Path) -> None:
     file = tmp_path / "page.html"

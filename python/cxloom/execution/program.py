@@ -398,12 +398,14 @@ def _notes_on(sampling: Sampling | None, sampler: Sampler | None) -> tuple[str, 
 
 
 def _notes_of(played: tuple[tuple[Execution, list[float]], ...]) -> tuple[str, ...]:
-    """The notes of the simulations, with the names of their systems if there are several."""
-    return tuple(
+    """The notes of the simulations, with the names of their systems if there are several; once if a system is played
+    twice."""
+    found = (
         f"{each.system}: {note}" if len(played) > 1 else str(note)
         for each, _ in played
         for note in (*filter(None, [error_sentence(each.summary)]), *each.summary.get("notes", ()))
     )
+    return tuple(dict.fromkeys(found))
 
 
 def _notes_on_places(placed: Sequence[PlacedProgram]) -> tuple[str, ...]:

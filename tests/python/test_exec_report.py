@@ -89,6 +89,16 @@ def test_a_system_that_is_played_twice_has_its_notes_once(tmp_path: Path) -> Non
     assert len([note for note in notes if "bandwidth unset" in note]) == 1
 
 
+def test_hot_memory_of_a_machine_has_addresses(tmp_path: Path) -> None:
+    """Its trace says that addresses are physical: they are in no order of first touch."""
+    trace, systems = tmp_path / "trace.parquet", [cx.load(str(spec(tmp_path)))]
+    write_trace(trace, [records(2_000)], {"address space": "physical, of the address map"})
+    page = execution_page(replay(trace, systems, pages=["as-is"]))
+    assert "in the order of first touch" not in page
+    write_trace(trace, [records(2_000)], {"address space": "virtual"})
+    assert "in the order of first touch" in execution_page(replay(trace, systems))
+
+
 @pytest.mark.skipif(PROGRAM is None, reason="no chromium: scripts/bootstrap.sh browser")
 def test_it_opens_without_a_word_and_shows_every_plot(result: ExecutionResult, tmp_path: Path) -> None:
     file = tmp_path / "page.html"

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,7 +118,8 @@ def run_timed(
     if timing.html is not None:
         from cxloom.report.execution_page import execution_page
 
-        write_text(timing.html, execution_page(found.result))
+        whole = replace(found.result, notes=(found.sentence(), *found.result.notes))
+        write_text(timing.html, execution_page(whole))
     return 0 if found.result.ended is None else found.result.ended.command_code
 
 

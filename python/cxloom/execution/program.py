@@ -205,6 +205,7 @@ def play_source(
         use.by_object(objects) if objects is not None else (),
         names,
         core.page_bytes,
+        physical=not frames,
     )
 
 
@@ -297,6 +298,7 @@ def replay(
         use.by_object(objects) if objects is not None else (),
         of_threads.in_metadata(reader.metadata),
         frame,
+        physical=reader.metadata.get("address space", "").startswith("physical"),
     )
 
 

@@ -208,7 +208,8 @@ class ExecutionResult:
     translation: Translation | None = None
     """What it took to find the places of its pages; None: its core has no TLB, or the trace does not say."""
     regions: Mapping[int, int] = field(default_factory=dict)
-    """Accesses by the number of their region of :data:`REGION` bytes, in the order in which pages were touched."""
+    """Accesses by the number of their region of :data:`REGION` bytes: of physical addresses, or else in the order in
+    which pages were touched."""
     objects: tuple[ObjectUse, ...] = ()
     """The use of each object (:mod:`cxloom.trace.objects`), in the order in which they were first touched; none if a
     trace does not say."""
@@ -216,6 +217,8 @@ class ExecutionResult:
     """The names of the program's threads; none if a trace does not say."""
     page_bytes: int = 4096
     """Bytes of a page of the program."""
+    physical: bool = False
+    """Whether its addresses are those of the address map, as a machine's are: its pages got no frames here."""
 
     def errors(self) -> dict[str, str]:
         """Systems that answered accesses of the program without data, and how many: its time there means nothing."""

@@ -257,7 +257,7 @@ def _hot(result: ExecutionResult) -> str:
         ]
         for number, count in hottest
     ]
-    head = ["in the order of first touch", "accesses", "share"]
+    head = ["address" if result.physical else "in the order of first touch", "accesses", "share"]
     return (
         f'<p class="soft">{text}</p>{plot("hot", figure, "Share of accesses over share of memory")}'
         f"{table(head, rows, caption='The hottest regions of 64 KiB')}"

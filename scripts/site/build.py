@@ -24,8 +24,9 @@ import reference  # noqa: E402 - beside this file
 import tree  # noqa: E402
 
 HOW_TO = (
-    "install", "measure", "compare", "traces", "explain", "sweep", "fit", "artifact", "advise", "epochs",
-    "characterisation", "offload", "kv", "coming-from", "chakra", "embedding", "gem5", "champsim", "astra-sim",
+    "install", "recipes", "measure", "compare", "traces", "explain", "sweep", "fit", "artifact", "advise",
+    "epochs", "characterisation", "offload", "kv", "coming-from", "chakra", "embedding", "gem5", "champsim",
+    "astra-sim",
 )  # fmt: skip
 LOOK_UP = ("validation", "spec", "cli", "trace-format", "glossary", "not-modelled")
 UNDERSTAND = ("architecture", "speed")

@@ -150,6 +150,14 @@ def test_three_systems_are_compared_with_the_first(cxloom: Call, file: Path) -> 
     assert [each["difference"] for each in mean["differences"]] == [60.0, -60.0]
 
 
+def test_a_space_within_braces_separates_no_settings(cxloom: Call, file: Path) -> None:
+    case = "devices.mem.media={kind: fixed, latency: 95ns} links[*].delay=60ns"
+    apart = "devices.mem.media.latency=95ns links[*].delay=60ns"
+    both = [cxloom("compare", file, "--with", each, "--json") for each in (case, apart)]
+    assert both[0].code == 0, both[0].err
+    assert rows(both[0].out)["mean latency"]["values"] == rows(both[1].out)["mean latency"]["values"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

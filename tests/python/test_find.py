@@ -136,6 +136,17 @@ def test_values_that_are_refused_are_beyond_the_limit(look: Call) -> None:
     assert [each["error"] is None for each in found["tried"]] == [each["holds"] for each in found["tried"]]
 
 
+def test_a_system_that_is_refused_with_every_value_is_wrong_input(look: Call) -> None:
+    too_large = "devices.mem.media={kind: dram, preset: DDR4-3200}"
+    done = look(
+        "devices.host.queue=1..64", "latency < 1us", "--set", too_large, "--set", "devices.mem.capacity=8TiB"
+    )
+    assert done.code == 2
+    assert done.out == ""
+    assert "every value is refused" in done.err
+    assert "larger than its DRAM" in done.err
+
+
 def looked_for(holds: Callable[[int], bool], top: int, scale: str, at_once: int) -> Found:
     """A search among whole numbers, without runs: 0 is measured where it holds, 2 elsewhere."""
     draws = Draws.parse(f"a.b=1..{top}{scale}")

@@ -117,12 +117,21 @@ def compare(
 
 
 def _settings(case: str) -> list[str]:
+    """The settings of a `--with`: a space within brackets or braces separates nothing."""
     try:
-        settings = shlex.split(case)
+        words = shlex.split(case)
     except ValueError:
-        settings = []
-    if not settings:
+        words = []
+    if not words:
         raise InputError("no values to set", found=f"'{case}'", allowed="PATH=VALUE ...", path="--with")
+    settings: list[str] = []
+    open_brackets = 0
+    for word in words:
+        if open_brackets > 0:
+            settings[-1] += f" {word}"
+        else:
+            settings.append(word)
+        open_brackets += sum((sign in "[{") - (sign in "]}") for sign in word)
     return settings
 
 

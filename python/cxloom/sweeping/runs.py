@@ -63,6 +63,8 @@ class Runs:
             return [Run(None, str(error))] * len(settings)
         engine.carry_out(Sweep(self.template), self.runner, watch=self.watch)
         result = SweepResult(engine)
+        if is_first and set(result.statuses) == {"refused"}:
+            raise InputError(f"every value is refused: {result.errors[0]}")
         return [self._run(result, at) for at in range(len(settings))]
 
     @staticmethod

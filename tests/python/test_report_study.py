@@ -281,6 +281,19 @@ def test_a_sweep_of_many_combinations_shows_every_point(tmp_path: Path) -> None:
     )
 
 
+def test_points_of_an_axis_of_words_are_not_joined(tmp_path: Path) -> None:
+    system = cx.load("esf/validation").set("workload.host.requests", 20).set("run.warmup", 0)
+    axes = {"workload.host.pattern": ["random", "sequential"], "devices.host.queue": [1]}
+    result = cx.sweep(system, axes, jobs=1, out=tmp_path / "words")
+    for figure in figures_of(result).values():
+        [trace] = figure["data"]
+        assert trace["mode"] == "markers"
+        assert trace["text"] == ["pattern random, queue 1", "pattern sequential, queue 1"]
+    assert all(
+        made.axes[0].get_lines()[0].get_linestyle() == "None" for made in sweep_figures(result).values()
+    )
+
+
 def test_quantities_of_one_unit_are_numbers() -> None:
     assert quantities(["45ns", "100 ns"]) == ([45, 100], "ns")
     assert quantities([1, 8.5]) == ([1, 8.5], "")

@@ -29,7 +29,7 @@ def boot(
     command: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PROGRAM ARGS", help="What to run in the guest, after --; a shell if nothing is said."
+            metavar="PROGRAM ARGS", help="What to run in the guest, after --; by default a shell."
         ),
     ] = None,
     set_up_only: Annotated[
@@ -46,7 +46,7 @@ def boot(
         ),
     ] = None,
     host: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The host that boots; the only one if nothing is said.")
+        str | None, typer.Option(metavar="NAME", help="The host that boots; by default the only one.")
     ] = None,
     local: Annotated[
         str | None,
@@ -89,7 +89,7 @@ def boot(
         typer.Option(
             metavar="MODE",
             help="What the kernel does with pages: off, numa (to who uses them), demotion (down where memory is "
-            "short), tiering (hot ones up, and demotion); as it is set itself if nothing is said.",
+            "short), tiering (hot ones up, and demotion); by default as the kernel sets it.",
         ),
     ] = None,
     periods: Annotated[

@@ -99,8 +99,8 @@ def exec_(
         typer.Option(
             "--page-tables",
             metavar="PLACEMENT",
-            help="Where the pages of its page tables are, in the words of --pages; with the others if nothing "
-            "is said. They are read by a core with a tlb.",
+            help="Where the pages of its page tables are, in the words of --pages; by default with the "
+            "others. They are read by a core with a tlb.",
         ),
     ] = None,
     caches: Annotated[

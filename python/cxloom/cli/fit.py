@@ -45,7 +45,7 @@ def fit(
     ] = None,
     requester: Annotated[
         str | None,
-        typer.Option("--from", metavar="NAME", help="Who reads, or whose probe it is; by default the first."),
+        typer.Option("--from", metavar="NAME", help="The requester that measured; by default the first."),
     ] = None,
     stores: Annotated[
         str | None,

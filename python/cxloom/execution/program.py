@@ -213,7 +213,7 @@ def _notes_on_capture(sieve: _core.ProgramCapture, durable: bool) -> tuple[str, 
     """Sentences on what of a program did not reach the systems."""
     notes: tuple[str, ...] = ()
     if sieve.records == 0:
-        notes += ("nothing went beyond the caches of its cores: no memory was accessed",)
+        notes += ("no access missed the caches: no memory was accessed",)
     if sieve.flushes and not durable:
         left_out = f"{counted(sieve.flushes, 'flush')} of lines left out: no memory of a system is persistent"
         notes += (left_out,)

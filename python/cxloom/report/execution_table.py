@@ -102,7 +102,7 @@ def show(result: ExecutionResult, console: Console) -> None:
     ran = f"{counted(result.instructions, 'instruction')} of {counted(threads, 'thread')}"
     ended = "replayed" if result.ended is None else str(result.ended)
     console.print(
-        f"{ran}, {counted(result.accesses, 'access')} beyond the caches of its cores; {ended}; "
+        f"{ran}, {counted(result.accesses, 'access')} that missed the caches; {ended}; "
         f"{result.seconds:.1f} s here",
         style="dim",
     )

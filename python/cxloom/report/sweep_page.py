@@ -71,7 +71,8 @@ def _sections(result: SweepResult, directory: Path, version: str) -> Iterator[Se
 def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
     """Bandwidth and latencies along the axis with the most values, a line for each combination of the others.
 
-    Of more combinations than can be told apart, as random samples have, every point is a mark without a line. Several
+    Of more combinations than can be told apart, as random samples have, and along an axis of words, between which
+    there is nothing, every point is a mark without a line. Several
     seeds of a point are one mark, at their mean.
     """
     columns = aggregated(result.columns) if result.has_seeds else result.columns
@@ -110,12 +111,11 @@ def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
         for name, rows in lines.items()
     }
     figures["loaded"] = _figure(loaded, "Latency against bandwidth", plots.titled(_Y[BANDWIDTH]), _Y[MEAN])
-    if not joined:
-        texts = [_text(columns, axes, row) for row in lines["points"]]
+    if not joined or numbers is None:
         for figure in figures.values():
-            [trace] = figure["data"]
-            trace |= {"mode": "markers", "text": texts}
-            trace["tip"] = "{x}, {y}\n{text}"
+            for trace, rows in zip(figure["data"], lines.values(), strict=True):
+                trace |= {"mode": "markers", "text": [_text(columns, axes, row) for row in rows]}
+                trace["tip"] = "{x}, {y}\n{text}"
     return figures
 
 

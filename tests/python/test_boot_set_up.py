@@ -350,11 +350,12 @@ def test_packages_have_their_sizes(here: Path, tmp_path: Path) -> None:
         ("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)", None),
         ("QEMU emulator version 9.2.1", None),
         ("QEMU emulator version 10.0.2", (10, 0)),
-        ("QEMU emulator version 11.1.3", (11, 1)),
+        ("QEMU emulator version 10.2.1", (10, 2)),
+        ("QEMU emulator version 11.1.3", None),
         ("something else", None),
     ],
 )
-def test_an_installed_qemu_counts_from_version_ten(
+def test_an_installed_qemu_of_version_ten_counts(
     said: str, version: tuple[int, int] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(tmp_path / "qemu-system-x86_64", f"#!/bin/sh\necho '{said}'\n")

@@ -60,5 +60,5 @@ def find_set_up() -> SetUp:
 def _qemu(folder: Path, unpacked: bool) -> Qemu:
     qemu = installed_qemu()
     if qemu is None and not unpacked:  # it was installed when the rest was fetched
-        raise InputError("there is no QEMU 10 or newer here any more", allowed=_ASKED)
+        raise InputError("there is no QEMU 10 here any more", allowed=_ASKED)
     return qemu if qemu is not None else unpacked_qemu(folder / "root")

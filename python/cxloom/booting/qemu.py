@@ -1,4 +1,4 @@
-"""QEMU 10 or newer: that of the system, or that of the set-up."""
+"""QEMU 10: that of the system, or that of the set-up."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pathlib import Path
 from cxloom.base.errors import InputError
 
 COMMAND = "qemu-system-x86_64"
+TOO_NEW = (11, 0)
+"""The first version that takes no plug-ins of version 4 of its interface (QEMU 11.1 takes version 7 alone)."""
 OLDEST = (10, 0)
 """The oldest version whose CXL devices have volatile memory in regions of the kernel, and whose plug-ins read
 registers."""
@@ -30,12 +32,12 @@ class Qemu:
 
 
 def installed_qemu() -> Qemu | None:
-    """QEMU of the system, if it is there and not too old."""
+    """QEMU of the system, if it is there and neither too old nor too new."""
     path = shutil.which(COMMAND)
     if path is None:
         return None
     version = _version((path,))
-    return Qemu((path,), version) if version is not None and version >= OLDEST else None
+    return Qemu((path,), version) if version is not None and OLDEST <= version < TOO_NEW else None
 
 
 def unpacked_qemu(root: Path) -> Qemu:

@@ -135,6 +135,15 @@ def test_the_end_of_a_curve_is_a_peak_where_latency_rises() -> None:
     assert parted(points[:3]).peaks == ()
 
 
+def test_several_rows_at_one_peak_are_all_at_it() -> None:
+    """MLC's delays 0, 2, 8 and 15; one with little latency or little bandwidth is no peak."""
+    rows = ((1, 100), (20, 101), (38.5, 120), (30, 160), (38.6, 300), (39, 340), (39.2, 350), (39.1, 360))
+    points = [Point(1.0, gb, ns, line) for line, (gb, ns) in enumerate(rows, 1)]
+    parts = parted(points)
+    assert [point.line for point in parts.peaks] == [5, 6, 7, 8]
+    assert sorted(point.line for point in (*parts.fitted, *parts.held_back)) == [1, 2, 3, 4]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -27,6 +27,9 @@ SIZES = 16
 """So many sizes are played at most, evenly over their list: large ones take long."""
 PEAK = 1.5
 """A curve whose last latency is so many times its least one ends at the peak of the memory (own choice)."""
+NEAR = 0.95
+"""Points with this share of the bandwidth of a peak are at the same peak, if their latency has risen as well (own
+choice): MLC writes several of them, of delays from 0 to 15."""
 SHORT = 0.02
 """Less bandwidth than was measured, by this share, is none that the system lacks: when a load is done, the probe of a
 system with another latency may read on alone, or end before it (own choice)."""
@@ -52,14 +55,20 @@ class Parts:
 
 
 def parted(points: Sequence[Point]) -> Parts:
-    """The points of a curve, by share of reads: the last one a peak, where it is one, and every fourth held back."""
+    """The points of a curve, by share of reads: those at its peak, where it has one, and every fourth of the others
+    held back."""
     fitted: list[Point] = []
     held: list[Point] = []
     peaks: list[Point] = []
     for share in dict.fromkeys(point.reads for point in points):
         curve = [point for point in points if point.reads == share]
-        if len(curve) > 2 and curve[-1].latency_ns > PEAK * min(point.latency_ns for point in curve):
-            peaks.append(curve.pop())
+        risen = PEAK * min(point.latency_ns for point in curve)
+        if len(curve) > 2 and curve[-1].latency_ns > risen:
+            full = NEAR * max(point.bandwidth_gb_per_s for point in curve)
+            at_peak = [each for each in curve if each.latency_ns > risen and each.bandwidth_gb_per_s >= full]
+            # The last one is a peak even where others, below it, have more bandwidth.
+            peaks += [each for each in curve if each in at_peak or each is curve[-1]]
+            curve = [each for each in curve[:-1] if each not in at_peak]
         for at, point in enumerate(curve):
             (held if _is_held_back(at, len(curve)) else fitted).append(point)
     return Parts(tuple(fitted), tuple(held), tuple(peaks))
@@ -117,17 +126,23 @@ class LoadCurve:
 
     def errors(self, bench: Bench, requester: str | None, points: Sequence[Timed]) -> Errors:
         """See `Measured`: the probe is that of the requester."""
-        given = [point for point in (*points, *self.parts.peaks) if isinstance(point, Point)]
-        loads = [
-            (point.reads, point.bandwidth_gb_per_s if at < len(points) else math.inf, point.latency_ns)
-            for at, point in enumerate(given)
-        ]
+        given = [point for point in points if isinstance(point, Point)]
+        peaks = [point for point in self.parts.peaks if isinstance(point, Point)]
+        full = {peak.reads: peak for peak in peaks}  # points of one peak are one load
+        loads = [(point.reads, point.bandwidth_gb_per_s, point.latency_ns) for point in given]
+        loads += [(share, math.inf, peak.latency_ns) for share, peak in full.items()]
+        played = list(at_loads(bench, loads, chosen(bench, requester)))
+        at_peak = dict(zip(full, played[len(given) :], strict=True))
         pairs = []
-        for point, pair in zip(given, at_loads(bench, loads, chosen(bench, requester)), strict=True):
+        for point, pair in zip(
+            (*given, *peaks),
+            (*played[: len(given)], *(at_peak[peak.reads] for peak in peaks)),
+            strict=True,
+        ):
             if pair is None:
                 raise _no_number(f"no latency is known at {point.bandwidth_gb_per_s:.4g} GB/s")
             pairs.append((math.log(pair[0] / point.bandwidth_gb_per_s), math.log(pair[1] / point.latency_ns)))
-        of_points, of_peaks = pairs[: len(points)], pairs[len(points) :]
+        of_points, of_peaks = pairs[: len(given)], pairs[len(given) :]
         return Errors(
             np.asarray([latency for _, latency in of_points]),
             np.asarray([min(0.0, bandwidth) for bandwidth, _ in of_points]),

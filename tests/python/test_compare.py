@@ -77,6 +77,22 @@ def test_the_sentence_and_the_table_say_so(cxloom: Call, file: Path) -> None:
     assert "B links[*].delay=60ns" in said
 
 
+def test_lines_that_nobody_asked_for_are_no_faster_answers(cxloom: Call, tmp_path: Path) -> None:
+    """A prefetcher that fetches four lines behind each random one moves five times as much, and answers no request
+    sooner: the sentence says both."""
+    spec = tmp_path / "cached.yaml"
+    spec.write_text(
+        SPEC.replace("process_time: 10ns", "process_time: 10ns, cache: {size: 64KiB, ways: 4, mshrs: 64}")
+    )
+    ahead = "devices.host.cache.prefetch={kind: next-line, degree: 4}"
+    done = cxloom("compare", spec, "--with", ahead, "--set", "workload.host.footprint=512MiB")
+    assert done.code == 0, done.err
+    assert "the bandwidth is" in " ".join(done.out.split())
+    assert "requests are answered" in " ".join(done.out.split())
+    moved = cxloom("compare", spec, "--with", "devices.mem.media.latency=150ns")
+    assert "requests are answered" not in moved.out  # as many bytes a request
+
+
 def test_another_seed_is_no_difference(cxloom: Call, loaded: Path) -> None:
     said = " ".join(cxloom("compare", loaded, "--with", "run.seed=7").out.split())
     assert "the mean latency is the same, as far as the runs tell" in said

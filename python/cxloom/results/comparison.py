@@ -24,8 +24,10 @@ _SAID = {
     "time of the tasks": ("the tasks take", "as long", "longer", "shorter"),
     "mean latency": ("the mean latency is", "the same", "higher", "lower"),
     "bandwidth": ("the bandwidth is", "the same", "higher", "lower"),
+    "requests answered": ("requests are answered", "as fast", "faster", "slower"),
 }
 """The rows that the sentence is about, and its words: without a change, for more, and for less."""
+_ANSWERED = "requests answered"
 _NAMED = 3
 """How many parts of the latency the sentence names."""
 
@@ -155,12 +157,21 @@ class Comparison(ShowsItself):
     def _sentence(self, at: int) -> str:
         said = []
         for row in self.rows:
-            if row.name not in _SAID:
+            if row.name not in _SAID or (row.name == _ANSWERED and self._goes_by_bytes(row, at)):
                 continue
             said.append(_more(row, at, *_SAID[row.name]))
             if row.name == "mean latency" and row.change(at).is_clear:
                 said[-1] += self._parts(at, row.change(at).difference)
         return f"{self.names[at]} beside {self.names[0]}: " + "; ".join(said) + "."
+
+    def _goes_by_bytes(self, answered: Row, at: int) -> bool:
+        """Whether requests are answered faster as there is more bandwidth. Not so where lines are moved that no request
+        asked for: written back, or fetched ahead."""
+        moved = next((row for row in self.rows if row.name == "bandwidth"), None)
+        if moved is None:
+            return True
+        one, other = answered.change(at).relative, moved.change(at).relative
+        return one is None or other is None or abs(one - other) <= max(answered.doubt, moved.doubt)
 
     def _parts(self, at: int, difference: float) -> str:
         """The parts of the latency that changed most in the direction of the whole."""
@@ -195,6 +206,7 @@ def compare(results: Mapping[str, Measures]) -> Comparison:
     rows = [
         *_rows(every, "time of the tasks", "ns", ("tasks", "time_ns")),
         *_rows(every, "bandwidth", "GB/s", ("bandwidth_gb_per_s",)),
+        *_answered(every),
         *_rows(every, "bandwidth of reads", "GB/s", ("read", "bandwidth_gb_per_s")),
         *_rows(every, "bandwidth of writes", "GB/s", ("write", "bandwidth_gb_per_s")),
         *_rows(every, "mean latency", "ns", ("latency_ns", "mean"), ("latency_ns", "ci95")),
@@ -218,6 +230,19 @@ def compare(results: Mapping[str, Measures]) -> Comparison:
         tuple(replace(row, doubt=doubt) if row.unit and not row.is_part else row for row in rows),
         tuple(name for name, values in zip(names, every, strict=True) if values.get("truncated")),
     )
+
+
+def _answered(every: tuple[Mapping[str, Any], ...]) -> list[Row]:
+    """How many requests were answered in a time, in millions a second; none where no system has a time."""
+    rates = tuple(
+        1e3 * values["requests"] / values["simulated_time_ns"]
+        if values.get("requests") and values.get("simulated_time_ns")
+        else math.nan
+        for values in every
+    )
+    if all(map(math.isnan, rates)):
+        return []
+    return [Row(_ANSWERED, "M/s", rates, (None,) * len(every))]
 
 
 def _rows(

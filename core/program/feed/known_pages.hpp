@@ -13,7 +13,8 @@ namespace cxloom {
 /// the emulator's plug-in.
 class KnownPages {
  public:
-  /// Pages of 4 GiB: what is walked again and again is told once. Of this memory only what is used is touched.
+  /// Pages of 4 GiB: what is walked again and again is told once. Of this memory only what is used is
+  /// touched.
   static constexpr std::size_t kPages = std::size_t{1} << 20U;
   static constexpr std::uint64_t kPageMask = (std::uint64_t{1} << feed::kPageBits) - 1;
 

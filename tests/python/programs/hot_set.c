@@ -1,5 +1,6 @@
-/* hot_set NODE PAGES HOT PASSES: touches pages on a node, forgets that they were wanted there, and reads a line of each of the
- * first HOT of them again and again. Says how many of these are on each node before and after. */
+/* hot_set NODE PAGES HOT PASSES: touches pages on a node, forgets that they were wanted there, and reads a
+ * line of each of the first HOT of them again and again. Says how many of these are on each node before and
+ * after. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +30,8 @@ static void say(const char* when, char* memory, size_t pages) {
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
   const unsigned long node = strtoul(argv[1], NULL, 10);
-  const size_t pages = strtoul(argv[2], NULL, 10), hot = strtoul(argv[3], NULL, 10), passes = strtoul(argv[4], NULL, 10);
+  const size_t pages = strtoul(argv[2], NULL, 10), hot = strtoul(argv[3], NULL, 10),
+               passes = strtoul(argv[4], NULL, 10);
   const unsigned long mask = 1UL << node;
   char* memory = mmap(NULL, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED || syscall(SYS_set_mempolicy, kBind, &mask, 64UL) != 0) return 1;
@@ -40,7 +42,8 @@ int main(int argc, char** argv) {
   uint64_t sum = 0;
   for (size_t pass = 0; pass < passes; ++pass) {
     /* Another line in each pass, so that caches do not hold them. */
-    for (size_t i = 0; i < hot; ++i) sum += (uint64_t)memory[i * kPage + (pass * 7 + i) % (kPage / kLine) * kLine];
+    for (size_t i = 0; i < hot; ++i)
+      sum += (uint64_t)memory[i * kPage + (pass * 7 + i) % (kPage / kLine) * kLine];
   }
   say("after", memory, hot);
   return sum == 0 ? 1 : 0;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ MEASURES = {
 """The columns of every sweep, with their heads; errors are shown where there are any."""
 _ROWS = 40
 _ERRORS = 5
+_NOTES = 3
 
 
 def show_sweep(result: SweepResult, measures: Sequence[str]) -> None:
@@ -88,7 +90,20 @@ def _table(result: SweepResult, measures: Sequence[str]) -> tuple[list[Column], 
         remarks.append("± is half of the 95 % interval of the mean over the seeds")
     if wrong is not None:
         remarks.append(f"note: {wrong}")
-    return columns, remarks
+    return columns, remarks + _notes(result)
+
+
+def _notes(result: SweepResult) -> list[str]:
+    """What runs say of themselves, such as that links have no limit: the most frequent first."""
+    said = Counter(note for note in result.columns.get("notes", ()) if note is not None)
+    shown = [
+        f"note: {note}"
+        if times == len(result)
+        else f"note on {times:,} of {counted(len(result), 'point')}: {note}"
+        for note, times in said.most_common(_NOTES)
+    ]
+    rest = len(said) - len(shown)
+    return [*shown, f"and {counted(rest, 'other note')}: see the column notes"] if rest > 0 else shown
 
 
 def _show_failed(result: SweepResult) -> None:

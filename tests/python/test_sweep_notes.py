@@ -1,0 +1,51 @@
+"""What runs say of themselves stands below the table of a sweep, too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from cxloom.sweeping.points_table import to_text
+
+
+@dataclass
+class Swept:
+    """A sweep over a queue whose runs have these notes."""
+
+    notes: list[str | None]
+    has_seeds: bool = False
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        count = len(self.notes)
+        self.points = [{"devices.host.queue": row + 1} for row in range(count)]
+        self.statuses = ["finished"] * count
+        self.columns = {
+            "devices.host.queue": list(range(1, count + 1)),
+            "bandwidth_gb_per_s": [1.0] * count,
+            "notes": self.notes,
+        }
+
+    def __len__(self) -> int:
+        return len(self.notes)
+
+
+def below(notes: list[str | None]) -> list[str]:
+    swept: Any = Swept(notes)
+    return [line for line in to_text(swept, ()).splitlines() if "note" in line]
+
+
+def test_a_note_of_all_points_stands_once() -> None:
+    assert below(["no limit"] * 3) == ["note: no limit"]
+
+
+def test_a_note_of_some_says_of_how_many_and_the_most_frequent_is_first() -> None:
+    assert below(["b", "a", "a", None]) == ["note on 2 of 4 points: a", "note on 1 of 4 points: b"]
+
+
+def test_no_more_than_three_are_shown() -> None:
+    assert below(["a", "b", "c", "d", "e"])[-1] == "and 2 other notes: see the column notes"
+
+
+def test_runs_that_say_nothing_leave_nothing() -> None:
+    assert below([None, None]) == []

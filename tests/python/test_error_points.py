@@ -52,7 +52,7 @@ def test_the_table_of_a_sweep_counts_errors(swept: tuple[cx.SweepResult, Path]) 
     assert head.split()[-1] == "errors"
     assert good.split()[-3:] == ["0", "±", "0"]
     assert float(bad.split()[-3]) == pytest.approx(sum(counts[2:]) / 2, abs=0.5)
-    assert notes[-1] == SAID
+    assert SAID in notes
 
 
 def test_the_page_of_a_sweep_counts_errors(swept: tuple[cx.SweepResult, Path]) -> None:

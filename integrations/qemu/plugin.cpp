@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -69,40 +68,17 @@ std::uint64_t offset = 0;                       // from an address of the progra
 std::atomic<std::uint64_t> found_addresses{0};  // that were as the registers said
 std::atomic<bool> other_registers{false};       // one was not
 
-__attribute__((format(printf, 1, 2))) void fail(const char* format, ...) {
-  if (control->failures.fetch_add(1) == 0) {
-    va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(control->failure, sizeof control->failure, format, arguments);
-    va_end(arguments);
-    control->failed.store(1, std::memory_order_release);
-  }
-}
-
-// Makes a ring, or mutes the writer: the program goes on whatever happens.
-void open_ring(FeedWriter& writer, FeedWriter::RingIdentity ring) {
-  if (control->stop.load(std::memory_order_relaxed) != 0) {
-    writer.mute();
-    return;
-  }
-  const int error = writer.open(options.folder, *control, ring);
-  if (error == 0) return;
-  fail("a ring of %u words cannot be made: %s",
-       ring.kind == FeedRingHead::kThread ? control->thread_words : control->process_words,
-       std::strerror(error));
-  writer.mute();
-}
-
 void open_process() {
   if (blocks.is_open()) return;
   process = control->rings.fetch_add(1);
-  open_ring(blocks, {.kind = FeedRingHead::kProcess,
-                     .number = process,
-                     .process = process,
-                     .parent = forked ? parent : process,
-                     .inherited = forked ? next_block : 0,
-                     .replaces = replaces_another ? options.replaced_process : process,
-                     .name = own_name});
+  open_ring(options.folder, *control, blocks,
+            {.kind = FeedRingHead::kProcess,
+             .number = process,
+             .process = process,
+             .parent = forked ? parent : process,
+             .inherited = forked ? next_block : 0,
+             .replaces = replaces_another ? options.replaced_process : process,
+             .name = own_name});
   blocks.note_offset(offset);
   forked = replaces_another = false;
 }
@@ -117,10 +93,11 @@ __attribute__((noinline)) void make_room(Slot& slot, std::uint64_t count) {
     if (blocks.muted()) {
       writer.mute();
     } else {
-      open_ring(writer, {.number = number,
-                         .process = process,
-                         .creator = slot.begun_by_another ? slot.creator : number,
-                         .creation = slot.creation});
+      open_ring(options.folder, *control, writer,
+                {.number = number,
+                 .process = process,
+                 .creator = slot.begun_by_another ? slot.creator : number,
+                 .creation = slot.creation});
       slot.ring = number;
     }
     pthread_mutex_unlock(&opening);
@@ -179,9 +156,9 @@ void on_flush(unsigned thread, void* data) {
   const std::uint64_t* const registers = registers_of_caller();
   if (found_addresses.load(std::memory_order_relaxed) == 0 ||
       other_registers.load(std::memory_order_relaxed)) {
-    fail(
-        "cannot read the address of a flush on this QEMU (7.2 is supported); mark flushes with "
-        "<cxloom/persist.h> instead");
+    fail(*control,
+         "cannot read the address of a flush on this QEMU (7.2 is supported); mark flushes with "
+         "<cxloom/persist.h> instead");
     control->stop.store(1);
     return;
   }
@@ -190,10 +167,10 @@ void on_flush(unsigned thread, void* data) {
 
 // What a flush does whose address is not known.
 void on_unknown_flush(unsigned /*thread*/, void* data) {
-  fail(
-      "cannot read the address of the flush instruction before 0x%llx: QEMU has not stored its registers "
-      "there; mark flushes with <cxloom/persist.h> instead",
-      static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(data)));
+  fail(*control,
+       "cannot read the address of the flush instruction before 0x%llx: QEMU has not stored its registers "
+       "there; mark flushes with <cxloom/persist.h> instead",
+       static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(data)));
   control->stop.store(1);
 }
 
@@ -205,7 +182,7 @@ void on_checked_access(unsigned thread, qemu_plugin_meminfo_t info, std::uint64_
   }
   if (qemu_plugin_mem_size_shift(info) != log2_size(info) || directions(info) == 0 ||
       qemu_plugin_mem_is_store(info) != ((directions(info) & 2U) != 0)) {
-    fail("this version of QEMU describes accesses in another way than QEMU 7.2");
+    fail(*control, "this version of QEMU describes accesses in another way than QEMU 7.2");
     control->stop.store(1);
     return;
   }
@@ -350,7 +327,7 @@ void on_system_call_end(qemu_plugin_id_t, unsigned thread, std::int64_t call, st
 // index may have been that of a thread that ended.
 void on_thread_begin(qemu_plugin_id_t, unsigned thread) {
   if (thread >= kMostThreads) {
-    fail("more than %u threads", kMostThreads);
+    fail(*control, "more than %u threads", kMostThreads);
     std::abort();
   }
   unsigned before = used.load();

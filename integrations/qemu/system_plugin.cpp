@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -56,36 +55,16 @@ std::atomic<int> depth{0};  // programs that have begun and not ended
 pthread_mutex_t translating = PTHREAD_MUTEX_INITIALIZER;
 BlockInstruction decoded[feed::kMostInstructions];  // of the block that is translated: one at a time
 
-__attribute__((format(printf, 1, 2))) void fail(const char* format, ...) {
-  if (control->failures.fetch_add(1) != 0) return;
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(control->failure, sizeof control->failure, format, arguments);
-  va_end(arguments);
-  control->failed.store(1, std::memory_order_release);
-}
-
-// Makes a ring, or mutes the writer: the machine goes on whatever happens.
-void open_ring(FeedWriter& writer, FeedWriter::RingIdentity ring) {
-  if (control->stop.load(std::memory_order_relaxed) != 0) {
-    writer.mute();
-    return;
-  }
-  const int error = writer.open(folder, *control, ring);
-  if (error == 0) return;
-  fail("a ring cannot be made: %s", std::strerror(error));
-  writer.mute();
-}
-
 void open_machine() {
   machine = control->rings.fetch_add(1);
-  open_ring(blocks, {.kind = FeedRingHead::kProcess,
-                     .number = machine,
-                     .process = machine,
-                     .parent = machine,
-                     .replaces = machine,
-                     .is_machine = true,
-                     .name = "machine"});
+  open_ring(folder, *control, blocks,
+            {.kind = FeedRingHead::kProcess,
+             .number = machine,
+             .process = machine,
+             .parent = machine,
+             .replaces = machine,
+             .is_machine = true,
+             .name = "machine"});
 }
 
 __attribute__((noinline)) void make_room(Processor& processor) {
@@ -95,7 +74,7 @@ __attribute__((noinline)) void make_room(Processor& processor) {
     return;
   }
   const std::uint32_t number = control->rings.fetch_add(1);
-  open_ring(writer, {.number = number, .process = machine, .creator = number});
+  open_ring(folder, *control, writer, {.number = number, .process = machine, .creator = number});
 }
 
 inline void put(Processor& processor, std::uint64_t record) {
@@ -161,7 +140,7 @@ void on_access(unsigned number, qemu_plugin_meminfo_t info, std::uint64_t addres
 void on_checked_access(unsigned number, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
   if (qemu_plugin_mem_size_shift(info) != log2_size(info) || directions(info) == 0 ||
       qemu_plugin_mem_is_store(info) != ((directions(info) & 2U) != 0)) {
-    fail("this version of QEMU describes accesses in another way than QEMU 10");
+    fail(*control, "this version of QEMU describes accesses in another way than QEMU 10");
     control->stop.store(1);
     return;
   }
@@ -176,7 +155,7 @@ void install(qemu_plugin_id_t id);
 
 void on_begin(unsigned, void*) {
   if (depth.fetch_add(1) > 0) return;
-  if (!memory.read(folder)) fail("the guest's memory is not described");
+  if (!memory.read(folder)) fail(*control, "the guest's memory is not described");
   qemu_plugin_reset(plugin, install);
 }
 

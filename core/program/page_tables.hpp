@@ -16,7 +16,9 @@ class PageTables {
   void note(const TabledPage& page) {
     for (unsigned level = 1; level <= feed::kPageLevels; ++level) {
       const std::uint64_t place = page.entries[level - 1];
-      if (place != 0) places_[page_table_entry(page.address, level)] = place;
+      const std::uint64_t entry = page_table_entry(page.address, level);
+      if (place != 0) places_[entry] = place;
+      else places_.erase(entry);  // of small pages that have become a large one
     }
   }
   /// False: there is no such entry, as where a large page needs none.

@@ -337,5 +337,16 @@ TEST_F(ProgramCaptureTest, WalksOfAMachineReadItsOwnTables) {
   EXPECT_EQ(roles(records()).back(), AccessRole::kDemand);
 }
 
+TEST(PageTablesTest, ALargePageTakesThePlaceOfSmallOnes) {
+  PageTables tables;
+  std::uint64_t place = 0;
+  tables.note({.address = 0x20'0000, .entries = {1, 2, 3, 4}});
+  ASSERT_TRUE(tables.find(page_table_entry(0x20'0000, 1), place));
+  EXPECT_EQ(place, 1U);
+  tables.note({.address = 0x20'0000, .entries = {0, 2, 3, 4}});
+  EXPECT_FALSE(tables.find(page_table_entry(0x20'0000, 1), place));
+  EXPECT_TRUE(tables.find(page_table_entry(0x20'0000, 2), place));
+}
+
 }  // namespace
 }  // namespace cxloom

@@ -322,9 +322,9 @@ void bind_capture(nb::module_& m) {
           "kernel",
           [](const ProgramSession& self) {
             const ProgramCapture::KernelCounts& counts = self.capture.kernel();
-            return nb::make_tuple(counts.instructions, counts.accesses, counts.records);
+            return nb::make_tuple(counts.instructions, counts.records);
           },
-          "Of a machine, while recording: instructions of its kernel, their accesses, and the records of these.")
+          "Of a machine, while recording: instructions of its kernel, and their records.")
       .def_prop_ro(
           "translation",
           [](const ProgramSession& self) {

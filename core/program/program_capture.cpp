@@ -214,7 +214,6 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
   begin(state, thread.number, begun);
   if (is_of_kernel(block) && filter_.recording()) {
     kernel_.instructions += block.instructions.size() - (continued ? 1 : 0);
-    kernel_.accesses += accesses.size();
     kernel_.records += filter_.records() - records;
   }
   if (parts_.core) {

@@ -81,7 +81,6 @@ class ProgramCapture : public ProgramSink {
   /// What the kernel of a machine did while it was recorded; its code is in the upper half of addresses.
   struct KernelCounts {
     std::uint64_t instructions = 0;
-    std::uint64_t accesses = 0;
     std::uint64_t records = 0;
   };
   const KernelCounts& kernel() const { return kernel_; }

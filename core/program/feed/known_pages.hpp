@@ -9,12 +9,12 @@
 
 namespace cxloom {
 
-/// Remembers pages by the lower bits of their numbers; none takes part in exceptions, as it is compiled into
-/// the emulator's plug-in.
+/// Remembers pages by the lower bits of their numbers. It throws nothing: it is compiled into the emulator's
+/// plug-in.
 class KnownPages {
  public:
-  /// Pages of 4 GiB: what is walked again and again is told once. Of this memory only what is used is
-  /// touched.
+  /// The pages of 4 GiB: a program that walks no more tells each page once. The table takes memory where it
+  /// is used.
   static constexpr std::size_t kPages = std::size_t{1} << 20U;
   static constexpr std::uint64_t kPageMask = (std::uint64_t{1} << feed::kPageBits) - 1;
 

@@ -14,9 +14,8 @@ enum class FeedEvent : std::uint8_t {
       2,  ///< the thread calls the kernel; number of the call; seven words follow: its order, six arguments
   kSystemCallEnd =
       3,  ///< the call is back; its number, and `feed::kSlept`; order, result and nanoseconds follow
-  /// Of a machine: where a page is, before an access to it. The number of the page, and five words: the place
-  /// of the page, and those of the entries of page tables that lead to it, the nearest to the page first; 0:
-  /// none.
+  /// A processor of a machine is about to access a page. The number of the page, and five words: its place,
+  /// and the places of the entries of page tables that lead to it, the nearest to the page first; 0: none.
   kPage = 5,
   kAgain = 4  ///< the thread has left its block before one of its instructions, and does it in another block,
               ///< which begins with it; the number of that block

@@ -10,12 +10,10 @@ from pathlib import Path
 from cxloom import _core
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.booting.places import Part, write_parts
-from cxloom.trace.emulator import shared_folder
+from cxloom.trace.emulator import MARKS, shared_folder
 from cxloom.trace.source import Ended
 from cxloom.trace.told import told
 
-MARKS = "marks"
-"""The region of interest is between the marks of <cxloom/roi.h>."""
 CLOCK = ("-icount", "shift=0")
 """The guest's clock goes by instructions, a nanosecond each, so that it stands still while the simulation computes:
 otherwise timers of the kernel would come after a few thousand instructions."""

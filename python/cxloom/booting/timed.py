@@ -14,7 +14,7 @@ from cxloom.booting.booted import BootedMachine
 from cxloom.booting.places import parts_of
 from cxloom.booting.policy import Policy
 from cxloom.booting.program import Program
-from cxloom.booting.reported import MARKS, ReportedMachine, check_built, reported_machine, starter
+from cxloom.booting.reported import ReportedMachine, check_built, reported_machine, starter
 from cxloom.execution.placed_program import PlacedProgram, core_of, is_persistent, prepare_all
 from cxloom.execution.processor import Processor
 from cxloom.execution.program import SAMPLING, play_source
@@ -22,6 +22,7 @@ from cxloom.execution.result import ExecutionResult
 from cxloom.execution.sampling import Sampling
 from cxloom.system.system import System
 from cxloom.trace.capture import about
+from cxloom.trace.emulator import MARKS
 
 NEAR = "preferred"
 """What a run is compared with: all pages in the nearest memory that has room."""
@@ -139,7 +140,7 @@ class TimedProgram:
             watch_past=watch_past,
             started=started,
         )
-        instructions, _, records = self._source.sieve.kernel
+        instructions, records = self._source.sieve.kernel
         after = {} if result.ended is None or result.ended.interrupted else _counters(guest)
         counters = {name: after[name] - count for name, count in before.items() if name in after}
         return MachineResult(result, instructions, records, counters)

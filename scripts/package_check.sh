@@ -45,7 +45,7 @@ trial='
 
 if [[ $(id -u) == 0 ]] && command -v mmdebstrap >/dev/null; then
   step "a bare Debian and a user without rights"
-  bare=$(mktemp -d /tmp/cxloom-bare.XXXXXX)
+  bare=$(mktemp -d -t cxloom-bare.XXXXXX)
   trap 'rm -rf --one-file-system "$bare"' EXIT
   mmdebstrap --quiet --variant=minbase --include=python3-venv "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$bare"
   mkdir -m 755 "$bare/tmp/wheels"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.cli.interrupt import Interrupt
-from cxloom.cli.messages import show_error
+from cxloom.cli.messages import ANSWERED_WITH_ERRORS, show_error
 from cxloom.cli.progress import ProgramLines
 from cxloom.cli.writing import check_writable, write_text
 from cxloom.display.console import messages
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from cxloom.booting.policy import Policy
     from cxloom.booting.program import Program
     from cxloom.booting.timed import MachineResult, TimedProgram
-
-ANSWERED_WITH_ERRORS = 125
-"""Exit code of a program whose accesses were answered with errors."""
 
 
 @dataclass(frozen=True)

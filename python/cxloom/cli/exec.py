@@ -11,7 +11,7 @@ import typer
 
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.cli.interrupt import Interrupt
-from cxloom.cli.messages import show_error
+from cxloom.cli.messages import ANSWERED_WITH_ERRORS, show_error
 from cxloom.cli.options import Plugins
 from cxloom.cli.pages import placement, read_placement
 from cxloom.cli.progress import ProgramLines
@@ -26,9 +26,6 @@ from cxloom.report.execution_table import show
 from cxloom.spec.plugins import load_plugins
 from cxloom.system.system import System
 from cxloom.trace.capture import CacheLevel
-
-ANSWERED_WITH_ERRORS = 125
-"""Exit code of a program whose accesses were answered with errors."""
 
 
 def _refuse_beside_replay(options: Mapping[str, Any]) -> None:

@@ -8,6 +8,9 @@ from cxloom.base import limits
 from cxloom.base.errors import MOST_SHOWN, CxloomError, InputError, InputErrors, shown
 from cxloom.display.console import messages
 
+ANSWERED_WITH_ERRORS = 125
+"""Exit code of a program whose accesses were answered with errors."""
+
 
 def show_error(error: CxloomError) -> None:
     """Prints an error, or each of several: where, what, the line itself, what was found and what is allowed."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from cxloom.base.words import counted
 from cxloom.display.console import output
@@ -17,9 +17,6 @@ from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.labels import headings, labels
 from cxloom.sweeping.space import SEED, described_setting
 from cxloom.sweeping.table import ERRORS, Columns
-
-if TYPE_CHECKING:
-    from cxloom.sweeping.result import SweepResult
 
 MEASURES = {
     "bandwidth_gb_per_s": "GB/s",
@@ -33,7 +30,33 @@ _ERRORS = 5
 _NOTES = 3
 
 
-def show_sweep(result: SweepResult, measures: Sequence[str]) -> None:
+class PointResults(Protocol):
+    """What a table has of a sweep."""
+
+    @property
+    def points(self) -> Sequence[Mapping[str, Any]]:
+        """The settings of each point."""
+
+    @property
+    def columns(self) -> Columns:
+        """Settings and measures, of all points."""
+
+    @property
+    def statuses(self) -> Sequence[str]:
+        """How each point ended."""
+
+    @property
+    def errors(self) -> Sequence[str | None]:
+        """Why a point did not finish."""
+
+    @property
+    def has_seeds(self) -> bool:
+        """Whether points differ in their seeds."""
+
+    def __len__(self) -> int: ...
+
+
+def show_sweep(result: PointResults, measures: Sequence[str]) -> None:
     """Prints the table on standard output: measures of each point, or their means over the seeds.
 
     Args:
@@ -45,7 +68,7 @@ def show_sweep(result: SweepResult, measures: Sequence[str]) -> None:
     _show_failed(result)
 
 
-def to_text(result: SweepResult, measures: Sequence[str], width: int | None = None) -> str:
+def to_text(result: PointResults, measures: Sequence[str], width: int | None = None) -> str:
     """The table as text.
 
     Figures are never shortened. Where a line has a `width`, texts are, as far as they can still be told apart.
@@ -54,7 +77,7 @@ def to_text(result: SweepResult, measures: Sequence[str], width: int | None = No
     return "\n".join([*laid_out(columns, width), *remarks])
 
 
-def to_html(result: SweepResult, measures: Sequence[str]) -> str:
+def to_html(result: PointResults, measures: Sequence[str]) -> str:
     """The table for a notebook."""
     columns, remarks = _table(result, measures)
     rows = list(zip(*(column.cells for column in columns), strict=True))
@@ -62,7 +85,7 @@ def to_html(result: SweepResult, measures: Sequence[str]) -> str:
     return "\n".join([made, *(f"<p>{escape(remark)}</p>" for remark in remarks)])
 
 
-def _table(result: SweepResult, measures: Sequence[str]) -> tuple[list[Column], list[str]]:
+def _table(result: PointResults, measures: Sequence[str]) -> tuple[list[Column], list[str]]:
     """The columns of the table, and what is to be said below it."""
     shown: Columns = aggregated(result.columns) if result.has_seeds else result.columns
     axes = [path for path in _axes(result) if path in shown]
@@ -93,7 +116,7 @@ def _table(result: SweepResult, measures: Sequence[str]) -> tuple[list[Column], 
     return columns, remarks + _notes(result)
 
 
-def _notes(result: SweepResult) -> list[str]:
+def _notes(result: PointResults) -> list[str]:
     """What runs say of themselves, such as that links have no limit: the most frequent first."""
     said = Counter(note for note in result.columns.get("notes", ()) if note is not None)
     shown = [
@@ -106,7 +129,7 @@ def _notes(result: SweepResult) -> list[str]:
     return [*shown, f"and {counted(rest, 'other note')}: see the column notes"] if rest > 0 else shown
 
 
-def _show_failed(result: SweepResult) -> None:
+def _show_failed(result: PointResults) -> None:
     from rich.text import Text
 
     out = output()
@@ -127,7 +150,7 @@ def _show_failed(result: SweepResult) -> None:
         out.print(f"and {counted(rest, 'more point')} that did not finish: see the column error")
 
 
-def _axes(result: SweepResult) -> list[str]:
+def _axes(result: PointResults) -> list[str]:
     return list(dict.fromkeys(path for point in result.points for path in point))
 
 

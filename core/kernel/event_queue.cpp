@@ -26,13 +26,6 @@ void EventQueue::list_pending(std::vector<Event*>& pending) {
   }
 }
 
-std::uint32_t EventQueue::take_first_far() {
-  std::pop_heap(far_.begin(), far_.end(), Later{events_});
-  const std::uint32_t node = far_.back();
-  far_.pop_back();
-  return node;
-}
-
 // Links an event whose time has no bucket in the wheel.
 void EventQueue::link_elsewhere(std::uint32_t node) {
   const Time time = events_[node].time;
@@ -41,8 +34,7 @@ void EventQueue::link_elsewhere(std::uint32_t node) {
   } else if (bucket_of(time) == open_) {
     link_in_open_bucket(node, fine_of(time));
   } else {
-    far_.push_back(node);
-    std::push_heap(far_.begin(), far_.end(), Later{events_});
+    far_.add(node, turn_of(bucket_of(time)), turn_of(open_), next_);
   }
   if (free_ == kNone) grow();
 }
@@ -106,14 +98,10 @@ void EventQueue::look_ahead() {
 
 // True: it held but one event, or two of one instant, and is open at that instant.
 bool EventQueue::open_next_bucket() {
-  const std::int64_t bucket = next_filled_bucket();
-  if (!far_.empty()) [[unlikely]] {
-    const std::int64_t first_far = bucket_of(events_[far_.front()].time);
-    if (bucket < 0 || first_far <= bucket) {
-      open_far_bucket(first_far);
-      return false;
-    }
-  }
+  std::int64_t bucket = next_filled_bucket();
+  // Unsigned, minus one lies beyond them all: the wheel is empty.
+  if (static_cast<std::uint64_t>(turn_of(bucket)) >= static_cast<std::uint64_t>(far_.first())) [[unlikely]]
+    bucket = bring_near();
   open_ = bucket;
   ahead_ = kNone;
   const std::uint32_t link = take_bucket(bucket);
@@ -228,17 +216,18 @@ void EventQueue::sort_instant() {
   for (std::size_t i = 0; i < left_; ++i) at_instant_[i] = sorted_[i].second;
 }
 
-// Opens the bucket that holds the first event of the heap.
-[[gnu::noinline]] void EventQueue::open_far_bucket(std::int64_t bucket) {
-  const std::int64_t before = open_;
-  open_ = bucket;
-  ahead_ = kNone;
-  if (bucket - before < kBuckets)
-    spread(take_bucket(bucket));  // one further away has come from the heap alone
-  while (!far_.empty() && bucket_of(events_[far_.front()].time) == bucket) {
-    const std::uint32_t node = take_first_far();
-    link_in_open_bucket(node, fine_of(events_[node].time));
+// Gives the events of the first turn that has far ones to the wheel, which holds nothing before that turn: it
+// goes there. Returns the first bucket that is filled then.
+[[gnu::noinline]] std::int64_t EventQueue::bring_near() {
+  open_ = (far_.first() << kTurnBits) - 1;
+  std::uint32_t node = far_.take_first(next_);
+  while (node != kNone) {
+    const std::uint32_t next = next_[node];
+    if (next != kNone) prefetch(&events_[next]);
+    link_in_bucket(node, events_[node].time);
+    node = next;
   }
+  return next_filled_bucket();
 }
 
 }  // namespace cxloom

@@ -1,6 +1,6 @@
 // The pending events, earliest first: a wheel of buckets of 64 ps, a finer wheel of the open bucket's
-// picoseconds, and a heap for what lies beyond the horizon. Insert and remove cost O(1) for events within 2
-// us, O(log n) beyond.
+// picoseconds, and a coarser wheel for what lies beyond the horizon. Insert and remove cost O(1) for events
+// within 8.6 ms, O(log n) beyond.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 #include "base/units.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
+#include "kernel/far_events.hpp"
 
 namespace cxloom {
 
@@ -89,7 +90,7 @@ class EventQueue {
 
  private:
   using Nodes = std::vector<std::uint32_t>;
-  /// Sorts nodes so that the earliest is the last, and heaps so that it is the first.
+  /// Sorts nodes so that the earliest is the last.
   struct Later {
     const std::vector<Event>& events;
     bool operator()(std::uint32_t a, std::uint32_t b) const { return events[b].before(events[a]); }
@@ -97,7 +98,8 @@ class EventQueue {
 
   static constexpr unsigned kFineBits = 6;  // a bucket of 64 ps: its instants are the bits of a word
   static constexpr std::uint32_t kFineMask = (1U << kFineBits) - 1;
-  static constexpr std::int64_t kBuckets = 32768;  // a horizon of 2.1 us
+  static constexpr unsigned kTurnBits = 15;
+  static constexpr std::int64_t kBuckets = std::int64_t{1} << kTurnBits;  // a horizon of 2.1 us
   static constexpr std::uint32_t kNone = 0xffffffffU;
   // So many events ahead in a crowded instant, memory is asked for what an event touches, and its handler for
   // the rest: some hundred nanoseconds each, which is what memory takes to answer. Fewer events than kCrowded
@@ -109,6 +111,7 @@ class EventQueue {
   static constexpr std::size_t kMostNodes = std::size_t{1} << (31 - kFineBits);
 
   static std::int64_t bucket_of(Time time) { return time.ps() >> kFineBits; }
+  static std::int64_t turn_of(std::int64_t bucket) { return bucket >> kTurnBits; }  // of the wheel
   static std::uint32_t fine_of(Time time) { return static_cast<std::uint32_t>(time.ps()) & kFineMask; }
 
   // Lists of a bucket hold each node with the picosecond of its event within the bucket, so that spreading
@@ -153,7 +156,6 @@ class EventQueue {
   void grow();
   void link_elsewhere(std::uint32_t node);
   void insert_at_instant(std::uint32_t node);
-  std::uint32_t take_first_far();
   void open_next_instant();
   void order_instant();
   void sort_instant();
@@ -161,7 +163,7 @@ class EventQueue {
   void look_ahead();
   const Event* look_ahead_in_instant();
   void lay_out_instant();
-  void open_far_bucket(std::int64_t bucket);
+  std::int64_t bring_near();
   std::uint32_t take_bucket(std::int64_t bucket);
   void spread(std::uint32_t link);
   // Minus one: none is.
@@ -184,7 +186,7 @@ class EventQueue {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted_;  // order and node, while many are sorted
   std::uint64_t filled_instants_ = 0;                      // instants of the open bucket that hold something
   std::array<std::uint32_t, 1U << kFineBits> instants_{};  // a list of nodes each
-  Nodes far_;  // heap: events that were beyond the horizon when they were pushed
+  FarEvents far_;  // those that were beyond the horizon when they were pushed
   std::uint32_t free_ = kNone;
   std::uint32_t ahead_ = kNone;  // in the list of a bucket that is still closed
   std::vector<Event> events_;    // by node

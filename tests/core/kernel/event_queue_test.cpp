@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <queue>
 #include <utility>
@@ -140,8 +141,9 @@ TEST(EventQueue, EventsOfAnInstantComeByTheirSourcesAndThenAsSent) {
 }
 
 TEST(EventQueue, EventsAroundTheHorizon) {
-  // Events on both sides of a power of two of ps, whatever the phase of the wheel: one of them is its end.
-  for (unsigned power = 19; power <= 23; ++power) {
+  // Events on both sides of a power of two of ps, whatever the phase of the wheels: 2^21 is the end of the
+  // fine one, 2^33 that of the coarse one.
+  for (const unsigned power : {19U, 20U, 21U, 22U, 23U, 32U, 33U, 34U}) {
     compare_on(
         [power](RandomStream& random) {
           return (std::int64_t{1} << power) - 4096 + static_cast<std::int64_t>(random.below(8192));
@@ -157,6 +159,35 @@ TEST(EventQueue, EventsOfAllDistancesMixed) {
         return static_cast<std::int64_t>(random.below(std::uint64_t{1} << magnitude));
       },
       2000, 300'000, 5);
+}
+
+TEST(EventQueue, EveryBucketOfTheCoarseWheelIsFoundFromEveryPhase) {
+  // Two events at a time, the second one up to beyond the coarse wheel's 4096 buckets of 2.1 us.
+  constexpr std::int64_t kBucket = std::int64_t{1} << 21U;
+  EventQueue queue;
+  std::int64_t now = 0;
+  for (std::int64_t distance = 1; distance <= 9000; ++distance) {
+    const Time first{now + kBucket + distance % 5 * kBucket};
+    const Time second{first.ps() + distance * kBucket / 2};
+    queue.push({second, 2, nullptr, 2});
+    queue.push({first, 1, nullptr, 1});
+    ASSERT_EQ(queue.top().payload, 1U) << distance;
+    queue.pop();
+    ASSERT_EQ(queue.top().time, second) << distance;
+    queue.pop();
+    now = second.ps();
+  }
+}
+
+TEST(EventQueue, FarEventsOfOneBucketComeInOrder) {
+  // Hundreds in each bucket of 2.1 us, pushed while they are near, far, and beyond the coarse wheel.
+  compare_on(
+      [](RandomStream& random) {
+        const std::int64_t turn = std::int64_t{1} << 21U;
+        const std::int64_t away = std::array<std::int64_t, 5>{0, 1, 2, 4095, 4097}[random.below(5)];
+        return away * turn + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(turn)));
+      },
+      2000, 200'000, 8);
 }
 
 TEST(EventQueue, FewEventsFarApartForALongTime) {

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cxloom.running.run import simulate
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 from cxloom.system.simulation import build
 from cxloom.system.system import System
 

@@ -9,7 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from cxloom.spec.resolve import Resolved, Template
+from cxloom.spec.resolve import Template
+from cxloom.spec.resolved import Resolved
 from cxloom.sweeping.engine import Engine
 from cxloom.sweeping.schedule import ATTEMPTS
 from cxloom.sweeping.space import Axis

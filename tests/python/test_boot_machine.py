@@ -16,7 +16,7 @@ from cxloom.booting.arguments import machine_arguments
 from cxloom.booting.machine import Endpoint, HostBridge, InterleaveSet, Machine, RamNode, Span, Switch
 from cxloom.booting.memory import check_memory
 from cxloom.booting.system import machine_of_system
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 
 GIB = 1 << 30
 MIB = 1 << 20

@@ -18,7 +18,7 @@ import cxloom as cx
 from cxloom.base.errors import InputError
 from cxloom.crash.power_failures import Crashes, LostLine, Progress, crash
 from cxloom.crash.table import to_text
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 
 SPEC = """
 devices:

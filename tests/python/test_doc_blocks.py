@@ -23,7 +23,7 @@ from command_lines import wrong_in
 import cxloom as cx
 from cxloom.advising.profile import read_profile
 from cxloom.spec import presets
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 from cxloom.study.shipped import find
 from cxloom.sweeping.space import Axis
 

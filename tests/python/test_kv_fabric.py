@@ -11,7 +11,7 @@ from kv_support import write_trace
 
 import cxloom as cx
 from cxloom.base.errors import InputError
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 
 WIRE, HEAD, PACKET = 28.425, 24, 256
 """GB/s of the link of a GPU, and bytes of headers and of data of its packets."""

@@ -12,7 +12,7 @@ from kv_support import ROOT, SERVING, write_trace
 
 import cxloom as cx
 from cxloom.base.errors import InputError
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 
 FLOPS = 8 * 312e12
 PAGE = (ROOT / "docs" / "model" / "kv.md").read_text(encoding="utf-8")

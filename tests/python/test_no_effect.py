@@ -12,7 +12,7 @@ import pytest
 import cxloom as cx
 from cxloom.base.errors import InputError
 from cxloom.spec import read_text, resolve, to_yaml
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 
 BASE = """\
 devices:

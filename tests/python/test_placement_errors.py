@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import cxloom as cx
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 from cxloom.system.simulation import describe
 
 SPEC = """\

@@ -17,7 +17,7 @@ from cxloom.bottleneck import occupancy
 from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.display import palette
 from cxloom.spec import declared
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 
 PACKAGE = Path(cx.__file__).parent
 MEMORIES: dict[str, Any] = {

@@ -11,8 +11,9 @@ import cxloom as cx
 from cxloom import _core
 from cxloom.spec import declared
 from cxloom.spec.jsonschema import schema
+from cxloom.spec.override import Override
 from cxloom.spec.reader import read_text
-from cxloom.spec.resolve import Override, resolve
+from cxloom.spec.resolve import resolve
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -98,7 +99,8 @@ NAMED = {
         "python/cxloom/offload/target.py": "a plan replaces those of the system",
         "python/cxloom/report/run_page.py": "their section of the page",
         "python/cxloom/report/task_section.py": "the tile of their number",
-        "python/cxloom/results/comparison.py": "the row of their time",
+        "python/cxloom/results/comparison.py": "the words of their time",
+        "python/cxloom/results/comparison_rows.py": "the row of their time",
         "python/cxloom/results/terminal.py": "their table",
         "python/cxloom/spec/file_kind.py": "by which a file of another command is known",
         "python/cxloom/spec/task_file.py": "tasks in a file of their own become those of the spec",

@@ -17,7 +17,7 @@ import pytest
 from validation.examples import DRAWN, slow, some
 
 from cxloom.base.errors import InputError
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 from cxloom.study import names, read, run_study
 from cxloom.study.compare import measured
 from cxloom.study.file import Extent, extent

@@ -15,7 +15,8 @@ from sweep_support import SPEC
 
 import cxloom as cx
 from cxloom.spec.node import Origin, from_plain
-from cxloom.spec.resolve import Override, Resolved
+from cxloom.spec.override import Override
+from cxloom.spec.resolved import Resolved
 from cxloom.sweeping.identity import Identity, identity
 from cxloom.sweeping.interval import aggregated, interval, student_t
 from cxloom.sweeping.schedule import ATTEMPTS, Schedule

@@ -9,8 +9,9 @@ import pytest
 
 from cxloom.base.errors import InputError
 from cxloom.spec.node import Node
+from cxloom.spec.override import Override
 from cxloom.spec.reader import read_file
-from cxloom.spec.resolve import Override, Template, resolve
+from cxloom.spec.resolve import Template, resolve
 
 BASE = """\
 topology: {kind: ring, switches: 4, placement: split}

@@ -16,7 +16,8 @@ from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
 from cxloom.measure.bench import Bench
 from cxloom.results.caveats import error_sentence, why_no_length
-from cxloom.spec.resolve import Override, Resolved
+from cxloom.spec.override import Override
+from cxloom.spec.resolved import Resolved
 from cxloom.spec.writer import to_yaml
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system.system import System

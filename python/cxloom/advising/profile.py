@@ -15,9 +15,9 @@ from typing import Any
 from cxloom.base.errors import InputError
 from cxloom.measure.bench import Bench, offered
 from cxloom.spec.node import Node, described, from_plain
+from cxloom.spec.override import Override
 from cxloom.spec.parts import Part
 from cxloom.spec.reader import file_text, read_text
-from cxloom.spec.resolve import Override
 
 FORM = "name, bytes, accesses and perhaps reads, as `cxloom exec --out FILE.json` has them"
 REQUESTS = 40_000

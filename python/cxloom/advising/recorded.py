@@ -19,7 +19,7 @@ from cxloom.execution.objects import Rule
 from cxloom.execution.result import Execution
 from cxloom.measure import chosen
 from cxloom.measure.bench import Bench
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 from cxloom.sweeping.at_points import Watch, unwatched
 from cxloom.system.system import System
 from cxloom.trace.capture import CoreOfTrace

@@ -13,7 +13,7 @@ from typing import Any
 
 from cxloom.base.errors import InputError
 from cxloom.report.study_table import measure_text
-from cxloom.results.comparison import relative_half_width
+from cxloom.results.comparison_rows import relative_half_width
 from cxloom.spec.reader import file_text
 from cxloom.study.compare import rows_of
 from cxloom.study.points import described_point

@@ -11,8 +11,8 @@ from cxloom.base.errors import InputError
 from cxloom.kv.point import KvRun
 from cxloom.kv.spec import trace_of
 from cxloom.spec import presets
+from cxloom.spec.override import Override
 from cxloom.spec.reader import files_noted
-from cxloom.spec.resolve import Override
 from cxloom.study.file import MOST_POINTS, Study, read
 
 

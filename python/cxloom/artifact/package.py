@@ -16,7 +16,8 @@ from cxloom.base.errors import InputError, reason_of
 from cxloom.citing.cited import cited_by
 from cxloom.kv.point import SERVING, KvRun
 from cxloom.kv.spec import trace_of
-from cxloom.spec.resolve import Override, Resolved, replaced
+from cxloom.spec.override import Override
+from cxloom.spec.resolved import Resolved, replaced
 from cxloom.spec.writer import to_yaml
 from cxloom.study.runner import Outcome
 

@@ -14,8 +14,8 @@ from cxloom.base.errors import InputError
 from cxloom.base.words import counted
 from cxloom.display.numbers import significant
 from cxloom.display.shown import Shown, ShowsItself
+from cxloom.spec.override import Override
 from cxloom.spec.reader import read_file
-from cxloom.spec.resolve import Override
 from cxloom.study.file import Study, read
 from cxloom.study.points import described_point
 from cxloom.study.runner import Outcome

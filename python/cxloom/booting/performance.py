@@ -10,7 +10,7 @@ from typing import Any
 from cxloom.booting.machine import Machine
 from cxloom.booting.system import bare
 from cxloom.measure.bench import Bench, size_text
-from cxloom.spec.resolve import Resolved
+from cxloom.spec.resolved import Resolved
 from cxloom.system.system import System
 
 _READS = 200

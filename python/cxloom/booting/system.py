@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cxloom.base.errors import InputError
 from cxloom.booting.from_spec import machine_of
 from cxloom.booting.machine import Machine
-from cxloom.spec.resolve import Resolved
+from cxloom.spec.resolved import Resolved
 from cxloom.system.simulation import describe
 
 _BOOTED = ("devices", "links", "address_map")

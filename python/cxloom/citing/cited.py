@@ -9,7 +9,7 @@ from typing import Any
 from cxloom import _core
 from cxloom.citing.publications import PUBLICATIONS, Publication
 from cxloom.spec import declared
-from cxloom.spec.resolve import Resolved
+from cxloom.spec.resolved import Resolved
 
 
 @dataclass(frozen=True, slots=True)

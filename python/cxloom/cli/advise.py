@@ -12,8 +12,8 @@ from cxloom.base.errors import InputError
 from cxloom.cli.options import Plugins, Quiet, RunsAtATime, Sets, Spec
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.writing import check_forms, check_writable, write_texts
+from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
-from cxloom.spec.resolve import Override
 
 FORMS = (".json", ".yaml")
 

@@ -16,7 +16,7 @@ from cxloom.cli.options import Quiet, RunsAtATime, whole_number
 from cxloom.cli.study_runs import folder_of, run_stored, write_files
 from cxloom.cli.writing import write_text
 from cxloom.display.console import output
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 from cxloom.study.file import MOST_POINTS, Study
 from cxloom.study.runner import Outcome
 from cxloom.study.shipped import collection, find

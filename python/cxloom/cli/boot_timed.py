@@ -63,7 +63,7 @@ def prepared(timing: Timing, spec: str, sets: Sequence[str], host: str) -> Itera
     """What the program will be played on: the system, and beside it the same with all pages near."""
     from cxloom.booting.timed import AS_IT_IS, NEAR, timed_program
     from cxloom.execution.processor import Processor
-    from cxloom.spec.resolve import Override
+    from cxloom.spec.override import Override
     from cxloom.system.system import System
     from cxloom.trace.writer import check_writable as check_trace_writable
 

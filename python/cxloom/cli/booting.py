@@ -24,7 +24,7 @@ from cxloom.cli.boot_timed import Timing, prepared, run_timed
 from cxloom.cli.enumeration import show_enumeration
 from cxloom.cli.progress import BootBar
 from cxloom.display.console import messages
-from cxloom.spec.resolve import Resolved
+from cxloom.spec.resolved import Resolved
 
 
 @dataclass(frozen=True)

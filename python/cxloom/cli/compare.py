@@ -110,7 +110,7 @@ def compare(
     if as_json:
         print(_json(comparison), end="")
     elif not quiet:
-        from cxloom.results.comparison_table import show_comparison
+        from cxloom.cli.comparison import show_comparison
 
         show_comparison(comparison)
     finish(failure)

@@ -10,8 +10,8 @@ import typer
 from cxloom.base.errors import InputError
 from cxloom.cli.options import Plugins, Sets, Spec, whole_number
 from cxloom.running.run import nanoseconds
+from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
-from cxloom.spec.resolve import Override
 
 
 def crash(

@@ -13,8 +13,8 @@ from cxloom.cli.options import AsJson, Plugins, Quiet, Sets, Spec, whole_number
 from cxloom.cli.progress import EpochBar
 from cxloom.cli.writing import check_forms, check_writable, write_texts
 from cxloom.epochs.study import play_epochs
+from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
-from cxloom.spec.resolve import Override
 
 
 def epochs(

@@ -13,8 +13,8 @@ from cxloom.base.words import of_both
 from cxloom.cli.options import Against, Plugins, Quiet, RunsAtATime, Sets, Spec, TailShare, tail_share
 from cxloom.cli.progress import ProgressBar, SweepBar
 from cxloom.cli.writing import check_forms, check_writable, write_text
+from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
-from cxloom.spec.resolve import Override
 from cxloom.system.system import System
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from cxloom.cli.options import AsJson, Plugins, PointsAtATime, Quiet, Sets, Spec
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable
 from cxloom.spec import presets
+from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
-from cxloom.spec.resolve import Override
 from cxloom.sweeping.find import Found
 from cxloom.sweeping.find import find as found_of
 from cxloom.sweeping.optimum import TRIALS, Optimum

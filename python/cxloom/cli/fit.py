@@ -14,8 +14,8 @@ from cxloom.cli.progress import FitBar
 from cxloom.cli.writing import check_writable
 from cxloom.fitting.fit import fit as fitted
 from cxloom.fitting.result import Fit
+from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
-from cxloom.spec.resolve import Override
 from cxloom.system.system import System
 
 

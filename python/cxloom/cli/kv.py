@@ -12,8 +12,8 @@ from cxloom.cli.options import AsJson, Plugins, Quiet, Sets
 from cxloom.cli.progress import ServingBar
 from cxloom.cli.writing import check_forms, check_writable, write_texts
 from cxloom.kv.serving import serve
+from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
-from cxloom.spec.resolve import Override
 
 
 def kv(

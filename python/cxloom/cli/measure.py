@@ -16,8 +16,8 @@ from cxloom.cli.pages import FLAGS, placement
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.writing import check_writable
 from cxloom.measure import PATTERNS, TOOLS, chosen, one_of, refuse_both
+from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
-from cxloom.spec.resolve import Override
 from cxloom.system.system import System
 
 if TYPE_CHECKING:

@@ -17,9 +17,10 @@ from cxloom.results.result import Result
 from cxloom.running.protocol_log import LogRequest, ProtocolLog
 from cxloom.running.run import Progress, UnfinishedError, UnwrittenError, asked_tables, nanoseconds, simulate
 from cxloom.spec.node import Origin
+from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
 from cxloom.spec.reader import read_value
-from cxloom.spec.resolve import Override, Resolved
+from cxloom.spec.resolved import Resolved
 from cxloom.system.simulation import build
 from cxloom.system.system import System
 
@@ -102,8 +103,8 @@ def _show_beside(
     spec: str, result: Result, against: str, base: Result | Resolved, max_time_ns: float | None
 ) -> CxloomError | None:
     """Shows results beside those of another system, which is run now if it has none; gives why it is unfinished."""
+    from cxloom.cli.comparison import show_comparison
     from cxloom.results.comparison import compare
-    from cxloom.results.comparison_table import show_comparison
 
     failure = None
     if isinstance(base, Resolved):

@@ -18,7 +18,7 @@ from cxloom.cli.study_runs import folder_of, run_stored, write_files
 from cxloom.cli.writing import write_text
 from cxloom.display.console import output
 from cxloom.report.study_table import show_outcome, show_outcomes
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 from cxloom.study import names, read
 from cxloom.study.file import MOST_POINTS, extent
 from cxloom.study.runner import Outcome

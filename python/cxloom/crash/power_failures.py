@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from cxloom.base.errors import InputError
 from cxloom.running.run import Progress as RunProgress
 from cxloom.running.run import play_past
-from cxloom.spec.resolve import Override, Resolved
+from cxloom.spec.override import Override
+from cxloom.spec.resolved import Resolved
 from cxloom.system.simulation import build, errors_placed, open_feeds
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.base.errors import InputError
-from cxloom.spec.resolve import Resolved
+from cxloom.spec.resolved import Resolved
 
 MANY = 64
 """In systems of more devices, those that are alike and hang on one device are drawn as one."""

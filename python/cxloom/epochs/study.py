@@ -15,7 +15,7 @@ from cxloom.base.filenames import file_name
 from cxloom.display.numbers import duration as duration_text
 from cxloom.display.numbers import narrow, percent, significant, size
 from cxloom.epochs.split import ACCESSES, checked
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 from cxloom.system.simulation import errors_placed
 from cxloom.system.system import System
 

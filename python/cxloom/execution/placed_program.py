@@ -10,8 +10,9 @@ from cxloom.base.errors import InputError
 from cxloom.execution.objects import Rule, placement_by
 from cxloom.execution.processor import Processor
 from cxloom.spec.node import Origin, from_plain
+from cxloom.spec.override import Override
 from cxloom.spec.parts import part_of
-from cxloom.spec.resolve import Override, Resolved
+from cxloom.spec.resolved import Resolved
 from cxloom.system.simulation import errors_placed
 from cxloom.system.system import System
 from cxloom.trace.capture import CoreOfTrace

@@ -17,8 +17,8 @@ from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.display.shown import Shown, ShowsItself
 from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.results.tiering import tiering_sentences
+from cxloom.spec.override import Override
 from cxloom.spec.parts import section_default
-from cxloom.spec.resolve import Override
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system.system import System
 

@@ -12,8 +12,9 @@ import numpy as np
 from cxloom.base.errors import InputError
 from cxloom.base.filenames import file_name
 from cxloom.curves.points import Point
+from cxloom.fitting.fitted import Compared, Parameter, Peak
 from cxloom.fitting.measured import SHORT, Errors, Kernels, Measured, Parts, SizeCurve, Timed, measured_in
-from cxloom.fitting.result import Compared, Fit, Parameter, Peak
+from cxloom.fitting.result import Fit
 from cxloom.fitting.search import (
     Residuals,
     Solution,
@@ -26,7 +27,7 @@ from cxloom.fitting.search import (
     uncertainty,
 )
 from cxloom.measure.bench import Bench
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 from cxloom.sweeping.random_points import Draws
 from cxloom.sweeping.space import check_count
 from cxloom.system.system import System

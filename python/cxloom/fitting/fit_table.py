@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from rich.table import Table
 from rich.text import Text
@@ -10,19 +10,29 @@ from rich.text import Text
 from cxloom.curves.points import KernelRate, SizePoint
 from cxloom.display.numbers import size
 from cxloom.display.plain_table import plain_table
+from cxloom.fitting.fitted import Compared, Parameter, Peak
 from cxloom.fitting.measured import Rated, Timed
 
-if TYPE_CHECKING:
-    from cxloom.fitting.result import Fit
 
+def tables(
+    parameters: Sequence[Parameter],
+    together: Sequence[Sequence[str]],
+    points: Sequence[Compared],
+    peaks: Sequence[Peak],
+) -> list[Table]:
+    """The parameters; latencies, if some were measured; bandwidths, if some were measured.
 
-def tables(found: Fit) -> list[Table]:
-    """The parameters; latencies, if some were measured; bandwidths, if some were measured."""
-    made = [_parameters(found)]
-    if found.points:
-        made.append(_points(found))
-    if found.peaks:
-        made.append(_peaks(found))
+    Args:
+        parameters: what was fitted.
+        together: groups of parameters, by their paths, of which the curve tells one number alone.
+        points: latencies.
+        peaks: bandwidths.
+    """
+    made = [_parameters(parameters, together)]
+    if points:
+        made.append(_points(points))
+    if peaks:
+        made.append(_peaks(peaks))
     return made
 
 
@@ -35,24 +45,24 @@ def _words(point: Timed | Rated) -> list[str]:
     return [f"{100 * point.reads:.0f} %", f"{point.bandwidth_gb_per_s:.1f}"]
 
 
-def _parameters(found: Fit) -> Table:
+def _parameters(parameters: Sequence[Parameter], together: Sequence[Sequence[str]]) -> Table:
     table = plain_table()
     table.add_column("parameter", no_wrap=True)
     for title in ("fitted", "95 % interval", ""):
         table.add_column(title, justify="right", no_wrap=True)
-    grouped = {path for group in found.together for path in group}
-    for each in found.parameters:
+    grouped = {path for group in together for path in group}
+    for each in parameters:
         told = "" if each.is_told else "told with others" if each.path in grouped else "not told"
         table.add_row(Text(each.path), str(each.value), f"{each.low} to {each.high}", told)
     return table
 
 
-def _points(found: Fit) -> Table:
+def _points(points: Sequence[Compared]) -> Table:
     table = plain_table()
-    names = ("size",) if isinstance(found.points[0].point, SizePoint) else ("reads", "GB/s")
+    names = ("size",) if isinstance(points[0].point, SizePoint) else ("reads", "GB/s")
     for title in (*names, "measured ns", "before ns", "fitted ns", "error", ""):
         table.add_column(title, justify="right", no_wrap=True)
-    for each in found.points:
+    for each in points:
         table.add_row(
             *_words(each.point),
             f"{each.point.latency_ns:.1f}",
@@ -64,9 +74,9 @@ def _points(found: Fit) -> Table:
     return table
 
 
-def _peaks(found: Fit) -> Table:
+def _peaks(peaks: Sequence[Peak]) -> Table:
     table = plain_table()
-    if isinstance(found.peaks[0].point, KernelRate):
+    if isinstance(peaks[0].point, KernelRate):
         table.add_column("kernel")
         measured = "measured GB/s"
     else:
@@ -74,7 +84,7 @@ def _peaks(found: Fit) -> Table:
         measured = "measured peak GB/s"
     for title in (measured, "before", "fitted", "error"):
         table.add_column(title, justify="right", no_wrap=True)
-    for each in found.peaks:
+    for each in peaks:
         table.add_row(
             _words(each.point)[0],
             f"{each.point.bandwidth_gb_per_s:.1f}",

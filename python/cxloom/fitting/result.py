@@ -1,4 +1,4 @@
-"""The result of a fit: parameters with their intervals, and what was measured beside what the system gives."""
+"""The result of a fit: its parts, and what follows from all of them."""
 
 from __future__ import annotations
 
@@ -10,47 +10,12 @@ from cxloom.base.words import counted
 from cxloom.curves.points import KernelRate, Point, SizePoint
 from cxloom.display.numbers import significant
 from cxloom.display.shown import Shown, ShowsItself
+from cxloom.fitting.fitted import Compared, Parameter, Peak
 from cxloom.fitting.measured import SHORT, Rated, Timed
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter that was fitted."""
-
-    path: str
-    value: Any
-    """The best value, as a spec has it."""
-    low: Any
-    high: Any
-    """The ends of the 95 % interval, cut off at those of the range."""
-    is_told: bool
-    """Whether the curve tells it: if not, other values fit as well."""
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A latency that was measured beside that of the system as it was given, and as it was fitted."""
-
-    point: Timed
-    before_ns: float
-    after_ns: float
-    after_gb_per_s: float
-    """At most what was asked for at a load; NaN for a size."""
-    held_back: bool
-    """Whether it was predicted, and not fitted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Peak:
-    """The end of a curve, where the memory gives the most, or a kernel of STREAM, beside what the system gives."""
-
-    point: Rated
-    before_gb_per_s: float
-    after_gb_per_s: float
 
 
 @dataclass(frozen=True)
@@ -190,7 +155,7 @@ class Fit(ShowsItself):
         """The parameters, and what was measured beside what the system gives, for people; of Rich."""
         from cxloom.fitting.fit_table import tables
 
-        return tables(self)
+        return tables(self.parameters, self.together, self.points, self.peaks)
 
     def shown(self) -> Shown:
         """The sentence, the tables and the notes, as ``cxloom fit`` prints them."""

@@ -8,8 +8,9 @@ from collections.abc import Collection, Sequence
 from cxloom.base.errors import InputError
 from cxloom.spec import names, paths
 from cxloom.spec.node import Node, Origin, Path
+from cxloom.spec.override import Override
 from cxloom.spec.reader import read_file
-from cxloom.spec.resolve import Override, resolve
+from cxloom.spec.resolve import resolve
 
 _PREFIX = "fabric."
 

@@ -18,7 +18,7 @@ from cxloom.kv.requests import Requests, generate_requests
 from cxloom.kv.serving import serve_tree
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Node
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 
 SERVING, HITS = "kv", "kv_hits"
 """What is run: servers in time, or what requests find without it."""

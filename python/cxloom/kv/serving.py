@@ -16,7 +16,7 @@ from cxloom.display.numbers import duration, significant, size
 from cxloom.kv import spec
 from cxloom.kv.requests import Requests
 from cxloom.spec.node import Node, Origin, from_plain
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -14,8 +14,8 @@ from cxloom.kv.requests import Requests, generate_requests, read_requests
 from cxloom.spec import paths, presets
 from cxloom.spec.file_kind import FileKind, refuse_other
 from cxloom.spec.node import Node, SpecError, Step
+from cxloom.spec.override import Override
 from cxloom.spec.reader import read_file
-from cxloom.spec.resolve import Override
 
 TRACES = "CXLOOM_TRACES"
 """A variable of the environment: the folder of traces that do not come with cxloom."""

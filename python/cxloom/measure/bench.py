@@ -14,8 +14,8 @@ from cxloom.base.filenames import file_name
 from cxloom.base.words import counted
 from cxloom.results.caveats import error_sentence, only_errors, why_no_length
 from cxloom.spec.names import listed, nearest
+from cxloom.spec.override import Override
 from cxloom.spec.parts import Part, part_of, quantity
-from cxloom.spec.resolve import Override
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system.system import System
 

@@ -14,7 +14,7 @@ from cxloom.offload.task_graph import TaskGraph
 from cxloom.spec import declared
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.parts import quantity
-from cxloom.spec.resolve import Resolved
+from cxloom.spec.resolved import Resolved
 from cxloom.system.simulation import describe
 from cxloom.system.system import System
 

@@ -8,7 +8,7 @@ from cxloom.base.errors import InputError
 from cxloom.bottleneck.resources import cause
 from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.display.numbers import significant
-from cxloom.spec.resolve import Resolved
+from cxloom.spec.resolved import Resolved
 
 if TYPE_CHECKING:
     from cxloom.results.summary import Summary

@@ -30,7 +30,7 @@ from cxloom.report.study_outcome import plot_of
 from cxloom.report.utilisation import load_of
 from cxloom.results.caveats import errors_of_points
 from cxloom.spec.node import Origin, from_plain
-from cxloom.spec.resolve import Resolved
+from cxloom.spec.resolved import Resolved
 from cxloom.spec.writer import to_yaml
 from cxloom.study.file import DEFAULT_COLUMNS
 from cxloom.study.plots import Plot, Stack

@@ -21,7 +21,8 @@ from cxloom.results.outdir import FILES, SPEC, SUMMARY, OutputDirectory
 from cxloom.results.records import MemorySink
 from cxloom.spec.node import described
 from cxloom.spec.reader import read_file
-from cxloom.spec.resolve import Resolved, resolve
+from cxloom.spec.resolve import resolve
+from cxloom.spec.resolved import Resolved
 from cxloom.spec.writer import to_yaml
 
 if TYPE_CHECKING:

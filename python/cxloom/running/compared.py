@@ -13,7 +13,7 @@ from cxloom.results.outdir import is_stored
 from cxloom.results.result import Measures, Result
 from cxloom.running.run import run
 from cxloom.spec.node import described
-from cxloom.spec.resolve import Resolved
+from cxloom.spec.resolved import Resolved
 from cxloom.system.system import System
 
 Comparable = Measures | System | str | os.PathLike[str]

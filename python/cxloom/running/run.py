@@ -21,7 +21,8 @@ from cxloom.results.records import PARTS, Columns, DroppedSink, MemorySink, Parq
 from cxloom.results.result import Result, Table
 from cxloom.running.protocol_log import LogRequest, ProtocolLog
 from cxloom.spec import paths
-from cxloom.spec.resolve import Override, Resolved
+from cxloom.spec.override import Override
+from cxloom.spec.resolved import Resolved
 from cxloom.spec.writer import to_yaml
 from cxloom.system.simulation import Simulation, build, errors_placed, refuse_endless
 from cxloom.system.system import System

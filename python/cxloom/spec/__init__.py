@@ -6,8 +6,10 @@ the core, which knows what the parameters mean. Nothing here builds a simulation
 """
 
 from cxloom.spec.node import Node, Origin, SpecError
+from cxloom.spec.override import Override
 from cxloom.spec.reader import read_file, read_text
-from cxloom.spec.resolve import Override, Resolved, resolve
+from cxloom.spec.resolve import resolve
+from cxloom.spec.resolved import Resolved
 from cxloom.spec.writer import to_yaml
 
 __all__ = [

@@ -9,15 +9,13 @@ system.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from cxloom import _core
 from cxloom.base.errors import InputError
 from cxloom.spec import declared, paths
 from cxloom.spec.node import Node
-
-if TYPE_CHECKING:
-    from cxloom.spec.resolve import Override, Resolved
+from cxloom.spec.override import Override
+from cxloom.spec.resolved import Resolved
 
 
 def left_out(
@@ -47,7 +45,7 @@ def left_out(
         root = resolved.root
         for path in lost:
             root = paths.without(root, path)
-        resolved = type(resolved)(root)
+        resolved = Resolved(root)
         found = _without_effect(resolved)  # of some entries the core names one key at a time
     return resolved
 

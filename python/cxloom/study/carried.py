@@ -13,7 +13,7 @@ from typing import Any
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.kv.point import KvRun
 from cxloom.spec.node import Origin, from_plain
-from cxloom.spec.resolve import Resolved
+from cxloom.spec.resolved import Resolved
 from cxloom.study.file import Study
 from cxloom.sweeping.engine import Engine
 from cxloom.sweeping.identity import identity

@@ -11,8 +11,10 @@ from cxloom.base.errors import InputError
 from cxloom.kv.point import HITS, SERVING, KvRun, KvTemplate
 from cxloom.spec.file_kind import FileKind, refuse_other
 from cxloom.spec.node import Node, Origin, described
+from cxloom.spec.override import Override
 from cxloom.spec.reader import read_file
-from cxloom.spec.resolve import Override, Resolved, Template
+from cxloom.spec.resolve import Template
+from cxloom.spec.resolved import Resolved
 from cxloom.study.derive import Derived, derived
 from cxloom.study.expect import Expectation, expectation
 from cxloom.study.plots import Plot, Stack, plot

@@ -9,7 +9,7 @@ from typing import Any
 
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Node, Plain
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 
 CASE = "case"
 """The name of the axis of `cases` in a point, where they are named."""

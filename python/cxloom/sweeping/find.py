@@ -13,7 +13,7 @@ from cxloom.base.errors import InputError
 from cxloom.base.words import counted
 from cxloom.display.numbers import significant
 from cxloom.display.shown import Shown, ShowsItself
-from cxloom.spec.resolve import Override
+from cxloom.spec.override import Override
 from cxloom.sweeping import space
 from cxloom.sweeping.condition import Condition
 from cxloom.sweeping.optimum import TRIALS, Goal, Optimum, optimum

@@ -12,7 +12,8 @@ from typing import Any
 
 from cxloom.base.errors import InputError
 from cxloom.base.filenames import file_name
-from cxloom.spec.resolve import Override, Template
+from cxloom.spec.override import Override
+from cxloom.spec.resolve import Template
 from cxloom.sweeping import space
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.schedule import Schedule

@@ -15,8 +15,8 @@ from cxloom.base.errors import InputError, shown
 from cxloom.base.filenames import file_name
 from cxloom.base.words import counted
 from cxloom.spec.node import Node, Origin, described, from_plain
+from cxloom.spec.override import Override
 from cxloom.spec.reader import read_value
-from cxloom.spec.resolve import Override
 
 SEED = "run.seed"
 """The path of the seed: points that differ in nothing else are seen together, with an interval."""

@@ -11,7 +11,8 @@ from typing import Any, Literal, Protocol
 from cxloom.base.errors import InputError, SimulationError, reason_of
 from cxloom.running.run import Progress, UnfinishedError, simulate
 from cxloom.spec.plugins import load_plugin, loaded_plugins
-from cxloom.spec.resolve import Resolved, Template
+from cxloom.spec.resolve import Template
+from cxloom.spec.resolved import Resolved
 from cxloom.sweeping.identity import Identity, identity
 from cxloom.sweeping.space import Setting, overrides_of
 from cxloom.sweeping.store import Record, Store

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom import _core
 from cxloom.base.errors import Gathered, InputError, shown
 from cxloom.spec.node import Node
-from cxloom.spec.resolve import Resolved
+from cxloom.spec.resolved import Resolved
 
 if TYPE_CHECKING:
     from cxloom.trace import TraceReader

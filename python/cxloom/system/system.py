@@ -16,8 +16,10 @@ from cxloom.spec import alike, declared, presets
 from cxloom.spec.bases import AUTO
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Node, Origin, described, from_plain
+from cxloom.spec.override import Override
 from cxloom.spec.reader import read_file, read_text
-from cxloom.spec.resolve import Override, Resolved, Template, resolve
+from cxloom.spec.resolve import Template, resolve
+from cxloom.spec.resolved import Resolved
 from cxloom.spec.writer import to_yaml
 from cxloom.system.simulation import build, describe, work_note
 

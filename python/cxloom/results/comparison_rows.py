@@ -1,0 +1,147 @@
+"""What is compared of systems: measures side by side, and the parts of the latency that change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cxloom.spec import declared
+
+NOTABLE = 0.01
+"""A part of the latency has a row if it changes by this share of the largest mean."""
+_SMALL = 0.0005
+"""A relative change that is smaller is called none, where there is no interval."""
+ANSWERED = "requests answered"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A value beside that of the first system."""
+
+    difference: float
+    relative: float | None
+    """The difference as a share of the first system's value; None where that is nothing."""
+    doubt: float
+    """A relative change up to this is none, where there is no interval."""
+    interval: tuple[float, float] | None
+    """The 95 % interval of the difference, from those of both means, which it takes for independent: runs of one seed
+    meet the same accesses, and their difference is known better than that. None where a mean has no interval."""
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is more than what chance, or rounding, explains."""
+        if self.interval is not None:
+            return not self.interval[0] <= 0 <= self.interval[1]
+        return abs(self.relative if self.relative is not None else self.difference) > self.doubt
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measure of all systems."""
+
+    name: str
+    unit: str
+    values: tuple[float, ...]
+    """NaN where a system has no such measure."""
+    intervals: tuple[tuple[float, float] | None, ...]
+    doubt: float = _SMALL
+    """The relative change that says nothing, of measures without an interval: that of the mean latency."""
+    is_part: bool = False
+    """Whether it is a part of the mean latency."""
+
+    def change(self, at: int) -> Change:
+        """The value of a system beside that of the first."""
+        first, value = self.values[0], self.values[at]
+        ends = self.intervals[0], self.intervals[at]
+        interval = None
+        if ends[0] is not None and ends[1] is not None:
+            half = math.hypot((ends[0][1] - ends[0][0]) / 2, (ends[1][1] - ends[1][0]) / 2)
+            interval = (value - first - half, value - first + half)
+        return Change(value - first, (value - first) / first if first else None, self.doubt, interval)
+
+
+def rows_of(every: tuple[Mapping[str, Any], ...]) -> tuple[Row, ...]:
+    """The rows of systems, from their summaries or parts of them; the first system is what the others are compared
+    with."""
+    doubt = max(_SMALL, *(relative_half_width(each) for each in every))
+    rows = [
+        *_rows(every, "time of the tasks", "ns", ("tasks", "time_ns")),
+        *_rows(every, "bandwidth", "GB/s", ("bandwidth_gb_per_s",)),
+        *_answered(every),
+        *_rows(every, "bandwidth of reads", "GB/s", ("read", "bandwidth_gb_per_s")),
+        *_rows(every, "bandwidth of writes", "GB/s", ("write", "bandwidth_gb_per_s")),
+        *_rows(every, "mean latency", "ns", ("latency_ns", "mean"), ("latency_ns", "ci95")),
+        *_rows(
+            every,
+            "mean latency of reads",
+            "ns",
+            ("read", "latency_ns", "mean"),
+            ("read", "latency_ns", "ci95"),
+        ),
+        *(
+            row
+            for key, name in (("p50", "p50"), ("p99", "p99"), ("p999", "p99.9"))
+            for row in _rows(every, f"{name} latency", "ns", ("latency_ns", key))
+        ),
+        *_rows(every, "error answers", "", ("errors", "requests")),
+        *_parts_of(every),
+    ]
+    return tuple(replace(row, doubt=doubt) if row.unit and not row.is_part else row for row in rows)
+
+
+def relative_half_width(values: Mapping[str, Any]) -> float:
+    """Half the interval of the mean latency, as a share. Bandwidth in closed loop follows it; percentiles vary more."""
+    ends, mean = _at(values, ("latency_ns", "ci95")), _number(_at(values, ("latency_ns", "mean")))
+    return (ends[1] - ends[0]) / 2 / mean if ends and mean > 0 else 0.0
+
+
+def _answered(every: tuple[Mapping[str, Any], ...]) -> list[Row]:
+    """How many requests were answered in a time, in millions a second; none where no system has a time."""
+    rates = tuple(
+        1e3 * values["requests"] / values["simulated_time_ns"]
+        if values.get("requests") and values.get("simulated_time_ns")
+        else math.nan
+        for values in every
+    )
+    if all(map(math.isnan, rates)):
+        return []
+    return [Row(ANSWERED, "M/s", rates, (None,) * len(every))]
+
+
+def _rows(
+    every: tuple[Mapping[str, Any], ...],
+    name: str,
+    unit: str,
+    path: tuple[str, ...],
+    interval: tuple[str, ...] | None = None,
+) -> list[Row]:
+    """The row of a measure; none where no system has it, or nothing but zeros."""
+    values = tuple(_number(_at(values, path)) for values in every)
+    if all(math.isnan(value) or value == 0 for value in values):
+        return []
+    ends = tuple(_at(each, interval) if interval else None for each in every)
+    return [Row(name, unit, values, tuple((float(end[0]), float(end[1])) if end else None for end in ends))]
+
+
+def _parts_of(every: tuple[Mapping[str, Any], ...]) -> list[Row]:
+    """The segments of the mean latency that change, along a request's way."""
+    least = NOTABLE * max((_number(_at(each, ("latency_ns", "mean"))) for each in every), default=0)
+    rows = []
+    for segment in declared.segments():
+        values = tuple(_number(_at(each, ("breakdown_ns", segment)), absent=0.0) for each in every)
+        if max(values) - min(values) > max(least, 0):
+            rows.append(Row(segment.replace("_", " "), "ns", values, (None,) * len(every), is_part=True))
+    return rows
+
+
+def _at(values: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+    found: Any = values
+    for step in path:
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found
+
+
+def _number(value: Any, absent: float = math.nan) -> float:
+    return absent if value is None else float(value)

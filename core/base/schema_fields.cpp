@@ -56,11 +56,26 @@ bool says_default(const FieldInfo& field, const Value& value) {
   return text && !words.empty() && (*text == words || *text == words.substr(0, words.find(": ")));
 }
 
+/// A number from 2 on as the percentage that somebody may have meant: 70 as "70%". Empty if it is none.
+std::string percentage_meant(const FieldInfo& field, const Value& value) {
+  constexpr double kLeast = 2.0;
+  constexpr double kWhole = 100.0;
+  if (field.type != "fraction") return {};
+  const std::int64_t* const integer = value.as_integer();
+  const double* const real = value.as_real();
+  const double number = integer ? static_cast<double>(*integer) : real ? *real : 0.0;
+  return number >= kLeast && number <= kWhole ? value.described() + "%" : std::string{};
+}
+
 /// The error for a value outside its bounds; `written` is null where it was set from C++.
 InputError out_of_bounds(const FieldInfo& field, const Value* written, const std::string& found,
                          const std::string& allowed) {
   const std::string* text = written ? written->as_text() : nullptr;
-  return InputError({"out of bounds", text ? *text : found, allowed, {}}, field.name);
+  return InputError({.problem = "out of bounds",
+                     .found = text ? *text : found,
+                     .allowed = allowed,
+                     .suggestion = written ? percentage_meant(field, *written) : std::string{}},
+                    field.name);
 }
 
 }  // namespace

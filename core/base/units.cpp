@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "base/rounded.hpp"
 
 namespace cxloom {
 
@@ -273,13 +274,6 @@ std::string to_text(Address address) {
   return "0x" + std::string(buffer.data(), end);
 }
 
-std::string percent_text(double share) {
-  std::array<char, 32> buffer{};
-  constexpr int kDigits = 3;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), 100.0 * share,
-                                 std::chars_format::general, kDigits)
-                       .ptr;
-  return std::string(buffer.data(), end) + " %";
-}
+std::string percent_text(double share) { return rounded_text(100.0 * share) + " %"; }
 
 }  // namespace cxloom

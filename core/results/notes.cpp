@@ -8,6 +8,7 @@
 #include "device/requester/requester.hpp"
 #include "memory/media/memory_owner.hpp"
 #include "results/idle_links.hpp"
+#include "results/unmet_errors.hpp"
 #include "system/events/player.hpp"
 
 namespace cxloom {
@@ -114,6 +115,7 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
   for (const std::string& note : simulation.notes()) notes.emplace_back(note);
   add_link_notes(simulation, notes);
   for (std::string& note : notes_on_idle_links(simulation.system())) notes.emplace_back(std::move(note));
+  for (std::string& note : notes_on_unmet_errors(simulation.system())) notes.emplace_back(std::move(note));
   add_event_notes(simulation, notes);
   add_notes_on_nothing(simulation, collector, notes);
   const LatencyDistribution& latency = all.latency;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,63 @@ def test_retries_are_counted_and_shown() -> None:
     flits = result["per_link"]["host-mem"]["mem->host"]["flits"]
     assert flits["errors"] > 10
     assert f"retries: mem->host sent {flits['errors']:,} flits again" in to_text(result.summary)
+
+
+def notes_on_errors(result: cx.Result) -> list[str]:
+    return [note for note in result["notes"] if "corrupted none" in note]
+
+
+@pytest.mark.parametrize("phy", ["pcie5-x16", "pcie6-x16"])
+def test_errors_that_no_flit_met_are_told_with_how_many_were_to_be_expected(phy: str) -> None:
+    rate = {"pcie5-x16": 1e-12, "pcie6-x16": 1e-8}[phy]
+    result = run(errors={"bit_error_rate": rate}, phy=phy)
+    ways = result["per_link"]["host-mem"].values()
+    flits = int(sum(sum(way["flits"]["flits"].values()) for way in ways))
+    byte = 8 * rate  # 68B: a bit of 544 is enough; 256B: two bytes of one of three groups
+    in_one = 544 * rate if phy == "pcie5-x16" else byte**2 * (86 * 85 + 2 * 85 * 84) / 2
+    (note,) = notes_on_errors(result)
+    said = re.fullmatch(
+        r"errors.bit_error_rate (\S+) of the link host-mem corrupted none of (\d+) flits in the measured window, which "
+        r"says nothing of what errors cost: (\S+) were to be expected, one in (\d+) flits; measure more requests",
+        note,
+    )
+    assert said is not None
+    assert (float(said[1]), int(said[2])) == (rate, flits)
+    assert float(said[3]) == pytest.approx(flits * in_one, rel=0.01)
+    assert int(said[4]) == pytest.approx(1 / in_one, rel=0.01)
+    assert f"note: {note}"[:60] in to_text(result.summary)
+
+
+def test_errors_that_were_met_have_no_such_note() -> None:
+    result = run(errors={"bit_error_rate": 1e-6}, phy="pcie5-x16")
+    assert sum(way["flits"]["errors"] for way in result["per_link"]["host-mem"].values()) > 3
+    assert notes_on_errors(result) == []
+
+
+def test_an_injector_that_never_comes_to_its_turn_is_told() -> None:
+    (note,) = notes_on_errors(run(errors={"every": 1_000_000}))
+    assert note.startswith("errors.every 1000000 of the link host-mem corrupted none of ")
+    assert note.endswith("each direction of a link needs that many for one; measure more requests")
+    assert notes_on_errors(run(errors={"every": 1000})) == []
+
+
+def test_links_of_one_rate_share_a_note_and_one_that_met_errors_speaks_for_all() -> None:
+    def pair(rates: tuple[float, float]) -> cx.Result:
+        spec = {
+            "devices": {"host": {"kind": "host"}, "mem[0-1]": {"kind": "memory"}},
+            "links": [
+                {"between": ["host", f"mem{i}"], "phy": "pcie5-x16", "errors": {"bit_error_rate": rate}}
+                for i, rate in enumerate(rates)
+            ],
+            "address_map": [{"to": ["mem0", "mem1"], "interleave": "256B"}],
+            "workload": {"host": {"pattern": "random", "requests": 3000, "footprint": "1GiB"}},
+        }
+        return cx.run(cx.System.from_yaml(json.dumps(spec)))
+
+    (note,) = notes_on_errors(pair((1e-12, 1e-12)))
+    assert note.startswith("errors.bit_error_rate 1e-12 of 2 links corrupted none of ")
+    assert len(notes_on_errors(pair((1e-12, 1e-13)))) == 2
+    assert notes_on_errors(pair((1e-6, 1e-6))) == []
 
 
 @pytest.mark.parametrize(("fail", "words"), [(False, "came meanwhile waited"), (True, "meanwhile failed")])

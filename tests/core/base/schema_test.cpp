@@ -101,6 +101,10 @@ TEST(Schema, BoundsAreInclusiveAndNamed) {
   EXPECT_EQ(error.detail().allowed, "at most 1us");
   EXPECT_EQ(error_of({{"share", 1.01}}).detail().allowed, "at most 1");
   EXPECT_EQ(error_of({{"share", -0.01}}).detail().allowed, "at least 0");
+  EXPECT_EQ(error_of({{"share", 70}}).detail().suggestion, "70%");
+  EXPECT_EQ(error_of({{"share", 12.5}}).detail().suggestion, "12.5%");
+  for (const double other : {1.01, -70.0, 101.0})
+    EXPECT_EQ(error_of({{"share", other}}).detail().suggestion, "") << other;
 }
 
 TEST(Schema, NestedPaths) {

@@ -1,0 +1,90 @@
+#include "results/unmet_errors.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/rounded.hpp"
+#include "base/value.hpp"
+#include "interconnect/flit/monitor.hpp"
+#include "interconnect/link/end.hpp"
+#include "interconnect/wire/flit_errors.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+namespace {
+
+/// Flits of the window on the links of one setting of errors.
+struct Met {
+  std::string first;  ///< a link that has it
+  std::uint64_t links = 0;
+  std::uint64_t flits = 0;
+  std::uint64_t errors = 0;
+  double expected = 0.0;  ///< errors of these flits, by the bit error rate
+};
+
+/// Bit error rate, and every how many-th flit is corrupted.
+using Setting = std::pair<double, std::optional<std::uint32_t>>;
+
+std::map<Setting, Met> met_by_setting(const System& system) {
+  std::map<Setting, Met> found;
+  for (const System::LinkView& link : system.links()) {
+    const LinkErrorParams& errors = link.params->errors;
+    if (errors.bit_error_rate == 0.0 && !errors.every) continue;
+    Met& met = found[{errors.bit_error_rate, errors.every}];
+    if (met.links++ == 0) met.first = link.name;
+    for (const LinkEnd* const end : {link.forward, link.backward}) {
+      const FlitMonitor* const monitor = end->flits();
+      if (monitor == nullptr) continue;
+      const FlitTotals& totals = monitor->totals();
+      const std::uint64_t flits = std::reduce(totals.flits.begin(), totals.flits.end());
+      met.flits += flits;
+      met.errors += totals.errors;
+      met.expected +=
+          static_cast<double>(flits) * flit_error_probability(monitor->mode(), errors.bit_error_rate);
+    }
+  }
+  return found;
+}
+
+std::string setting_text(const Setting& setting) {
+  std::string text;
+  if (setting.first > 0.0) text = "errors.bit_error_rate " + Value(setting.first).described();
+  if (setting.second)
+    text += (text.empty() ? "" : " and ") + ("errors.every " + std::to_string(*setting.second));
+  return text;
+}
+
+/// Plain digits, as long as they say something.
+std::string count_text(double count) {
+  constexpr double kLong = 1e12;
+  return count < kLong ? std::to_string(std::llround(count)) : rounded_text(count);
+}
+
+std::string expected_text(const Setting& setting, const Met& met) {
+  if (setting.first == 0.0) return "each direction of a link needs that many for one; measure more requests";
+  if (met.expected == 0.0) return "it is too low for any";
+  return rounded_text(met.expected) + " were to be expected, one in " +
+         count_text(static_cast<double>(met.flits) / met.expected) + " flits; measure more requests";
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on_unmet_errors(const System& system) {
+  std::vector<std::string> notes;
+  for (const auto& [setting, met] : met_by_setting(system)) {
+    if (met.errors > 0 || met.flits == 0) continue;
+    const std::string where = met.links == 1 ? "the link " + met.first : std::to_string(met.links) + " links";
+    notes.push_back(
+        setting_text(setting) + " of " + where + " corrupted none of " + counted(met.flits, "flit") +
+        " in the measured window, which says nothing of what errors cost: " + expected_text(setting, met));
+  }
+  return notes;
+}
+
+}  // namespace cxloom

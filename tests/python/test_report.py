@@ -18,8 +18,8 @@ from cxloom.bottleneck.resources import cause
 from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.display import palette
 from cxloom.display.numbers import significant
-from cxloom.report.answer import answer
 from cxloom.report.distribution import distributions, edges_of
+from cxloom.report.run_answer import answer_of_run
 from cxloom.report.series import series_of
 from cxloom.report.utilisation import directions, load_of
 
@@ -114,11 +114,11 @@ def test_the_page_opens_with_the_answer(results: Path, page: str) -> None:
 def test_an_offered_load_is_the_answer_where_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     work = {"pattern": "random", "rate": "1M/s", "requests": 500}
     idle = cx.run(cx.load("dmsim/asic").set("workload.host", work))
-    said = answer(idle.spec, idle.summary)
+    said = answer_of_run(idle.spec, idle.summary)
     assert "at 130 ns on average, mostly 65.0 ns of process and 65.0 ns of media. Full last on" in said
     assert "the offered load of host" in said
-    monkeypatch.setattr("cxloom.report.answer.cause", lambda _resources: None)
-    assert answer(idle.spec, idle.summary).endswith("and 65.0 ns of media. Nothing is full.")
+    monkeypatch.setattr("cxloom.report.run_answer.cause", lambda _resources: None)
+    assert answer_of_run(idle.spec, idle.summary).endswith("and 65.0 ns of media. Nothing is full.")
 
 
 def test_the_page_says_what_makes_the_slowest_slow(results: Path, page: str) -> None:

@@ -2,6 +2,7 @@
 "use strict";
 const scales = (() => {
   const LETTERS = 12.5;  // pixels; page.css says the same
+  const SMALL = 1e-4;  // numbers below have an exponent: 5e-8
   const canvas = document.createElement("canvas").getContext("2d");
   canvas.font = `${LETTERS}px ${getComputedStyle(document.body).fontFamily}`;
   const widthOf = text => canvas.measureText(text).width;
@@ -12,7 +13,8 @@ const scales = (() => {
     if (typeof value !== "number") return String(value);
     const size = Math.abs(value);
     if (!value || !isFinite(value)) return String(value);
-    if (size < 1e-6 || size >= 1e15) return value.toPrecision(digits);
+    if (size < SMALL) return Number(value.toPrecision(digits)).toExponential();
+    if (size >= 1e15) return value.toPrecision(digits);
     const whole = Math.floor(Math.log10(size)) + 1;
     return value.toLocaleString("en", { maximumSignificantDigits: Math.max(digits, whole) });
   }
@@ -39,9 +41,12 @@ const scales = (() => {
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map(each => each * power).find(each => each >= rough * (1 - 1e-9));
     const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+    const small = Math.max(Math.abs(low), Math.abs(high)) < SMALL;
     const found = [];
-    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i += 1)
-      found.push({ value: i * step + 0, label: (i * step + 0).toLocaleString("en", { maximumFractionDigits: digits }) });
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i += 1) {
+      const value = i * step + 0;
+      found.push({ value, label: small ? shown(value) : value.toLocaleString("en", { maximumFractionDigits: digits }) });
+    }
     return found;
   }
 

@@ -16,7 +16,7 @@ from cxloom.execution.objects import most_used
 from cxloom.execution.result import REGION, WALKS, Execution, ExecutionResult
 from cxloom.report import plots
 from cxloom.report.execution_table import margin, names_of, sentence
-from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
+from cxloom.report.page import Cell, Section, answer, document, facts, notes, plot, table, tiles
 from cxloom.spec import declared
 
 _PLACES = {
@@ -45,7 +45,7 @@ def execution_page(result: ExecutionResult) -> str:
 def groups() -> dict[str, list[str]]:
     """What the time of a program goes to, by where that is: segments, and what cores do besides."""
     found = {
-        "instructions": ["busy", "chain"],
+        "instructions": ["busy", "dependent computation"],
         "page walks": [WALKS],
         "waiting for an MSHR": ["waiting for an MSHR"],
     }
@@ -80,9 +80,7 @@ def _lead(result: ExecutionResult) -> str:
                 ("slowdown", significant(slowdown, 4), f"{known} (95 %)" if known else f"against {names[0]}")
             )
         entries.append(("instructions per cycle", significant(each.instructions_per_cycle), f"on {name}"))
-    notes = [f"<p>{escape(sentence(result.executions[-1], names[-1]))}</p>"]
-    notes += [f"<p>{escape(note)}</p>" for note in result.notes]
-    return tiles(entries) + f'<div class="notes" role="note">{"".join(notes)}</div>'
+    return answer(sentence(result.executions[-1], names[-1])) + tiles(entries) + notes(result.notes)
 
 
 def _sections(result: ExecutionResult) -> Iterator[Section]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MEANINGS = {
     "busy": "executing its instructions",
-    "chain": "computing between one access and the next that needs it",
+    "dependent computation": "computing between one access and the next that needs it",
     WALKS: "waiting for page walks, as the TLB does not reach that far",
     "waiting for an MSHR": "waiting for a free miss register, or a slot of the host's queue",
     "kernel": "the kernel's work on pages that move",
@@ -103,7 +103,7 @@ def show(result: ExecutionResult, console: Console) -> None:
     ended = "replayed" if result.ended is None else str(result.ended)
     console.print(
         f"{ran}, {counted(result.accesses, 'access')} that missed the caches; {ended}; "
-        f"{result.seconds:.1f} s here",
+        f"simulated in {result.seconds:.1f} s",
         style="dim",
     )
     if result.translation is not None:

@@ -161,6 +161,19 @@ def tiles(entries: Iterable[tuple[str, str, str]]) -> str:
     return f'<dl class="tiles">{"".join(cells)}</dl>'
 
 
+def answer(said: str) -> str:
+    """The sentence that a page opens with; nothing if there is nothing to say."""
+    return f'<p class="answer">{escape(said)}</p>' if said else ""
+
+
+def notes(lines: Iterable[str], bad: str = "") -> str:
+    """What the reader has to know of the numbers, first what is `bad`; nothing if there is nothing."""
+    unbroken = str.maketrans({"-": "-\u2060"})  # names such as host->bus stay on one line
+    said = f'<p class="bad">{escape(bad)}</p>' if bad else ""
+    said += "".join(f"<p>{escape(line).translate(unbroken)}</p>" for line in lines)
+    return f'<div class="notes" role="note">{said}</div>' if said else ""
+
+
 def facts(entries: Iterable[tuple[str, str]]) -> str:
     """Names and values."""
     return (

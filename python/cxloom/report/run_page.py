@@ -14,19 +14,21 @@ from cxloom.display.numbers import duration, percent, significant, size
 from cxloom.draw.graph import MOST, Graph, graph_of
 from cxloom.draw.picture import loads_of, pictures
 from cxloom.report import plots
-from cxloom.report.answer import answer
 from cxloom.report.latency_section import latency_section
 from cxloom.report.page import (
     Cell,
     Section,
+    answer,
     document,
     facts,
+    notes,
     plot,
     refused_unless_whole,
     system_map,
     table,
     tiles,
 )
+from cxloom.report.run_answer import answer_of_run
 from cxloom.report.series import Series, series_of
 from cxloom.report.tail_section import tail_section
 from cxloom.report.task_section import task_section, task_tiles
@@ -53,11 +55,8 @@ def run_page(result: Result, directory: Path) -> str:
     """The text of the page. Raises InputError for results that are not whole."""
     summary = result.summary
     with refused_unless_whole("the whole summary of a run", "cxloom run --out", directory):
-        said = answer(result.spec, summary)
-        lead = f'<p class="answer">{escape(said)}</p>' if said else ""
-        return document(
-            title_of(result), lead + _lead(summary), list(_sections(result, directory)), _foot(summary)
-        )
+        lead = answer(answer_of_run(result.spec, summary)) + _lead(summary)
+        return document(title_of(result), lead, list(_sections(result, directory)), _foot(summary))
 
 
 def title_of(result: Result) -> str:
@@ -121,13 +120,10 @@ def _shares(summary: Summary) -> str:
 
 
 def _notes(summary: Summary) -> str:
-    unbroken = str.maketrans({"-": "-\u2060"})  # names such as host->bus stay on one line
-    notes = [f"<p>{escape(note).translate(unbroken)}</p>" for note in summary.get("notes", ())]
-    if summary["truncated"]:
-        notes.insert(0, f'<p class="bad">Truncated: {escape(summary["stop_reason"])}</p>')
+    lines = list(summary.get("notes", ()))
     if said := error_sentence(summary):
-        notes.insert(0, f"<p>{escape(said).translate(unbroken)}</p>")
-    return f'<div class="notes" role="note">{"".join(notes)}</div>' if notes else ""
+        lines.insert(0, said)
+    return notes(lines, bad=f"Truncated: {summary['stop_reason']}" if summary["truncated"] else "")
 
 
 def _sections(result: Result, directory: Path) -> Iterator[Section]:

@@ -12,7 +12,7 @@ from cxloom.display import palette
 from cxloom.display.numbers import duration, percent, significant, size
 from cxloom.kv.serving import Served
 from cxloom.report import plots
-from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
+from cxloom.report.page import Cell, Section, answer, document, facts, notes, plot, table, tiles
 
 _MISSED = "computed"
 _HEADS = ("mean", "p50", "p90", "p99", "max")
@@ -48,8 +48,7 @@ def _lead(served: Served) -> str:
         ("requests a second", significant(found["requests_per_s"]), f"{found['requests']:,} of them"),
         ("limit", found["limit"]["resource"], f"{_share(found['limit']['occupied'])} occupied"),
     ]
-    notes = "".join(f"<p>{escape(text)}</p>" for text in (served.sentence, *found["notes"]))
-    return tiles(entries) + f'<div class="notes" role="note">{notes}</div>'
+    return answer(served.sentence) + tiles(entries) + notes(found["notes"])
 
 
 def _sections(found: Mapping[str, Any]) -> Iterator[Section]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -13,19 +11,21 @@ from typing import Any
 from cxloom.base.words import counted
 from cxloom.display.numbers import significant
 from cxloom.report import plots
-from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
-from cxloom.results.caveats import errors_of_points
+from cxloom.report.page import Cell, Section, answer, document, facts, notes, plot, table, tiles
+from cxloom.report.sweep_answer import BANDWIDTH, MEAN, differs, extremes, measured, span, sweep_answer
+from cxloom.report.sweep_axes import axes_of, longest, names_of, quantities, varied
+from cxloom.results.caveats import errors_of_points, notes_of_points
 from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.labels import headings, labels
 from cxloom.sweeping.manifest import read
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import described_setting
-from cxloom.sweeping.table import ERRORS, STATUS, Columns
+from cxloom.sweeping.table import ERRORS, Columns
 
 _LINES = 12
 """The most lines in a plot; of more combinations each point is a mark."""
 _ROWS = 1000
-BANDWIDTH, MEAN, P99 = "bandwidth_gb_per_s", "latency_ns.mean", "latency_ns.p99"
+P99 = "latency_ns.p99"
 _Y = {BANDWIDTH: "bandwidth (GB/s)", MEAN: "mean latency (ns)", P99: "99th percentile (ns)"}
 
 
@@ -40,21 +40,39 @@ def sweep_page(result: SweepResult, directory: Path) -> str:
 
 
 def _lead(result: SweepResult) -> str:
+    columns = aggregated(result.columns) if result.has_seeds else result.columns
+    names = names_of(columns, varied(columns))
+    entries = []
+    for key, name, unit, best in (
+        (BANDWIDTH, "bandwidth", "GB/s", "highest"),
+        (MEAN, "mean latency", "ns", "lowest"),
+        (P99, "99th percentile", "ns", "lowest"),
+    ):
+        if measured(columns, key):
+            shown = span(columns, key)
+            where = f"{best} at {names[extremes(columns, key)[best]]}" if differs(columns, key) else ""
+            entries.append((name, f"{shown} {unit}", where))
     finished = result.statuses.count("finished")
     others = [
         f"{result.statuses.count(status)} {status}"
         for status in dict.fromkeys(result.statuses)
         if status != "finished"
     ]
-    entries = [("points finished", f"{finished:,} of {len(result):,}", ", ".join(others))]
-    for key, name, unit in ((BANDWIDTH, "bandwidth", "GB/s"), (MEAN, "mean latency", "ns")):
-        values = [value for value in result.columns.get(key, ()) if value is not None]
-        if values:
-            entries.append((name, f"{significant(min(values))} to {significant(max(values))} {unit}", ""))
+    entries.append(("points finished", f"{finished:,} of {len(result):,}", ", ".join(others)))
     counts = result.columns.get(ERRORS, [])
-    if (wrong := errors_of_points(counts)) is not None:
-        entries.append(("answered with an error", f"{sum(filter(None, counts)):,}", wrong))
-    return tiles(entries)
+    if errors_of_points(counts) is not None:
+        entries.append(("answered with an error", f"{sum(filter(None, counts)):,}", "without data"))
+    return answer(sweep_answer(columns)) + tiles(entries) + _notes(result.columns)
+
+
+def _notes(columns: Columns) -> str:
+    """What runs say of themselves, and what the numbers do not have."""
+    wrong = errors_of_points(columns.get(ERRORS, []))
+    found, rest = notes_of_points(columns.get("notes", ()))
+    lines = [wrong] if wrong else []
+    lines += [f"{where}: {note}" if where else note for where, note in found]
+    lines += [f"and {counted(rest, 'other note')}, in results.parquet"] if rest else []
+    return notes(lines)
 
 
 def _sections(result: SweepResult, directory: Path, version: str) -> Iterator[Section]:
@@ -76,17 +94,14 @@ def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
     seeds of a point are one mark, at their mean.
     """
     columns = aggregated(result.columns) if result.has_seeds else result.columns
-    axes = axes_of(columns)
-    if not axes or MEAN not in columns:
+    axes, x = axes_of(columns), longest(columns)
+    if x is None or MEAN not in columns:
         return {}
-    x = max(axes, key=lambda axis: len(set(map(repr, columns[axis]))))
-    others = [axis for axis in axes if axis != x and len(set(map(repr, columns[axis]))) > 1]
-    named, short = {axis: labels(columns[axis]) for axis in axes}, headings(others)
+    shown = labels(columns[x])
+    names = names_of(columns, [axis for axis in varied(columns) if axis != x])
     lines: dict[str, list[int]] = {}
-    for row in range(len(columns[x])):
-        if columns[MEAN][row] is not None:
-            name = ", ".join(f"{short[axis]} {named[axis][row]}" for axis in others)
-            lines.setdefault(name, []).append(row)
+    for row in measured(columns, MEAN):
+        lines.setdefault(names[row], []).append(row)
     joined = len(lines) <= _LINES
     if not joined:
         lines = {"points": [row for rows in lines.values() for row in rows]}
@@ -96,7 +111,7 @@ def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
     for key, y in _Y.items():
         curves = {
             name: (
-                [named[x][row] if numbers is None else numbers[0][row] for row in rows],
+                [shown[row] if numbers is None else numbers[0][row] for row in rows],
                 [columns[key][row] for row in rows],
             )
             for name, rows in lines.items()
@@ -146,23 +161,6 @@ def _figure(curves: dict[str, Any], title: str, x: dict[str, Any], y: str) -> pl
 def _sorted(curve: tuple[list[Any], list[Any]]) -> tuple[list[Any], list[Any]]:
     pairs = sorted(zip(*curve, strict=True), key=lambda pair: pair[0])
     return [x for x, _ in pairs], [y for _, y in pairs]
-
-
-def axes_of(columns: Columns) -> list[str]:
-    """The columns that are set at the points."""
-    names = list(columns)
-    end = names.index(STATUS[0]) if STATUS[0] in names else names.index("seeds")
-    return names[:end]
-
-
-def quantities(values: Sequence[Any]) -> tuple[list[float], str] | None:
-    """Numbers with the unit that all have in common; None if they are no numbers, or of several units."""
-    found = [re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([A-Za-z/%]*)", str(value)) for value in values]
-    units = {match[2] for match in found if match}
-    if None in found or len(units) != 1:
-        return None
-    numbers = [float(match[1]) for match in found if match]
-    return (numbers, units.pop()) if all(map(math.isfinite, numbers)) else None
 
 
 def _points(columns: Columns) -> str:

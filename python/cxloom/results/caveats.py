@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cxloom.base.words import counted
+
+_NOTES = 3
+"""The notes of points that are shown."""
 
 
 def error_count(measures: Mapping[str, Any]) -> int:
@@ -40,6 +44,18 @@ def errors_of_points(counts: Iterable[int | float | None]) -> str | None:
         return None
     some = f"{wrong:,} of {counted(len(known), 'point')}"
     return f"requests of {some} were answered with an error, without data; no latency or bandwidth has them"
+
+
+def notes_of_points(notes: Sequence[str | None]) -> tuple[list[tuple[str, str]], int]:
+    """What runs say of themselves, such as that links have no limit: the most frequent first, with of how many points
+    it is said, where not of all; and how many more notes there are."""
+    said = Counter(note for note in notes if note is not None)
+    of_all = counted(len(notes), "point")
+    shown = [
+        ("" if times == len(notes) else f"on {times:,} of {of_all}", note)
+        for note, times in said.most_common(_NOTES)
+    ]
+    return shown, len(said) - len(shown)
 
 
 def why_no_length(summary: Mapping[str, Any]) -> str | None:

@@ -11,7 +11,7 @@ from cxloom.spec import declared
 
 NOTABLE = 0.01
 """A part of the latency has a row if it changes by this share of the largest mean."""
-_SMALL = 0.0005
+SMALL = 0.0005
 """A relative change that is smaller is called none, where there is no interval."""
 ANSWERED = "requests answered"
 
@@ -46,7 +46,7 @@ class Row:
     values: tuple[float, ...]
     """NaN where a system has no such measure."""
     intervals: tuple[tuple[float, float] | None, ...]
-    doubt: float = _SMALL
+    doubt: float = SMALL
     """The relative change that says nothing, of measures without an interval: that of the mean latency."""
     is_part: bool = False
     """Whether it is a part of the mean latency."""
@@ -65,7 +65,7 @@ class Row:
 def rows_of(every: tuple[Mapping[str, Any], ...]) -> tuple[Row, ...]:
     """The rows of systems, from their summaries or parts of them; the first system is what the others are compared
     with."""
-    doubt = max(_SMALL, *(relative_half_width(each) for each in every))
+    doubt = max(SMALL, *(relative_half_width(each) for each in every))
     rows = [
         *_rows(every, "time of the tasks", "ns", ("tasks", "time_ns")),
         *_rows(every, "bandwidth", "GB/s", ("bandwidth_gb_per_s",)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Protocol
@@ -12,7 +11,7 @@ from cxloom.display.console import output
 from cxloom.display.numbers import significant
 from cxloom.display.shown import html_table
 from cxloom.display.tables import Column, laid_out, of_texts
-from cxloom.results.caveats import errors_of_points
+from cxloom.results.caveats import errors_of_points, notes_of_points
 from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.labels import headings, labels
 from cxloom.sweeping.space import SEED, described_setting
@@ -27,7 +26,6 @@ MEASURES = {
 """The columns of every sweep, with their heads; errors are shown where there are any."""
 _ROWS = 40
 _ERRORS = 5
-_NOTES = 3
 
 
 class PointResults(Protocol):
@@ -113,20 +111,9 @@ def _table(result: PointResults, measures: Sequence[str]) -> tuple[list[Column],
         remarks.append("± is half of the 95 % interval of the mean over the seeds")
     if wrong is not None:
         remarks.append(f"note: {wrong}")
-    return columns, remarks + _notes(result)
-
-
-def _notes(result: PointResults) -> list[str]:
-    """What runs say of themselves, such as that links have no limit: the most frequent first."""
-    said = Counter(note for note in result.columns.get("notes", ()) if note is not None)
-    shown = [
-        f"note: {note}"
-        if times == len(result)
-        else f"note on {times:,} of {counted(len(result), 'point')}: {note}"
-        for note, times in said.most_common(_NOTES)
-    ]
-    rest = len(said) - len(shown)
-    return [*shown, f"and {counted(rest, 'other note')}: see the column notes"] if rest > 0 else shown
+    found, rest = notes_of_points(result.columns.get("notes", ()))
+    remarks += [f"note{f' {where}' if where else ''}: {note}" for where, note in found]
+    return columns, remarks + ([f"and {counted(rest, 'other note')}: see the column notes"] if rest else [])
 
 
 def _show_failed(result: PointResults) -> None:

@@ -17,7 +17,7 @@ _NAMED = 2
 """Parts of the latency that are named."""
 
 
-def answer(spec: Resolved, summary: Summary) -> str:
+def answer_of_run(spec: Resolved, summary: Summary) -> str:
     """The sentence; nothing without requests.
 
     What is full last on a request's way is what limits, as far as one run tells: ``cxloom explain`` tries more of each.

@@ -247,9 +247,18 @@ def test_errors_name_the_option_or_the_program(tmp_path: Path, cxloom: Callable[
     system = spec(tmp_path)
     bind = "{kind: bind, nodes: [fra]}"
     for options, said in (
-        (("--pages", bind), "--pages.nodes[0]: no node of this device has such a memory (from --pages)"),
-        (("--place", "heap=fra"), "(from --place)"),
-        (("--place", "heap=mem", "--pages", bind), "(from --pages)"),
+        (("--pages", bind), "error: --pages.nodes[0]: no node of this device has such a memory found: 'fra'"),
+        (("--membind", "fra"), "error: --membind: no node of this device has such a memory found: 'fra'"),
+        (
+            ("--interleave", "mem,fra"),
+            "error: --interleave: no node of this device has such a memory found: 'fra'",
+        ),
+        (
+            ("--place", "a=mem", "--place", "heap=fra"),
+            "error: --place heap=fra: no node of this device has such",
+        ),
+        (("--place", "heap=mem", "--pages", bind), "error: --pages.nodes[0]: no node"),
+        (("--place", "heap=mem", "--preferred", "fra"), "error: --preferred: no node"),
         (("--roi", "marks"), "error: the region of interest was not reached: no mark"),
     ):
         outcome = cxloom("exec", "--system", system, *options, "--", "/bin/true")

@@ -39,7 +39,7 @@ def test_every_part_of_the_time_is_in_one_group(result: ExecutionResult) -> None
     members = [part for group in groups().values() for part in group]
     segments = {segment["name"] for segment in _core.declarations()["segments"]}
     assert sorted(members) == sorted(
-        {*segments, "busy", "chain", "page walks", "waiting for an MSHR", "kernel", "idle"}
+        {*segments, "busy", "dependent computation", "page walks", "waiting for an MSHR", "kernel", "idle"}
     )
     near, far = map(groups_of, result.executions)
     assert sum(near.values()) == pytest.approx(1)

@@ -13,7 +13,7 @@ from cxloom.base.errors import InputError, SimulationError
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.messages import ANSWERED_WITH_ERRORS, show_error
 from cxloom.cli.options import Plugins
-from cxloom.cli.pages import placement, read_placement
+from cxloom.cli.pages import errors_at, option_of, placement, read_placement
 from cxloom.cli.progress import ProgramLines
 from cxloom.cli.trace import levels_of
 from cxloom.cli.writing import write_text
@@ -167,7 +167,8 @@ def exec_(
         _refuse_beside_replay({"--levels": caches, "--roi": region, "--record": record})
     levels = levels_of(caches) if caches else ()
     load_plugins(plugins)
-    place = placement(pages, {"bind": membind, "preferred": preferred, "interleave": interleave})
+    flags = {"bind": membind, "preferred": preferred, "interleave": interleave}
+    place = placement(pages, flags)
     rules = tuple(map(Rule.parse, places))
     tables = None if page_tables is None else read_placement(page_tables, "--page-tables")
     near = "first-touch" if against is not None or (place is None and not rules) else "preferred"
@@ -177,7 +178,7 @@ def exec_(
     rest = "preferred" if rules and against is None else "first-touch"
     placements = [near] * (len(systems) - 1) + [rest if place is None else place]
     lines = ProgramLines()
-    with Interrupt("the program") as interrupt:
+    with Interrupt("the program") as interrupt, errors_at(option_of(flags), rules):
         common: dict[str, Any] = {
             "host": host,
             "pages": placements,

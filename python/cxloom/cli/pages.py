@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from cxloom.base.errors import InputError
+from cxloom.execution.objects import Rule
 from cxloom.spec.node import Origin
 from cxloom.spec.reader import read_value
 
 FLAGS = {"bind": "--membind", "preferred": "--preferred", "interleave": "--interleave"}
 """The flags of numactl, by the kind of placement."""
+
+
+def option_of(flags: Mapping[str, str | None]) -> str:
+    """The option that says where pages are: a flag of numactl if one is given, by the kind of placement."""
+    return next((FLAGS[kind] for kind, names in flags.items() if names is not None), "--pages")
+
+
+@contextmanager
+def errors_at(option: str, rules: Sequence[Rule] = ()) -> Iterator[None]:
+    """Errors of a placement name what was written: a flag, which has no keys, or one of several --place."""
+    try:
+        yield
+    except InputError as error:
+        for each in (error, *getattr(error, "errors", ())):
+            if option != "--pages" and each.path.startswith("--pages"):
+                each.path = option
+            if rule := re.match(r"--place\.ranges\[(\d+)\]", each.path):
+                each.path = f"--place {rules[int(rule[1])]}"
+        raise
 
 
 def read_placement(text: str, option: str) -> Any:

@@ -46,7 +46,7 @@ SEGMENTS: dict[str, tuple[str, str]] = {
 """The colour of each segment of a latency, and its hatching in the letters of Matplotlib."""
 CORES: dict[str, tuple[str, str]] = {
     "busy": ("#9aa3ad", ""),
-    "chain": ("#c9cfd6", ""),
+    "dependent computation": ("#c9cfd6", ""),
     "page walks": (VERMILION, "//"),
     "waiting for an MSHR": (BLUE, "xx"),
     "idle": ("#c9cfd6", "//"),

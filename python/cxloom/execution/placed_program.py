@@ -129,7 +129,7 @@ def _prepared(
 
 def _by_option(path: str, value: Any, option: str) -> Override:
     """What is wrong with it is the option's fault."""
-    return Override(path, from_plain(value, Origin(path=option, note=f"from {option}")))
+    return Override(path, from_plain(value, Origin(path=option)))
 
 
 def _check_page_tables(core: Mapping[str, Any], rules: Sequence[Rule], host: str) -> None:

@@ -17,7 +17,12 @@ REGION = 65536
 """Bytes of a region of memory whose accesses are counted together."""
 WALKS = "page walks"
 """The part of a time that waits for the places of pages."""
-_PARTS = {"busy": "busy_ns", "chain": "chain_ns", "waiting for an MSHR": "mshr_ns", "idle": "idle_ns"}
+_PARTS = {
+    "busy": "busy_ns",
+    "dependent computation": "chain_ns",
+    "waiting for an MSHR": "mshr_ns",
+    "idle": "idle_ns",
+}
 
 
 @dataclass(frozen=True)
@@ -203,7 +208,7 @@ class ExecutionResult:
     executions: tuple[Execution, ...]
     """In the order of the systems that were given."""
     seconds: float
-    """That it took here."""
+    """That it took to simulate."""
     notes: tuple[str, ...] = field(default=())
     translation: Translation | None = None
     """What it took to find the places of its pages; None: its core has no TLB, or the trace does not say."""

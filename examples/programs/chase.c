@@ -6,9 +6,9 @@
 //
 // Checks that the cycle is as long as there are lines. Nothing but one access at a time is under way, so a
 // step takes the latency of memory, where the lines do not fit into caches.
-#include <cxloom/dax.h>
 #include <cxloom/roi.h>
 
+#include "device.h"
 #include "program.h"
 
 enum { kLineBytes = 64 };
@@ -18,21 +18,11 @@ typedef struct Line {
   char rest[kLineBytes - sizeof(struct Line*)];
 } Line;
 
-// Lines in a device, with whatever is in them. Ends the program if there are none.
-static Line* lines_in(const char* device, uint64_t lines) {
-  cxloom_dax* memory = cxloom_dax_open(device);
-  Line* found = memory == NULL ? NULL : cxloom_dax_allocate(memory, lines * sizeof(Line));
-  if (found == NULL) {
-    perror(device);
-    exit(1);
-  }
-  return found;
-}
-
 int main(int argc, char** argv) {
   const uint64_t lines = argument(argc, argv, 1, 262144), steps = argument(argc, argv, 2, 1000000);
   uint64_t state = argument(argc, argv, 3, 1);
-  Line* memory = argc > 4 ? lines_in(argv[4], lines) : allocated(lines, sizeof(Line));
+  Line* memory = argc > 4 ? in_device(cxloom_dax_open(argv[4]), argv[4], lines * sizeof(Line))
+                          : allocated(lines, sizeof(Line));
   uint64_t* order = allocated(lines, sizeof(uint64_t));
   for (uint64_t i = 0; i < lines; ++i) order[i] = i;
   for (uint64_t i = lines - 1; i > 0; --i) {  // Fisher and Yates

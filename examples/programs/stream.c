@@ -1,11 +1,13 @@
 // Copies, scales, adds and triads arrays, each thread its share of them, after J. McCalpin's STREAM.
 //
-//   stream [NUMBERS [THREADS [PASSES]]]
+//   stream [NUMBERS [THREADS [PASSES [DEVICE]]]]
 //
-// Checks every number at the end. Accesses go on side by side, so it takes the bandwidth of memory.
+// The arrays are in a device of memory such as /dev/dax0.0, if one is named, or in a file. Checks every
+// number at the end. Accesses go on side by side, so it takes the bandwidth of memory.
 #include <cxloom/roi.h>
 #include <pthread.h>
 
+#include "device.h"
 #include "program.h"
 
 enum { kMostThreads = 64 };
@@ -42,9 +44,11 @@ int main(int argc, char** argv) {
     fprintf(stderr, "%s: at most %d threads\n", argv[0], kMostThreads);
     return 2;
   }
-  a = allocated(numbers, sizeof(double));
-  b = allocated(numbers, sizeof(double));
-  c = allocated(numbers, sizeof(double));
+  cxloom_dax* device = argc > 4 ? cxloom_dax_open(argv[4]) : NULL;
+  double** const arrays[] = {&a, &b, &c};
+  for (int i = 0; i < 3; ++i)
+    *arrays[i] =
+        argc > 4 ? in_device(device, argv[4], numbers * sizeof(double)) : allocated(numbers, sizeof(double));
   for (uint64_t i = 0; i < numbers; ++i) a[i] = 1;
   pthread_barrier_init(&barrier, NULL, (unsigned)threads);
 

@@ -19,6 +19,7 @@ SMALL = {
     "stream": ["5000", "2", "2"],
     "chase": ["1024", "3000"],
     "graph": ["1000", "4000", "2"],
+    "embedding": ["1000", "100", "57"],
 }
 """Arguments with which each is done in a moment."""
 PERSISTENT = {

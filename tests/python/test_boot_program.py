@@ -132,6 +132,14 @@ def test_a_script_brings_its_interpreter(tmp_path: Path) -> None:
     assert f"/bin/cat {script} more\n" in found["cxloom/program"].data.decode()
 
 
+def test_a_program_that_is_taken_along_brings_its_libraries() -> None:
+    """What another program starts; that one may be linked with nothing of it."""
+    found = written(Program(["sh"], [Path("/usr/bin/env"), Path(sys.executable)]))
+    alone = written(Program([sys.executable]))
+    assert found.keys() >= alone.keys() - {"cxloom/program"}
+    assert "usr/bin/env" in found
+
+
 def test_files_and_folders_are_taken_along(tmp_path: Path) -> None:
     (tmp_path / "folder/inner").mkdir(parents=True)
     (tmp_path / "folder/inner/file").write_text("content")

@@ -232,8 +232,13 @@ def test_a_server_gives_what_its_study_says(name: str, tmp_path: Path, subproces
 
 
 QUICK = [
-    name for name in names() if name.startswith(("char/", "dmsim/", "esf/")) and collection(name) is None
+    name
+    for name in names()
+    if name.startswith(("char/", "dmsim/", "esf/"))
+    and not name.startswith("dmsim/full_")
+    and collection(name) is None
 ]
+"""Those that boot a machine are not among them: `make boot-check`."""
 
 
 @pytest.mark.parametrize("name", some(QUICK[4:] + QUICK[:4], DRAWN))  # from there on they take least

@@ -13,6 +13,7 @@ from cxloom.kv.spec import trace_of
 from cxloom.spec import presets
 from cxloom.spec.override import Override
 from cxloom.spec.reader import files_noted
+from cxloom.spec.resolved import Resolved
 from cxloom.study.file import MOST_POINTS, Study, read
 
 
@@ -32,11 +33,15 @@ class Inputs:
 def read_inputs(
     path: Path, overrides: Sequence[Override] = (), *, quick: bool = False, most_points: int = MOST_POINTS
 ) -> Inputs:
-    """A study with the files that it is run from. Raises InputError for what is no study, or names no file."""
+    """A study with the files that it is run from. Raises InputError for what is no study, names no file, or boots
+    machines."""
     with files_noted() as noted:
         study = read(path, overrides, quick=quick, most_points=most_points)
     named: set[str | Path] = {*noted}
     for spec in study.specs:
+        if not isinstance(spec, (Resolved, KvRun)):
+            allowed = "a study of systems or of KV caches"
+            raise InputError("programs on booted machines are not packaged", allowed=allowed, file=path)
         if isinstance(spec, KvRun):
             named |= _trace(spec)
         else:

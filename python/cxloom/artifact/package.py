@@ -8,6 +8,7 @@ import stat
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cxloom.artifact.figures import figures_of, to_csv
 from cxloom.artifact.inputs import Inputs, read_inputs
@@ -20,6 +21,9 @@ from cxloom.spec.override import Override
 from cxloom.spec.resolved import Resolved, replaced
 from cxloom.spec.writer import to_yaml
 from cxloom.study.runner import Outcome
+
+if TYPE_CHECKING:
+    from cxloom.booting.point import BootRun
 
 FIGURES = Path("expected") / "figures.csv"
 STUDY, SPECS, EXPECTED = Path("study"), Path("specs"), Path("expected")
@@ -168,7 +172,7 @@ def _check(inputs: Inputs, made: Path, study: Path, sets: Sequence[str]) -> None
         raise InputError("a copy of the study is another one", allowed=allowed, file=inputs.file)
 
 
-def hash_of(spec: Resolved | KvRun) -> str:
+def hash_of(spec: Resolved | KvRun | BootRun) -> str:
     """The hash of what a point runs, 16 hexadecimal digits."""
     return spec.digest()[:16]
 
@@ -215,8 +219,8 @@ def _write_around(inputs: Inputs, made: Path, study: Path, points: Sequence[Pack
     (made / CITATIONS).write_text(cited_by(*systems).bibtex(), encoding="utf-8")
 
 
-def _command_of(spec: Resolved | KvRun, file: str) -> str:
+def _command_of(spec: Resolved | KvRun | BootRun, file: str) -> str:
     """How the spec of a point is run by itself, behind a colon; nothing where no command does that."""
     if isinstance(spec, Resolved):
         return f": `cxloom run {file}`"
-    return f": `cxloom kv {file}`" if spec.kind == SERVING else ""
+    return f": `cxloom kv {file}`" if isinstance(spec, KvRun) and spec.kind == SERVING else ""

@@ -110,6 +110,10 @@ class InputError(CxloomError):
         return (_rebuild_input_error, (self.problem, self.__dict__.copy()))
 
 
+class AbsentError(InputError):
+    """The input is right, and something that it needs is not on this computer: `allowed` says how to have it."""
+
+
 def _rebuild_input_error(problem: str, fields: dict[str, object]) -> InputError:
     error = InputError(problem)
     error.__dict__.update(fields)

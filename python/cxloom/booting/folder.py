@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from cxloom.base.errors import InputError
+from cxloom.base.errors import AbsentError, InputError
 from cxloom.booting.qemu import Qemu, installed_qemu, unpacked_qemu
 
 FORM = 1
@@ -42,12 +42,12 @@ def set_up_folder() -> Path:
 
 
 def find_set_up() -> SetUp:
-    """What a machine is booted from. Raises InputError if it is not there yet."""
+    """What a machine is booted from. Raises AbsentError if it is not there yet, InputError if it cannot be read."""
     folder = set_up_folder()
     try:
         contents = json.loads((folder / CONTENTS).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError(
+        raise AbsentError(
             "nothing is set up yet that a machine could be booted from", allowed=_ASKED
         ) from None
     except (OSError, ValueError) as error:
@@ -60,5 +60,5 @@ def find_set_up() -> SetUp:
 def _qemu(folder: Path, unpacked: bool) -> Qemu:
     qemu = installed_qemu()
     if qemu is None and not unpacked:  # it was installed when the rest was fetched
-        raise InputError("there is no QEMU 10 here any more", allowed=_ASKED)
+        raise AbsentError("there is no QEMU 10 here any more", allowed=_ASKED)
     return qemu if qemu is not None else unpacked_qemu(folder / "root")

@@ -27,7 +27,8 @@ class Program:
     """A command, and the files that it needs."""
 
     def __init__(self, command: Sequence[str], files: Sequence[Path] = ()) -> None:
-        """``files`` are files and folders to take along, under the paths that they have here.
+        """``files`` are files and folders to take along, under the paths that they have here; a program among them with
+        the libraries that it is linked with.
 
         Raises InputError if there is no such program, or a library or file is missing.
         """
@@ -46,6 +47,8 @@ class Program:
                     "there is no such file or folder to take along", found=str(file), path="--file"
                 )
             self._needed += _below(file)
+            if file.is_file() and os.access(file, os.X_OK) and interpreter_of(str(file)) is not None:
+                self._needed += _linked(str(file))
 
     def write(
         self,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cxloom import _core
-from cxloom.base.errors import InputError, SimulationError
+from cxloom.base.errors import AbsentError, InputError, SimulationError
 from cxloom.booting.places import Part, write_parts
 from cxloom.trace.emulator import MARKS, shared_folder
 from cxloom.trace.source import Ended
@@ -28,9 +28,9 @@ def _built(name: str) -> Path:
 
 
 def check_built() -> None:
-    """Raises InputError if cxloom was built without its plug-in for QEMU."""
+    """Raises AbsentError if cxloom was built without its plug-in for QEMU."""
     if not _built(_PLUGIN).exists():
-        raise InputError(
+        raise AbsentError(
             "this cxloom was built without its plug-in for QEMU, which says what a program accesses",
             allowed="libzydis-dev and `make build`, or --untimed",
         )

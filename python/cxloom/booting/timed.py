@@ -101,6 +101,7 @@ class TimedProgram:
         region: str | None = None,
         record: str | os.PathLike[str] | None = None,
         sampling: Sampling | None = SAMPLING,
+        streams: tuple[int, int, int] = (0, 1, 2),
         interrupted: Callable[[], bool] = lambda: False,
         watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
         watch_past: Callable[[int, int], None] = lambda _done, _whole: None,
@@ -113,6 +114,7 @@ class TimedProgram:
             region: MARKS, or None: all that it does.
             record: a trace that keeps what the systems are given.
             sampling: what is simulated of a long program; None: all of it.
+            streams: the descriptors of its standard input, output and error.
             interrupted: asked now and then; if it says True, the result is that of what was run.
             watch: hears now and then how many instructions were run and how many accesses were made.
             watch_past: hears how many steps of how many were played of what flash has been through before.
@@ -121,7 +123,7 @@ class TimedProgram:
         before = _counters(guest)
 
         def run() -> int:
-            return guest.run(program, environment, policy, starter=starter())
+            return guest.run(program, environment, policy, streams, starter())
 
         self._source.prepare(parts_of(guest.machine, guest.mapped), run, guest.emulator.kill)
         core = core_of(self._placed)
@@ -163,7 +165,7 @@ def timed_program(
         processor: takes the place of the host's.
         region: MARKS, or None: all that the program does.
 
-    Raises InputError if cxloom was built without its plug-in, or a system cannot run a program.
+    Raises AbsentError if cxloom was built without its plug-in, and InputError if a system cannot run a program.
     """
     if region not in (None, MARKS):
         raise InputError(

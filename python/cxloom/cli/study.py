@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from cxloom.base.errors import InputError, reason_of
+from cxloom.base.errors import AbsentError, InputError, reason_of
 from cxloom.cli.artifact import package, reproduce
 from cxloom.cli.options import Quiet, RunsAtATime, whole_number
 from cxloom.cli.study_runs import folder_of, run_stored, write_files
 from cxloom.cli.writing import write_text
-from cxloom.display.console import output
+from cxloom.display.console import messages, output
 from cxloom.report.study_table import show_outcome, show_outcomes
 from cxloom.spec.override import Override
 from cxloom.study import names, read
@@ -94,7 +94,8 @@ def run(
     Each expectation is met, fitted (a parameter was chosen by it), bracket (it only bounds), open (it does not agree,
     and the study says why), or failed.
 
-    Exit code 0: none failed. 1: one did, or a run could not finish. 2: the input is wrong.
+    Exit code 0: none failed. 1: one did, or a run could not finish. 2: the input is wrong, or what the study needs is
+    not on this computer, such as the set-up of cxloom boot; a collection leaves such studies out, and says so.
     """
     if out_dir == "":
         raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
@@ -105,9 +106,17 @@ def run(
         member: read(path, values, most_points=most_points, quick=quick) for member, path in members.items()
     }
     outcomes = {}
+    left_out = None
     for member, study in studies.items():
         folder = folder_of(member, out_dir, alone=several is None)
-        outcomes[member] = outcome = run_stored(study, folder, jobs, quiet)
+        try:
+            outcomes[member] = outcome = run_stored(study, folder, jobs, quiet)
+        except AbsentError as absent:
+            if several is None:
+                raise
+            left_out = absent
+            messages().print(f"cxloom: {member} is left out: {absent}", highlight=False, soft_wrap=True)
+            continue
         if not as_json and not quiet:
             show_outcome(outcome)
         written = write_files(outcome, folder)
@@ -118,6 +127,8 @@ def run(
             print(f"\n{what}{pictures if written[1:] else ''}\nThe page is {page}")
         if several is not None and not as_json and not quiet:
             print()
+    if left_out is not None and not outcomes:
+        raise left_out
     if as_json:
         plain = {member: _as_json(outcome) for member, outcome in outcomes.items()}
         print(json.dumps(plain if several else plain[name], indent=2, allow_nan=False))

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.kv.point import KvRun
@@ -23,6 +23,9 @@ from cxloom.sweeping.schedule import Schedule
 from cxloom.sweeping.space import described_setting
 from cxloom.sweeping.supervisor import Supervisor
 
+if TYPE_CHECKING:
+    from cxloom.booting.point import BootRun
+
 Watch = Callable[[Schedule], None]
 """Looks at a study while it runs."""
 
@@ -31,10 +34,10 @@ Watch = Callable[[Schedule], None]
 class Spec:
     """What a point runs. A resolved spec becomes plain data on its way to another process."""
 
-    resolved: Resolved | KvRun
+    resolved: Resolved | KvRun | BootRun
 
     def __reduce__(self) -> tuple[object, ...]:
-        if isinstance(self.resolved, KvRun):
+        if not isinstance(self.resolved, Resolved):
             return Spec, (self.resolved,)
         return _arrived, (self.resolved.plain(),)
 
@@ -42,7 +45,7 @@ class Spec:
 class Specs:
     """The source of a study: every point brings its spec."""
 
-    def resolve(self, work: Spec) -> Resolved | KvRun:
+    def resolve(self, work: Spec) -> Resolved | KvRun | BootRun:
         """What a point runs."""
         return work.resolved
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cxloom.base.errors import Gathered, InputError
-from cxloom.kv.point import KvRun
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Origin, described
+from cxloom.spec.resolved import Resolved
 from cxloom.study.derive import OPERATIONS, Operand, expanded
 from cxloom.study.expect import Expectation
 from cxloom.study.file import Study
@@ -123,7 +123,7 @@ def check(study: Study) -> None:
     errors = Gathered()
     beside = dict.fromkeys(("spec_hash", "version", "cost"))
     summaries: list[Summary] = [
-        (spec.checked() if isinstance(spec, KvRun) else build(spec).summary()) | beside
+        (build(spec).summary() if isinstance(spec, Resolved) else spec.checked()) | beside
         for spec in study.specs
     ]
     wanted = [

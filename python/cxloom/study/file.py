@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
 from cxloom.kv.point import HITS, SERVING, KvRun, KvTemplate
@@ -29,6 +29,9 @@ from cxloom.study.points import (
     stays,
 )
 
+if TYPE_CHECKING:
+    from cxloom.booting.point import BootRun, BootTemplate
+
 __all__ = ["CASE", "Expectation", "Plot", "Point", "Stack", "Study", "matches", "read"]
 
 _KEYS = {
@@ -39,6 +42,7 @@ _KEYS = {
     "system": "A spec: its file, or written here; `preset:` inside starts from a shipped one.",
     "kv": "In its place servers with a KV cache (docs/model/kv.md): their file, or written here.",
     "kv_hits": "In its place what requests find in a KV cache, without servers and time: `requests` and `tiers`.",
+    "boot": "In its place a program on a booted machine (docs/boot.md#studies).",
     "set": "Values by path, for all points.",
     "cases": "Variants, each with values by path: by name, or a list of what each is on several axes (`at`) and its "
     "values (`set`).",
@@ -56,8 +60,8 @@ _KEYS = {
     "plots": "Several of them, by name.",
 }
 
-_SYSTEM = "system"
-_KINDS = (_SYSTEM, SERVING, HITS)
+_SYSTEM, BOOT = "system", "boot"
+_KINDS = (_SYSTEM, SERVING, HITS, BOOT)
 
 MOST_POINTS = 10_000
 """More points are refused unless they are asked for: a list too many in a sweep is easily written."""
@@ -68,9 +72,10 @@ DEFAULT_COLUMNS = {
     "mean_ns": "latency_ns.mean",
     "p99_ns": "latency_ns.p99",
 }
-_KV_COLUMNS = {
+_OTHER_COLUMNS = {
     SERVING: {"requests": "requests", "hit_share": "hit_share", "ttft_s": "ttft_s.mean"},
     HITS: {"requests": "requests", "hit_share": "hit_share"},
+    BOOT: {"time_ns": "time_ns", "slowdown": "slowdown"},
 }
 """The measures that a study shows by default, besides its axes."""
 
@@ -85,8 +90,8 @@ class Study:
     explain: str
     """Why what comes out is not what was published, where it is not."""
     points: list[dict[str, Any]]
-    specs: list[Resolved | KvRun]
-    """The resolved spec of each point, or its run of KV caches."""
+    specs: list[Resolved | KvRun | BootRun]
+    """The resolved spec of each point, or its run of KV caches, or of a program on a booted machine."""
     derived: dict[str, Derived]
     """Measures made of others, by name; each uses none but those before it."""
     expectations: list[Expectation]
@@ -133,14 +138,14 @@ def read(
     every = [(point, own) for point, own in every if stays(point, hurry.keep)]
     common = [Override(key, node) for key, node in map_of(entries.get("set")).items()]
     always = [*common, *overrides]
-    template = Template(system, always) if kind == _SYSTEM else KvTemplate(system, kind, always)
+    template = _template(kind, system, always)
     specs = [template.resolve([*own, *hurry.values]) for _, own in every]
     expectations = _expectations(entries, points, hurry.loosest)
     made = {name: derived(node, points) for name, node in map_of(entries.get("derive")).items()}
     columns = {name: column.text() for name, column in map_of(entries.get("table")).items()}
     places = {name: column.place for name, column in map_of(entries.get("table")).items()}
     if not columns and not expectations:
-        shown = DEFAULT_COLUMNS if kind == _SYSTEM else _KV_COLUMNS[kind]
+        shown = DEFAULT_COLUMNS if kind == _SYSTEM else _OTHER_COLUMNS[kind]
         columns = {name: axis for axis, name in _short(list(points[0])).items()} | shown
     plots = _plots(entries, columns, points)
     each = entries["each"].text() if "each" in entries else None
@@ -217,6 +222,16 @@ class _Quick:
         return cls(values, kept(node.get("keep"), points), float(text[:-1]) / 100)
 
 
+def _template(kind: str, system: Node, always: Sequence[Override]) -> Template | KvTemplate | BootTemplate:
+    if kind == _SYSTEM:
+        return Template(system, always)
+    if kind == BOOT:
+        from cxloom.booting.point import BootTemplate  # with all that a guest takes
+
+        return BootTemplate(system, always)
+    return KvTemplate(system, kind, always)
+
+
 def _expectations(
     entries: dict[str, Node], points: list[dict[str, Any]], loosest: float
 ) -> list[Expectation]:
@@ -254,7 +269,9 @@ def _system(top: Node) -> tuple[str, Node]:
             f"both '{written[0]}' and '{written[1]}'", allowed="one of them"
         )
     if not written:
-        raise top.origin.error("'system' is missing", allowed="a spec, or the file of one; kv or kv_hits")
+        raise top.origin.error(
+            "'system' is missing", allowed="a spec, or the file of one; kv, kv_hits or boot"
+        )
     kind = written[0]
     system = top.map()[kind]
     if isinstance(system.value, str):

@@ -1,0 +1,328 @@
+"""A program on a booted machine as a point of a study: its values set, ready to be carried out in whatever process."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import resource
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cxloom.base.errors import AbsentError, InputError, SimulationError
+from cxloom.booting.balancing import Balancing
+from cxloom.booting.booted import Reporting, booted
+from cxloom.booting.compiled import compiled
+from cxloom.booting.firmware import firmware_of
+from cxloom.booting.folder import find_set_up
+from cxloom.booting.linux import MODES
+from cxloom.booting.machine import Machine
+from cxloom.booting.performance import measured
+from cxloom.booting.places import check_has_ram
+from cxloom.booting.policy import KINDS, Policy
+from cxloom.booting.program import Program
+from cxloom.booting.reported import CLOCK, check_built
+from cxloom.booting.system import bare, machine_of_system
+from cxloom.booting.timed import AS_IT_IS, NEAR, MachineResult, TimedProgram, timed_program
+from cxloom.execution.processor import Processor
+from cxloom.execution.sampling import Sampling
+from cxloom.results.caveats import error_sentence
+from cxloom.spec import paths
+from cxloom.spec.names import listed, nearest
+from cxloom.spec.node import Node
+from cxloom.spec.override import Override
+from cxloom.spec.reader import read_file
+from cxloom.spec.resolve import Template
+from cxloom.spec.resolved import Resolved
+from cxloom.system.simulation import build
+from cxloom.system.system import System
+
+KEYS = (
+    "system",
+    "program",
+    "arguments",
+    "files",
+    "host",
+    "local",
+    "mode",
+    *KINDS,
+    "tiering",
+    "scan-periods",
+    "roi",
+    "core",
+    "exact",
+)
+"""What is booted and run: names of options of ``cxloom boot``, the system, the program (one on this computer, or a C
+source beside the file), its arguments."""
+
+_PASSED_ON = ("PATH", "LD_LIBRARY_PATH")
+_SOURCE = ".c"
+
+
+@dataclass(frozen=True)
+class BootRun:
+    """A run that nothing more is set in."""
+
+    root: Node
+    """Its keys, without the system."""
+    resolved: Resolved
+
+    def plain(self) -> dict[str, Any]:
+        """Its keys as plain data."""
+        return {key: node.plain() for key, node in self.root.map().items()} | {
+            "system": self.resolved.plain()
+        }
+
+    def digest(self) -> str:
+        """A digest of all that decides what comes out: of files that are named what is in them, and of the set-up its
+        versions, if there is one."""
+        whole: dict[str, Any] = {"kind": "boot", "values": self.plain(), "system": self.resolved.digest()}
+        whole["files"] = [
+            hashlib.sha256(each.read_bytes()).hexdigest() if each.is_file() else str(each)
+            for each in self._named()
+        ]
+        with contextlib.suppress(AbsentError):
+            found = find_set_up()
+            whole["set-up"] = [found.kernel_version, *found.qemu.version]
+        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+    def checked(self) -> dict[str, Any]:
+        """What it would report, as far as that is known before a boot. Raises InputError for what is wrong in it, and
+        AbsentError for what it needs and this computer has not."""
+        find_set_up()
+        check_built()
+        with tempfile.TemporaryDirectory() as folder:
+            self._program(Path(folder))
+        with self._placing():
+            machine = self._machine()
+            self._policy(machine)
+            self._balancing()
+        with self._placing(), self._timed(machine):
+            work = {machine.host: {"pattern": "random", "requests": 1}}
+            idle = System.from_yaml(json.dumps(bare(self.resolved).plain() | {"workload": work}))
+            return {**build(idle.resolve()).summary(), **_SHAPE}
+
+    def carried_out(self) -> dict[str, Any]:
+        """What it finds, with its cost. Raises InputError for what is wrong in it, and SimulationError if the guest or
+        the program does not end well."""
+        began = time.process_time()
+        found = self._run()
+        summary = _summary_of(found)
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        seconds = time.process_time() - began + used[1].ru_utime + used[1].ru_stime
+        memory = max(each.ru_maxrss for each in used) * 1024
+        return {**summary, "cost": {"cpu_seconds": round(seconds, 6), "peak_memory_bytes": memory}}
+
+    def _run(self) -> MachineResult:
+        with contextlib.ExitStack() as ends:
+            folder = Path(ends.enter_context(tempfile.TemporaryDirectory()))
+            command, program = self._program(folder)
+            machine = self._machine()
+            policy = self._policy(machine)
+            balancing = self._balancing()
+            played = ends.enter_context(self._timed(machine))
+            firmware = firmware_of(machine, measured(self.resolved, machine))
+            reporting = Reporting(CLOCK, played.plugin)
+            mode = self._text("mode") or MODES[0]
+            guest = ends.enter_context(booted(machine, find_set_up(), mode, firmware, reporting=reporting))
+            guest.balance(balancing)
+            said = ends.enter_context(tempfile.TemporaryFile())
+            nothing = os.open(os.devnull, os.O_RDONLY)
+            ends.callback(os.close, nothing)
+            found = played.run(
+                guest,
+                program,
+                command,
+                {name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+                policy,
+                region=self._text("roi"),
+                sampling=None if self._value("exact") else Sampling(),
+                streams=(nothing, said.fileno(), said.fileno()),
+            )
+            _check_end(found, said.fileno())
+            return found
+
+    @contextlib.contextmanager
+    def _placing(self) -> Iterator[None]:
+        """What is wrong with an option is said at its key in the file."""
+        try:
+            yield
+        except InputError as error:
+            node = self.root.get(error.path.removeprefix("--"))
+            raise (
+                error
+                if node is None or error.file
+                else node.place.error(
+                    error.problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion
+                )
+            ) from None
+
+    def _value(self, key: str) -> Any:
+        node = self.root.get(key)
+        return None if node is None else node.plain()
+
+    def _text(self, key: str) -> str | None:
+        node = self.root.get(key)
+        return None if node is None or node.value is None else node.text()
+
+    def _path(self, node: Node) -> Path:
+        """What a word of the file names: a file beside it, or else a program of this computer."""
+        word, place = node.text(), node.place
+        beside = Path(node.origin.folder, word)
+        if beside.exists():
+            return beside
+        if os.sep in word or beside.suffix == _SOURCE:
+            raise place.error("no such file", found=str(beside), allowed="a program, or a C source")
+        found = shutil.which(word)
+        if found is None:
+            allowed = "one that is installed, from Debian's packages for example"
+            raise AbsentError(
+                f"there is no program '{word}' here",
+                allowed=allowed,
+                path=place.path,
+                file=place.file,
+                line=place.line,
+            )
+        return Path(found)
+
+    def _named(self) -> list[Path]:
+        program, files = self.root.get("program"), self.root.get("files")
+        if program is None:
+            raise self.root.place.error(
+                "'program' is missing", allowed="a program, or a C source beside the file"
+            )
+        return [self._path(each) for each in (program, *(() if files is None else files.list()))]
+
+    def _program(self, folder: Path) -> tuple[list[str], Program]:
+        """The command, and the program with what it needs; a source is compiled in the folder."""
+        first, *files = self._named()
+        program = compiled(first, folder) if first.suffix == _SOURCE else first
+        command = [str(program), *map(str, self._value("arguments") or [])]
+        return command, Program(command, files)
+
+    def _machine(self) -> Machine:
+        local = self._text("local")
+        names = None if local is None else [name.strip() for name in local.split(",")]
+        mode = self._text("mode")
+        if mode not in (None, *MODES):
+            raise self.root.map()["mode"].place.error("no mode", found=f"'{mode}'", allowed=listed(MODES))
+        machine = machine_of_system(self.resolved, self._text("host"), names)
+        check_has_ram(machine)
+        return machine
+
+    def _policy(self, machine: Machine) -> Policy | None:
+        policy = Policy.parse({kind: self._text(kind) for kind in KINDS})
+        if policy is not None:
+            policy.check(machine)
+        return policy
+
+    def _balancing(self) -> Balancing:
+        balancing = Balancing(self._text("tiering"), float(self._value("scan-periods") or 1.0))
+        balancing.check()
+        return balancing
+
+    @contextlib.contextmanager
+    def _timed(self, machine: Machine) -> Iterator[TimedProgram]:
+        system = System.from_yaml(json.dumps(self.resolved.plain()))
+        core = self._text("core")
+        processor = None if core is None else Processor.load(core)
+        with timed_program(
+            [system, system], machine.host, [NEAR, AS_IT_IS], processor, self._text("roi")
+        ) as timed:
+            yield timed
+
+
+_SHAPE: dict[str, Any] = {
+    "time_ns": None,
+    "near_ns": None,
+    "slowdown": None,
+    "instructions": None,
+    "accesses": None,
+    "instructions_per_cycle": None,
+    "time_parts": {},
+    "core": {},
+    "tlb": {},
+    "kernel": {"instructions": None, "accesses": None, "counters": {}},
+}
+"""What a run says besides the summary of its system; maps are filled as it goes on."""
+
+
+def _summary_of(found: MachineResult) -> dict[str, Any]:
+    near, run = found.result.executions
+    wrong = error_sentence(run.summary)
+    if wrong is not None:
+        raise SimulationError(f"the program cannot run on the system: {wrong}")
+    plain = found.to_dict()
+    last = {
+        key: value
+        for key, value in plain["systems"][-1].items()
+        if key not in ("system", "placement", "threads")
+    }
+    return {
+        **last,
+        "near_ns": near.time_ns,
+        "instructions": found.result.instructions,
+        "accesses": found.result.accesses,
+        "core": dict(run.core),
+        "tlb": plain.get("tlb", {}),
+        "kernel": plain["kernel"],
+    }
+
+
+def _check_end(found: MachineResult, said: int) -> None:
+    """Raises SimulationError for a program that has not ended well, with its last words."""
+    ended = found.result.ended
+    if ended is not None and ended.command_code != 0:
+        size = os.fstat(said).st_size
+        lines = os.pread(said, size, 0).decode(errors="replace").strip().splitlines()
+        last = f": {lines[-1]}" if lines else ""
+        raise SimulationError(f"the program ended with exit code {ended.command_code}{last}")
+
+
+class BootTemplate:
+    """A run that is resolved again and again, each time with other values.
+
+    Args:
+        top: its tree as read.
+        overrides: values that are set every time, before those of `resolve`. A path that begins with none of `KEYS` is
+            one of the system.
+    """
+
+    def __init__(self, top: Node, overrides: Sequence[Override] = ()) -> None:
+        for key, node in top.map().items():
+            if key not in KEYS:
+                raise (node.key or node.place).error(
+                    f"unknown key '{key}'", allowed=listed(KEYS), suggestion=nearest(key, KEYS)
+                )
+        written = top.get("system")
+        if written is None:
+            raise top.place.error("'system' is missing", allowed="a spec, or the file of one")
+        system = written
+        if isinstance(written.value, str):
+            system = read_file(os.path.join(written.origin.folder, written.value))
+        own, of_system = _split(overrides)
+        self._template = Template(system, of_system)
+        self._top = top.with_entries({key: node for key, node in top.map().items() if key != "system"})
+        self._own = own
+
+    def resolve(self, overrides: Sequence[Override] = ()) -> BootRun:
+        """The run under these values. Raises InputError."""
+        own, of_system = _split(overrides)
+        root = self._top
+        for override in [*self._own, *own]:
+            root = paths.assign(root, tuple(override.path.split(".")), override.value)
+        return BootRun(root, self._template.resolve(of_system))
+
+
+def _split(overrides: Sequence[Override]) -> tuple[list[Override], list[Override]]:
+    """The values of a run, and those of its system."""
+    own = [each for each in overrides if each.path in KEYS and each.path != "system"]
+    others = [each for each in overrides if each not in own]
+    return own, [dataclasses.replace(each, path=each.path.removeprefix("system.")) for each in others]

@@ -1,0 +1,187 @@
+"""Studies of programs on booted machines: their files, and what is said where something is missing. None boots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cxloom.base.errors import AbsentError, InputError
+from cxloom.booting import point
+from cxloom.booting.folder import SetUp
+from cxloom.booting.point import BootRun
+from cxloom.booting.qemu import Qemu
+from cxloom.spec.override import Override
+from cxloom.study import read
+from cxloom.study.compare import check
+from cxloom.study.shipped import find, names
+
+Call = Callable[..., Any]
+
+SMALL = "{preset: dmsim/asic, devices: {cxl: {capacity: 512MiB}, local: {capacity: 1GiB}}}"
+STUDY = f"""\
+title: A program
+source: nobody
+boot:
+  system: {SMALL}
+  program: own.c
+  arguments: [1, 2]
+  roi: marks
+cases:
+  - {{at: {{memory: near}}, set: {{membind: local}}}}
+  - {{at: {{memory: far}}, set: {{membind: cxl, devices.cxl.controller_time: 40ns, arguments: [3]}}}}
+derive:
+  step_ns: {{ratio: [time_ns, 2]}}
+table: {{memory: memory, step: step_ns, faults: kernel.counters.pgfault, misses: core.mshr_ns}}
+expect:
+  - {{measure: step_ns, least: 1, source: nobody}}
+"""
+
+
+@pytest.fixture
+def study_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A study beside its program, in a place where nothing is set up."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "own.c").write_text(
+        "#include <cxloom/roi.h>\nint main(void) { cxloom_roi_begin(); return 0; }\n"
+    )
+    path = tmp_path / "study.yaml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.fixture
+def set_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What says that there is a set-up; nothing can be booted from it."""
+    fake = SetUp(Qemu(("qemu",), (10, 0, 2)), tmp_path, "6.12", tmp_path)
+    monkeypatch.setattr(point, "find_set_up", lambda: fake)
+
+
+def runs(path: Path, *sets: str) -> list[BootRun]:
+    """The runs of a study."""
+    found = []
+    for spec in read(path, [Override.parse(each) for each in sets]).specs:
+        assert isinstance(spec, BootRun)
+        found.append(spec)
+    return found
+
+
+def test_values_are_those_of_the_run_or_of_its_system(study_file: Path) -> None:
+    near, far = (each.plain() for each in runs(study_file))
+    assert (near["membind"], near["arguments"]) == ("local", [1, 2])
+    assert (far["membind"], far["arguments"], far["roi"]) == ("cxl", [3], "marks")
+    times = [each["system"]["devices"]["cxl"]["controller_time"] for each in (near, far)]
+    assert times == ["30ns", "40ns"]
+    near, far = (each.plain() for each in runs(study_file, "mode=device", "devices.local.capacity=2GiB"))
+    assert (near["mode"], far["system"]["devices"]["local"]["capacity"]) == ("device", "2GiB")
+
+
+@pytest.mark.usefixtures("set_up")
+def test_every_measure_is_looked_for_before_a_boot(study_file: Path) -> None:
+    check(read(study_file))
+    study_file.write_text(STUDY.replace("[time_ns, 2]", "[time, 2]"))
+    with pytest.raises(InputError, match="no measure 'time'"):
+        check(read(study_file))
+
+
+@pytest.mark.usefixtures("set_up")
+@pytest.mark.parametrize(
+    ("wrong", "right", "said"),
+    [
+        ("membind: local", "membind: locl", "study.yaml:9: .*: no memory of the machine"),
+        ("membind: local", "mode: fast", "no mode"),
+        ("membind: local", "membind: local, preferred: local", "said twice"),
+        ("membind: local", "tiering: warm", "no mode"),
+        ("program: own.c", "program: other.c", "study.yaml:5: boot.program: no such file, found .*other.c"),
+        (
+            "program: own.c",
+            "program: no-such-program",
+            "study.yaml:5: .*there is no program 'no-such-program' here",
+        ),
+        ("program: own.c", "files: [own.c]", "'program' is missing"),
+        ("roi: marks", "roi: main", "a region of interest in a guest is between marks"),
+        ("roi: marks", "core: z80", "there is no such processor"),
+        ("local: {capacity: 1GiB}", "local: {capacity: 256MiB}", "too little memory of its own"),
+    ],
+)
+def test_what_is_wrong_is_said_before_a_boot(wrong: str, right: str, said: str, study_file: Path) -> None:
+    study_file.write_text(STUDY.replace(wrong, right))
+    with pytest.raises(InputError, match=said):
+        check(read(study_file))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "said"),
+    [
+        ("roi: marks", "rio: marks", "unknown key 'rio'.*did you mean 'roi'"),
+        (f"system: {SMALL}", "exact: true", "'system' is missing"),
+        (f"system: {SMALL}", "system: {preset: dmsim/asic, devcies: {}}", "unknown .*devcies"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(wrong: str, right: str, said: str, study_file: Path) -> None:
+    study_file.write_text(STUDY.replace(wrong, right))
+    with pytest.raises(InputError, match=said):
+        read(study_file)
+
+
+def test_what_decides_the_result_names_it(study_file: Path, tmp_path: Path) -> None:
+    near, far = (each.digest() for each in runs(study_file))
+    assert near != far
+    assert [each.digest() for each in runs(study_file)] == [near, far]
+    source = tmp_path / "own.c"
+    source.write_text(source.read_text() + "// another\n")
+    assert runs(study_file)[0].digest() != near
+
+
+@pytest.mark.usefixtures("set_up")
+def test_a_program_that_does_not_compile_is_said_with_its_line(study_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.c").write_text("int main(void) { return x; }\n")
+    with pytest.raises(InputError, match=r"does not compile, found .*own.c:1:25: error: "):
+        check(read(study_file))
+
+
+def test_without_a_compiler_there_is_one_to_be_had(study_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(AbsentError, match="there is no C compiler"):
+        point.compiled(study_file.with_name("own.c"), study_file.parent)
+
+
+def test_without_a_set_up_it_is_one_sentence(study_file: Path, cxloom: Call) -> None:
+    outcome = cxloom("study", "run", study_file)
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: nothing is set up yet that a machine could be booted from\n")
+    assert "cxloom boot --setup" in outcome.err
+
+
+def test_a_collection_leaves_out_what_cannot_be_run(study_file: Path, tmp_path: Path, cxloom: Call) -> None:
+    study_file.with_name("idle.yaml").write_text(
+        "title: Idle\nsystem: {preset: dmsim/local, workload: {host: {requests: 200}}}\ntable: {ns: latency_ns.mean}\n"
+    )
+    several = tmp_path / "all.yaml"
+    several.write_text("title: Both\nstudies: [study, idle]\n")
+    outcome = cxloom("study", "run", several)
+    assert outcome.code == 0, outcome.err
+    assert "study is left out: nothing is set up yet" in outcome.err
+    assert (tmp_path / "build/studies/all/report.html").exists() or "The page of all is" in outcome.out
+    several.write_text("title: None\nstudies: [study]\n")
+    assert cxloom("study", "run", several).code == 2
+
+
+def test_an_artifact_has_no_machine(study_file: Path, tmp_path: Path, cxloom: Call) -> None:
+    outcome = cxloom("study", "package", study_file, tmp_path / "package")
+    assert outcome.code == 2
+    assert "programs on booted machines are not packaged" in outcome.err
+
+
+@pytest.mark.usefixtures("set_up")
+@pytest.mark.parametrize(
+    "name", [name for name in names() if name.startswith("dmsim/full_") and "redis" not in name]
+)
+def test_a_shipped_study_has_what_it_needs(name: str) -> None:
+    """Its program compiles, its machine can be booted, and there is every measure."""
+    study = read(find(name))
+    assert all(isinstance(spec, BootRun) for spec in study.specs)
+    check(study)

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from pathlib import Path
+from typing import Any
 
+import pytest
 from boot_support import TOPOLOGIES, machine
 
+import cxloom as cx
 from cxloom.booting.enumeration import (
     ABSENT,
     Access,
     Places,
+    Times,
     bars,
     bridge_registers,
     counted_by,
     functions_of,
 )
+from cxloom.booting.io_time import IoTimes, Packet
 from cxloom.booting.tracing import Trace, Traced, traced
+from cxloom.cli.enumeration import show_enumeration
+from cxloom.running.run import simulate
+from cxloom.system.simulation import build, describe
 
 WAYS = """\
 0x2 /sys/devices/pci0000:0c/0000:0c:00.0/0000:0d:00.0/0000:0e:01.0/0000:10:00.0/mem0
@@ -36,7 +45,7 @@ something else
     assert list(traced(text)) == [
         Traced("0f:00.0", "cxl-type3", False, 0x100, 0x1E1001E),
         Traced("0e:1f.0", "empty", True, 0x72, 0xFF8F),
-        Traced("", "mailbox", True, 0xFD810090, 0x400),
+        Traced("", "mailbox", True, 0xFD810090, 0x400, 8),
         Traced("", ".cache_mem", False, 0x100001000, 0x5110001),
     ]
 
@@ -120,3 +129,107 @@ def test_accesses_are_given_to_devices_and_counted() -> None:
     counts = counted_by([*found, found[0]])
     assert list(counts) == [("drivers", "m0"), ("drivers", ABSENT)]
     assert counts["drivers", "m0"] == {("configuration", False): 2, ("component", True): 1}
+
+
+# --- their times -----------------------------------------------------------------------------------------------------
+
+SWITCH = {"sw": {"kind": "switch"}}
+STORED = {"sw": {"kind": "switch", "forwarding": "store-and-forward"}}
+TWO_LINKS = [
+    {"between": ["nic", "sw"], "delay": "62ns", "bandwidth": "4GB/s"},
+    {"between": ["sw", "mem"], "delay": "10ns", "bandwidth": "1GB/s"},
+]
+
+
+def _over(**link: str) -> list[dict[str, Any]]:
+    return [{"between": ["nic", "mem"], "delay": "62ns", **link}]
+
+
+@pytest.mark.parametrize("traffic", ["config-read", "dma-read", "dma-write"])
+@pytest.mark.parametrize(
+    ("links", "between", "by_hand"),
+    [
+        # 62 ns each way, 16 B of request, 20 of completion, 24 of a write, 100 ns of io_time.
+        (_over(bandwidth="2GB/s"), {}, {"config-read": 242, "dma-read": 244, "dma-write": 74}),
+        # 72 ns each way and 20 of the switch, the bytes at the slower link.
+        (TWO_LINKS, SWITCH, {"config-read": 420, "dma-read": 424, "dma-write": 166}),
+        # The bytes at each link.
+        (TWO_LINKS, STORED, {"config-read": 429, "dma-read": 434, "dma-write": 172}),
+        # Flits of 256 B at 32 GB/s.
+        (_over(phy="pcie6-x4"), {}, {"config-read": 240, "dma-read": 240, "dma-write": 70}),
+        (_over(phy="pcie5-x16"), {}, None),
+        (_over(phy="pcie4-x4", flit="none"), {}, None),
+    ],
+    ids=["a link", "a switch", "a switch that stores", "flits", "flits of 68 B", "PCIe"],
+)
+def test_a_time_is_what_the_model_has_for_such_a_packet(
+    links: list[dict[str, Any]],
+    between: dict[str, Any],
+    by_hand: dict[str, float] | None,
+    traffic: str,
+) -> None:
+    """An engine makes one at a time, beside a host that is busy elsewhere."""
+    engine: dict[str, Any] = {"kind": "io-engine", "target": "mem", "traffic": traffic, "outstanding": 1}
+    engine |= {} if traffic == "config-read" else {"size": "8B"}
+    engine |= {"rate": "0.01GB/s"} if traffic == "dma-write" else {}
+    memories = {"own": {"kind": "memory"}, "mem": {"kind": "memory", "heads": 2}}
+    spec = {
+        "devices": {"host": {"kind": "host"}, **memories, "nic": engine, **between},
+        "links": [{"between": ["host", "own"]}, {"between": ["host", "mem"]}, *links],
+        "address_map": [{"to": "own"}],
+        "workload": {"host": {"pattern": "pointer-chase", "requests": 300, "footprint": "1MiB"}},
+        "run": {"warmup": 0},
+    }
+    resolved = cx.System.from_yaml(json.dumps(spec)).resolve()
+    times = IoTimes(resolved.plain(), describe(resolved))
+    way = ["nic", *between, "mem"]
+    if traffic == "dma-write":
+        found = times.one_way_ns(way, Packet(8))
+    else:
+        found = times.round_trip_ns(
+            way, Packet(0), Packet(4 if traffic == "config-read" else 8, is_completion=True)
+        )
+    modelled = simulate(resolved, build(resolved)).plain()["per_io"]["nic"]["latency_ns"]["min"]
+    assert found == pytest.approx(modelled, abs=0.003)
+    if by_hand is not None:
+        assert found == pytest.approx(by_hand[traffic])
+
+
+def test_accesses_take_the_way_to_who_answers() -> None:
+    """The switch is half way, and has no time of its own to answer; root ports are in the host."""
+    text = TOPOLOGIES["a switch with two devices"].replace("[host, sw]", "[host, sw], delay: 50ns")
+    resolved = cx.System.from_yaml(text).resolve()
+    times = Times(machine(text), resolved.plain(), describe(resolved))
+
+    def ns(device: str, space: str = "configuration", *, is_write: bool = False) -> float:
+        return times.ns(Access("drivers", device, space, 0, is_write, 0))
+
+    port = 25.0  # of the switch, on each of its links, and 20 ns in it
+    there, on = 50 + port, 20 + port
+    assert ns("sw upstream port") == ns("sw downstream port 1") == pytest.approx(2 * there)
+    assert ns("m1") == ns("m1", is_write=True) == ns("m0", "device") == pytest.approx(2 * (there + on) + 100)
+    assert ns("m0", "component", is_write=True) == pytest.approx(there + on)  # posted
+    assert ns("sw root port 0") == ns(ABSENT) == ns("sw host bridge", "component") == 0
+
+
+def test_the_table_and_the_file_have_their_sums(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = TOPOLOGIES["direct"]  # 10 ns each way
+    resolved = cx.System.from_yaml(text).resolve()
+    times = Times(machine(text), resolved.plain(), describe(resolved))
+    accesses = [
+        Access("buses", "m0 root port 0", "configuration", 0x10, False, 1),
+        *[Access("drivers", "m0", "configuration", 0x10, False, 1)] * 3,
+        Access("drivers", "m0", "device", 0x20, True, 5, 8),
+    ]
+    show_enumeration(accesses, times, None)
+    said = capsys.readouterr().err
+    each = times.ns(accesses[1])
+    assert f"{3 * each / 1000:.2f}" in said
+    assert f"{times.ns(accesses[-1]) / 1000:.2f}" in said
+    assert "io_time" in said
+    file = tmp_path / "log.csv"
+    show_enumeration(accesses, times, file)
+    lines = file.read_text().splitlines()
+    assert lines[0] == "step,device,space,register,way,value,bytes,posted,time_ns"
+    assert lines[2] == f"drivers,m0,configuration,0x10,read,0x1,4,no,{each:.3f}"
+    assert lines[5] == f"drivers,m0,device,0x20,write,0x5,8,yes,{times.ns(accesses[-1]):.3f}"

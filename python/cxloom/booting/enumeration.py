@@ -7,9 +7,12 @@ import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from cxloom.booting.guest import Guest
+from cxloom.booting.io_time import CONFIGURATION_BYTES, IoTimes, Packet
 from cxloom.booting.machine import Machine, Switch
+from cxloom.booting.reach import Network
 from cxloom.booting.tracing import Traced
 
 SPACES = ("configuration", "component", "device")
@@ -34,6 +37,13 @@ class Access:
     is_write: bool
     value: int
     """What was read or written."""
+    size: int = CONFIGURATION_BYTES
+    """Bytes that were."""
+
+    @property
+    def is_posted(self) -> bool:
+        """Whether nobody waits for its end: a write of registers in memory. One of configuration space is answered."""
+        return self.is_write and self.space != SPACES[0]
 
 
 @dataclass(frozen=True)
@@ -53,11 +63,14 @@ class Places:
                 device = self.functions.get(each.function, ABSENT if each.kind == "empty" else "")
                 if device:
                     space = SPACES[0]
-                    found.append(Access(step, device, space, each.address, each.is_write, each.value))
+                    found.append(
+                        Access(step, device, space, each.address, each.is_write, each.value, each.size)
+                    )
                 continue
             for first, last, device, space in self.registers:
                 if first <= each.address <= last:
-                    found.append(Access(step, device, space, each.address - first, each.is_write, each.value))
+                    at = each.address - first
+                    found.append(Access(step, device, space, at, each.is_write, each.value, each.size))
                     break
         return found
 
@@ -122,6 +135,39 @@ def bridge_registers(machine: Machine, table: bytes) -> list[tuple[int, int, str
             found.append((base, base + size - 1, f"{next(bridges).name} host bridge", SPACES[1]))
         at += max(length, 4)
     return found
+
+
+class Times:
+    """The time of each access on the simulated system: that of CXL.io over the links of the spec.
+
+    Root ports and host bridges are in the host, of which the spec has no time: their accesses take none, nor do those
+    to where no device is.
+    """
+
+    def __init__(self, machine: Machine, spec: Mapping[str, Any], described: Mapping[str, Any]) -> None:
+        """``spec`` is the resolved spec, as plain data; ``described`` its description."""
+        self._times = IoTimes(spec, described)
+        network = Network.of(described)
+        self._ways: dict[str, tuple[str, ...]] = {}
+        for endpoint in machine.endpoints():
+            way = (machine.host, *(network.way(machine.host, endpoint.name) or ()), endpoint.name)
+            self._ways[endpoint.name] = way
+            for place, station in enumerate(way):
+                if network.kinds[station] == "switch":
+                    self._ways[station] = way[: place + 1]
+
+    def ns(self, access: Access) -> float:
+        """Until it is answered; of a posted write, for which the processor does not wait, until it has come."""
+        name = access.device
+        if name not in self._ways:
+            name = name.partition(" upstream port")[0].partition(" downstream port")[0]
+        way = self._ways.get(name)
+        if way is None:
+            return 0.0
+        if access.is_posted:
+            return self._times.one_way_ns(way, Packet(access.size))
+        there, back = (access.size, 0) if access.is_write else (0, access.size)
+        return self._times.round_trip_ns(way, Packet(there), Packet(back, is_completion=True))
 
 
 def counted_by(accesses: Iterable[Access]) -> dict[tuple[str, str], Counter[tuple[str, bool]]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cxloom.booting.emulator import Emulator
+from cxloom.booting.io_time import CONFIGURATION_BYTES
 
 EVENTS = ("pci_cfg_read", "pci_cfg_write", "memory_region_ops_read", "memory_region_ops_write")
 """Accesses to configuration space, whether by ports or by memory; accesses to registers in memory."""
@@ -33,6 +34,8 @@ class Traced:
     """In configuration space the register, otherwise the address of the host."""
     value: int
     """What was read or written."""
+    size: int = CONFIGURATION_BYTES
+    """Bytes that were."""
 
 
 class Trace:
@@ -68,5 +71,5 @@ def traced(text: str) -> Iterator[Traced]:
             way, kind, function, register, value = found.groups()
             yield Traced(function, kind, way == "write", int(register, 16), int(value, 16))
         elif found := _MEMORY.search(line):
-            way, address, value, _, name = found.groups()
-            yield Traced("", name, way == "write", int(address, 16), int(value, 16))
+            way, address, value, size, name = found.groups()
+            yield Traced("", name, way == "write", int(address, 16), int(value, 16), int(size))

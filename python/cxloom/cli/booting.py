@@ -11,6 +11,7 @@ from pathlib import Path
 from cxloom.base.words import counted
 from cxloom.booting.balancing import Balancing
 from cxloom.booting.booted import PATH, BootedMachine, Reporting, booted
+from cxloom.booting.enumeration import Times
 from cxloom.booting.firmware import firmware_of
 from cxloom.booting.folder import find_set_up
 from cxloom.booting.machine import Machine
@@ -19,12 +20,14 @@ from cxloom.booting.places import check_has_ram
 from cxloom.booting.policy import Policy
 from cxloom.booting.program import Program
 from cxloom.booting.reported import CLOCK
+from cxloom.booting.system import bare
 from cxloom.booting.terminal import run_shell
 from cxloom.cli.boot_timed import Timing, prepared, run_timed
 from cxloom.cli.enumeration import show_enumeration
 from cxloom.cli.progress import BootBar
 from cxloom.display.console import messages
 from cxloom.spec.resolved import Resolved
+from cxloom.system.simulation import describe
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,8 @@ def run(boot: Boot) -> int:
         if not boot.quiet:
             _tell(machine, guest)
         if boot.log:
-            show_enumeration(guest.enumeration, boot.log_file)
+            spec = bare(boot.resolved)
+            show_enumeration(guest.enumeration, Times(machine, spec.plain(), describe(spec)), boot.log_file)
         guest.balance(boot.balancing)
         if boot.program is None:
             return _shell(guest)

@@ -14,7 +14,7 @@ from cxloom.display.console import messages
 from cxloom.display.plain_table import plain_table
 
 _HEADINGS = ("config", "component", "mailbox")
-"""Of SPACES, so short that the table has room on a terminal of 80 columns."""
+"""The SPACES, in words so short that the table fits a terminal of 80 columns."""
 _WAITS, _POSTED = "waits us", "posted us"
 _ABOUT = (
     "Reads/writes of configuration space, of component registers (decoders) and of device registers (mailbox). "

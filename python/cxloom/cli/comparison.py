@@ -21,12 +21,13 @@ def show_comparison(comparison: Comparison) -> None:
     for sentence in comparison.sentences:
         out.print(Text(sentence, style="bold"))
     out.print()
-    for letter, name in zip(_LETTERS, comparison.names, strict=False):
+    letters = _LETTERS[: len(comparison.names)]
+    for letter, name in zip(letters, comparison.names, strict=True):
         out.print(Text.assemble((letter, "bold"), f"  {name}"), soft_wrap=True)
-    for table in tables(comparison.rows, _LETTERS[: len(comparison.names)]):
+    for table in tables(comparison.rows, letters):
         out.print()
         print_whole(table)
     if has_doubtful(comparison.rows):
         out.print(Text("\n?: as far as the runs tell, no change", style="dim"))
-    for note in comparison.notes:
+    for note in comparison.notes_by(letters):
         out.print(Text(f"\nnote: {note}", style="dim"))

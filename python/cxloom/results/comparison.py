@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,8 @@ class Comparison(ShowsItself):
     rows: tuple[Row, ...]
     unfinished: tuple[str, ...] = ()
     """Systems whose run was stopped before its end: what was measured until then is compared."""
+    said: tuple[tuple[str, ...], ...] = ()
+    """The notes of each system's run, in the order of `names`."""
 
     @property
     def sentences(self) -> list[str]:
@@ -43,10 +45,23 @@ class Comparison(ShowsItself):
 
     @property
     def notes(self) -> list[str]:
-        """What the reader has to know of it."""
-        return [
+        """What the reader has to know of it: runs that were stopped, and what runs say of themselves."""
+        return self.notes_by(self.names)
+
+    def notes_by(self, names: Sequence[str]) -> list[str]:
+        """The same with other names of the systems."""
+        stopped = [
             f"{name} was stopped before its end: its numbers are of the work until then"
-            for name in self.unfinished
+            for known, name in zip(self.names, names, strict=True)
+            if known in self.unfinished
+        ]
+        of_runs: dict[str, list[str]] = {}
+        for name, notes in zip(names, self.said, strict=False):
+            for note in notes:
+                of_runs.setdefault(note, []).append(name)
+        return stopped + [
+            note if len(who) == len(self.names) else f"{' and '.join(who)}: {note}"
+            for note, who in of_runs.items()
         ]
 
     def row(self, name: str) -> Row:
@@ -62,6 +77,7 @@ class Comparison(ShowsItself):
             "systems": list(self.names),
             "sentences": self.sentences,
             "unfinished": list(self.unfinished),
+            "notes": self.notes,
             "rows": [
                 {
                     "name": row.name,
@@ -156,6 +172,7 @@ def compare(results: Mapping[str, Measures]) -> Comparison:
         names,
         rows_of(every),
         tuple(name for name, values in zip(names, every, strict=True) if values.get("truncated")),
+        tuple(tuple(values.get("notes", ())) for values in every),
     )
 
 

@@ -305,9 +305,11 @@ format: .venv/.installed-dev
 validation: build .venv/.installed-dev
 	$(BIN)/python scripts/validation.py build/validation
 
-# The documentation as a site that opens from a disk, too: its links are checked, and its search needs no server.
-site: build .venv/.installed-site
+# The documentation as a site that opens from a disk, too: its links are checked, and its search is tried without a network.
+site: build .venv/.installed-site .venv/.installed-dev
 	@$(BIN)/python scripts/site/build.py build/site
+	@scripts/bootstrap.sh browser
+	@$(BIN)/python -m pytest -q tests/python/site_search_real.py
 
 clean:
 	rm -rf build .venv

@@ -3,7 +3,7 @@
 usage: build.py OUT
 
 OUT/pages gets the Markdown, OUT/html the site, which opens from a disk as from a server. A link that leads nowhere, or
-to no heading of its page, fails.
+to no heading of its page, fails, and so does a block of code that became text.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ HOW_TO = (
 )  # fmt: skip
 LOOK_UP = ("validation", "spec", "cli", "trace-format", "glossary", "not-modelled")
 UNDERSTAND = ("architecture", "speed")
+FIRST = ("docs/recipes.md", "docs/tutorials/your-first-device.md")
+"""Pages that the search prefers: they say what to do."""
 
 
 def navigation(pages: Path, references: list[str]) -> list[dict[str, Any]]:
@@ -56,11 +58,17 @@ def navigation(pages: Path, references: list[str]) -> list[dict[str, Any]]:
 
 
 def main(out: Path) -> int:
-    """Builds the site in a folder; gives the exit code of MkDocs."""
+    """Builds the site in a folder; gives the exit code."""
     pages = out / "pages"
     shutil.rmtree(out, ignore_errors=True)
     tree.copy_pages(ROOT, pages)
-    shutil.copyfile(Path(__file__).parent / "extra.css", pages / "extra.css")
+    for name in ("extra.css", "iframe-worker.js"):
+        shutil.copyfile(Path(__file__).parent / name, pages / name)
+    for name in FIRST:
+        (pages / name).write_text(
+            f"---\nsearch: {{boost: 4}}\n---\n\n{(pages / name).read_text(encoding='utf-8')}",
+            encoding="utf-8",
+        )
     (pages / "reference").mkdir()
     made = reference.pages()
     for name, text in made.items():
@@ -77,9 +85,19 @@ def main(out: Path) -> int:
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(file)]
     done = subprocess.run(command, env=environment, check=False)
-    if done.returncode == 0:
-        print(f"The site is in {out / 'html'}")
-    return done.returncode
+    if done.returncode != 0:
+        return done.returncode
+    if wrong := pages_with_open_blocks(out / "html"):
+        print(f"a block of code begins in a way that is not understood: {', '.join(wrong)}", file=sys.stderr)
+        return 1
+    print(f"The site is in {out / 'html'}")
+    return 0
+
+
+def pages_with_open_blocks(site: Path) -> list[str]:
+    """Pages with the fence of a block of code in their text."""
+    texts = ((page, page.read_text(encoding="utf-8")) for page in sorted(site.rglob("*.html")))
+    return [str(page.relative_to(site)) for page, text in texts if "<p>```" in text]
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from pathlib import Path, PurePosixPath
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 _IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^(```|~~~)", re.MULTILINE)
+_NAMED = re.compile(r"^(```|~~~)(\w+) ([\w.-]+)$", re.MULTILINE)
+"""The beginning of a block of code with the name of a file."""
 _LARGEST = 200_000
 """Bytes of the largest file that a page takes along."""
 
@@ -58,7 +60,8 @@ def text_of_notebook(text: str) -> str:
 
 
 def relinked(text: str, page: Path, root: Path, pages: set[Path], taken: set[Path]) -> str:
-    """A page whose links lead to pages of the site, to files in `taken`, or out of it.
+    """A page whose links lead to pages of the site, to files in `taken`, or out of it. Blocks of code have the names of
+    their files as titles.
 
     Args:
         text: the page as it stands in the repository.
@@ -93,7 +96,10 @@ def relinked(text: str, page: Path, root: Path, pages: set[Path], taken: set[Pat
         place = _normal(page.parent / image)
         if place is not None and (root / place).is_file():
             taken.add(place)
-    return "".join(part if at % 2 else LINK.sub(lead, part) for at, part in enumerate(_blocks(text)))
+    return "".join(
+        _NAMED.sub(r'\1\2 title="\3"', part, count=1) if at % 2 else LINK.sub(lead, part)
+        for at, part in enumerate(_blocks(text))
+    )
 
 
 def _blocks(text: str) -> list[str]:

@@ -73,6 +73,30 @@ def test_links_lead_to_pages_and_files_or_are_text(repository: Path, tmp_path: P
     assert not (out / "core").exists()
 
 
+def test_a_block_of_code_has_the_name_of_its_file_as_title(tmp_path: Path) -> None:
+    page = Path("docs/a.md")
+    made = tree.relinked(
+        "```yaml a-b.yaml\nx: y z\n```\ntext\n\n```sh\nls x.y\n```\n", page, tmp_path, set(), set()
+    )
+    assert made == '```yaml title="a-b.yaml"\nx: y z\n```\ntext\n\n```sh\nls x.y\n```\n'
+
+
+def test_no_block_of_the_pages_begins_in_a_way_that_the_site_does_not_know(tmp_path: Path) -> None:
+    """It knows a language, and a title behind it."""
+    tree.copy_pages(ROOT, tmp_path)
+    known = re.compile(r'(```|~~~)([\w+-]+( title="[^"]+")?)?')
+    for page in sorted(tmp_path.rglob("*.md")):
+        for block in tree._blocks(page.read_text(encoding="utf-8"))[1::2]:
+            first = block.partition("\n")[0]
+            assert known.fullmatch(first), (page.relative_to(tmp_path), first)
+
+
+def test_a_page_whose_block_became_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<p>```yaml x y</p>")
+    (tmp_path / "b.html").write_text("<pre>```</pre>")
+    assert loaded("build").pages_with_open_blocks(tmp_path) == ["a.html"]
+
+
 def test_a_notebook_is_a_page_and_a_file(repository: Path, tmp_path: Path) -> None:
     out = tmp_path / "pages"
     tree.copy_pages(repository, out)

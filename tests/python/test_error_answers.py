@@ -120,6 +120,9 @@ def test_a_run_says_so_and_has_no_latency(name: str) -> None:
     assert len(rows) == REQUESTS
     said = " ".join(to_text(summary).split())
     assert "300 requests were answered with an error" in said
+    ended = "which host ended itself, without a way or an answer in time"
+    answered = f"which {first['answered_by']} answered"
+    assert (ended if first["answered_by"] == "host" else answered) in said
     assert result.bottleneck is None
     assert "answered with an error" in result._repr_html_()
 

@@ -33,7 +33,11 @@ def error_sentence(summary: Mapping[str, Any]) -> str | None:
     if first is None:
         return said
     asked = f"that of {first['requester']} to {first['address']}"
-    return f"{said}; the first was {asked}, which {first['answered_by']} answered"
+    if first["answered_by"] == first["requester"]:
+        who = f"{first['requester']} ended itself, without a way or an answer in time"
+    else:
+        who = f"{first['answered_by']} answered"
+    return f"{said}; the first was {asked}, which {who}"
 
 
 def errors_of_points(counts: Iterable[int | float | None]) -> str | None:

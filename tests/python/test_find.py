@@ -116,6 +116,14 @@ def test_points_that_are_there_are_not_run_again(look: Call, points: Path) -> No
     assert {path: path.stat().st_mtime_ns for path in stored} == stored
 
 
+def test_the_directory_is_about_every_point_that_was_tried(look: Call, points: Path) -> None:
+    found = json.loads(look("devices.host.queue=1..64", "bandwidth < 10GB/s", "--json").out)
+    stored = cx.SweepResult.load(points)
+    values = [point["devices.host.queue"] for point in stored.points]
+    assert sorted(values) == [each["value"] for each in found["tried"]]
+    assert set(stored.statuses) == {"finished"}
+
+
 def test_a_measure_without_requests_is_unknown_and_holds_nowhere(look: Call) -> None:
     done = look("devices.host.queue=1..64", "write.latency.p99 < 500ns", "--json")
     found = json.loads(done.out)

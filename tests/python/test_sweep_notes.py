@@ -47,5 +47,13 @@ def test_no_more_than_three_are_shown() -> None:
     assert below(["a", "b", "c", "d", "e"])[-1] == "and 2 other notes: see the column notes"
 
 
+def test_notes_of_one_point_are_several_and_numbers_make_no_other_note() -> None:
+    assert below(["no limit | 4.4 % higher", "no limit", "2.24 % higher | no limit", None]) == [
+        "note on 3 of 4 points: no limit",
+        "note on 2 of 4 points, such as: 4.4 % higher",
+    ]
+    assert below(["in 7", "in 8"]) == ["note such as: in 7"]
+
+
 def test_runs_that_say_nothing_leave_nothing() -> None:
     assert below([None, None]) == []

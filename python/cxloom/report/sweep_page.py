@@ -20,7 +20,7 @@ from cxloom.sweeping.labels import headings, labels
 from cxloom.sweeping.manifest import read
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import described_setting
-from cxloom.sweeping.table import ERRORS, Columns
+from cxloom.sweeping.table import ERRORS, Columns, notes_in
 
 _LINES = 12
 """The most lines in a plot; of more combinations each point is a mark."""
@@ -68,7 +68,7 @@ def _lead(result: SweepResult) -> str:
 def _notes(columns: Columns) -> str:
     """What runs say of themselves, and what the numbers do not have."""
     wrong = errors_of_points(columns.get(ERRORS, []))
-    found, rest = notes_of_points(columns.get("notes", ()))
+    found, rest = notes_of_points(notes_in(columns))
     lines = [wrong] if wrong else []
     lines += [f"{where}: {note}" if where else note for where, note in found]
     lines += [f"and {counted(rest, 'other note')}, in results.parquet"] if rest else []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cxloom.base.words import counted
 
+_NUMBER = re.compile(r"\d[\d.]*(e-?\d+)?")
 _NOTES = 3
 """The notes of points that are shown."""
 
@@ -50,15 +51,21 @@ def errors_of_points(counts: Iterable[int | float | None]) -> str | None:
     return f"requests of {some} were answered with an error, without data; no latency or bandwidth has them"
 
 
-def notes_of_points(notes: Sequence[str | None]) -> tuple[list[tuple[str, str]], int]:
+def notes_of_points(notes: Sequence[Sequence[str]]) -> tuple[list[tuple[str, str]], int]:
     """What runs say of themselves, such as that links have no limit: the most frequent first, with of how many points
-    it is said, where not of all; and how many more notes there are."""
-    said = Counter(note for note in notes if note is not None)
+    it is said, where not of all; and how many more notes there are. Notes that differ in their numbers are one.
+    """
+    said: dict[str, list[str]] = {}
+    for of_point in notes:
+        for note in of_point:
+            said.setdefault(_NUMBER.sub("0", note), []).append(note)
     of_all = counted(len(notes), "point")
-    shown = [
-        ("" if times == len(notes) else f"on {times:,} of {of_all}", note)
-        for note, times in said.most_common(_NOTES)
-    ]
+    shown = []
+    for alike in sorted(said.values(), key=len, reverse=True)[:_NOTES]:
+        where = "" if len(alike) == len(notes) else f"on {len(alike):,} of {of_all}"
+        if len(set(alike)) > 1:
+            where += ", such as" if where else "such as"
+        shown.append((where, alike[0]))
     return shown, len(said) - len(shown)
 
 

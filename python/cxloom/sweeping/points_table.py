@@ -15,7 +15,7 @@ from cxloom.results.caveats import errors_of_points, notes_of_points
 from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.labels import headings, labels
 from cxloom.sweeping.space import SEED, described_setting
-from cxloom.sweeping.table import ERRORS, Columns
+from cxloom.sweeping.table import ERRORS, Columns, notes_in
 
 MEASURES = {
     "bandwidth_gb_per_s": "GB/s",
@@ -111,7 +111,7 @@ def _table(result: PointResults, measures: Sequence[str]) -> tuple[list[Column],
         remarks.append("± is half of the 95 % interval of the mean over the seeds")
     if wrong is not None:
         remarks.append(f"note: {wrong}")
-    found, rest = notes_of_points(result.columns.get("notes", ()))
+    found, rest = notes_of_points(notes_in(result.columns))
     remarks += [f"note{f' {where}' if where else ''}: {note}" for where, note in found]
     return columns, remarks + ([f"and {counted(rest, 'other note')}: see the column notes"] if rest else [])
 

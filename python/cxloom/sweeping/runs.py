@@ -6,7 +6,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from cxloom.spec.resolve import Template
 from cxloom.sweeping import space
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.schedule import Schedule
-from cxloom.sweeping.space import node_of
+from cxloom.sweeping.space import Setting, node_of
 from cxloom.sweeping.supervisor import Supervisor
 from cxloom.sweeping.sweep import engine_of
 from cxloom.sweeping.work import Sweep
@@ -45,6 +45,8 @@ class Runs:
     runner: Supervisor
     folder: Path
     watch: Watch
+    earlier: list[Setting] = field(default_factory=list)
+    """The points of the rounds before: the directory is about all of them."""
 
     def at(self, settings: Sequence[Mapping[str, Any]], *, is_first: bool) -> list[Run]:
         """What comes out under these settings, values by path, each round several at a time.
@@ -56,17 +58,19 @@ class Runs:
             {path: node_of(path, value, f"--vary {path}={value}") for path, value in each.items()}
             for each in settings
         ]
+        before = len(self.earlier)
         try:
-            engine = engine_of(self.template, nodes, self.folder, "find")
+            engine = engine_of(self.template, [*self.earlier, *nodes], self.folder, "find")
         except InputError as error:
             if is_first:
                 raise
             return [Run(None, str(error))] * len(settings)
         engine.carry_out(Sweep(self.template), self.runner, watch=self.watch)
+        self.earlier.extend(nodes)
         result = SweepResult(engine)
         if is_first and set(result.statuses) == {"refused"}:
             raise InputError(f"every value is refused: {result.errors[0]}")
-        return [self._run(result, at) for at in range(len(settings))]
+        return [self._run(result, before + at) for at in range(len(settings))]
 
     @staticmethod
     def _run(result: SweepResult, at: int) -> Run:

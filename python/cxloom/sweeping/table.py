@@ -26,6 +26,9 @@ Columns: TypeAlias = dict[str, list[Any]]
 ERRORS = "errors.requests"
 """The column of requests that were answered without data."""
 
+NOTES_APART = " | "
+"""Between the notes of a run, which are one column."""
+
 _ENDS = {"ci95": ("low", "high")}
 """Pairs that are two columns."""
 
@@ -52,6 +55,11 @@ def columns_of(
     for name in dict.fromkeys(name for each in measures for name in each):
         table[name] = [each.get(name) for each in measures]
     return table
+
+
+def notes_in(columns: Columns) -> list[list[str]]:
+    """The notes of each point."""
+    return [note.split(NOTES_APART) if note else [] for note in columns.get("notes", ())]
 
 
 def arrow(columns: Columns) -> pa.Table:
@@ -105,7 +113,7 @@ def _flat(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
             ends = value or [None] * len(_ENDS[key])
             yield from zip((f"{path}.{end}" for end in _ENDS[key]), ends, strict=True)
         elif key == "notes":
-            yield path, "; ".join(value) or None
+            yield path, NOTES_APART.join(value) or None
         elif not isinstance(value, list):
             yield path, value
 

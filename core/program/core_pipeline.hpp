@@ -22,6 +22,7 @@ struct CorePipelineParams {
   std::uint32_t branch_penalty =
       17;  ///< from the operands of a branch that was predicted wrongly to what follows
   std::uint32_t branch_entries = 4096;  ///< of each table that predicts branches
+  std::uint32_t store_buffer = 112;     ///< stores that have come into the window and not left in order
 
   bool operator==(const CorePipelineParams&) const = default;
 };

@@ -108,6 +108,21 @@ void ProgramCapture::note_fence(State& state, const ProgramThread& thread, std::
   state.told.record(state.pace.now());
 }
 
+inline void ProgramCapture::store(State& state, const ProgramThread& thread, const ProgramAccess& access,
+                                  const Dependence& needed, std::uint64_t& begun, std::uint64_t walked) {
+  ++stores_;
+  if (const Producer earlier = state.places.enter(); earlier != 0) [[unlikely]] {
+    begin(state, thread.number, std::exchange(begun, 0));
+    wait_for(thread.number, earlier, 0);
+  }
+  const CaptureFilter::Delivery found =
+      give(state, thread, access, AccessKind::kWrite, needed, begun, walked);
+  // Without caches all stores are records, and the core counts them itself.
+  const bool comes = filter_.levels() > 0 && (found.level == filter_.levels() || found.recorded);
+  if (parts_.core && comes && found.record != 0) [[unlikely]]
+    state.places.waits_for(found.record);
+}
+
 inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
                                       const BlockInstruction& instruction,
                                       std::span<const ProgramAccess> accesses, std::uint64_t& begun) {
@@ -143,9 +158,8 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
                                    values.stored(access.address, access.size).after(nearest)));
     }
     if (access.writes) {
-      ++stores_;
-      give(state, thread, access, AccessKind::kWrite, filter_.levels() == 0 ? later(placed, result) : placed,
-           begun, placed.known - address.known);
+      store(state, thread, access, filter_.levels() == 0 ? later(placed, result) : placed, begun,
+            placed.known - address.known);
       values.store(access.address, access.size, result);
     }
   }
@@ -241,11 +255,16 @@ void ProgramCapture::go_to(State& state, const ProgramThread& thread, std::uint6
   state.pace.wait_until(resolved.known);
   if (resolved.producer() == 0 || state.answered.all()) return;
   begin(state, thread.number, 0);
-  Access record;
-  record.thread = thread.number;
-  record.role = AccessRole::kBranch;
-  record.dependence_cycles = resolved.cycles();
-  filter_.note(record, resolved.producer(), records_);
+  wait_for(thread.number, resolved.producer(), resolved.cycles());
+}
+
+// What follows in the thread comes into the window so many cycles after that record is answered.
+void ProgramCapture::wait_for(std::uint32_t thread, Producer record, std::uint16_t cycles) {
+  Access wait;
+  wait.thread = thread;
+  wait.role = AccessRole::kBranch;
+  wait.dependence_cycles = cycles;
+  filter_.note(wait, record, records_);
 }
 
 void ProgramCapture::thread_ends(const ProgramThread& thread) {

@@ -19,6 +19,7 @@
 #include "program/recorded_parts.hpp"
 #include "program/reported_cycles.hpp"
 #include "program/retired_records.hpp"
+#include "program/store_places.hpp"
 #include "program/thread_branches.hpp"
 #include "program/thread_translation.hpp"
 #include "program/thread_waits.hpp"
@@ -100,7 +101,11 @@ class ProgramCapture : public ProgramSink {
   /// The state of a thread.
   struct State {
     State(CaptureFilter::Core& own, const CorePipelineParams& core)
-        : caches(own), pace(core), branches(core.branch_entries), answered(core.window) {}
+        : caches(own),
+          pace(core),
+          branches(core.branch_entries),
+          answered(core.window),
+          places(core.store_buffer) {}
 
     CaptureFilter::Core& caches;
     DependenceTracker values;
@@ -108,6 +113,7 @@ class ProgramCapture : public ProgramSink {
     ThreadBranches branches;
     std::optional<ThreadTranslation> translation;  // if its core has a TLB
     RetiredRecords answered;
+    StorePlaces places;
     ReportedCycles told;
     ThreadWaits waits;
     FunctionRegion region;
@@ -138,6 +144,9 @@ class ProgramCapture : public ProgramSink {
   void flush(State& state, const ProgramThread& thread, const ProgramAccess& access, bool keeps,
              const Dependence& needed, std::uint64_t& begun, std::uint64_t walked);
   void note_fence(State& state, const ProgramThread& thread, std::uint64_t& begun);
+  void store(State& state, const ProgramThread& thread, const ProgramAccess& access, const Dependence& needed,
+             std::uint64_t& begun, std::uint64_t walked);
+  void wait_for(std::uint32_t thread, Producer record, std::uint16_t cycles);
   void note_marks(State& state, const ProgramThread& thread, const BlockInstruction& instruction);
   void begin_region();
   void end_region(State& state, const ProgramThread& thread);

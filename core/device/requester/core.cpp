@@ -119,9 +119,13 @@ bool Core::dispatch(CoreAccess& access, std::uint32_t gap) {
   return true;
 }
 
-const CoreAccess* Core::in_window(std::uint64_t number) const {
-  for (std::size_t i = window_.size(); i-- > 0;) {
-    if (window_[i]->number <= number) return window_[i]->number == number ? window_[i] : nullptr;
+const CoreAccess* Core::find(std::uint64_t number) const {
+  for (const Ring<CoreAccess*>* const held : {&window_, &stores_}) {
+    for (std::size_t i = held->size(); i-- > 0;) {
+      const CoreAccess* const each = (*held)[i];
+      if (each->number == number) return each;
+      if (each->number < number) break;
+    }
   }
   return nullptr;
 }

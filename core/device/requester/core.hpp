@@ -18,7 +18,8 @@ namespace cxloom {
 ///   answer to a read or an atomic operation that is before it;
 /// - the access is a store, and the `store_buffer` stores before it are not done. They are done in order;
 /// - the access is behind a fence, and an access before it is not answered;
-/// - the access is behind a branch that was predicted wrongly, and what the branch needs is not there.
+/// - the access is behind a branch that was predicted wrongly, and what the branch needs is not there, or
+///   behind a store of a program for which there was no place in the store buffer.
 ///
 /// It schedules no events. Whoever uses it reports what has been answered; it says when the next access comes
 /// into the window, be that now, before or later.
@@ -30,8 +31,8 @@ class Core {
   /// true; or false, if that goes by the answer to `holder()`, which is not there yet.
   bool dispatch(CoreAccess& access, std::uint32_t gap);
   const CoreAccess* holder() const { return holder_; }
-  /// The access of that number, if it is still in the window; null if not.
-  const CoreAccess* in_window(std::uint64_t number) const;
+  /// The access of that number, if it is still in the window or the store buffer; null if not.
+  const CoreAccess* find(std::uint64_t number) const;
   /// Nothing comes for now. Its accesses are answered.
   void rest();
   /// The thread, which had nothing to do, goes on at `now` or later.

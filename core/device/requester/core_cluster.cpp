@@ -130,7 +130,7 @@ bool CoreCluster::may_branch(CoreAccess& branch) {
     threads_[branch.core]->branches = true;
     return false;
   }
-  if (const CoreAccess* const by = threads_[branch.core]->core.in_window(producer)) branch.take_times_of(*by);
+  if (const CoreAccess* const by = threads_[branch.core]->core.find(producer)) branch.take_times_of(*by);
   return true;
 }
 

@@ -83,7 +83,9 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
   schema.field("store_buffer", &CoreParams::store_buffer)
       .min(1)
       .max(1U << 20U)
-      .doc("Stores of a core that wait for their lines at most; they leave in order.")
+      .doc(
+          "Stores of a core that wait for their lines at most; they leave in order. Of programs that run, those "
+          "that hit are among them.")
       .source("Intel 64 and IA-32 Architectures Optimization Reference Manual: Golden Cove has 112");
   schema.field("cores", &CoreParams::cores)
       .min(1)

@@ -29,7 +29,7 @@ enum class AccessRole : std::uint8_t {
   kCall,      ///< the thread makes the system call whose number stands for the address
   kGoOn,      ///< the thread goes on behind that system call, of another or of its own
   kWait,      ///< a call as well, or 0 if it is none: the thread does nothing until it goes on
-  kBranch,    ///< what follows was predicted wrongly, and begins when what it depends on is there
+  kBranch,    ///< what follows, which was predicted wrongly or has no place for a store, waits for that
   kProgress,  ///< the thread has come so far
   // This is one again.
   kPageWalk,  ///< its instruction: the place of a page is read from the page table

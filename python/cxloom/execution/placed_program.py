@@ -71,7 +71,7 @@ def core_of(placed: Sequence[PlacedProgram]) -> CoreOfTrace:
         raise InputError(
             "the cores of the systems differ in how they run instructions",
             found=" and ".join(each.name for each in placed),
-            allowed="the same width, window, caches, tlb and prediction of branches in all",
+            allowed="the same width, window, store buffer, caches, tlb and prediction of branches in all",
         )
     return first
 

@@ -296,6 +296,34 @@ TEST_F(ProgramCaptureTest, ABranchThatNeedsAMissIsRecordedIfItIsPredictedWrongly
   }
 }
 
+// Stores that hit wait in the store buffer behind one that does not. Of three places the first is there again
+// when the third store behind a miss comes, and nothing comes into the window before that.
+TEST_F(ProgramCaptureTest, AStoreWithoutAPlaceIsRecordedWithTheMissThatKeepsIt) {
+  CaptureParts parts = timed();
+  parts.core->store_buffer = 3;
+  start(parts, 4096);
+  const std::vector<BlockInstruction> next{add(kC, 0), store(kA, kB)};
+  run(next, {write(1, 0)});
+  run(next, {write(1, 8)});
+  run(next, {write(1, 16)});
+  EXPECT_EQ(records().size(), 1U);
+  for (std::uint64_t i = 3; i < 8; ++i) run(next, {write(1, 8 * i)});
+  ASSERT_EQ(records().size(), 2U);
+  EXPECT_EQ(records_[1].role, AccessRole::kBranch);
+  EXPECT_EQ(records_[1].dependence, 1U);
+  EXPECT_EQ(records_[1].dependence_cycles, 0U);
+  EXPECT_EQ(records_[1].instruction_gap, 6U);
+}
+
+TEST_F(ProgramCaptureTest, EachStoreThatMissesIsWaitedForInItsTurn) {
+  CaptureParts parts = timed();
+  parts.core->store_buffer = 2;
+  start(parts, 4096);
+  for (std::uint64_t i = 0; i < 4; ++i) run({store(kA, kB)}, {write(0, 64 * i)});
+  // Line, line, wait for the first, line, wait for the second, line.
+  EXPECT_EQ(dependences(), (Numbers{0, 0, 2, 0, 3, 0}));
+}
+
 TEST_F(ProgramCaptureTest, TheKernelOfAMachineIsCountedApart) {
   constexpr std::uint64_t kKernel = 0xFFFF'FFFF'8100'0000;
   start({}, 4096);

@@ -173,6 +173,23 @@ TEST(CoreCluster, ABranchBehindAChainWaitsForEachOfItsReads) {
   expect_parts_to_sum(run);
 }
 
+// A store; 800 instructions later, which is more than the window has, a store that has no place before the
+// first is done; a read, 8 instructions later.
+TEST(CoreCluster, WhatFollowsAStoreWithoutAPlaceWaitsForTheStoreThatHasIt) {
+  std::vector<Access> accesses = reads_apart(3, 8);
+  accesses[0].role = AccessRole::kStoreFill;
+  accesses[1].role = AccessRole::kBranch;
+  accesses[1].dependence = 1;
+  accesses[1].instruction_gap = 800;
+  Running run(with_core({{"window", 16}}).replay("host", accesses));
+  run.to_end();
+  EXPECT_EQ(run.created(0), Time{500});
+  EXPECT_EQ(run.created(1), Time{100'500 + 500});
+  EXPECT_EQ(core(run, "busy_ns"), 0.5 + 50 + 0.5);
+  EXPECT_EQ(core(run, "time_ns"), 100.5 + 0.5 + 100);
+  expect_parts_to_sum(run);
+}
+
 TEST(CoreCluster, ABranchWhoseDataAreThereHoldsNothingUp) {
   std::vector<Access> accesses = reads_apart(3, 8);
   accesses[1].role = AccessRole::kBranch;

@@ -23,7 +23,12 @@ ROOT = HERE.parents[1]
 SOURCES = ("btree",)
 """What TinyCC compiles: programs of the examples, one after the other."""
 CACHES = "[{{size: {l1}, ways: 8}}, {{size: {l2}, ways: 16, cycles: 15}}]"
-CORE = ", core: {{clock: 3G/s, width: 8, window: 192, caches: " + CACHES + "}}"
+CORE = (
+    ", core: {{clock: 3G/s, width: 8, window: 192, store_buffer: 32, mshrs: 20, fill_buffers: 16, caches: "
+    + CACHES
+    + "}}"
+)
+"""As gem5's O3 has it (numROBEntries, SQEntries) and the caches of its standard library (mshrs)."""
 SYSTEM = """
 devices:
   host: {{kind: host, process_time: 10ns, queue: 256{core}}}

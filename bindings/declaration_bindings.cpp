@@ -152,8 +152,8 @@ nb::dict declarations() {
     if (!section.entry.empty()) result[section.entry.c_str()] = info_of(section.params);
   }
   result["sections"] = sections;
-  result["kv"] = info_of(Schema<ServingParams>().info());
-  result["kv_model"] = info_of(Schema<ModelShape>().info());
+  result["kv"] = info_of(schema_info<ServingParams>());
+  result["kv_model"] = info_of(schema_info<ModelShape>());
   result["link"]["statistics"] = measures_of(link_measures());
   result["measures"] = measures_of(summary_measures());
   result["tables"] = tables();

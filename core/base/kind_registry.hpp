@@ -11,8 +11,11 @@
 
 namespace cxloom {
 
+// What schema.hpp defines.
 template <class Params>
-Params read_params(const Value& value);  // of schema.hpp
+Params read_params(const Value& value);
+template <class Params>
+const SchemaInfo& schema_info();
 
 /// Who adds kinds to it includes schema.hpp. Product is what a factory makes; Context what it needs besides
 /// the parameters.
@@ -41,7 +44,7 @@ class KindRegistry : public KindList {
 
   template <class Params, class Make>
   Entry& add_factory(const std::string& kind, const Make& factory) {
-    Entry& entry = declare(kind, Schema<Params>().info());
+    Entry& entry = declare(kind, schema_info<Params>());
     entry.make = [factory](const Value& value, void* context) -> void* {
       std::unique_ptr<Product> made = factory(read_params<Params>(value), *static_cast<Context*>(context));
       return made.release();

@@ -109,14 +109,4 @@ void read_value(const Value& value, KindSpec& out) {
   out = {*kind->as_text(), Value(std::move(params))};
 }
 
-std::size_t choice_of(const Value& value, const std::vector<std::string>& names) {
-  const std::string* text = value.as_text();
-  const auto found = text ? std::find(names.begin(), names.end(), *text) : names.end();
-  if (found == names.end()) {
-    throw InputError(
-        {"unknown choice", value.described(), list_names(names), text ? nearest_name(*text, names) : ""});
-  }
-  return static_cast<std::size_t>(found - names.begin());
-}
-
 }  // namespace cxloom

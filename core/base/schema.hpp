@@ -20,7 +20,9 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,6 +71,7 @@ void read_value(const Value& value, std::vector<T>& out) {
   }
 }
 
+/// `out` has the defaults of its type, or those that its set gives it.
 template <class Params>
   requires requires(Schema<Params>& schema) { Params::describe(schema); }
 void read_value(const Value& value, Params& out);
@@ -127,9 +130,6 @@ std::string value_text(const T& value) {
   else if constexpr (requires { to_text(value); }) return to_text(value);
   else return {};
 }
-
-/// Which of the names a value is; throws InputError with the nearest if it is none.
-std::size_t choice_of(const Value& value, const std::vector<std::string>& names);
 
 template <class T>
 concept Ordered = requires(const T& a, const T& b) {
@@ -227,11 +227,14 @@ SchemaField<Member, T>& SchemaField<Member, T>::where(std::function<bool(const T
   return *this;
 }
 
+template <class Params>
+const SchemaInfo& schema_info();
+
 /// What is declared of a parameter that is a set itself; null: it is none.
 template <class T>
 std::shared_ptr<const SchemaInfo> nested_info() {
   if constexpr (requires(Schema<T>& schema) { T::describe(schema); }) {
-    return shared_info(Schema<T>().info());
+    return shared_info(schema_info<T>());
   } else {
     return nullptr;
   }
@@ -273,19 +276,30 @@ SchemaField<Member> add_field(SchemaFields& fields, std::string_view name, std::
   return field;
 }
 
+/// A value of a choice as a whole number, and back. An optional one may have none.
+inline constexpr std::uint64_t kNoChoice = ~std::uint64_t{0};
+template <class T>
+std::uint64_t number_of_choice(const T& value) {
+  if constexpr (IsOptional<T>::value) return value ? number_of_choice(*value) : kNoChoice;
+  else return static_cast<std::uint64_t>(value);
+}
+template <class T>
+T choice_of_number(std::uint64_t number) {
+  if constexpr (IsOptional<T>::value) {
+    return number == kNoChoice ? T() : T(choice_of_number<typename T::value_type>(number));
+  } else {
+    return static_cast<T>(number);
+  }
+}
+
 /// The same of one that takes one of the named values.
 template <class Enum>
 SchemaField<Enum> add_choice(SchemaFields& fields, std::string_view name, std::size_t place,
-                             const Enum& initial, std::vector<std::pair<std::string, Enum>> choices) {
-  SchemaFields::Entry& entry = fields.add(name, place);
-  entry.info.type = "choice";
-  for (const auto& [text, value] : choices) {
-    entry.info.choices.push_back(text);
-    if (value == initial) entry.info.default_text = text;
-  }
-  entry.read = [choices = std::move(choices), names = entry.info.choices](const Value& value, void* member) {
-    *static_cast<Enum*>(member) = choices[choice_of(value, names)].second;
+                             const Enum& initial, const NamedValues& choices) {
+  const auto set = [](std::uint64_t value, void* member) {
+    *static_cast<Enum*>(member) = choice_of_number<Enum>(value);
   };
+  SchemaFields::Entry& entry = fields.add_choice(name, place, choices, number_of_choice(initial), set);
   entry.changed = change_from(initial);
   return SchemaField<Enum>(entry);
 }
@@ -304,14 +318,19 @@ SchemaField<Enum> add_choice(SchemaFields& fields, std::string_view name, std::s
 CXLOOM_EACH_PARAMETER_TYPE(CXLOOM_PARAMETER_IS_IN_THE_LIBRARY)
 #undef CXLOOM_PARAMETER_IS_IN_THE_LIBRARY
 
-/// The parameters of one component as `Params::describe` declares them: reads, checks and describes them.
+/// Where `Params::describe` declares the parameters of a component.
 template <class Params>
 class Schema {
  public:
-  Schema() {
-    Params::describe(*this);
-    fields_.finish();
-  }
+  /// `initial` has the defaults.
+  Schema(SchemaFields& fields, const Params& initial) : fields_(fields), initial_(initial) {}
+  /// The part of the set `whole` from which that derives.
+  template <class Whole>
+    requires(std::is_base_of_v<Params, Whole> && !std::is_same_v<Params, Whole>)
+  Schema(Schema<Whole>& whole)  // NOLINT(google-explicit-constructor)
+      : fields_(whole.fields_),
+        initial_(whole.initial_),
+        place_(whole.place_of(&static_cast<const Params&>(whole.initial_))) {}
 
   void doc(std::string_view text) { fields_.doc(text); }
   /// A text in place of the map is the value of that key: `bind: [mem0]` for `bind: [{to: mem0}]`.
@@ -328,10 +347,13 @@ class Schema {
   /// A parameter that takes one of the named values.
   template <class Enum, class Base>
     requires std::is_base_of_v<Base, Params>
-  SchemaField<Enum> choice(std::string_view name, Enum Base::* member,
-                           std::vector<std::pair<std::string, std::type_identity_t<Enum>>> choices) {
+  SchemaField<Enum> choice(
+      std::string_view name, Enum Base::* member,
+      std::initializer_list<std::pair<std::string_view, std::type_identity_t<Enum>>> choices) {
+    NamedValues named;
+    for (const auto& [text, value] : choices) named.emplace_back(text, number_of_choice(value));
     const Enum& initial = initial_.*member;
-    return add_choice(fields_, name, place_of(&initial), initial, std::move(choices));
+    return add_choice(fields_, name, place_of(&initial), initial, named);
   }
 
   /// A condition between several parameters; `problem` says what is wrong when it does not hold, and `key`
@@ -350,50 +372,70 @@ class Schema {
     fields_.effective(key, of_params(std::move(holds)), unless);
   }
 
-  const SchemaInfo& info() const { return fields_.info(); }
-
-  /// Throws InputError for all that is wrong: keys, values and bounds, or else the rules between them.
-  Params read(const Value& value) const { return read(value, value); }
-
-  /// As `read`, where a person wrote no more than the keys of `written`; others have their values from
-  /// elsewhere, such as a preset among the parameters.
-  Params read(const Value& value, const Value& written) const {
-    Params params{};
-    fields_.read(value, written, &params);
-    return params;
-  }
-
-  /// Throws InputError if a bound or rule is broken: for parameters that were set from C++ as well.
-  void check(const Params& params) const { fields_.check(&params); }
-
  private:
+  template <class Part>
+  friend class Schema;
+
   std::size_t place_of(const void* member) const {
-    return static_cast<std::size_t>(static_cast<const std::byte*>(member) -
-                                    reinterpret_cast<const std::byte*>(&initial_));
+    return place_ + static_cast<std::size_t>(static_cast<const std::byte*>(member) -
+                                             reinterpret_cast<const std::byte*>(&initial_));
   }
   template <class Holds>
-  static SchemaFields::Holds of_params(Holds holds) {
-    return
-        [holds = std::move(holds)](const void* params) { return holds(*static_cast<const Params*>(params)); };
+  SchemaFields::Holds of_params(Holds holds) const {
+    return [holds = std::move(holds), place = place_](const void* whole) {
+      return holds(*reinterpret_cast<const Params*>(static_cast<const std::byte*>(whole) + place));
+    };
   }
 
-  Params initial_{};
-  SchemaFields fields_;
+  SchemaFields& fields_;
+  const Params& initial_;
+  std::size_t place_ = 0;  ///< bytes from the beginning of the whole
 };
+
+/// What `Params::describe` declares.
+template <class Params>
+const SchemaFields& declared() {
+  static const SchemaFields fields([](SchemaFields& to) {
+    const Params initial{};
+    Schema<Params> schema(to, initial);
+    Params::describe(schema);
+  });
+  return fields;
+}
+
+template <class Params>
+const SchemaInfo& schema_info() {
+  return declared<Params>().info();
+}
 
 template <class Params>
   requires requires(Schema<Params>& schema) { Params::describe(schema); }
 void read_value(const Value& value, Params& out) {
-  static const Schema<Params> schema;
-  out = schema.read(value);
+  declared<Params>().read(value, value, &out);
 }
 
-/// Parameters from what a person wrote; throws InputError with the path of the offending key.
+/// Parameters from what a person wrote. Throws InputError, with the path of the offending key, for all that
+/// is wrong: keys, values and bounds, or else the rules between them.
 template <class Params>
 Params read_params(const Value& value) {
   Params params{};
   read_value(value, params);
   return params;
+}
+
+/// As `read_params`, where a person wrote no more than the keys of `written`; others have their values from
+/// elsewhere, such as a preset among the parameters.
+template <class Params>
+Params read_params(const Value& value, const Value& written) {
+  Params params{};
+  declared<Params>().read(value, written, &params);
+  return params;
+}
+
+/// Throws InputError if a bound or rule is broken: for parameters that were set from C++ as well.
+template <class Params>
+void check_params(const Params& params) {
+  declared<Params>().check(&params);
 }
 
 }  // namespace cxloom

@@ -101,7 +101,20 @@ void add_check(SchemaFields::Entry& entry, std::function<bool(const void*)> hold
   entry.checks.push_back({std::move(holds), std::string(allowed), std::move(found)});
 }
 
-SchemaFields::SchemaFields() = default;
+std::size_t choice_of(const Value& value, const std::vector<std::string>& names) {
+  const std::string* text = value.as_text();
+  const auto found = text ? std::find(names.begin(), names.end(), *text) : names.end();
+  if (found == names.end()) {
+    throw InputError(
+        {"unknown choice", value.described(), list_names(names), text ? nearest_name(*text, names) : ""});
+  }
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+SchemaFields::SchemaFields(void (*describe)(SchemaFields& fields)) {
+  describe(*this);
+  for (const Entry& entry : entries_) info_.fields.push_back(entry.info);
+}
 SchemaFields::~SchemaFields() = default;
 
 void SchemaFields::doc(std::string_view text) { info_.doc = text; }
@@ -115,6 +128,21 @@ SchemaFields::Entry& SchemaFields::add(std::string_view name, std::size_t place)
   return entry;
 }
 
+SchemaFields::Entry& SchemaFields::add_choice(std::string_view name, std::size_t place,
+                                              const NamedValues& choices, std::uint64_t initial,
+                                              void (*set)(std::uint64_t value, void* member)) {
+  Entry& entry = add(name, place);
+  entry.info.type = "choice";
+  for (const auto& [text, value] : choices) {
+    entry.info.choices.push_back(text);
+    if (value == initial) entry.info.default_text = text;
+  }
+  entry.read = [choices, names = entry.info.choices, set](const Value& value, void* member) {
+    set(choices[choice_of(value, names)].second, member);
+  };
+  return entry;
+}
+
 void SchemaFields::rule(std::string_view problem, Holds holds, std::string_view key) {
   rules_.push_back({std::string(problem), std::move(holds), std::string(key)});
 }
@@ -124,10 +152,6 @@ void SchemaFields::effective(std::string_view key, Holds holds, std::string_view
   ensure(entry != entries_.end(), "an effect of a parameter that is not declared");
   effects_.push_back(
       {static_cast<std::size_t>(entry - entries_.begin()), std::move(holds), std::string(unless)});
-}
-
-void SchemaFields::finish() {
-  for (const Entry& entry : entries_) info_.fields.push_back(entry.info);
 }
 
 void SchemaFields::read(const Value& value, const Value& written, void* params) const {

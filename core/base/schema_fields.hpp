@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -24,6 +26,12 @@ InputError without_effect(const std::string& key, const std::string& unless);
 void set_text(std::string& text, std::string_view to);
 void require(FieldInfo& info);
 std::shared_ptr<const SchemaInfo> shared_info(const SchemaInfo& info);
+
+/// The values of an enumeration that a parameter may take, as whole numbers.
+using NamedValues = std::vector<std::pair<std::string, std::uint64_t>>;
+
+/// Which of the names a value is; throws InputError with the nearest if it is none.
+std::size_t choice_of(const Value& value, const std::vector<std::string>& names);
 
 class SchemaFields {
  public:
@@ -42,7 +50,8 @@ class SchemaFields {
   };
   using Holds = std::function<bool(const void* params)>;
 
-  SchemaFields();
+  /// Those that `describe` declares.
+  explicit SchemaFields(void (*describe)(SchemaFields& fields));
   SchemaFields(const SchemaFields&) = delete;
   SchemaFields& operator=(const SchemaFields&) = delete;
   ~SchemaFields();
@@ -51,13 +60,14 @@ class SchemaFields {
   void short_for(std::string_view key);
   /// Stays where it is while more are added.
   Entry& add(std::string_view name, std::size_t place);
+  /// One that takes one of these values, which `set` writes.
+  Entry& add_choice(std::string_view name, std::size_t place, const NamedValues& choices,
+                    std::uint64_t initial, void (*set)(std::uint64_t value, void* member));
   void rule(std::string_view problem, Holds holds, std::string_view key);
   void effective(std::string_view key, Holds holds, std::string_view unless);
-  /// All of them are declared.
-  void finish();
 
   const SchemaInfo& info() const { return info_; }
-  /// As those of Schema; `params` is a set with its defaults.
+  /// As read_params and check_params; `params` is a set with its defaults.
   void read(const Value& value, const Value& written, void* params) const;
   void check(const void* params) const;
 

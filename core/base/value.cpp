@@ -6,6 +6,22 @@
 
 namespace cxloom {
 
+Value::Value() = default;
+Value::Value(bool value) : data_(value) {}
+Value::Value(std::int64_t value) : data_(value) {}
+Value::Value(int value) : data_(std::int64_t{value}) {}
+Value::Value(double value) : data_(value) {}
+Value::Value(std::string value) : data_(std::move(value)) {}
+Value::Value(const char* value) : data_(std::string(value)) {}
+Value::Value(List value) : data_(std::move(value)) {}
+Value::Value(Map value) : data_(std::move(value)) {}
+Value::Value(const Value& other) = default;
+Value::Value(Value&& other) noexcept = default;
+Value& Value::operator=(const Value& other) = default;
+Value& Value::operator=(Value&& other) noexcept = default;
+Value::~Value() = default;
+bool Value::operator==(const Value& other) const = default;
+
 const Value* Value::find(std::string_view key) const {
   const Map* map = as_map();
   if (!map) return nullptr;

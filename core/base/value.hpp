@@ -15,17 +15,23 @@ class Value {
   using List = std::vector<Value>;
   using Map = std::vector<std::pair<std::string, Value>>;  // in the order written
 
-  Value() = default;
-  Value(bool value) : data_(value) {}                      // NOLINT(google-explicit-constructor)
-  Value(std::int64_t value) : data_(value) {}              // NOLINT(google-explicit-constructor)
-  Value(int value) : data_(std::int64_t{value}) {}         // NOLINT(google-explicit-constructor)
-  Value(double value) : data_(value) {}                    // NOLINT(google-explicit-constructor)
-  Value(std::string value) : data_(std::move(value)) {}    // NOLINT(google-explicit-constructor)
-  Value(const char* value) : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
-  Value(List value) : data_(std::move(value)) {}           // NOLINT(google-explicit-constructor)
-  Value(Map value) : data_(std::move(value)) {}            // NOLINT(google-explicit-constructor)
+  // Out of line: nearly every source copies and destroys values, and few look into them.
+  Value();
+  Value(bool value);          // NOLINT(google-explicit-constructor)
+  Value(std::int64_t value);  // NOLINT(google-explicit-constructor)
+  Value(int value);           // NOLINT(google-explicit-constructor)
+  Value(double value);        // NOLINT(google-explicit-constructor)
+  Value(std::string value);   // NOLINT(google-explicit-constructor)
+  Value(const char* value);   // NOLINT(google-explicit-constructor)
+  Value(List value);          // NOLINT(google-explicit-constructor)
+  Value(Map value);           // NOLINT(google-explicit-constructor)
+  Value(const Value& other);
+  Value(Value&& other) noexcept;
+  Value& operator=(const Value& other);
+  Value& operator=(Value&& other) noexcept;
+  ~Value();
 
-  bool operator==(const Value& other) const = default;
+  bool operator==(const Value& other) const;
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
   const bool* as_bool() const { return std::get_if<bool>(&data_); }

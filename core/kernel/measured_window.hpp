@@ -2,7 +2,6 @@
 // it.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -52,12 +51,8 @@ class MeasuredParts {
     (parts_.push_back({&parts, &pass<Parts>}), ...);
   }
   /// Throws InternalError if a part was added twice.
-  void open(Time at) {
-    ensure(opened_ || come_once_each(), "a part of the measured window that opens with it twice");
-    opened_ = true;
-    pass_all(true, at);
-  }
-  void close(Time at) const { pass_all(false, at); }
+  void open(Time at);
+  void close(Time at) const;
 
  private:
   struct Part {
@@ -70,15 +65,8 @@ class MeasuredParts {
     auto& own = *static_cast<Kind*>(part);
     opens ? own.open(at) : own.close(at);
   }
-  bool come_once_each() const {
-    std::vector<void*> parts;
-    for (const Part& each : parts_) parts.push_back(each.part);
-    std::ranges::sort(parts);
-    return std::ranges::adjacent_find(parts) == parts.end();
-  }
-  void pass_all(bool opens, Time at) const {
-    for (const Part& each : parts_) each.pass(each.part, opens, at);
-  }
+  bool come_once_each() const;
+  void pass_all(bool opens, Time at) const;
 
   std::vector<Part> parts_;
   bool opened_ = false;

@@ -10,8 +10,7 @@ namespace cxloom {
 namespace {
 
 VictimContext context_of(const CacheParams& params, RandomStream random) {
-  static const Schema<CacheParams> schema;
-  schema.check(params);
+  check_params(params);
   const std::uint32_t ways = params.ways == 0 ? static_cast<std::uint32_t>(params.lines()) : params.ways;
   return {static_cast<std::uint32_t>(params.lines() / ways), ways, random};
 }

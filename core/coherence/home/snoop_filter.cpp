@@ -20,8 +20,7 @@ std::uint32_t ways_of(const LineFilterParams& params) {
 BlockRule blocks_of(const SnoopFilterParams& params) { return {params.block, params.alignment}; }
 
 VictimContext context_of(const SnoopFilterParams& params, RandomStream random) {
-  static const Schema<SnoopFilterParams> schema;
-  schema.check(params);
+  check_params(params);
   const std::uint32_t ways = ways_of(params);
   return {params.entries / ways, ways, random, blocks_of(params)};
 }

@@ -33,10 +33,10 @@ struct KnownPart {
 
 const std::vector<KnownPart>& known_parts() {
   static const std::vector<KnownPart> parts{
-      {"requester", Schema<RequesterAlone>().info()}, {"memory", Schema<MemoryControllerParams>().info()},
-      {"switch", Schema<SwitchAlone>().info()},       {"bus", Schema<BusParams>().info()},
-      {"cache", Schema<CacheAgentParams>().info()},   {"core", Schema<CoreParams>().info()},
-      {"directory", Schema<DirectoryAlone>().info()},
+      {"requester", schema_info<RequesterAlone>()}, {"memory", schema_info<MemoryControllerParams>()},
+      {"switch", schema_info<SwitchAlone>()},       {"bus", schema_info<BusParams>()},
+      {"cache", schema_info<CacheAgentParams>()},   {"core", schema_info<CoreParams>()},
+      {"directory", schema_info<DirectoryAlone>()},
   };
   return parts;
 }

@@ -9,6 +9,34 @@
 
 namespace cxloom {
 
+void TopologyParams::describe_in(Schema<TopologyParams> schema) {
+  schema
+      .choice("placement", &TopologyParams::placement,
+              {{"split", Placement::kSplit}, {"paired", Placement::kPaired}})
+      .doc(
+          "split: requesters on the first half of the edge switches, memories on the second. paired: both "
+          "on every edge switch.");
+  describe_devices(schema);
+  schema.field("link", &TopologyParams::link)
+      .category("link")
+      .default_text("")
+      .doc("Parameters of the links between switches.");
+  schema.field("edge_link", &TopologyParams::edge_link)
+      .category("link")
+      .default_text("those of link")
+      .doc("Parameters of the links to devices; {} for the declared defaults.");
+}
+
+void TopologyParams::describe_devices(Schema<TopologyParams> schema) {
+  schema.field("requester", &TopologyParams::requester)
+      .category("devices")
+      .doc("What makes requests: host0, host1, ...");
+  schema.field("memory", &TopologyParams::memory)
+      .category("devices")
+      .doc("What serves them: mem0, mem1, ...");
+  schema.field("switch", &TopologyParams::switches).category("devices").doc("What joins them: sw0, sw1, ...");
+}
+
 namespace {
 
 Value device(const KindSpec& kinded) {

@@ -30,34 +30,10 @@ struct TopologyParams {
   std::optional<Value> edge_link;
 
   /// Declares these in the schema of a topology that derives from them.
-  template <class Params>
-  static void describe_in(Schema<Params>& schema) {
-    schema
-        .choice("placement", &Params::placement,
-                {{"split", Placement::kSplit}, {"paired", Placement::kPaired}})
-        .doc(
-            "split: requesters on the first half of the edge switches, memories on the second. paired: both "
-            "on every edge switch.");
-    describe_devices(schema);
-    schema.field("link", &Params::link)
-        .category("link")
-        .default_text("")
-        .doc("Parameters of the links between switches.");
-    schema.field("edge_link", &Params::edge_link)
-        .category("link")
-        .default_text("those of link")
-        .doc("Parameters of the links to devices; {} for the declared defaults.");
-  }
+  static void describe_in(Schema<TopologyParams> schema);
 
   /// Declares what the devices are: a part of describe_in.
-  template <class Params>
-  static void describe_devices(Schema<Params>& schema) {
-    schema.field("requester", &Params::requester)
-        .category("devices")
-        .doc("What makes requests: host0, host1, ...");
-    schema.field("memory", &Params::memory).category("devices").doc("What serves them: mem0, mem1, ...");
-    schema.field("switch", &Params::switches).category("devices").doc("What joins them: sw0, sw1, ...");
-  }
+  static void describe_devices(Schema<TopologyParams> schema);
 };
 
 /// A regular arrangement of switches.

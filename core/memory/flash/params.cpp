@@ -57,11 +57,6 @@ const Value::Map& values_of(FlashPreset preset) {
   return kTlc;
 }
 
-const Schema<FlashParams>& flash_schema() {
-  static const Schema<FlashParams> schema;
-  return schema;
-}
-
 constexpr std::uint64_t kMostPagesOfAPlane = std::uint64_t{1} << 31U;
 
 void describe_geometry(Schema<FlashParams>& schema) {
@@ -264,15 +259,17 @@ FlashGeometry FlashParams::geometry(std::optional<Bytes> capacity) const {
 
 void read_value(const Value& value, FlashParams& out) {
   const Value* const chosen = value.find("preset");
-  const FlashPreset preset = chosen && !chosen->is_null()
-                                 ? flash_schema().read(Value::Map{{"preset", *chosen}}).preset
-                                 : FlashPreset::kTlc;
+  FlashPreset preset = FlashPreset::kTlc;
+  if (chosen && !chosen->is_null()) {
+    const Value alone = Value::Map{{"preset", *chosen}};
+    preset = read_params<FlashParams>(alone, alone).preset;
+  }
   Value whole(values_of(preset));
   if (const Value::Map* map = value.as_map()) {
     for (const auto& [key, item] : *map) whole.set(key, item);
-    out = flash_schema().read(whole, value);
+    out = read_params<FlashParams>(whole, value);
   } else {
-    out = flash_schema().read(value);
+    out = read_params<FlashParams>(value, value);
   }
 }
 

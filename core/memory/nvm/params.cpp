@@ -46,11 +46,6 @@ const Value::Map& values_of(NvmPreset preset) {
   return preset == NvmPreset::kOptane ? kOptane : kNvm100;
 }
 
-const Schema<NvmMediaParams>& nvm_schema() {
-  static const Schema<NvmMediaParams> schema;
-  return schema;
-}
-
 }  // namespace
 
 void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
@@ -129,12 +124,13 @@ void NvmMediaParams::estimate(const NvmMediaParams& params, MemoryEstimate& memo
 void read_value(const Value& value, NvmMediaParams& out) {
   const Value* const chosen = value.find("preset");
   if (!chosen || chosen->is_null()) {
-    out = nvm_schema().read(value);
+    out = read_params<NvmMediaParams>(value, value);
     return;
   }
-  Value whole(values_of(nvm_schema().read(Value::Map{{"preset", *chosen}}).preset));
+  const Value alone = Value::Map{{"preset", *chosen}};
+  Value whole(values_of(read_params<NvmMediaParams>(alone, alone).preset));
   for (const auto& [key, item] : *value.as_map()) whole.set(key, item);
-  out = nvm_schema().read(whole, value);
+  out = read_params<NvmMediaParams>(whole, value);
 }
 
 }  // namespace cxloom

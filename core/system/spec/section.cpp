@@ -58,7 +58,7 @@ SpecSection links() {
           .doc = "What is connected: {between: [a, b], ...}. Names may be ranges or globs.",
           .form = SectionForm::kEach,
           .entry = "link",
-          .params = Schema<LinkParams>().info(),
+          .params = schema_info<LinkParams>(),
           .besides = "between",
           .reader =
               [](const Registry&, Spec& spec) {
@@ -78,7 +78,7 @@ SpecSection links() {
 void check_workload(const std::string& device, const Value& written, const Registry& registry) {
   const Spec::Workload workload = read_workload(device, written, registry);
   ErrorList errors;
-  errors.attempt([&] { check_named(Schema<WorkloadParams>().info(), written, registry); });
+  errors.attempt([&] { check_named(schema_info<WorkloadParams>(), written, registry); });
   if (workload.params.pattern) {
     errors.attempt([&] { registry.patterns.at(*workload.params.pattern).check(workload.pattern); });
   }
@@ -98,7 +98,7 @@ SpecSection workload() {
           .doc = "What each requester does, by its name: an access pattern or a trace.",
           .form = SectionForm::kByName,
           .entry = "workload",
-          .params = Schema<WorkloadParams>().info(),
+          .params = schema_info<WorkloadParams>(),
           .reader =
               [](const Registry& registry, Spec& spec) {
                 return [&registry, &spec](const std::string& name, const Value& written) {

@@ -282,7 +282,7 @@ Spec::Workload read_workload(const std::string& device, const Value& value, cons
   if (!map)
     throw InputError(
         {"not a workload", value.described(), "{pattern: ..., requests: ...} or {trace: FILE}", {}});
-  static const std::vector<std::string> common = field_names(Schema<WorkloadParams>().info());
+  static const std::vector<std::string> common = field_names(schema_info<WorkloadParams>());
   Value::Map own;
   Value::Map rest;
   for (const auto& entry : *map) {
@@ -319,7 +319,7 @@ Spec::Workload read_phase(const std::string& device, const Value& value, const R
   Spec::Workload phase = read_workload(device, value, registry);
   ErrorList errors;
   if (!phase.params.pattern) errors.add(InputError({"a phase needs a pattern", {}, {}, {}}));
-  static const std::vector<std::string> common = field_names(Schema<WorkloadParams>().info());
+  static const std::vector<std::string> common = field_names(schema_info<WorkloadParams>());
   for (const auto& [key, item] : *value.as_map()) {
     if (key == "pattern" || key == "requests" || std::ranges::find(common, key) == common.end()) continue;
     errors.add(InputError({"no key of a phase, but of all of the workload",

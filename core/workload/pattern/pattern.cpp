@@ -13,6 +13,58 @@
 
 namespace cxloom {
 
+void PatternParams::describe_in(Schema<PatternParams> schema) {
+  schema.field("reads", &PatternParams::reads)
+      .fraction()
+      .doc("Share of reads; the others are writes. With `atomics` it is of the accesses that are none.");
+  schema.field("atomics", &PatternParams::atomics)
+      .fraction()
+      .doc(
+          "Share of atomic operations among the accesses. One takes the first 8 bytes of its block, or 4 "
+          "where `size` is no multiple of 8.");
+  schema.field("footprint", &PatternParams::footprint)
+      .min(Bytes{64})
+      .doc("Bytes of the address range that is accessed.");
+  schema.field("base", &PatternParams::base)
+      .where([](const Address& base) { return base.value() % kLineBytes == 0; }, "a multiple of 64")
+      .doc("First address of the range.");
+  schema.field("size", &PatternParams::size)
+      .min(Bytes{1})
+      .max(Bytes{kMostPatternBytes})
+      .where([](const Bytes& size) { return size.count() <= kMostAtOnce || size.count() % kLineBytes == 0; },
+             "a multiple of 64B above 4KiB")
+      .doc(
+          "Bytes of an access. One above 4 KiB is made as its lines: each takes a place in the queue, and is "
+          "a request of the results; `requests` and `rate` still count whole accesses.");
+  schema.rule(
+      "an atomic operation is of 4 or 8 bytes, and an access above 4 KiB is made as its lines: leave out "
+      "atomics, or set size to 4KiB or less",
+      [](const PatternParams& params) { return params.atomics == 0.0 || params.size.count() <= kMostAtOnce; },
+      "size");
+  schema.rule("the footprint is smaller than one access",
+              [](const PatternParams& params) { return !(params.footprint < params.size); });
+  schema.rule(
+      "atomic operations are aligned: the size of an access must be a multiple of 4",
+      [](const PatternParams& params) { return params.atomics == 0.0 || params.size.count() % 4 == 0; },
+      "size");
+}
+
+void PatternParams::describe_fences(Schema<PatternParams> schema) {
+  schema.field("fence_every", &PatternParams::fence_every)
+      .min(1)
+      .default_text("none")
+      .doc(
+          "A fence after each so many accesses: the access behind it is not issued until all before it are "
+          "answered. The write and the flush of a persist are one access here.");
+  PersistParams::describe_in(schema);
+  schema.rule(
+      "a persist writes and flushes a block of at most 4 KiB: leave out persists, or set size to 4KiB or less",
+      [](const PatternParams& params) {
+        return params.persists == 0.0 || params.size.count() <= kMostAtOnce;
+      },
+      "size");
+}
+
 Pattern::Pattern(const PatternParams& params, const PatternContext& context)
     : reads_(params.reads),
       atomics_(params.atomics),

@@ -43,57 +43,9 @@ struct PatternParams : PersistParams {
   std::optional<std::uint64_t> fence_every;
 
   /// Declares these in the schema of a pattern that derives from them.
-  template <class Params>
-  static void describe_in(Schema<Params>& schema) {
-    schema.field("reads", &Params::reads)
-        .fraction()
-        .doc("Share of reads; the others are writes. With `atomics` it is of the accesses that are none.");
-    schema.field("atomics", &Params::atomics)
-        .fraction()
-        .doc(
-            "Share of atomic operations among the accesses. One takes the first 8 bytes of its block, or 4 "
-            "where `size` is no multiple of 8.");
-    schema.field("footprint", &Params::footprint)
-        .min(Bytes{64})
-        .doc("Bytes of the address range that is accessed.");
-    schema.field("base", &Params::base)
-        .where([](const Address& base) { return base.value() % kLineBytes == 0; }, "a multiple of 64")
-        .doc("First address of the range.");
-    schema.field("size", &Params::size)
-        .min(Bytes{1})
-        .max(Bytes{kMostPatternBytes})
-        .where(
-            [](const Bytes& size) { return size.count() <= kMostAtOnce || size.count() % kLineBytes == 0; },
-            "a multiple of 64B above 4KiB")
-        .doc(
-            "Bytes of an access. One above 4 KiB is made as its lines: each takes a place in the queue, and is "
-            "a request of the results; `requests` and `rate` still count whole accesses.");
-    schema.rule(
-        "an atomic operation is of 4 or 8 bytes, and an access above 4 KiB is made as its lines: leave out "
-        "atomics, or set size to 4KiB or less",
-        [](const Params& params) { return params.atomics == 0.0 || params.size.count() <= kMostAtOnce; },
-        "size");
-    schema.rule("the footprint is smaller than one access",
-                [](const Params& params) { return !(params.footprint < params.size); });
-    schema.rule(
-        "atomic operations are aligned: the size of an access must be a multiple of 4",
-        [](const Params& params) { return params.atomics == 0.0 || params.size.count() % 4 == 0; }, "size");
-  }
+  static void describe_in(Schema<PatternParams> schema);
   /// Declares fences and persists, too: for patterns that can have more than one access on its way.
-  template <class Params>
-  static void describe_fences(Schema<Params>& schema) {
-    schema.field("fence_every", &Params::fence_every)
-        .min(1)
-        .default_text("none")
-        .doc(
-            "A fence after each so many accesses: the access behind it is not issued until all before it are "
-            "answered. The write and the flush of a persist are one access here.");
-    PersistParams::describe_in(schema);
-    schema.rule(
-        "a persist writes and flushes a block of at most 4 KiB: leave out persists, or set size to 4KiB or less",
-        [](const Params& params) { return params.persists == 0.0 || params.size.count() <= kMostAtOnce; },
-        "size");
-  }
+  static void describe_fences(Schema<PatternParams> schema);
 };
 
 /// Draws an endless stream: the subclass says where, this class whether to read or write.

@@ -150,8 +150,7 @@ TEST(Schema, ARequiredOneMustBeThere) {
 }
 
 TEST(Schema, TellsWhatItDeclares) {
-  const Schema<Outer> schema;
-  const SchemaInfo& info = schema.info();
+  const SchemaInfo& info = schema_info<Outer>();
   EXPECT_EQ(info.doc, "Everything.");
   ASSERT_EQ(info.fields.size(), 9U);
   const auto field = [&](std::size_t i) -> const FieldInfo& { return info.fields[i]; };
@@ -191,25 +190,23 @@ struct Banked {
 };
 
 TEST(Schema, RefusesWhatHasNoEffectHoweverItIsWritten) {
-  const Schema<Banked> schema;
   for (const int interleave : {64, 256}) {  // which is the default
     const Value::Map alone{{"interleave", interleave}};
-    const InputError error = test::input_error([&] { schema.read(alone); });
+    const InputError error = test::input_error([&] { read_params<Banked>(alone); });
     EXPECT_STREQ(error.what(), "interleave: interleave has no effect unless there are banks");
     EXPECT_EQ(error.detail().kind, InputError::Kind::kNoEffect);
-    EXPECT_NO_THROW(schema.read(Value::Map{{"interleave", interleave}, {"banks", 1}}));
-    EXPECT_NO_THROW(schema.read(alone, Value::Map{}));  // somebody else wrote it
+    EXPECT_NO_THROW(read_params<Banked>(Value::Map{{"interleave", interleave}, {"banks", 1}}));
+    EXPECT_NO_THROW(read_params<Banked>(alone, Value::Map{}));  // somebody else wrote it
   }
-  EXPECT_NO_THROW(schema.read(Value::Map{{"banks", Value()}}));
+  EXPECT_NO_THROW(read_params<Banked>(Value::Map{{"banks", Value()}}));
   Banked banked;
-  EXPECT_NO_THROW(schema.check(banked));
+  EXPECT_NO_THROW(check_params(banked));
   banked.interleave = 64;
-  EXPECT_THROW(schema.check(banked), InputError);
+  EXPECT_THROW(check_params(banked), InputError);
 }
 
 TEST(Schema, NamesTheKeyThatARuleBlames) {
-  const Schema<Banked> schema;
-  const InputError error = test::input_error([&] { schema.read(Value::Map{{"open", true}}); });
+  const InputError error = test::input_error([&] { read_params<Banked>(Value::Map{{"open", true}}); });
   EXPECT_EQ(error.path(), "open");
   EXPECT_EQ(error.detail().kind, InputError::Kind::kBetween);
 }
@@ -221,23 +218,21 @@ TEST(Schema, FindsWhatWasWritten) {
       schema.field("part", &Share::part).fraction([](double part) { return part > 0 && part <= 1; }, "some");
     }
   };
-  const Schema<Share> schema;
   for (const char* const text : {"-1%", "0%", "101%"}) {
-    const InputError error = test::input_error([&] { schema.read(Value::Map{{"part", text}}); });
+    const InputError error = test::input_error([&] { read_params<Share>(Value::Map{{"part", text}}); });
     EXPECT_EQ(error.what(), std::string("part: out of bounds, found ") + text + "; allowed: some");
   }
-  EXPECT_EQ(schema.info().fields[0].type, "fraction");
+  EXPECT_EQ(schema_info<Share>().fields[0].type, "fraction");
   EXPECT_EQ(Value(std::numeric_limits<double>::infinity()).described(), ".inf");
   EXPECT_EQ(Value(-std::numeric_limits<double>::infinity()).described(), "-.inf");
   EXPECT_EQ(Value(std::numeric_limits<double>::quiet_NaN()).described(), ".nan");
 }
 
 TEST(Schema, ChecksWhatWasSetFromCxx) {
-  const Schema<Inner> schema;
   Inner inner;
-  schema.check(inner);
+  check_params(inner);
   inner.ways = 0;
-  EXPECT_THROW(schema.check(inner), InputError);
+  EXPECT_THROW(check_params(inner), InputError);
 }
 
 TEST(KindSpec, IsATextOrAMapWithAKind) {

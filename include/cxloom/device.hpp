@@ -11,4 +11,5 @@
 #include "component/resource.hpp"
 #include "cxloom/plugin.hpp"
 #include "device/context/context.hpp"
+#include "kernel/windowed.hpp"
 #include "protocol/request.hpp"

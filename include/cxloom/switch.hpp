@@ -4,5 +4,5 @@
 #pragma once
 
 #include "cxloom/device.hpp"
-#include "device/switch/switch.hpp"
+#include "device/switch/switching_device.hpp"
 #include "device/switch/switching_endpoint.hpp"

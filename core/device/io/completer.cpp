@@ -41,7 +41,7 @@ void IoCompleter::take_posted(Message& message) {
   Pool<Request>& posted = endpoint().system_context().posted;
   Request* const packet = posted.find(message.tag);
   if (!packet || &packet->message != &message) {
-    throw InternalError(name() + " got a posted write that was not taken from Fabric::posted");
+    throw InternalError(name() + " got a posted write that was not taken from SystemContext::posted");
   }
   const std::size_t from = message.source.index();
   if (from < senders_.size() && senders_[from]) {

@@ -5,24 +5,12 @@
 #include <memory>
 #include <vector>
 
-#include "base/parameters.hpp"
+#include "base/units.hpp"
 #include "component/endpoint.hpp"
 #include "component/io_roles.hpp"
 #include "device/io/dma_completer.hpp"
 
 namespace cxloom {
-
-inline constexpr Time kDefaultIoTime{100'000};
-
-/// Declares how long a device works on a read of CXL.io.
-template <class Params, class Base>
-void describe_io_time(Schema<Params>& schema, Time Base::* io_time) {
-  schema.field("io_time", io_time)
-      .doc(
-          "Time from the arrival of a read or configuration read of CXL.io until its completion may leave, "
-          "in a pipeline; of a DMA request of a gpu, until its memory is accessed.")
-      .source("assumed: about that of a memory access");
-}
 
 class IoCompleter final : public Agent, public IoTarget {
  public:

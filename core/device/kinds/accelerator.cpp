@@ -1,5 +1,8 @@
 #include "device/kinds/accelerator.hpp"
 
+#include "base/memory_estimate.hpp"
+#include "base/schema.hpp"
+
 namespace cxloom {
 
 void AcceleratorMemoryParams::estimate(const AcceleratorMemoryParams& params, MemoryEstimate& memory) {

@@ -2,9 +2,11 @@
 // memory.
 #pragma once
 
+#include "base/schema.hpp"
 #include "coherence/home/dcoh.hpp"
 #include "device/context/context.hpp"
 #include "device/io/completer.hpp"
+#include "device/io/io_time.hpp"
 
 namespace cxloom {
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/schema.hpp"
 #include "coherence/home/bias_agent.hpp"
 #include "coherence/home/dcoh.hpp"
 #include "device/memory/controller.hpp"

@@ -1,5 +1,8 @@
 #include "device/kinds/host.hpp"
 
+#include "base/memory_estimate.hpp"
+#include "base/schema.hpp"
+
 namespace cxloom {
 
 void HostParams::estimate(const HostParams& params, MemoryEstimate& memory) {

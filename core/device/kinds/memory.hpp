@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 
+#include "base/schema.hpp"
 #include "device/io/completer.hpp"
+#include "device/io/io_time.hpp"
 #include "device/kinds/coherent_memory.hpp"
 #include "device/memory/dynamic_capacity.hpp"
 

@@ -133,33 +133,6 @@ std::string MemoryController::answers_writes_early() const {
   return part.empty() ? part : "media." + part;
 }
 
-void DeviceLoadParams::describe(Schema<DeviceLoadParams>& schema) {
-  constexpr const char* kSource =
-      "CXL 3.x, QoS telemetry; what a device's load is, and the thresholds, are its maker's choice";
-  schema.doc(
-      "The load that a memory reports with each answer (DevLoad): light, optimal, moderate or severe.");
-  schema.field("optimal", &DeviceLoadParams::optimal)
-      .min(1)
-      .doc(
-          "Requests from which on the load is optimal, and no longer light: those that wait or are served "
-          "when the answer leaves, of the memory or of the answer's logical device.")
-      .source(kSource);
-  schema.field("moderate", &DeviceLoadParams::moderate)
-      .required()
-      .min(1)
-      .doc("Requests from which on the load is moderate; at least `optimal`.")
-      .source(kSource);
-  schema.field("severe", &DeviceLoadParams::severe)
-      .required()
-      .min(1)
-      .doc("Requests from which on the load is severe; at least `moderate`.")
-      .source(kSource);
-  schema.rule("loads rise: optimal is at most moderate, and that at most severe",
-              [](const DeviceLoadParams& load) {
-                return load.optimal <= load.moderate && load.moderate <= load.severe;
-              });
-}
-
 void MemoryController::leave(Message& message) {
   --present_;
   if (logical_) logical_->answered(message);

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "base/memory_estimate.hpp"
-#include "base/schema.hpp"
+#include "base/units.hpp"
 #include "component/endpoint.hpp"
 #include "component/memory_front.hpp"
 #include "device/context/buffered_writes.hpp"
 #include "device/context/context.hpp"
 #include "device/memory/dynamic_capacity.hpp"
 #include "device/memory/logical_devices.hpp"
+#include "device/memory/params.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
@@ -28,102 +28,6 @@ namespace cxloom {
 class AtomicUnit;
 class LineVersions;
 class Media;
-
-/// When the receive buffer of a request is free, and its credit goes back.
-enum class CreditRelease : std::uint8_t {
-  kDrain,       ///< when the controller takes the request
-  kCompletion,  ///< when the request is answered
-};
-
-/// From how many requests on a memory, or its logical device, says that it is loaded.
-struct DeviceLoadParams {
-  std::uint32_t optimal = 1;
-  std::uint32_t moderate = 0;
-  std::uint32_t severe = 0;
-
-  static void describe(Schema<DeviceLoadParams>& schema);
-};
-
-struct MemoryControllerParams {
-  static constexpr std::uint32_t kLargestBuffer = 65'536;
-  static constexpr Bytes kCapacity{16ULL << 30U};  ///< where neither it nor the media say
-
-  std::optional<Bytes> capacity;
-  Time controller_time{40'000};
-  std::optional<std::uint32_t> queue;
-  std::optional<std::uint32_t> read_buffer;
-  std::optional<std::uint32_t> write_buffer;
-  bool posted_writes = false;
-  CreditRelease credit_release = CreditRelease::kDrain;
-  Time atomic_time{5'000};
-  KindSpec media{"fixed", Value(Value::Map{})};
-  // Only where a device declares them:
-  std::optional<DeviceLoadParams> qos;
-  std::vector<LogicalDeviceParams> logical_devices;
-
-  /// Reads and writes have places of their own.
-  bool apart() const { return read_buffer || write_buffer; }
-
-  static void describe(Schema<MemoryControllerParams>& schema) {
-    schema.doc("A memory controller and its media.");
-    describe_in(schema);
-  }
-  static void estimate(const MemoryControllerParams& params, MemoryEstimate& memory) {
-    memory.add_kind("media", params.media);
-  }
-  /// Declares these parameters in the schema of a device that derives from them.
-  template <class Params>
-  static void describe_in(Schema<Params>& schema) {
-    schema.field("capacity", &Params::capacity)
-        .min(Bytes{4096})
-        .default_text("that of the media if they have one (dram), otherwise " + to_text(kCapacity))
-        .doc("Bytes of memory. Media of more bytes are used in part; media of fewer are refused.");
-    schema.field("controller_time", &Params::controller_time)
-        .doc("Time that the controller works on each request, in a pipeline.")
-        .source("ESF, Table III");
-    schema.field("queue", &Params::queue)
-        .min(1)
-        .default_text("unlimited")
-        .doc(
-            "Requests in the controller and the media at the same time; more wait in the port's receive "
-            "buffer and hold their credits.");
-    schema.field("read_buffer", &Params::read_buffer)
-        .min(1)
-        .max(kLargestBuffer)
-        .default_text("unlimited")
-        .doc(
-            "Reads in the controller and the media at the same time, apart from writes (`queue` counts "
-            "both); more wait in the port's receive buffer and hold their credits.");
-    schema.field("write_buffer", &Params::write_buffer)
-        .min(1)
-        .max(kLargestBuffer)
-        .default_text("unlimited")
-        .doc("The same for writes. A write has its place until the media say that it is done.");
-    schema.field("posted_writes", &Params::posted_writes)
-        .doc(
-            "Whether a write is answered once the controller has it in `write_buffer`, and not only when the "
-            "media say that it is done. A read of what is in the buffer is answered from there.");
-    schema.rule(
-        "queue counts reads and writes together, read_buffer and write_buffer apart: one or the other",
-        [](const Params& params) { return !params.queue || !params.apart(); }, "queue");
-    schema.rule(
-        "posted_writes need a write_buffer, in which they wait for the media",
-        [](const Params& params) { return !params.posted_writes || params.write_buffer; }, "posted_writes");
-    schema
-        .choice("credit_release", &Params::credit_release,
-                {{"drain", CreditRelease::kDrain}, {"completion", CreditRelease::kCompletion}})
-        .doc(
-            "When a request's receive buffer is free and its link credit goes back: when the controller "
-            "takes the request, or only when it is answered.")
-        .source("CXL 3.x leaves it to the device; a 48-entry device of the second kind stays near 31 GB/s");
-    schema.field("atomic_time", &Params::atomic_time)
-        .doc(
-            "Time of an atomic operation in the controller, between the read of its bytes and the write. "
-            "Other accesses to the line wait from the read on until the write is done.")
-        .source("own choice: that of a cache");
-    schema.field("media", &Params::media).category("media").doc("What stores the bytes.");
-  }
-};
 
 struct ControllerCounts {
   std::uint64_t buffer_hits = 0;

@@ -12,8 +12,8 @@
 #include "base/fair_share.hpp"
 #include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
-#include "base/schema.hpp"
 #include "component/component.hpp"
+#include "device/memory/logical_device_params.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
@@ -23,20 +23,6 @@
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
-
-struct LogicalDeviceParams {
-  static constexpr std::size_t kMost = 16;  ///< LD-IDs have 4 bits
-
-  Bytes capacity;
-  std::uint32_t allocated_bandwidth = 1;
-  Bandwidth bandwidth_limit;
-  std::optional<std::uint32_t> queue;
-  std::optional<std::string> host;
-
-  static void describe(Schema<LogicalDeviceParams>& schema);
-};
-/// Throws InputError if they are too many, or have more bytes than the memory, if it says how many it has.
-void check_logical_devices(const std::vector<LogicalDeviceParams>& all, const std::optional<Bytes>& capacity);
 
 /// What is counted of one.
 struct LogicalDeviceCounts {

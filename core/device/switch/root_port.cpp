@@ -2,7 +2,9 @@
 
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
+#include "component/component_time.hpp"
 #include "component/resource.hpp"
+#include "device/switch/core.hpp"
 
 namespace cxloom {
 

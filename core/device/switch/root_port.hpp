@@ -8,7 +8,7 @@
 
 #include "base/parameters.hpp"
 #include "device/switch/request_order.hpp"
-#include "device/switch/switch.hpp"
+#include "device/switch/switching_device.hpp"
 
 namespace cxloom {
 

@@ -9,77 +9,11 @@
 #include "component/component_time.hpp"
 #include "device/context/context.hpp"
 #include "device/switch/core.hpp"
+#include "device/switch/switching_device.hpp"
 #include "device/switch/virtual_switches.hpp"
 #include "kernel/windowed.hpp"
 
 namespace cxloom {
-
-/// A component with the core of a switch, and what the builder must know of it. `around` is what a base needs
-/// besides.
-template <class Base>
-class WithSwitchCore : public Base {
- public:
-  template <class... Around>
-  WithSwitchCore(const SwitchParams& params, const DeviceContext& context, Around&... around)
-      : Base(context, around...), core_(params, *this, context.system_context), params_(params) {}
-
-  bool forwards() const override { return true; }
-  bool is_switch() const override { return true; }
-  bool arbitrates() const override { return core_.arbitrates(); }
-  const KindSpec* arbitration() const override { return &params_.arbitration; }
-  bool takes_heads() const override { return params_.forwarding == Forwarding::kCutThrough; }
-  Time pipeline() const override { return params_.switching_time; }
-  Time transit_time() const override { return params_.switching_time; }
-  Time port_delay() const override { return params_.port_delay; }
-  Bandwidth port_bandwidth() const override { return params_.port_bandwidth; }
-  std::size_t max_ports() const override { return 0; }
-
-  void start() override {
-    core_.start();
-    Base::start();
-  }
-  void routes_changed(bool failed) override { core_.routes_changed(failed); }
-  void open_window(Time at) override {
-    core_.open_window(at);
-    Base::open_window(at);
-  }
-  void close_window(Time at) override {
-    core_.close_window(at);
-    Base::close_window(at);
-  }
-  void report(MeasureSink& sink) const override {
-    core_.report(sink);
-    Base::report(sink);
-  }
-  void resources(ResourceSink& sink) const override {
-    core_.resources(sink);
-    Base::resources(sink);
-  }
-  std::string activity() const override {
-    const std::string core = core_.activity();
-    const std::string others = Base::activity();
-    return core.empty() || others.empty() ? core + others : core + "; " + others;
-  }
-  static std::vector<MeasureInfo> measures() { return SwitchCore::measures(); }
-
- protected:
-  SwitchCore& core() { return core_; }
-  const SwitchCore& core() const { return core_; }
-
- private:
-  SwitchCore core_;
-  SwitchParams params_;
-};
-
-/// A device that is a switch. It says itself what becomes of a message: most go on to `core().forward`.
-class SwitchingDevice : public WithSwitchCore<Component> {
- public:
-  SwitchingDevice(const SwitchParams& params, const DeviceContext& context)
-      : WithSwitchCore(params, context) {}
-
-  bool reroutes() const override { return true; }
-  void take_back(Message& message) override { core().take_back(message); }
-};
 
 /// What a switch with virtual switches counts.
 struct VirtualSwitchCounts {

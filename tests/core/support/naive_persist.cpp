@@ -4,9 +4,10 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "component/component_time.hpp"
 #include "device/switch/core.hpp"
 #include "device/switch/persist_buffer.hpp"
-#include "device/switch/switch.hpp"
+#include "device/switch/switching_device.hpp"
 
 namespace cxloom::test {
 

@@ -30,7 +30,7 @@ class HoldingSwitch final : public SwitchingDevice {
     const std::uint64_t line = message.address.value() / kLineBytes;
     if (message.opcode == Opcode::kMemWr && held_.size() < lines_) held_.insert(line);
     if (message.opcode != Opcode::kMemRd || !held_.contains(line)) {
-      core().forward(message);
+      forward(message);
       return;
     }
     ++answered_;
@@ -39,7 +39,7 @@ class HoldingSwitch final : public SwitchingDevice {
     message.channel = channel_of(message.opcode);
     message.destination = message.source;
     message.source = id();  // who answered
-    core().inject(message);
+    send_own(message);
   }
 
   void open_window(Time at) override {

@@ -22,11 +22,11 @@ class MemorySwitch final : public SwitchingEndpoint {
   MemorySwitch(const MemorySwitchParams& params, const DeviceContext& context)
       : SwitchingEndpoint(params, context), controller_(params.memory, *this, context) {}
   static std::vector<MeasureInfo> measures() {
-    return joined(SwitchingEndpoint::measures(), MemoryController::measures());
+    return joined(SwitchingEndpoint::measures(), MemoryPart::measures());
   }
 
  private:
-  MemoryController controller_;
+  MemoryPart controller_;
 };
 
 }  // namespace

@@ -22,10 +22,10 @@ class Client final : public Endpoint {
   Client(const ClientParams& params, const DeviceContext& context)
       : Endpoint(context, context.system_context), sequencer_(params, *this, context) {}
   std::size_t max_ports() const override { return 0; }
-  static std::vector<MeasureInfo> measures() { return Sequencer::measures(); }
+  static std::vector<MeasureInfo> measures() { return RequesterPart::measures(); }
 
  private:
-  Sequencer sequencer_;
+  RequesterPart sequencer_;
 };
 
 struct CrossbarParams : SwitchParams {
@@ -41,7 +41,7 @@ class Crossbar final : public SwitchingDevice {
   Crossbar(const CrossbarParams& params, const DeviceContext& context) : SwitchingDevice(params, context) {}
   void receive(Message& message) override {
     message.charge(Segment::kSwitching, now());
-    core().forward(message);
+    forward(message);
   }
 };
 
@@ -60,10 +60,10 @@ class Store final : public Endpoint {
   Store(const StoreParams& params, const DeviceContext& context)
       : Endpoint(context, context.system_context), controller_(params.store, *this, context) {}
   std::size_t max_ports() const override { return 1; }
-  static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
+  static std::vector<MeasureInfo> measures() { return MemoryPart::measures(); }
 
  private:
-  MemoryController controller_;
+  MemoryPart controller_;
 };
 
 struct SilentParams {
@@ -81,7 +81,7 @@ class Silent final : public Endpoint {
   Silent(const SilentParams& params, const DeviceContext& context)
       : Endpoint(context, context.system_context), controller_(inside(params), *this, context) {}
   std::size_t max_ports() const override { return 1; }
-  static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
+  static std::vector<MeasureInfo> measures() { return MemoryPart::measures(); }
 
  private:
   static MemoryControllerParams inside(const SilentParams& params) {
@@ -90,7 +90,7 @@ class Silent final : public Endpoint {
     made.queue = 4;
     return made;
   }
-  MemoryController controller_;
+  MemoryPart controller_;
 };
 
 struct SlottedParams {
@@ -110,7 +110,7 @@ class Slotted final : public Endpoint {
         slots_(params.slots),
         controller_(inside(params), *this, context) {}
   std::size_t max_ports() const override { return 1; }
-  static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
+  static std::vector<MeasureInfo> measures() { return MemoryPart::measures(); }
   void resources(ResourceSink& sink) const override {
     sink.add({.name = "the slots of",
               .stage = Stage::kPlaces,
@@ -131,7 +131,7 @@ class Slotted final : public Endpoint {
     return made;
   }
   std::uint32_t slots_;
-  MemoryController controller_;
+  MemoryPart controller_;
 };
 
 }  // namespace

@@ -96,14 +96,14 @@ class SmartNic final : public Endpoint {
 
   std::size_t max_ports() const override { return 0; }
   static std::vector<MeasureInfo> measures() {
-    std::vector<MeasureInfo> all = Sequencer::measures();
+    std::vector<MeasureInfo> all = RequesterPart::measures();
     all.push_back(kPackets);
     all.push_back(kUptime);
     return all;
   }
 
  private:
-  Sequencer sequencer_;
+  RequesterPart sequencer_;
   Reader reader_;
   Clock clock_;
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/schema.hpp"
 #include "core/support/errors.hpp"
 #include "core/support/system.hpp"
 #include "device/context/buffered_writes.hpp"

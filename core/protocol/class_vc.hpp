@@ -12,7 +12,6 @@ namespace cxloom {
 
 /// The most virtual channels that a class has on a link.
 inline constexpr unsigned kMostVirtualChannels = 4;
-inline constexpr std::size_t kMostClassVcs = kMostVirtualChannels * kChannelCount;
 
 /// The first virtual channel of each class comes first, in the order of the classes.
 using ClassVc = std::uint8_t;

@@ -24,7 +24,6 @@ struct FlashGeometry {
   /// Where a page of the memory lies: in which plane of all, and which of its pages it is.
   std::uint32_t plane_of(std::uint64_t page) const { return static_cast<std::uint32_t>(page % all_planes()); }
   std::uint32_t within(std::uint64_t page) const { return static_cast<std::uint32_t>(page / all_planes()); }
-  std::uint32_t die_of(std::uint32_t plane) const { return plane % all_dies(); }
   std::uint32_t channel_of(std::uint32_t plane) const { return plane % channels; }
 };
 

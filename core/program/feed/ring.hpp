@@ -53,7 +53,7 @@ struct FeedRingHead {
   std::uint32_t creator = 0;   ///< of a thread: the ring of the one that began it; itself if nobody did
   std::uint64_t creation = 0;  ///< order of the call that began it
   std::uint64_t begun = 0;     ///< its own place in that order
-  /// Of a process: it is a machine with all that runs on it. Its threads are processors, which never call the
+  /// The process is a machine with all that runs on it. Its threads are processors, which never call the
   /// kernel, and which say where pages are before they access them.
   std::uint32_t is_machine = 0;
 

@@ -16,8 +16,6 @@ namespace cxloom {
 
 /// Most classes that share a slot.
 inline constexpr std::size_t kMostPartsOfSlot = 3;
-/// Most messages of a slot, over the formats: four data headers and a response.
-inline constexpr std::size_t kMostMessagesOfSlot = 5;
 
 /// The load of a slot of this format; any part may be left out (its valid bit is clear).
 struct SlotFormat {

@@ -64,7 +64,7 @@ class LineTask final : public Activity {
     std::uint64_t total = 0;
     std::uint64_t made = 0;  // accesses, or lines of a copy that are read
     Time skipped = {};       // that lines took which were not made
-    /// Of a copy: what is read and not written: the record, and the line.
+    /// What a copy has read and not written yet: the record, and the line.
     std::deque<std::pair<std::uint64_t, std::uint64_t>> read = {};
   };
 

@@ -21,8 +21,8 @@ struct DemandPart {
   double share = 1.0;        ///< of the stream's accesses
   Order order = Order::kDrawn;
   double reads = 1.0;  ///< share of reads
-  /// Of those that are drawn: the block of rank k, which is number (k - 1) * `scatter` modulo their count,
-  /// has a probability in proportion to k^-exponent. 0: all have the same.
+  /// If blocks are drawn, that of rank k, which is number (k - 1) * `scatter` modulo their count, has a
+  /// probability in proportion to k^-exponent. 0: all have the same.
   double exponent = 0.0;
   std::uint64_t scatter = 1;
 };

@@ -6,6 +6,7 @@
 
 #include "base/flat_table.hpp"
 #include "base/schema.hpp"
+#include "tags/ranked_victims.hpp"
 #include "tags/slot_tournament.hpp"
 #include "tags/victim_policy.hpp"
 
@@ -14,7 +15,7 @@ namespace cxloom {
 /// Counts how often each line has been inserted, also while it is absent, so that a line that
 /// comes back again and again stays at last. Of lines inserted equally often the oldest leaves: if
 /// the newest left, the first to come would stay until all others had been inserted more often.
-class LfiVictims final : public VictimPolicy {
+class LfiVictims final : public RankedVictims {
  public:
   struct Params {
     static void describe(Schema<Params>& schema) {
@@ -23,20 +24,12 @@ class LfiVictims final : public VictimPolicy {
           "equally often.");
     }
   };
-  LfiVictims(const Params& /*params*/, const VictimContext& context) : slots_(context.sets, context.ways) {}
+  LfiVictims(const Params& /*params*/, const VictimContext& context) : RankedVictims(context) {}
 
-  bool listens() const override { return true; }
   void inserted(std::uint32_t set, Slot slot, LineAddress line, const TagArray& /*tags*/) override {
     const std::uint32_t count = count_insertion(line);
-    slots_.enter(set, slot, SlotTournament::kHighestRank - count, SlotTournament::kHighestTurn - insertions_);
-  }
-  void freed(std::uint32_t set, Slot slot, LineAddress /*line*/, const TagArray& /*tags*/) override {
-    slots_.leave(set, slot);
-  }
-  void pinned(std::uint32_t set, Slot slot) override { slots_.put_aside(set, slot); }
-  void unpinned(std::uint32_t set, Slot slot) override { slots_.bring_back(set, slot); }
-  Slot victim(std::uint32_t set, const SlotOrder& /*order*/, const SlotPins& /*pins*/) override {
-    return slots_.winner(set);
+    slots().enter(set, slot, SlotTournament::kHighestRank - count,
+                  SlotTournament::kHighestTurn - insertions_);
   }
 
  private:
@@ -57,7 +50,6 @@ class LfiVictims final : public VictimPolicy {
 
   FlatTable<Count> counts_;  // of every line that has ever been in the array
   std::uint64_t insertions_ = 0;
-  SlotTournament slots_;
 };
 
 }  // namespace cxloom

@@ -5,13 +5,14 @@
 #include <cstdint>
 
 #include "base/schema.hpp"
+#include "tags/ranked_victims.hpp"
 #include "tags/slot_tournament.hpp"
 #include "tags/victim_policy.hpp"
 
 namespace cxloom {
 
 /// Counts the uses of each line since it came. Of lines used equally often the one used longest ago leaves.
-class LfuVictims final : public VictimPolicy {
+class LfuVictims final : public RankedVictims {
  public:
   struct Params {
     static void describe(Schema<Params>& schema) {
@@ -20,32 +21,23 @@ class LfuVictims final : public VictimPolicy {
           "ago.");
     }
   };
-  LfuVictims(const Params& /*params*/, const VictimContext& context) : slots_(context.sets, context.ways) {}
+  LfuVictims(const Params& /*params*/, const VictimContext& context) : RankedVictims(context) {}
 
-  bool listens() const override { return true; }
   void inserted(std::uint32_t set, Slot slot, LineAddress /*line*/, const TagArray& /*tags*/) override {
     enter(set, slot, 0);
   }
   void used(std::uint32_t set, Slot slot) override {
-    enter(set, slot, SlotTournament::kHighestRank - slots_.rank(set, slot) + 1);
-  }
-  void freed(std::uint32_t set, Slot slot, LineAddress /*line*/, const TagArray& /*tags*/) override {
-    slots_.leave(set, slot);
-  }
-  void pinned(std::uint32_t set, Slot slot) override { slots_.put_aside(set, slot); }
-  void unpinned(std::uint32_t set, Slot slot) override { slots_.bring_back(set, slot); }
-  Slot victim(std::uint32_t set, const SlotOrder& /*order*/, const SlotPins& /*pins*/) override {
-    return slots_.winner(set);
+    enter(set, slot, SlotTournament::kHighestRank - slots().rank(set, slot) + 1);
   }
 
  private:
   void enter(std::uint32_t set, Slot slot, std::uint32_t uses) {
     const std::uint32_t counted = std::min(uses, SlotTournament::kHighestRank);
-    slots_.enter(set, slot, SlotTournament::kHighestRank - counted, SlotTournament::kHighestTurn - ++events_);
+    slots().enter(set, slot, SlotTournament::kHighestRank - counted,
+                  SlotTournament::kHighestTurn - ++events_);
   }
 
   std::uint64_t events_ = 0;  // insertions and uses, so far
-  SlotTournament slots_;
 };
 
 }  // namespace cxloom

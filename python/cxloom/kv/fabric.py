@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
 
 from cxloom.base.errors import InputError
 from cxloom.spec import names, paths
 from cxloom.spec.node import Node, Origin, Path
 from cxloom.spec.override import Override
-from cxloom.spec.reader import read_file
+from cxloom.spec.reader import read_named
 from cxloom.spec.resolve import resolve
 
 _PREFIX = "fabric."
@@ -40,7 +39,7 @@ def with_fabric(root: Node, overrides: Sequence[Override]) -> Node:
                 allowed="there is no fabric",
             )
         return root
-    top = _read(written) if isinstance(written.value, str) else written
+    top = read_named(written, "fabric") if isinstance(written.value, str) else written
     top.map()  # a map, or an error at its place
     fabric = resolve(top, overrides).root
     if top is written:
@@ -82,18 +81,3 @@ def _spelt_out(item: Node, known: Collection[str]) -> list[Node]:
         return [Node(name, item.origin, item.key) for name in names.select(item.value, known)]
     except InputError as error:
         raise item.place.error(error.problem, found=error.found, allowed=error.allowed) from None
-
-
-def _read(written: Node) -> Node:
-    name = os.path.join(written.origin.folder, written.text())
-    try:
-        return read_file(name)
-    except InputError as error:
-        if error.line is not None:  # it is one, and something is wrong in it
-            raise
-        raise written.place.error(
-            f"the file of the fabric, '{name}': {error.problem}",
-            found=error.found,
-            allowed=error.allowed,
-            suggestion=error.suggestion,
-        ) from None

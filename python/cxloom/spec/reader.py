@@ -30,6 +30,25 @@ def read_file(path: str | os.PathLike[str]) -> Node:
     return read_text(file_text(path), os.fspath(path))
 
 
+def read_named(written: Node, what: str) -> Node:
+    """The tree of the file that a text of another one names, from that one's folder; `what` it describes.
+
+    Raises InputError at the text for a file that is none, and at its own place for what is wrong in it.
+    """
+    name = os.path.join(written.origin.folder, written.text())
+    try:
+        return read_file(name)
+    except InputError as error:
+        if error.line is not None:
+            raise
+        raise written.place.error(
+            f"the file of the {what}, '{name}': {error.problem}",
+            found=error.found,
+            allowed=error.allowed,
+            suggestion=error.suggestion,
+        ) from None
+
+
 def file_text(path: str | os.PathLike[str], allowed: str = "a YAML file") -> str:
     """The text of a file in UTF-8. Raises InputError, with file and line, for anything that is not text, or too long;
     `allowed` says what it should be."""

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cxloom.base.errors import InputError
 from cxloom.kv.point import HITS, SERVING, KvRun, KvTemplate
 from cxloom.spec.file_kind import FileKind, refuse_other
 from cxloom.spec.node import Node, Origin, described
 from cxloom.spec.override import Override
-from cxloom.spec.reader import read_file
+from cxloom.spec.reader import read_file, read_named
 from cxloom.spec.resolve import Template
 from cxloom.spec.resolved import Resolved
 from cxloom.study.derive import Derived, derived
@@ -275,17 +274,6 @@ def _system(top: Node) -> tuple[str, Node]:
     kind = written[0]
     system = top.map()[kind]
     if isinstance(system.value, str):
-        name = os.path.join(system.origin.folder, system.value)
-        try:
-            return kind, read_file(name)
-        except InputError as error:
-            if error.line is not None:  # it is one, and something is wrong in it
-                raise
-            raise system.place.error(
-                f"the file of the system, '{name}': {error.problem}",
-                found=error.found,
-                allowed=error.allowed,
-                suggestion=error.suggestion,
-            ) from None
+        return kind, read_named(system, "system")
     system.map()
     return kind, system

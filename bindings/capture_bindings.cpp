@@ -1,6 +1,7 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -105,10 +106,11 @@ struct LackeySession : Filtered {
 struct ProgramSession : Filtered {
   ProgramSession(std::string folder, const std::vector<CacheParams>& levels, bool first_touch,
                  std::uint64_t skip, std::optional<std::uint64_t> limit, const CaptureParts& parts,
-                 std::uint32_t cores, Bytes page, std::vector<LevelPrefetcher> prefetchers)
+                 std::uint32_t cores, Bytes page, std::vector<LevelPrefetcher> prefetchers,
+                 std::uint32_t ring)
       : Filtered(levels, first_touch, skip, limit, cores, page, std::move(prefetchers)),
         capture(filter, parts),
-        feed(std::move(folder)) {}
+        feed(std::move(folder), {.thread_words = ring}) {}
 
   ProgramCapture capture;
   ProgramFeed feed;
@@ -195,7 +197,8 @@ void bind_capture(nb::module_& m) {
           "__init__",
           [](ProgramSession* self, std::string folder, const std::vector<Level>& levels, bool first_touch,
              std::uint64_t skip, std::optional<std::uint64_t> limit, bool regions,
-             std::tuple<std::uint64_t, std::uint64_t> sample, const ProgramCore* core, bool flushes) {
+             std::tuple<std::uint64_t, std::uint64_t> sample, const ProgramCore* core, bool flushes,
+             std::uint32_t ring) {
             CaptureParts parts{.regions = regions,
                                .window = std::get<0>(sample),
                                .period = std::get<1>(sample),
@@ -208,14 +211,15 @@ void bind_capture(nb::module_& m) {
             new (self) ProgramSession(std::move(folder), own ? core->caches : levels_of(levels), first_touch,
                                       skip, limit, parts, core != nullptr ? core->cores : 1,
                                       core != nullptr ? core->page() : TlbParams::kSmallPage,
-                                      own ? core->prefetchers : std::vector<LevelPrefetcher>{});
+                                      own ? core->prefetchers : std::vector<LevelPrefetcher>{}, ring);
           },
           "folder"_a, "levels"_a, "first_touch"_a = true, "skip"_a = 0, "limit"_a = nb::none(),
           "regions"_a = false, "sample"_a = nb::make_tuple(0, 0), "core"_a.none() = nb::none(),
-          "flushes"_a = true,
+          "flushes"_a = true, "ring"_a = ProgramFeed::Sizes{}.thread_words,
           "With a core, each thread has caches of its own, those of the core if `levels` names none, and "
           "records have "
-          "the cycles that the core takes between them. Without flushes, those of lines are left out.")
+          "the cycles that the core takes between them. Without flushes, those of lines are left out. "
+          "`ring`: words that each thread may be ahead of what was read; a power of two.")
       .def(
           "set_recording",
           [](ProgramSession& self, bool recording) { self.capture.set_recording(recording); }, "recording"_a,
@@ -322,10 +326,15 @@ void bind_capture(nb::module_& m) {
       .def_prop_ro(
           "kernel",
           [](const ProgramSession& self) {
-            const ProgramCapture::KernelCounts& counts = self.capture.kernel();
-            return nb::make_tuple(counts.instructions, counts.records);
+            std::map<std::size_t, std::pair<std::uint64_t, std::uint64_t>> all;
+            const auto& counts = self.capture.kernel();
+            for (std::size_t thread = 0; thread < counts.size(); ++thread)
+              if (counts[thread].instructions != 0)
+                all[thread] = {counts[thread].instructions, counts[thread].records};
+            return all;
           },
-          "Of a machine, while recording: instructions of its kernel, and their records.")
+          "Of a machine, while recording: by processor, as a thread, instructions of its kernel, and their "
+          "records.")
       .def_prop_ro(
           "translation",
           [](const ProgramSession& self) {

@@ -227,8 +227,10 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
   }
   begin(state, thread.number, begun);
   if (is_of_kernel(block) && filter_.recording()) {
-    kernel_.instructions += block.instructions.size() - (continued ? 1 : 0);
-    kernel_.records += filter_.records() - records;
+    if (thread.number >= kernel_.size()) kernel_.resize(thread.number + 1);
+    KernelCounts& kernel = kernel_[thread.number];
+    kernel.instructions += block.instructions.size() - (continued ? 1 : 0);
+    kernel.records += filter_.records() - records;
   }
   if (parts_.core) {
     state.branches.end(block, needs, reads);

@@ -84,7 +84,8 @@ class ProgramCapture : public ProgramSink {
     std::uint64_t instructions = 0;
     std::uint64_t records = 0;
   };
-  const KernelCounts& kernel() const { return kernel_; }
+  /// By thread, as far as threads have begun that have some.
+  const std::vector<KernelCounts>& kernel() const { return kernel_; }
   /// Regions of interest that have begun.
   std::uint64_t regions() const { return recorded_.regions(); }
   /// Branches that were predicted, and the wrongly predicted ones; with a core.
@@ -169,7 +170,7 @@ class ProgramCapture : public ProgramSink {
   std::uint64_t flushes_ = 0;
   std::uint64_t branches_ = 0;
   std::uint64_t mispredictions_ = 0;
-  KernelCounts kernel_;
+  std::vector<KernelCounts> kernel_;
 };
 
 }  // namespace cxloom

@@ -1,6 +1,7 @@
 #include "program/program_feed.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "program/feed/blocks.hpp"
@@ -16,6 +17,10 @@ namespace cxloom {
 namespace {
 
 constexpr std::uint64_t kTurn = 2048;  // records of a thread before the next one has its turn
+// Records by which a processor of a machine is ahead of one that runs and tells nothing, at most. One that
+// waits for a lock would else run round and round while this machine lets nobody run the one that has it.
+constexpr std::uint64_t kMostAhead = 4 * kTurn;
+constexpr std::uint32_t kAnybody = ~std::uint32_t{0};
 
 }  // namespace
 
@@ -39,7 +44,8 @@ struct ProgramFeed::Thread {
   FeedDirectory::Ring ring;
   std::shared_ptr<Process> process;
   ProgramThread who;
-  std::uint64_t at = 0;  // words read
+  std::uint64_t at = 0;    // words read
+  std::uint64_t even = 0;  // of these, when all processors that run had told something
   SyscallOrder::Ticket ticket;
   ThreadPlace place;
   SystemCall call;  // the latest one
@@ -53,6 +59,13 @@ struct ProgramFeed::Thread {
     std::uint64_t found = 0;
     if (!pages.place_of(feed::address(record), found)) refuse_feed("an access to a page that is nowhere");
     return found;
+  }
+  bool is_processor() const { return process->code.head().is_machine != 0; }
+  // It has nothing to tell now, and goes on by itself.
+  bool is_awaited() const { return begun && !is_held() && !place.waits(); }
+  // It cannot go on without others. A processor that was woken may have to wait within the emulator first.
+  bool is_asleep() const {
+    return place.is_asleep(head(), at) || (is_processor() && ThreadPlace::sleeps(head(), at));
   }
   bool is_held() const { return ticket.is_held() || !end_reads.empty(); }
   FeedRingHead& head() const { return ring.head(); }
@@ -118,21 +131,34 @@ std::uint64_t ProgramFeed::read_wanted(std::uint32_t wanted, ProgramSink& sink) 
   });
   if (found == threads_.end()) return read_all(sink);
   const std::uint64_t count = read_thread(**found, kTurn, sink);
+  StallTimer& silence = (*found)->is_processor() ? starved_ : silence_;
   if (count != 0) {
-    silence_.begin_anew();
+    silence.begin_anew();
     return count;
   }
   // What holds it is settled by what others tell. If it sleeps outside of calls that may wait, it does so
   // within the emulator, until another goes on.
-  if ((*found)->is_held() || (*found)->place.is_asleep((*found)->head(), (*found)->at)) return read_all(sink);
-  return silence_.ends(wanted) ? read_all(sink) : 0;
+  if ((*found)->is_held() || (*found)->is_asleep()) return read_all(sink);
+  return silence.ends(wanted) ? read_all(sink) : 0;
 }
 
 std::uint64_t ProgramFeed::read_all(ProgramSink& sink) {
   std::uint64_t count = 0;
+  bool even = true;
+  bool starves = false;
   for (const auto& thread : threads_) {
     if (sink.complete()) break;
-    count += read_thread(*thread, kTurn, sink);
+    if (thread->is_processor() && thread->at - thread->even >= kMostAhead) continue;
+    const std::uint64_t told = read_thread(*thread, kTurn, sink);
+    count += told;
+    if (told != 0 || !thread->is_processor() || !thread->is_awaited()) continue;
+    even = false;
+    starves |= !thread->is_asleep();
+  }
+  if (count != 0 || even) starved_.begin_anew();
+  if (even || (starves ? starved_.ends(kAnybody) : blocked_.ends(kAnybody))) {
+    for (const auto& thread : threads_) thread->even = thread->at;
+    blocked_.begin_anew();
   }
   return count;
 }
@@ -200,7 +226,8 @@ bool ProgramFeed::begin_thread(Thread& thread, ProgramSink& sink) {
   numbers_[ring] = thread.who.number;
   Release by;
   if (head.creator != ring) by = {thread_of_ring(head.creator), head.creation};
-  names_.push_back({thread.who, thread.process->code.name()});
+  const std::string own(head.name, strnlen(head.name, sizeof head.name));
+  names_.push_back({thread.who, own.empty() ? thread.process->code.name() : own});
   order_.begins(thread.who, by);
   sink.thread_begins(thread.who, by);
   thread.process->mappings.thread_begins(thread.who, thread.process->code.head(), sink);
@@ -239,7 +266,7 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
   }
   const std::uint64_t end = begin + std::min(most, written - begin);
   const std::uint64_t* const words = thread.words();
-  const bool is_machine = thread.process->code.head().is_machine != 0;
+  const bool is_machine = thread.is_processor();
   std::uint64_t at = begin;
   std::uint64_t several[feed::kCallWords];
   // All words of a call are written at once, even beyond the turn's end. False: its turn is yet to come.

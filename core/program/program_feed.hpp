@@ -26,6 +26,10 @@ namespace cxloom {
 /// thread that reads whether another has ended is held until that end is told, if the other has written it by
 /// the time at which the read is told. It may have been written between the read and that time: the end is
 /// then told too early, by no more than the reader had in its ring.
+///
+/// No processor of a machine is told far ahead of one that runs and has nothing to tell. But the emulator may
+/// let that one wait until the others have left their blocks, while they wait for room in their rings, and
+/// would do so for ever: if it sleeps and has not said that it rests, the others go on by turns.
 class ProgramFeed {
  public:
   using Sizes = FeedDirectory::Sizes;
@@ -104,6 +108,10 @@ class ProgramFeed {
   // A thread that tells nothing and does not sleep may have to wait for a processor of this machine. After so
   // long it is taken to wait within the emulator for another, whose ring is full.
   static constexpr std::chrono::milliseconds kLongestSilence{250};
+  // So may a processor of a guest. While one sleeps within the emulator, the others go on by a turn each time
+  // that the shorter of these has passed: whoever holds the lock that it waits for may starve, too.
+  static constexpr std::chrono::seconds kLongestStarving{2};
+  static constexpr std::chrono::milliseconds kLongestBlock{10};
 
   FeedDirectory folder_;
   std::vector<std::shared_ptr<Process>> processes_;
@@ -113,7 +121,9 @@ class ProgramFeed {
   FutexTracker order_;
   SyscallOrder calls_;
   StallTimer silence_{kLongestSilence};  // of the thread that is wanted
-  StallTimer hold_{kLongestHold};        // while there is nothing to read
+  StallTimer starved_{kLongestStarving};
+  StallTimer blocked_{kLongestBlock};
+  StallTimer hold_{kLongestHold};  // while there is nothing to read
   std::uint32_t next_thread_ = 1;
   std::uint32_t next_process_ = 0;
   std::uint64_t words_ = 0;

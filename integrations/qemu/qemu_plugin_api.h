@@ -85,6 +85,26 @@ struct qemu_plugin_hwaddr;
 struct qemu_plugin_hwaddr* qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t address);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr* where);
 
+/* What an access reads or writes (version 4); `type` is the logarithm of its bytes. */
+typedef struct qemu_plugin_mem_value {
+  unsigned type;
+  union {
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    struct {
+      uint64_t low;
+      uint64_t high;
+    } u128;
+  } data;
+} qemu_plugin_mem_value;
+qemu_plugin_mem_value qemu_plugin_mem_get_value(qemu_plugin_meminfo_t info);
+
+/* A processor has nothing to do from now on, or has something to do again. */
+void qemu_plugin_register_vcpu_idle_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t callback);
+void qemu_plugin_register_vcpu_resume_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t callback);
+
 /* The registers and the memory of the processor whose callback this is. The arrays are those of GLib, which
  * QEMU brings along. */
 typedef struct qemu_plugin_array {

@@ -7,8 +7,10 @@
 #include <cxloom/program_feed.hpp>
 
 #include <pthread.h>
+#include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +18,8 @@
 
 #include "control_page.hpp"
 #include "decode.hpp"
+#include "emulator_clock.hpp"
+#include "interrupt_command.hpp"
 #include "marks.hpp"
 #include "memory_parts.hpp"
 #include "option_value.hpp"
@@ -35,12 +39,28 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::size_t kLongest = 15;  // bytes of an instruction
 // The data of an access has the number of its block below what its record begins with.
 constexpr std::uint64_t kBlockMask = 0xFFFF'FFFF;
+constexpr unsigned kCountShift = 32;  // of a block: its instructions are above its number
+
+// Words that are left in each ring: a processor that comes to rest cannot wait for room.
+constexpr std::uint64_t kReserve = feed::kCallWords;
 
 struct alignas(64) Processor {
   FeedWriter writer;
-  std::uint32_t block = ~std::uint32_t{0};  // that it entered last
+  std::uint32_t ring = 0;                     // the number of its ring, when it is open
+  std::uint32_t block = ~std::uint32_t{0};    // that it entered last
+  std::uint32_t entered = ~std::uint32_t{0};  // of those that are told when they begin
+  std::uint32_t untimed = 0;                  // instructions that the clock does not know of yet
   KnownPages pages;
   PageWalk walk;
+  InterruptCommand command;
+  bool rests = false;                    // as QEMU has said last
+  bool rested = false;                   // since its last block
+  std::atomic<bool> is_open{false};      // its ring is
+  std::atomic<bool> told_rest{false};    // its ring says that it rests
+  std::atomic<bool> sends{false};        // is in a block that sends interrupts, and has not told of it
+  std::atomic<bool> interrupted{false};  // another has told that it interrupts the rest
+  std::atomic<std::uint32_t> waker{0};   // the ring of who interrupted it, before it had a ring of its own
+  std::atomic<std::uint64_t> woken{0};   // the order of that
 };
 
 FeedControl* control = nullptr;
@@ -52,6 +72,10 @@ FeedWriter blocks;          // what the blocks of the machine are
 std::uint32_t machine = 0;  // number of its ring
 std::uint32_t next_block = 0;
 std::atomic<int> depth{0};  // programs that have begun and not ended
+unsigned processor_count = 1;
+// By number, of several one: blocks in which a processor has interrupted another.
+constexpr std::size_t kSenders = std::size_t{1} << 16U;
+std::atomic<std::uint8_t> senders[kSenders];
 pthread_mutex_t translating = PTHREAD_MUTEX_INITIALIZER;
 BlockInstruction decoded[feed::kMostInstructions];  // of the block that is translated: one at a time
 
@@ -67,27 +91,41 @@ void open_machine() {
              .name = "machine"});
 }
 
-__attribute__((noinline)) void make_room(Processor& processor) {
+bool several() { return processor_count > 1; }
+unsigned number_of(const Processor& processor) { return static_cast<unsigned>(&processor - processors); }
+
+void open_processor(Processor& processor) {
+  processor.ring = control->rings.fetch_add(1);
+  const std::uint64_t woken = processor.woken.load(std::memory_order_acquire);
+  char name[32];
+  std::snprintf(name, sizeof name, "processor %u", number_of(processor));
+  open_ring(folder, *control, processor.writer,
+            {.number = processor.ring,
+             .process = machine,
+             .creator = woken == 0 ? processor.ring : processor.waker.load(std::memory_order_relaxed),
+             .creation = woken,
+             .name = name});
+  if (!processor.writer.muted()) processor.writer.note_thread();
+  processor.is_open.store(true, std::memory_order_release);
+}
+
+// Room for so many words besides the reserve.
+__attribute__((noinline)) void make_room(Processor& processor, std::uint64_t words = 1) {
   FeedWriter& writer = processor.writer;
-  if (writer.is_open()) {
-    if (!writer.wait_for(1, *control)) writer.mute();
-    return;
-  }
-  const std::uint32_t number = control->rings.fetch_add(1);
-  open_ring(folder, *control, writer, {.number = number, .process = machine, .creator = number});
+  if (!writer.is_open()) open_processor(processor);
+  if (writer.muted() || writer.room() >= words + kReserve) return;
+  if (!writer.wait_for(words + kReserve, *control)) writer.mute();
 }
 
 inline void put(Processor& processor, std::uint64_t record) {
-  if (processor.writer.full()) [[unlikely]]
+  if (processor.writer.room() <= kReserve) [[unlikely]]
     make_room(processor);
   processor.writer.put(record);
 }
 
 void tell_page(Processor& processor, std::uint64_t address, std::uint64_t place) {
   FeedWriter& writer = processor.writer;
-  if (writer.full()) make_room(processor);
-  if (!writer.muted() && writer.room() < feed::kPageWords && !writer.wait_for(feed::kPageWords, *control))
-    writer.mute();
+  make_room(processor, feed::kPageWords);
   if (writer.muted()) return;
   std::uint64_t entries[feed::kPageLevels];
   processor.walk.entries(address, memory, entries);
@@ -97,12 +135,135 @@ void tell_page(Processor& processor, std::uint64_t address, std::uint64_t place)
   writer.publish(feed::kPageWords);
 }
 
+// --- processors that rest, and interrupt each other --------------------------------------------------------
+//
+// A processor without anything to do waits as a thread waits for a futex, and whoever interrupts it wakes it:
+// so it is told. Who waits for whom, and until when, is found as of threads.
+
+// Nobody waits for one that waits for the reader: it has room for its block before.
+constexpr std::uint64_t kRoomOfSender = 64;
+constexpr std::uint64_t kTimedOut = static_cast<std::uint64_t>(-110);  // ETIMEDOUT: nobody woke it
+
+std::uint64_t futex_of(unsigned number) { return 8 * (std::uint64_t{number} + 1); }
+
+/// Tells words of which the second is their number in the order of all. There is room for them.
+template <std::size_t kCount>
+std::uint64_t put_in_order(Processor& processor, const std::uint64_t (&words)[kCount]) {
+  FeedWriter& writer = processor.writer;
+  if (writer.muted()) return 0;
+  const std::uint64_t order = FeedWriter::next_in_order(*control);
+  for (std::size_t i = 0; i < kCount; ++i) writer.ahead(i) = i == 1 ? order : words[i];
+  writer.publish(kCount);
+  return order;
+}
+
+std::uint64_t put_futex(Processor& processor, unsigned number, std::uint64_t operation) {
+  return put_in_order<feed::kCallWords>(
+      processor, {feed::event(FeedEvent::kSystemCall, system_call::kFutex), 0, futex_of(number),
+                  operation | system_call::kFutexPrivate, 1, 0, 0, 0});
+}
+
+void put_futex_end(Processor& processor, std::uint64_t result, std::uint64_t slept) {
+  make_room(processor, feed::kCallEndWords);
+  put_in_order<feed::kCallEndWords>(
+      processor, {feed::event(FeedEvent::kSystemCallEnd, system_call::kFutex) | slept, 0, result, 0});
+}
+
+// QEMU holds the lock of all devices here, which others may need before the reader comes to them: nothing is
+// waited for, and the call goes into the reserve.
+void on_rest(qemu_plugin_id_t, unsigned number) {
+  Processor& processor = processors[number];
+  if (!std::exchange(processor.rests, true)) busy_processors.rest();
+  processor.rested = true;
+  if (!several() || !processor.writer.is_open() || processor.told_rest.load(std::memory_order_relaxed))
+    return;
+  processor.interrupted.store(false, std::memory_order_relaxed);
+  put_futex(processor, number, system_call::kFutexWait);
+  processor.told_rest.store(true, std::memory_order_release);
+}
+
+void on_go_on(qemu_plugin_id_t, unsigned number) {
+  if (std::exchange(processors[number].rests, false)) busy_processors.go_on();
+}
+
+// Whoever interrupts tells of it when it has done so; the other may have gone on by then.
+void wait_for_senders(const Processor& processor) {
+  constexpr timespec kPause{0, 20'000};
+  constexpr unsigned kMost = 10'000;  // most of a second: it is not waited for what never comes
+  unsigned turns = 0;
+  for (unsigned i = 0; i < processor_count; ++i) {
+    if (&processors[i] == &processor) continue;
+    while (processors[i].sends.load(std::memory_order_acquire) && ++turns < kMost)
+      nanosleep(&kPause, nullptr);
+  }
+}
+
+__attribute__((noinline)) void end_rest(Processor& processor) {
+  processor.rested = false;
+  on_go_on(plugin, number_of(processor));
+  if (!several()) return;
+  wait_for_senders(processor);
+  if (!processor.told_rest.load(std::memory_order_relaxed)) return;
+  const bool interrupted = processor.interrupted.load(std::memory_order_acquire);
+  put_futex_end(processor, interrupted ? 0 : kTimedOut, feed::kSlept);
+  processor.told_rest.store(false, std::memory_order_release);
+}
+
+// The processor has sent an interrupt.
+void interrupt(Processor& processor) {
+  const unsigned own = number_of(processor);
+  for (unsigned i = 0; i < processor_count; ++i) {
+    Processor& other = processors[i];
+    if (i == own || !processor.command.is_for(i, own)) continue;
+    const bool rests = other.told_rest.load(std::memory_order_acquire);
+    if (!rests && other.is_open.load(std::memory_order_acquire)) continue;
+    make_room(processor, feed::kCallWords);
+    const std::uint64_t order = put_futex(processor, i, system_call::kFutexWake);
+    if (rests) {
+      other.interrupted.store(true, std::memory_order_release);
+    } else {
+      other.waker.store(processor.ring, std::memory_order_relaxed);
+      other.woken.store(order, std::memory_order_release);
+    }
+    put_futex_end(processor, rests ? 1 : 0, 0);
+  }
+}
+
+void write_register(Processor& processor, qemu_plugin_meminfo_t info, std::uint64_t physical) {
+  if (processor.command.write(physical, qemu_plugin_mem_get_value(info).data.u32)) {
+    senders[processor.entered % kSenders].store(1, std::memory_order_relaxed);
+    interrupt(processor);
+  }
+  processor.sends.store(false, std::memory_order_release);
+}
+
 // --- what happens ----------------------------------------------------------------------------------------
+
+// Instructions after which the clock is told of them.
+constexpr std::uint32_t kTimed = 1024;
+
+// An instruction takes a nanosecond. What several processors do at the same time takes the time of one.
+void pass_time(Processor& processor) {
+  const std::uint32_t busy = std::max(1U, busy_processors.count());
+  pass_guest_time(std::exchange(processor.untimed, 0) / busy);
+}
 
 void on_block(unsigned number, void* data) {
   Processor& processor = processors[number];
-  processor.block = static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(data));
+  const auto of = reinterpret_cast<std::uint64_t>(data);
+  if (processor.sends.load(std::memory_order_relaxed))
+    processor.sends.store(false, std::memory_order_release);
+  if (processor.rested) [[unlikely]]
+    end_rest(processor);
+  processor.block = processor.entered = static_cast<std::uint32_t>(of & kBlockMask);
   put(processor, feed::event(FeedEvent::kBlock, processor.block));
+  if (!several()) return;
+  if (senders[processor.entered % kSenders].load(std::memory_order_relaxed) != 0) {
+    make_room(processor, kRoomOfSender);
+    processor.sends.store(true, std::memory_order_release);
+  }
+  processor.untimed += static_cast<std::uint32_t>(of >> kCountShift);
+  if (processor.untimed >= kTimed) pass_time(processor);
 }
 
 // How QEMU 10 packs what it knows of an access.
@@ -128,7 +289,11 @@ void on_access(unsigned number, qemu_plugin_meminfo_t info, std::uint64_t addres
   if (where == nullptr) return;
   const std::uint64_t physical = qemu_plugin_hwaddr_phys_addr(where);
   std::uint64_t place = 0;
-  if (!memory.place_of(physical, place)) return;
+  if (!memory.place_of(physical, place)) {
+    if (several() && InterruptCommand::has(physical) && (directions(info) & 2U) != 0)
+      write_register(processor, info, physical);
+    return;
+  }
   const std::uint64_t own = address & feed::kAddressMask;
   if (processor.pages.note(own >> feed::kPageBits, place & ~KnownPages::kPageMask)) [[unlikely]]
     tell_page(processor, address, place & ~KnownPages::kPageMask);
@@ -155,6 +320,7 @@ void install(qemu_plugin_id_t id);
 
 void on_begin(unsigned, void*) {
   if (depth.fetch_add(1) > 0) return;
+  if (several()) drive_guest_clock();
   if (!memory.read(folder)) fail(*control, "the guest's memory is not described");
   qemu_plugin_reset(plugin, install);
 }
@@ -163,7 +329,9 @@ void on_end(unsigned, void*) {
   int before = depth.load();
   while (before > 0 && !depth.compare_exchange_weak(before, before - 1)) {
   }
-  if (before == 1) qemu_plugin_reset(plugin, install);
+  if (before != 1) return;
+  if (several()) release_guest_clock();
+  qemu_plugin_reset(plugin, install);
 }
 
 void watch_for_mark(qemu_plugin_insn* instruction, const void* data, std::size_t size) {
@@ -201,7 +369,7 @@ void tell_translation(qemu_plugin_tb* block, std::uint32_t count) {
   }
   tell_block(blocks, number, qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0)), {decoded, count});
   qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS,
-                                       reinterpret_cast<void*>(std::uint64_t{number}));
+                                       reinterpret_cast<void*>(std::uint64_t{count} << kCountShift | number));
 }
 
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
@@ -219,6 +387,8 @@ void on_exit(qemu_plugin_id_t, void*) {
 
 void install(qemu_plugin_id_t id) {
   qemu_plugin_register_vcpu_tb_trans_cb(id, depth.load() > 0 ? on_translation : on_waiting_translation);
+  qemu_plugin_register_vcpu_idle_cb(id, on_rest);
+  qemu_plugin_register_vcpu_resume_cb(id, on_go_on);
   qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
 }
 
@@ -237,6 +407,8 @@ extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_p
   control = map_control(folder);
   if (control == nullptr) return -1;
   plugin = id;
+  processor_count = static_cast<unsigned>(info->system.smp_vcpus);
+  busy_processors.begin(processor_count);
   open_machine();
   install(id);
   return 0;

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cxloom.base.errors import InputError, SimulationError
-from cxloom.booting.reported import MARKS, ReportedMachine, reported_machine
+from cxloom.booting.reported import CLOCK, MARKS, ReportedMachine, reported_machine
 from cxloom.trace.capture import CoreOfTrace
 
 
@@ -80,7 +80,20 @@ def test_an_interrupt_before_the_program_ends_the_guest_and_gives_no_zeros() -> 
 
 def test_the_plugin_is_told_where_it_shares_memory() -> None:
     with reported_machine(CoreOfTrace({}).program, None, False) as machine:
-        kind, value = machine.options()
+        reporting = machine.reporting()
+    assert reporting.clock == CLOCK
+    assert reporting.preload is None
+
+
+def test_the_plugin_of_several_processors_has_the_clock() -> None:
+    """It comes before the C library, which QEMU reads its clock from; no option of QEMU has one for several."""
+    with reported_machine(CoreOfTrace({}).program, None, False, 2) as machine:
+        reporting = machine.reporting()
+        kind, value = reporting.plugin
         assert kind == "-plugin"
-        assert value.count("folder=") == 1
-        assert Path(value.partition("folder=")[2]).is_dir()
+        library, _, folder = value.partition(",folder=")
+        assert Path(folder).is_dir()
+        assert reporting.preload == Path(library)
+        assert reporting.preload.resolve().exists()
+        assert reporting.clock == ()
+        assert "tsc=reliable" not in reporting.kernel

@@ -67,7 +67,7 @@ struct FeedRingHead {
 
   alignas(64) std::atomic<std::uint64_t> read{0};
 
-  char name[256] = {};  ///< of a process: its program's, as it is called
+  char name[256] = {};  ///< of a process: its program's, as it is called; of a thread: its own, if it has one
 };
 inline constexpr std::size_t kFeedHeadBytes = 4096;
 static_assert(sizeof(FeedRingHead) <= kFeedHeadBytes);

@@ -27,13 +27,15 @@ class ThreadPlace {
   /// Another has to go on before it does. Outside of calls that may wait it can sleep as well, within the
   /// emulator.
   bool is_asleep(const FeedRingHead& head, std::uint64_t at) const {
-    return where_ == kSleeps || (where_ == kOutside && sleeps(head, at));
+    return waits() || (where_ == kOutside && sleeps(head, at));
   }
+  /// It sleeps in a call that may wait.
+  bool waits() const { return where_ == kSleeps; }
+  /// It sleeps, wherever that is.
+  static bool sleeps(const FeedRingHead& head, std::uint64_t at);
 
  private:
   enum Where : std::uint8_t { kOutside, kMayWait, kSleeps, kWoken };  // the others: in a call that may wait
-
-  static bool sleeps(const FeedRingHead& head, std::uint64_t at);
 
   Where where_ = kOutside;
 };

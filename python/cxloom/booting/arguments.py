@@ -41,10 +41,20 @@ def machine_arguments(machine: Machine, firmware: Firmware | None = None, tables
         )
     ]
     board = ["q35", "cxl=on", *(["hmat=on"] if firmware is not None else []), *windows]
-    options = ["-machine", ",".join(board), "-accel", "tcg", "-cpu", PROCESSOR, "-smp", "1"]
+    options = [
+        "-machine",
+        ",".join(board),
+        "-accel",
+        "tcg",
+        "-cpu",
+        PROCESSOR,
+        "-smp",
+        f"{machine.processors}",
+    ]
     options += ["-m", f"{sum(node.size for node in machine.ram)}B"]
+    processors = "0" if machine.processors == 1 else f"0-{machine.processors - 1}"
     for number, node in enumerate(machine.ram):
-        cpus = ",cpus=0" if number == 0 else ""
+        cpus = f",cpus={processors}" if number == 0 else ""
         options += ["-object", _memory(f"ram{number}", node.size)]
         options += ["-numa", f"node,nodeid={number},memdev=ram{number}{cpus}"]
     for endpoint in machine.endpoints():

@@ -38,7 +38,7 @@ RESUMED = 60.0
 
 _INIT = Path(__file__).with_name("guest") / "init"
 _LINKS = ("bin", "sbin", "lib", "lib64")
-_KERNEL = "console=ttyS0 quiet loglevel=4 panic=-1 nokaslr tsc=reliable no_timer_check"
+_KERNEL = "console=ttyS0 quiet loglevel=4 panic=-1 nokaslr no_timer_check"
 """What the kernel is told: errors alone on the console, no second try after a panic, the same addresses in each
 boot, and no
 checks of clocks, which fail on a busy computer: a timer that is late to the kernel is one that does not work."""
@@ -50,6 +50,10 @@ class Reporting:
 
     clock: Sequence[str] = ()
     """What its clock goes by; by default that of this computer."""
+    kernel: str = "tsc=reliable"
+    """What the kernel is told of its clocks."""
+    preload: Path | None = None
+    """A library before QEMU's own."""
     plugin: Sequence[str] = ()
     """The plug-in that reports."""
 
@@ -206,12 +210,13 @@ def _started(
         tables = Path(ends.enter_context(tempfile.TemporaryDirectory()))
         if firmware is not None:
             write_tables(machine, firmware, tables)
+        kernel = f"{_KERNEL} {reporting.kernel}"
         options = [
             *machine_arguments(machine, firmware, tables),
             "-kernel",
             str(set_up.kernel),
             "-append",
-            _KERNEL,
+            kernel,
             *reporting.clock,
             *reporting.plugin,
         ]
@@ -219,12 +224,14 @@ def _started(
         options += trace.options() if trace is not None else []
         keep = keep and suits(machine)
         checkpoint = Checkpoint(
-            set_up, [*machine_arguments(machine, firmware), _KERNEL, *reporting.clock], first
+            set_up, [*machine_arguments(machine, firmware), kernel, *reporting.clock], first
         )
         if keep and checkpoint.is_there():
             watch("resuming")
             with contextlib.ExitStack() as tried:
-                emulator = tried.enter_context(Emulator(set_up.qemu, [*options, *checkpoint.options()]))
+                emulator = tried.enter_context(
+                    Emulator(set_up.qemu, [*options, *checkpoint.options()], reporting.preload)
+                )
                 guest = Guest(emulator)
                 if _resumes(guest):
                     ends.enter_context(tried.pop_all())
@@ -235,7 +242,9 @@ def _started(
         files = ends.enter_context(tempfile.NamedTemporaryFile())
         files.write(set_up.guest.read_bytes() + first)
         files.flush()
-        emulator = ends.enter_context(Emulator(set_up.qemu, [*options, "-initrd", files.name]))
+        emulator = ends.enter_context(
+            Emulator(set_up.qemu, [*options, "-initrd", files.name], reporting.preload)
+        )
         guest = Guest(emulator)
         guest.wait_for_boot()
         if keep:

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -29,8 +30,8 @@ class Emulator:
     It ends when this is left, or with the thread that has started it.
     """
 
-    def __init__(self, qemu: Qemu, options: Sequence[str]) -> None:
-        """Starts it; ``options`` are those of the machine. Raises OSError."""
+    def __init__(self, qemu: Qemu, options: Sequence[str], preload: Path | None = None) -> None:
+        """Starts it; ``options`` are those of the machine, ``preload`` a library before its own. Raises OSError."""
         self._monitor: Monitor | None = None
         self._messages = tempfile.TemporaryFile()
         self.console = bytearray()
@@ -52,6 +53,7 @@ class Emulator:
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
+                env=None if preload is None else {**os.environ, "LD_PRELOAD": str(preload)},
                 stdout=self._messages,
                 stderr=self._messages,
                 pass_fds=[end.fileno() for end in theirs.values()],

@@ -84,6 +84,8 @@ class Machine:
     sets: tuple[InterleaveSet, ...]
     notes: tuple[str, ...] = ()
     """What is not as the spec has it."""
+    processors: int = 1
+    """In the first node of RAM."""
 
     def endpoints(self) -> Iterator[Endpoint]:
         """All devices, in the order of bridges and ports."""

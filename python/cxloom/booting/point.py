@@ -18,7 +18,7 @@ from typing import Any
 
 from cxloom.base.errors import AbsentError, InputError, SimulationError
 from cxloom.booting.balancing import Balancing
-from cxloom.booting.booted import Reporting, booted
+from cxloom.booting.booted import booted
 from cxloom.booting.compiled import compiled
 from cxloom.booting.firmware import firmware_of
 from cxloom.booting.folder import find_set_up
@@ -28,7 +28,7 @@ from cxloom.booting.performance import measured
 from cxloom.booting.places import check_has_ram
 from cxloom.booting.policy import KINDS, Policy
 from cxloom.booting.program import Program
-from cxloom.booting.reported import CLOCK, check_built
+from cxloom.booting.reported import check_built
 from cxloom.booting.system import bare, machine_of_system
 from cxloom.booting.timed import AS_IT_IS, NEAR, MachineResult, TimedProgram, timed_program
 from cxloom.execution.processor import Processor
@@ -51,6 +51,7 @@ KEYS = (
     "files",
     "host",
     "local",
+    "processors",
     "mode",
     *KINDS,
     "tiering",
@@ -129,9 +130,10 @@ class BootRun:
             balancing = self._balancing()
             played = ends.enter_context(self._timed(machine))
             firmware = firmware_of(machine, measured(self.resolved, machine))
-            reporting = Reporting(CLOCK, played.plugin)
             mode = self._text("mode") or MODES[0]
-            guest = ends.enter_context(booted(machine, find_set_up(), mode, firmware, reporting=reporting))
+            guest = ends.enter_context(
+                booted(machine, find_set_up(), mode, firmware, reporting=played.reporting)
+            )
             guest.balance(balancing)
             said = ends.enter_context(tempfile.TemporaryFile())
             nothing = os.open(os.devnull, os.O_RDONLY)
@@ -213,7 +215,9 @@ class BootRun:
         mode = self._text("mode")
         if mode not in (None, *MODES):
             raise self.root.map()["mode"].place.error("no mode", found=f"'{mode}'", allowed=listed(MODES))
-        machine = machine_of_system(self.resolved, self._text("host"), names)
+        machine = machine_of_system(
+            self.resolved, self._text("host"), names, int(self._value("processors") or 1)
+        )
         check_has_ram(machine)
         return machine
 
@@ -234,7 +238,12 @@ class BootRun:
         core = self._text("core")
         processor = None if core is None else Processor.load(core)
         with timed_program(
-            [system, system], machine.host, [NEAR, AS_IT_IS], processor, self._text("roi")
+            [system, system],
+            machine.host,
+            [NEAR, AS_IT_IS],
+            processor,
+            self._text("roi"),
+            machine.processors,
         ) as timed:
             yield timed
 
@@ -249,7 +258,7 @@ _SHAPE: dict[str, Any] = {
     "time_parts": {},
     "core": {},
     "tlb": {},
-    "kernel": {"instructions": None, "accesses": None, "counters": {}},
+    "kernel": {"instructions": None, "accesses": None, "processors": {}, "counters": {}},
 }
 """What a run says besides the summary of its system; maps are filled as it goes on."""
 

@@ -9,14 +9,28 @@ from pathlib import Path
 
 from cxloom import _core
 from cxloom.base.errors import AbsentError, InputError, SimulationError
+from cxloom.booting.booted import Reporting
 from cxloom.booting.places import Part, write_parts
+from cxloom.trace import threads
 from cxloom.trace.emulator import MARKS, shared_folder
 from cxloom.trace.source import Ended
-from cxloom.trace.told import told
+from cxloom.trace.told import WORDS_OF_ONE, told
 
 CLOCK = ("-icount", "shift=0")
 """The guest's clock goes by instructions, a nanosecond each, so that it stands still while the simulation computes:
 otherwise timers of the kernel would come after a few thousand instructions."""
+
+CLOCKS_OF_SEVERAL = "tsc=unstable clocksource=hpet"
+"""What the kernel of several processors is told: QEMU counts instructions for one alone. The plug-in has its other
+clocks go by them (integrations/qemu/guest_clock.hpp), but not the counter of cycles."""
+
+RING = 1 << 14
+"""Words that a processor tells before it waits for who reads them."""
+RING_OF_SEVERAL = 1 << 12
+"""The same of several processors: what one does to another, such as an interrupt, is as much earlier or later in the
+simulated system (own choice)."""
+WORDS_OF_SEVERAL = 1 << 12
+"""Words of a processor that are read at once although others may be behind it then (own choice)."""
 
 _PLUGIN = "cxloom_qemu_system.so"
 _STARTER = "cxloom_start_program"
@@ -46,9 +60,10 @@ class ReportedMachine:
 
     name = "qemu, a machine"
 
-    def __init__(self, folder: str, sieve: _core.ProgramCapture, region: str | None) -> None:
+    def __init__(self, folder: str, sieve: _core.ProgramCapture, region: str | None, processors: int) -> None:
         """``folder`` has the memory that is shared with the plug-in; ``region`` is MARKS, or None: the whole
-        program."""
+        program; ``processors`` are those of the guest."""
+        self._processors = processors
         self._folder = Path(folder)
         self._sieve = sieve
         self._region = region
@@ -58,6 +73,7 @@ class ReportedMachine:
         self._thread: threading.Thread | None = None
         self._stop: Callable[[], None] = lambda: None
         self.wanted = 0
+        self.at_once = WORDS_OF_ONE if processors == 1 else WORDS_OF_SEVERAL
         self.ended = Ended()
         self.notes: tuple[str, ...] = ()
 
@@ -66,10 +82,20 @@ class ReportedMachine:
         """The recorder."""
         return self._sieve
 
-    def options(self) -> list[str]:
-        """The options of QEMU that load the plug-in."""
-        plugin = f"{_built(_PLUGIN)}".replace(",", ",,")
-        return ["-plugin", f"{plugin},folder={self._folder}"]
+    def reporting(self) -> Reporting:
+        """How QEMU reports what the guest does."""
+        plugin = self._folder / _PLUGIN  # a path without what parts the names of libraries
+        plugin.unlink(missing_ok=True)
+        plugin.symlink_to(_built(_PLUGIN))
+        options = ("-plugin", f"{plugin},folder={self._folder}")
+        if self._processors == 1:
+            return Reporting(CLOCK, plugin=options)
+        return Reporting(kernel=CLOCKS_OF_SEVERAL, preload=plugin, plugin=options)
+
+    def kernel(self) -> dict[str, tuple[int, int]]:
+        """Instructions of the guest's kernel and their accesses beyond the caches, by the name of their processor."""
+        names = {each.number: each.program for each in threads.told(self._sieve.names)}
+        return dict(sorted((names[number], counts) for number, counts in self._sieve.kernel.items()))
 
     def prepare(self, parts: list[Part], run: Callable[[], int], stop: Callable[[], None]) -> None:
         """Says what is to run.
@@ -124,16 +150,20 @@ class ReportedMachine:
 
 
 @contextlib.contextmanager
-def reported_machine(core: _core.ProgramCore, region: str | None, durable: bool) -> Iterator[ReportedMachine]:
+def reported_machine(
+    core: _core.ProgramCore, region: str | None, durable: bool, processors: int = 1
+) -> Iterator[ReportedMachine]:
     """A machine whose accesses pass the caches of that core; the shared memory is gone when this is left.
 
     Args:
         region: MARKS, or None: all that the program does.
         durable: whether flushes of lines count.
+        processors: of the guest.
     """
     with shared_folder() as folder:
-        sieve = _core.ProgramCapture(folder, [], False, 0, None, region == MARKS, (0, 0), core, durable)
+        ring = RING if processors == 1 else RING_OF_SEVERAL
+        sieve = _core.ProgramCapture(folder, [], False, 0, None, region == MARKS, (0, 0), core, durable, ring)
         try:
-            yield ReportedMachine(folder, sieve, region)
+            yield ReportedMachine(folder, sieve, region, processors)
         finally:
             sieve.stop()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cxloom.base.errors import InputError
-from cxloom.booting.booted import BootedMachine
+from cxloom.booting.booted import BootedMachine, Reporting
 from cxloom.booting.places import parts_of
 from cxloom.booting.policy import Policy
 from cxloom.booting.program import Program
@@ -52,6 +52,8 @@ class MachineResult:
     """Instructions of the guest's kernel, of those of the result."""
     kernel_accesses: int
     """Accesses of the kernel beyond the caches, of those of the result."""
+    processors: Mapping[str, tuple[int, int]]
+    """Instructions and such accesses of the kernel on each processor that did some of its work, by name."""
     counters: Mapping[str, int]
     """How far COUNTED went on meanwhile; those that this kernel has."""
 
@@ -73,6 +75,10 @@ class MachineResult:
             "kernel": {
                 "instructions": self.kernel_instructions,
                 "accesses": self.kernel_accesses,
+                "processors": {
+                    name: {"instructions": instructions, "accesses": accesses}
+                    for name, (instructions, accesses) in self.processors.items()
+                },
                 "counters": dict(self.counters),
             },
         }
@@ -86,9 +92,9 @@ class TimedProgram:
         self._source = source
 
     @property
-    def plugin(self) -> list[str]:
-        """The options of QEMU that load the plug-in."""
-        return self._source.options()
+    def reporting(self) -> Reporting:
+        """How QEMU reports what the guest does."""
+        return self._source.reporting()
 
     def run(
         self,
@@ -142,10 +148,11 @@ class TimedProgram:
             watch_past=watch_past,
             started=started,
         )
-        instructions, records = self._source.sieve.kernel
+        kernel = self._source.kernel()
+        instructions, records = (sum(counts) for counts in zip((0, 0), *kernel.values(), strict=True))
         after = {} if result.ended is None or result.ended.interrupted else _counters(guest)
         counters = {name: after[name] - count for name, count in before.items() if name in after}
-        return MachineResult(result, instructions, records, counters)
+        return MachineResult(result, instructions, records, kernel, counters)
 
 
 @contextlib.contextmanager
@@ -155,6 +162,7 @@ def timed_program(
     pages: Sequence[object],
     processor: Processor | None = None,
     region: str | None = None,
+    processors: int = 1,
 ) -> Iterator[TimedProgram]:
     """A program that is to be played on these systems; the memory that it is reported by is gone when this is left.
 
@@ -164,6 +172,7 @@ def timed_program(
         pages: for each system NEAR or AS_IT_IS.
         processor: takes the place of the host's.
         region: MARKS, or None: all that the program does.
+        processors: of the guest.
 
     Raises AbsentError if cxloom was built without its plug-in, and InputError if a system cannot run a program.
     """
@@ -177,7 +186,7 @@ def timed_program(
     check_built()
     placed = prepare_all(systems, pages, host, None, processor, None)
     core = core_of(placed)
-    with reported_machine(core.program, region, any(map(is_persistent, placed))) as source:
+    with reported_machine(core.program, region, any(map(is_persistent, placed)), processors) as source:
         yield TimedProgram(placed, source)
 
 

@@ -56,6 +56,9 @@ def boot(
             "reaches by links that take no time, and by no root port.",
         ),
     ] = None,
+    processors: Annotated[
+        int, typer.Option(metavar="N", help="Processors of the guest, each a core of the host.")
+    ] = 1,
     mode: Annotated[
         str,
         typer.Option(
@@ -200,7 +203,7 @@ def boot(
         from cxloom.cli.booting import Boot, run
 
         names = None if local is None else [name.strip() for name in local.split(",")]
-        machine = machine_of_system(resolved, host, names)
+        machine = machine_of_system(resolved, host, names, processors)
         policy = Policy.parse(
             {
                 "membind": membind,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cxloom.booting.booted import BootedMachine
+    from cxloom.booting.machine import Machine
     from cxloom.booting.policy import Policy
     from cxloom.booting.program import Program
     from cxloom.booting.timed import MachineResult, TimedProgram
@@ -59,7 +60,7 @@ class Timing:
 
 
 @contextmanager
-def prepared(timing: Timing, spec: str, sets: Sequence[str], host: str) -> Iterator[TimedProgram]:
+def prepared(timing: Timing, spec: str, sets: Sequence[str], machine: Machine) -> Iterator[TimedProgram]:
     """What the program will be played on: the system, and beside it the same with all pages near."""
     from cxloom.booting.timed import AS_IT_IS, NEAR, timed_program
     from cxloom.execution.processor import Processor
@@ -74,7 +75,14 @@ def prepared(timing: Timing, spec: str, sets: Sequence[str], host: str) -> Itera
     system = System.load(spec)
     for override in map(Override.parse, sets):
         system.set(override.path, override.value.plain())
-    with timed_program([system, system], host, [NEAR, AS_IT_IS], processor, timing.region) as timed:
+    with timed_program(
+        [system, system],
+        machine.host,
+        [NEAR, AS_IT_IS],
+        processor,
+        timing.region,
+        machine.processors,
+    ) as timed:
         yield timed
 
 

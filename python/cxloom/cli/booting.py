@@ -19,7 +19,6 @@ from cxloom.booting.performance import measured
 from cxloom.booting.places import check_has_ram
 from cxloom.booting.policy import Policy
 from cxloom.booting.program import Program
-from cxloom.booting.reported import CLOCK
 from cxloom.booting.system import bare
 from cxloom.booting.terminal import run_shell
 from cxloom.cli.boot_timed import Timing, prepared, run_timed
@@ -60,13 +59,13 @@ def run(boot: Boot) -> int:
         played = None
         if timing is not None:
             check_has_ram(machine)
-            played = ends.enter_context(prepared(timing, boot.spec, boot.sets, machine.host))
+            played = ends.enter_context(prepared(timing, boot.spec, boot.sets, machine))
         set_up = find_set_up()
         with BootBar(boot.quiet) as bar:
             bar.update("measuring the system")
             firmware = firmware_of(machine, measured(boot.resolved, machine))
         bar = ends.enter_context(BootBar(boot.quiet))
-        reporting = Reporting() if played is None else Reporting(CLOCK, played.plugin)
+        reporting = Reporting() if played is None else played.reporting
         guest = ends.enter_context(
             booted(machine, set_up, boot.mode, firmware, bar.update, not boot.cold, boot.log, reporting)
         )

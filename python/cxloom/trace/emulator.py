@@ -21,7 +21,7 @@ from cxloom.trace.executable import Executable, find_executable
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.functions import FunctionPlace, find_function, libraries_of
 from cxloom.trace.source import Ended, ended, is_over
-from cxloom.trace.told import told
+from cxloom.trace.told import WORDS_OF_ONE, told
 
 EMULATOR = "qemu-x86_64"
 """The emulator's command."""
@@ -94,6 +94,7 @@ class EmulatedSource:
         self._function = None if region is None or region == MARKS else self._find(region)
         self._make_sieve = sieve
         self.wanted = 0
+        self.at_once = WORDS_OF_ONE
         """The thread whose records are waited for: they come first. 0: all threads take turns."""
         self.ended = Ended()
         self._sieve: _core.ProgramCapture | None = None

@@ -11,7 +11,8 @@ from cxloom.base.errors import SimulationError
 from cxloom.trace.source import Ended
 
 _WORDS = 1 << 20  # of a turn
-_WORDS_OF_ONE = 1 << 15  # of a turn of one thread
+WORDS_OF_ONE = 1 << 15
+"""Words of a turn of one thread."""
 _REST = (0.0002, 0.01)
 """Seconds to wait when nothing has been reported for a short or a long time."""
 
@@ -21,6 +22,9 @@ class Running(Protocol):
 
     wanted: int
     """The thread whose records are waited for: they come first. 0: all threads take turns."""
+
+    at_once: int
+    """How many of its words are taken at once."""
 
     def over(self) -> Ended | None:
         """How it has ended; None while it runs."""
@@ -37,7 +41,7 @@ def told(
     while True:
         over = running.over()  # before the last look at what was reported
         words = sieve.words
-        batch = sieve.read(_WORDS_OF_ONE if running.wanted else _WORDS, running.wanted)
+        batch = sieve.read(running.at_once if running.wanted else _WORDS, running.wanted)
         if len(batch):
             yield batch
         if sieve.failure:

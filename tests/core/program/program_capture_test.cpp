@@ -328,11 +328,11 @@ TEST_F(ProgramCaptureTest, TheKernelOfAMachineIsCountedApart) {
   constexpr std::uint64_t kKernel = 0xFFFF'FFFF'8100'0000;
   start({}, 4096);
   run({load(kA, kB), add(kA, 0)}, {read(0, 4096)});
-  EXPECT_EQ(capture_->kernel().instructions, 0U);
+  EXPECT_TRUE(capture_->kernel().empty());
   run({load(kA, kB), load(kC, kB), add(kA, 0)}, {read(0, 4096), read(1, 8192)}, kThread, false, kKernel);
   run({load(kA, kB)}, {read(0, 8192)}, kThread, true, kKernel);  // goes on: no other instruction
-  EXPECT_EQ(capture_->kernel().instructions, 3U);
-  EXPECT_EQ(capture_->kernel().records, 1U);  // the line that nobody had accessed
+  EXPECT_EQ(capture_->kernel().at(1).instructions, 3U);
+  EXPECT_EQ(capture_->kernel().at(1).records, 1U);  // the line that nobody had accessed
 }
 
 }  // namespace

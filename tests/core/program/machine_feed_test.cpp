@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/support/program_feed_test.hpp"
+
+namespace cxloom {
+namespace {
+
+using test::Telling;
+
+// What the processors of a machine tell, read in turns.
+class MachineFeedTest : public test::ProgramFeedTest {
+ protected:
+  MachineFeedTest() : ProgramFeedTest({1U << 14U, 1U << 12U}), code_(machine()) {
+    describe(code_, 0, 100, {plain()});
+  }
+  static void enter_often(FeedWriter& writer, int times) {
+    for (int i = 0; i < times; ++i) writer.put(enter(0));
+  }
+
+  FeedWriter code_;
+};
+
+TEST_F(MachineFeedTest, AProcessorThatRestsWaitsForWhoInterruptsIt) {
+  FeedWriter one = thread(last_process_);
+  FeedWriter two = thread(last_process_);
+  call(two, system_call::kFutex, order(), {16, system_call::kFutexPrivate, 1});
+  call(one, system_call::kFutex, order(), {16, system_call::kFutexWake | system_call::kFutexPrivate, 1});
+  back(one, system_call::kFutex, order(), 1);
+  back(two, system_call::kFutex, order(), 0, true);
+  call(two, system_call::kFutex, order(), {16, system_call::kFutexPrivate, 1});
+  back(two, system_call::kFutex, order(), -110, true);  // by a timer
+  Telling told;
+  feed_->read(told, 1000);
+  EXPECT_NE(std::ranges::find(told.lines, "2/0 end 202=0#6 slept by 1#4"), told.lines.end());
+  EXPECT_EQ(told.last(), "2/0 end 202=-110#8 slept");
+}
+
+// One that waits for a lock goes round and round while this machine lets nobody run the one that has it.
+TEST_F(MachineFeedTest, NoneIsFarAheadOfOneThatRuns) {
+  FeedWriter one = thread(last_process_);
+  FeedWriter two = thread(last_process_);
+  two.note_thread();  // this one, which runs
+  enter_often(one, 12000);
+  enter_often(two, 1);
+  Telling told;
+  std::uint64_t read = feed_->read(told, 1U << 20U);
+  EXPECT_GE(read, 8000U);
+  EXPECT_LT(read, 11000U);
+  EXPECT_EQ(feed_->read(told, 1U << 20U), 0U);
+  enter_often(two, 1);
+  read += feed_->read(told, 1U << 20U);
+  EXPECT_EQ(read, 12002U);
+}
+
+// QEMU lets a processor wait until all others have left their blocks, and they may wait for room in their
+// rings: whoever is wanted, and sleeps without having said so, waits for them.
+TEST_F(MachineFeedTest, OneThatSleepsInTheEmulatorLetsOthersGoOn) {
+  FeedWriter one = thread(last_process_);
+  FeedWriter two = thread(last_process_);
+  std::atomic<int> stage{0};
+  std::thread sleeper([&] {
+    two.note_thread();
+    enter_often(two, 1);
+    stage = 1;
+    stage.notify_all();
+    stage.wait(1);
+  });
+  stage.wait(0);
+  enter_often(one, 12000);
+  Telling told;
+  std::uint64_t read = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (read < 12001 && std::chrono::steady_clock::now() < end) read += feed_->read(told, 1U << 12U, 2);
+  EXPECT_EQ(read, 12001U);
+  stage = 2;
+  stage.notify_all();
+  sleeper.join();
+}
+
+// One that rests has said so: nobody waits for it.
+TEST_F(MachineFeedTest, OneThatRestsHoldsNobodyUp) {
+  FeedWriter one = thread(last_process_);
+  FeedWriter two = thread(last_process_);
+  call(two, system_call::kFutex, order(), {16, system_call::kFutexPrivate, 1});
+  enter_often(one, 12000);
+  Telling told;
+  EXPECT_EQ(feed_->read(told, 1U << 20U), 12000U + feed::kCallWords);
+}
+
+}  // namespace
+}  // namespace cxloom

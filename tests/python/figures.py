@@ -145,9 +145,11 @@ def flit_link() -> Iterator[str]:
 
 
 def kernel() -> Iterator[str]:
-    """A flit of 68 B at 64 GB/s; of the days that an integer of 63 bits holds in picoseconds."""
+    """A flit of 68 B at 64 GB/s; the days that an integer of 63 bits holds in picoseconds; 4096 buckets of the coarse
+    wheel, each as long as the fine one of 2^15 buckets of 64 ps."""
     yield f"{68 / 64e-3:.1f} ps per flit"
     yield f"2^63 ps, which is {2**63 / 1e12 / 86400:.1f} days"
+    yield f"for the next {4096 * 2**15 * 64 / 1e9:.1f} ms, and a heap beyond"
 
 
 def nvm() -> Iterator[str]:

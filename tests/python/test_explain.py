@@ -341,3 +341,15 @@ def test_explain_says_what_makes_the_slowest_slow(cxloom: Callable[..., Any]) ->
     done = cxloom("explain", "expander/asic-ddr5", "--tail", "99", "--json")
     assert done.code == 2
     assert "--tail is no part of --json" in done.err
+
+
+def test_a_throttle_is_spoken_of_where_it_keeps_back_and_only_there() -> None:
+    """Two hosts at one memory, which is too slow for the one that pays attention to its loads."""
+    throttled = cx.System.load(Path(__file__).parents[2] / "examples" / "qos.yaml").set(
+        "workload.*.requests", 3000
+    )
+    (note,) = [each for each in cx.explain(throttled, jobs=1).notes if "throttle" in each]
+    assert "% of the mean latency is the throttle of batch, which slows down by the loads" in note
+    assert note.endswith("--set devices.batch.throttle=null shows what is asked for without")
+    free = throttled.set("devices.batch.throttle", None)
+    assert not any("throttle" in each for each in cx.explain(free, jobs=1).notes)

@@ -17,6 +17,7 @@ from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.display.shown import Shown, ShowsItself
 from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.results.tiering import tiering_sentences
+from cxloom.spec.names import listed
 from cxloom.spec.override import Override
 from cxloom.spec.parts import section_default
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
@@ -31,6 +32,8 @@ GAIN = 0.03
 _TRIED = 0.5
 """Resources that are busier than this are tried."""
 _MOST_TRIED = 12
+_THROTTLED = 0.1
+"""The part of the mean latency from which on a throttle is spoken of."""
 
 
 @dataclass(frozen=True)
@@ -248,6 +251,7 @@ def _notes(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
     notes = [] if said is None else [f"{said}; this is about the others"]
     notes += summary["notes"]
     notes += tiering_sentences(summary)
+    notes += _throttled(spec, summary)
     known = {device["name"]: device["resources"] for device in _core.inventory(spec)["devices"]}
     for group, stages, what in (
         ("per_requester", ("requester",), "how many requests it has in flight at most"),
@@ -260,6 +264,20 @@ def _notes(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
                     f"devices of kind '{kind}' do not say {what}: that {name} limits is not looked at"
                 )
     return notes
+
+
+def _throttled(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
+    """That requests mostly wait for a throttle, which is no resource that there could be twice of."""
+    share = (summary["breakdown_ns"].get("throttle") or 0.0) / (summary["latency_ns"]["mean"] or 1.0)
+    if share < _THROTTLED:
+        return []
+    who = [name for name in summary["per_requester"] if spec["devices"][name].get("throttle")]
+    first = who[0] if who else "NAME"
+    return [
+        f"{100 * share:.0f} % of the mean latency is the throttle of {listed(who, word='and') or 'requesters'}, which "
+        "slows down by the loads that memories report: "
+        f"--set devices.{first}.throttle=null shows what is asked for without"
+    ]
 
 
 def _worth_trying(resources: Sequence[Resource]) -> list[Resource]:

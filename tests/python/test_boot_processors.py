@@ -88,6 +88,7 @@ def test_a_machine_has_no_more_processors_than_cores(processors: int, said: str)
 
 
 @boots
+@slow
 def test_two_threads_read_twice_as_much(readers: Path, tmp_path: Path) -> None:
     """As many lines each as a core has under way in the time of an idle read, until the link to CXL is full. It is the
     time under `exec`, and the time of what was recorded."""

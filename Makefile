@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check boot-check simplessd-check gem5-check champsim-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
+.PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check boot-check simplessd-check gem5-check champsim-check sst-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
   fuzz same-bytes package package-check site validation clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -200,6 +200,10 @@ gem5-check: build .venv/.installed-dev
 # The header in ChampSim itself, built with it: docs/champsim.md says how. CHAMPSIM is the folder of ChampSim, or its program.
 champsim-check: build .venv/.installed-dev
 	CXLOOM_CHAMPSIM=$(firstword $(wildcard $(CHAMPSIM)/bin/champsim) $(CHAMPSIM)) $(BIN)/python -m pytest -s tests/integrations/champsim_real.py
+
+# The back end in SST itself: docs/sst.md says how. SST is the folder into which sst-core and sst-elements were installed.
+sst-check: build .venv/.installed-dev
+	CXLOOM_SST=$(SST) $(BIN)/python -m pytest -s tests/integrations/sst_real.py
 
 sanitize: build/sanitize/.configured
 	@$(CMAKE) --build build/sanitize

@@ -184,7 +184,7 @@ count-check: build .venv/.installed-dev
 # Machines of all topologies, booted on what `cxloom boot --setup` fetches, once: docs/boot.md.
 boot-check: build .venv/.installed-dev
 	@$(BIN)/python -c "from cxloom.booting.folder import find_set_up; find_set_up()" 2>/dev/null || $(BIN)/cxloom boot --setup
-	CXLOOM_SLOW=1 $(BIN)/python -m pytest -s tests/python/test_boot.py tests/python/test_boot_timed.py tests/python/test_boot_processors.py tests/python/test_boot_memkind.py
+	CXLOOM_SLOW=1 $(BIN)/python -m pytest -s tests/python/test_boot.py tests/python/test_boot_timed.py tests/python/test_boot_processors.py tests/python/test_boot_memkind.py tests/python/test_boot_study.py
 
 # The adapter to SimpleSSD against one that you have installed: integrations/README.md says where SIMPLESSD_ROOT is.
 simplessd-check: build .venv/.installed-dev

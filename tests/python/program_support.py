@@ -20,6 +20,7 @@ SMALL = {
     "chase": ["1024", "3000"],
     "graph": ["1000", "4000", "2"],
     "embedding": ["1000", "100", "57"],
+    "pairs": ["1000", "500", "2"],
 }
 """Arguments with which each is done in a moment."""
 PERSISTENT = {

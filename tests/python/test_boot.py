@@ -78,7 +78,10 @@ def boot(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str
         ((), "what is to be booted?"),
         (("SPEC", "--setup"), "what is to be booted?"),
         (("SPEC", "--mirror", "http://a"), "a mirror is for the set-up"),
-        (("SPEC", "--mode", "swap"), "no mode"),
+        (("SPEC", "--mode", "disk"), "no mode"),
+        (("SPEC", "--mode", "swap", "--membind", "m0", "--", "cat"), "a placement of pages is for a program"),
+        (("SPEC", "--room", "much", "--", "cat"), "--room"),
+        (("SPEC", "--room", "1MiB", "--", "cat"), "too little room for a program"),
         (("SPEC", "--membind", "m0"), "a placement of pages is for a program on nodes"),
         (
             ("SPEC", "--mode", "device", "--membind", "m0", "--", "cat"),

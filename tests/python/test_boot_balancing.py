@@ -43,4 +43,4 @@ def test_periods_are_scaled_and_looks_stay_as_short(
 @pytest.mark.parametrize("factor", [0, -1, float("nan"), float("inf")])
 def test_what_is_no_factor_is_refused(factor: float) -> None:
     with pytest.raises(InputError, match="no factor"):
-        Balancing("tiering", factor).check()
+        Balancing("tiering", factor).check("kernel")

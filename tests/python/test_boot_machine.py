@@ -221,6 +221,13 @@ def test_the_options_of_a_small_machine() -> None:
     ]
 
 
+def test_devices_that_are_disks_have_labels() -> None:
+    options = machine_arguments(machine(TOPOLOGIES["direct"]), persistent=True)
+    assert "memory-backend-ram,id=labels1,size=1048576B,reserve=off" in options
+    assert any("persistent-memdev=memory1,lsa=labels1,sn=1" in each for each in options)
+    assert not any("volatile" in each for each in options)
+
+
 @st.composite
 def machines(draw: st.DrawFn) -> Machine:
     """Machines of any shape: bridges, each with ports, each with a device or a switch of devices."""

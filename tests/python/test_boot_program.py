@@ -223,7 +223,7 @@ def test_a_policy_over_what_is_no_memory_is_refused() -> None:
     found = policy(membind="far")
     assert found is not None
     with pytest.raises(InputError, match="no memory of the machine") as error:
-        found.check(machine(TOPOLOGIES["direct"]))
+        found.check(machine(TOPOLOGIES["direct"]), "kernel")
     assert (error.value.path, error.value.allowed) == ("--membind", "local, m0")
 
 

@@ -20,7 +20,7 @@ from cxloom.base.errors import InputError
 from cxloom.booting import set_up as module
 from cxloom.booting.apt import Apt, Package
 from cxloom.booting.folder import cache_folder, find_set_up, set_up_folder
-from cxloom.booting.kernel_modules import CXL, EARLY, NODES, needed_by, read_modules
+from cxloom.booting.kernel_modules import ALL, needed_by, read_modules
 from cxloom.booting.mirror import KEYS, find_mirror, mirror_among
 from cxloom.booting.qemu import installed_qemu
 from cxloom.booting.set_up import set_up
@@ -108,10 +108,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         package(store, tool, {f"usr/bin/{tool}": true, "usr/share/doc/a": b"not wanted"} | needed)
     package(store, "busybox-static", {"usr/bin/busybox": true})
     kernel: dict[str, bytes | Path] = {"boot/vmlinuz-6.12.1-amd64": b"a kernel"}
-    kernel |= {
-        f"usr/lib/modules/6.12.1/kernel/{name}.ko": module_file(name)
-        for name in (*EARLY, *CXL, NODES, "other")
-    }
+    kernel |= {f"usr/lib/modules/6.12.1/kernel/{name}.ko": module_file(name) for name in (*ALL, "other")}
     package(store, KERNEL, kernel)
     return store
 
@@ -156,7 +153,7 @@ def test_a_set_up_has_all_that_a_boot_needs(here: Path) -> None:
     assert "qemu-system-x86" not in here.read_text()
     assert ("fetching the list of packages of Debian trixie", 0.5) in seen
     files = {each.path: each for each in entries(done.set_up.guest.read_bytes())}
-    assert {f"cxloom/modules/{name}.ko" for name in (*EARLY, *CXL, NODES)} <= files.keys()
+    assert {f"cxloom/modules/{name}.ko" for name in ALL} <= files.keys()
     assert "cxloom/modules/other.ko" not in files
     for tool in ("cxl", "daxctl", "numactl"):
         assert f"/cxloom/tools/{tool}" in files[f"cxloom/bin/{tool}"].data.decode()
@@ -367,9 +364,9 @@ def test_an_installed_qemu_of_version_ten_counts(
 def test_modules_are_read_in_the_order_of_loading(tmp_path: Path) -> None:
     import lzma
 
-    for name in (*EARLY, *CXL, NODES):
+    for name in ALL:
         (tmp_path / f"{name}.ko.xz").write_bytes(lzma.compress(module_file(name)))
-    assert list(read_modules(tmp_path)) == [*EARLY, *CXL, NODES]
+    assert list(read_modules(tmp_path)) == [*ALL]
     assert read_modules(tmp_path)["cxl_acpi"] == module_file("cxl_acpi")
     (tmp_path / "cxl_mem.ko.xz").write_bytes(lzma.compress(module_file("cxl_mem", "cxl_pci,cxl_other")))
     with pytest.raises(InputError, match="cxl_mem needs another") as error:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from test_boot import PATIENCE, boots
+from validation.examples import slow
 
 from cxloom.base.errors import AbsentError, InputError
 from cxloom.booting import point
@@ -95,6 +99,9 @@ def test_every_measure_is_looked_for_before_a_boot(study_file: Path) -> None:
         ("membind: local", "mode: fast", "no mode"),
         ("membind: local", "membind: local, preferred: local", "said twice"),
         ("membind: local", "tiering: warm", "no mode"),
+        ("membind: local", "mode: swap, membind: local", "a placement of pages is for a program on nodes"),
+        ("membind: local", "mode: device, tiering: off", "pages are balanced between nodes"),
+        ("membind: local", "room: 1MiB", "too little room for a program"),
         ("program: own.c", "program: other.c", "study.yaml:5: boot.program: no such file, found .*other.c"),
         (
             "program: own.c",
@@ -185,3 +192,23 @@ def test_a_shipped_study_has_what_it_needs(name: str) -> None:
     study = read(find(name))
     assert all(isinstance(spec, BootRun) for spec in study.specs)
     check(study)
+
+
+@boots
+@slow
+def test_a_shipped_study_meets_its_expectations(tmp_path: Path) -> None:
+    """The quick form of the shortest one, as the command runs it."""
+    command = [
+        sys.executable,
+        "-m",
+        "cxloom",
+        "study",
+        "run",
+        "dmsim/full_latency",
+        "--quick",
+        "--out",
+        str(tmp_path),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 met" in done.stdout

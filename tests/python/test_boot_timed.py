@@ -110,6 +110,22 @@ def test_the_kernel_is_counted_apart(spec: Path, tmp_path: Path) -> None:
 
 @boots
 @slow
+def test_pages_without_room_are_swapped_to_memory_on_cxl(spec: Path, tmp_path: Path) -> None:
+    """Pairs of 40 MB beside room of 8 MiB: pages go out to the disk and come back, and the kernel has most of the work;
+    the program finds all of its values."""
+    pairs = [built_programs() / "pairs", 40000, 500, 3, 100, 900]
+    options = ["--mode", "swap", "--room", "8MiB", "--roi", "marks"]
+    found = run("boot", tmp_path / "swapped.json", spec, *options, "--", *pairs)
+    counters = found["kernel"]["counters"]
+    assert counters["pswpout"] > 1000
+    assert counters["pswpin"] > 50
+    assert found["kernel"]["instructions"] > 0.5 * found["instructions"]
+    near, swapped = (each["time_ns"] for each in found["systems"])
+    assert swapped > 1.03 * near, "what was swapped is on CXL"
+
+
+@boots
+@slow
 def test_hot_pages_are_promoted_by_the_kernel(spec: Path, tmp_path: Path) -> None:
     """Page by page, as its counters say; the program is faster for it, and without its balancing nothing moves."""
     program = tmp_path / "hot_set"

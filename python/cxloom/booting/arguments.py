@@ -18,18 +18,22 @@ LINK = {"x-speed": "64", "x-width": "16"}
 """The link that devices say they have. The kernel adds its time to a latency, and has no more bandwidth than it gives;
 the time and the bandwidth of the simulated links are in what devices say."""
 
+_LABELS = 1 << 20  # bytes of a device's area of labels, which say what its memory is used for (own choice)
 _FIRST_BUS = 12  # the buses before it are left to those of the board
 _PORTS_AT_LEAST = 2
 """A bridge or switch with one port has a second, empty one: with one alone the kernel programs no decoder of it, which
 those of QEMU need."""
 
 
-def machine_arguments(machine: Machine, firmware: Firmware | None = None, tables: Path = Path()) -> list[str]:
+def machine_arguments(
+    machine: Machine, firmware: Firmware | None = None, tables: Path = Path(), persistent: bool = False
+) -> list[str]:
     """The options that make the machine: board, processor, RAM, and CXL.
 
     Args:
         firmware: what the kernel is told of latency and bandwidth, if anything.
         tables: the folder where the tables of devices and switches are (`write_tables`).
+        persistent: whether the devices say that they keep their memory without power, as a disk of it has to.
     """
     windows = [
         f"cxl-fmw.{number}.{option}"
@@ -59,8 +63,9 @@ def machine_arguments(machine: Machine, firmware: Firmware | None = None, tables
         options += ["-numa", f"node,nodeid={number},memdev=ram{number}{cpus}"]
     for endpoint in machine.endpoints():
         options += ["-object", _memory(f"memory{endpoint.serial}", endpoint.capacity)]
+        options += ["-object", _memory(f"labels{endpoint.serial}", _LABELS)] if persistent else []
     cdat = {} if firmware is None else {name: tables / file for name, file in table_files(machine).items()}
-    options += _devices(machine, cdat)
+    options += _devices(machine, cdat, persistent)
     return options if firmware is None else [*options, *_told(machine, firmware)]
 
 
@@ -114,7 +119,7 @@ def _memory(name: str, size: int) -> str:
     return f"memory-backend-ram,id={name},size={size}B,reserve=off"
 
 
-def _devices(machine: Machine, cdat: Mapping[str, Path]) -> Iterator[str]:
+def _devices(machine: Machine, cdat: Mapping[str, Path], persistent: bool) -> Iterator[str]:
     bus, port = _FIRST_BUS, 0
     for number, bridge in enumerate(machine.bridges):
         name = f"bridge{number}"
@@ -129,12 +134,14 @@ def _devices(machine: Machine, cdat: Mapping[str, Path]) -> Iterator[str]:
             )
             port += 1
             if place < len(bridge.below):
-                yield from _below(root_port, bridge.below[place], 128 + port, cdat)
+                yield from _below(root_port, bridge.below[place], 128 + port, cdat, persistent)
 
 
-def _below(root_port: str, below: Below, chassis: int, cdat: Mapping[str, Path]) -> Iterator[str]:
+def _below(
+    root_port: str, below: Below, chassis: int, cdat: Mapping[str, Path], persistent: bool
+) -> Iterator[str]:
     if isinstance(below, Endpoint):
-        yield from _endpoint(root_port, below, cdat)
+        yield from _endpoint(root_port, below, cdat, persistent)
         return
     yield from _device(
         "cxl-upstream", id=f"{root_port}.up", bus=root_port, **LINK, **_table(below.name, cdat)
@@ -145,11 +152,13 @@ def _below(root_port: str, below: Below, chassis: int, cdat: Mapping[str, Path])
             "cxl-downstream", id=name, bus=f"{root_port}.up", port=place, chassis=chassis, slot=place, **LINK
         )
         if place < len(below.endpoints):
-            yield from _endpoint(name, below.endpoints[place], cdat)
+            yield from _endpoint(name, below.endpoints[place], cdat, persistent)
 
 
-def _endpoint(bus: str, endpoint: Endpoint, cdat: Mapping[str, Path]) -> Iterator[str]:
+def _endpoint(bus: str, endpoint: Endpoint, cdat: Mapping[str, Path], persistent: bool) -> Iterator[str]:
     memory = {"volatile-memdev": f"memory{endpoint.serial}"}
+    if persistent:
+        memory = {"persistent-memdev": f"memory{endpoint.serial}", "lsa": f"labels{endpoint.serial}"}
     table = _table(endpoint.name, cdat)
     name = f"device{endpoint.serial}"
     yield from _device("cxl-type3", id=name, bus=bus, **memory, sn=endpoint.serial, **LINK, **table)

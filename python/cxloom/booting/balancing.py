@@ -43,10 +43,17 @@ class Balancing:
     periods: float = 1.0
     """By how much its times are multiplied."""
 
-    def check(self) -> None:
-        """Raises InputError for what is no mode, or no factor."""
+    def check(self, memory: str) -> None:
+        """Raises InputError for what is no mode, or no factor, and where memory on CXL is no nodes (linux.MODES)."""
         if self.mode is not None and self.mode not in MODES:
             raise InputError("no mode", found=f"'{self.mode}'", allowed=", ".join(MODES), path="--tiering")
+        if self.mode is not None and memory != "kernel":
+            raise InputError(
+                "pages are balanced between nodes",
+                found=f"mode {memory}",
+                allowed="mode kernel",
+                path="--tiering",
+            )
         if not (math.isfinite(self.periods) and self.periods > 0):
             raise InputError("no factor", found=f"{self.periods:g}", allowed="above 0", path="--scan-periods")
         if self.periods != 1 and self.mode in (None, "off", "demotion"):

@@ -25,6 +25,7 @@ from cxloom.booting.machine import Machine
 from cxloom.booting.memory import available_memory, check_memory
 from cxloom.booting.policy import Policy
 from cxloom.booting.program import START, Program
+from cxloom.booting.room import leave_room
 from cxloom.booting.tracing import Trace, Traced
 
 Watch = Callable[[str], None]
@@ -74,7 +75,7 @@ class BootedMachine:
     nodes: tuple[int, ...]
     """The guest's nodes of the interleave sets; none if they are devices."""
     devices: tuple[str, ...]
-    """Devices of the interleave sets in the guest; none if they are nodes."""
+    """Devices of the interleave sets in the guest, or disks; none if they are nodes."""
     enumeration: tuple[Access, ...]
     """The kernel's accesses to CXL devices, in order; none if they were not to be kept."""
 
@@ -82,6 +83,11 @@ class BootedMachine:
         """Has the kernel treat pages so from now on. Raises SimulationError if it has no such setting."""
         for command in balancing.commands():
             self.guest.run(command, "setting how the kernel treats pages")
+
+    def leave(self, room: int | None) -> None:
+        """Leaves programs so many bytes of RAM from now on, if any are said; raises what `leave_room` raises."""
+        if room is not None:
+            leave_room(self.guest, len(self.machine.ram), room)
 
     def run(
         self,
@@ -133,17 +139,21 @@ def booted(
         reporting: how QEMU reports what the guest does, if it does.
     """
     check_memory(machine, available_memory())
-    with _started(machine, set_up, firmware, watch, keep, log, reporting or Reporting()) as started:
+    with _started(
+        machine, set_up, firmware, watch, keep, log, reporting or Reporting(), mode == linux.SWAP
+    ) as started:
         emulator, guest, trace = started
         watch("finding the memory on CXL")
         kernel = guest.run("uname -r", "asking for the kernel's version").strip()
-        enumerated = _enumerated(machine, emulator, guest, trace)
+        enumerated = _enumerated(machine, emulator, guest, trace, mode)
         followed, mapped = _compared(machine, guest)
         watch("taking the memory on CXL into use")
         nodes, devices = [], []
         if mode == "kernel":
             linux.use_as_nodes(guest)
             nodes = linux.nodes_of(guest, machine)
+        elif mode == linux.SWAP:
+            devices = linux.use_as_swap(guest)
         else:
             devices = linux.map_devices(guest, machine)
         yield BootedMachine(
@@ -170,7 +180,9 @@ def _compared(machine: Machine, guest: Guest) -> tuple[int, list[MappedSet]]:
     return check_map(machine, kernel), mapped_sets(machine, kernel)
 
 
-def _enumerated(machine: Machine, emulator: Emulator, guest: Guest, trace: Trace | None) -> list[Access]:
+def _enumerated(
+    machine: Machine, emulator: Emulator, guest: Guest, trace: Trace | None, mode: str
+) -> list[Access]:
     """Has the kernel find the devices and make the regions; gives its accesses if they are to be kept."""
     steps: list[tuple[str, list[Traced]]] = []
 
@@ -182,10 +194,10 @@ def _enumerated(machine: Machine, emulator: Emulator, guest: Guest, trace: Trace
         trace.switch(emulator, True)
         linux.find_again(guest)
         done("buses")
-    linux.load_modules(guest)
+    linux.load_modules(guest, mode)
     devices = linux.memory_devices(guest, machine)
     done("drivers")
-    linux.create_regions(guest, machine, devices)
+    linux.create_regions(guest, machine, devices, mode)
     done("regions")
     if trace is None:
         return []
@@ -203,6 +215,7 @@ def _started(
     keep: bool,
     log: bool,
     reporting: Reporting,
+    persistent: bool,
 ) -> Iterator[tuple[Emulator, Guest, Trace | None]]:
     """A guest whose kernel has started and has not seen CXL yet: from a checkpoint if there is one."""
     first = _first_files()
@@ -212,7 +225,7 @@ def _started(
             write_tables(machine, firmware, tables)
         kernel = f"{_KERNEL} {reporting.kernel}"
         options = [
-            *machine_arguments(machine, firmware, tables),
+            *machine_arguments(machine, firmware, tables, persistent),
             "-kernel",
             str(set_up.kernel),
             "-append",
@@ -224,7 +237,9 @@ def _started(
         options += trace.options() if trace is not None else []
         keep = keep and suits(machine)
         checkpoint = Checkpoint(
-            set_up, [*machine_arguments(machine, firmware), kernel, *reporting.clock], first
+            set_up,
+            [*machine_arguments(machine, firmware, persistent=persistent), kernel, *reporting.clock],
+            first,
         )
         if keep and checkpoint.is_there():
             watch("resuming")

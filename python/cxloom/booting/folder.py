@@ -10,7 +10,7 @@ from pathlib import Path
 from cxloom.base.errors import AbsentError, InputError
 from cxloom.booting.qemu import Qemu, installed_qemu, unpacked_qemu
 
-FORM = 1
+FORM = 2
 """The form of a set-up; one of another form is made anew."""
 CONTENTS = "contents.json"
 """What a set-up says of itself; written last."""

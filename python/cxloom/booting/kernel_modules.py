@@ -14,13 +14,15 @@ CXL = ("cxl_acpi", "cxl_pci", "cxl_mem", "dax_cxl")
 """Loaded to find CXL devices; the rest of CXL is built into Debian's kernel."""
 NODES = "kmem"
 """Makes nodes of the memory of regions, once they are there."""
+DISKS = ("libnvdimm", "nd_btt", "nd_pmem", "cxl_pmem")
+"""Make disks of the memory of regions."""
+ALL = (*EARLY, *CXL, NODES, *DISKS)
+"""Each after those that it needs."""
 
 
 def is_wanted(path: str) -> bool:
     """Whether a file of the kernel's package is one of the modules."""
-    return bool(
-        re.fullmatch(rf"(usr/)?lib/modules/[^/]+/.*/({'|'.join((*EARLY, *CXL, NODES))})\.ko(\.xz)?", path)
-    )
+    return bool(re.fullmatch(rf"(usr/)?lib/modules/[^/]+/.*/({'|'.join(ALL)})\.ko(\.xz)?", path))
 
 
 def read_modules(folder: Path) -> dict[str, bytes]:
@@ -30,7 +32,7 @@ def read_modules(folder: Path) -> dict[str, bytes]:
     """
     files = {file.name.partition(".")[0]: file for file in folder.rglob("*.ko*")}
     modules = {}
-    for name in (*EARLY, *CXL, NODES):
+    for name in ALL:
         if name not in files:
             raise InputError(
                 f"the kernel has no module {name}", allowed="Linux 6.12 or newer, as Debian builds it"

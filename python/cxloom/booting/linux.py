@@ -9,19 +9,21 @@ from collections.abc import Mapping
 from cxloom.base.errors import SimulationError
 from cxloom.booting.decoded import KernelMap
 from cxloom.booting.guest import Guest
-from cxloom.booting.kernel_modules import CXL, EARLY, NODES
+from cxloom.booting.kernel_modules import CXL, DISKS, EARLY, NODES
 from cxloom.booting.machine import Machine
 
-MODES = ("kernel", "device")
-"""kernel: memory on CXL is nodes without processors. device: it is devices that a program maps."""
+MODES = ("kernel", "device", "swap")
+"""kernel: memory on CXL is nodes without processors. device: it is devices that a program maps. swap: it is disks for
+pages that RAM has no room for."""
+SWAP = MODES[2]
 
 _SETTLED = 30.0  # seconds that devices get to appear, once their modules are loaded
 _BETWEEN = 0.1
 
 
-def load_modules(guest: Guest) -> None:
+def load_modules(guest: Guest, mode: str) -> None:
     """Loads the kernel's modules; devices are found then. Raises SimulationError."""
-    for name in (*EARLY, *CXL):
+    for name in (*EARLY, *(DISKS if mode == SWAP else ()), *CXL):
         _load(guest, name)
 
 
@@ -68,12 +70,13 @@ def memory_devices(guest: Guest, machine: Machine) -> dict[str, str]:
         time.sleep(_BETWEEN)
 
 
-def create_regions(guest: Guest, machine: Machine, devices: Mapping[str, str]) -> None:
+def create_regions(guest: Guest, machine: Machine, devices: Mapping[str, str], mode: str) -> None:
     """Makes a region of each interleave set. Raises SimulationError."""
+    kind = "pmem" if mode == SWAP else "ram"
     for number, wanted in enumerate(machine.sets):
         targets = " ".join(devices[name] for name in wanted.targets)
         guest.run(
-            f"cxl create-region -m -t ram -d decoder0.{number} -w {len(wanted.targets)} -g {wanted.granularity} "
+            f"cxl create-region -m -t {kind} -d decoder0.{number} -w {len(wanted.targets)} -g {wanted.granularity} "
             f"-s {wanted.size} {targets}",
             f"making a region of {wanted.place}",
         )
@@ -104,3 +107,21 @@ def map_devices(guest: Guest, machine: Machine) -> list[str]:
         guest.run(f"echo {name} >/sys/bus/dax/drivers/device_dax/new_id", f"making a device of {name}")
         devices.append(f"/dev/{name}")
     return devices
+
+
+def use_as_swap(guest: Guest) -> list[str]:
+    """Has the kernel use the memory of all regions for pages that RAM has no room for; gives its disks.
+
+    Raises SimulationError. Each region becomes one namespace without a table of blocks, whose disk copies pages to and
+    from it at once.
+    """
+    guest.run(
+        "cd /sys/bus/nd/devices && for each in region*; do name=namespace${each#region}.0; "
+        "cat /proc/sys/kernel/random/uuid >$name/uuid && cat $each/size >$name/size && "
+        "echo $name >/sys/bus/nd/drivers/nd_pmem/bind || exit 1; done",
+        "making disks of the memory on CXL",
+    )
+    disks = guest.run("ls /dev/pmem*", "finding the disks").split()
+    for disk in disks:
+        guest.run(f"mkswap {disk} && swapon {disk}", f"using {disk} for swapping")
+    return disks

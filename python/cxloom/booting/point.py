@@ -29,6 +29,7 @@ from cxloom.booting.places import check_has_ram
 from cxloom.booting.policy import KINDS, Policy
 from cxloom.booting.program import Program
 from cxloom.booting.reported import check_built
+from cxloom.booting.room import room_of
 from cxloom.booting.system import bare, machine_of_system
 from cxloom.booting.timed import AS_IT_IS, NEAR, MachineResult, TimedProgram, timed_program
 from cxloom.execution.processor import Processor
@@ -54,6 +55,7 @@ KEYS = (
     "processors",
     "mode",
     *KINDS,
+    "room",
     "tiering",
     "scan-periods",
     "roi",
@@ -105,6 +107,7 @@ class BootRun:
             machine = self._machine()
             self._policy(machine)
             self._balancing()
+            room_of(self._text("room"))
         with self._placing(), self._timed(machine):
             work = {machine.host: {"pattern": "random", "requests": 1}}
             idle = System.from_yaml(json.dumps(bare(self.resolved).plain() | {"workload": work}))
@@ -130,11 +133,11 @@ class BootRun:
             balancing = self._balancing()
             played = ends.enter_context(self._timed(machine))
             firmware = firmware_of(machine, measured(self.resolved, machine))
-            mode = self._text("mode") or MODES[0]
             guest = ends.enter_context(
-                booted(machine, find_set_up(), mode, firmware, reporting=played.reporting)
+                booted(machine, find_set_up(), self._mode(), firmware, reporting=played.reporting)
             )
             guest.balance(balancing)
+            guest.leave(room_of(self._text("room")))
             said = ends.enter_context(tempfile.TemporaryFile())
             nothing = os.open(os.devnull, os.O_RDONLY)
             ends.callback(os.close, nothing)
@@ -212,24 +215,27 @@ class BootRun:
     def _machine(self) -> Machine:
         local = self._text("local")
         names = None if local is None else [name.strip() for name in local.split(",")]
-        mode = self._text("mode")
-        if mode not in (None, *MODES):
-            raise self.root.map()["mode"].place.error("no mode", found=f"'{mode}'", allowed=listed(MODES))
         machine = machine_of_system(
             self.resolved, self._text("host"), names, int(self._value("processors") or 1)
         )
         check_has_ram(machine)
         return machine
 
+    def _mode(self) -> str:
+        mode = self._text("mode") or MODES[0]
+        if mode not in MODES:
+            raise self.root.map()["mode"].place.error("no mode", found=f"'{mode}'", allowed=listed(MODES))
+        return mode
+
     def _policy(self, machine: Machine) -> Policy | None:
         policy = Policy.parse({kind: self._text(kind) for kind in KINDS})
         if policy is not None:
-            policy.check(machine)
+            policy.check(machine, self._mode())
         return policy
 
     def _balancing(self) -> Balancing:
         balancing = Balancing(self._text("tiering"), float(self._value("scan-periods") or 1.0))
-        balancing.check()
+        balancing.check(self._mode())
         return balancing
 
     @contextlib.contextmanager

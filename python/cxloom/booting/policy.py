@@ -55,8 +55,15 @@ class Policy:
             weights.append(int(pair[2]))
         return cls(kind, tuple(names), tuple(weights))
 
-    def check(self, machine: Machine) -> None:
-        """Raises InputError for what is no node of the machine."""
+    def check(self, machine: Machine, mode: str) -> None:
+        """Raises InputError for what is no node of the machine, and where memory on CXL is no nodes (linux.MODES)."""
+        if mode != "kernel":
+            raise InputError(
+                "a placement of pages is for a program on nodes",
+                found=f"mode {mode}",
+                allowed="mode kernel",
+                path=f"--{self.kind}",
+            )
         self._nodes(machine, range(len(machine.ram), len(machine.ram) + len(machine.sets)))
 
     def commands(self, machine: Machine, set_nodes: Sequence[int]) -> tuple[list[str], list[str]]:

@@ -39,6 +39,9 @@ COUNTED = (
     "pgmigrate_success",
     "pgmigrate_fail",
     "pgfault",
+    "pgmajfault",
+    "pswpin",
+    "pswpout",
 )
 """Counters of /proc/vmstat that say what the kernel does with pages."""
 

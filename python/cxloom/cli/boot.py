@@ -64,7 +64,7 @@ def boot(
         typer.Option(
             metavar="MODE",
             help="kernel: memory on CXL is nodes without processors. device: it is devices, /dev/dax0.0 and so on, "
-            "which programs map.",
+            "which programs map. swap: it is where pages go that RAM has no room for.",
         ),
     ] = "kernel",
     membind: Annotated[
@@ -104,6 +104,14 @@ def boot(
             "by instructions.",
         ),
     ] = 1.0,
+    room: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Leave programs so much of the host's own memory, 8MiB or more: the rest is taken, so that they need "
+            "memory on CXL.",
+        ),
+    ] = None,
     files: Annotated[
         list[Path],
         typer.Option(
@@ -180,14 +188,7 @@ def boot(
     boot, does not find the devices or maps them otherwise than SPEC; 2: nothing is set up, or the input is wrong; 125:
     memory answered accesses of the program with errors.
     """
-    if (spec is None) == (not set_up_only):
-        raise InputError(
-            "what is to be booted?", allowed="either SPEC, with PROGRAM ARGS after -- or a shell, or --setup"
-        )
-    if mirror is not None and not set_up_only:
-        raise InputError(
-            "a mirror is for the set-up", found=f"--mirror {mirror}", allowed="--mirror URL with --setup"
-        )
+    _check_what(spec, set_up_only, mirror)
     with terminable():
         if spec is None:
             _set_up(mirror, quiet)
@@ -199,6 +200,7 @@ def boot(
         from cxloom.booting.balancing import Balancing
         from cxloom.booting.policy import Policy
         from cxloom.booting.program import Program
+        from cxloom.booting.room import room_of
         from cxloom.booting.system import machine_of_system
         from cxloom.cli.booting import Boot, run
 
@@ -213,15 +215,14 @@ def boot(
             }
         )
         if policy is not None:
-            if mode != "kernel" or not command:
+            policy.check(machine, mode)
+            if not command:
                 raise InputError(
-                    "a placement of pages is for a program on nodes", allowed="--mode kernel and a program"
+                    "a placement of pages is for a program on nodes", allowed="PROGRAM ARGS after --"
                 )
-            policy.check(machine)
         balancing = Balancing(tiering, periods)
-        balancing.check()
-        if tiering is not None and mode != "kernel":
-            raise InputError("pages are balanced between nodes", allowed="--mode kernel", path="--tiering")
+        balancing.check(mode)
+        left = room_of(room)
         program = Program(command, files) if command else None
         if program is None and files:
             raise InputError(
@@ -242,6 +243,7 @@ def boot(
                 tuple(command or ()),
                 policy,
                 balancing,
+                left,
                 timing if timed else None,
                 cold,
                 log is not None,
@@ -250,6 +252,17 @@ def boot(
             )
         )
     raise typer.Exit(code)
+
+
+def _check_what(spec: str | None, set_up_only: bool, mirror: str | None) -> None:
+    if (spec is None) == (not set_up_only):
+        raise InputError(
+            "what is to be booted?", allowed="either SPEC, with PROGRAM ARGS after -- or a shell, or --setup"
+        )
+    if mirror is not None and not set_up_only:
+        raise InputError(
+            "a mirror is for the set-up", found=f"--mirror {mirror}", allowed="--mirror URL with --setup"
+        )
 
 
 def _log_file(log: str | None) -> Path | None:

@@ -43,6 +43,8 @@ class Boot:
     command: tuple[str, ...]
     policy: Policy | None
     balancing: Balancing
+    room: int | None
+    """Bytes of RAM that programs are left; None: all."""
     timing: Timing | None
     """None: the program's time is not asked for."""
     cold: bool
@@ -76,6 +78,7 @@ def run(boot: Boot) -> int:
             spec = bare(boot.resolved)
             show_enumeration(guest.enumeration, Times(machine, spec.plain(), describe(spec)), boot.log_file)
         guest.balance(boot.balancing)
+        guest.leave(boot.room)
         if boot.program is None:
             return _shell(guest)
         if timing is None or played is None:

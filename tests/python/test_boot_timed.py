@@ -111,9 +111,9 @@ def test_the_kernel_is_counted_apart(spec: Path, tmp_path: Path) -> None:
 @boots
 @slow
 def test_pages_without_room_are_swapped_to_memory_on_cxl(spec: Path, tmp_path: Path) -> None:
-    """Pairs of 40 MB beside room of 8 MiB: pages go out to the disk and come back, and the kernel has most of the work;
-    the program finds all of its values."""
-    pairs = [built_programs() / "pairs", 40000, 500, 3, 100, 900]
+    """Pairs of 80 MB beside room of 8 MiB, and what the kernel takes back from others: pages go to the disk and come
+    back, and the program finds all of its values."""
+    pairs = [built_programs() / "pairs", 80000, 500, 3, 100, 900]
     options = ["--mode", "swap", "--room", "8MiB", "--roi", "marks"]
     found = run("boot", tmp_path / "swapped.json", spec, *options, "--", *pairs)
     counters = found["kernel"]["counters"]

@@ -18,6 +18,8 @@ from cxloom.sweeping.work import Report, Task
 
 ATTEMPTS = 3
 """How often a point whose process dies is run beside others; then once more, alone: there may be memory for one."""
+_NEARLY = 0.9
+"""How far a point is that takes longer than was expected."""
 
 
 class Schedule:
@@ -99,14 +101,19 @@ class Schedule:
     def cost(self) -> tuple[float, float]:
         """CPU seconds of finished points, and of all points.
 
-        A point that has not been begun counts as the mean of the others, one under way as what it has come through.
+        A point that has not been begun counts as the mean of the others, one under way as what it has come through. One
+        that takes longer than was expected is taken to be nearly done.
         """
         known = self._spent + sum(self._estimates.values())
         count = self.stored + len(self._estimates)
         mean = known / count if count else 1.0
+        done, whole = self._spent, known + mean * (self.total - count - len(self.lost))
         now = time.monotonic()
-        under_way = sum(min(now - self._begun[key], self._estimates.get(key, mean)) for key in self._running)
-        return self._spent + under_way, known + mean * (self.total - count - len(self.lost))
+        for key in self._running:
+            took = now - self._begun[key]
+            done += took
+            whole += max(0.0, took / _NEARLY - self._estimates.get(key, mean))
+        return done, whole
 
     def _next(self) -> Task | None:
         if self._solitary in self._running:

@@ -1,5 +1,5 @@
-// Threads that read their shares of an array side by side, pass after pass. Between the marks no page is touched for
-// the first time, and they wait for each other at the barrier before each pass alone.
+// Threads that read their shares of an array side by side, pass after pass. Between the marks no page is
+// touched for the first time, and they wait for each other at the barrier before each pass alone.
 //
 //   readers THREADS LINES PASSES
 //
@@ -22,7 +22,8 @@ static void* reads(void* number) {
   if (share == 0) cxloom_roi_begin();
   for (uint64_t pass = 0; pass < passes; ++pass) {
     pthread_barrier_wait(&barrier);
-    for (uint64_t i = lines * share / threads; i < lines * (share + 1) / threads; ++i) sum += memory[i * kLine];
+    for (uint64_t i = lines * share / threads; i < lines * (share + 1) / threads; ++i)
+      sum += memory[i * kLine];
   }
   pthread_barrier_wait(&barrier);
   if (share == 0) cxloom_roi_end();

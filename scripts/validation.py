@@ -3,7 +3,7 @@
 usage: validation.py OUT [STUDY...]
 
 Runs the shipped studies in their whole form, each into OUT/NAME; one whose outcome is there for this version is not run
-again. What does not agree stands first.
+again. What does not agree stands first. A study that needs what this computer has not is named on the page.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ STATES = {
     "open": "does not agree; the study says why, or that nobody knows",
     "failed": "does not agree, and the study does not say so",
 }
+CANNOT_RUN = 2
 Comparison = Mapping[str, Any]
 
 
@@ -38,8 +39,8 @@ def is_published(comparison: Comparison) -> bool:
     return comparison["published"] is not None or not comparison["derived"]
 
 
-def page(outcomes: Mapping[str, Mapping[str, Any]], day: str) -> str:
-    """The page of these outcomes, by the names of the studies."""
+def page(outcomes: Mapping[str, Mapping[str, Any]], left_out: Mapping[str, str], day: str) -> str:
+    """The page of these outcomes, by the names of the studies, and of why others were not run."""
     rows = [
         (name, each)
         for name, outcome in outcomes.items()
@@ -55,6 +56,7 @@ def page(outcomes: Mapping[str, Mapping[str, Any]], day: str) -> str:
         f"are. `make validation` makes the page of the outcomes of all studies, of version {cxloom.__version__}.",
         "Expectations that are closed forms, worked out from the rules, are not on it: `cxloom study run` shows all.",
         "",
+        *(f"`{name}` was not run: {_plain(reason)}\n" for name, reason in left_out.items()),
         "| state | comparisons | a published number |",
         "| --- | --- | --- |",
         *(f"| `{state}` | {counts[state]} | {about} |" for state, about in STATES.items() if counts[state]),
@@ -136,8 +138,8 @@ def _plain(text: str) -> str:
     return " ".join(str(text).split()).replace("|", "\\|").replace("<", "\\<").replace("*", "\\*")
 
 
-def outcome_of(name: str, out: Path) -> Mapping[str, Any]:
-    """The outcome of a study, which is run if it has none of this version."""
+def outcome_of(name: str, out: Path) -> Mapping[str, Any] | str:
+    """The outcome of a study, which is run if it has none of this version; or why it cannot be run here."""
     file = out / name.replace("/", "-") / "outcome.json"
     if file.exists():
         found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
@@ -145,7 +147,10 @@ def outcome_of(name: str, out: Path) -> Mapping[str, Any]:
             return found
     print(f"{name}", flush=True)
     command = [sys.executable, "-m", "cxloom", "study", "run", name, "--quiet", "--out", str(file.parent)]
-    done = subprocess.run(command, check=False)
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    print(done.stderr, end="", file=sys.stderr, flush=True)
+    if done.returncode == CANNOT_RUN:
+        return done.stderr.partition("\n")[0].removeprefix("error: ")
     if done.returncode not in (0, 1) or not file.exists():
         raise SystemExit(f"{name} gave no outcome")
     again: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
@@ -155,9 +160,11 @@ def outcome_of(name: str, out: Path) -> Mapping[str, Any]:
 def main(out: Path, wanted: Sequence[str]) -> None:
     """Runs the studies, and writes the page; of some studies alone it writes none."""
     studies = [name for name in names() if not name.endswith("/all")]
-    outcomes = {name: outcome_of(name, out) for name in wanted or studies}
+    found = {name: outcome_of(name, out) for name in wanted or studies}
     if not wanted:
-        PAGE.write_text(page(outcomes, datetime.now(UTC).strftime("%Y-%m-%d")), encoding="utf-8")
+        outcomes = {name: each for name, each in found.items() if not isinstance(each, str)}
+        left_out = {name: each for name, each in found.items() if isinstance(each, str)}
+        PAGE.write_text(page(outcomes, left_out, datetime.now(UTC).strftime("%Y-%m-%d")), encoding="utf-8")
         print(f"Written: {PAGE.relative_to(ROOT)}")
 
 

@@ -51,10 +51,12 @@ def test_what_does_not_agree_stands_first_with_its_reason() -> None:
             "one": outcome(comparison(expected_text="100", allowed_text="5 %", source="Fig. 1")),
             "two": outcome(comparison(state="open", open="nobody|knows", expected_text="100")),
         },
+        {"three": "nothing is set up"},
         "2026-01-01",
     )
     row = "| `two` | case a | `latency_ns.mean` | 100 | 110.0 | +10.0 % | open | nobody\\|knows |"
     assert row in text
+    assert "\n`three` was not run: nothing is set up\n" in text
     assert text.index(row) < text.index("### one")
     assert "| case a | `latency_ns.mean` | 100 (5 %) | 110.0 | +10.0 % | met | Fig. 1 |" in text
     assert "| `met` | 1 |" in text
@@ -70,6 +72,7 @@ def test_closed_forms_are_not_on_it_and_published_values_beside_them_are() -> No
             ),
             "two": outcome(comparison(derived="2 x 50")),
         },
+        {},
         "2026-01-01",
     )
     assert "| 120.0 | 110.0 | -8.3 % | bracket | Fig. 2 |" in text
@@ -78,7 +81,9 @@ def test_closed_forms_are_not_on_it_and_published_values_beside_them_are() -> No
 
 
 def test_a_sign_has_no_error() -> None:
-    text = validation.page({"one": outcome(comparison(expected=None, expected_text="falls"))}, "2026-01-01")
+    text = validation.page(
+        {"one": outcome(comparison(expected=None, expected_text="falls"))}, {}, "2026-01-01"
+    )
     assert "| falls | 110.0 |  | met |" in text
 
 

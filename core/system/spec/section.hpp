@@ -55,7 +55,7 @@ struct SpecSection {
 template <class Params, class Store>
 SpecSection params_section(const std::string& name, SectionForm form, const std::string& entry, Store store,
                            const std::string& doc) {
-  const SchemaInfo info = schema_info<Params>();
+  const SchemaInfo& info = schema_info<Params>();
   return {.name = name,
           .doc = doc,
           .form = form,

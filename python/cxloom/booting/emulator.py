@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -36,6 +36,8 @@ class Emulator:
         self._messages = tempfile.TemporaryFile()
         self.console = bytearray()
         """The last of what was on the console."""
+        self.show: Callable[[bytes], object] | None = None
+        """Is given all that comes on the console, if it is set."""
         pairs = {name: socket.socketpair() for name in ("console", "monitor", *PORTS)}
         self.ports = {name: ours for name, (ours, _) in pairs.items()}
         """Our ends of the ports, of the console and of the monitor."""
@@ -95,6 +97,8 @@ class Emulator:
         with contextlib.suppress(OSError):
             while data := self.ports["console"].recv(_CONSOLE, socket.MSG_DONTWAIT):
                 self.console += data
+                if self.show is not None:
+                    self.show(data)
         del self.console[:-_CONSOLE]
 
     def last_words(self) -> str:

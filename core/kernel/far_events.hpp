@@ -31,7 +31,7 @@ class FarEvents {
 
  private:
   static constexpr std::int64_t kBuckets = 4096;
-  using OfHeap = std::pair<std::int64_t, std::uint32_t>;  // bucket, node
+  using HeapEntry = std::pair<std::int64_t, std::uint32_t>;  // bucket, node
 
   static std::size_t slot_of(std::int64_t bucket) {
     return static_cast<std::size_t>(bucket & (kBuckets - 1));
@@ -42,7 +42,7 @@ class FarEvents {
   std::array<std::uint32_t, kBuckets> heads_{};        // a list each
   std::array<std::uint64_t, kBuckets / 64> filled_{};  // which buckets hold something
   std::uint64_t filled_words_ = 0;                     // which words of these are not zero
-  std::vector<OfHeap> heap_;                           // the first bucket in front
+  std::vector<HeapEntry> heap_;                        // the first bucket in front
 };
 
 }  // namespace cxloom

@@ -161,6 +161,17 @@ TEST(EventQueue, EventsOfAllDistancesMixed) {
       2000, 300'000, 5);
 }
 
+// Two events, of which the later one is pushed first. The queue is empty before and afterwards.
+bool come_in_turn(EventQueue& queue, Time first, Time second) {
+  queue.push({second, 2, nullptr, 2});
+  queue.push({first, 1, nullptr, 1});
+  const bool first_came = queue.top().payload == 1;
+  queue.pop();
+  const bool second_came = queue.top().payload == 2 && queue.top().time == second;
+  queue.pop();
+  return first_came && second_came;
+}
+
 TEST(EventQueue, EveryBucketOfTheCoarseWheelIsFoundFromEveryPhase) {
   // Two events at a time, the second one up to beyond the coarse wheel's 4096 buckets of 2.1 us.
   constexpr std::int64_t kBucket = std::int64_t{1} << 21U;
@@ -169,12 +180,7 @@ TEST(EventQueue, EveryBucketOfTheCoarseWheelIsFoundFromEveryPhase) {
   for (std::int64_t distance = 1; distance <= 9000; ++distance) {
     const Time first{now + kBucket + distance % 5 * kBucket};
     const Time second{first.ps() + distance * kBucket / 2};
-    queue.push({second, 2, nullptr, 2});
-    queue.push({first, 1, nullptr, 1});
-    ASSERT_EQ(queue.top().payload, 1U) << distance;
-    queue.pop();
-    ASSERT_EQ(queue.top().time, second) << distance;
-    queue.pop();
+    ASSERT_TRUE(come_in_turn(queue, first, second)) << distance;
     now = second.ps();
   }
 }
@@ -231,12 +237,7 @@ TEST(EventQueue, EverySlotOfTheWheelIsFoundFromEveryPhase) {
   for (std::int64_t distance = 0; distance <= 20'000; ++distance) {
     const Time first{now + distance * 128};
     const Time second{first.ps() + (distance % 7) * 300'000};
-    queue.push({second, 2, nullptr, 2});
-    queue.push({first, 1, nullptr, 1});
-    ASSERT_EQ(queue.top().payload, 1U) << distance;
-    queue.pop();
-    ASSERT_EQ(queue.top().time, second) << distance;
-    queue.pop();
+    ASSERT_TRUE(come_in_turn(queue, first, second)) << distance;
     now = second.ps();
   }
 }

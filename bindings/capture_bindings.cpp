@@ -336,6 +336,9 @@ void bind_capture(nb::module_& m) {
           "Of a machine, while recording: by processor, as a thread, instructions of its kernel, and their "
           "records.")
       .def_prop_ro(
+          "register_accesses", [](const ProgramSession& self) { return self.capture.register_accesses(); },
+          "Of a machine, while recording: accesses to registers of devices, which are in no record.")
+      .def_prop_ro(
           "translation",
           [](const ProgramSession& self) {
             std::optional<std::map<std::string, std::uint64_t>> counts;

@@ -59,6 +59,9 @@ class ProgramCapture : public ProgramSink {
     memory_.is_mapped(thread.process, mapping);
   }
   void page_placed(const ProgramThread& thread, const TabledPage& page) override;
+  void register_accessed(const ProgramThread& /*thread*/) override {
+    if (filter_.recording()) ++register_accesses_;
+  }
   void thread_ends(const ProgramThread& thread) override;
   void system_call(const ProgramThread& thread, const SystemCall& call) override;
   void system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) override;
@@ -86,6 +89,8 @@ class ProgramCapture : public ProgramSink {
   };
   /// By thread, as far as threads have begun that have some.
   const std::vector<KernelCounts>& kernel() const { return kernel_; }
+  /// Accesses of a machine to registers of its devices, while it was recorded. They are in no record.
+  std::uint64_t register_accesses() const { return register_accesses_; }
   /// Regions of interest that have begun.
   std::uint64_t regions() const { return recorded_.regions(); }
   /// Branches that were predicted, and the wrongly predicted ones; with a core.
@@ -168,6 +173,7 @@ class ProgramCapture : public ProgramSink {
   std::uint64_t loads_ = 0;
   std::uint64_t stores_ = 0;
   std::uint64_t flushes_ = 0;
+  std::uint64_t register_accesses_ = 0;
   std::uint64_t branches_ = 0;
   std::uint64_t mispredictions_ = 0;
   std::vector<KernelCounts> kernel_;

@@ -301,6 +301,9 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
       if (feed::kPageWords > written - at) refuse_feed("a page that is cut off");
       place_page(thread, words, at, sink);
       at += feed::kPageWords;
+    } else if (kind == FeedEvent::kRegister) {
+      sink.register_accessed(thread.who);
+      ++at;
     } else if (kind == FeedEvent::kSystemCall) {
       if (!gather(feed::kCallWords)) break;
       call(thread, several, sink);

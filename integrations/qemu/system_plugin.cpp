@@ -286,10 +286,10 @@ void on_access(unsigned number, qemu_plugin_meminfo_t info, std::uint64_t addres
     put(processor, feed::event(FeedEvent::kAgain, block));
   }
   const qemu_plugin_hwaddr* const where = qemu_plugin_get_hwaddr(info, address);
-  if (where == nullptr) return;
-  const std::uint64_t physical = qemu_plugin_hwaddr_phys_addr(where);
+  const std::uint64_t physical = where == nullptr ? 0 : qemu_plugin_hwaddr_phys_addr(where);
   std::uint64_t place = 0;
-  if (!memory.place_of(physical, place)) {
+  if (where == nullptr || !memory.place_of(physical, place)) {
+    put(processor, feed::event(FeedEvent::kRegister, 0));
     if (several() && InterruptCommand::has(physical) && (directions(info) & 2U) != 0)
       write_register(processor, info, physical);
     return;

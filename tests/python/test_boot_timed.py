@@ -106,6 +106,7 @@ def test_the_kernel_is_counted_apart(spec: Path, tmp_path: Path) -> None:
     assert 0.3 < kernel["instructions"] / found["instructions"] < 0.95
     assert 0 < kernel["accesses"] < found["accesses"]
     assert kernel["counters"]["pgfault"] > 20000 * 64 / 4096
+    assert 0 < found["register_accesses"] < 1000  # of the local interrupt controller, and of the ports
 
 
 @boots

@@ -74,6 +74,8 @@ class ProgramSink {
   virtual void memory_mapped(const ProgramThread& /*thread*/, const ProgramMapping& /*mapping*/) {}
   /// A processor of a machine is about to access a page.
   virtual void page_placed(const ProgramThread& /*thread*/, const TabledPage& /*page*/) {}
+  /// A processor of a machine accesses a register of a device.
+  virtual void register_accessed(const ProgramThread& /*thread*/) {}
   /// A thread that is in a call that may wait was seen to sleep there.
   virtual void thread_sleeps(const ProgramThread& /*thread*/) {}
   /// A thread that is in the kernel will go on behind that call, which was just reported; or, if it is of

@@ -17,8 +17,10 @@ enum class FeedEvent : std::uint8_t {
   /// A processor of a machine is about to access a page. The number of the page, and five words: its place,
   /// and the places of the entries of page tables that lead to it, the nearest to the page first; 0: none.
   kPage = 5,
-  kAgain = 4  ///< the thread has left its block before one of its instructions, and does it in another block,
-              ///< which begins with it; the number of that block
+  kAgain = 4,  ///< the thread has left its block before one of its instructions, and does it in another
+               ///< block, which begins with it; the number of that block
+  kRegister =
+      6  ///< a processor of a machine accesses what is in none of its memories: a register of a device
 };
 
 namespace feed {

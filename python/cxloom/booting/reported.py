@@ -97,6 +97,10 @@ class ReportedMachine:
         names = {each.number: each.program for each in threads.told(self._sieve.names)}
         return dict(sorted((names[number], counts) for number, counts in self._sieve.kernel.items()))
 
+    def register_accesses(self) -> int:
+        """Accesses to registers of devices, which are in no memory."""
+        return self._sieve.register_accesses
+
     def prepare(self, parts: list[Part], run: Callable[[], int], stop: Callable[[], None]) -> None:
         """Says what is to run.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cxloom.base.errors import InputError
+from cxloom.base.words import counted
 from cxloom.booting.booted import BootedMachine, Reporting
 from cxloom.booting.places import parts_of
 from cxloom.booting.policy import Policy
@@ -59,16 +60,20 @@ class MachineResult:
     """Instructions and such accesses of the kernel on each processor that did some of its work, by name."""
     counters: Mapping[str, int]
     """How far COUNTED went on meanwhile; those that this kernel has."""
+    register_accesses: int = 0
+    """Accesses to registers of devices, which are in no memory of the system: they take no time, and are not among
+    those of the result."""
 
     def sentence(self) -> str:
-        """What the kernel did."""
+        """What the kernel did, and what has no time."""
         instructions, accesses = self.result.instructions, self.result.accesses
         share = self.kernel_instructions / instructions if instructions else 0.0
         beyond = self.kernel_accesses / accesses if accesses else 0.0
-        counted = ", ".join(f"{name} {count}" for name, count in self.counters.items() if count)
+        pages = ", ".join(f"{name} {count}" for name, count in self.counters.items() if count)
+        said = counted(self.register_accesses, "access") if self.register_accesses else ""
         return (
             f"The kernel has {share:.0%} of the instructions and {beyond:.0%} of the accesses beyond the caches"
-            f"{f'; {counted}' if counted else ''}."
+            f"{f'; {pages}' if pages else ''}.{f' {said} to registers of devices took no time.' if said else ''}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,6 +89,7 @@ class MachineResult:
                 },
                 "counters": dict(self.counters),
             },
+            "register_accesses": self.register_accesses,
         }
 
 
@@ -155,7 +161,9 @@ class TimedProgram:
         instructions, records = (sum(counts) for counts in zip((0, 0), *kernel.values(), strict=True))
         after = {} if result.ended is None or result.ended.interrupted else _counters(guest)
         counters = {name: after[name] - count for name, count in before.items() if name in after}
-        return MachineResult(result, instructions, records, kernel, counters)
+        return MachineResult(
+            result, instructions, records, kernel, counters, self._source.register_accesses()
+        )
 
 
 @contextlib.contextmanager

@@ -83,6 +83,15 @@ TEST_F(MachineFeedTest, OneThatSleepsInTheEmulatorLetsOthersGoOn) {
   sleeper.join();
 }
 
+TEST_F(MachineFeedTest, AnAccessToARegisterIsToldInItsPlace) {
+  FeedWriter one = thread(last_process_);
+  enter_often(one, 1);
+  one.put(feed::event(FeedEvent::kRegister, 0));
+  Telling told;
+  EXPECT_EQ(feed_->read(told, 1000), 2U);
+  EXPECT_EQ(told.last(), "1/0 register");
+}
+
 // One that rests has said so: nobody waits for it.
 TEST_F(MachineFeedTest, OneThatRestsHoldsNobodyUp) {
   FeedWriter one = thread(last_process_);

@@ -335,5 +335,13 @@ TEST_F(ProgramCaptureTest, TheKernelOfAMachineIsCountedApart) {
   EXPECT_EQ(capture_->kernel().at(1).records, 1U);  // the line that nobody had accessed
 }
 
+TEST_F(ProgramCaptureTest, RegistersOfDevicesAreCountedWhileItIsRecorded) {
+  start({}, 4096);
+  capture_->register_accessed(kThread);
+  capture_->set_recording(false);
+  capture_->register_accessed(kThread);
+  EXPECT_EQ(capture_->register_accesses(), 1U);
+}
+
 }  // namespace
 }  // namespace cxloom

@@ -66,6 +66,9 @@ struct Telling : ProgramSink {
   void thread_joins(const ProgramThread& thread, const Release& release) override {
     lines.push_back(name(thread) + " joins" + by(release));
   }
+  void register_accessed(const ProgramThread& thread) override {
+    lines.push_back(name(thread) + " register");
+  }
   void thread_sleeps(const ProgramThread& thread) override { sleeping.push_back(thread.number); }
   std::string last() const { return lines.empty() ? "" : lines.back(); }
   std::vector<std::uint32_t> sleeping;

@@ -336,6 +336,37 @@ void bind_capture(nb::module_& m) {
           "Of a machine, while recording: by processor, as a thread, instructions of its kernel, and their "
           "records.")
       .def_prop_ro(
+          "guest_processes",
+          [](const ProgramSession& self) {
+            nb::list all;
+            const GuestUses* const guest = self.capture.guest_uses();
+            if (guest == nullptr) return all;
+            for (const GuestUses::Process& each : guest->processes())
+              all.append(nb::make_tuple(each.pid, nb::bytes(each.name.data(), each.name.size()),
+                                        each.instructions, each.records));
+            return all;
+          },
+          "Of a machine, while recording: number and name of each process, and its instructions outside of the "
+          "kernel with their records.")
+      .def_prop_ro(
+          "guest_mappings",
+          [](const ProgramSession& self) {
+            nb::list all;
+            const GuestUses* const guest = self.capture.guest_uses();
+            if (guest == nullptr) return all;
+            for (const GuestUses::Mapping& each : guest->mappings()) {
+              const std::vector<std::pair<std::uint64_t, std::uint64_t>> pages(each.pages.begin(),
+                                                                               each.pages.end());
+              all.append(nb::make_tuple(
+                  each.process, nb::bytes(each.name.data(), each.name.size()),
+                  column_of<std::uint64_t>(pages, [](const auto& page) { return page.first; }),
+                  column_of<std::uint64_t>(pages, [](const auto& page) { return page.second; })));
+            }
+            return all;
+          },
+          "The mappings of these processes: the index of each one's process, its name, the numbers of its pages in "
+          "memory, and the records of each.")
+      .def_prop_ro(
           "register_accesses", [](const ProgramSession& self) { return self.capture.register_accesses(); },
           "Of a machine, while recording: accesses to registers of devices, which are in no record.")
       .def_prop_ro(

@@ -41,6 +41,8 @@ class MemoryOrigins {
 
   /// A process begins: as a copy of another one, if it is a fork.
   void begins(std::uint32_t process, std::uint32_t copy_of);
+  /// A process has ended: nothing of it is mapped any longer.
+  void is_over(std::uint32_t process) { processes_.erase(process); }
   /// A mapping that is there, as the system lists it; `path` is empty for memory of no file.
   void is_mapped(std::uint32_t process, const ProgramMapping& mapping);
   /// A thread calls the kernel from there. What a call has mapped is known when it is back.

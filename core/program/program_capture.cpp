@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 #include "base/error.hpp"
@@ -62,7 +64,9 @@ inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramT
   whole.kind = kind;
   whole.role = role;
   whole.dependence_cycles = cycles_behind(needed, walked);
+  const std::size_t before = records_.size();
   found = filter_.access(state.caches, whole, needed.producer(), records_);
+  if (of_process_) guest_->accessed(thread, access, role, std::span(records_).subspan(before));
   if (filter_.pages() != framed_.count()) [[unlikely]]
     framed_.note(thread, access, role == AccessRole::kPageWalk, filter_.pages(), memory_);
   if (found.level == filter_.levels()) {
@@ -90,7 +94,9 @@ void ProgramCapture::flush(State& state, const ProgramThread& thread, const Prog
   whole.thread = thread.number;
   whole.keeps = keeps;
   whole.dependence_cycles = cycles_behind(needed, walked);
+  const std::size_t before = records_.size();
   filter_.flush(state.caches, whole, needed.producer(), records_);
+  if (of_process_) guest_->accessed(thread, access, AccessRole::kDemand, std::span(records_).subspan(before));
   state.answered.add();
   state.told.record(state.pace.now());
 }
@@ -200,6 +206,7 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
   std::uint64_t begun =
       continued ? ~std::uint64_t{0} : 0;  // instructions since those that the filter was told
   const std::uint64_t records = filter_.records();
+  of_process_ = guest_ && !is_of_kernel(block);
   const ProgramAccess* next = accesses.data();
   const ProgramAccess* const end = next + accesses.size();
   std::uint16_t number = 0;
@@ -226,12 +233,8 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
     ++number;
   }
   begin(state, thread.number, begun);
-  if (is_of_kernel(block) && filter_.recording()) {
-    if (thread.number >= kernel_.size()) kernel_.resize(thread.number + 1);
-    KernelCounts& kernel = kernel_[thread.number];
-    kernel.instructions += block.instructions.size() - (continued ? 1 : 0);
-    kernel.records += filter_.records() - records;
-  }
+  if (filter_.recording())
+    count(thread, block, block.instructions.size() - (continued ? 1 : 0), filter_.records() - records);
   if (parts_.core) {
     state.branches.end(block, needs, reads);
     if (state.told.is_silent(state.pace.now())) [[unlikely]]
@@ -240,6 +243,16 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
   if (state.region.inside() && state.region.leave(block.instructions.back().kind)) end_region(state, thread);
   if (recorded_.reach(filter_.instructions_in_all())) [[unlikely]]
     choose();
+}
+
+inline void ProgramCapture::count(const ProgramThread& thread, const ProgramBlock& block,
+                                  std::uint64_t instructions, std::uint64_t records) {
+  if (of_process_) guest_->ran(thread, instructions, records);
+  if (!is_of_kernel(block)) return;
+  if (thread.number >= kernel_.size()) kernel_.resize(thread.number + 1);
+  KernelCounts& kernel = kernel_[thread.number];
+  kernel.instructions += instructions;
+  kernel.records += records;
 }
 
 void ProgramCapture::begin(State& state, std::uint32_t thread, std::uint64_t instructions) {

@@ -12,6 +12,7 @@
 #include "program/feed/program_sink.hpp"
 #include "program/framed_pages.hpp"
 #include "program/function_region.hpp"
+#include "program/guest_uses.hpp"
 #include "program/memory_origins.hpp"
 #include "program/page_tables.hpp"
 #include "program/process_parents.hpp"
@@ -62,6 +63,10 @@ class ProgramCapture : public ProgramSink {
   void register_accessed(const ProgramThread& /*thread*/) override {
     if (filter_.recording()) ++register_accesses_;
   }
+  void process_goes_on(const ProgramThread& thread, const GuestProcess& process) override {
+    guest().goes_on(thread, process);
+  }
+  void space_mapped(const GuestMapping& mapping) override { guest().maps(mapping); }
   void thread_ends(const ProgramThread& thread) override;
   void system_call(const ProgramThread& thread, const SystemCall& call) override;
   void system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) override;
@@ -89,6 +94,8 @@ class ProgramCapture : public ProgramSink {
   };
   /// By thread, as far as threads have begun that have some.
   const std::vector<KernelCounts>& kernel() const { return kernel_; }
+  /// What processes of a machine did while it was recorded; null if none was told.
+  const GuestUses* guest_uses() const { return guest_.get(); }
   /// Accesses of a machine to registers of its devices, while it was recorded. They are in no record.
   std::uint64_t register_accesses() const { return register_accesses_; }
   /// Regions of interest that have begun.
@@ -126,6 +133,12 @@ class ProgramCapture : public ProgramSink {
     bool flushed = false;  // no fence has waited for its flushes
   };
 
+  GuestUses& guest() {
+    if (!guest_) guest_ = std::make_unique<GuestUses>();
+    return *guest_;
+  }
+  void count(const ProgramThread& thread, const ProgramBlock& block, std::uint64_t instructions,
+             std::uint64_t records);
   void go_on(const ProgramThread& thread, const Release& by);
   void note(const ProgramThread& thread, AccessRole role, std::uint64_t call = 0);
   void note_progress(State& state, const ProgramThread& thread);
@@ -170,6 +183,8 @@ class ProgramCapture : public ProgramSink {
   ProcessParents parents_;
   FramedPages framed_;
   PageTables tables_;  // of a machine
+  std::unique_ptr<GuestUses> guest_;
+  bool of_process_ = false;  // what runs is of a process of it
   std::uint64_t loads_ = 0;
   std::uint64_t stores_ = 0;
   std::uint64_t flushes_ = 0;

@@ -8,6 +8,7 @@
 #include "program/feed/calls.hpp"
 #include "program/feed/current_block.hpp"
 #include "program/feed/known_pages.hpp"
+#include "program/feed/machine_records.hpp"
 #include "program/feed/record.hpp"
 #include "program/feed/reported_mappings.hpp"
 #include "program/feed/thread_place.hpp"
@@ -297,13 +298,11 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
     } else if (kind == FeedEvent::kAgain) {
       enter_again(thread, feed::payload(record), sink);
       ++at;
-    } else if (kind == FeedEvent::kPage) {
-      if (feed::kPageWords > written - at) refuse_feed("a page that is cut off");
-      place_page(thread, words, at, sink);
-      at += feed::kPageWords;
-    } else if (kind == FeedEvent::kRegister) {
-      sink.register_accessed(thread.who);
-      ++at;
+    } else if (const std::uint32_t count = feed::words_of_machine(kind); count != 0) {
+      if (count > written - at) refuse_feed("a record of a machine that is cut off");
+      for (std::uint32_t i = 0; i < count; ++i) several[i] = words[(at + i) & mask];
+      of_machine(thread, kind, several, sink);
+      at += count;
     } else if (kind == FeedEvent::kSystemCall) {
       if (!gather(feed::kCallWords)) break;
       call(thread, several, sink);
@@ -364,15 +363,15 @@ void ProgramFeed::enter(Thread& thread, std::uint64_t number, ProgramSink& sink)
   thread.entered.enter(thread.process->code.block(number), before);
 }
 
-void ProgramFeed::place_page(Thread& thread, const std::uint64_t* words, std::uint64_t at,
-                             ProgramSink& sink) {
-  const std::uint64_t mask = thread.head().words - 1;
-  const std::uint64_t number = feed::payload(words[at & mask]);
-  thread.pages.note(number, words[(at + 1) & mask]);
-  TabledPage page{.address = number << feed::kPageBits};
-  for (unsigned level = 0; level < feed::kPageLevels; ++level)
-    page.entries[level] = words[(at + 2 + level) & mask];
-  sink.page_placed(thread.who, page);
+void ProgramFeed::of_machine(Thread& thread, FeedEvent kind, const std::uint64_t* words, ProgramSink& sink) {
+  switch (kind) {
+    case FeedEvent::kPage:
+      thread.pages.note(feed::payload(words[0]), words[1]);
+      return sink.page_placed(thread.who, tabled_page_of(words));
+    case FeedEvent::kProcess: return sink.process_goes_on(thread.who, guest_process_of(words));
+    case FeedEvent::kMapping: return sink.space_mapped(guest_mapping_of(words));
+    default: return sink.register_accessed(thread.who);
+  }
 }
 
 void ProgramFeed::enter_again(Thread& thread, std::uint64_t number, ProgramSink& sink) {

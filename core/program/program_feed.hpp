@@ -92,7 +92,7 @@ class ProgramFeed {
   void call_ends(Thread& thread, const std::uint64_t* words, ProgramSink& sink);
   void enter(Thread& thread, std::uint64_t number, ProgramSink& sink);
   void enter_again(Thread& thread, std::uint64_t number, ProgramSink& sink);
-  void place_page(Thread& thread, const std::uint64_t* words, std::uint64_t at, ProgramSink& sink);
+  static void of_machine(Thread& thread, FeedEvent kind, const std::uint64_t* words, ProgramSink& sink);
   void deliver(Thread& thread, ProgramSink& sink);
   void note_end_read(Thread& thread, std::uint64_t address);
   bool is_undecided(const Thread& thread, const EndRead& read) const;

@@ -3,8 +3,9 @@
 
 #include <cstdint>
 
+#include "guest_memory.hpp"
 #include "memory_parts.hpp"
-#include "qemu_plugin_api.h"
+#include "processor_register.hpp"
 
 namespace cxloom::qemu {
 
@@ -18,11 +19,8 @@ class PageWalk {
   void entries(std::uint64_t address, const MemoryParts& memory, std::uint64_t* places);
 
  private:
-  bool find_register();
-  std::uint64_t read(std::uint64_t physical);
-
-  void* register_ = nullptr;
-  qemu_plugin_bytes* bytes_ = nullptr;
+  ProcessorRegister tables_{"cr3"};
+  GuestMemory memory_;
 };
 
 }  // namespace cxloom::qemu

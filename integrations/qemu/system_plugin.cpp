@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -19,13 +18,16 @@
 #include "control_page.hpp"
 #include "decode.hpp"
 #include "emulator_clock.hpp"
+#include "guest_kernel.hpp"
 #include "interrupt_command.hpp"
 #include "marks.hpp"
+#include "memory_access.hpp"
 #include "memory_parts.hpp"
 #include "option_value.hpp"
 #include "page_walk.hpp"
 #include "qemu_plugin_api.h"
 #include "told_block.hpp"
+#include "told_process.hpp"
 
 extern "C" {
 __attribute__((visibility("default"))) int qemu_plugin_version = CXLOOM_QEMU_PLUGIN_VERSION;
@@ -35,11 +37,11 @@ namespace cxloom::qemu {
 namespace {
 
 constexpr unsigned kMostProcessors = 256;
-constexpr std::uint64_t kPage = 4096;
 constexpr std::size_t kLongest = 15;  // bytes of an instruction
 // The data of an access has the number of its block below what its record begins with.
 constexpr std::uint64_t kBlockMask = 0xFFFF'FFFF;
 constexpr unsigned kCountShift = 32;  // of a block: its instructions are above its number
+constexpr std::uint64_t kOfKernel = std::uint64_t{1} << 63U;  // and whether it is of the kernel above them
 
 // Words that are left in each ring: a processor that comes to rest cannot wait for room.
 constexpr std::uint64_t kReserve = feed::kCallWords;
@@ -52,6 +54,8 @@ struct alignas(64) Processor {
   std::uint32_t untimed = 0;                  // instructions that the clock does not know of yet
   KnownPages pages;
   PageWalk walk;
+  GuestKernel kernel;
+  bool in_kernel = true;  // as its last block was
   InterruptCommand command;
   bool rests = false;                    // as QEMU has said last
   bool rested = false;                   // since its last block
@@ -66,6 +70,8 @@ struct alignas(64) Processor {
 FeedControl* control = nullptr;
 const char* folder = nullptr;  // of the rings: the only option of the plug-in
 MemoryParts memory;            // known when a program begins
+KernelLayout layout;           // as well
+bool knows_processes = false;  // the layout is known
 qemu_plugin_id_t plugin = 0;
 Processor processors[kMostProcessors];
 FeedWriter blocks;          // what the blocks of the machine are
@@ -133,6 +139,36 @@ void tell_page(Processor& processor, std::uint64_t address, std::uint64_t place)
   writer.ahead(1) = place;
   for (unsigned level = 0; level < feed::kPageLevels; ++level) writer.ahead(2 + level) = entries[level];
   writer.publish(feed::kPageWords);
+}
+
+// --- processes -------------------------------------------------------------------------------------------
+
+void tell_process(Processor& processor) {
+  if (!processor.kernel.changes(layout, number_of(processor))) return;
+  make_room(processor, feed::kProcessWords);
+  if (!processor.writer.muted()) put_process(processor.writer, processor.kernel.process(layout));
+}
+
+void tell_mapping(Processor& processor, const GuestKernel::Mapping& mapping) {
+  make_room(processor, feed::kMappingWords);
+  if (!processor.writer.muted()) put_mapping(processor.writer, mapping);
+}
+
+void on_mapping(unsigned number, void*) {
+  tell_mapping(processors[number], processors[number].kernel.mapping(layout));
+}
+
+void on_end_of_space(unsigned number, void*) {
+  tell_mapping(processors[number], {.space = processors[number].kernel.argument()});
+}
+
+void watch_kernel(qemu_plugin_insn* instruction) {
+  if (!knows_processes) return;
+  const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
+  if (address == layout.maps)
+    qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_mapping, QEMU_PLUGIN_CB_R_REGS, nullptr);
+  else if (address == layout.unmaps_all)
+    qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_end_of_space, QEMU_PLUGIN_CB_R_REGS, nullptr);
 }
 
 // --- processors that rest, and interrupt each other --------------------------------------------------------
@@ -255,6 +291,8 @@ void on_block(unsigned number, void* data) {
     processor.sends.store(false, std::memory_order_release);
   if (processor.rested) [[unlikely]]
     end_rest(processor);
+  const bool in_kernel = (of & kOfKernel) != 0;
+  if (std::exchange(processor.in_kernel, in_kernel) && !in_kernel && knows_processes) tell_process(processor);
   processor.block = processor.entered = static_cast<std::uint32_t>(of & kBlockMask);
   put(processor, feed::event(FeedEvent::kBlock, processor.block));
   if (!several()) return;
@@ -262,18 +300,8 @@ void on_block(unsigned number, void* data) {
     make_room(processor, kRoomOfSender);
     processor.sends.store(true, std::memory_order_release);
   }
-  processor.untimed += static_cast<std::uint32_t>(of >> kCountShift);
+  processor.untimed += static_cast<std::uint32_t>((of & ~kOfKernel) >> kCountShift);
   if (processor.untimed >= kTimed) pass_time(processor);
-}
-
-// How QEMU 10 packs what it knows of an access.
-constexpr unsigned log2_size(qemu_plugin_meminfo_t info) { return info >> 4U & 7U; }
-constexpr unsigned directions(qemu_plugin_meminfo_t info) { return info >> 16U & 3U; }
-
-// An access that goes on in the next page is cut there: where that page is, is not said.
-unsigned log2_within_page(unsigned log2, std::uint64_t address) {
-  const std::uint64_t left = kPage - address % kPage;
-  return std::min(log2, static_cast<unsigned>(std::bit_width(left)) - 1);
 }
 
 void on_access(unsigned number, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
@@ -321,6 +349,7 @@ void install(qemu_plugin_id_t id);
 void on_begin(unsigned, void*) {
   if (depth.fetch_add(1) > 0) return;
   if (several()) drive_guest_clock();
+  knows_processes = layout.read(folder);
   if (!memory.read(folder)) fail(*control, "the guest's memory is not described");
   qemu_plugin_reset(plugin, install);
 }
@@ -363,13 +392,15 @@ void tell_translation(qemu_plugin_tb* block, std::uint32_t count) {
     const std::size_t size = qemu_plugin_insn_data(instruction, data, sizeof data);
     decoded[i] = decode(data, size);
     watch_for_mark(instruction, data, size);
+    watch_kernel(instruction);
     if (decoded[i].operand_bytes == 0) continue;
     qemu_plugin_register_vcpu_mem_cb(instruction, on, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                      reinterpret_cast<void*>(feed::access_of(i) | number));
   }
-  tell_block(blocks, number, qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0)), {decoded, count});
-  qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS,
-                                       reinterpret_cast<void*>(std::uint64_t{count} << kCountShift | number));
+  const std::uint64_t address = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0));
+  tell_block(blocks, number, address, {decoded, count});
+  const std::uint64_t of = (address & kOfKernel) | std::uint64_t{count} << kCountShift | number;
+  qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS, reinterpret_cast<void*>(of));
 }
 
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {

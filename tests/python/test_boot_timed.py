@@ -46,7 +46,7 @@ def run(command: str, out: Path, *arguments: object) -> dict[str, Any]:
 @boots
 def test_a_step_of_a_chase_takes_an_idle_read(spec: Path, tmp_path: Path) -> None:
     """On CXL as the kernel maps it, through its own driver; beside it the same with all pages near. What was recorded
-    gives the same, replayed."""
+    gives the same, replayed. Almost all accesses are those of its own memory."""
     chase, steps = built_programs() / "chase", 20000
     trace = tmp_path / "chase.parquet"
     options = ["--membind", "cxl", "--roi", "marks", "--record", trace]
@@ -55,6 +55,17 @@ def test_a_step_of_a_chase_takes_an_idle_read(spec: Path, tmp_path: Path) -> Non
     assert near["time_ns"] / steps == pytest.approx(IDLE["local"], rel=0.03)
     assert far["time_ns"] / steps == pytest.approx(IDLE["cxl"], rel=0.03)
     assert far["placement"] == "as-is"
+    program = found["processes"][0]
+    assert program["name"] == "chase"
+    own = program["mappings"][0]
+    assert own["name"] == "[anonymous]"
+    assert own["memories"] == {"cxl": own["accesses"]}
+    assert 0 <= own["accesses"] - steps <= 288 * 1024 / 64  # write-backs of what was in the caches
+    sums = [
+        found["kernel"][count] + sum(each[count] for each in found["processes"])
+        for count in ("instructions", "accesses")
+    ]
+    assert sums == [found["instructions"], found["accesses"]]
     again = run("exec", tmp_path / "again.json", "--system", spec, "--pages", "as-is", "--replay", trace)
     assert again["systems"][-1]["time_ns"] == far["time_ns"]
     assert again["accesses"] == found["accesses"]

@@ -55,6 +55,22 @@ struct TabledPage {
       entries{};  ///< their places, the nearest to the page first; 0: none
 };
 
+/// A process of a machine, as its kernel knows it.
+struct GuestProcess {
+  std::uint64_t space = 0;   ///< its address space, a number of one at a time
+  std::uint64_t parent = 0;  ///< the address space of its parent; 0: it has none
+  std::uint32_t pid = 0;
+  std::string name;
+};
+
+/// A mapping in an address space of a machine; an empty one: the address space is gone.
+struct GuestMapping {
+  std::uint64_t space = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::string name;  ///< of its file, or what it is in brackets; empty: memory of no file
+};
+
 class ProgramSink {
  public:
   virtual ~ProgramSink() = default;
@@ -76,6 +92,10 @@ class ProgramSink {
   virtual void page_placed(const ProgramThread& /*thread*/, const TabledPage& /*page*/) {}
   /// A processor of a machine accesses a register of a device.
   virtual void register_accessed(const ProgramThread& /*thread*/) {}
+  /// What a processor of a machine does outside of the kernel from now on is of that process.
+  virtual void process_goes_on(const ProgramThread& /*thread*/, const GuestProcess& /*process*/) {}
+  /// An address space of a machine has this mapping from now on.
+  virtual void space_mapped(const GuestMapping& /*mapping*/) {}
   /// A thread that is in a call that may wait was seen to sleep there.
   virtual void thread_sleeps(const ProgramThread& /*thread*/) {}
   /// A thread that is in the kernel will go on behind that call, which was just reported; or, if it is of

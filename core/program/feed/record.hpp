@@ -19,8 +19,14 @@ enum class FeedEvent : std::uint8_t {
   kPage = 5,
   kAgain = 4,  ///< the thread has left its block before one of its instructions, and does it in another
                ///< block, which begins with it; the number of that block
-  kRegister =
-      6  ///< a processor of a machine accesses what is in none of its memories: a register of a device
+  /// A processor of a machine accesses what is in none of its memories: a register of a device.
+  kRegister = 6,
+  /// A processor of a machine goes on in a process. The number of its address space; its number as a process,
+  /// the address space of its parent, and two words of name follow.
+  kProcess = 7,
+  /// An address space of a machine has a mapping, which is new or was changed. Its number; begin, end and
+  /// four words of name follow. An empty mapping: the address space is gone.
+  kMapping = 8
 };
 
 namespace feed {
@@ -35,6 +41,10 @@ inline constexpr std::uint32_t kCallEndWords = 4;
 inline constexpr unsigned kPageBits = 12;
 inline constexpr unsigned kPageLevels = 4;  ///< of page tables
 inline constexpr std::uint32_t kPageWords = 2 + kPageLevels;
+inline constexpr std::uint32_t kProcessNameWords = 2;
+inline constexpr std::uint32_t kProcessWords = 3 + kProcessNameWords;
+inline constexpr std::uint32_t kMappingNameWords = 4;
+inline constexpr std::uint32_t kMappingWords = 3 + kMappingNameWords;
 /// The thread gave its processor up within the call.
 inline constexpr std::uint64_t kSlept = std::uint64_t{1} << 32U;
 
@@ -55,6 +65,17 @@ constexpr std::uint64_t event(FeedEvent kind, std::uint64_t payload) {
 constexpr bool is_event(std::uint64_t record) { return record >> 63U != 0; }
 constexpr FeedEvent event_kind(std::uint64_t record) { return static_cast<FeedEvent>(record >> 56U & 0x7FU); }
 constexpr std::uint64_t payload(std::uint64_t record) { return record & kPayloadMask; }
+
+/// Words of a record that a machine alone has; 0: it is none.
+constexpr std::uint32_t words_of_machine(FeedEvent kind) {
+  switch (kind) {
+    case FeedEvent::kPage: return kPageWords;
+    case FeedEvent::kRegister: return 1;
+    case FeedEvent::kProcess: return kProcessWords;
+    case FeedEvent::kMapping: return kMappingWords;
+    default: return 0;
+  }
+}
 
 constexpr std::uint64_t address(std::uint64_t record) { return record & kAddressMask; }
 constexpr std::uint32_t size(std::uint64_t record) { return 1U << (record >> kAddressBits & 7U); }

@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-inline constexpr std::uint32_t kFeedVersion = 7;
+inline constexpr std::uint32_t kFeedVersion = 8;
 
 /// The first page of the folder's file "control".
 struct FeedControl {

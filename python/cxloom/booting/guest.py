@@ -45,6 +45,13 @@ class Guest:
         """Runs a line as `ask` does; gives its output. Raises SimulationError if it fails, too."""
         return _output(self.ask(command), doing)
 
+    def read(self, file: str, doing: str) -> bytes:
+        """What is in a file of the guest. Raises SimulationError if it cannot be read, too."""
+        self._say(f"cat {file}")
+        code, data = self._answered(doing, PATIENCE)
+        _output((code, data.decode(errors="replace") if code != 0 else ""), doing)
+        return data
+
     def unpack(self, archive: IO[bytes]) -> None:
         """Unpacks an archive (cpio) into the guest's file system. Raises SimulationError."""
         self._say("cpio -idmu </dev/vport0p2")
@@ -85,8 +92,12 @@ class Guest:
             self._control.sendall(line.encode() + b"\n")
 
     def _answer(self, doing: str, patience: float) -> tuple[int, str]:
+        code, data = self._answered(doing, patience)
+        return code, data.decode(errors="replace")
+
+    def _answered(self, doing: str, patience: float) -> tuple[int, bytes]:
         code, size = map(int, self._line(doing, patience).split())
-        return code, self._bytes(size, doing, patience).decode(errors="replace")
+        return code, self._bytes(size, doing, patience)
 
     def _line(self, doing: str, patience: float) -> str:
         until = time.monotonic() + patience

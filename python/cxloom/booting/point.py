@@ -265,6 +265,8 @@ _SHAPE: dict[str, Any] = {
     "core": {},
     "tlb": {},
     "kernel": {"instructions": None, "accesses": None, "processors": {}, "counters": {}},
+    "register_accesses": None,
+    "processes": {},
 }
 """What a run says besides the summary of its system; maps are filled as it goes on."""
 
@@ -288,7 +290,19 @@ def _summary_of(found: MachineResult) -> dict[str, Any]:
         "core": dict(run.core),
         "tlb": plain.get("tlb", {}),
         "kernel": plain["kernel"],
+        "register_accesses": found.register_accesses,
+        "processes": _by_name(found),
     }
+
+
+def _by_name(found: MachineResult) -> dict[str, dict[str, int]]:
+    """Instructions and accesses of all processes of a name."""
+    by_name: dict[str, dict[str, int]] = {}
+    for each in found.processes:
+        counts = by_name.setdefault(each.name, {"instructions": 0, "accesses": 0})
+        counts["instructions"] += each.instructions
+        counts["accesses"] += each.accesses
+    return by_name
 
 
 def _check_end(found: MachineResult, said: int) -> None:

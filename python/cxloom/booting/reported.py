@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from cxloom import _core
 from cxloom.base.errors import AbsentError, InputError, SimulationError
 from cxloom.booting.booted import Reporting
+from cxloom.booting.kernel_layout import write_layout
 from cxloom.booting.places import Part, write_parts
 from cxloom.trace import threads
 from cxloom.trace.emulator import MARKS, shared_folder
@@ -101,15 +102,24 @@ class ReportedMachine:
         """Accesses to registers of devices, which are in no memory."""
         return self._sieve.register_accesses
 
-    def prepare(self, parts: list[Part], run: Callable[[], int], stop: Callable[[], None]) -> None:
+    def prepare(
+        self,
+        parts: list[Part],
+        run: Callable[[], int],
+        stop: Callable[[], None],
+        layout: Sequence[int] | None = None,
+    ) -> None:
         """Says what is to run.
 
         Args:
             parts: the memory of the guest.
+            layout: where its kernel knows of processes (kernel_layout); None: they are not told apart.
             run: runs the program in the guest, to its end; gives its exit code.
             stop: ends the guest, and so the run.
         """
         write_parts(parts, self._folder / "memory")
+        if layout is not None:
+            write_layout(layout, self._folder / "kernel")
         self._run, self._stop = run, stop
 
     def over(self) -> Ended | None:

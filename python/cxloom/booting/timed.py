@@ -6,20 +6,22 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cxloom.base.errors import InputError
+from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.words import counted
 from cxloom.booting.booted import BootedMachine, Reporting
+from cxloom.booting.kernel_layout import kernel_layout
 from cxloom.booting.places import parts_of
 from cxloom.booting.policy import Policy
 from cxloom.booting.program import Program
 from cxloom.booting.reported import ReportedMachine, check_built, reported_machine, starter
+from cxloom.booting.uses import ProcessUse, owners_of, uses_of
 from cxloom.execution.placed_program import PlacedProgram, core_of, is_persistent, prepare_all
 from cxloom.execution.processor import Processor
 from cxloom.execution.program import SAMPLING, play_source
-from cxloom.execution.result import ExecutionResult
+from cxloom.execution.result import REGION, ExecutionResult
 from cxloom.execution.sampling import Sampling
 from cxloom.system.system import System
 from cxloom.trace.capture import about
@@ -63,6 +65,10 @@ class MachineResult:
     register_accesses: int = 0
     """Accesses to registers of devices, which are in no memory of the system: they take no time, and are not among
     those of the result."""
+    processes: tuple[ProcessUse, ...] = ()
+    """What ran outside of the kernel, those with the most accesses first; none if they cannot be told apart."""
+    owners: Mapping[int, str] = field(default_factory=dict)
+    """The process and the mapping that access each region of the result most, but for the kernel."""
 
     def sentence(self) -> str:
         """What the kernel did, and what has no time."""
@@ -90,6 +96,7 @@ class MachineResult:
                 "counters": dict(self.counters),
             },
             "register_accesses": self.register_accesses,
+            "processes": [each.to_dict() for each in self.processes],
         }
 
 
@@ -140,7 +147,8 @@ class TimedProgram:
         def run() -> int:
             return guest.run(program, environment, policy, streams, starter())
 
-        self._source.prepare(parts_of(guest.machine, guest.mapped), run, guest.emulator.kill)
+        layout, unknown = _layout_of(guest)
+        self._source.prepare(parts_of(guest.machine, guest.mapped), run, guest.emulator.kill, layout)
         core = core_of(self._placed)
         said = about(self._source.name, command, region=region, core=core)
         said["address space"] = "physical, of the address map"
@@ -162,7 +170,14 @@ class TimedProgram:
         after = {} if result.ended is None or result.ended.interrupted else _counters(guest)
         counters = {name: after[name] - count for name, count in before.items() if name in after}
         return MachineResult(
-            result, instructions, records, kernel, counters, self._source.register_accesses()
+            replace(result, notes=result.notes + unknown),
+            instructions,
+            records,
+            kernel,
+            counters,
+            self._source.register_accesses(),
+            uses_of(self._source.sieve, guest.machine),
+            owners_of(self._source.sieve, REGION),
         )
 
 
@@ -199,6 +214,14 @@ def timed_program(
     core = core_of(placed)
     with reported_machine(core.program, region, any(map(is_persistent, placed)), processors) as source:
         yield TimedProgram(placed, source)
+
+
+def _layout_of(guest: BootedMachine) -> tuple[list[int] | None, tuple[str, ...]]:
+    """Where the kernel knows of processes, or None and a note that says why that is unknown."""
+    try:
+        return kernel_layout(guest.guest), ()
+    except SimulationError as error:
+        return None, (f"processes are not told apart: {error}",)
 
 
 def _counters(guest: BootedMachine) -> dict[str, int]:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,16 +121,17 @@ def run_timed(
     if timing.out is not None:
         write_text(timing.out, json.dumps(found.to_dict(), indent=2) + "\n")
     if timing.html is not None:
-        from cxloom.report.execution_page import execution_page
+        from cxloom.report.machine_page import machine_page
 
-        whole = replace(found.result, notes=(found.sentence(), *found.result.notes))
-        write_text(timing.html, execution_page(whole))
+        write_text(timing.html, machine_page(found))
     return 0 if found.result.ended is None else found.result.ended.command_code
 
 
 def _show(found: MachineResult) -> None:
     from cxloom.report.execution_table import show
+    from cxloom.report.machine_table import show_processes
 
     out = messages()
     show(found.result, out)
+    show_processes(found, out)
     out.print(found.sentence(), style="dim", highlight=False, markup=False, soft_wrap=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -35,11 +35,19 @@ _MOST_THREADS = 200  # in a table
 _SCALES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
-def execution_page(result: ExecutionResult) -> str:
-    """The text of the page."""
+def execution_page(
+    result: ExecutionResult, more: Sequence[Section] = (), owners: Mapping[int, str] | None = None
+) -> str:
+    """The text of the page.
+
+    Args:
+        more: further sections, behind that of the time.
+        owners: who accesses a region of memory most, by its number, where that is known.
+    """
     title = shlex.join(result.command)[:120] or "A program"
     foot = f"cxloom {escape(_core.__version__)}. This page holds all that it needs; nothing is fetched."
-    return document(title, _lead(result), list(_sections(result)), foot)
+    first, *others = _sections(result, owners)
+    return document(title, _lead(result), [first, *more, *others], foot)
 
 
 def groups() -> dict[str, list[str]]:
@@ -83,7 +91,7 @@ def _lead(result: ExecutionResult) -> str:
     return answer(sentence(result.executions[-1], names[-1])) + tiles(entries) + notes(result.notes)
 
 
-def _sections(result: ExecutionResult) -> Iterator[Section]:
+def _sections(result: ExecutionResult, owners: Mapping[int, str] | None) -> Iterator[Section]:
     yield Section("time", "Where the time goes", _breakdown(result))
     if any(each.threads(result.threads) for each in result.executions):
         yield Section("threads", "Threads", _threads(result))
@@ -93,7 +101,7 @@ def _sections(result: ExecutionResult) -> Iterator[Section]:
     if result.objects:
         yield Section("objects", "What the memory is for", _objects(result))
     if result.regions:
-        yield Section("memory", "Hot memory", _hot(result))
+        yield Section("memory", "Hot memory", _hot(result, owners))
     yield Section("program", "The program", _program(result))
 
 
@@ -224,7 +232,7 @@ def _objects(result: ExecutionResult) -> str:
     return f'<p class="soft">{text}</p>{table(head, rows, caption="Objects, the most accessed first")}'
 
 
-def _hot(result: ExecutionResult) -> str:
+def _hot(result: ExecutionResult, owners: Mapping[int, str] | None) -> str:
     counts = sorted(result.regions.values(), reverse=True)
     whole, reached = sum(counts), 0
     xs, ys = [0.0], [0.0]
@@ -252,10 +260,12 @@ def _hot(result: ExecutionResult) -> str:
             Cell(f"{size(number * REGION)} to {size((number + 1) * REGION)}", number),
             Cell(f"{count:,}", count),
             percent(count / whole),
+            *([] if owners is None else [Cell(owners.get(number, "the kernel"), look="text")]),
         ]
         for number, count in hottest
     ]
     head = ["address" if result.physical else "in the order of first touch", "accesses", "share"]
+    head += [] if owners is None else ["most by"]
     return (
         f'<p class="soft">{text}</p>{plot("hot", figure, "Share of accesses over share of memory")}'
         f"{table(head, rows, caption='The hottest regions of 64 KiB')}"

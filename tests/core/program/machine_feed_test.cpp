@@ -2,10 +2,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "base/error.hpp"
 #include "core/support/program_feed_test.hpp"
 
 namespace cxloom {
@@ -18,6 +21,12 @@ class MachineFeedTest : public test::ProgramFeedTest {
  protected:
   MachineFeedTest() : ProgramFeedTest({1U << 14U, 1U << 12U}), code_(machine()) {
     describe(code_, 0, 100, {plain()});
+  }
+  // Up to eight bytes of a name.
+  static std::uint64_t word(std::string_view text) {
+    std::uint64_t found = 0;
+    std::memcpy(&found, text.data(), text.size());
+    return found;
   }
   static void enter_often(FeedWriter& writer, int times) {
     for (int i = 0; i < times; ++i) writer.put(enter(0));
@@ -90,6 +99,25 @@ TEST_F(MachineFeedTest, AnAccessToARegisterIsToldInItsPlace) {
   Telling told;
   EXPECT_EQ(feed_->read(told, 1000), 2U);
   EXPECT_EQ(told.last(), "1/0 register");
+}
+
+TEST_F(MachineFeedTest, ProcessesAndMappingsComeWithTheirNames) {
+  FeedWriter one = thread(last_process_);
+  enter_often(one, 1);
+  put_at_once(one, {feed::event(FeedEvent::kProcess, 0x1000), 7, 0x2000, word("chase"), 0});
+  put_at_once(one, {feed::event(FeedEvent::kMapping, 0x1000), 4096, 8192, word("ld-linux"), word("-x86-64."),
+                    word("so.2"), 0});
+  Telling told;
+  EXPECT_EQ(feed_->read(told, 1000), 1U + feed::kProcessWords + feed::kMappingWords);
+  EXPECT_EQ(told.lines[told.lines.size() - 2], "1/0 process 7 chase 4096 of 8192");
+  EXPECT_EQ(told.last(), "4096 has 4096-8192 ld-linux-x86-64.so.2");
+}
+
+TEST_F(MachineFeedTest, AMappingThatIsCutOffIsRefused) {
+  FeedWriter one = thread(last_process_);
+  put_at_once(one, {feed::event(FeedEvent::kMapping, 0x1000), 4096, 8192});
+  Telling told;
+  EXPECT_THROW(feed_->read(told, 1000), SimulationError);
 }
 
 // One that rests has said so: nobody waits for it.

@@ -335,6 +335,29 @@ TEST_F(ProgramCaptureTest, TheKernelOfAMachineIsCountedApart) {
   EXPECT_EQ(capture_->kernel().at(1).records, 1U);  // the line that nobody had accessed
 }
 
+TEST_F(ProgramCaptureTest, ProcessesOfAMachineHaveWhatRunsOutsideOfItsKernel) {
+  constexpr std::uint64_t kKernel = 0xFFFF'FFFF'8100'0000;
+  const auto at = [](ProgramAccess access, std::uint64_t place) {
+    access.place = place;
+    return access;
+  };
+  start({}, 4096);
+  EXPECT_EQ(capture_->guest_uses(), nullptr);
+  capture_->process_goes_on(kThread, {.space = 1, .parent = 0, .pid = 7, .name = "app"});
+  capture_->space_mapped({.space = 1, .begin = 0, .end = 8192, .name = "[heap]"});
+  run({load(kA, kB), add(kA, 0)}, {at(read(0, 4096), 0x5000)});
+  run({load(kA, kB), add(kA, 0)}, {at(read(0, 4096), 0x6000)}, kThread, false, kKernel);
+  run({load(kA, kB)}, {at(read(0, 4096), 0x5000)});  // in the cache
+  capture_->set_recording(false);
+  run({load(kA, kB)}, {at(read(0, 0), 0x7000)});
+  const GuestUses& uses = *capture_->guest_uses();
+  ASSERT_EQ(uses.processes().size(), 1U);
+  EXPECT_EQ(uses.processes()[0].instructions, 3U);
+  EXPECT_EQ(uses.processes()[0].records, 1U);
+  ASSERT_EQ(uses.mappings().size(), 1U);
+  EXPECT_EQ(uses.mappings()[0].pages, (std::unordered_map<std::uint64_t, std::uint64_t>{{5, 1}}));
+}
+
 TEST_F(ProgramCaptureTest, RegistersOfDevicesAreCountedWhileItIsRecorded) {
   start({}, 4096);
   capture_->register_accessed(kThread);

@@ -69,6 +69,14 @@ struct Telling : ProgramSink {
   void register_accessed(const ProgramThread& thread) override {
     lines.push_back(name(thread) + " register");
   }
+  void process_goes_on(const ProgramThread& thread, const GuestProcess& process) override {
+    lines.push_back(name(thread) + " process " + std::to_string(process.pid) + " " + process.name + " " +
+                    std::to_string(process.space) + " of " + std::to_string(process.parent));
+  }
+  void space_mapped(const GuestMapping& mapping) override {
+    lines.push_back(std::to_string(mapping.space) + " has " + std::to_string(mapping.begin) + "-" +
+                    std::to_string(mapping.end) + " " + mapping.name);
+  }
   void thread_sleeps(const ProgramThread& thread) override { sleeping.push_back(thread.number); }
   std::string last() const { return lines.empty() ? "" : lines.back(); }
   std::vector<std::uint32_t> sleeping;

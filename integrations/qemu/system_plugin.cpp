@@ -7,7 +7,6 @@
 #include <cxloom/program_feed.hpp>
 
 #include <pthread.h>
-#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -26,6 +25,7 @@
 #include "option_value.hpp"
 #include "page_walk.hpp"
 #include "qemu_plugin_api.h"
+#include "spinning.hpp"
 #include "told_block.hpp"
 #include "told_process.hpp"
 
@@ -162,6 +162,8 @@ void on_end_of_space(unsigned number, void*) {
   tell_mapping(processors[number], {.space = processors[number].kernel.argument()});
 }
 
+void on_pause(unsigned, void*) { let_others_run(); }
+
 void watch_kernel(qemu_plugin_insn* instruction) {
   if (!knows_processes) return;
   const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
@@ -224,13 +226,11 @@ void on_go_on(qemu_plugin_id_t, unsigned number) {
 
 // Whoever interrupts tells of it when it has done so; the other may have gone on by then.
 void wait_for_senders(const Processor& processor) {
-  constexpr timespec kPause{0, 20'000};
   constexpr unsigned kMost = 10'000;  // most of a second: it is not waited for what never comes
   unsigned turns = 0;
   for (unsigned i = 0; i < processor_count; ++i) {
     if (&processors[i] == &processor) continue;
-    while (processors[i].sends.load(std::memory_order_acquire) && ++turns < kMost)
-      nanosleep(&kPause, nullptr);
+    while (processors[i].sends.load(std::memory_order_acquire) && ++turns < kMost) let_others_run();
   }
 }
 
@@ -393,6 +393,8 @@ void tell_translation(qemu_plugin_tb* block, std::uint32_t count) {
     decoded[i] = decode(data, size);
     watch_for_mark(instruction, data, size);
     watch_kernel(instruction);
+    if (several() && is_pause(data, size))
+      qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_pause, QEMU_PLUGIN_CB_NO_REGS, nullptr);
     if (decoded[i].operand_bytes == 0) continue;
     qemu_plugin_register_vcpu_mem_cb(instruction, on, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                      reinterpret_cast<void*>(feed::access_of(i) | number));

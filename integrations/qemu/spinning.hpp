@@ -1,0 +1,24 @@
+// A processor that waits for another one in a loop.
+#pragma once
+
+#include <time.h>
+
+#include <cstddef>
+#include <cstring>
+
+namespace cxloom::qemu {
+
+/// Loops that wait have this instruction: `pause`.
+inline bool is_pause(const void* data, std::size_t size) {
+  static const unsigned char pause[] = {0xf3, 0x90};
+  return size == sizeof pause && std::memcmp(data, pause, size) == 0;
+}
+
+/// Whoever is waited for gets this computer's processor, and whoever waits goes round less often: it would do
+/// so as often as this computer is busy otherwise.
+inline void let_others_run() {
+  constexpr timespec kMoment{0, 20'000};
+  nanosleep(&kMoment, nullptr);
+}
+
+}  // namespace cxloom::qemu

@@ -36,7 +36,7 @@ class ProcessUse:
     name: str
     """As `/proc/PID/comm` has it."""
     instructions: int
-    """Of its programs; what the kernel does for it is the kernel's."""
+    """What its programs run; what the kernel does for it is the kernel's."""
     accesses: int
     """Beyond the caches."""
     mappings: tuple[MappingUse, ...]

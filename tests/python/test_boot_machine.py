@@ -15,6 +15,7 @@ from cxloom.base.errors import InputError
 from cxloom.booting.arguments import machine_arguments
 from cxloom.booting.machine import Endpoint, HostBridge, InterleaveSet, Machine, RamNode, Span, Switch
 from cxloom.booting.memory import check_memory
+from cxloom.booting.performance import measured
 from cxloom.booting.system import machine_of_system
 from cxloom.spec.override import Override
 
@@ -41,6 +42,44 @@ def test_a_switch_hangs_on_a_port() -> None:
     (switch,) = bridge.below
     assert isinstance(switch, Switch)
     assert [each.name for each in switch.endpoints] == ["m0", "m1"]
+
+
+TWO_HOSTS = """
+devices:
+  host[0-1]: {kind: host}
+  local: {kind: memory, capacity: 1GiB, media: {kind: fixed, latency: 45ns}}
+  sw: {kind: switch, vcs: [{upstream: host0, vppbs: 4, bind: [m0]}, {upstream: host1, vppbs: 4}]}
+  m[0-1]: {kind: memory, capacity: 512MiB, media: {kind: fixed, latency: 45ns}}
+links:
+  - {between: [host0, local], port_delay: 0ns}
+  - {between: [sw, "host[*]"]}
+  - {between: [sw, "m[*]"]}
+address_map: [{to: local}, {to: m0}, {to: m1}]
+"""
+
+
+def test_memory_that_is_bound_to_no_virtual_switch_of_the_host_is_left_out() -> None:
+    found = machine(TWO_HOSTS, "host0")
+    assert [each.targets for each in found.sets] == [("m0",)]
+    assert found.ram[0].memories == ("local",)
+    assert [note for note in found.notes if "left out" in note] == [
+        "m1: none of host0's, left out",
+        "as host0 sees it: host1 are left out",
+    ]
+    assert {"+".join(each) for each in measured(cx.System.from_yaml(TWO_HOSTS).resolve(), found)} == {
+        "local",
+        "m0",
+    }
+    with pytest.raises(InputError, match="host1 has no way to this memory"):
+        machine(TWO_HOSTS, "host1")
+
+
+def test_memory_of_which_the_host_has_extents_alone_is_refused() -> None:
+    extents = "dynamic_capacity: {extents: [{base: 0GiB, size: 256MiB, host: host0}]}"
+    text = TWO_HOSTS.replace("capacity: 512MiB,", f"capacity: 512MiB, {extents},")
+    with pytest.raises(InputError, match="no extents") as error:
+        machine(text, "host0")
+    assert (error.value.found, error.value.line) == ("256 of 512 MiB", 11)
 
 
 def test_devices_have_what_the_address_map_has_of_them() -> None:

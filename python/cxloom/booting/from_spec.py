@@ -65,9 +65,9 @@ def machine_of(
     """
     network = Network.of(described)
     chosen = _host(network, host)
-    regions = _regions(spec, described)
+    regions, left_out = _seen(_regions(spec, described), described, chosen)
     names = list(dict.fromkeys(name for region in regions for name in region.memories))
-    ways = {name: _way(network, chosen, name) for name in names}
+    ways = {name: _way(network, chosen, name) for name in [*names, *left_out]}
     if local is None:
         own = {name for name in names if network.is_in_socket(chosen, name, ways[name])}
     else:
@@ -76,6 +76,7 @@ def machine_of(
     notes = [
         f"{name}: memory on CXL" if name not in own else f"{name}: the host's own memory" for name in names
     ]
+    notes += [f"{name}: none of {chosen}'s, left out" for name in left_out]
     others = [name for name, roles in network.roles.items() if "requester" in roles and name != chosen]
     if others:
         notes.append(f"as {chosen} sees it: {', '.join(others)} are left out")
@@ -129,6 +130,27 @@ def _regions(spec: Mapping[str, Any], described: Mapping[str, Any]) -> list[_Reg
         found.append(_Region(place, entry, memories, base, size))
         end = base + size
     return found
+
+
+def _seen(
+    regions: Sequence[_Region], described: Mapping[str, Any], host: str
+) -> tuple[list[_Region], list[str]]:
+    """The regions whose memory the host is offered, and the memories of others, which are bound to a virtual switch of
+    another host, or to none."""
+    nodes = {tuple(node["memories"]): node for node in described["nodes"]}
+    seen = [each for each in regions if each.memories not in nodes or host in nodes[each.memories]["offered"]]
+    for region in seen:
+        node = nodes.get(region.memories)
+        if node is not None and int(node["offered"][host]) < int(node["bytes"]):
+            raise InputError(
+                f"{host} has a part of this memory alone, and QEMU has no extents",
+                found=f"{int(node['offered'][host]) >> 20} of {int(node['bytes']) >> 20} MiB",
+                allowed="memory that is all offered to the host",
+                path=region.place,
+            )
+    own = {name for region in seen for name in region.memories}
+    names = dict.fromkeys(name for region in regions for name in region.memories)
+    return seen, [name for name in names if name not in own]
 
 
 def _way(network: Network, host: str, memory: str) -> tuple[str, ...]:

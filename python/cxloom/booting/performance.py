@@ -47,7 +47,8 @@ def measured(resolved: Resolved, machine: Machine) -> dict[tuple[str, ...], Perf
     Raises InputError for a system that cannot be measured, and SimulationError for one that cannot finish.
     """
     bench = Bench(System.from_yaml(json.dumps(bare(resolved).plain())), jobs=1)
-    nodes = [node for node in bench.all_nodes() if bench.may(machine.host, node)]
+    own = {each.memories for each in machine.ram} | {each.targets for each in machine.sets}
+    nodes = [node for node in bench.all_nodes() if node.memories in own and bench.may(machine.host, node)]
     idle = {"pattern": "pointer-chase", "requests": _READS}
     load = {"pattern": "sequential", "reads": "100%", "requests": _LOAD}
     points: list[dict[str, Any]] = []

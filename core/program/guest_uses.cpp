@@ -14,6 +14,9 @@ std::string name_of(const MemoryOrigin& origin) {
   }
 }
 
+// The origin of what no process has: lines that the kernel has written, and others write back.
+constexpr std::uint32_t kOfNobody = ~std::uint32_t{0};
+
 bool is_file(const std::string& name) { return !name.empty() && name.front() != '['; }
 
 }  // namespace
@@ -64,13 +67,16 @@ void GuestUses::accessed(const ProgramThread& thread, const ProgramAccess& acces
   if (process == kNobody) return;
   const std::uint32_t origin = role == AccessRole::kPageWalk ? origins_.page_tables_of(process)
                                                              : origins_.origin_of(process, access.address);
-  const std::uint32_t own = mapping_of(process, origin);
   for (const Access& record : records) {
     if (!record.reaches_memory()) continue;
     const std::uint64_t page = record.address.value() >> feed::kPageBits;
-    std::uint32_t owner = own;
-    if (page == access.place >> feed::kPageBits) owners_[page] = own;
-    else if (const auto known = owners_.find(page); known != owners_.end()) owner = known->second;
+    const bool own = page == access.place >> feed::kPageBits;
+    const auto known = owners_.find(page);
+    std::uint32_t owner = 0;
+    if (!own && known != owners_.end()) owner = known->second;
+    else if (!own && record.kind == AccessKind::kWrite) owner = mapping_of(process, kOfNobody);
+    else owner = mapping_of(process, origin);
+    if (own) owners_[page] = owner;
     ++mappings_[owner].pages[page];
   }
 }
@@ -87,7 +93,10 @@ std::uint32_t GuestUses::process_of(std::uint64_t space) {
 std::uint32_t GuestUses::mapping_of(std::uint32_t process, std::uint32_t origin) {
   const std::uint64_t key = std::uint64_t{process} << 32U | origin;
   const auto [place, is_new] = numbers_.try_emplace(key, static_cast<std::uint32_t>(mappings_.size()));
-  if (is_new) mappings_.push_back({process, name_of(origins_.origins()[origin]), {}});
+  if (is_new) {
+    const bool others = origin == kOfNobody;
+    mappings_.push_back({process, others ? "[written by others]" : name_of(origins_.origins()[origin]), {}});
+  }
   return place->second;
 }
 

@@ -15,7 +15,7 @@ namespace cxloom {
 
 /// Counts what runs outside of the kernel. A process is an address space: what a program becomes by execve is
 /// another one, and threads are of one. Records go to the mapping whose access caused them; a write-back to
-/// that which had the page last, if one had.
+/// that which had the page last, if one had, and else to none.
 class GuestUses {
  public:
   struct Process {

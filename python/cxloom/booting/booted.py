@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
+import signal
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -88,6 +90,13 @@ class BootedMachine:
         """Leaves programs so many bytes of RAM from now on, if any are said; raises what `leave_room` raises."""
         if room is not None:
             leave_room(self.guest, len(self.machine.ram), room)
+
+    def killed(self, code: int) -> str:
+        """A sentence on why a program has this exit code: the kernel kills one as memory is short. Empty otherwise."""
+        if code != 128 + signal.SIGKILL:
+            return ""
+        found = re.search(r"Killed process (\d+) \((.*)\)", self.emulator.line_with("Out of memory"))
+        return f"the guest ran out of memory: its kernel killed {found[2]} ({found[1]})" if found else ""
 
     def run(
         self,

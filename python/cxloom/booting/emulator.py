@@ -101,14 +101,18 @@ class Emulator:
                     self.show(data)
         del self.console[:-_CONSOLE]
 
-    def last_words(self) -> str:
-        """The line that says most about why the guest has ended; empty if there is none."""
+    def line_with(self, sign: str) -> str:
+        """The last line on the console that has this; empty if there is none."""
         self.read_console()
         lines = self.console.decode(errors="replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if sign in line), "")
+
+    def last_words(self) -> str:
+        """The line that says most about why the guest has ended; empty if there is none."""
         for sign in ("Kernel panic", "Out of memory", "BUG:", "Oops"):
-            for line in reversed(lines):
-                if sign in line:
-                    return line.strip()
+            if line := self.line_with(sign):
+                return line
+        lines = self.console.decode(errors="replace").splitlines()
         self._messages.seek(0)
         said = self._messages.read().decode(errors="replace").strip().splitlines()
         return (said or [line for line in lines if line.strip()] or [""])[-1].strip()

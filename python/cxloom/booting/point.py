@@ -18,7 +18,7 @@ from typing import Any
 
 from cxloom.base.errors import AbsentError, InputError, SimulationError
 from cxloom.booting.balancing import Balancing
-from cxloom.booting.booted import booted
+from cxloom.booting.booted import BootedMachine, booted
 from cxloom.booting.compiled import compiled
 from cxloom.booting.firmware import firmware_of
 from cxloom.booting.folder import find_set_up
@@ -151,7 +151,7 @@ class BootRun:
                 sampling=None if self._value("exact") else Sampling(),
                 streams=(nothing, said.fileno(), said.fileno()),
             )
-            _check_end(found, said.fileno())
+            _check_end(found, said.fileno(), guest)
             return found
 
     @contextlib.contextmanager
@@ -305,14 +305,16 @@ def _by_name(found: MachineResult) -> dict[str, dict[str, int]]:
     return by_name
 
 
-def _check_end(found: MachineResult, said: int) -> None:
-    """Raises SimulationError for a program that has not ended well, with its last words."""
+def _check_end(found: MachineResult, said: int, guest: BootedMachine) -> None:
+    """Raises SimulationError for a program that has not ended well, with the reason or its last words."""
     ended = found.result.ended
     if ended is not None and ended.command_code != 0:
         size = os.fstat(said).st_size
         lines = os.pread(said, size, 0).decode(errors="replace").strip().splitlines()
-        last = f": {lines[-1]}" if lines else ""
-        raise SimulationError(f"the program ended with exit code {ended.command_code}{last}")
+        why = guest.killed(ended.command_code) or (lines[-1] if lines else "")
+        raise SimulationError(
+            f"the program ended with exit code {ended.command_code}{f': {why}' if why else ''}"
+        )
 
 
 class BootTemplate:

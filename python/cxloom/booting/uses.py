@@ -18,7 +18,8 @@ class MappingUse:
 
     name: str
     """The name of its file; or in brackets: heap, stack, anonymous (memory of no file), page tables (that walks read),
-    unknown (made before the program began, or by another process)."""
+    written by others (what the kernel wrote and this process's accesses wrote back), unknown (made before the program
+    began)."""
     bytes: int
     """Bytes of its pages that were accessed beyond the caches."""
     accesses: int

@@ -82,8 +82,12 @@ def run(boot: Boot) -> int:
         if boot.program is None:
             return _shell(guest)
         if timing is None or played is None:
-            return guest.run(boot.program, dict(os.environ), boot.policy)
-        return run_timed(timing, played, guest, boot.program, boot.command, boot.policy)
+            code = guest.run(boot.program, dict(os.environ), boot.policy)
+        else:
+            code = run_timed(timing, played, guest, boot.program, boot.command, boot.policy)
+        if why := guest.killed(code):
+            messages().print(f"cxloom: {why}", soft_wrap=True, highlight=False, markup=False)
+        return code
 
 
 def _shell(guest: BootedMachine) -> int:

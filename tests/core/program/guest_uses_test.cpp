@@ -71,6 +71,16 @@ TEST_F(GuestUsesTest, AWriteBackIsOfWhatHadThePage) {
   EXPECT_EQ(found(), (Found{{"one a", 2}, {"one b", 2}}));
 }
 
+TEST_F(GuestUsesTest, AWriteBackOfAPageThatOnlyTheKernelHadIsOfNoMapping) {
+  goes_on(1, 10, "one");
+  maps(1, 0, kOne, "a");
+  Access written{.address = Address{7 * kOne}, .kind = AccessKind::kWrite};
+  ProgramAccess access{.address = 0, .size = 8, .reads = true};
+  access.place = 5 * kOne;
+  uses_.accessed(kThread, access, AccessRole::kDemand, {&written, 1});
+  EXPECT_EQ(found(), (Found{{"one [written by others]", 1}}));
+}
+
 TEST_F(GuestUsesTest, MemoryWithoutBytesInAFileIsOfTheFileThatItFollows) {
   goes_on(1, 10, "one");
   maps(1, 0, kOne, "one");

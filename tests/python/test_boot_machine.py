@@ -64,7 +64,7 @@ def test_memory_that_is_bound_to_no_virtual_switch_of_the_host_is_left_out() -> 
     assert found.ram[0].memories == ("local",)
     assert [note for note in found.notes if "left out" in note] == [
         "m1: none of host0's, left out",
-        "as host0 sees it: host1 are left out",
+        "as host0 sees it: host1 is left out",
     ]
     assert {"+".join(each) for each in measured(cx.System.from_yaml(TWO_HOSTS).resolve(), found)} == {
         "local",
@@ -149,7 +149,7 @@ def test_other_hosts_are_left_out_when_one_is_chosen() -> None:
         machine(text)
     assert "--host host" in error.value.allowed
     found = machine(text, "host")
-    assert "as host sees it: other are left out" in found.notes
+    assert "as host sees it: other is left out" in found.notes
 
 
 @pytest.mark.parametrize(

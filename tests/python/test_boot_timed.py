@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from boot_support import TOPOLOGIES
 from program_support import built_programs
 from test_boot import PATIENCE, boot, boots
 from validation.examples import slow
@@ -134,6 +136,22 @@ def test_pages_without_room_are_swapped_to_memory_on_cxl(spec: Path, tmp_path: P
     assert found["kernel"]["instructions"] > 0.5 * found["instructions"]
     near, swapped = (each["time_ns"] for each in found["systems"])
     assert swapped > 1.03 * near, "what was swapped is on CXL"
+
+
+@boots
+@slow
+def test_disks_of_several_devices_are_used_in_turn(tmp_path: Path) -> None:
+    """Two devices on links of their own: as much is swapped to the one as to the other."""
+    path = tmp_path / "system.yaml"
+    path.write_text(TOPOLOGIES["two devices on one bridge"])
+    pairs = f"{built_programs() / 'pairs'} 80000 1 3 100 900; cat /proc/swaps"
+    options = ["--mode", "swap", "--room", "8MiB", "--untimed", "--file", built_programs() / "pairs"]
+    done = boot(path, *options, "--", shutil.which("sh"), "-c", pairs)
+    assert done.returncode == 0, done.stderr
+    swapped = [int(line.split()[3]) for line in done.stdout.splitlines() if "/dev/pmem" in line]
+    assert len(swapped) == 2
+    assert min(swapped) > 1000  # KiB
+    assert max(swapped) < 1.5 * min(swapped)
 
 
 @boots

@@ -79,7 +79,8 @@ def machine_of(
     notes += [f"{name}: none of {chosen}'s, left out" for name in left_out]
     others = [name for name, roles in network.roles.items() if "requester" in roles and name != chosen]
     if others:
-        notes.append(f"as {chosen} sees it: {', '.join(others)} are left out")
+        verb = "is" if len(others) == 1 else "are"
+        notes.append(f"as {chosen} sees it: {', '.join(others)} {verb} left out")
     if not ram:
         added = -(-(OWN_RAM + sum(capacities.values()) // RAM_FOR_CXL) // UNIT) * UNIT
         ram = [RamNode((), added)]

@@ -2,7 +2,11 @@
 
 #include <utility>
 
+#include "base/memory_estimate.hpp"
+
 namespace cxloom {
+
+void estimate_itself(MemoryEstimate& memory, std::size_t bytes) { memory.add({}, "a device", 1, bytes); }
 
 KindList::KindList(std::string noun) : noun_(std::move(noun)) {}
 KindList::KindList(const KindList& other) = default;

@@ -1,6 +1,7 @@
 // The kinds of one sort of thing, whatever it is: name, declared parameters, factory.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ namespace cxloom {
 
 class MemoryEstimate;
 
+/// Adds what one thing of a kind is itself, without what it holds.
+void estimate_itself(MemoryEstimate& memory, std::size_t bytes);
+
 /// What a KindRegistry is without its types, so that the compiler makes it once and not for each sort of
 /// kinds.
 class KindList {
@@ -25,10 +29,10 @@ class KindList {
     /// Makes a Product, which the caller owns, in a Context.
     std::function<void*(const Value& params, void* context)> make;
     /// What one with these parameters takes of the machine's memory; may be empty.
-    std::function<void(const Value& params, MemoryEstimate& memory)> estimate;
-    std::function<void(const Value& params)> check;  ///< throws InputError for all that is wrong with them
-    std::string plugin;                              ///< the library that registered it; empty if none did
-    std::vector<std::string> traits;                 ///< words that tools go by (docs/explain.md)
+    void (*estimate)(const Value& params, MemoryEstimate& memory) = nullptr;
+    void (*check)(const Value& params) = nullptr;  ///< throws InputError for all that is wrong with them
+    std::string plugin;                            ///< the library that registered it; empty if none did
+    std::vector<std::string> traits;               ///< words that tools go by (docs/explain.md)
   };
 
   explicit KindList(std::string noun);

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/kind_list.hpp"
-#include "base/memory_estimate.hpp"
 #include "base/parameters.hpp"
 
 namespace cxloom {
@@ -31,12 +30,15 @@ class KindRegistry : public KindList {
   template <class Kind>
   void add(const std::string& kind) {
     using Params = typename Kind::Params;
-    Entry& entry = add_factory<Params>(
-        kind, [](const Params& params, Context& context) { return std::make_unique<Kind>(params, context); });
+    Entry& entry = declare_with<Params>(kind);
+    entry.make = [](const Value& value, void* context) -> void* {
+      Product* const made = new Kind(read_params<Params>(value), *static_cast<Context*>(context));
+      return made;
+    };
     if constexpr (requires { Kind::measures(); }) entry.measures = Kind::measures();
     if constexpr (requires { Kind::traits(); }) entry.traits = Kind::traits();
     entry.estimate = [](const Value& value, MemoryEstimate& memory) {
-      memory.add({}, "a device", 1, sizeof(Kind));
+      estimate_itself(memory, sizeof(Kind));
       if constexpr (requires(const Params& params) { Params::estimate(params, memory); })
         Params::estimate(read_params<Params>(value), memory);
     };
@@ -44,20 +46,27 @@ class KindRegistry : public KindList {
 
   template <class Params, class Make>
   Entry& add_factory(const std::string& kind, const Make& factory) {
-    Entry& entry = declare(kind, schema_info<Params>());
+    Entry& entry = declare_with<Params>(kind);
     entry.make = [factory](const Value& value, void* context) -> void* {
       std::unique_ptr<Product> made = factory(read_params<Params>(value), *static_cast<Context*>(context));
       return made.release();
-    };
-    entry.check = [](const Value& value) {
-      const auto params = read_params<Params>(value);
-      if constexpr (requires { Params::check(params); }) Params::check(params);
     };
     return entry;
   }
 
   std::unique_ptr<Product> make(const KindSpec& kinded, Context& context) const {
     return std::unique_ptr<Product>(static_cast<Product*>(at(kinded.kind).make(kinded.params, &context)));
+  }
+
+ private:
+  template <class Params>
+  Entry& declare_with(const std::string& kind) {
+    Entry& entry = declare(kind, schema_info<Params>());
+    entry.check = [](const Value& value) {
+      const auto params = read_params<Params>(value);
+      if constexpr (requires { Params::check(params); }) Params::check(params);
+    };
+    return entry;
   }
 };
 

@@ -4,9 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/value.hpp"
 
@@ -44,28 +42,17 @@ class MeasureSink {
   virtual void give(const MeasureInfo& measure, Value value) = 0;
 };
 
-/// Hands on the measures of a part (such as media within media) with a prefix before their names.
+/// Hands on the measures of a part (such as media within media) with a prefix, a literal, before their names.
 class PrefixedSink final : public MeasureSink {
  public:
   PrefixedSink(std::string_view prefix, MeasureSink& sink) : prefix_(prefix), sink_(sink) {}
 
-  void add(const MeasureInfo& measure, double value) override {
-    const std::string name = named(measure);
-    sink_.add({name, measure.unit, measure.meaning, measure.parts}, value);
-  }
-  void count(const MeasureInfo& measure, std::uint64_t value) override {
-    const std::string name = named(measure);
-    sink_.count({name, measure.unit, measure.meaning, measure.parts}, value);
-  }
-  void give(const MeasureInfo& measure, Value value) override {
-    const std::string name = named(measure);
-    sink_.give({name, measure.unit, measure.meaning, measure.parts}, std::move(value));
-  }
+  void add(const MeasureInfo& measure, double value) override;
+  void count(const MeasureInfo& measure, std::uint64_t value) override;
+  void give(const MeasureInfo& measure, Value value) override;
 
  private:
-  std::string named(const MeasureInfo& measure) const { return prefix_ + std::string(measure.name); }
-
-  std::string prefix_;
+  std::string_view prefix_;
   MeasureSink& sink_;
 };
 

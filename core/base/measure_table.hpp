@@ -22,10 +22,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "base/measure.hpp"
@@ -97,11 +95,7 @@ std::vector<MeasureInfo> infos_of(const std::array<Measure<Measured>, kCount>& t
 }
 
 /// The declarations of a device whose parts declare these.
-inline std::vector<MeasureInfo> joined(std::vector<MeasureInfo> first,
-                                       const std::vector<MeasureInfo>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
+std::vector<MeasureInfo> joined(std::vector<MeasureInfo> first, const std::vector<MeasureInfo>& second);
 
 /// Hands on the values that there are.
 template <class Measured, std::size_t kCount>
@@ -113,14 +107,12 @@ void report_all(const std::array<Measure<Measured>, kCount>& table,
 /// The values as the map that a summary holds.
 class MapSink final : public MeasureSink {
  public:
-  void add(const MeasureInfo& measure, double value) override { give(measure, value); }
-  void count(const MeasureInfo& measure, std::uint64_t value) override { give(measure, number(value)); }
-  void give(const MeasureInfo& measure, Value value) override {
-    map_.emplace_back(std::string(measure.name), std::move(value));
-  }
+  void add(const MeasureInfo& measure, double value) override;
+  void count(const MeasureInfo& measure, std::uint64_t value) override;
+  void give(const MeasureInfo& measure, Value value) override;
 
-  bool empty() const { return map_.empty(); }
-  Value take() { return std::move(map_); }
+  bool empty() const;
+  Value take();
 
  private:
   Value::Map map_;

@@ -22,6 +22,14 @@ Value& Value::operator=(Value&& other) noexcept = default;
 Value::~Value() = default;
 bool Value::operator==(const Value& other) const = default;
 
+bool Value::is_null() const { return std::holds_alternative<std::monostate>(data_); }
+const bool* Value::as_bool() const { return std::get_if<bool>(&data_); }
+const std::int64_t* Value::as_integer() const { return std::get_if<std::int64_t>(&data_); }
+const double* Value::as_real() const { return std::get_if<double>(&data_); }
+const std::string* Value::as_text() const { return std::get_if<std::string>(&data_); }
+const Value::List* Value::as_list() const { return std::get_if<List>(&data_); }
+const Value::Map* Value::as_map() const { return std::get_if<Map>(&data_); }
+
 const Value* Value::find(std::string_view key) const {
   const Map* map = as_map();
   if (!map) return nullptr;

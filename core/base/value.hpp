@@ -33,13 +33,13 @@ class Value {
 
   bool operator==(const Value& other) const;
 
-  bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
-  const bool* as_bool() const { return std::get_if<bool>(&data_); }
-  const std::int64_t* as_integer() const { return std::get_if<std::int64_t>(&data_); }
-  const double* as_real() const { return std::get_if<double>(&data_); }
-  const std::string* as_text() const { return std::get_if<std::string>(&data_); }
-  const List* as_list() const { return std::get_if<List>(&data_); }
-  const Map* as_map() const { return std::get_if<Map>(&data_); }
+  bool is_null() const;
+  const bool* as_bool() const;
+  const std::int64_t* as_integer() const;
+  const double* as_real() const;
+  const std::string* as_text() const;
+  const List* as_list() const;
+  const Map* as_map() const;
 
   /// The entry of a map, or null if this is no map or has no such key.
   const Value* find(std::string_view key) const;

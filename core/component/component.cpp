@@ -11,6 +11,10 @@ Component::Component(const ComponentContext& context)
       source_(context.kernel.new_source()),
       name_(std::make_unique<const std::string>(context.name)) {}
 
+Component::~Component() = default;
+
+void Component::attach(Port& port) { ports_.push_back(&port); }
+
 void Component::take_back(Message& /*message*/) {
   throw InternalError(name() + " cannot take back what it sent");
 }

@@ -30,6 +30,7 @@ struct ComponentContext {
 class alignas(64) Component : public EventHandler {
  public:
   explicit Component(const ComponentContext& context);
+  ~Component() override;
 
   std::string name() const final { return *name_; }
   NodeId id() const { return id_; }
@@ -62,7 +63,7 @@ class alignas(64) Component : public EventHandler {
   virtual std::size_t max_ports() const { return 1; }
 
   /// Takes a port when it is connected; the index is the order of the links.
-  virtual void attach(Port& port) { ports_.push_back(&port); }
+  virtual void attach(Port& port);
   /// Everything is connected and routed: the last chance to prepare.
   virtual void start() {}
 

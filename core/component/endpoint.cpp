@@ -12,6 +12,15 @@
 
 namespace cxloom {
 
+Endpoint::Endpoint(const ComponentContext& context, SystemContext& system_context)
+    : Component(context), system_context_(system_context) {
+  system_context.add_endpoint(*this, id());
+}
+
+Endpoint::~Endpoint() = default;
+
+void Endpoint::add(Agent& agent) { agents_.push_back(&agent); }
+
 inline Agent*& Endpoint::taker_of(Channel channel) {
   return (aside_ ? *aside_ : takers_)[static_cast<std::size_t>(channel)];
 }

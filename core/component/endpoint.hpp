@@ -9,7 +9,6 @@
 #include <memory>
 #include <vector>
 
-#include "base/error.hpp"
 #include "component/agent.hpp"
 #include "component/component.hpp"
 #include "component/system_context.hpp"
@@ -22,10 +21,8 @@ class RequestThrottle;
 
 class Endpoint : public Component {
  public:
-  Endpoint(const ComponentContext& context, SystemContext& system_context)
-      : Component(context), system_context_(system_context) {
-    system_context.add_endpoint(*this, id());
-  }
+  Endpoint(const ComponentContext& context, SystemContext& system_context);
+  ~Endpoint() override;
 
   /// The port of a message that has come in by none.
   static constexpr std::uint16_t kInside = 0xffffU;
@@ -35,7 +32,7 @@ class Endpoint : public Component {
   SystemContext& system_context() { return system_context_; }
   const SystemContext& system_context() const { return system_context_; }
   /// Joins the device: windows, reports and the like reach the agents in the order in which they joined.
-  void add(Agent& agent) { agents_.push_back(&agent); }
+  void add(Agent& agent);
   /// Messages of this class to the device go to `agent`, be they from outside or its own. It may send: most
   /// of what is taken is answered.
   void bind(Channel channel, Agent& agent);

@@ -4,15 +4,15 @@
 
 #include <cstdint>
 
-#include "base/error.hpp"
 #include "base/units.hpp"
 #include "kernel/distribution.hpp"
-#include "kernel/kernel.hpp"
 #include "kernel/measured_window.hpp"
 #include "protocol/account.hpp"
 #include "protocol/segment_sums.hpp"
 
 namespace cxloom {
+
+class Kernel;
 
 /// Counts what happens one after the other. The mean number of what has begun and not ended follows from two
 /// counts, which may be kept at two places.
@@ -57,15 +57,9 @@ class MomentCount {
 class IoRecord {
  public:
   /// A packet that was sent at `begun` ends now, its account charged up to now.
-  void add(const Account& account, Time begun, Time now) {
-    ensure(account.mark() == now, "a packet whose time is not accounted for");
-    ended_.add(now);
-    if (!ended_.is_open()) return;
-    latency_.add(now - begun);
-    segments_.add(account, now - begun);
-  }
+  void add(const Account& account, Time begun, Time now);
   /// It is opened and closed with the window from now on.
-  void measure_in(Kernel& kernel) { kernel.measure(ended_); }
+  void measure_in(Kernel& kernel);
 
   const MomentCount& ended() const { return ended_; }
   // The packets that ended in the window.

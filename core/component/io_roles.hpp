@@ -7,16 +7,16 @@
 
 #include "base/measure.hpp"
 #include "base/units.hpp"
-#include "component/io_record.hpp"
 #include "component/roles.hpp"
-#include "kernel/distribution.hpp"
-#include "kernel/event_handler.hpp"
 #include "protocol/message.hpp"
 #include "protocol/segment_sums.hpp"
 
 namespace cxloom {
 
 class DmaInitiator;
+class EventHandler;
+class IoRecord;
+class LatencyDistribution;
 
 /// Goes on when packets of CXL.io are lost on their way: component/failures.hpp.
 class IoLosses {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/measure.hpp"
-#include "base/parameters.hpp"
 #include "base/units.hpp"
+#include "component/throttle_params.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
@@ -21,16 +21,6 @@ namespace cxloom {
 
 class Agent;
 class Kernel;
-
-struct ThrottleParams {
-  Bandwidth rate;
-  Time window{1'000'000};
-  double normal_delta = 1.0 / 16;
-  double severe_delta = 1.0 / 4;
-  double least = 1.0 / 16;
-
-  static void describe(Schema<ThrottleParams>& schema);
-};
 
 class RequestThrottle final : public EventHandler {
  public:

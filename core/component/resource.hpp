@@ -64,18 +64,10 @@ class ResourceSink {
 };
 
 /// What `count` things of a parameter are, twice.
-inline Setting doubled(std::string path, std::uint64_t count) { return {std::move(path), number(2 * count)}; }
+Setting doubled(std::string path, std::uint64_t count);
 
 /// Media that requests are seen to wait for, where no measure says how much of them is in use.
-inline Resource waiting_for_media(std::string name) {
-  return {.name = std::move(name),
-          .stage = Stage::kMedia,
-          .capacity = 1,
-          .occupancy = Occupancy::kWaiting,
-          .measures = {"breakdown_ns"},
-          .wait = Segment::kMediaQueue,
-          .counts = Traffic::kRequests};
-}
+Resource waiting_for_media(std::string name);
 
 /// Hands on resources of a part within another, such as media within a memory, with something before their
 /// measures and parameters.
@@ -84,17 +76,7 @@ class ResourcesWithin final : public ResourceSink {
   ResourcesWithin(std::string_view measures, std::string_view parameters, ResourceSink& sink)
       : measures_(measures), parameters_(parameters), sink_(sink) {}
 
-  void add(Resource resource) override {
-    const bool measured = resource.occupancy == Occupancy::kLevel || resource.occupancy == Occupancy::kShare;
-    if (only_measured_ && !measured) return;
-    for (std::string& measure : resource.measures) measure.insert(0, measures_);
-    if (!resource.remark.empty()) resource.remark.insert(0, measures_);
-    for (Setting& setting : resource.twice) setting.first.insert(0, parameters_);
-    if (resource.part.empty()) resource.part = part_;
-    resource.name += owner_;
-    any_ = true;
-    sink_.add(std::move(resource));
-  }
+  void add(Resource resource) override;
   /// The part of the device to which it belongs.
   void of_part(std::string_view part) { part_ = part; }
   /// What stands behind its name: " the cache of".

@@ -15,7 +15,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "base/units.hpp"
@@ -38,6 +37,19 @@ enum class RoleKind : std::uint8_t {
 };
 inline constexpr std::size_t kRoleKinds = static_cast<std::size_t>(RoleKind::kTransferEngine) + 1;
 
+/// Who plays one role, whichever: a RoleTable without its type.
+struct RolePlayers {
+  struct Entry {
+    Component* component;
+    void* role;
+  };
+  std::vector<Entry> entries;  ///< in the order of the devices
+  std::vector<void*> by_node;
+
+  void declare(Component& component, NodeId node, void* role);
+  void* of(NodeId node) const { return node.index() < by_node.size() ? by_node[node.index()] : nullptr; }
+};
+
 /// Who plays a role, in the order of the devices.
 template <class Role>
 class RoleTable {
@@ -46,21 +58,31 @@ class RoleTable {
     Component* component;
     Role* role;
   };
+  class Iterator {
+   public:
+    using value_type = Entry;
+    using difference_type = std::ptrdiff_t;
 
-  void declare(Component& component, NodeId node, Role& role) {
-    if (by_node_.size() <= node.index()) by_node_.resize(node.index() + 1);
-    by_node_[node.index()] = &role;
-    entries_.push_back({&component, &role});
-  }
+    Iterator() = default;
+    explicit Iterator(const RolePlayers::Entry* at) : at_(at) {}
+    Entry operator*() const { return {at_->component, static_cast<Role*>(at_->role)}; }
+    Iterator& operator++() { return ++at_, *this; }
+    Iterator operator++(int) { return Iterator(at_++); }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const RolePlayers::Entry* at_ = nullptr;
+  };
+
+  explicit RoleTable(const RolePlayers& players) : players_(players) {}
   /// Null: the component at that node does not play it.
-  Role* of(NodeId node) const { return node.index() < by_node_.size() ? by_node_[node.index()] : nullptr; }
-  bool empty() const { return entries_.empty(); }
-  auto begin() const { return entries_.begin(); }
-  auto end() const { return entries_.end(); }
+  Role* of(NodeId node) const { return static_cast<Role*>(players_.of(node)); }
+  bool empty() const { return players_.entries.empty(); }
+  Iterator begin() const { return Iterator(players_.entries.data()); }
+  Iterator end() const { return Iterator(players_.entries.data() + players_.entries.size()); }
 
  private:
-  std::vector<Entry> entries_;
-  std::vector<Role*> by_node_;
+  const RolePlayers& players_;
 };
 
 /// The roles of all components of a system.
@@ -68,15 +90,11 @@ class Roles {
  public:
   template <class Role>
   void declare(Component& component, NodeId node, Role& role) {
-    std::shared_ptr<void>& table = tables_[index_of<Role>()];
-    if (!table) table = std::make_shared<RoleTable<Role>>();
-    static_cast<RoleTable<Role>*>(table.get())->declare(component, node, role);
+    players_[index_of<Role>()].declare(component, node, &role);
   }
   template <class Role>
-  const RoleTable<Role>& all() const {
-    static const RoleTable<Role> kNobody;
-    const std::shared_ptr<void>& table = tables_[index_of<Role>()];
-    return table ? *static_cast<const RoleTable<Role>*>(table.get()) : kNobody;
+  RoleTable<Role> all() const {
+    return RoleTable<Role>(players_[index_of<Role>()]);
   }
   /// Null: the component at that node does not play it.
   template <class Role>
@@ -90,7 +108,7 @@ class Roles {
     return static_cast<std::size_t>(Role::kRole);
   }
 
-  std::array<std::shared_ptr<void>, kRoleKinds> tables_;
+  std::array<RolePlayers, kRoleKinds> players_;
 };
 
 }  // namespace cxloom

@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "component/posted_requests.hpp"
 #include "component/roles.hpp"
-#include "kernel/pool.hpp"
-#include "protocol/address_map.hpp"
 #include "protocol/message.hpp"
-#include "protocol/request.hpp"
 
 namespace cxloom {
 
+class AddressMap;
 class DeliveryOrder;
 class Failures;
 class LineVersions;
@@ -45,12 +44,11 @@ struct SystemContext {
   SystemContext();
   ~SystemContext();
 
-  AddressMap map;
+  std::unique_ptr<AddressMap> map;
   std::unique_ptr<Routes> routes;
   std::unique_ptr<DeliveryOrder> order;    ///< of messages under way, where routes do not keep it; else none
   std::unique_ptr<LineVersions> versions;  ///< of lines of persistent memory; none: nobody asks for them
-  Pool<Request>
-      posted;  ///< requests that nothing answers (MWr), by their messages' tags; who gets one gives it back
+  PostedRequests posted;
   Roles roles;
   std::uint32_t caches = 0;              ///< how many caches may hold coherent lines
   Failures* failures = nullptr;          ///< what becomes of messages that find no way; none: nothing fails
@@ -59,10 +57,7 @@ struct SystemContext {
   /// The name of the endpoint at that node; its number if there is none.
   std::string name_of(NodeId node) const;
   /// To be called by each endpoint when it is made.
-  void add_endpoint(const Component& endpoint, NodeId node) {
-    if (endpoints_.size() <= node.index()) endpoints_.resize(node.index() + 1);
-    endpoints_[node.index()] = &endpoint;
-  }
+  void add_endpoint(const Component& endpoint, NodeId node);
 
   /// Which way a message goes where directions differ (a bus). CXL.io goes by where it leads.
   bool goes_downstream(const Message& message) const {
@@ -70,11 +65,8 @@ struct SystemContext {
                                            : is_downstream(message.channel);
   }
   /// CXL.io to that node goes upstream: it is, or stands for, a root complex.
-  bool leads_upstream(NodeId node) const { return node.index() < roots_.size() && roots_[node.index()]; }
-  void set_root(NodeId node) {
-    if (roots_.size() <= node.index()) roots_.resize(node.index() + 1);
-    roots_[node.index()] = true;
-  }
+  bool leads_upstream(NodeId node) const;
+  void set_root(NodeId node);
 
  private:
   std::vector<bool> roots_;  // by node

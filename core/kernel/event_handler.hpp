@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "base/error.hpp"
-
 namespace cxloom {
 
 struct Message;
@@ -22,18 +20,16 @@ class EventHandler {
 
   /// A message has come in. What "in" means (its head, its last byte, after a pipeline) was agreed with the
   /// link.
-  virtual void receive(Message&) { throw InternalError("a message for something that takes none"); }
+  virtual void receive(Message& message);
   /// A time it asked for has come; `kind` and `payload` are its own, as it scheduled them.
-  virtual void wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
-    throw InternalError("a wake-up for something that asked for none");
-  }
+  virtual void wake(std::uint8_t kind, std::uint64_t payload);
   /// An event of it comes soon, the kind of which is `Event::kArrival` for a message: a hint to fetch what
   /// the event will touch. It changes nothing, and is given where events crowd an instant.
   virtual void foresee(std::uint8_t /*kind*/, std::uint64_t /*payload*/) const {}
   /// A hint before `settle`: first early, then once more, when what was asked for first is there.
   virtual void foresee_settle(bool /*early*/) const {}
   /// The end of an instant for which it asked: everything that happens at this time is known.
-  virtual void settle() { throw InternalError("the end of an instant for something that did not ask"); }
+  virtual void settle();
 };
 
 }  // namespace cxloom

@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "base/error.hpp"
+
 namespace cxloom {
 
 EventQueue::EventQueue() : buckets_(kBuckets, kNone) { grow(); }

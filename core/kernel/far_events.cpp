@@ -6,6 +6,8 @@
 
 namespace cxloom {
 
+FarEvents::FarEvents() { heads_.fill(kNone); }
+
 void FarEvents::add(std::uint32_t node, std::int64_t bucket, std::int64_t open,
                     std::vector<std::uint32_t>& next) {
   first_ = std::min(first_, bucket);

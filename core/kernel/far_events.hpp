@@ -17,7 +17,7 @@ class FarEvents {
   /// The number of a bucket that never comes.
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-  FarEvents() { heads_.fill(kNone); }
+  FarEvents();
 
   /// The first bucket that holds something, or `kNever`.
   std::int64_t first() const { return first_; }

@@ -2,7 +2,45 @@
 
 #include <algorithm>
 
+#include "base/arena.hpp"
+#include "kernel/kernel_group.hpp"
+
 namespace cxloom {
+
+Kernel::Kernel(std::uint64_t counted_together)
+    : arena_(std::make_unique<Arena>()),
+      own_group_(std::make_unique<KernelGroup>()),
+      group_(*own_group_),
+      counted_together_(counted_together),
+      count_anew_at_(counted_together) {
+  group_.kernels.push_back(this);
+}
+
+Kernel::Kernel(KernelGroup& group)
+    : arena_(std::make_unique<Arena>()),
+      group_(group),
+      counted_together_(kCountedTogether),
+      count_anew_at_(kCountedTogether) {
+  group_.kernels.push_back(this);
+}
+
+Kernel::~Kernel() = default;
+
+Arena& Kernel::arena() { return *arena_; }
+
+EventSource Kernel::new_source() {
+  ensure(group_.sources.size() < EventSource::kMost,
+         "more sources of events than the order of events can tell apart");
+  return EventSource(group_.sources);
+}
+
+const std::vector<WaitedFor>& Kernel::wait_lists() const { return group_.wait_lists; }
+
+void Kernel::register_wait_list(const WaitedFor& waited) { group_.wait_lists.push_back(waited); }
+
+void Kernel::at_end_of_instant(EventHandler& handler) { settling_.push_back(&handler); }
+
+MeasuredParts& Kernel::measured() { return group_.measured; }
 
 void Kernel::schedule_background(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
                                  std::uint64_t payload) {

@@ -5,13 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "base/arena.hpp"
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_queue.hpp"
+#include "kernel/event_source.hpp"
 #include "kernel/measured_window.hpp"
 #include "kernel/payload.hpp"
-#include "kernel/wait_list.hpp"
 
 namespace cxloom {
 
@@ -23,15 +23,9 @@ class EventWatcher {
   virtual void before(const Event& event) = 0;
 };
 
-class Kernel;
-
-/// The common state of the kernels of one simulation, if it has several: each is a part's queue of events.
-struct KernelGroup {
-  std::vector<EventSource*> sources;  ///< by identity
-  std::vector<Kernel*> kernels;
-  std::vector<WaitedFor> wait_lists;  ///< in the order in which they were made
-  MeasuredParts measured;
-};
+class Arena;
+struct KernelGroup;
+struct WaitedFor;
 
 class Kernel {
  public:
@@ -39,33 +33,21 @@ class Kernel {
   /// far below, since what it counts has happened or is pending.
   static constexpr std::uint64_t kCountedTogether = std::uint64_t{1} << 31U;
 
-  explicit Kernel(std::uint64_t counted_together = kCountedTogether)
-      : own_group_(std::make_unique<KernelGroup>()),
-        group_(*own_group_),
-        counted_together_(counted_together),
-        count_anew_at_(counted_together) {
-    group_.kernels.push_back(this);
-  }
+  explicit Kernel(std::uint64_t counted_together = kCountedTogether);
   /// One of several, which have the same numbering of sources; they live as long as the group.
-  explicit Kernel(KernelGroup& group)
-      : group_(group), counted_together_(kCountedTogether), count_anew_at_(kCountedTogether) {
-    group_.kernels.push_back(this);
-  }
+  explicit Kernel(KernelGroup& group);
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
+  ~Kernel();
 
   Time now() const { return now_; }
   /// For what the events touch all the time: it lives as long as the kernel.
-  Arena& arena() { return arena_; }
+  Arena& arena();
   /// Events so far, the one at hand included.
   std::uint64_t events() const { return events_; }
 
   /// A new identity for something that sends events.
-  EventSource new_source() {
-    ensure(group_.sources.size() < EventSource::kMost,
-           "more sources of events than the order of events can tell apart");
-    return EventSource(group_.sources);
-  }
+  EventSource new_source();
 
   /// Calls `handler.wake(kind, payload)` at `at`, not before now.
   void schedule(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
@@ -77,8 +59,8 @@ class Kernel {
     ensure(at >= now_, "an event before now");
     queue_.push(at, source.order_of(kind), &handler, 0);
   }
-  /// Calls `handler.receive(message)` at `at`.
-  void deliver(Time at, EventSource& source, EventHandler& handler, Message& message) {
+  /// Calls `handler.receive(message)` at `at`. Every hop does: in line, however much there is around it.
+  [[gnu::always_inline]] void deliver(Time at, EventSource& source, EventHandler& handler, Message& message) {
     push(at, source, handler, Event::kArrival, payload_of(message));
   }
   /// As `schedule`, for what goes on by itself (refresh, samplers): it keeps no simulation alive.
@@ -86,7 +68,7 @@ class Kernel {
                            std::uint64_t payload = 0);
   /// Calls `handler.settle()` once everything that happens at this instant has happened. The caller asks at
   /// most once per instant.
-  void at_end_of_instant(EventHandler& handler) { settling_.push_back(&handler); }
+  void at_end_of_instant(EventHandler& handler);
 
   /// Runs all events up to and including `limit`, at most `max_events`. Returns how many it ran. If it is not
   /// idle behind those up to and including `stop`, it returns with time where it is.
@@ -107,30 +89,31 @@ class Kernel {
   void watch(EventWatcher* watcher) { watcher_ = watcher; }
 
   /// Every wait list of the simulation, for the diagnosis of a deadlock.
-  const std::vector<WaitedFor>& wait_lists() const { return group_.wait_lists; }
-  void register_wait_list(const WaitedFor& waited) { group_.wait_lists.push_back(waited); }
+  const std::vector<WaitedFor>& wait_lists() const;
+  void register_wait_list(const WaitedFor& waited);
 
   /// Opens and closes these with the measured window, as MeasuredParts::add says. They live as long as the
   /// simulation, stay where they are, and come once each, before the window opens.
   template <class... Parts>
   void measure(Parts&... parts) {
-    group_.measured.add(parts...);
+    measured().add(parts...);
   }
   /// The window of the whole simulation. What a component does itself when it opens or closes comes before.
-  void open_window(Time at) { group_.measured.open(at); }
-  void close_window(Time at) const { group_.measured.close(at); }
+  void open_window(Time at) { measured().open(at); }
+  void close_window(Time at) { measured().close(at); }
 
  private:
   void push(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind, std::uint64_t payload) {
     ensure(at >= now_, "an event before now");
     queue_.push(at, source.next(kind), &handler, payload);
   }
+  MeasuredParts& measured();
   void end_instant();
   void count_anew();
 
   Time now_;
   EventQueue queue_;
-  Arena arena_;
+  std::unique_ptr<Arena> arena_;
   std::unique_ptr<KernelGroup> own_group_;
   KernelGroup& group_;
   std::vector<EventHandler*> settling_;

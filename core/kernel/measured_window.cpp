@@ -2,7 +2,14 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
+
 namespace cxloom {
+
+void MeasuredParts::add(const Part& part) {
+  ensure(!opened_, "a part of the measured window that came after it had opened");
+  parts_.push_back(part);
+}
 
 void MeasuredParts::open(Time at) {
   ensure(opened_ || come_once_each(), "a part of the measured window that opens with it twice");

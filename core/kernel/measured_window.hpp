@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/units.hpp"
 
 namespace cxloom {
@@ -47,8 +46,7 @@ class MeasuredParts {
   /// comes later would count nothing. Throws InternalError for one that does.
   template <class... Parts>
   void add(Parts&... parts) {
-    ensure(!opened_, "a part of the measured window that came after it had opened");
-    (parts_.push_back({&parts, &pass<Parts>}), ...);
+    (add({&parts, &pass<Parts>}), ...);
   }
   /// Throws InternalError if a part was added twice.
   void open(Time at);
@@ -65,6 +63,7 @@ class MeasuredParts {
     auto& own = *static_cast<Kind*>(part);
     opens ? own.open(at) : own.close(at);
   }
+  void add(const Part& part);
   bool come_once_each() const;
   void pass_all(bool opens, Time at) const;
 

@@ -1,7 +1,6 @@
 // An account: where the time of something that somebody waits for went, up to a mark.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -79,7 +78,7 @@ class Account {
       left -= times_[i] + times_[i + 1];
       times_[i] = times_[i + 1] = Time{};
     }
-    std::fill(times_.begin() + kMark, times_.end(), Time{});
+    for (std::size_t i = kMark; i < times_.size(); ++i) times_[i] = Time{};
   }
   /// Where `common()` or, behind the common ones, `rare()` has a segment.
   static constexpr std::size_t order_of(Segment segment) {

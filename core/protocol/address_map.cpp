@@ -11,6 +11,10 @@
 
 namespace cxloom {
 
+std::string MemoryTargetInfo::described() const {
+  return logical ? name + " ld " + std::to_string(ld) : name;
+}
+
 namespace {
 
 // Encoded ways 0-4, 8, 9, 10 of the HDM decoder control register (CXL 3.x, 8.2.4.20.7).
@@ -359,6 +363,17 @@ std::string AddressMap::described() const {
     text += to_text(Address{region.base}) + "-" + to_text(Address{region.base + region.size - 1});
   }
   return text;
+}
+
+bool AddressMap::has_coherent() const {
+  return std::ranges::any_of(regions_,
+                             [](const Region& region) { return region.coherence != Coherence::kNone; });
+}
+
+std::uint64_t AddressMap::mapped_bytes(NodeId target) const {
+  std::uint64_t mapped = 0;
+  for (const Used& used : used_) mapped += used.target == target ? used.bytes : 0;
+  return mapped;
 }
 
 }  // namespace cxloom

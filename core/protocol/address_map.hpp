@@ -1,7 +1,6 @@
 // Which device serves an address: regions in order, each interleaved over its targets.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,7 +59,7 @@ struct MemoryTargetInfo {
   bool logical = false;                   ///< it is a logical device
 
   /// Its name for people: "mem0", "mld0 ld 2".
-  std::string described() const { return logical ? name + " ld " + std::to_string(ld) : name; }
+  std::string described() const;
 };
 
 class AddressMap {
@@ -121,7 +120,9 @@ class AddressMap {
     const std::uint64_t offset = address.value() - region.base;
     if (region.slots.size() == 1) return region.size - offset;
     const std::uint64_t chunk = std::uint64_t{1} << region.chunk_bits;
-    return std::min(chunk - offset % chunk, region.size - offset);
+    const std::uint64_t in_chunk = chunk - offset % chunk;
+    const std::uint64_t in_region = region.size - offset;
+    return in_chunk < in_region ? in_chunk : in_region;
   }
   static DecodedAddress decode_in(const Region& region, Address address) {
     const std::uint64_t offset = address.value() - region.base;
@@ -147,10 +148,7 @@ class AddressMap {
 
   bool empty() const { return regions_.empty(); }
   /// Some region is kept coherent.
-  bool has_coherent() const {
-    return std::any_of(regions_.begin(), regions_.end(),
-                       [](const Region& region) { return region.coherence != Coherence::kNone; });
-  }
+  bool has_coherent() const;
   /// Every device that a region leads to, once, in the order of their identities.
   std::vector<NodeId> targets() const;
   /// Every device with memory that is persistent, in this way, once, in the order of their identities.
@@ -165,11 +163,7 @@ class AddressMap {
   /// The lowest address that leads to each device, or to each of its logical devices, in the order of both.
   std::vector<Address> first_addresses() const;
   /// Bytes of a target's memory that its regions take.
-  std::uint64_t mapped_bytes(NodeId target) const {
-    std::uint64_t mapped = 0;
-    for (const Used& used : used_) mapped += used.target == target ? used.bytes : 0;
-    return mapped;
-  }
+  std::uint64_t mapped_bytes(NodeId target) const;
   /// The first address of the first region, and how many bytes follow it without a gap.
   Address base() const { return Address{regions_.empty() ? 0 : regions_.front().base}; }
   std::uint64_t contiguous_bytes() const;

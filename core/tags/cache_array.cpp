@@ -3,7 +3,6 @@
 #include <cassert>
 
 #include "base/schema.hpp"
-#include "tags/cache_schema.hpp"
 
 namespace cxloom {
 
@@ -16,15 +15,6 @@ VictimContext context_of(const CacheParams& params, RandomStream random) {
 }
 
 }  // namespace
-
-void CacheParams::describe(Schema<CacheParams>& schema) {
-  schema.doc("A cache of 64-byte lines. What it holds is exact; it takes one fixed time to look up.");
-  describe_cache(schema);
-}
-
-void CacheParams::estimate(const CacheParams& params, MemoryEstimate& memory) {
-  memory.add("size", to_text(params.size), 1, CacheArray::bytes(params.lines(), params.ways));
-}
 
 std::uint64_t CacheArray::bytes(std::uint64_t lines, std::uint32_t ways) {
   const std::uint64_t in_set = ways == 0 ? lines : ways;

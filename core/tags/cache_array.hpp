@@ -4,26 +4,13 @@
 
 #include <cstdint>
 
-#include "base/memory_estimate.hpp"
-#include "base/parameters.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "base/zeroed_array.hpp"
+#include "tags/cache_params.hpp"
 #include "tags/tag_array.hpp"
 
 namespace cxloom {
-
-struct CacheParams {
-  Bytes size{32 * 1024};
-  std::uint32_t ways = 8;
-  Time access_time{12'000};
-  KindSpec policy{"lru", Value(Value::Map{})};
-
-  std::uint64_t lines() const { return size.count() / kLineBytes; }
-  bool operator==(const CacheParams&) const = default;
-  static void describe(Schema<CacheParams>& schema);
-  static void estimate(const CacheParams& params, MemoryEstimate& memory);
-};
 
 /// The state of a line at a holder; all but kInvalid are present. Coherent lines have the states of MESI:
 /// invalid, clean and the only copy (exclusive), dirty (modified), clean and one of several copies (shared).

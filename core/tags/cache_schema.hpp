@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/schema.hpp"
-#include "tags/cache_array.hpp"
+#include "tags/cache_params.hpp"
 
 namespace cxloom {
 

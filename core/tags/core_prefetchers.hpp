@@ -8,19 +8,11 @@
 #include <memory>
 #include <vector>
 
-#include "base/parameters.hpp"
 #include "base/units.hpp"
+#include "tags/core_prefetch.hpp"
 #include "tags/prefetcher.hpp"
 
 namespace cxloom {
-
-/// The prefetcher of a level.
-struct LevelPrefetcher {
-  KindSpec kind{"none", Value(Value::Map{})};
-  bool throttle = true;
-
-  bool operator==(const LevelPrefetcher&) const = default;
-};
 
 /// Asks for less while few of the lines that were asked for are used: feedback-directed prefetching (Srinath
 /// et al., "Feedback Directed Prefetching", HPCA 2007), which calls an accuracy high from 0.75 on and low
@@ -40,12 +32,6 @@ class PrefetchThrottle {
   std::uint64_t useless_ = 0;
   std::size_t most_wanted_ = 1;
   std::size_t limit_ = ~std::size_t{0};
-};
-
-/// Those of the levels of a core, the nearest first; no levels: it has none. `kinds` is not null with levels.
-struct CorePrefetch {
-  std::vector<LevelPrefetcher> levels;
-  const PrefetcherRegistry* kinds = nullptr;
 };
 
 class CorePrefetchers {

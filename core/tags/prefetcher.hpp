@@ -11,11 +11,9 @@
 
 #include "base/parameters.hpp"
 #include "base/units.hpp"
+#include "tags/cache_kinds.hpp"
 
 namespace cxloom {
-
-template <class Product, class Context>
-class KindRegistry;
 
 /// What every prefetcher has. The parameters of a kind derive from it, and declare it with
 /// `describe_prefetcher` (prefetcher_schema.hpp).
@@ -67,8 +65,6 @@ class Prefetcher {
 
 /// What a prefetcher finds around itself when it is made: nothing so far.
 struct PrefetcherContext {};
-
-using PrefetcherRegistry = KindRegistry<Prefetcher, PrefetcherContext>;
 
 /// Registers the prefetchers that come with cxloom; `none` makes none.
 void register_prefetchers(PrefetcherRegistry& registry);

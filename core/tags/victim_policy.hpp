@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "tags/cache_kinds.hpp"
 #include "tags/line_block.hpp"
 #include "tags/slot.hpp"
 #include "tags/slot_order.hpp"
@@ -17,8 +18,6 @@
 
 namespace cxloom {
 
-template <class Product, class Context>
-class KindRegistry;
 class TagArray;
 
 /// What a policy finds around itself when it is made.
@@ -52,8 +51,6 @@ class VictimPolicy {
   virtual void pinned(std::uint32_t /*set*/, Slot /*slot*/) {}
   virtual void unpinned(std::uint32_t /*set*/, Slot /*slot*/) {}
 };
-
-using VictimRegistry = KindRegistry<VictimPolicy, VictimContext>;
 
 /// Registers the policies that come with cxloom.
 void register_victims(VictimRegistry& registry);

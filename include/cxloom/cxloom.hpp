@@ -4,11 +4,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "cxloom/address_map.hpp"
 #include "cxloom/arbitration.hpp"
 #include "cxloom/device.hpp"
 #include "cxloom/dram.hpp"
 #include "cxloom/embedding.hpp"
 #include "cxloom/flash.hpp"
+#include "cxloom/io.hpp"
 #include "cxloom/kv.hpp"
 #include "cxloom/media.hpp"
 #include "cxloom/memory.hpp"

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/kind_registry.hpp"     // where a kind is added
+#include "base/memory_estimate.hpp"   // what parameters take of the memory of the machine
 #include "base/schema.hpp"            // declared parameters
 #include "base/units.hpp"             // Time, Bytes, Bandwidth, ...
 #include "system/kinds/registry.hpp"  // Registry: the lists of kinds

@@ -1,4 +1,5 @@
 #include "divided/divided_run.hpp"
+#include "kernel/kernel_group.hpp"
 #include "system/build/system_builder.hpp"
 
 #include <algorithm>

@@ -20,10 +20,11 @@ PUBLIC = sorted(path.stem for path in (ROOT / "include" / "cxloom").glob("*.hpp"
 # take; a device has ports, agents and time besides. One made of an agent or a switch reaches its parameters, and
 # nothing of what it holds. They are what compiling a plug-in takes its time for.
 MOST = {
-    **dict.fromkeys(["flash", "kv", "placement", "plugin", "prefetcher", "tiering", "topology"], 20),
-    **dict.fromkeys(["arbitration", "dram", "media", "pattern", "routing", "victim"], 35),
-    **dict.fromkeys(["device", "memory", "switch"], 65),
-    "requester": 75,  # the parameters of cores, caches and their prefetchers
+    **dict.fromkeys(["flash", "kv", "placement", "plugin", "prefetcher", "tiering", "topology"], 18),
+    **dict.fromkeys(["dram", "pattern", "victim"], 24),
+    **dict.fromkeys(["arbitration", "media", "routing"], 30),
+    **dict.fromkeys(["address_map", "device", "io", "memory", "switch"], 48),
+    "requester": 52,  # the parameters of cores, caches and their prefetchers
     "embedding": 60,  # a program may have caches and media outside
 }
 

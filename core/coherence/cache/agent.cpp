@@ -12,6 +12,7 @@
 #include "component/request_throttle.hpp"
 #include "component/resource.hpp"
 #include "kernel/payload.hpp"
+#include "protocol/address_map.hpp"
 #include "protocol/protocol_observer.hpp"
 
 namespace cxloom {
@@ -55,7 +56,7 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
   endpoint.send_as_ready();
 }
 
-void CacheAgent::start() { lines_.keep_coherent(endpoint().system_context().map.has_coherent()); }
+void CacheAgent::start() { lines_.keep_coherent(endpoint().system_context().map->has_coherent()); }
 
 Time CacheAgent::now() const { return endpoint().now(); }
 

@@ -4,6 +4,7 @@
 
 #include "component/component_time.hpp"
 #include "component/endpoint.hpp"
+#include "protocol/address_map.hpp"
 
 namespace cxloom {
 
@@ -61,7 +62,7 @@ void CacheLines::evict(LineAddress line, LineState state) {
     if (operation && operation->doing == Doing::kOperate) return;  // it leaves at their end
   }
   if (!dirty && !(coherent_ && notifies_)) return;
-  const auto place = agent_.endpoint().system_context().map.find(line.address());
+  const auto place = agent_.endpoint().system_context().map->find(line.address());
   ensure(place.has_value(), "a cached line that no region holds");
   // Leaving lines pass the pipeline of requests, and so keep their place among them.
   const Time ready = agent_.endpoint().now() + pipeline_;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/memory_estimate.hpp"
 #include "base/schema.hpp"
 #include "tags/cache_schema.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "tags/cache_array.hpp"
+#include "tags/cache_params.hpp"
 
 namespace cxloom {
 

@@ -8,6 +8,7 @@
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
 #include "kernel/payload.hpp"
+#include "protocol/address_map.hpp"
 
 namespace cxloom {
 
@@ -106,7 +107,7 @@ void CacheSnoops::answer(CacheSnoop& snoop, LineAddress line, CacheTransaction* 
 // Data that leave with the answer to a snoop are written to memory by the home: a write-back like any other.
 void CacheSnoops::forwarded(LineAddress line) {
   ++counts_->write_backs;
-  client_.written_back(agent_.endpoint().system_context().map.find(line.address())->target, kLineBytes);
+  client_.written_back(agent_.endpoint().system_context().map->find(line.address())->target, kLineBytes);
 }
 
 // The line answered last is what the snoop waited for.

@@ -6,6 +6,7 @@
 
 #include "base/schema.hpp"
 #include "component/observed_scope.hpp"
+#include "protocol/address_map.hpp"
 
 namespace cxloom {
 
@@ -120,7 +121,7 @@ void BiasAgent::know_host(const Message& request) {
        name(peers().node(host_)) + " and " + name(request.source) + " cache that of " + this->name(),
        "one host with a cache, or coherence: hdm-db",
        {}},
-      "address_map[" + std::to_string(*endpoint().system_context().map.region_at(request.address)) +
+      "address_map[" + std::to_string(*endpoint().system_context().map->region_at(request.address)) +
           "].coherence");
 }
 
@@ -158,7 +159,7 @@ void BiasAgent::flip(Page& page) {
     end_flip(page);
     return;
   }
-  const AddressMap& map = endpoint().system_context().map;
+  const AddressMap& map = *endpoint().system_context().map;
   LineAddress line{cause.line.number() / page_lines_ * page_lines_};
   for (std::uint64_t i = 0; i < page_lines_; ++i, line = line.next()) {
     const auto place = map.find(line.address());

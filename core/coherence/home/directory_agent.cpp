@@ -8,6 +8,7 @@
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
 #include "kernel/payload.hpp"
+#include "protocol/address_map.hpp"
 
 namespace cxloom {
 
@@ -36,7 +37,7 @@ void DirectoryAgent::start() {
 Time DirectoryAgent::now() const { return endpoint().now(); }
 
 std::optional<AddressMap::DecodedAddress> DirectoryAgent::place(const Message& message) const {
-  const auto place = endpoint().system_context().map.find(message.address);
+  const auto place = endpoint().system_context().map->find(message.address);
   ensure(place.has_value(), "a request to an address that no region holds");
   if (!place->coherent() || place->home != endpoint().id()) return std::nullopt;
   return place;
@@ -314,7 +315,7 @@ void DirectoryAgent::write_line(Transaction& transaction, const Message& cause, 
 
 void DirectoryAgent::send_to_memory(MemoryAccess& access, Opcode opcode, Address address, std::uint16_t size,
                                     const Message& cause) {
-  const auto place = endpoint().system_context().map.find(address);
+  const auto place = endpoint().system_context().map->find(address);
   Message& message = access.message;
   address_to(*place, *this, message, opcode, address, size);
   message.destination = place->target;

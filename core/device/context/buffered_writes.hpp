@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/units.hpp"
 
 namespace cxloom {

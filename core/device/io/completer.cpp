@@ -38,7 +38,7 @@ void IoCompleter::expect_dma(NodeId initiator, DmaInitiator& engine) {
 // No message goes back to the initiator. A credit goes back, by the receivers that the packet has passed:
 // that takes the flight of the packet. Nobody records what comes from one that is no `IoInitiator`.
 void IoCompleter::take_posted(Message& message) {
-  Pool<Request>& posted = endpoint().system_context().posted;
+  PostedRequests& posted = endpoint().system_context().posted;
   Request* const packet = posted.find(message.tag);
   if (!packet || &packet->message != &message) {
     throw InternalError(name() + " got a posted write that was not taken from SystemContext::posted");

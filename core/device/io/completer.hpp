@@ -7,6 +7,7 @@
 
 #include "base/units.hpp"
 #include "component/endpoint.hpp"
+#include "component/io_record.hpp"
 #include "component/io_roles.hpp"
 #include "device/io/dma_completer.hpp"
 

@@ -11,6 +11,7 @@
 #include "base/measure.hpp"
 #include "base/memory_estimate.hpp"
 #include "base/parameters.hpp"
+#include "component/io_record.hpp"
 #include "component/io_roles.hpp"
 #include "device/context/context.hpp"
 #include "device/io/completer.hpp"

@@ -14,6 +14,7 @@
 #include "memory/media/media.hpp"
 #include "memory/media/memory_owner.hpp"
 #include "memory/media/registry.hpp"
+#include "protocol/address_map.hpp"
 #include "protocol/error_answer.hpp"
 
 namespace cxloom {
@@ -197,7 +198,7 @@ void MemoryController::admit(Message& message, Places& places) {
   in_service_.join(now);
   message.charge(Segment::kMediaQueue, now);
   message.charge(Segment::kController, ready);
-  const auto* const region = endpoint().system_context().map.region_of(message.address);
+  const auto* const region = endpoint().system_context().map->region_of(message.address);
   ensure(region != nullptr, "a request to an address that no region holds");
   const Address address = AddressMap::decode_in(*region, message.address).device_address;
   if (extents_) [[unlikely]] {

@@ -15,6 +15,7 @@
 #include "device/memory/dynamic_capacity.hpp"
 #include "device/memory/logical_devices.hpp"
 #include "device/memory/params.hpp"
+#include "kernel/booked_level.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"

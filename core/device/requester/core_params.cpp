@@ -7,8 +7,13 @@
 #include "base/schema.hpp"
 #include "component/resource.hpp"
 #include "tags/cache_schema.hpp"
+#include "tags/core_prefetchers.hpp"
 
 namespace cxloom {
+
+std::vector<CoreCacheParams> CoreParams::default_caches() {
+  return {{}, {.size = Bytes{2 * 1024 * 1024}, .ways = 16, .cycles = 15}};
+}
 
 void CoreCacheParams::describe(Schema<CoreCacheParams>& schema) {
   schema.doc("A write-back, write-allocate cache that a core has for itself.");

@@ -1,15 +1,14 @@
 // The parameters of the cores of a requester.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "base/parameters.hpp"
 #include "base/units.hpp"
-#include "tags/core_prefetchers.hpp"
-#include "tags/tlb.hpp"
+#include "tags/core_prefetch.hpp"
+#include "tags/tlb_params.hpp"
 
 namespace cxloom {
 
@@ -41,10 +40,12 @@ struct CoreParams {
   std::uint32_t cores = 64;
   std::uint32_t branch_penalty = 17;
   std::uint32_t branch_entries = 4096;
-  std::vector<CoreCacheParams> caches{{}, {.size = Bytes{2 * 1024 * 1024}, .ways = 16, .cycles = 15}};
+  std::vector<CoreCacheParams> caches = default_caches();
   std::optional<TlbParams> tlb;
   CorePrefetch prefetch;  ///< of these caches, once they are found
 
+  /// Two, as cores of servers have them.
+  static std::vector<CoreCacheParams> default_caches();
   static void describe(Schema<CoreParams>& schema);
   /// Finds the prefetchers that the caches name. Throws InputError below `core` if one is not right.
   void find_prefetchers(const PrefetcherRegistry& kinds);

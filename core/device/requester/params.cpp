@@ -19,6 +19,11 @@ constexpr std::uint64_t kBytesInFlight = 2 * (sizeof(Request) + 128);
 
 }  // namespace
 
+RequesterParams::RequesterParams() = default;
+RequesterParams::RequesterParams(const RequesterParams& other) = default;
+RequesterParams& RequesterParams::operator=(const RequesterParams& other) = default;
+RequesterParams::~RequesterParams() = default;
+
 void RequesterParams::estimate(const RequesterParams& params, MemoryEstimate& memory) {
   const std::uint64_t in_flight = std::min<std::uint64_t>(params.queue, memory.accesses());
   memory.add("queue", std::to_string(params.queue), 1,

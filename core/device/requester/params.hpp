@@ -7,7 +7,7 @@
 #include "base/parameters.hpp"
 #include "base/units.hpp"
 #include "coherence/cache/params.hpp"
-#include "component/request_throttle.hpp"
+#include "component/throttle_params.hpp"
 #include "device/io/io_time.hpp"
 #include "device/requester/core_params.hpp"
 
@@ -19,6 +19,12 @@ class MemoryEstimate;
 inline constexpr Time kCompletionTimeout{50'000'000};
 
 struct RequesterParams {
+  // Out of line, for each device derives from them.
+  RequesterParams();
+  RequesterParams(const RequesterParams& other);
+  RequesterParams& operator=(const RequesterParams& other);
+  ~RequesterParams();
+
   Time process_time{10'000};
   std::uint32_t queue = 64;
   Time issue_interval;

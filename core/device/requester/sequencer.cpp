@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/arena.hpp"
 #include "coherence/common/write_pull.hpp"
 #include "component/component_time.hpp"
 #include "component/line_versions.hpp"
@@ -79,7 +80,7 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
   if (!cores_ && (source_.reactive() || this->work().stream->per_access() > 1))
     large_ = std::make_unique<LargeAccesses>(endpoint().kernel(), source_.reactive());
   // Data that a home pulls go at once, and requests on their way through `process_time` after them.
-  if (!cache_ && !external_ && process_time_ > Time{} && endpoint().system_context().map.has_coherent())
+  if (!cache_ && !external_ && process_time_ > Time{} && endpoint().system_context().map->has_coherent())
     endpoint().send_as_ready();
 }
 

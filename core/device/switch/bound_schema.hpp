@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/schema.hpp"
-#include "device/switch/virtual_switches.hpp"
+#include "device/switch/vcs_params.hpp"
 
 namespace cxloom {
 

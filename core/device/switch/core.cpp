@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/arena.hpp"
 #include "base/measure_table.hpp"
 #include "component/failures.hpp"
 #include "device/switch/persist_buffer.hpp"

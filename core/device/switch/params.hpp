@@ -8,7 +8,7 @@
 #include "base/parameters.hpp"
 #include "base/units.hpp"
 #include "device/switch/persist_params.hpp"
-#include "device/switch/virtual_switches.hpp"
+#include "device/switch/vcs_params.hpp"
 
 namespace cxloom {
 

@@ -9,29 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "base/parameters.hpp"
 #include "component/roles.hpp"
+#include "device/switch/vcs_params.hpp"
 
 namespace cxloom {
-
-/// What is bound to a vPPB: a device, or one logical device of it.
-struct BoundParams {
-  std::string to;
-  std::optional<std::uint32_t> ld;
-
-  /// "mem0", "mld0 ld 2".
-  std::string described() const { return ld ? to + " ld " + std::to_string(*ld) : to; }
-
-  static void describe(Schema<BoundParams>& schema);
-};
-
-struct VcsParams {
-  std::string upstream;
-  std::uint32_t vppbs = 16;
-  std::vector<BoundParams> bind;
-
-  static void describe(Schema<VcsParams>& schema);
-};
 
 /// A virtual PCI-to-PCI bridge: a place for a device in a virtual switch.
 struct Vppb {

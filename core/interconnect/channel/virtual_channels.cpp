@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/arena.hpp"
 #include "base/error.hpp"
 #include "interconnect/wire/interrupted_wait.hpp"
 #include "kernel/kernel.hpp"

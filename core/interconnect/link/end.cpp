@@ -1,5 +1,6 @@
 #include "interconnect/link/end.hpp"
 
+#include "base/arena.hpp"
 #include "base/error.hpp"
 #include "interconnect/channel/virtual_channels.hpp"
 #include "interconnect/link/ordering_transmitter.hpp"

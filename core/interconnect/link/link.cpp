@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/arena.hpp"
 #include "base/error.hpp"
 #include "base/kind_registry.hpp"
 #include "interconnect/flit/batched_transmitter.hpp"

@@ -1,5 +1,6 @@
 #include "interconnect/wire/credit_line.hpp"
 
+#include "base/arena.hpp"
 #include "kernel/kernel.hpp"
 
 namespace cxloom {

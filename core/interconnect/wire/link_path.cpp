@@ -1,5 +1,6 @@
 #include "interconnect/wire/link_path.hpp"
 
+#include "base/arena.hpp"
 #include "kernel/kernel.hpp"
 
 namespace cxloom {

@@ -12,6 +12,7 @@
 #include "device/memory/dynamic_capacity.hpp"
 #include "device/requester/requester.hpp"
 #include "memory/media/memory_owner.hpp"
+#include "protocol/address_map.hpp"
 #include "system/model/devices.hpp"
 #include "system/spec/spec.hpp"
 
@@ -77,8 +78,8 @@ void begin_extents(const SystemContext& context) {
       const MemoryOwner& owner = *context.roles.of<MemoryOwner>(node);
       memory->dynamic_capacity().begin(owner.memory_capacity(), owner.logical_devices(), requesters);
       for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
-        for (const NodeId home : context.map.homes(coherence)) {
-          const std::vector<NodeId> targets = context.map.targets_of(home);
+        for (const NodeId home : context.map->homes(coherence)) {
+          const std::vector<NodeId> targets = context.map->targets_of(home);
           if (std::ranges::find(targets, node) == targets.end()) continue;
           throw InputError(
               {"memory of dynamic capacity in a coherent region", {}, "a region without coherence", {}});

@@ -59,7 +59,7 @@ void check_peer(const System& system, const Component& device, NodeId host, Node
   const auto& switches = system.roles().all<VirtualSwitching>();
   if (!switches.empty()) {
     refuse_peer(device, "peer-to-peer requests go by no bindings of virtual switches",
-                "vcs of '" + switches.begin()->component->name() + "'");
+                "vcs of '" + (*switches.begin()).component->name() + "'");
   }
   const MemoryOwner* const owner = system.roles().of<MemoryOwner>(memory);
   if (owner && !owner->logical_devices().empty()) {

@@ -1,4 +1,5 @@
 #include "system/model/region_targets.hpp"
+#include "protocol/address_map.hpp"
 #include "system/spec/spec.hpp"
 
 #include <algorithm>
@@ -152,7 +153,7 @@ void add_regions(const std::vector<RegionParams>& regions, const Devices& device
           targets.push_back(target_of(region, target, *owner));
         });
       }
-      context.map.add_region(region, targets, home_of(devices, context.roles, region, targets));
+      context.map->add_region(region, targets, home_of(devices, context.roles, region, targets));
     });
   }
 }

@@ -14,6 +14,7 @@
 #include "interconnect/routing/route_table.hpp"
 #include "interconnect/topology/topology.hpp"
 #include "interconnect/wire/link_params.hpp"
+#include "protocol/address_map.hpp"
 #include "system/model/devices.hpp"
 #include "system/model/route_epoch.hpp"
 
@@ -61,7 +62,7 @@ class System {
   SystemContext& system_context() { return parts_->context; }
   /// Null: nobody asks for them.
   const LineVersions* versions() const { return parts_->context.versions.get(); }
-  const AddressMap& address_map() const { return parts_->context.map; }
+  const AddressMap& address_map() const { return *parts_->context.map; }
   /// The roles of the components.
   const Roles& roles() const { return parts_->context.roles; }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "kernel/booked_level.hpp"
 
 namespace cxloom {
 namespace {

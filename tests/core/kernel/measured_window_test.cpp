@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
+
 namespace cxloom {
 namespace {
 

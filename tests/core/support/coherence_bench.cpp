@@ -14,6 +14,7 @@
 #include "core/support/coherence_state.hpp"
 #include "core/support/victims.hpp"
 #include "kernel/kernel.hpp"
+#include "protocol/address_map.hpp"
 
 namespace cxloom::test {
 
@@ -239,7 +240,7 @@ class CoherenceBench::Watch final : public ProtocolObserver {
 // ---- The system
 
 CoherenceBench::CoherenceBench(const CoherenceSetup& setup)
-    : oracle_(bench_.system_context().map), watch_(std::make_unique<Watch>(*this)) {
+    : oracle_(*bench_.system_context().map), watch_(std::make_unique<Watch>(*this)) {
   for (std::uint32_t line = 0; line < setup.lines; ++line) lines_.emplace_back(line);
   bench_.set_order(setup.order);
   if (setup.fault) bench_.on_send(setup.fault);
@@ -254,7 +255,7 @@ CoherenceBench::CoherenceBench(const CoherenceSetup& setup)
   RegionParams region;
   region.to = {device.name()};
   region.coherence = setup.home.coherence;
-  bench_.system_context().map.add_region(region, {{device.name(), device.id(), Bytes{1U << 20U}}});
+  bench_.system_context().map->add_region(region, {{device.name(), device.id(), Bytes{1U << 20U}}});
   bench_.watch(*watch_);
   bench_.start();
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/arena.hpp"
 #include "core/support/probe.hpp"
 #include "interconnect/arbitration/arbitration.hpp"
 #include "interconnect/link/end.hpp"

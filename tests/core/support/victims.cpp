@@ -1,6 +1,8 @@
 #include "core/support/victims.hpp"
 
 #include "base/kind_registry.hpp"
+#include "tags/prefetcher.hpp"
+#include "tags/victim_policy.hpp"
 
 namespace cxloom::test {
 

@@ -54,11 +54,7 @@ class HoldingSwitch final : public SwitchingDevice {
     SwitchingDevice::report(sink);
     sink.count(kAnswered, answered_in_window_);
   }
-  static std::vector<MeasureInfo> measures() {
-    auto all = SwitchingDevice::measures();
-    all.push_back(kAnswered);
-    return all;
-  }
+  static std::vector<MeasureInfo> measures() { return joined(SwitchingDevice::measures(), {kAnswered}); }
 
  private:
   std::uint32_t lines_;

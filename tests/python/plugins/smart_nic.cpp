@@ -1,5 +1,6 @@
 // A device outside the tree of several agents: one makes requests, one makes packets of CXL.io, and one,
 // which plays no role that the results know, measures something of its own.
+#include <cxloom/io.hpp>
 #include <cxloom/requester.hpp>
 
 namespace {
@@ -96,10 +97,7 @@ class SmartNic final : public Endpoint {
 
   std::size_t max_ports() const override { return 0; }
   static std::vector<MeasureInfo> measures() {
-    std::vector<MeasureInfo> all = RequesterPart::measures();
-    all.push_back(kPackets);
-    all.push_back(kUptime);
-    return all;
+    return joined(RequesterPart::measures(), {kPackets, kUptime});
   }
 
  private:

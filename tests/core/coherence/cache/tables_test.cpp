@@ -16,6 +16,7 @@
 #include "core/support/message_bench.hpp"
 #include "core/support/scripted_peer.hpp"
 #include "core/support/victims.hpp"
+#include "protocol/address_map.hpp"
 
 namespace cxloom::test {
 namespace {
@@ -52,7 +53,7 @@ class CacheBench final : private CacheAgent::Client {
     RegionParams region;
     region.to = {"home"};
     region.coherence = protocol.coherence;
-    bench_.system_context().map.add_region(region, {{"home", home_.endpoint().id(), Bytes{1U << 20U}}});
+    bench_.system_context().map->add_region(region, {{"home", home_.endpoint().id(), Bytes{1U << 20U}}});
     bench_.start();
   }
 

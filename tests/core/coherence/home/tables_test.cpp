@@ -19,6 +19,7 @@
 #include "core/support/scripted_peer.hpp"
 #include "core/support/victims.hpp"
 #include "kernel/kernel.hpp"
+#include "protocol/address_map.hpp"
 
 namespace cxloom::test {
 namespace {
@@ -67,7 +68,7 @@ class HomeBench {
     RegionParams region;
     region.to = {"home"};
     region.coherence = coherence;
-    bench_.system_context().map.add_region(region, {{"home", device_.id(), Bytes{1U << 20U}}});
+    bench_.system_context().map->add_region(region, {{"home", device_.id(), Bytes{1U << 20U}}});
     bench_.start();
   }
 

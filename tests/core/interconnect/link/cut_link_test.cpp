@@ -5,6 +5,7 @@
 #include "core/support/link_bench.hpp"
 #include "core/support/probe.hpp"
 #include "interconnect/link/link.hpp"
+#include "kernel/kernel_group.hpp"
 
 namespace cxloom {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/arena.hpp"
 #include "core/support/link_bench.hpp"
 #include "core/support/probe.hpp"
 #include "interconnect/flit/batched_transmitter.hpp"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_boot import PATIENCE, boots
+from test_boot import PATIENCE, boots, children_of
+from test_boot import runs as is_running
 from validation.examples import slow
 
 from cxloom.base.errors import AbsentError, InputError
@@ -212,3 +216,43 @@ def test_a_shipped_study_meets_its_expectations(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 met" in done.stdout
+
+
+def descendants(number: int) -> list[int]:
+    """The processes that one has started, and those that they have."""
+    return [each for child in children_of(number) for each in (child, *descendants(child))]
+
+
+def is_emulator(number: int) -> bool:
+    try:
+        return b"qemu-system" in Path(f"/proc/{number}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+@boots
+@slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_study_leaves_nothing_running(number: signal.Signals, tmp_path: Path) -> None:
+    """Neither the processes that carry out its points nor their emulators, and no point that is half done."""
+    (tmp_path / "own.c").write_text("int main(void) { for (;;) {} }\n")
+    file, out = tmp_path / "study.yaml", tmp_path / "out"
+    file.write_text(STUDY.replace("  roi: marks\n", ""))
+    command = [sys.executable, "-m", "cxloom", "study", "run", file, "--jobs", "1", "--out", out]
+    with subprocess.Popen(
+        [*map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(os.environ)
+    ) as process:
+        until = time.monotonic() + PATIENCE
+        while not any(map(is_emulator, descendants(process.pid))) and time.monotonic() < until:
+            time.sleep(0.1)
+        started = descendants(process.pid)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    assert any(map(bool, started))
+    assert process.returncode == 1, said
+    assert b"Traceback" not in said
+    until = time.monotonic() + 10
+    while any(map(is_running, started)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(is_running, started))
+    assert list(out.rglob("points/*")) == []

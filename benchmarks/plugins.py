@@ -1,4 +1,4 @@
-"""CPU time of the compiler for a plug-in of each kind: that of the tests, as a user compiles it.
+"""CPU time of the compiler for plug-ins of all kinds: the example, and each of the tests that adds one kind.
 
 ``python benchmarks/plugins.py --markdown`` gives the table of docs/speed.md. User and system time, the median of the
 repetitions, after one that reads the headers from the disk. The first row is what no plug-in can do without.
@@ -7,6 +7,7 @@ repetitions, after one that reads the headers from the disk. The first row is wh
 from __future__ import annotations
 
 import argparse
+import re
 import resource
 import shutil
 import statistics
@@ -16,30 +17,21 @@ from pathlib import Path
 
 import cxloom
 
-PLUGINS = Path(__file__).parents[1] / "tests" / "python" / "plugins"
+ROOT = Path(__file__).parents[1]
+FOLDERS = (ROOT / "examples" / "plugin", ROOT / "tests" / "python" / "plugins")
 OPTIONS = ("-std=c++20", "-O1", "-fPIC")
-STANDARD = "".join(
-    f"#include <{name}>\n" for name in ("functional", "memory", "optional", "string", "variant", "vector")
-)
-KINDS = {
-    "placement": "fewest_uses",
-    "tiering": "sampled_tiers",
-    "policy of KV caches": "most_recent_kv",
-    "pattern": "n_uses",
-    "victim policy": "youngest",
-    "prefetcher": "lines_before",
-    "routing": "first",
-    "arbitration": "input_shares",
-    "topology": "star",
-    "media": "mirrored",
-    "DRAM scheduler": "idle_first",
-    "garbage collection": "settled_greedy",
-    "device of agents of its own": "astray",
-    "switch": "holding_switch",
-    "switch with memory": "memory_switch",
-    "requester": "smart_nic",
-}
-"""A plug-in of the tests for each kind."""
+STANDARD = ("functional", "memory", "optional", "string", "variant", "vector")
+ADDED = re.compile(r"\bregistry\.([\w.]+)\.add<")
+
+
+def plugins() -> dict[Path, str]:
+    """What a plug-in adds to which list of the registry, by its source, in the order of the lists."""
+    found = {}
+    for source in (file for folder in FOLDERS for file in folder.glob("*.cpp")):
+        added = ADDED.findall(source.read_text(encoding="utf-8"))
+        if len(added) == 1:
+            found[source] = added[0]
+    return dict(sorted(found.items(), key=lambda each: (each[1], each[0].name)))
 
 
 def seconds(compiler: str, source: Path, repeat: int) -> float:
@@ -67,18 +59,16 @@ def main() -> None:
     version = subprocess.run([compiler, "-dumpfullversion"], capture_output=True, text=True, check=True)
     print(f"CPU seconds of g++ {version.stdout.strip()} {' '.join(OPTIONS)} -c:")
     if arguments.markdown:
-        print("\n| plug-in | source | CPU seconds |\n| --- | --- | --- |")
+        print("\n| list of the registry | plug-in | CPU seconds |\n| --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         standard = Path(folder) / "standard.cpp"
-        standard.write_text(STANDARD)
-        sources = {"none: headers of the standard library alone": standard}
-        sources |= {kind: PLUGINS / f"{name}.cpp" for kind, name in KINDS.items()}
-        for kind, source in sources.items():
+        standard.write_text("".join(f"#include <{name}>\n" for name in STANDARD))
+        for source, added in {standard: "none: headers of the standard library", **plugins()}.items():
             taken = seconds(compiler, source, arguments.repeat)
             if arguments.markdown:
-                print(f"| {kind} | `{source.name}` | {taken:.2f} |", flush=True)
+                print(f"| {added} | `{source.name}` | {taken:.2f} |", flush=True)
             else:
-                print(f"{kind:45}{source.name:24}{taken:6.2f}", flush=True)
+                print(f"{added:40}{source.name:24}{taken:6.2f}", flush=True)
 
 
 if __name__ == "__main__":

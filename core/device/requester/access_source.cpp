@@ -94,6 +94,13 @@ std::optional<std::uint64_t> AccessSource::expected(const RequestCount& made) co
   return has_work() ? work_.stream->length() : std::optional<std::uint64_t>(0);
 }
 
+std::uint64_t AccessSource::left_at_least(const RequestCount& made) const {
+  if (ceased_ || !has_next_) return 0;
+  const std::uint64_t coming = work_.stream->left_at_least();
+  const std::uint64_t in_stream = coming == AccessStream::kEndless ? coming : coming + 1;
+  return work_.requests ? std::min(in_stream, *expected(made) - made.issued()) : in_stream;
+}
+
 void AccessSource::resources(ResourceSink& sink) const {
   if (issue_interval_ == Time{}) return;
   sink.add({.name = "the time between two issues of",

@@ -63,6 +63,8 @@ class AccessSource {
   bool enough(const RequestCount& made) const { return ceased_ || made.enough(); }
   /// Accesses in all, where that is known.
   std::optional<std::uint64_t> expected(const RequestCount& made) const;
+  /// Accesses that are sure to come, the next one among them, before there may be no more.
+  std::uint64_t left_at_least(const RequestCount& made) const;
   /// Accesses become ready at times of their own.
   bool open_loop() const { return arrivals_.open_loop(); }
   /// Some access so far had an instruction gap.

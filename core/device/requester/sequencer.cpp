@@ -140,6 +140,7 @@ cxloom::Requester::Progress Sequencer::progress() const {
           .issued = issued(),
           .issued_before_window = count_.issued_before_window(),
           .expected = source_.expected(count_),
+          .left_at_least = source_.left_at_least(count_),
           .write_backs = write_backs(),
           .live_requests = requests_.live(),
           .volatile_flushes = volatile_flushes_};
@@ -234,8 +235,7 @@ void Sequencer::issue() {
 }
 
 void Sequencer::access(Request& request) {
-  if (request.lines > 1) access_lines(request);
-  else access_memory(request);
+  request.lines > 1 ? access_lines(request) : access_memory(request);
 }
 
 void Sequencer::process(Request& request) {

@@ -47,6 +47,7 @@ class LogAppend final : public AccessStream {
     check_flush(params.flush, cached_);
   }
 
+  std::uint64_t left_at_least() const override { return kEndless; }
   bool next(Access& access) override {
     access = {};
     access.address = params_.base;

@@ -143,6 +143,9 @@ class AccessStream {
   virtual MovablePages* movable_pages() { return nullptr; }
   /// All that it gives from here on it has given before, in the same order: looking at it is no use.
   virtual bool repeats() const { return false; }
+  /// Accesses that are sure to come before it may end.
+  virtual std::uint64_t left_at_least() const { return 0; }
+  static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
   /// How many accesses there are in all, where that is known beforehand.
   virtual std::optional<std::uint64_t> length() const { return std::nullopt; }
 };

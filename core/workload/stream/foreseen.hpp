@@ -48,6 +48,7 @@ class ForeseenStream final : public AccessStream {
   std::optional<AddressRange> range() const override { return stream_->range(); }
   std::uint64_t per_access() const override { return stream_->per_access(); }
   bool repeats() const override { return next_.empty() && stream_->repeats(); }
+  std::uint64_t left_at_least() const override { return stream_->left_at_least(); }
   std::optional<std::uint64_t> length() const override { return stream_->length(); }
 
  private:

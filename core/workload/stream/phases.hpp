@@ -29,6 +29,12 @@ class PhasedStream final : public AccessStream {
     ++done_;
     return phases_[at_].stream->next(access);
   }
+  /// It ends with the first of them.
+  std::uint64_t left_at_least() const override {
+    std::uint64_t least = kEndless;
+    for (const Phase& phase : phases_) least = std::min(least, phase.stream->left_at_least());
+    return least;
+  }
   std::uint64_t per_access() const override {
     std::uint64_t most = 1;
     for (const Phase& phase : phases_) most = std::max(most, phase.stream->per_access());

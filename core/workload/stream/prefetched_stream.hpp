@@ -40,6 +40,7 @@ class PrefetchedStream final : public AccessStream {
   std::optional<AddressRange> range() const override { return range_; }
   std::optional<Value> pages_by_node() const override { return stream_->pages_by_node(); }
   MovablePages* movable_pages() override { return stream_->movable_pages(); }
+  std::uint64_t left_at_least() const override { return stream_->left_at_least(); }
   bool repeats() const override { return pending_.empty() && stream_->repeats(); }
 
  private:

@@ -32,6 +32,12 @@ class ThreadedStream final : public AccessStream {
     thread.latest.add(number_++);
     return true;
   }
+  /// It ends with the first of them.
+  std::uint64_t left_at_least() const override {
+    std::uint64_t least = kEndless;
+    for (const Thread& thread : threads_) least = std::min(least, thread.stream->left_at_least());
+    return least;
+  }
   std::uint64_t per_access() const override { return threads_.front().stream->per_access(); }
 
  private:

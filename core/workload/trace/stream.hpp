@@ -49,6 +49,9 @@ class TraceStream final : public AccessStream {
     return length_ ? std::optional(*length_ - notes_.count()) : std::nullopt;
   }
 
+  /// Those of the batch at hand.
+  std::uint64_t left_at_least() const override { return batch_.size() - at_; }
+
   /// Records given so far.
   std::uint64_t count() const { return before_ + at_; }
   /// True as soon as the last access has been given: no call of next() is needed to find out.

@@ -10,7 +10,7 @@ SHELL := /bin/bash
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
 .PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check boot-check simplessd-check gem5-check champsim-check sst-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
-  fuzz same-bytes package package-check site validation clean constraints FORCE
+  fuzz same-bytes threads-check package package-check site validation clean constraints FORCE
 
 JOBS ?= $(shell nproc)
 # A new tree compiles sources of one room together, in half the time. One in which C++ is changed compiles less again without:
@@ -55,6 +55,7 @@ help:
 	@echo "make count-check  instructions, loads and stores of real programs beside those of valgrind's lackey"
 	@echo "make boot-check  a stock Linux on six topologies of CXL devices, all of their memory written and read; times of programs there"
 	@echo "make window-check  how often intervals cover the true mean, over hundreds of runs"
+	@echo "make threads-check  the same of these systems and N_SYSTEMS=2000 random ones in threads, and under ThreadSanitizer"
 	@echo "make same-bytes  what changed in the results of about 1000 systems since BASE (a commit; default HEAD)"
 	@echo "make bench-against  instructions and time of the benchmarks beside those of BASE (a commit; default HEAD)"
 	@echo "make bench     C++ micro-benchmarks, and benchmarks/run.py, startup.py, sweep.py, epochs.py and exec.py"
@@ -248,6 +249,23 @@ same-bytes: build .venv/.installed-dev
 	$$then/tree/.venv/bin/python tests/same_bytes/play.py $$now/systems.json $$then/results.json; \
 	$(BIN)/python tests/same_bytes/play.py $$now/systems.json $$now/results.json; \
 	set -f; $(BIN)/python tests/same_bytes/compare.py $$then/results.json $$now/results.json --except $(EXCEPT)
+
+# Plays these systems and N_SYSTEMS random ones in one queue of events, and cut at each link that takes time, in threads:
+# the same must come out, to the byte. Then some of them under ThreadSanitizer.
+N_SYSTEMS ?= 2000
+PLAYER = tests/divided/cxloom_divided
+build/threads/.configured: .venv/.installed
+	@scripts/bootstrap.sh gtest
+	@$(CMAKE) -S . -B build/threads -G Ninja --log-level=NOTICE \
+	  -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" -DCMAKE_BUILD_TYPE=Debug -DCXLOOM_SANITIZE=thread \
+	  -DCXLOOM_PYTHON=OFF -DCXLOOM_TESTS=ON -DCXLOOM_COMPILE_TOGETHER=ON
+	@touch $@
+threads-check: build build/.configured-tests build/threads/.configured .venv/.installed-dev
+	@$(CMAKE) --build build --target cxloom_divided; $(CMAKE) --build build/threads --target cxloom_divided
+	@mkdir -p build/same-bytes/now; $(BIN)/python tests/same_bytes/systems.py build/same-bytes/now/systems.json
+	@$(BIN)/python tests/divided/check.py build/$(PLAYER) --systems build/same-bytes/now/systems.json --random $(N_SYSTEMS)
+	@TSAN_OPTIONS=halt_on_error=1 $(BIN)/python tests/divided/check.py build/threads/$(PLAYER) --threads 3 \
+	  --systems build/same-bytes/now/systems.json --random 200 --seed 2
 
 bench: build build/.configured-benchmarks
 	@$(CMAKE) --build build

@@ -1,6 +1,6 @@
-// Runs one of the stated systems: `cxloom_throughput NAME REQUESTS` (measured requests of each requester). A
-// process of its own, so that CPU time and peak memory are those of the simulation; benchmarks/run.py takes
-// them.
+// Runs one of the stated systems: `cxloom_throughput NAME REQUESTS [THREADS]` (measured requests of each
+// requester). A process of its own, so that CPU time and peak memory are those of the simulation;
+// benchmarks/run.py takes them.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -222,7 +222,7 @@ int run_dram(const std::string& name, std::int64_t requests) {
   return tell(counts.requests, counts.events);
 }
 
-int run(const std::string& name, std::int64_t requests) {
+int run(const std::string& name, std::int64_t requests, std::int64_t threads) {
   if (name == "dram-saturated" || name == "dram-83ns") return run_dram(name, requests);
   const Registry registry = builtin_registry();
   Value system = system_named(name, registry);
@@ -238,26 +238,37 @@ int run(const std::string& name, std::int64_t requests) {
     if (name.starts_with("persist") && !work.empty()) work.back().second.set("persists", 1.0);
   }
   system.set("workload", std::move(work));
+  Value::Map how{{"threads", threads}};
   for (const char* routing : {"random", "adaptive"}) {
-    if (name.ends_with(std::string("-") + routing)) system.set("run", Value::Map{{"routing", routing}});
+    if (name.ends_with(std::string("-") + routing)) how.emplace_back("routing", routing);
   }
+  system.set("run", std::move(how));
   Collector collector(false);
   Simulation simulation(registry, Spec::read(system, registry), {}, collector);
   while (requests > 1 && !simulation.advance(Time::max(), 1'000'000)) {
   }
   const auto progress = simulation.progress();
+  if (const DividedRun* run = simulation.divided()) {
+    std::fprintf(
+        stderr,
+        "%u parts, %llu of %llu windows side by side, %llu events in these, %llu of the busiest part\n",
+        run->division().parts, static_cast<unsigned long long>(run->cost().side_by_side),
+        static_cast<unsigned long long>(run->cost().windows),
+        static_cast<unsigned long long>(run->cost().events_side_by_side),
+        static_cast<unsigned long long>(run->cost().events_of_busiest));
+  }
   return tell(progress.completed, progress.events);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: cxloom_throughput SYSTEM REQUESTS\n");
+  if (argc != 3 && argc != 4) {
+    std::fprintf(stderr, "usage: cxloom_throughput SYSTEM REQUESTS [THREADS]\n");
     return 2;
   }
   try {
-    return run(argv[1], std::atoll(argv[2]));
+    return run(argv[1], std::atoll(argv[2]), argc == 4 ? std::atoll(argv[3]) : 1);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;

@@ -129,6 +129,31 @@ class RunningSystem {
     result["events"] = progress.events;
     return result;
   }
+  /// How it is divided among threads; None: nobody asked for several.
+  nb::object division() const {
+    if (!simulation_.divided()) {
+      if (simulation_.undivided_because().empty()) return nb::none();
+      nb::dict result;
+      result["parts"] = 1;
+      result["reason"] = simulation_.undivided_because();
+      return result;
+    }
+    const DividedRun& run = *simulation_.divided();
+    nb::dict result;
+    result["parts"] = run.division().parts;
+    if (!run.division().reason.empty()) result["reason"] = run.division().reason;
+    result["lookahead_ns"] = run.division().lookahead.ns();
+    result["windows"] = run.cost().windows;
+    result["windows_side_by_side"] = run.cost().side_by_side;
+    result["events_side_by_side"] = run.cost().events_side_by_side;
+    result["events_of_busiest"] = run.cost().events_of_busiest;
+    nb::list events;
+    for (std::uint32_t part = 0; part < run.division().parts; ++part)
+      events.append(run.kernels().events_of(part));
+    result["events_by_part"] = events;
+    result["helpers_cpu_seconds"] = run.kernels().helpers_cpu_seconds();
+    return result;
+  }
   // Most of many links do nothing: directions with equal measures share one dict.
   nb::object summary() const {
     PythonMaker maker;
@@ -331,6 +356,8 @@ void bind_simulation(nb::module_& m) {
            "Runs everything up to and including a simulated time; True when the run is over.")
       .def("stop", &RunningSystem::stop, "reason"_a, "Ends the run now; the summary is labelled truncated.")
       .def("progress", &RunningSystem::progress)
+      .def("division", &RunningSystem::division,
+           "How the run was divided among threads, and what that brought; None if it was to have one.")
       .def("past_left", &RunningSystem::past_left,
            "Steps that are left of what media have been through before the run.")
       .def("play_past", &RunningSystem::play_past, "steps"_a, "Plays so many of them at most.")

@@ -4,6 +4,7 @@
 
 #include "base/arena.hpp"
 #include "kernel/kernel_group.hpp"
+#include "kernel/outbox.hpp"
 
 namespace cxloom {
 
@@ -19,6 +20,7 @@ Kernel::Kernel(std::uint64_t counted_together)
 Kernel::Kernel(KernelGroup& group)
     : arena_(std::make_unique<Arena>()),
       group_(group),
+      index_(group.kernels.size()),
       counted_together_(kCountedTogether),
       count_anew_at_(kCountedTogether) {
   group_.kernels.push_back(this);
@@ -46,6 +48,34 @@ void Kernel::schedule_background(Time at, EventSource& source, EventHandler& han
                                  std::uint64_t payload) {
   ++background_;
   push(at, source, handler, kind | Event::kBackground, payload);
+}
+
+// There are as many as other parts, which are few.
+Outbox& Kernel::outbox_to(const Kernel& to) {
+  const auto found = std::ranges::find(outboxes_, &to, &Outbox::to);
+  ensure(found != outboxes_.end(), "a part that has no outbox to another");
+  return *found;
+}
+
+void Kernel::send(const Kernel& to, Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
+                  std::uint64_t payload) {
+  outbox_to(to).send(Outbox::Sent{at, source.next(kind), &handler, payload});
+}
+
+void Kernel::send(const Kernel& to, Time at, void* receiver, void (*take)(void* receiver, Time at)) {
+  outbox_to(to).send(Outbox::Call{at, receiver, take});
+}
+
+void Kernel::take_in(Outbox& outbox) {
+  Outbox::Page& page = outbox.sent();
+  for (const Outbox::Sent& sent : page.events) {
+    ensure(sent.at >= now_, "an event before now");
+    queue_.push(sent.at, sent.order, sent.handler, sent.payload);
+  }
+  page.events.clear();
+  for (const Outbox::Call& call : page.calls) call.take(call.to, call.at);
+  page.calls.clear();
+  page.earliest = Time::max();
 }
 
 Time Kernel::next_event_time() {
@@ -96,12 +126,38 @@ void Kernel::count_anew() {
   for (Kernel* kernel : group_.kernels) kernel->count_anew_at_ = kernel->events_ + kernel->counted_together_;
 }
 
+/// The event at the top, which is now.
+[[gnu::always_inline]] inline void Kernel::run_event(const Event& next) {
+  if (watcher_) [[unlikely]]
+    watcher_->before(next);
+  EventHandler& handler = *next.handler;
+  const std::uint64_t payload = next.payload;
+  const std::uint8_t kind = next.kind();
+  order_ = next.order;
+  if (const Event* const soon = queue_.pop()) soon->handler->foresee(soon->kind() & 0x7fU, soon->payload);
+  ++events_;
+  try {
+    if (kind == Event::kArrival) {
+      handler.receive(object_of<Message>(payload));
+    } else {
+      if ((kind & Event::kBackground) != 0) --background_;
+      handler.wake(kind & 0x7fU, payload);
+    }
+  } catch (...) {
+    failed_ = &handler;
+    throw;
+  }
+}
+
+void Kernel::run_top() { run_event(queue_.top()); }
+
 std::uint64_t Kernel::run(Time limit, std::uint64_t max_events, Time stop) {
   paused_ = false;
   const Time last = std::min(limit, stop);
   const std::uint64_t before = events_;
   const std::uint64_t enough = max_events < ~before ? before + max_events : ~std::uint64_t{0};
-  std::uint64_t go_on_until = std::min(enough, count_anew_at_);
+  // One of several kernels leaves counting anew to DividedKernels: others may be at work.
+  std::uint64_t go_on_until = own_group_ ? std::min(enough, count_anew_at_) : enough;
   while (!paused_) {
     if (events_ >= go_on_until) [[unlikely]] {
       if (events_ >= enough) break;
@@ -128,24 +184,7 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events, Time stop) {
       }
       now_ = at;
     }
-    if (watcher_) [[unlikely]]
-      watcher_->before(next);
-    EventHandler& handler = *next.handler;
-    const std::uint64_t payload = next.payload;
-    const std::uint8_t kind = next.kind();
-    if (const Event* const soon = queue_.pop()) soon->handler->foresee(soon->kind() & 0x7fU, soon->payload);
-    ++events_;
-    try {
-      if (kind == Event::kArrival) {
-        handler.receive(object_of<Message>(payload));
-      } else {
-        if ((kind & Event::kBackground) != 0) --background_;
-        handler.wake(kind & 0x7fU, payload);
-      }
-    } catch (...) {
-      failed_ = &handler;
-      throw;
-    }
+    run_event(next);
   }
   const std::uint64_t count = events_ - before;
   if (count < max_events && !paused_ && limit != Time::max() && limit > now_) now_ = limit;

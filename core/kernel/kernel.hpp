@@ -24,10 +24,11 @@ class EventWatcher {
 };
 
 class Arena;
+class Outbox;
 struct KernelGroup;
 struct WaitedFor;
 
-class Kernel {
+class alignas(128) Kernel {
  public:
   /// So many events happen at most before the events are counted anew. A source's count has 32 bits: it stays
   /// far below, since what it counts has happened or is pending.
@@ -43,6 +44,8 @@ class Kernel {
   Time now() const { return now_; }
   /// For what the events touch all the time: it lives as long as the kernel.
   Arena& arena();
+  /// That of the event at hand: (now, order) are the place of what it does among all events.
+  std::uint64_t order() const { return order_; }
   /// Events so far, the one at hand included.
   std::uint64_t events() const { return events_; }
 
@@ -63,6 +66,12 @@ class Kernel {
   [[gnu::always_inline]] void deliver(Time at, EventSource& source, EventHandler& handler, Message& message) {
     push(at, source, handler, Event::kArrival, payload_of(message));
   }
+  /// The same for an event of another part, at which it is when the window ends in which both run side by
+  /// side.
+  void send(const Kernel& to, Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
+            std::uint64_t payload);
+  /// Something else that another part is to know by `at`: that one calls `take(receiver, at)`.
+  void send(const Kernel& to, Time at, void* receiver, void (*take)(void* receiver, Time at));
   /// As `schedule`, for what goes on by itself (refresh, samplers): it keeps no simulation alive.
   void schedule_background(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
                            std::uint64_t payload = 0);
@@ -103,19 +112,28 @@ class Kernel {
   void close_window(Time at) { measured().close(at); }
 
  private:
+  friend class DividedKernels;
+
+  Outbox& outbox_to(const Kernel& to);
+  void take_in(Outbox& outbox);
   void push(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind, std::uint64_t payload) {
     ensure(at >= now_, "an event before now");
     queue_.push(at, source.next(kind), &handler, payload);
   }
   MeasuredParts& measured();
+  void run_event(const Event& next);
+  void run_top();
   void end_instant();
   void count_anew();
 
   Time now_;
+  std::uint64_t order_ = 0;
   EventQueue queue_;
   std::unique_ptr<Arena> arena_;
   std::unique_ptr<KernelGroup> own_group_;
   KernelGroup& group_;
+  std::size_t index_ = 0;  // in the group
+  std::vector<Outbox> outboxes_;
   std::vector<EventHandler*> settling_;
   std::vector<EventHandler*> settling_now_;
   std::uint64_t events_ = 0;

@@ -1,6 +1,7 @@
 // A listener to completed requests, and to the measured window.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "base/units.hpp"
@@ -30,6 +31,19 @@ class RequestObserver {
   /// How well the mean latency of the requests so far is known: half of its 95 % interval / the mean. None:
   /// not at all.
   virtual std::optional<double> relative_error() const { return std::nullopt; }
+
+  // Each part of a divided system has an observer of its own, in a thread of its own.
+
+  /// One for a part, to which what depends on the order of requests in the whole system is unknown. Null: it
+  /// cannot be divided.
+  virtual std::unique_ptr<RequestObserver> divide() { return nullptr; }
+  /// The latency of a request that the observer of a part has seen, in the order of completion in the whole
+  /// system.
+  virtual void completed_in_order(AccessKind /*kind*/, Time /*latency*/) {}
+  /// Takes over the rows of what an observer that `divide` has made has seen, up to where all parts are.
+  virtual void take_rows(RequestObserver& /*part*/) {}
+  /// Takes over all else, at the end.
+  virtual void take_in(const RequestObserver& /*part*/) {}
 };
 
 }  // namespace cxloom

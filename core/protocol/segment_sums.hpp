@@ -37,6 +37,12 @@ class SegmentSums {
       empty();
   }
 
+  /// Adds what others have.
+  void merge(const SegmentSums& other) {
+    for (std::size_t i = 0; i < kPlaces; ++i)
+      sums_[i] += other.sums_[i] + static_cast<std::uint64_t>(other.gathered_[i]);
+  }
+
   /// By the number of the segment.
   Sums in_ps() const {
     Sums sums;

@@ -1,6 +1,8 @@
 #include "results/collector.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +15,17 @@ void add(SegmentSums::Sums& total, const SegmentSums& part) {
   for (std::size_t i = 0; i < kSegmentCount; ++i) total[i] += sums[i];
 }
 
+/// Puts the rows of `more` behind those of `rows`.
+void append(RequestTable& rows, const RequestTable& more) {
+  const auto put = [](auto& column, const auto& further) {
+    column.insert(column.end(), further.begin(), further.end());
+  };
+  std::apply([&]<class... Columns>(
+                 const Columns&...) { (put(rows.*Columns::kMember, more.*Columns::kMember), ...); },
+             kRequestColumns);
+  for (std::size_t i = 0; i < kSegmentCount; ++i) put(rows.segments_ps[i], more.segments_ps[i]);
+}
+
 }  // namespace
 
 SegmentSums::Sums MemoryStatistics::segment_sums_ps() const {
@@ -21,7 +34,103 @@ SegmentSums::Sums MemoryStatistics::segment_sums_ps() const {
   return sums;
 }
 
+void MemoryStatistics::merge(const MemoryStatistics& other) {
+  latency.merge(other.latency);
+  errors.merge(other.errors);
+  for (std::size_t i = 0; i < whole.size(); ++i) whole[i].merge(other.whole[i]);
+  lines.merge(other.lines);
+  payload += other.payload;
+  reads += other.reads;
+  read_payload += other.read_payload;
+  atomics += other.atomics;
+  atomic_payload += other.atomic_payload;
+  write_backs += other.write_backs;
+  prefetches += other.prefetches;
+  drains += other.drains;
+}
+
+void HopStatistics::merge(const HopStatistics& other) {
+  count += other.count;
+  latency_sum_ps += other.latency_sum_ps;
+  minimum = std::min(minimum, other.minimum);
+  maximum = std::max(maximum, other.maximum);
+}
+
+Collector::Collector(bool keep_requests, std::uint64_t mix_windows, std::size_t batches)
+    : keep_requests_(keep_requests),
+      kinds_{Kind(batches), Kind(batches), Kind(batches), Kind(batches)},
+      batches_(batches),
+      mix_windows_(mix_windows) {
+  static_assert(kAccessKinds == 4);
+}
+
+// Windows of so many requests are cut in the order of completion.
+std::unique_ptr<RequestObserver> Collector::divide() {
+  if (mix_windows_.kept()) return nullptr;
+  return std::unique_ptr<RequestObserver>(new Collector(keep_requests_, 0, 0));
+}
+
+void Collector::count_in_order(InOrder& requests, BatchMeans& batches, Time latency) {
+  requests.latency_sum_ps += static_cast<std::uint64_t>(latency.ps());
+  if (++requests.count == batches.next()) batches.close(requests.latency_sum_ps);
+}
+
+void Collector::completed_in_order(AccessKind kind, Time latency) {
+  const auto index = static_cast<std::size_t>(kind);
+  count_in_order(kinds_in_order_[index], kinds_[index].batches, latency);
+  count_in_order(in_order_, batches_, latency);
+}
+
+void Collector::take_in(const RequestObserver& part) {
+  const auto& other = static_cast<const Collector&>(part);  // which `divide` has made
+  for (std::size_t i = 0; i < kAccessKinds; ++i) {
+    kinds_[i].latency.merge(other.kinds_[i].latency);
+    kinds_[i].payload += other.kinds_[i].payload;
+    kinds_[i].elsewhere.merge(other.kinds_[i].elsewhere);
+    kinds_[i].errors.merge(other.kinds_[i].errors);
+  }
+  count_ += other.count_;
+  if (memories_.size() < other.memories_.size()) memories_.resize(other.memories_.size());
+  for (std::size_t i = 0; i < other.memories_.size(); ++i) memories_[i].merge(other.memories_[i]);
+  if (by_hops_.size() < other.by_hops_.size()) by_hops_.resize(other.by_hops_.size());
+  for (std::size_t i = 0; i < other.by_hops_.size(); ++i) by_hops_[i].merge(other.by_hops_[i]);
+  if (other.first_error_ && (!first_error_ || other.first_error_->at < first_error_->at))
+    first_error_ = other.first_error_;
+  failed_write_backs_ += other.failed_write_backs_;
+  write_backs_ += other.write_backs_;
+  prefetches_ += other.prefetches_;
+}
+
+// Both have their rows in order.
+void Collector::take_rows(RequestObserver& part) {
+  RequestTable& rows = static_cast<Collector&>(part).table_;
+  if (rows.rows() == 0) return;
+  const std::size_t first = table_.rows();
+  const std::size_t count = first + rows.rows();
+  RequestTable all = std::exchange(table_, {});
+  append(all, std::exchange(rows, {}));
+  std::vector<std::uint32_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  const auto key = [&](std::uint32_t i) {
+    return std::tuple(all.completed_ps[i], all.requester[i], all.id[i]);
+  };
+  std::vector<std::uint32_t> order;
+  order.reserve(count);
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(first);
+  std::merge(numbers.begin(), middle, middle, numbers.end(), std::back_inserter(order),
+             [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  each_column(all, [&](auto& column) {
+    auto sorted = column;
+    for (std::size_t i = 0; i < count; ++i) sorted[i] = column[order[i]];
+    column = std::move(sorted);
+  });
+  table_ = std::move(all);
+}
+
+std::uint64_t Collector::count_so_far() const { return std::max(count_, in_order_.count); }
+
 Wide Collector::latency_sum_ps() const {
+  if (count_ < in_order_.count) return in_order_.latency_sum_ps;
   Wide all = 0;
   for (const Kind& kind : kinds_) all += kind.latency.sum_ps();
   return all;
@@ -120,9 +229,10 @@ void Collector::drained(NodeId /*buffer*/, NodeId target, std::uint64_t bytes) {
 }
 
 std::optional<double> Collector::relative_error() const {
-  const auto precision = batches_.precision(count_);
+  const std::uint64_t count = count_so_far();
+  const auto precision = batches_.precision(count);
   if (!precision || !precision->independent) return std::nullopt;
-  return precision->half_width * static_cast<double>(count_) / static_cast<double>(latency_sum_ps());
+  return precision->half_width * static_cast<double>(count) / static_cast<double>(latency_sum_ps());
 }
 
 void Collector::keep(const Request& request, Time now) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -92,6 +93,7 @@ struct MemoryStatistics {
 
   std::uint64_t accesses() const { return latency.count() + write_backs + prefetches + drains; }
   SegmentSums::Sums segment_sums_ps() const;
+  void merge(const MemoryStatistics& other);
 };
 
 /// Requests that crossed so many links, there and back.
@@ -107,13 +109,14 @@ struct HopStatistics {
     if (latency < minimum) minimum = latency;
     if (latency > maximum) maximum = latency;
   }
+  void merge(const HopStatistics& other);
 };
 
 class Collector final : public RequestObserver {
  public:
   /// With a row for each request or not, and in windows of so many for the mix of reads and writes; 0: none.
   explicit Collector(bool keep_requests, std::uint64_t mix_windows = 0)
-      : keep_requests_(keep_requests), mix_windows_(mix_windows) {}
+      : Collector(keep_requests, mix_windows, kBatches) {}
 
   void measuring_begins(Time) override {}
   void work_ends(Time) override {}
@@ -123,6 +126,11 @@ class Collector final : public RequestObserver {
   void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) override;
   void drained(NodeId buffer, NodeId target, std::uint64_t bytes) override;
   std::optional<double> relative_error() const override;
+
+  std::unique_ptr<RequestObserver> divide() override;
+  void completed_in_order(AccessKind kind, Time latency) override;
+  void take_rows(RequestObserver& part) override;
+  void take_in(const RequestObserver& part) override;
 
   RequestStatistics all() const;
   RequestStatistics reads() const { return of_kind(AccessKind::kRead); }
@@ -149,13 +157,26 @@ class Collector final : public RequestObserver {
 
   /// The counts of one kind. Segments of requests are kept where these were served, and only others here.
   struct Kind {
+    explicit Kind(std::size_t most_batches) : batches(most_batches) {}
+
     LatencyDistribution latency{kPrecision};
-    BatchMeans batches{kBatches};
+    BatchMeans batches;
     std::uint64_t payload = 0;
     SegmentSums elsewhere;
     LatencyDistribution errors{kPrecision};
   };
 
+  /// The requests of one kind, or all, whose order is known.
+  struct InOrder {
+    std::uint64_t count = 0;
+    Wide latency_sum_ps = 0;
+  };
+
+  /// `batches`: 0 for a part, which does not know where batches begin.
+  Collector(bool keep_requests, std::uint64_t mix_windows, std::size_t batches);
+
+  static void count_in_order(InOrder& requests, BatchMeans& batches, Time latency);
+  std::uint64_t count_so_far() const;
   Kind& kind_of(const Request& request) { return kinds_[static_cast<std::size_t>(request.kind)]; }
   RequestStatistics of_kind(AccessKind kind) const;
   Wide latency_sum_ps() const;
@@ -179,8 +200,11 @@ class Collector final : public RequestObserver {
 
   bool keep_requests_;
   std::array<Kind, kAccessKinds> kinds_;
-  std::uint64_t count_ = 0;                 // of all requests answered with data
-  BatchMeans batches_{kBatches};            // of them
+  std::uint64_t count_ = 0;  // of all requests answered with data
+  // Of these, those of parts: by kind, and of all. They are in `kinds_` once `take_in` has been called.
+  std::array<InOrder, kAccessKinds> kinds_in_order_{};
+  InOrder in_order_;
+  BatchMeans batches_;                      // of them
   std::vector<MemoryStatistics> memories_;  // by node
   std::vector<HopStatistics> by_hops_;
   MixWindows mix_windows_;

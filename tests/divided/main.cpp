@@ -1,6 +1,6 @@
-// Reads a spec as JSON on standard input, plays it in one queue of events or in one for each of its
-// partitions, and writes what came out as JSON: for tests/validation/test_divided.py. Exit codes are those of
-// `cxloom run`.
+// `cxloom_divided whole|divided [THREADS]` reads a spec as JSON on standard input, plays it in one queue of
+// events, or in one for each of as many parts as it can have, which so many threads share, and writes what
+// came out as JSON: for tests/validation/test_divided.py. Exit codes are those of `cxloom run`.
 #include <iostream>
 #include <iterator>
 #include <string>
@@ -9,13 +9,11 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "divided/divided_run.hpp"
-#include "kernel/kernel.hpp"
 #include "protocol/segment.hpp"
 #include "results/collector.hpp"
 #include "results/summary.hpp"
-#include "system/build/system_builder.hpp"
 #include "system/kinds/registry.hpp"
+#include "system/run/simulation.hpp"
 
 namespace {
 
@@ -39,24 +37,29 @@ Value columns_of(RequestTable table) {
   return columns;
 }
 
-Value play(const Value& input, bool divided) {
+Value play(const Value& input, bool divided, std::uint32_t threads) {
   const Registry registry = builtin_registry();
   const Spec spec = Spec::read(input, registry);
   const TraceOpener no_traces = [](const std::string& device) -> TraceFeed {
     throw InputError({"there is no trace for '" + device + "'", {}, {}, {}});
   };
-  Kernel kernel;
-  Partitions partitions = partitions_of(build_system(kernel, registry, spec));
-  const std::uint32_t count = partitions.count;
-  const Time window = partitions.lookahead.value_or(Time{1'000'000});
-  if (!divided) partitions = {std::vector<std::uint32_t>(partitions.of_node.size()), 1, {}};
+  ThreadDivision most = divide_most(registry, spec);
+  most.threads = threads;
+  const ThreadDivision whole;
   Collector collector(true);
-  DividedRun run(registry, spec, no_traces, collector, partitions, window);
-  run.run();
-  return Value::Map{{"partitions", std::int64_t{count}},
-                    {"window_ps", Value::List{run.window_start().ps(), run.window_end().ps()}},
-                    {"requests", columns_of(collector.take_requests())},
-                    {"measures", measures_of(run.system())}};
+  Simulation simulation(registry, spec, no_traces, collector, divided ? &most : &whole);
+  while (!simulation.advance(Time::max(), 100'000)) {
+  }
+  Value::Map outcome{{"partitions", std::int64_t{most.parts}},
+                     {"reason", most.reason},
+                     {"window_ps", Value::List{simulation.window_start().ps(), simulation.window_end().ps()}},
+                     {"requests", columns_of(collector.take_requests())},
+                     {"summary", summarize(simulation, collector)}};
+  if (const DividedRun* run = simulation.divided()) {
+    outcome.emplace_back("side_by_side", static_cast<std::int64_t>(run->cost().side_by_side));
+    outcome.emplace_back("windows", static_cast<std::int64_t>(run->cost().windows));
+  }
+  return outcome;
 }
 
 }  // namespace
@@ -64,7 +67,8 @@ Value play(const Value& input, bool divided) {
 int main(int count, char** arguments) try {
   const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
   const bool divided = count > 1 && std::string_view(arguments[1]) == "divided";
-  std::cout << to_json(play(parse_json(text), divided)) << '\n';
+  const auto threads = static_cast<std::uint32_t>(count > 2 ? std::stoul(arguments[2]) : 1);
+  std::cout << to_json(play(parse_json(text), divided, threads)) << '\n';
   return 0;
 } catch (const InputError& error) {
   std::cerr << error.what();

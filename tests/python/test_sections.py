@@ -121,6 +121,7 @@ NAMED = {
         "python/cxloom/bottleneck/shared_limits.py": "the routing, which spreads messages over parallel links",
         "python/cxloom/epochs/split.py": "the small copy has no warm-up",
         "python/cxloom/system/simulation.py": "until: what else ends a run",
+        "python/cxloom/spec/resolved.py": "the threads, which make no other system",
         "python/cxloom/citing/cited.py": "the routing, a kind whose parameters have sources",
         "python/cxloom/__init__.py": "the function `run`",
         "python/cxloom/cli/app.py": "the command `cxloom run`",

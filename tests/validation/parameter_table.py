@@ -24,6 +24,7 @@ from validation.systems import (
     changed,
     direct,
     feed,
+    finished,
     generated,
     host_bus_memories,
     rows,
@@ -429,6 +430,14 @@ def gives_up(spec: Spec, feeds: Mapping[str, Any]) -> Run:
     return outcome
 
 
+def divided(spec: Spec, feeds: Mapping[str, Any]) -> Run:
+    """Plays it; its parts count as requests."""
+    simulation = _core.Simulation(spec, dict(feeds))
+    outcome = finished(simulation, spec)
+    outcome.summary["requests"] = (simulation.division() or {"parts": 1})["parts"]
+    return outcome
+
+
 def all_links_alike(spec: Spec, feeds: Mapping[str, Any]) -> Run:
     """Plays with all links as the first one; a deadlock counts as no request."""
     for link in spec["links"]:
@@ -534,6 +543,8 @@ def run_rows() -> Iterator[Turn]:
     yield Turn("run.routes.to", given, "run.routes.0.to", (["b"], ["mem"]), RISES, latency)
     yield Turn("run.routes.by", given, "run.routes.0.by", (["c"], ["b"]), RISES, latency)
     completed = lambda outcome: outcome.summary["requests"]  # noqa: E731
+    ring = generated("ring", {**WORK, "requests": 50}, switches=4, link={"delay": "10ns"})
+    yield Turn("run.threads", ring, "run.threads", (1, 3), RISES, completed, play=divided)
     slow, path = changed(detour, ("links.1.delay", "15us")), "run.livelock_deliveries"
     yield Turn(path, slow, path, (10_000, 1), FALLS, completed, play=gives_up)
     yield Turn(

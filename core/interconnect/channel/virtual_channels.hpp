@@ -143,6 +143,8 @@ class alignas(64) VirtualChannels final : public EventHandler, public PortQueues
 
   /// By virtual channel, through which the far end gives them back; null if no class is limited.
   CreditLine* credit_lines() { return credit_lines_.size() == 0 ? nullptr : credit_lines_.data(); }
+  std::size_t credit_line_count() const { return credit_lines_.size(); }
+  const Kernel& kernel() const { return kernel_; }
   /// Buffers of a class at the far end that are taken, as far as is known here, in all of its virtual
   /// channels; zero without a limit.
   std::uint32_t credits_in_use(Channel which) {

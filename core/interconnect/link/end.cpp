@@ -4,10 +4,14 @@
 #include "base/error.hpp"
 #include "interconnect/channel/virtual_channels.hpp"
 #include "interconnect/link/ordering_transmitter.hpp"
-#include "interconnect/wire/credit_line.hpp"
+#include "interconnect/wire/cut_credits.hpp"
 #include "kernel/kernel.hpp"
 
 namespace cxloom {
+
+LinkEnd::LinkEnd(Kernel& kernel, const LinkPath::Setup& setup) : path_(kernel, setup) {}
+
+LinkEnd::~LinkEnd() = default;
 
 PortQueues* LinkEnd::queues() const { return channels(); }
 
@@ -20,6 +24,11 @@ void LinkEnd::connect(LinkEnd& opposite) {
   VirtualChannels* far = opposite.channels();
   far_credits_ = far ? far->credit_lines() : nullptr;
   returns_credits_ = far_credits_ != nullptr;
+  if (returns_credits_ && path_.cut()) {
+    cut_credits_ =
+        std::make_unique<CutCredits>(path_.kernel(), far->kernel(), far_credits_, far->credit_line_count());
+    far_credits_ = cut_credits_->lines.data();
+  }
   if (!transmitter_) return;
   transmitter_->connect(far_credits_, opposite.transmitter_ ? opposite.transmitter_->retries() : nullptr);
   carries_credits_ = transmitter_->carries_credits();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,12 @@
 namespace cxloom {
 
 class CreditLine;
+struct CutCredits;
 
 class alignas(64) LinkEnd final : public Port {
  public:
-  LinkEnd(Kernel& kernel, const LinkPath::Setup& setup) : path_(kernel, setup) {}
+  LinkEnd(Kernel& kernel, const LinkPath::Setup& setup);
+  ~LinkEnd() override;
   /// To be called before it is connected: its messages are put on the wire by `transmitter`, which has been
   /// made for this path.
   void set_transmitter(InArena<Transmitter> transmitter);
@@ -84,7 +87,8 @@ class alignas(64) LinkEnd final : public Port {
   CreditLine* far_credits_ = nullptr;  // by virtual channel, of the other end, for what comes in here
   InArena<Transmitter> transmitter_;
   LinkPath path_;
-  VirtualChannels* queues_ = nullptr;  // of messages that have the wire one after the other; else none
+  std::unique_ptr<CutCredits> cut_credits_;  // none: the far end is in the same part
+  VirtualChannels* queues_ = nullptr;        // of messages that have the wire one after the other; else none
 };
 
 }  // namespace cxloom

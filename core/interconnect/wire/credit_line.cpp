@@ -10,7 +10,13 @@ CreditLine::CreditLine(const CreditUser& user, Time delay, ClassVc vc, std::opti
   if (total_ == 0) return;
   mask_ = std::bit_ceil(total_) - 1;
   // Not touched before it is used.
-  coming_ = static_cast<Time*>(user.kernel.arena().memory().allocate(arena_bytes(total_), alignof(Time)));
+  place_.coming =
+      static_cast<Time*>(user.kernel.arena().memory().allocate(arena_bytes(total_), alignof(Time)));
+}
+
+void CreditLine::send(Time arrival) {
+  place_.way->giver.send(place_.way->user, arrival, place_.way->lines + vc_,
+                         [](void* line, Time at) { static_cast<CreditLine*>(line)->add(at); });
 }
 
 // Each time it is asked for alike, so that the order of the event says nothing of when that was.

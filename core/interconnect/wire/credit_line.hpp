@@ -23,6 +23,15 @@ struct CreditUser {
   EventSource source;
 };
 
+class CreditLine;
+
+/// The way of credits from a part of a divided system to another: to these lines, by virtual channel.
+struct CreditWay {
+  Kernel& giver;
+  const Kernel& user;
+  CreditLine* lines;
+};
+
 /// A credit that arrives is an event of the line, the giver's. It is left out where nobody waits for it: a
 /// credit is kept with the time at which it arrives, and counted when the others are used up.
 ///
@@ -33,6 +42,15 @@ class alignas(64) CreditLine {
   /// A credit arrives `delay` after it was given. There are so many `credits`, with the user, under way and
   /// held by those at the other end; none: credits of this class are not counted.
   CreditLine(const CreditUser& user, Time delay, ClassVc vc, std::optional<std::uint32_t> credits);
+  /// What a giver has in place of a line of another part, all of which it leaves alone.
+  CreditLine(const CreditLine& far, const CreditWay& way)
+      : place_{.way = &way},
+        delay_(far.delay_),
+        user_(far.user_),
+        total_(far.total_),
+        vc_(far.vc_),
+        limited_(far.limited_),
+        sends_(true) {}
   /// The memory that a line of so many credits takes of the arena.
   static constexpr std::uint64_t arena_bytes(std::uint32_t credits) {
     return std::bit_ceil(credits) * sizeof(Time);
@@ -42,7 +60,11 @@ class alignas(64) CreditLine {
 
   bool limited() const { return limited_; }
   /// A credit leaves at `at`, usually, but not always, behind the credits that are under way.
-  void give(Time at) { add(at + delay_); }
+  void give(Time at) {
+    if (sends_) [[unlikely]]
+      return send(at + delay_);
+    add(at + delay_);
+  }
 
   // The user.
 
@@ -77,14 +99,20 @@ class alignas(64) CreditLine {
     at(place) = arrival;
     if (arrival < wake_before_) wake_user(arrival);
   }
+  void send(Time arrival);
   // The event of the credit that arrives then.
   void wake_user(Time at);
 
-  Time& at(std::uint32_t number) { return coming_[number & mask_]; }
-  const Time& at(std::uint32_t number) const { return coming_[number & mask_]; }
+  Time& at(std::uint32_t number) { return place_.coming[number & mask_]; }
+  const Time& at(std::uint32_t number) const { return place_.coming[number & mask_]; }
 
-  Time* coming_ =
-      nullptr;  // the arena's: when each credit under way arrives, soonest first; with room for all
+  union Place {
+    Time* coming =
+        nullptr;  ///< the arena's: when each credit under way arrives, soonest first; with room for all
+    const CreditWay* way;  ///< of one that sends
+  };
+
+  Place place_;
   std::uint32_t head_ = 0;  // numbers of credits, which wrap around
   std::uint32_t tail_ = 0;
   Time latest_{kUnasked};       // when the last of all that were added arrives, under way or not
@@ -95,6 +123,7 @@ class alignas(64) CreditLine {
   std::uint32_t mask_ = 0;  // of the numbers: their places
   ClassVc vc_;
   bool limited_;
+  bool sends_ = false;  // to a line of another part
 };
 
 static_assert(sizeof(CreditLine) == 64);

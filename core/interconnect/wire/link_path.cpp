@@ -1,7 +1,7 @@
 #include "interconnect/wire/link_path.hpp"
 
 #include "base/arena.hpp"
-#include "kernel/kernel.hpp"
+#include "interconnect/wire/link_path_delivery.hpp"
 
 namespace cxloom {
 
@@ -41,7 +41,7 @@ inline void LinkPath::travel(Message& message, Time start) {
   }
   ++message.hops;
   message.port = receiver_port_;
-  far_kernel_.deliver(arrival + pipeline_, source_, receiver_, message);
+  deliver(message, arrival + pipeline_);
 }
 
 void LinkPath::depart(Message& message, Time ready) {

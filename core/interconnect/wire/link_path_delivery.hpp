@@ -7,11 +7,15 @@
 namespace cxloom {
 
 inline void LinkPath::deliver(Message& message, Time at) {
-  far_kernel_.deliver(at, source_, receiver_, message);
+  if (cut()) [[unlikely]]
+    kernel_.send(far_kernel_, at, source_, receiver_, Event::kArrival, payload_of(message));
+  else far_kernel_.deliver(at, source_, receiver_, message);
 }
 
 inline void LinkPath::wake_far(EventHandler& handler, Time at, std::uint8_t kind, std::uint64_t payload) {
-  far_kernel_.schedule(at, source_, handler, kind, payload);
+  if (cut()) [[unlikely]]
+    kernel_.send(far_kernel_, at, source_, handler, kind, payload);
+  else far_kernel_.schedule(at, source_, handler, kind, payload);
 }
 
 inline void LinkPath::hand_over(Message& message, Time sent) {

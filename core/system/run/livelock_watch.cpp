@@ -20,15 +20,15 @@ namespace cxloom {
 LivelockWatch::LivelockWatch(const System& system, const RunParams& run)
     : system_(system), run_(run), warming_up_(run.warmup > 0) {}
 
-// Work is assigned after the watch is made.
-bool LivelockWatch::warms_up(const Request& request) {
-  if (warmups_.empty()) {
-    for (const auto& [component, requester] : system_.roles().all<Requester>()) {
-      const std::size_t node = component->id().index();
-      warmups_.resize(std::max(warmups_.size(), node + 1), 0);
-      warmups_[node] = requester->progress().warmup;
-    }
+void LivelockWatch::know_warmups() {
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) {
+    const std::size_t node = component->id().index();
+    warmups_.resize(std::max(warmups_.size(), node + 1), 0);
+    warmups_[node] = requester->progress().warmup;
   }
+}
+
+bool LivelockWatch::warms_up(const Request& request) const {
   return request.id < warmups_.at(request.requester().index());
 }
 

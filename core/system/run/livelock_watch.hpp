@@ -36,8 +36,14 @@ class LivelockWatch {
   /// A request was answered, or one of its lines. Until all are warm the others may go on for ever: it is
   /// warm-up requests that bring the window nearer.
   void answered(const Request& request) {
-    if (!warming_up_ || warms_up(request)) ++answers_;
+    if (counts(request)) heard(1);
   }
+  /// Such an answer counts. Parts of a divided run may ask at the same time.
+  bool counts(const Request& request) const { return !warming_up_ || warms_up(request); }
+  /// So many that count.
+  void heard(std::uint64_t answers) { answers_ += answers; }
+  /// The work has been assigned: to be called before the run.
+  void know_warmups();
 
   /// The end of the epoch, at which it looks next.
   Time next_look() const { return next_look_; }
@@ -52,7 +58,7 @@ class LivelockWatch {
   std::string look_at_instant(const Kernel& kernel, std::uint64_t events);
 
  private:
-  bool warms_up(const Request& request);
+  bool warms_up(const Request& request) const;
   std::uint64_t answers() const;
   bool somebody_waits() const;
   std::uint64_t deliveries() const;

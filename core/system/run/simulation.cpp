@@ -41,20 +41,24 @@ constexpr std::uint64_t kMostOfPattern = 100'000;
 }  // namespace
 
 Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace,
-                       RequestObserver& observer)
+                       RequestObserver& observer, const ThreadDivision* division)
     : registry_(registry),
       spec_(std::move(spec)),
       observer_(observer),
-      kernel_(std::make_unique<Kernel>()),
+      kernels_(registry, spec_, division),
+      kernel_(&kernels_.main()),
       events_(std::make_unique<EventPlayer>(*kernel_, spec_.events)),
-      system_(build_system(*kernel_, registry, spec_)),
+      system_(kernels_.build()),
       past_(system_),
       work_maker_(registry, spec_, system_, open_trace),
       driven_(*kernel_, *this),
       outside_(system_),
       livelock_watch_(system_, spec_.run) {
+  if (DividedRun* const divided = kernels_.divided())
+    divided->attach(system_, *this, *this, observer_, window_, livelock_watch_);
   events_->attach(system_);
   give_work();
+  livelock_watch_.know_warmups();
   give_tasks();
   events_->expect_work();
   events_->on_memory_change([this] { work_maker_.memory_changed(); });
@@ -74,13 +78,20 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
 
 Simulation::~Simulation() = default;
 
+RequestObserver& Simulation::observer_at(NodeId node) {
+  DividedRun* const divided = kernels_.divided();
+  return divided ? divided->observer_at(node) : static_cast<RequestObserver&>(*this);
+}
+
 Time Simulation::now() const { return kernel_->now(); }
 
-Time Simulation::next_event_time() { return kernel_->next_event_time(); }
+Time Simulation::next_event_time() { return kernels_.next_event_time(); }
 
-void Simulation::watch(EventWatcher* watcher) { kernel_->watch(watcher); }
+void Simulation::watch(EventWatcher* watcher) { kernels_.watch(watcher); }
 
 void Simulation::watch(ProtocolObserver* observer) {
+  if (DividedRun* const divided = kernels_.divided())
+    divided->stay_merged(observer != nullptr);  // it sees messages of all parts
   system_.system_context().observer = observer;
   for (const auto& each : system_.components()) each->watch_protocol(observer != nullptr);
 }
@@ -98,7 +109,7 @@ void Simulation::give_work() {
         Requester& requester = requester_at(workload.device);
         if (system_.address_map().empty())
           throw InputError({"there is no memory to access", {}, "address_map: a region or more", {}});
-        requester.assign(work_maker_.make(workload), *this);
+        requester.assign(work_maker_.make(workload), observer_at(system_.component(workload.device).id()));
         if (spec_.run.warmup > 0) cold_.push_back(&requester);
       });
     });
@@ -107,7 +118,7 @@ void Simulation::give_work() {
     check_closed_loop(workload, requester);
   }
   for (const auto& [component, buffer] : system_.roles().all<PersistDomain>())
-    buffer->report_drains_to(*this);
+    buffer->report_drains_to(observer_at(component->id()));
 }
 
 // Tasks are measured from the first to the last, and workloads beside them are their background.
@@ -145,6 +156,7 @@ void Simulation::check_running() const {
 
 void Simulation::drive(const std::string& device) {
   check_running();
+  ensure(!kernels_.divided(), "a divided system that the outside drives");
   const NodeId node = system_.component(device).id();
   TransferEngine* const engine = system_.roles().of<TransferEngine>(node);
   driven_.drive(device, node, requester_at(device), engine, system_.address_map());
@@ -191,12 +203,12 @@ bool Simulation::advance_events(Time limit, std::uint64_t max_events) {
   }
   do {
     const std::uint64_t ran = run_events(limit, max_events);
-    max_events -= ran;
+    max_events -= std::min(ran, max_events);
     if (kernel_->now() > kLatest)
       throw SimulationError(diagnosis("simulated time runs out of its 64 bits", kernel_->now()));
     look_for_livelock(ran);
-    if (!kernel_->idle() && (max_events == 0 || kernel_->next_event_time() > limit)) return false;
-  } while (!kernel_->idle());
+    if (!kernels_.idle() && (max_events == 0 || next_event_time() > limit)) return false;
+  } while (!kernels_.idle());
   const auto waits = [](const auto& each) { return each.role->progress().waits_for_outside; };
   if (outside_.owed() > 0 || std::ranges::any_of(system_.roles().all<Requester>(), waits)) return false;
   finish();
@@ -227,30 +239,36 @@ void Simulation::play_past(std::uint64_t steps) {
 
 std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
   return blaming_plugins([&] {
-    return kernel_->run(limit, std::min(most, LivelockWatch::kMostAtOnce),
-                        livelock_watch_.next_look() - Time{1});
+    const std::uint64_t ran = kernels_.run(limit, std::min(most, LivelockWatch::kMostAtOnce),
+                                           livelock_watch_.next_look() - Time{1});
+    if (DividedRun* const divided = kernels_.divided()) {
+      completed_ += divided->take_completed();
+      divided->take_rows();
+    }
+    return ran;
   });
 }
 
 void Simulation::fail(const std::string& thrown) const {
-  const std::string failure = plugin_failure(registry_, spec_, system_, kernel_->failed(), thrown);
+  const std::string failure = plugin_failure(registry_, spec_, system_, kernels_.failed(), thrown);
   if (failure.empty()) throw;
   throw SimulationError(failure);
 }
 
 // Whatever the slices: a look takes place behind all that lies before it.
 void Simulation::look_for_livelock(std::uint64_t events) {
-  if (kernel_->idle()) return;
+  if (kernels_.idle()) return;
+  if (kernels_.stuck()) events = LivelockWatch::kMostAtOnce;
   if (const std::string why = livelock_watch_.look_at_instant(*kernel_, events); !why.empty())
     throw SimulationError(diagnosis("livelock: " + why, kernel_->now()));
-  const Time next = kernel_->next_event_time();
+  const Time next = next_event_time();
   if (next < livelock_watch_.next_look()) return;
   const std::string why = livelock_watch_.look(next);
   if (why.empty()) return;
   const std::string problem = livelock_watch_.verdict(why, [&] {
-    while (!kernel_->idle() && kernel_->next_event_time() < livelock_watch_.next_look())
+    while (!kernels_.idle() && next_event_time() < livelock_watch_.next_look())
       run_events(Time::max(), ~std::uint64_t{0});
-    return kernel_->idle() ? Time::max() : kernel_->next_event_time();
+    return kernels_.idle() ? Time::max() : next_event_time();
   });
   throw SimulationError(diagnosis(problem, livelock_watch_.next_look()));
 }
@@ -278,6 +296,7 @@ void Simulation::finish() {
     if (window_.is_open()) close_window(kernel_->now());
     recorders_.finish(kernel_->now());
   });
+  if (kernels_.divided()) kernels_.divided()->take_in();
   state_ = State::kFinished;
   stop_reason_ = known_ ? "finished: the mean latency is known to " + percent_text(*spec_.run.until.ci)
                         : "finished: every request was answered";
@@ -319,13 +338,14 @@ void Simulation::stop(const std::string& reason) {
     if (window_.is_open()) close_window(kernel_->now());
     recorders_.stop(kernel_->now());
   });
+  if (kernels_.divided()) kernels_.divided()->take_in();
   state_ = State::kStopped;
   stop_reason_ = "stopped: " + reason;
   add_note_on_precision();
 }
 
 Simulation::Progress Simulation::progress() const {
-  Progress progress{completed_, 0, kernel_->now(), kernel_->events()};
+  Progress progress{completed_, 0, kernel_->now(), kernels_.events()};
   for (const auto& [component, requester] : system_.roles().all<Requester>()) {
     const auto expected = requester->progress().expected;
     if (!expected) progress.expected.reset();
@@ -365,26 +385,8 @@ void Simulation::completed(const Request& request, Time now) {
   livelock_watch_.answered(request);
   if (window_.is_open()) {
     observer_.completed(request, now);
-    if (++measured_ == next_look_) [[unlikely]]
-      conclude_if_known();
+    measured();
   }
-}
-
-void Simulation::line_completed(const Request& line, Time now) {
-  livelock_watch_.answered(line);
-  if (window_.is_open()) observer_.line_completed(line, now);
-}
-
-void Simulation::prefetched(NodeId requester, NodeId target, std::uint64_t bytes) {
-  if (window_.is_open()) observer_.prefetched(requester, target, bytes);
-}
-
-void Simulation::written_back(NodeId requester, NodeId target, std::uint64_t bytes) {
-  if (window_.is_open()) observer_.written_back(requester, target, bytes);
-}
-
-void Simulation::drained(NodeId buffer, NodeId target, std::uint64_t bytes) {
-  if (window_.is_open()) observer_.drained(buffer, target, bytes);
 }
 
 // At points of the run that depend on nothing but the run, each an eighth of the way further than the one

@@ -16,9 +16,11 @@
 #include "protocol/request_observer.hpp"
 #include "system/model/system.hpp"
 #include "system/record/run_recorders.hpp"
+#include "system/run/divided_run.hpp"
 #include "system/run/driven_requesters.hpp"
 #include "system/run/livelock_watch.hpp"
 #include "system/run/outside_parts.hpp"
+#include "system/run/run_kernels.hpp"
 #include "system/run/system_past.hpp"
 #include "system/work/workload_builder.hpp"
 
@@ -32,7 +34,7 @@ class TaskPlayer;
 class VersionWatcher;
 class WindowOpener;
 
-class Simulation final : private RequestObserver {
+class Simulation final : private RequestObserver, private DividedRun::Whole {
  public:
   struct Progress {
     std::uint64_t completed = 0;  ///< requests, warm-up included
@@ -43,8 +45,10 @@ class Simulation final : private RequestObserver {
   enum class State : std::uint8_t { kRunning, kFinished, kStopped };
 
   /// Builds the system and checks it. Throws InputError with the path of what is wrong. `observer` hears of
-  /// the requests that complete inside the measured window.
-  Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace, RequestObserver& observer);
+  /// the requests that complete inside the measured window. The system is divided among `run.threads`, unless
+  /// a `division` says how.
+  Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace, RequestObserver& observer,
+             const ThreadDivision* division = nullptr);
   ~Simulation() override;
 
   /// Steps that are left of what media have been through before the run (`MediaPast`). They are played when
@@ -124,6 +128,9 @@ class Simulation final : private RequestObserver {
 
   // What there is to look at.
   const Kernel& kernel() const { return *kernel_; }
+  /// How its parts run side by side; null: it was not to be divided, or could not be, for the reason below.
+  const DividedRun* divided() const { return kernels_.divided(); }
+  const std::string& undivided_because() const { return kernels_.undivided_because(); }
   const System& system() const { return system_; }
   const Spec& spec() const { return spec_; }
   /// What happened to the system during the run.
@@ -137,6 +144,7 @@ class Simulation final : private RequestObserver {
   RunRecorders& recorders() { return recorders_; }
 
  private:
+  RequestObserver& observer_at(NodeId node);
   void give_work();
   void give_tasks();
   void tasks_over();
@@ -150,11 +158,33 @@ class Simulation final : private RequestObserver {
   void measuring_begins(Time now) override;
   void work_ends(Time now) override;
   void completed(const Request& request, Time now) override;
-  void line_completed(const Request& line, Time now) override;
-  void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
-  void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) override;
-  void drained(NodeId buffer, NodeId target, std::uint64_t bytes) override;
+  void line_completed(const Request& line, Time now) override {
+    livelock_watch_.answered(line);
+    if (window_.is_open()) observer_.line_completed(line, now);
+  }
+  void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override {
+    if (window_.is_open()) observer_.written_back(requester, target, bytes);
+  }
+  void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) override {
+    if (window_.is_open()) observer_.prefetched(requester, target, bytes);
+  }
+  void drained(NodeId buffer, NodeId target, std::uint64_t bytes) override {
+    if (window_.is_open()) observer_.drained(buffer, target, bytes);
+  }
   void rests() override;
+
+  WindowForecast::Next next() const override {
+    if (!counting_ && !opener_) return WindowForecast::Next::kAllWarm;
+    return window_.is_open() ? WindowForecast::Next::kFirstOutOfWork : WindowForecast::Next::kAllOutOfWork;
+  }
+  std::uint64_t answers_until_look() const override {
+    return next_look_ > measured_ ? next_look_ - measured_ : ~std::uint64_t{0};
+  }
+  bool overlooked_warmth() override { return !counting_ && !opener_ && all_warm(); }
+  void measured() override {
+    if (++measured_ == next_look_) [[unlikely]]
+      conclude_if_known();
+  }
 
   /// The warm-up is over. A window that the outside has begun before goes on: it measures, and changes
   /// nothing of what is made.
@@ -180,7 +210,8 @@ class Simulation final : private RequestObserver {
   const Registry& registry_;
   Spec spec_;
   RequestObserver& observer_;
-  std::unique_ptr<Kernel> kernel_;
+  RunKernels kernels_;
+  Kernel* kernel_;  // of what concerns the whole system
   std::unique_ptr<EventPlayer> events_;
   System system_;
   SystemPast past_;

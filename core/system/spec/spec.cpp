@@ -71,6 +71,26 @@ void RunParams::describe(Schema<RunParams>& schema) {
       .doc(
           "Messages that links deliver without a completed request after which the run is given up as a "
           "livelock. Each link of a message's way counts.");
+  schema.field("threads", &RunParams::threads)
+      .doc(
+          "Threads that play the simulation, at most: the system is divided among them at its links. auto: one "
+          "for each processor. Results are the same for any number, to the byte.");
+}
+
+void read_value(const Value& value, ThreadCount& out) {
+  const std::int64_t* const number = value.as_integer();
+  const std::string* const text = value.as_text();
+  const bool known = number ? *number >= 1 && *number <= ThreadCount::kMost : text && *text == "auto";
+  if (!known)
+    throw InputError({"not a number of threads",
+                      value.described(),
+                      "1 to " + std::to_string(ThreadCount::kMost) + ", or auto",
+                      {}});
+  out.count = number ? static_cast<std::uint32_t>(*number) : 0;
+}
+
+std::string to_text(const ThreadCount& threads) {
+  return threads.count == 0 ? "auto" : std::to_string(threads.count);
 }
 
 void OutputParams::describe(Schema<OutputParams>& schema) {

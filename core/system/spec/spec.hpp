@@ -41,6 +41,17 @@ struct RouteParams {
   static void describe(Schema<RouteParams>& schema);
 };
 
+/// Threads that play one simulation.
+struct ThreadCount {
+  static constexpr std::string_view kSchemaType = "any";  ///< a number or "auto"
+  static constexpr std::uint32_t kMost = 256;
+
+  std::uint32_t count = 1;  ///< 0: as many as the machine has processors for this process
+};
+/// Throws InputError for what is neither a number in [1, kMost] nor "auto".
+void read_value(const Value& value, ThreadCount& out);
+std::string to_text(const ThreadCount& threads);
+
 struct RunParams {
   std::uint64_t warmup = 0;
   std::optional<Time> warmup_time;
@@ -50,6 +61,7 @@ struct RunParams {
   std::vector<RouteParams> routes;
   UntilParams until;
   std::uint64_t livelock_deliveries = 50'000'000;
+  ThreadCount threads;
 
   static void describe(Schema<RunParams>& schema);
 };

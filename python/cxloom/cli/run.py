@@ -50,6 +50,12 @@ def run(
     until: Annotated[
         str | None, typer.Option(metavar="ci=P", help="End when the mean latency is known so well: ci=1%.")
     ] = None,
+    threads: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|auto", help="Threads that play this simulation, at most; results are the same."
+        ),
+    ] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="Simulate every line of a graph of tasks: tasks.exact=true.")
     ] = False,
@@ -78,11 +84,11 @@ def run(
     if against is not None and as_json:
         raise InputError("--against is no part of --json", allowed="a table; `cxloom compare --json`")
     always = ["tasks.exact=true"] if exact else []
-    resolved = resolve(spec, [*sets, *always], plugins, seed, until)
+    resolved = resolve(spec, [*sets, *always], plugins, seed, until, threads)
     base: Result | Resolved | None = None
     if against is not None:
         stored = is_stored(against)
-        base = Result.load(against) if stored else resolve(against, always, plugins, seed, until)
+        base = Result.load(against) if stored else resolve(against, always, plugins, seed, until, threads)
     result, failure = execute(resolved, out, quiet, limit, log)
     if as_json:
         result.write_json(sys.stdout)
@@ -128,14 +134,20 @@ def finish(failure: CxloomError | None) -> None:
 
 
 def resolve(
-    spec: str, sets: list[str], plugins: list[str], seed: str | None = None, until: str | None = None
+    spec: str,
+    sets: list[str],
+    plugins: list[str],
+    seed: str | None = None,
+    until: str | None = None,
+    threads: str | None = None,
 ) -> Resolved:
     """The spec with what the command line sets. Raises InputError."""
     load_plugins(plugins)
     overrides = [Override.parse(text) for text in sets]
-    if seed is not None:
-        origin = Origin(path="run.seed", note=f"from --seed {seed}")
-        overrides.append(Override("run.seed", read_value(seed, origin)))
+    for option, value in (("seed", seed), ("threads", threads)):
+        if value is not None:
+            origin = Origin(path=f"run.{option}", note=f"from --{option} {value}")
+            overrides.append(Override(f"run.{option}", read_value(value, origin)))
     if until is not None:
         overrides.append(Override.until(until, "from --until "))
     return System.load(spec).resolve(overrides)

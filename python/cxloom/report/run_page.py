@@ -36,6 +36,7 @@ from cxloom.report.utilisation import Direction, directions, load_of
 from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.kinds import by_kind
 from cxloom.results.result import Result
+from cxloom.results.threads import threads_lines
 from cxloom.results.tiering import tierings
 from cxloom.spec.writer import to_yaml
 
@@ -379,6 +380,7 @@ def _provenance(summary: Summary, directory: Path) -> str:
                 f"{cost['wall_seconds']:.2f} s, of CPU {cost['cpu_seconds']:.2f} s, {size(cost['peak_memory_bytes'])}",
             ),
             ("events", f"{cost['events']:,}, {speed / 1e6:.2f} million per CPU second"),
+            *(("threads", line) for line in threads_lines(cost)),
             ("requests simulated", f"{cost.get('requests', summary['requests']):,}, with warm-up and drain"),
         ]
     )

@@ -16,6 +16,7 @@ from cxloom.display.console import output, plain
 from cxloom.display.numbers import duration, narrow, percent, size
 from cxloom.display.tables import shortened
 from cxloom.results.caveats import error_count, error_sentence
+from cxloom.results.threads import threads_lines
 from cxloom.results.tiering import tierings
 from cxloom.tasks import table as task_table
 
@@ -405,10 +406,12 @@ def _provenance(summary: Summary) -> Text:
     cost = summary["cost"]
     speed = cost["events"] / cost["cpu_seconds"] if cost["cpu_seconds"] else 0.0
     notes = "".join(f"note: {note}\n" for note in summary.get("notes", []))
+    threads = "".join(f"\n{line}" for line in threads_lines(cost))
     return Text(
         f"{notes}seed {summary['seed']}, spec {summary['spec_hash']}, cxloom {summary['version']}\n"
         f"{counted(cost['events'], 'event')} in {cost['wall_seconds']:.2f} s "
-        f"({speed / 1e6:.2f} million per CPU second), {size(cost['peak_memory_bytes'])}",
+        f"({speed / 1e6:.2f} million per CPU second), {size(cost['peak_memory_bytes'])}"
+        f"{threads}",
         style="dim",
     )
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from cxloom import _core
 from cxloom.base.errors import InputError, SimulationError
@@ -78,6 +78,7 @@ def run(
     requests: bool | None = None,
     max_time: str | None = None,
     until: str | None = None,
+    threads: int | str | None = None,
     out: str | os.PathLike[str] | None = None,
     log: str | Sequence[str] | None = None,
 ) -> Result:
@@ -89,6 +90,8 @@ def run(
         requests: record every request for `Result.requests`; overrides the spec's.
         max_time: simulated time after which the run ends, such as "1ms"; its results are labelled truncated.
         until: "ci=1%" ends the run as soon as the mean latency is known so well: half of its 95 % interval / the mean.
+        threads: that play this one simulation, at most, or "auto"; overrides the spec's. Results are the same for any
+            number of them.
         out: a directory to write the results to, as ``cxloom run --out`` does.
         log: what to log, in the words of ``cxloom run --log``, one or several: "protocol" for the table
             `Result.protocol`, "protocol=FILE", "address=0x1000".
@@ -100,7 +103,7 @@ def run(
     if not isinstance(system, System):
         system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
     limit = None if max_time is None else nanoseconds(max_time, "max_time")
-    given = {"run.seed": seed, "outputs.requests": requests}
+    given = {"run.seed": seed, "outputs.requests": requests, "run.threads": threads}
     overrides = [Override.of(path, value) for path, value in given.items() if value is not None]
     if until is not None:
         overrides.append(Override.until(until, "from until="))
@@ -151,11 +154,11 @@ def simulate(
         sinks.abandon()
         raise
     progress = simulation.progress()
-    summary |= {
-        "spec_hash": resolved.hash(),
-        "version": _core.__version__,
-        "cost": _cost(*started) | {"requests": progress["completed"], "events": progress["events"]},
-    }
+    cost = _cost(*started) | {"requests": progress["completed"], "events": progress["events"]}
+    if (division := simulation.division()) is not None:
+        cost["cpu_seconds"] = round(cost["cpu_seconds"] + division.pop("helpers_cpu_seconds", 0.0), 6)
+        cost["threads"] = division
+    summary |= {"spec_hash": resolved.hash(), "version": _core.__version__, "cost": cost}
     result = Result(summary, resolved, sinks.tables(), replay_requests)
     refusal = None
     if log is not None:
@@ -352,7 +355,7 @@ def _commands(columns: _core.Columns) -> Columns:
     return columns | masked | {"rmw": columns["rmw"].view(np.bool_)}
 
 
-def _cost(wall_started: float, cpu_started: float) -> dict[str, float | int]:
+def _cost(wall_started: float, cpu_started: float) -> dict[str, Any]:
     return {
         "wall_seconds": round(time.perf_counter() - wall_started, 6),
         "cpu_seconds": round(time.thread_time() - cpu_started, 6),

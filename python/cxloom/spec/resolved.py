@@ -47,12 +47,15 @@ class Resolved:
         return traces | dict(declared.files(self.root))
 
     def hash(self) -> str:
-        """A stable hash of the spec, 16 hexadecimal digits; of files it takes the contents, not where they lie."""
+        """A stable hash of the spec, 16 hexadecimal digits; of files it takes the contents, not where they lie.
+
+        `run.threads` is left out, as all results are the same for any number of them.
+        """
         return self.digest()[:16]
 
     def digest(self) -> str:
         """The whole of `hash`, 64 hexadecimal digits: of the SHA-256."""
-        spec: Any = self.lean()
+        spec: Any = _without_threads(self.lean())
         for path, file in self.files().items():
             spec = replaced(spec, path, _digest(Path(file.text())))
         digest = hashlib.sha256()
@@ -104,6 +107,15 @@ def _json(spec: dict[str, Any]) -> Iterator[str]:
         else:
             yield _ENCODER.encode(spec[key])
     yield "}" if spec else "{}"
+
+
+def _without_threads(spec: dict[str, Any]) -> dict[str, Any]:
+    """How many play it makes no other system."""
+    run = spec.get("run")
+    if not isinstance(run, dict) or "threads" not in run:
+        return spec
+    others = {key: value for key, value in run.items() if key != "threads"}
+    return {key: value for key, value in spec.items() if key != "run"} | ({"run": others} if others else {})
 
 
 def _digest(path: Path) -> str:

@@ -5,7 +5,7 @@
 #include "core/support/link_bench.hpp"
 #include "core/support/probe.hpp"
 #include "interconnect/link/link.hpp"
-#include "kernel/kernel_group.hpp"
+#include "kernel/divided_kernels.hpp"
 
 namespace cxloom {
 namespace {
@@ -24,27 +24,41 @@ LinkParams link_of(bool flits, bool credits) {
   return params;
 }
 
-// When the messages of a burst, and one that goes alone, are with the receiver. The sender's queue is played
-// to its end before the receiver's begins, unless both have the same.
-std::vector<Time> arrivals_of(const LinkParams& params, bool cut) {
-  KernelGroup group;
-  Kernel near(group);
-  Kernel far(group);
-  Probe a(near, "a");
-  Probe b(cut ? far : near, "b");
-  const Link link = make_link(params, {a, 0, near}, {b, 0, cut ? far : near}, 1);
-  Messages messages;
-  for (int i = 0; i < 5; ++i) link.forward->send(messages.tracked(Opcode::kMemWr), 0_ps);
-  link.forward->send(messages.tracked(Opcode::kMemRd), 1_us);
-  if (cut) {
-    near.run(2_us, kAllEvents);
-    EXPECT_TRUE(b.arrivals.empty()) << "within an event of the sender's";
+struct Ends {
+  Ends(Kernel& near, Kernel& far, const LinkParams& params)
+      : a(near, "a"), b(far, "b"), link(make_link(params, {a, 0, near}, {b, 0, far}, 1)) {}
+  void send_burst() {
+    for (int i = 0; i < 5; ++i) link.forward->send(messages.tracked(Opcode::kMemWr), 0_ps);
+    link.forward->send(messages.tracked(Opcode::kMemRd), 1_us);
   }
-  near.run(Time::max(), kAllEvents);
-  far.run(Time::max(), kAllEvents);
-  std::vector<Time> times;
-  for (const auto& arrival : b.arrivals) times.push_back(arrival.time);
-  return times;
+  std::vector<Time> arrivals() const {
+    std::vector<Time> times;
+    for (const auto& arrival : b.arrivals) times.push_back(arrival.time);
+    return times;
+  }
+
+  Probe a;
+  Probe b;
+  Link link;
+  Messages messages;
+};
+
+// When the messages of a burst, and one that goes alone, are with the receiver.
+std::vector<Time> arrivals_of(const LinkParams& params, bool cut) {
+  if (!cut) {
+    Kernel kernel;
+    Ends ends(kernel, kernel, params);
+    ends.send_burst();
+    kernel.run(Time::max(), kAllEvents);
+    return ends.arrivals();
+  }
+  // Windows as long as the flight: what is sent in one has no effect in it at the other end.
+  DividedKernels kernels(2, 1, 10_ns);
+  Ends ends(kernels.part(0), kernels.part(1), params);
+  EXPECT_EQ(ends.link.forward->flight(), 10_ns);
+  ends.send_burst();
+  while (!kernels.idle()) kernels.run_side_by_side(kernels.next_event_time() + 10_ns);
+  return ends.arrivals();
 }
 
 TEST(CutLink, ArrivalsAreThoseOfOneQueue) {
@@ -55,49 +69,20 @@ TEST(CutLink, ArrivalsAreThoseOfOneQueue) {
   }
 }
 
-TEST(CutLink, NothingIsSentSoonerThanTheFlightBeforeItArrives) {
-  // The sender's queue is played up to the flight before an arrival: the receiver's has it then.
-  for (const bool flits : {false, true}) {
-    const LinkParams params = link_of(flits, false);
-    for (const Time arrival : arrivals_of(params, false)) {
-      KernelGroup group;
-      Kernel near(group);
-      Kernel far(group);
-      Probe a(near, "a");
-      Probe b(far, "b");
-      const Link link = make_link(params, {a, 0, near}, {b, 0, far}, 1);
-      Messages messages;
-      for (int i = 0; i < 5; ++i) link.forward->send(messages.tracked(Opcode::kMemWr), 0_ps);
-      link.forward->send(messages.tracked(Opcode::kMemRd), 1_us);
-      near.run(arrival - link.forward->flight(), kAllEvents);
-      far.run(arrival, kAllEvents);
-      ASSERT_FALSE(b.arrivals.empty());
-      EXPECT_EQ(b.arrivals.back().time, arrival) << flits;
-    }
-  }
-}
-
 TEST(CutLink, CreditsComeBackAsEventsOfTheUsersQueue) {
   // One credit: the second message waits for the first one's. The receiver frees it when it comes, in its own
   // queue; the event goes to the sender's, no sooner than the flight after.
-  KernelGroup group;
-  Kernel near(group);
-  Kernel far(group);
-  Probe a(near, "a");
-  Probe b(far, "b");
-  const Link link = make_link(link_of(false, true), {a, 0, near}, {b, 0, far}, 1);
-  Messages messages;
-  for (int i = 0; i < 2; ++i) link.forward->send(messages.tracked(Opcode::kMemRd), 0_ps);
-  near.run(Time::max(), kAllEvents);
-  EXPECT_TRUE(near.idle());  // nothing is under way
-  far.run(Time::max(), kAllEvents);
-  ASSERT_EQ(b.arrivals.size(), 1U);
-  EXPECT_EQ(b.arrivals[0].time, 10_ns + 250_ps);
-  EXPECT_EQ(near.next_event_time(), 20_ns + 250_ps);
-  near.run(Time::max(), kAllEvents);
-  far.run(Time::max(), kAllEvents);
-  ASSERT_EQ(b.arrivals.size(), 2U);
-  EXPECT_EQ(b.arrivals[1].time, 30_ns + 500_ps);
+  DividedKernels kernels(2, 1, 10_ns);
+  Ends ends(kernels.part(0), kernels.part(1), link_of(false, true));
+  for (int i = 0; i < 2; ++i) ends.link.forward->send(ends.messages.tracked(Opcode::kMemRd), 0_ps);
+  kernels.run_side_by_side(10_ns);
+  EXPECT_TRUE(kernels.part(0).idle());  // the second waits
+  EXPECT_TRUE(ends.b.arrivals.empty());
+  kernels.run_side_by_side(20_ns);
+  EXPECT_EQ(ends.arrivals(), std::vector<Time>{10_ns + 250_ps});
+  EXPECT_EQ(kernels.next_event_time(), 20_ns + 250_ps);
+  while (!kernels.idle()) kernels.run_side_by_side(kernels.next_event_time() + 10_ns);
+  EXPECT_EQ(ends.arrivals(), (std::vector<Time>{10_ns + 250_ps, 30_ns + 500_ps}));
 }
 
 }  // namespace

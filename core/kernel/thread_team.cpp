@@ -1,0 +1,86 @@
+#include "kernel/thread_team.hpp"
+
+#include <pthread.h>
+
+#include <ctime>
+
+#include "base/processors.hpp"
+
+namespace cxloom {
+
+namespace {
+
+// About 20 us: longer than what lies between two windows, and shorter than anybody would notice.
+constexpr unsigned kSpins = 1U << 13U;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
+
+}  // namespace
+
+ThreadTeam::ThreadTeam(std::size_t size) : size_(size), spins_(size <= available_processors() ? kSpins : 0) {}
+
+/// Returns when the value is no longer `old`.
+void ThreadTeam::wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) const {
+  for (unsigned i = 0; i < spins_; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+    relax();
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+ThreadTeam::~ThreadTeam() {
+  if (threads_.empty()) return;
+  over_ = true;
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ThreadTeam::start() {
+  threads_.reserve(size_ - 1);
+  for (std::size_t i = 1; i < size_; ++i) threads_.emplace_back([this, i] { live(i); });
+}
+
+void ThreadTeam::run(const std::function<void(std::size_t)>& work) {
+  work_ = &work;
+  if (threads_.empty() && size_ > 1) start();
+  at_work_.store(static_cast<std::uint32_t>(size_ - 1), std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  work(0);
+  for (std::uint32_t left = at_work_.load(std::memory_order_acquire); left != 0;
+       left = at_work_.load(std::memory_order_acquire)) {
+    wait_while(at_work_, left);
+  }
+}
+
+void ThreadTeam::live(std::size_t index) {
+  for (std::uint32_t seen = 0;;) {
+    wait_while(round_, seen);
+    seen = round_.load(std::memory_order_acquire);
+    if (over_) return;
+    (*work_)(index);
+    if (at_work_.fetch_sub(1, std::memory_order_acq_rel) == 1) at_work_.notify_one();
+  }
+}
+
+double ThreadTeam::cpu_seconds() const {
+  double sum = 0;
+  for (const std::thread& thread : threads_) {
+    clockid_t clock{};
+    timespec used{};
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): the handle is of the library
+    if (pthread_getcpuclockid(const_cast<std::thread&>(thread).native_handle(), &clock) != 0) continue;
+    if (clock_gettime(clock, &used) == 0)
+      sum += static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+  }
+  return sum;
+}
+
+}  // namespace cxloom

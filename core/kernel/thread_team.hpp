@@ -1,0 +1,42 @@
+// Threads that do the same at the same time, again and again.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace cxloom {
+
+/// Threads are started when they are first needed. Between two works, which are some ten microseconds apart,
+/// they spin for a while before they wait.
+class ThreadTeam {
+ public:
+  explicit ThreadTeam(std::size_t size);
+  ~ThreadTeam();
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  /// Calls `work(i)` for each i below the size at once, the first in this thread; returns when all have
+  /// ended. It must not throw.
+  void run(const std::function<void(std::size_t)>& work);
+  /// CPU time of the threads other than the one that calls `run`.
+  double cpu_seconds() const;
+
+ private:
+  void start();
+  void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) const;
+  void live(std::size_t index);
+
+  std::size_t size_;
+  unsigned spins_;  // before it waits: none where threads have no processors of their own
+  std::vector<std::thread> threads_;
+  const std::function<void(std::size_t)>* work_ = nullptr;
+  alignas(128) std::atomic<std::uint32_t> round_{0};  // of work; the threads end when `over_` is set with it
+  alignas(128) std::atomic<std::uint32_t> at_work_{0};
+  bool over_ = false;
+};
+
+}  // namespace cxloom

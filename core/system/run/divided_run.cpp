@@ -1,0 +1,160 @@
+#include "system/run/divided_run.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/error.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+namespace {
+
+// The first windows are merged: they show how much happens in one.
+constexpr std::uint64_t kFirstWindows = 8;
+
+}  // namespace
+
+DividedRun::DividedRun(ThreadDivision division)
+    : division_(std::move(division)), kernels_(division_.parts, division_.threads, division_.lookahead) {}
+
+std::vector<Kernel*> DividedRun::kernel_of_nodes() {
+  std::vector<Kernel*> kernels;
+  kernels.reserve(division_.part_of.size());
+  for (const std::uint32_t part : division_.part_of) kernels.push_back(&kernels_.part(part));
+  return kernels;
+}
+
+void DividedRun::attach(const System& system, Whole& whole, RequestObserver& run, RequestObserver& observer,
+                        const MeasuredWindow& window, LivelockWatch& livelock_watch) {
+  system_ = &system;
+  whole_ = &whole;
+  observer_ = &observer;
+  livelock_watch_ = &livelock_watch;
+  forecast_ = std::make_unique<WindowForecast>(system);
+  events_before_.assign(division_.parts, 0);
+  for (std::uint32_t part = 0; part < division_.parts; ++part) {
+    std::unique_ptr<RequestObserver> own = observer.divide();
+    ensure(own != nullptr, "the observer of a divided run cannot be divided");
+    observers_.push_back(std::make_unique<PartObserver>(
+        kernels_.part(part), run,
+        [this](AccessKind kind, Time latency, bool failed) { measured(kind, latency, failed); },
+        std::move(own), window, livelock_watch));
+  }
+}
+
+void DividedRun::watch(EventWatcher* watcher) {
+  kernels_.watch(watcher);
+  watched_ = watcher != nullptr;
+}
+
+std::uint64_t DividedRun::run(Time limit, std::uint64_t most, Time stop) {
+  const std::uint64_t before = kernels_.events();
+  const Time last = std::min(limit, stop);
+  std::uint64_t ran = 0;
+  while (!kernels_.idle() && ran < most) {
+    const Time next = kernels_.next_event_time();
+    if (next > last) break;
+    const Time far = Time::max() - kernels_.lookahead();
+    const Time end = std::min(next < far ? next + kernels_.lookahead() : Time::max(),
+                              last < Time::max() ? last + Time{1} : Time::max());
+    play_window(end, most - ran);
+    ran = kernels_.events() - before;
+    if (kernels_.stuck()) break;
+  }
+  // As a kernel that has run out of events before its limit.
+  if (ran < most && limit != Time::max() && limit > kernels_.now() &&
+      (kernels_.idle() || kernels_.next_event_time() > limit))
+    kernels_.move_to(limit);
+  return ran;
+}
+
+bool DividedRun::may_run_side_by_side(Time end) {
+  if (watched_ || stay_merged_ || within_window_ || cost_.windows < kFirstWindows) return false;
+  if (kernels_.control().next_event_time() < end) return false;
+  if (events_a_window_ < static_cast<double>(division_.fewest_events) * division_.parts) return false;
+  return whole_->answers_until_look() > forecast_->most_answers() && forecast_->far(whole_->next());
+}
+
+void DividedRun::play_window(Time end, std::uint64_t most) {
+  const std::uint64_t before = kernels_.events();
+  if (may_run_side_by_side(end)) {
+    play_side_by_side(end);
+  } else {
+    within_window_ = !kernels_.run_merged(end, most);
+  }
+  for (const auto& observer : observers_) livelock_watch_->heard(observer->take_signs_of_life());
+  events_a_window_ += (static_cast<double>(kernels_.events() - before) - events_a_window_) / 16.0;
+  if (within_window_) return;
+  ++cost_.windows;
+  forecast_->passed();
+}
+
+void DividedRun::play_side_by_side(Time end) {
+  for (std::uint32_t part = 0; part < division_.parts; ++part) {
+    events_before_[part] = kernels_.events_of(part);
+    observers_[part]->go_side_by_side(true);
+  }
+  kernels_.run_side_by_side(end);
+  std::uint64_t busiest = 0;
+  for (std::uint32_t part = 0; part < division_.parts; ++part) {
+    const std::uint64_t events = kernels_.events_of(part) - events_before_[part];
+    cost_.events_side_by_side += events;
+    busiest = std::max(busiest, events);
+    observers_[part]->go_side_by_side(false);
+  }
+  cost_.events_of_busiest += busiest;
+  ++cost_.side_by_side;
+  take_answers();
+}
+
+/// The answers of all parts, in the order of their events.
+void DividedRun::take_answers() {
+  ensure(!whole_->overlooked_warmth(), "the measured window was to open while parts ran side by side");
+  std::uint64_t count = 0;
+  for (const auto& observer : observers_) {
+    ensure(!observer->overlooked_end_of_work(),
+           "the measured window was to close while parts ran side by side");
+    count += observer->answers().size();
+  }
+  if (count == 0) return;
+  ensure(count < whole_->answers_until_look(), "the mean was to be looked at while parts ran side by side");
+  std::vector<std::size_t> at(observers_.size(), 0);
+  for (; count > 0; --count) {
+    const PartObserver::Answer* first = nullptr;
+    std::size_t of = 0;
+    for (std::size_t part = 0; part < observers_.size(); ++part) {
+      const auto& answers = observers_[part]->answers();
+      if (at[part] == answers.size()) continue;
+      const PartObserver::Answer& next = answers[at[part]];
+      if (first && std::tie(first->at, first->order) < std::tie(next.at, next.order)) continue;
+      first = &next;
+      of = part;
+    }
+    ++at[of];
+    measured(first->kind, first->latency, first->failed);
+  }
+  for (const auto& observer : observers_) observer->answers().clear();
+}
+
+void DividedRun::measured(AccessKind kind, Time latency, bool failed) {
+  if (!failed) observer_->completed_in_order(kind, latency);
+  whole_->measured();
+}
+
+std::uint64_t DividedRun::take_completed() {
+  std::uint64_t sum = 0;
+  for (const auto& observer : observers_) sum += observer->take_completed();
+  return sum;
+}
+
+void DividedRun::take_rows() {
+  for (const auto& observer : observers_) observer_->take_rows(observer->observer());
+}
+
+void DividedRun::take_in() {
+  for (const auto& observer : observers_) observer_->take_in(observer->observer());
+}
+
+}  // namespace cxloom

@@ -1,0 +1,102 @@
+// A simulation whose parts run side by side in threads. What comes out is that of a run in one queue of
+// events, to the byte.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernel/divided_kernels.hpp"
+#include "kernel/measured_window.hpp"
+#include "protocol/request_observer.hpp"
+#include "system/run/livelock_watch.hpp"
+#include "system/run/part_observer.hpp"
+#include "system/run/thread_division.hpp"
+#include "system/run/window_forecast.hpp"
+
+namespace cxloom {
+
+class System;
+
+/// Plays windows as long as the lookahead. In most of them parts run side by side. Where something may happen
+/// that concerns all of them (the measured window opens or closes, the run ends, the mean may be known well
+/// enough, somebody watches), or little happens, the window is merged: one thread plays the events of all
+/// parts in the order of a single queue.
+class DividedRun {
+ public:
+  /// The run as a whole.
+  class Whole {
+   public:
+    virtual WindowForecast::Next next() const = 0;
+    /// Measured requests after which somebody looks at how well the mean is known; none: nobody will.
+    virtual std::uint64_t answers_until_look() const = 0;
+    /// The measured window should have opened: all are warm.
+    virtual bool overlooked_warmth() = 0;
+    /// A measured request was answered, in the order of the whole run.
+    virtual void measured() = 0;
+
+   protected:
+    ~Whole() = default;
+  };
+
+  /// How it went, for who wants to know what the threads brought.
+  struct Cost {
+    std::uint64_t windows = 0;
+    std::uint64_t side_by_side = 0;         ///< of these
+    std::uint64_t events_side_by_side = 0;  ///< in these
+    std::uint64_t events_of_busiest = 0;    ///< sum over these of the events of the part that had most
+  };
+
+  explicit DividedRun(ThreadDivision division);
+
+  DividedKernels& kernels() { return kernels_; }
+  const DividedKernels& kernels() const { return kernels_; }
+  const ThreadDivision& division() const { return division_; }
+  const Cost& cost() const { return cost_; }
+  /// By node.
+  std::vector<Kernel*> kernel_of_nodes();
+
+  /// The system is built, with these kernels. `observer` is what all observers of parts come together in;
+  /// `run` hears of what concerns the whole run. Throws InternalError if `observer` cannot be divided.
+  void attach(const System& system, Whole& whole, RequestObserver& run, RequestObserver& observer,
+              const MeasuredWindow& window, LivelockWatch& livelock_watch);
+  PartObserver& observer_at(NodeId node) { return *observers_[division_.part_of[node.index()]]; }
+
+  /// Somebody watches every event, in the order of one queue; null ends it.
+  void watch(EventWatcher* watcher);
+  /// All windows are merged from now on, or are not any more.
+  void stay_merged(bool merged) { stay_merged_ = merged; }
+
+  /// As Kernel::run. It may run some more events than `most`: those of a window.
+  std::uint64_t run(Time limit, std::uint64_t most, Time stop);
+  /// Requests completed since the last call, warm-up included.
+  std::uint64_t take_completed();
+  /// The rows of what was measured so far go to the observer.
+  void take_rows();
+  /// All else does: nothing more is measured.
+  void take_in();
+
+ private:
+  bool may_run_side_by_side(Time end);
+  void play_window(Time end, std::uint64_t most);
+  void play_side_by_side(Time end);
+  void take_answers();
+  void measured(AccessKind kind, Time latency, bool failed);
+
+  ThreadDivision division_;
+  DividedKernels kernels_;
+  const System* system_ = nullptr;
+  Whole* whole_ = nullptr;
+  RequestObserver* observer_ = nullptr;
+  LivelockWatch* livelock_watch_ = nullptr;
+  std::unique_ptr<WindowForecast> forecast_;
+  std::vector<std::unique_ptr<PartObserver>> observers_;  // by part
+  std::vector<std::uint64_t> events_before_;              // of each part, while a window is played
+  bool watched_ = false;
+  bool stay_merged_ = false;
+  bool within_window_ = false;    // it was broken off
+  double events_a_window_ = 0.0;  // lately
+  Cost cost_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,18 @@
+#include "system/run/part_observer.hpp"
+
+namespace cxloom {
+
+void PartObserver::completed(const Request& request, Time now) {
+  ++completed_;
+  if (livelock_watch_.counts(request)) ++signs_of_life_;
+  if (!window_.is_open()) return;
+  observer_->completed(request, now);
+  const Time latency = now - request.created();
+  if (!side_by_side_) {
+    measured_(request.kind, latency, request.failed);
+  } else {
+    answers_.push_back({now, kernel_.order(), latency, request.kind, request.failed});
+  }
+}
+
+}  // namespace cxloom

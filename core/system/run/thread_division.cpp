@@ -1,0 +1,160 @@
+#include "system/run/thread_division.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/error.hpp"
+#include "component/component.hpp"
+#include "component/io_roles.hpp"
+#include "device/requester/requester.hpp"
+#include "interconnect/link/end.hpp"
+#include "kernel/kernel.hpp"
+#include "memory/media/memory_owner.hpp"
+#include "system/build/system_builder.hpp"
+#include "system/kinds/registry.hpp"
+#include "system/model/balanced_cut.hpp"
+#include "system/model/partitions.hpp"
+#include "system/model/system.hpp"
+#include "system/spec/spec.hpp"
+
+namespace cxloom {
+
+namespace {
+
+/// Why a spec is played in one thread; empty: it need not be.
+std::string undivided_because(const Registry& registry, const Spec& spec) {
+  if (!spec.events.empty()) return "events change what all parts share";
+  if (!spec.tasks.empty()) return "tasks begin when others end, wherever these are";
+  if (spec.outputs.commands) return "outputs.commands has the commands of all memories in their order";
+  if (spec.outputs.mix_windows > 0) return "outputs.mix_windows goes by the order of all requests";
+  if (spec.outputs.versions) return "outputs.versions follows lines through all devices";
+  if (!registry.plugins.empty()) return "plug-ins are loaded, which may share what threads must not";
+  for (const Spec::Workload& workload : spec.workloads) {
+    if (workload.params.tiering) return "the pages of '" + workload.device + "' move while it runs";
+  }
+  return {};
+}
+
+std::string undivided_because(const System& system) {
+  if (!system.router().keeps_order())
+    return "run.routing changes the order of messages, which their ends restore";
+  if (!system.roles().all<IoInitiator>().empty()) return "CXL.io ends with the last request of all";
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
+    if (requester->traits().has_cores) return "the cores of '" + component->name() + "' run programs";
+  }
+  return {};
+}
+
+/// Links, as far as a division goes: those that are joined by `together` have no latency for it.
+template <class Together>
+std::vector<Partitions::Joint> joints_of(const System& system, Together together) {
+  std::vector<Partitions::Joint> joints;
+  for (const System::LinkView& link : system.links()) {
+    const std::uint32_t a = link.forward->owner().id().index();
+    const std::uint32_t b = link.backward->owner().id().index();
+    const Time flight = std::min(link.forward->flight(), link.backward->flight());
+    joints.push_back({a, b, link.shared || together(a, b) ? Time{} : flight});
+  }
+  return joints;
+}
+
+/// By node: how many messages go through it for a request of each requester to each memory. Of many memories
+/// some stand for all.
+std::vector<NodeLoad> traffic_of(const System& system, const Spec& spec) {
+  constexpr std::size_t kMostTargets = 16;
+  std::vector<NodeLoad> traffic(system.components().size());
+  std::vector<std::uint32_t> memories;
+  for (const auto& [component, owner] : system.roles().all<MemoryOwner>()) {
+    memories.push_back(component->id().index());
+    traffic[memories.back()].kind = NodeLoad::Kind::kMemory;
+  }
+  const std::size_t step = std::max<std::size_t>(1, memories.size() / kMostTargets);
+  for (std::size_t index = 0; const Spec::Workload& workload : spec.workloads) {
+    const std::uint32_t from = system.devices().find(workload.device).index();
+    traffic[from].kind = NodeLoad::Kind::kRequester;
+    for (std::size_t i = index++ % step; i < memories.size(); i += step) {
+      std::uint32_t node = from;
+      for (std::size_t hops = 0; node != memories[i] && hops <= traffic.size(); ++hops) {
+        traffic[node].messages += 1.0;
+        const auto ways = system.routes().next_hops(node, memories[i]);
+        if (ways.empty()) break;
+        node = system.topology().hops(node)[ways[(from + i) % ways.size()]].to;
+      }
+      traffic[memories[i]].messages += 1.0;
+    }
+  }
+  return traffic;
+}
+
+/// A device stays with the switch that it hangs on.
+bool hangs_on(const System& system, std::uint32_t a, std::uint32_t b) {
+  const Topology& topology = system.topology();
+  const auto hangs = [&](std::uint32_t leaf, std::uint32_t on) {
+    return !topology.node(leaf).forwards && topology.node(on).forwards && topology.hops(leaf)[0].to == on;
+  };
+  return hangs(a, b) || hangs(b, a);
+}
+
+ThreadDivision one_part(const System& system, std::string reason) {
+  ThreadDivision division;
+  division.part_of.assign(system.components().size(), 0);
+  division.reason = std::move(reason);
+  return division;
+}
+
+ThreadDivision of(const Partitions& partitions) {
+  ThreadDivision division;
+  division.part_of = partitions.of_node;
+  division.parts = partitions.count;
+  division.lookahead = partitions.lookahead.value_or(Time{});
+  return division;
+}
+
+}  // namespace
+
+ThreadDivision divide_system(const Registry& registry, const Spec& spec, std::uint32_t threads) {
+  Kernel kernel;
+  const System system = build_system(kernel, registry, spec);
+  std::string reason = undivided_because(registry, spec);
+  if (reason.empty()) reason = undivided_because(system);
+  if (!reason.empty()) return one_part(system, std::move(reason));
+  const auto joints =
+      joints_of(system, [&](std::uint32_t a, std::uint32_t b) { return hangs_on(system, a, b); });
+  const Partitions whole = divide(system.components().size(), joints);
+  if (whole.count < 2) return one_part(system, "all devices hang on one switch, or share a wire");
+  const std::vector<std::uint32_t> part_of_group =
+      balanced_cut(whole, joints, traffic_of(system, spec), threads);
+  Partitions cut = whole;
+  cut.lookahead.reset();
+  cut.count = 0;
+  for (std::uint32_t& node : cut.of_node) {
+    node = part_of_group[node];
+    cut.count = std::max(cut.count, node + 1);
+  }
+  for (const Partitions::Joint& joint : joints) {
+    if (cut.of_node[joint.a] != cut.of_node[joint.b])
+      cut.lookahead = std::min(cut.lookahead.value_or(Time::max()), joint.soonest);
+  }
+  if (cut.count < 2 || !cut.lookahead) return one_part(system, "nothing goes between its parts");
+  ThreadDivision division = of(cut);
+  division.threads = division.parts;
+  if (division.parts < threads)
+    division.reason = "there are " + std::to_string(whole.count) + " groups of devices to divide";
+  return division;
+}
+
+ThreadDivision divide_most(const Registry& registry, const Spec& spec) {
+  Kernel kernel;
+  const System system = build_system(kernel, registry, spec);
+  std::string reason = undivided_because(registry, spec);
+  if (reason.empty()) reason = undivided_because(system);
+  if (!reason.empty()) return one_part(system, std::move(reason));
+  const Partitions most = partitions_of(system);
+  if (!most.lookahead) return one_part(system, "no link takes time");
+  ThreadDivision division = of(most);
+  division.fewest_events = 0;
+  return division;
+}
+
+}  // namespace cxloom

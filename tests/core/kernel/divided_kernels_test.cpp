@@ -1,0 +1,154 @@
+#include "kernel/divided_kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace cxloom {
+namespace {
+
+constexpr Time kFlight{1000};
+
+/// Sends a ball to its partner, which is in another part, `kFlight` later, and does something at the end of
+/// the instant.
+class Player final : public EventHandler {
+ public:
+  using Log = std::vector<std::tuple<std::int64_t, char, std::uint64_t>>;
+
+  Player(Kernel& kernel, char name) : kernel_(kernel), name_(name), source_(kernel.new_source()) {}
+  void play_with(Player& partner) { partner_ = &partner; }
+  void serve(Time at, std::uint64_t balls) { kernel_.schedule(at, source_, *this, 0, balls); }
+  void throw_at(Time at) { throws_ = at; }
+
+  void wake(std::uint8_t /*kind*/, std::uint64_t balls) override {
+    if (kernel_.now() == throws_) throw std::runtime_error(std::string("out: ") + name_);
+    log.emplace_back(kernel_.now().ps(), name_, balls);
+    kernel_.at_end_of_instant(*this);
+    if (balls == 0) return;
+    kernel_.schedule(kernel_.now() + Time{7}, source_, *this, 0, 0);
+    const Time there = kernel_.now() + kFlight;
+    if (&kernel_ == &partner_->kernel_) kernel_.schedule(there, source_, *partner_, 0, balls - 1);
+    else kernel_.send(partner_->kernel_, there, source_, *partner_, 0, balls - 1);
+  }
+  void settle() override { log.emplace_back(kernel_.now().ps(), name_, ~std::uint64_t{0}); }
+
+  Log log;
+
+ private:
+  Kernel& kernel_;
+  char name_;
+  EventSource source_;
+  Player* partner_ = nullptr;
+  Time throws_{-1};
+};
+
+struct Match {
+  explicit Match(std::size_t threads)
+      : kernels(2, threads, kFlight), a(kernels.part(0), 'a'), b(kernels.part(1), 'b') {
+    a.play_with(b);
+    b.play_with(a);
+  }
+  DividedKernels kernels;
+  Player a;
+  Player b;
+};
+
+Player::Log whole(std::uint64_t balls) {
+  Kernel kernel;
+  Player a(kernel, 'a');
+  Player b(kernel, 'b');
+  a.play_with(b);
+  b.play_with(a);
+  a.serve(Time{10}, balls);
+  b.serve(Time{10}, balls);
+  kernel.run(Time::max(), ~std::uint64_t{0});
+  Player::Log log = a.log;
+  log.insert(log.end(), b.log.begin(), b.log.end());
+  return log;
+}
+
+TEST(DividedKernels, PartsDoTheSameSideBySideMergedAndInOneQueue) {
+  for (const std::size_t threads : {1U, 2U, 5U}) {
+    for (const bool merged : {false, true}) {
+      Match match(threads);
+      match.a.serve(Time{10}, 50);
+      match.b.serve(Time{10}, 50);
+      while (!match.kernels.idle()) {
+        const Time end = match.kernels.next_event_time() + kFlight;
+        if (merged) EXPECT_TRUE(match.kernels.run_merged(end, ~std::uint64_t{0}));
+        else match.kernels.run_side_by_side(end);
+      }
+      Player::Log log = match.a.log;
+      log.insert(log.end(), match.b.log.begin(), match.b.log.end());
+      EXPECT_EQ(log, whole(50)) << threads << merged;
+      EXPECT_EQ(match.kernels.events(), match.kernels.events_of(0) + match.kernels.events_of(1));
+    }
+  }
+}
+
+TEST(DividedKernels, AMergedWindowCanBeBrokenOffAndGoneOnWith) {
+  Match match(1);
+  match.a.serve(Time{10}, 30);
+  match.b.serve(Time{10}, 30);
+  while (!match.kernels.idle()) {
+    const Time end = match.kernels.next_event_time() + kFlight;
+    match.kernels.run_merged(end, 1);
+  }
+  Player::Log log = match.a.log;
+  log.insert(log.end(), match.b.log.begin(), match.b.log.end());
+  EXPECT_EQ(log, whole(30));
+}
+
+TEST(DividedKernels, OfSeveralErrorsTheEarliestIsThrown) {
+  for (const std::size_t threads : {1U, 2U}) {
+    Match match(threads);
+    match.a.serve(Time{500}, 0);
+    match.b.serve(Time{400}, 0);
+    match.a.throw_at(Time{500});
+    match.b.throw_at(Time{400});
+    try {
+      match.kernels.run_side_by_side(Time{1000});
+      FAIL();
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "out: b");
+    }
+    EXPECT_EQ(match.kernels.now(), Time{400});
+    EXPECT_NE(match.kernels.failed(), nullptr);
+  }
+}
+
+TEST(DividedKernels, WhatAPartSendsIsTakenWhenTheNextWindowBegins) {
+  Match match(2);
+  match.a.serve(Time{10}, 0);
+  match.kernels.run_side_by_side(Time{100});
+  std::vector<Time> taken;
+  match.kernels.part(0).send(match.kernels.part(1), Time{1500}, &taken,
+                             [](void* to, Time at) { static_cast<std::vector<Time>*>(to)->push_back(at); });
+  match.kernels.run_side_by_side(Time{200});
+  EXPECT_TRUE(taken.empty());
+  EXPECT_EQ(match.kernels.next_event_time(), Time{1500});
+  match.kernels.run_side_by_side(Time{300});
+  EXPECT_EQ(taken, std::vector<Time>{Time{1500}});
+  EXPECT_TRUE(match.kernels.idle());
+}
+
+TEST(DividedKernels, TheControlActsInMergedWindowsAlone) {
+  Match match(2);
+  Player control(match.kernels.control(), 'c');
+  control.serve(Time{50}, 0);
+  EXPECT_THROW(match.kernels.run_side_by_side(Time{51}), InternalError);
+  EXPECT_TRUE(match.kernels.run_merged(Time{51}, ~std::uint64_t{0}));
+  EXPECT_EQ(control.log.size(), 2U);
+}
+
+TEST(DividedKernels, NeedPartsAndALookahead) {
+  EXPECT_THROW(DividedKernels(0, 1, kFlight), InternalError);
+  EXPECT_THROW(DividedKernels(2, 1, Time{}), InternalError);
+}
+
+}  // namespace
+}  // namespace cxloom

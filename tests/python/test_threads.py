@@ -1,0 +1,124 @@
+"""`run.threads`: one simulation in several threads, with the same results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import cxloom as cx
+from cxloom.base.errors import InputError
+from cxloom.cli.app import app
+
+FABRIC = """
+topology: {kind: chain, switches: 8, placement: paired, switch: {kind: switch, queueing: voq},
+           link: {bandwidth: 32GB/s, port_delay: 25ns, credits: 64}, edge_link: {bandwidth: 32GB/s, port_delay: 25ns}}
+workload: {"host*": {pattern: random, footprint: 16MiB, reads: 67%, requests: 3000}}
+run: {warmup: 200}
+"""
+
+
+def system() -> cx.System:
+    """Two windows of it are some hundred events."""
+    return cx.System.from_yaml(FABRIC)
+
+
+def split(result: cx.Result) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The results, and what they cost."""
+    summary = json.loads(result.to_json())
+    return summary, summary.pop("cost")
+
+
+def test_results_are_the_same_for_any_number_of_threads() -> None:
+    """The hash of the spec, too: it is the same system."""
+    one, cost = split(cx.run(system()))
+    assert "threads" not in cost
+    for threads in (2, 3, "auto"):
+        several, cost = split(cx.run(system(), threads=threads))
+        assert several == one
+        division = cost["threads"]
+        assert threads == "auto" or division["parts"] == threads
+        if division["parts"] > 1:
+            assert sum(division["events_by_part"]) == cost["events"]
+            assert division["lookahead_ns"] == 50
+            assert 0 < division["windows_side_by_side"] < division["windows"]
+            assert division["events_of_busiest"] < division["events_side_by_side"] <= cost["events"]
+
+
+def test_tables_are_the_same(tmp_path: Path) -> None:
+    """Of requests, of series, and where simulated time ends the run."""
+    given = system().set("outputs.requests", True).set("outputs.series", "1us")
+    one, two = cx.run(given), cx.run(given, threads=2, out=tmp_path / "two")
+    assert one.requests().equals(two.requests())
+    assert one.series().equals(two.series())
+    ended, also = (split(cx.run(given, threads=n, max_time="20us"))[0] for n in (1, 2))
+    assert ended == also
+    assert ended["truncated"]
+    resumed = split(cx.run(tmp_path / "two/spec.yaml"))
+    assert resumed[0] == split(one)[0]
+    assert "threads" in resumed[1]
+
+
+def test_a_trace_ends_a_divided_run_where_it_ends_another(tmp_path: Path) -> None:
+    """Nobody knows beforehand how many accesses it has."""
+    trace = tmp_path / "t.trace"
+    trace.write_text("".join(f"0x{i * 7919 % 4096 * 64:x} {'RW'[i % 2]}\n" for i in range(4000)))
+    given = system().set("workload.host3", {"trace": str(trace)})
+    one, _ = split(cx.run(given))
+    two, cost = split(cx.run(given, threads=2))
+    assert one == two
+    assert cost["threads"]["windows_side_by_side"] > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("outputs.mix_windows", 100), "outputs.mix_windows goes by the order of all requests"),
+        (("run.routing", "adaptive"), "run.routing changes the order of messages, which their ends restore"),
+        (
+            ("events", [{"at": "900us", "fail": {"link": ["sw0", "mem0"]}}]),
+            "events change what all parts share",
+        ),
+    ],
+)
+def test_what_cannot_be_divided_is_played_in_one_thread_and_says_why(
+    change: tuple[str, Any], reason: str
+) -> None:
+    given = system().set(*change)
+    one, _ = split(cx.run(given))
+    two, cost = split(cx.run(given, threads=2))
+    assert one == two
+    assert cost["threads"] == {"parts": 1, "reason": reason}
+
+
+def test_devices_on_one_switch_stay_on_one_thread() -> None:
+    given = system().set("topology", {"kind": "switch"})
+    assert split(cx.run(given, threads=4))[1]["threads"]["reason"].startswith(
+        "all devices hang on one switch"
+    )
+
+
+def test_there_are_no_more_parts_than_switches() -> None:
+    division = split(cx.run(system().set("topology.switches", 3), threads=6))[1]["threads"]
+    assert (division["parts"], division["reason"]) == (3, "there are 3 groups of devices to divide")
+
+
+@pytest.mark.parametrize("threads", [0, 257, "many", 2.5])
+def test_a_wrong_number_is_refused(threads: Any) -> None:
+    with pytest.raises(InputError, match="1 to 256, or auto"):
+        cx.run(system(), threads=threads)
+
+
+def test_the_command_says_what_threads_brought(tmp_path: Path) -> None:
+    file = tmp_path / "chain.yaml"
+    file.write_text(FABRIC)
+    shown = CliRunner().invoke(app, ["run", str(file), "--threads", "2"])
+    assert shown.exit_code == 0, shown.output
+    assert "2 threads; " in shown.output
+    assert "of the events side by side, the busiest part with" in shown.output
+    refused = CliRunner().invoke(app, ["run", str(file), "--threads", "none"])
+    assert isinstance(refused.exception, InputError)
+    assert "--threads none" in str(refused.exception)

@@ -12,6 +12,7 @@
 #include "dram_drive.hpp"
 #include "interconnect/topology/generators.hpp"
 #include "results/collector.hpp"
+#include "system/run/run_kernels.hpp"
 #include "system/run/simulation.hpp"
 
 namespace {
@@ -248,7 +249,7 @@ int run(const std::string& name, std::int64_t requests, std::int64_t threads) {
   while (requests > 1 && !simulation.advance(Time::max(), 1'000'000)) {
   }
   const auto progress = simulation.progress();
-  if (const DividedRun* run = simulation.divided()) {
+  if (const DividedRun* run = simulation.kernels().divided()) {
     std::fprintf(
         stderr,
         "%u parts, %llu of %llu windows side by side, %llu events in these, %llu of the busiest part\n",

@@ -30,6 +30,7 @@
 #include "system/record/command_recorder.hpp"
 #include "system/record/protocol_recorder.hpp"
 #include "system/record/sampler.hpp"
+#include "system/run/run_kernels.hpp"
 #include "system/run/simulation.hpp"
 #include "system/spec/errors.hpp"
 #include "trace_columns.hpp"
@@ -131,14 +132,14 @@ class RunningSystem {
   }
   /// How it is divided among threads; None: nobody asked for several.
   nb::object division() const {
-    if (!simulation_.divided()) {
-      if (simulation_.undivided_because().empty()) return nb::none();
+    if (!simulation_.kernels().divided()) {
+      if (simulation_.kernels().undivided_because().empty()) return nb::none();
       nb::dict result;
       result["parts"] = 1;
-      result["reason"] = simulation_.undivided_because();
+      result["reason"] = simulation_.kernels().undivided_because();
       return result;
     }
-    const DividedRun& run = *simulation_.divided();
+    const DividedRun& run = *simulation_.kernels().divided();
     nb::dict result;
     result["parts"] = run.division().parts;
     if (!run.division().reason.empty()) result["reason"] = run.division().reason;

@@ -77,8 +77,9 @@ EmbeddedSystem::EmbeddedSystem(std::string_view json, const std::vector<std::str
   Registry& registry = parts_->registry;
   parts_->has_plugins = !plugins.empty();
   for (const std::string& plugin : plugins) with_path(plugin, [&] { load_plugin(plugin, registry); });
-  parts_->simulation = std::make_unique<Simulation>(registry, Spec::read(parse_json(json), registry),
-                                                    no_trace, parts_->collector);
+  Spec spec = Spec::read(parse_json(json), registry);
+  spec.run.threads = {};  // who drives it gives accesses at times that nobody knows beforehand
+  parts_->simulation = std::make_unique<Simulation>(registry, std::move(spec), no_trace, parts_->collector);
   parts_->offsets = std::make_unique<MemoryOffsets>(parts_->simulation->system().address_map());
 }
 

@@ -22,6 +22,7 @@ Spec without_work(Spec spec) {
   spec.events.clear();
   spec.outputs = {};
   spec.run.warmup_time.reset();
+  spec.run.threads = {};
   return spec;
 }
 

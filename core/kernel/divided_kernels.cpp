@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "base/error.hpp"
 #include "kernel/outbox.hpp"
@@ -28,15 +29,19 @@ DividedKernels::DividedKernels(std::size_t parts, std::size_t threads, Time look
   }
 }
 
-/// What was sent before the first window.
-void DividedKernels::begin() {
-  if (begun_) return;
-  begun_ = true;
+/// What was sent between two windows, or before the first: when parts start, or are brought up to a time at
+/// which somebody looks at them.
+void DividedKernels::take_what_came_between() {
+  const auto sends = [](const auto& kernel) {
+    return std::ranges::any_of(kernel->outboxes_, &Outbox::fills);
+  };
+  if (std::ranges::none_of(kernels_, sends)) return;
+  take_in_all();
   turn_pages();
 }
 
 Time DividedKernels::next_event_time() {
-  begin();
+  take_what_came_between();
   Time next = Time::max();
   for (const auto& kernel : kernels_) {
     next = std::min(next, kernel->next_event_time());
@@ -51,12 +56,15 @@ void DividedKernels::move_to(Time now) {
   for (const auto& kernel : kernels_) kernel->now_ = now;
 }
 
+bool DividedKernels::all_idle() const {
+  return std::ranges::all_of(kernels_, [](const auto& kernel) { return kernel->idle(); });
+}
+
 bool DividedKernels::idle() {
-  begin();
-  const auto idle = [](const auto& kernel) { return kernel->idle(); };
-  if (!std::ranges::all_of(kernels_, idle)) return false;
+  take_what_came_between();
+  if (!all_idle()) return false;
   take_in_all();
-  return std::ranges::all_of(kernels_, idle);
+  return all_idle();
 }
 
 std::uint64_t DividedKernels::events() const {
@@ -105,12 +113,8 @@ void DividedKernels::turn_pages() {
 void DividedKernels::run_part(std::size_t index, Time end) {
   Kernel& kernel = part(index);
   take_in(index + 1);
-  std::uint64_t at_once = 0;
-  for (;;) {
-    const Time before = kernel.now();
-    if (kernel.run(end - Time{1}, kMostAtOnce) < kMostAtOnce) return;
-    at_once = kernel.now() == before ? at_once + 1 : 0;
-    if (at_once > 0) return;  // it is stuck at an instant
+  for (Time before{-1}; kernel.run(end - Time{1}, kMostAtOnce) == kMostAtOnce;) {
+    if (std::exchange(before, kernel.now()) == kernel.now()) return;  // it is stuck at an instant
   }
 }
 
@@ -125,7 +129,7 @@ void DividedKernels::run_parts_of(std::size_t thread, Time end) {
 }
 
 void DividedKernels::run_side_by_side(Time end) {
-  begin();
+  take_what_came_between();
   ensure(control().next_event_time() >= end, "parts run side by side while the control acts");
   ensure(settling_.empty(), "parts run side by side from within an instant");
   std::ranges::fill(thrown_, nullptr);
@@ -141,7 +145,7 @@ void DividedKernels::run_side_by_side(Time end) {
     if (part(i).next_event_time() < end) stuck_ = &part(i);
   }
   if (first) {
-    now_ = first->now();
+    now_ = control().now_ = first->now();
     std::rethrow_exception(thrown);
   }
   now_ = end - Time{1};
@@ -190,10 +194,10 @@ bool DividedKernels::settle_all() {
 
 bool DividedKernels::run_merged(Time end, std::uint64_t max_events) {
   bool whole = true;
-  begin();
+  take_what_came_between();
   stuck_ = nullptr;
   take_in_all();
-  while (!idle()) {
+  while (!all_idle()) {
     const Time at = top_time();
     if (at > now_ && settle_all()) continue;
     if (at >= end) break;

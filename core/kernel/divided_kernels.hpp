@@ -67,7 +67,8 @@ class DividedKernels {
 
   void run_part(std::size_t index, Time end);
   void run_parts_of(std::size_t thread, Time end);
-  void begin();
+  bool all_idle() const;
+  void take_what_came_between();
   void turn_pages();
   void take_in(std::size_t index);
   void take_in_all();
@@ -83,7 +84,6 @@ class DividedKernels {
   Time lookahead_;
   Time now_;
   const Kernel* stuck_ = nullptr;
-  bool begun_ = false;
   bool sent_ = false;  // there may be something on the pages that were turned
   ThreadTeam team_;
 };

@@ -73,7 +73,10 @@ void Kernel::take_in(Outbox& outbox) {
     queue_.push(sent.at, sent.order, sent.handler, sent.payload);
   }
   page.events.clear();
-  for (const Outbox::Call& call : page.calls) call.take(call.to, call.at);
+  for (const Outbox::Call& call : page.calls) {
+    ensure(call.at >= now_, "news that come after they should be known");
+    call.take(call.to, call.at);
+  }
   page.calls.clear();
   page.earliest = Time::max();
 }

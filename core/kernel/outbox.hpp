@@ -56,6 +56,8 @@ class alignas(128) Outbox {
 
   // The receiver, and who turns pages.
 
+  /// Something was sent since the page was turned.
+  bool fills() const { return !pages_[filled_].empty(); }
   /// What was sent before the page was turned.
   Page& sent() { return pages_[1 - filled_]; }
   const Page& sent() const { return pages_[1 - filled_]; }

@@ -10,8 +10,8 @@ namespace cxloom {
 
 namespace {
 
-// About 20 us: longer than what lies between two windows, and shorter than anybody would notice.
-constexpr unsigned kSpins = 1U << 13U;
+// Some ten microseconds, of some hundred cycles each: longer than what lies between two windows.
+constexpr unsigned kSpins = 512;
 
 void relax() {
 #if defined(__x86_64__)

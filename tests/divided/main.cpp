@@ -13,6 +13,7 @@
 #include "results/collector.hpp"
 #include "results/summary.hpp"
 #include "system/kinds/registry.hpp"
+#include "system/run/run_kernels.hpp"
 #include "system/run/simulation.hpp"
 
 namespace {
@@ -50,12 +51,13 @@ Value play(const Value& input, bool divided, std::uint32_t threads) {
   Simulation simulation(registry, spec, no_traces, collector, divided ? &most : &whole);
   while (!simulation.advance(Time::max(), 100'000)) {
   }
-  Value::Map outcome{{"partitions", std::int64_t{most.parts}},
+  Value::Map outcome{{"end_ps", simulation.now().ps()},
+                     {"partitions", std::int64_t{most.parts}},
                      {"reason", most.reason},
                      {"window_ps", Value::List{simulation.window_start().ps(), simulation.window_end().ps()}},
                      {"requests", columns_of(collector.take_requests())},
                      {"summary", summarize(simulation, collector)}};
-  if (const DividedRun* run = simulation.divided()) {
+  if (const DividedRun* run = simulation.kernels().divided()) {
     outcome.emplace_back("side_by_side", static_cast<std::int64_t>(run->cost().side_by_side));
     outcome.emplace_back("windows", static_cast<std::int64_t>(run->cost().windows));
   }

@@ -31,6 +31,9 @@ def test_the_example_in_c_runs_as_its_comment_says(
         cxloom, EXAMPLE / "system.yaml", tmp_path / "slower.json", "--set", "links[0].delay=15ns"
     )
     assert run(program, slower).stdout == f"64 reads in {64 * (each + 20):.1f} ns\n"
+    # Nobody knows beforehand when the program gives an access: it drives one part.
+    threads = resolved(cxloom, EXAMPLE / "system.yaml", tmp_path / "threads.json", "--set", "run.threads=2")
+    assert run(program, threads).stdout == done.stdout
 
 
 def test_no_error_of_the_c_interface_needs_memory(

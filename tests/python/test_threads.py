@@ -94,6 +94,83 @@ def test_what_cannot_be_divided_is_played_in_one_thread_and_says_why(
     assert cost["threads"] == {"parts": 1, "reason": reason}
 
 
+LATE = """
+devices:
+  h0: {kind: host, queue: 2, cache: {size: 64KiB, access_time: 5ns}}
+  h1: {kind: host, queue: 2, issue_interval: 500ns}
+  s0: {kind: switch}
+  s1: {kind: switch}
+  m1: {kind: memory, capacity: 1GiB}
+links:
+  - {between: [h0, s0], delay: 5ns}
+  - {between: [h1, s1], delay: 5ns}
+  - {between: [m1, s1], delay: 5ns}
+  - {between: [s0, s1], delay: 1us}
+address_map: [{to: [m1]}]
+workload:
+  h0:
+    requests: 3000
+    phases:
+      - {requests: 200, pattern: random, footprint: 512MiB}
+      - {requests: 20000, pattern: random, footprint: 4KiB}
+  h1: {pattern: random, footprint: 1MiB, requests: 20000}
+"""
+
+
+@pytest.mark.parametrize(
+    "change", [{}, {"run.until.ci": 0.03}, {"run.warmup": 300}, {"run.warmup_time": "9us"}]
+)
+def test_who_becomes_a_hundred_times_faster_ends_the_window_where_it_should(change: dict[str, Any]) -> None:
+    """Misses take 2 us, and hits 5 ns: what was issued in the windows so far says nothing of the next."""
+    given = cx.System.from_yaml(LATE)
+    for path, value in change.items():
+        given = given.set(path, value)
+    one, two = split(cx.run(given)), split(cx.run(given, threads=2))
+    assert one[0] == two[0]
+    assert two[1]["threads"]["parts"] == 2
+
+
+def test_of_requests_that_fail_at_one_instant_the_first_is_the_same() -> None:
+    """Both hosts are alike, and parts are in another order than hosts."""
+    given = cx.System.from_yaml(
+        """
+devices:
+  h0: {kind: host}
+  h1: {kind: host}
+  s0: {kind: switch}
+  s1: {kind: switch}
+  s2: {kind: switch}
+  m: {kind: memory, capacity: 1GiB}
+links:
+  - {between: [h0, s1], phy: pcie5-x4, delay: 5ns}
+  - {between: [h1, s2], phy: pcie5-x4, delay: 5ns}
+  - {between: [s1, s0], phy: pcie5-x4, delay: 50ns, outage: {at: 9us, length: 5us, fail: true}}
+  - {between: [s2, s0], phy: pcie5-x4, delay: 50ns, outage: {at: 9us, length: 5us, fail: true}}
+  - {between: [m, s0], phy: pcie5-x4, delay: 5ns}
+address_map: [{to: [m]}]
+workload: {"h*": {pattern: sequential, footprint: 1MiB, requests: 20000}}
+"""
+    )
+    one = split(cx.run(given))[0]
+    assert one["errors"]["first"]["requester"] in ("h0", "h1")
+    for threads in (2, 3):
+        several, cost = split(cx.run(given, threads=threads))
+        assert several == one
+        assert cost["threads"]["windows_side_by_side"] > 0
+
+
+@pytest.mark.parametrize(
+    "command", [["check"], ["measure"], ["explain"], ["compare"], ["run", "--log", "protocol=FILE"]]
+)
+def test_other_commands_take_a_spec_with_threads(command: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "chain.yaml"
+    file.write_text(FABRIC.replace("warmup: 200", "warmup: 200, threads: 2").replace("3000", "300"))
+    more = {"measure": ["latency"], "compare": [str(file)]}.get(command[0], [])
+    words = [word.replace("FILE", str(tmp_path / "log.txt")) for word in command[1:]]
+    shown = CliRunner().invoke(app, [command[0], str(file), *more, *words])
+    assert shown.exit_code == 0, shown.output
+
+
 def test_devices_on_one_switch_stay_on_one_thread() -> None:
     given = system().set("topology", {"kind": "switch"})
     assert split(cx.run(given, threads=4))[1]["threads"]["reason"].startswith(

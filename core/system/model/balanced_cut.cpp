@@ -178,10 +178,15 @@ void cut(const GroupGraph& graph, std::vector<std::uint32_t> groups, std::uint32
     ++next;
     return;
   }
+  parts = static_cast<std::uint32_t>(std::min<std::size_t>(parts, groups.size()));
   const std::uint32_t half = parts / 2;
   const Bisection halves(graph, std::move(groups), static_cast<double>(half) / parts);
-  cut(graph, halves.first(), half, next, part_of);
-  cut(graph, halves.second(), parts - half, next, part_of);
+  // A side of few groups leaves its parts to the other.
+  const auto first = static_cast<std::uint32_t>(halves.first().size());
+  const auto second = static_cast<std::uint32_t>(halves.second().size());
+  const std::uint32_t of_second = std::min(parts - std::min(half, first), second);
+  cut(graph, halves.first(), parts - of_second, next, part_of);
+  cut(graph, halves.second(), of_second, next, part_of);
 }
 
 }  // namespace

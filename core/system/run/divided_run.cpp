@@ -26,20 +26,22 @@ std::vector<Kernel*> DividedRun::kernel_of_nodes() {
   return kernels;
 }
 
-void DividedRun::attach(const System& system, Whole& whole, RequestObserver& run, RequestObserver& observer,
+void DividedRun::begin(const System& system) {
+  forecast_ = std::make_unique<WindowForecast>(system, kernels_.lookahead());
+}
+
+void DividedRun::attach(WholeRun& whole, RequestObserver& run, RequestObserver& observer,
                         const MeasuredWindow& window, LivelockWatch& livelock_watch) {
-  system_ = &system;
   whole_ = &whole;
   observer_ = &observer;
   livelock_watch_ = &livelock_watch;
-  forecast_ = std::make_unique<WindowForecast>(system);
   events_before_.assign(division_.parts, 0);
   for (std::uint32_t part = 0; part < division_.parts; ++part) {
     std::unique_ptr<RequestObserver> own = observer.divide();
     ensure(own != nullptr, "the observer of a divided run cannot be divided");
     observers_.push_back(std::make_unique<PartObserver>(
         kernels_.part(part), run,
-        [this](AccessKind kind, Time latency, bool failed) { measured(kind, latency, failed); },
+        [this, part](AccessKind kind, Time latency, bool failed) { measured(part, kind, latency, failed); },
         std::move(own), window, livelock_watch));
   }
 }
@@ -74,7 +76,10 @@ bool DividedRun::may_run_side_by_side(Time end) {
   if (watched_ || stay_merged_ || within_window_ || cost_.windows < kFirstWindows) return false;
   if (kernels_.control().next_event_time() < end) return false;
   if (events_a_window_ < static_cast<double>(division_.fewest_events) * division_.parts) return false;
-  return whole_->answers_until_look() > forecast_->most_answers() && forecast_->far(whole_->next());
+  if (const std::uint64_t until_look = whole_->answers_until_look(); until_look != WholeRun::kNoLook) {
+    if (!forecast_->most_answers() || until_look <= *forecast_->most_answers()) return false;
+  }
+  return forecast_->far(whole_->next());
 }
 
 void DividedRun::play_window(Time end, std::uint64_t most) {
@@ -96,13 +101,21 @@ void DividedRun::play_side_by_side(Time end) {
     events_before_[part] = kernels_.events_of(part);
     observers_[part]->go_side_by_side(true);
   }
-  kernels_.run_side_by_side(end);
+  const auto stop_side_by_side = [&] {
+    for (const auto& observer : observers_) observer->go_side_by_side(false);
+  };
+  try {
+    kernels_.run_side_by_side(end);
+  } catch (...) {
+    stop_side_by_side();
+    throw;
+  }
+  stop_side_by_side();
   std::uint64_t busiest = 0;
   for (std::uint32_t part = 0; part < division_.parts; ++part) {
     const std::uint64_t events = kernels_.events_of(part) - events_before_[part];
     cost_.events_side_by_side += events;
     busiest = std::max(busiest, events);
-    observers_[part]->go_side_by_side(false);
   }
   cost_.events_of_busiest += busiest;
   ++cost_.side_by_side;
@@ -133,13 +146,14 @@ void DividedRun::take_answers() {
       of = part;
     }
     ++at[of];
-    measured(first->kind, first->latency, first->failed);
+    measured(of, first->kind, first->latency, first->failed);
   }
   for (const auto& observer : observers_) observer->answers().clear();
 }
 
-void DividedRun::measured(AccessKind kind, Time latency, bool failed) {
+void DividedRun::measured(std::size_t part, AccessKind kind, Time latency, bool failed) {
   if (!failed) observer_->completed_in_order(kind, latency);
+  else if (!first_failed_) first_failed_ = part;
   whole_->measured();
 }
 
@@ -153,8 +167,13 @@ void DividedRun::take_rows() {
   for (const auto& observer : observers_) observer_->take_rows(observer->observer());
 }
 
+// First the part whose request was the first to fail: of several at one instant the observer keeps that of
+// the part that it hears of first.
 void DividedRun::take_in() {
-  for (const auto& observer : observers_) observer_->take_in(observer->observer());
+  if (first_failed_) observer_->take_in(observers_[*first_failed_]->observer());
+  for (std::size_t part = 0; part < observers_.size(); ++part) {
+    if (first_failed_ != part) observer_->take_in(observers_[part]->observer());
+  }
 }
 
 }  // namespace cxloom

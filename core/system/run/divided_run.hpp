@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kernel/divided_kernels.hpp"
@@ -12,6 +13,7 @@
 #include "system/run/livelock_watch.hpp"
 #include "system/run/part_observer.hpp"
 #include "system/run/thread_division.hpp"
+#include "system/run/whole_run.hpp"
 #include "system/run/window_forecast.hpp"
 
 namespace cxloom {
@@ -24,21 +26,6 @@ class System;
 /// parts in the order of a single queue.
 class DividedRun {
  public:
-  /// The run as a whole.
-  class Whole {
-   public:
-    virtual WindowForecast::Next next() const = 0;
-    /// Measured requests after which somebody looks at how well the mean is known; none: nobody will.
-    virtual std::uint64_t answers_until_look() const = 0;
-    /// The measured window should have opened: all are warm.
-    virtual bool overlooked_warmth() = 0;
-    /// A measured request was answered, in the order of the whole run.
-    virtual void measured() = 0;
-
-   protected:
-    ~Whole() = default;
-  };
-
   /// How it went, for who wants to know what the threads brought.
   struct Cost {
     std::uint64_t windows = 0;
@@ -58,8 +45,10 @@ class DividedRun {
 
   /// The system is built, with these kernels. `observer` is what all observers of parts come together in;
   /// `run` hears of what concerns the whole run. Throws InternalError if `observer` cannot be divided.
-  void attach(const System& system, Whole& whole, RequestObserver& run, RequestObserver& observer,
-              const MeasuredWindow& window, LivelockWatch& livelock_watch);
+  void attach(WholeRun& whole, RequestObserver& run, RequestObserver& observer, const MeasuredWindow& window,
+              LivelockWatch& livelock_watch);
+  /// Its requesters have their work.
+  void begin(const System& system);
   PartObserver& observer_at(NodeId node) { return *observers_[division_.part_of[node.index()]]; }
 
   /// Somebody watches every event, in the order of one queue; null ends it.
@@ -81,12 +70,11 @@ class DividedRun {
   void play_window(Time end, std::uint64_t most);
   void play_side_by_side(Time end);
   void take_answers();
-  void measured(AccessKind kind, Time latency, bool failed);
+  void measured(std::size_t part, AccessKind kind, Time latency, bool failed);
 
   ThreadDivision division_;
   DividedKernels kernels_;
-  const System* system_ = nullptr;
-  Whole* whole_ = nullptr;
+  WholeRun* whole_ = nullptr;
   RequestObserver* observer_ = nullptr;
   LivelockWatch* livelock_watch_ = nullptr;
   std::unique_ptr<WindowForecast> forecast_;
@@ -94,8 +82,9 @@ class DividedRun {
   std::vector<std::uint64_t> events_before_;              // of each part, while a window is played
   bool watched_ = false;
   bool stay_merged_ = false;
-  bool within_window_ = false;    // it was broken off
-  double events_a_window_ = 0.0;  // lately
+  bool within_window_ = false;               // it was broken off
+  double events_a_window_ = 0.0;             // lately
+  std::optional<std::size_t> first_failed_;  // part whose request was the first to be answered without data
   Cost cost_;
 };
 

@@ -1,5 +1,6 @@
 #include "system/run/run_kernels.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/processors.hpp"
@@ -8,18 +9,24 @@
 
 namespace cxloom {
 
-RunKernels::RunKernels(const Registry& registry, const Spec& spec, const ThreadDivision* given)
+RunKernels::RunKernels(const Registry& registry, const Spec& spec, RequestObserver& observer,
+                       const ThreadDivision* given)
     : registry_(registry),
       spec_(spec),
-      divided_(divide(given)),
+      divided_(divide(observer, given)),
       own_(divided_ ? nullptr : std::make_unique<Kernel>()),
       main_(divided_ ? &divided_->kernels().control() : own_.get()) {}
 
-std::unique_ptr<DividedRun> RunKernels::divide(const ThreadDivision* given) {
-  const std::uint32_t wanted = spec_.run.threads.count;
-  if (!given && wanted == 1) return nullptr;
-  ThreadDivision division =
-      given ? *given : divide_system(registry_, spec_, wanted == 0 ? available_processors() : wanted);
+std::unique_ptr<DividedRun> RunKernels::divide(RequestObserver& observer, const ThreadDivision* given) {
+  const std::uint32_t asked = spec_.run.threads.count;
+  if (!given && asked == 1) return nullptr;
+  const std::uint32_t threads = asked == 0 ? std::min(available_processors(), ThreadCount::kMost) : asked;
+  ThreadDivision division;
+  if (given) division = *given;
+  else if (threads == 1) division.reason = "this process may use one processor";
+  else if (!spec_.outputs.mix_windows && !observer.divide())
+    division.reason = "nobody takes results of parts";
+  else division = divide_system(registry_, spec_, threads);
   if (division.divides()) return std::make_unique<DividedRun>(std::move(division));
   undivided_because_ = division.reason;
   return nullptr;

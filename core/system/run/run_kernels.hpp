@@ -15,9 +15,10 @@ namespace cxloom {
 
 class RunKernels {
  public:
-  /// The system of `spec` is divided as is `given`, or if nothing is among `run.threads`. Throws InputError
-  /// for a spec of which no system can be built. Both outlive it.
-  RunKernels(const Registry& registry, const Spec& spec, const ThreadDivision* given);
+  /// The system of `spec` is divided as is `given`, or if nothing is among `run.threads`; not if `observer`
+  /// cannot be. Throws InputError for a spec of which no system can be built. Registry and spec outlive it.
+  RunKernels(const Registry& registry, const Spec& spec, RequestObserver& observer,
+             const ThreadDivision* given);
 
   /// The system, with these kernels.
   System build() const;
@@ -36,8 +37,8 @@ class RunKernels {
   bool idle() const { return divided_ ? divided_->kernels().idle() : main_->idle(); }
   std::uint64_t events() const { return divided_ ? divided_->kernels().events() : main_->events(); }
   const EventHandler* failed() const { return divided_ ? divided_->kernels().failed() : main_->failed(); }
-  /// Some part has run into so many events at one instant that it gave up.
-  bool stuck() const { return divided_ && divided_->kernels().stuck(); }
+  /// A part that has run into so many events at one instant that it gave up; null: none has.
+  const Kernel* stuck() const { return divided_ ? divided_->kernels().stuck() : nullptr; }
   void watch(EventWatcher* watcher) { divided_ ? divided_->watch(watcher) : main_->watch(watcher); }
   /// It may run some more events than `most`, if it is divided.
   std::uint64_t run(Time limit, std::uint64_t most, Time stop) {
@@ -45,7 +46,7 @@ class RunKernels {
   }
 
  private:
-  std::unique_ptr<DividedRun> divide(const ThreadDivision* given);
+  std::unique_ptr<DividedRun> divide(RequestObserver& observer, const ThreadDivision* given);
 
   const Registry& registry_;
   const Spec& spec_;

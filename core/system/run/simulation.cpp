@@ -20,6 +20,7 @@
 #include "system/record/protocol_recorder.hpp"
 #include "system/run/kept_versions.hpp"
 #include "system/run/plugin_failure.hpp"
+#include "system/run/run_kernels.hpp"
 #include "system/run/standstill.hpp"
 #include "system/run/window_opener.hpp"
 #include "system/tasks/task_player.hpp"
@@ -45,20 +46,21 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
     : registry_(registry),
       spec_(std::move(spec)),
       observer_(observer),
-      kernels_(registry, spec_, division),
-      kernel_(&kernels_.main()),
+      kernels_(std::make_unique<RunKernels>(registry, spec_, observer, division)),
+      kernel_(&kernels_->main()),
       events_(std::make_unique<EventPlayer>(*kernel_, spec_.events)),
-      system_(kernels_.build()),
+      system_(kernels_->build()),
       past_(system_),
       work_maker_(registry, spec_, system_, open_trace),
       driven_(*kernel_, *this),
       outside_(system_),
       livelock_watch_(system_, spec_.run) {
-  if (DividedRun* const divided = kernels_.divided())
-    divided->attach(system_, *this, *this, observer_, window_, livelock_watch_);
+  if (DividedRun* const divided = kernels_->divided())
+    divided->attach(*this, *this, observer_, window_, livelock_watch_);
   events_->attach(system_);
   give_work();
   livelock_watch_.know_warmups();
+  if (DividedRun* const divided = kernels_->divided()) divided->begin(system_);
   give_tasks();
   events_->expect_work();
   events_->on_memory_change([this] { work_maker_.memory_changed(); });
@@ -79,19 +81,18 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
 Simulation::~Simulation() = default;
 
 RequestObserver& Simulation::observer_at(NodeId node) {
-  DividedRun* const divided = kernels_.divided();
+  DividedRun* const divided = kernels_->divided();
   return divided ? divided->observer_at(node) : static_cast<RequestObserver&>(*this);
 }
 
 Time Simulation::now() const { return kernel_->now(); }
 
-Time Simulation::next_event_time() { return kernels_.next_event_time(); }
+Time Simulation::next_event_time() { return kernels_->next_event_time(); }
 
-void Simulation::watch(EventWatcher* watcher) { kernels_.watch(watcher); }
+void Simulation::watch(EventWatcher* watcher) { kernels_->watch(watcher); }
 
 void Simulation::watch(ProtocolObserver* observer) {
-  if (DividedRun* const divided = kernels_.divided())
-    divided->stay_merged(observer != nullptr);  // it sees messages of all parts
+  if (DividedRun* const divided = kernels_->divided()) divided->stay_merged(observer != nullptr);
   system_.system_context().observer = observer;
   for (const auto& each : system_.components()) each->watch_protocol(observer != nullptr);
 }
@@ -156,7 +157,7 @@ void Simulation::check_running() const {
 
 void Simulation::drive(const std::string& device) {
   check_running();
-  ensure(!kernels_.divided(), "a divided system that the outside drives");
+  ensure(!kernels_->divided(), "a divided system that the outside drives");
   const NodeId node = system_.component(device).id();
   TransferEngine* const engine = system_.roles().of<TransferEngine>(node);
   driven_.drive(device, node, requester_at(device), engine, system_.address_map());
@@ -207,8 +208,8 @@ bool Simulation::advance_events(Time limit, std::uint64_t max_events) {
     if (kernel_->now() > kLatest)
       throw SimulationError(diagnosis("simulated time runs out of its 64 bits", kernel_->now()));
     look_for_livelock(ran);
-    if (!kernels_.idle() && (max_events == 0 || next_event_time() > limit)) return false;
-  } while (!kernels_.idle());
+    if (!kernels_->idle() && (max_events == 0 || next_event_time() > limit)) return false;
+  } while (!kernels_->idle());
   const auto waits = [](const auto& each) { return each.role->progress().waits_for_outside; };
   if (outside_.owed() > 0 || std::ranges::any_of(system_.roles().all<Requester>(), waits)) return false;
   finish();
@@ -239,9 +240,9 @@ void Simulation::play_past(std::uint64_t steps) {
 
 std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
   return blaming_plugins([&] {
-    const std::uint64_t ran = kernels_.run(limit, std::min(most, LivelockWatch::kMostAtOnce),
-                                           livelock_watch_.next_look() - Time{1});
-    if (DividedRun* const divided = kernels_.divided()) {
+    const std::uint64_t ran = kernels_->run(limit, std::min(most, LivelockWatch::kMostAtOnce),
+                                            livelock_watch_.next_look() - Time{1});
+    if (DividedRun* const divided = kernels_->divided()) {
       completed_ += divided->take_completed();
       divided->take_rows();
     }
@@ -250,25 +251,25 @@ std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
 }
 
 void Simulation::fail(const std::string& thrown) const {
-  const std::string failure = plugin_failure(registry_, spec_, system_, kernels_.failed(), thrown);
+  const std::string failure = plugin_failure(registry_, spec_, system_, kernels_->failed(), thrown);
   if (failure.empty()) throw;
   throw SimulationError(failure);
 }
 
 // Whatever the slices: a look takes place behind all that lies before it.
 void Simulation::look_for_livelock(std::uint64_t events) {
-  if (kernels_.idle()) return;
-  if (kernels_.stuck()) events = LivelockWatch::kMostAtOnce;
-  if (const std::string why = livelock_watch_.look_at_instant(*kernel_, events); !why.empty())
+  if (kernels_->idle()) return;
+  const Kernel& kernel = kernels_->stuck() ? *kernels_->stuck() : *kernel_;
+  if (const std::string why = livelock_watch_.look_at_instant(kernel, events); !why.empty())
     throw SimulationError(diagnosis("livelock: " + why, kernel_->now()));
   const Time next = next_event_time();
   if (next < livelock_watch_.next_look()) return;
   const std::string why = livelock_watch_.look(next);
   if (why.empty()) return;
   const std::string problem = livelock_watch_.verdict(why, [&] {
-    while (!kernels_.idle() && next_event_time() < livelock_watch_.next_look())
+    while (!kernels_->idle() && next_event_time() < livelock_watch_.next_look())
       run_events(Time::max(), ~std::uint64_t{0});
-    return kernels_.idle() ? Time::max() : next_event_time();
+    return kernels_->idle() ? Time::max() : next_event_time();
   });
   throw SimulationError(diagnosis(problem, livelock_watch_.next_look()));
 }
@@ -296,7 +297,7 @@ void Simulation::finish() {
     if (window_.is_open()) close_window(kernel_->now());
     recorders_.finish(kernel_->now());
   });
-  if (kernels_.divided()) kernels_.divided()->take_in();
+  if (kernels_->divided()) kernels_->divided()->take_in();
   state_ = State::kFinished;
   stop_reason_ = known_ ? "finished: the mean latency is known to " + percent_text(*spec_.run.until.ci)
                         : "finished: every request was answered";
@@ -338,14 +339,14 @@ void Simulation::stop(const std::string& reason) {
     if (window_.is_open()) close_window(kernel_->now());
     recorders_.stop(kernel_->now());
   });
-  if (kernels_.divided()) kernels_.divided()->take_in();
+  if (kernels_->divided()) kernels_->divided()->take_in();
   state_ = State::kStopped;
   stop_reason_ = "stopped: " + reason;
   add_note_on_precision();
 }
 
 Simulation::Progress Simulation::progress() const {
-  Progress progress{completed_, 0, kernel_->now(), kernels_.events()};
+  Progress progress{completed_, 0, kernel_->now(), kernels_->events()};
   for (const auto& [component, requester] : system_.roles().all<Requester>()) {
     const auto expected = requester->progress().expected;
     if (!expected) progress.expected.reset();

@@ -16,12 +16,11 @@
 #include "protocol/request_observer.hpp"
 #include "system/model/system.hpp"
 #include "system/record/run_recorders.hpp"
-#include "system/run/divided_run.hpp"
 #include "system/run/driven_requesters.hpp"
 #include "system/run/livelock_watch.hpp"
 #include "system/run/outside_parts.hpp"
-#include "system/run/run_kernels.hpp"
 #include "system/run/system_past.hpp"
+#include "system/run/whole_run.hpp"
 #include "system/work/workload_builder.hpp"
 
 namespace cxloom {
@@ -30,11 +29,13 @@ class EventPlayer;
 class EventWatcher;
 class Kernel;
 class ProtocolObserver;
+class RunKernels;
 class TaskPlayer;
 class VersionWatcher;
 class WindowOpener;
+struct ThreadDivision;
 
-class Simulation final : private RequestObserver, private DividedRun::Whole {
+class Simulation final : private RequestObserver, private WholeRun {
  public:
   struct Progress {
     std::uint64_t completed = 0;  ///< requests, warm-up included
@@ -128,9 +129,8 @@ class Simulation final : private RequestObserver, private DividedRun::Whole {
 
   // What there is to look at.
   const Kernel& kernel() const { return *kernel_; }
-  /// How its parts run side by side; null: it was not to be divided, or could not be, for the reason below.
-  const DividedRun* divided() const { return kernels_.divided(); }
-  const std::string& undivided_because() const { return kernels_.undivided_because(); }
+  /// What plays its events, in one part or several.
+  const RunKernels& kernels() const { return *kernels_; }
   const System& system() const { return system_; }
   const Spec& spec() const { return spec_; }
   /// What happened to the system during the run.
@@ -173,9 +173,9 @@ class Simulation final : private RequestObserver, private DividedRun::Whole {
   }
   void rests() override;
 
-  WindowForecast::Next next() const override {
-    if (!counting_ && !opener_) return WindowForecast::Next::kAllWarm;
-    return window_.is_open() ? WindowForecast::Next::kFirstOutOfWork : WindowForecast::Next::kAllOutOfWork;
+  NextOfAll next() const override {
+    if (!counting_ && !opener_) return NextOfAll::kAllWarm;
+    return window_.is_open() ? NextOfAll::kFirstOutOfWork : NextOfAll::kAllOutOfWork;
   }
   std::uint64_t answers_until_look() const override {
     return next_look_ > measured_ ? next_look_ - measured_ : ~std::uint64_t{0};
@@ -210,7 +210,7 @@ class Simulation final : private RequestObserver, private DividedRun::Whole {
   const Registry& registry_;
   Spec spec_;
   RequestObserver& observer_;
-  RunKernels kernels_;
+  std::unique_ptr<RunKernels> kernels_;
   Kernel* kernel_;  // of what concerns the whole system
   std::unique_ptr<EventPlayer> events_;
   System system_;

@@ -96,9 +96,9 @@ bool hangs_on(const System& system, std::uint32_t a, std::uint32_t b) {
   return hangs(a, b) || hangs(b, a);
 }
 
-ThreadDivision one_part(const System& system, std::string reason) {
+ThreadDivision one_part(const Spec& spec, std::string reason) {
   ThreadDivision division;
-  division.part_of.assign(system.components().size(), 0);
+  division.part_of.assign(spec.devices.size(), 0);
   division.reason = std::move(reason);
   return division;
 }
@@ -114,15 +114,14 @@ ThreadDivision of(const Partitions& partitions) {
 }  // namespace
 
 ThreadDivision divide_system(const Registry& registry, const Spec& spec, std::uint32_t threads) {
+  if (std::string reason = undivided_because(registry, spec); !reason.empty()) return one_part(spec, reason);
   Kernel kernel;
   const System system = build_system(kernel, registry, spec);
-  std::string reason = undivided_because(registry, spec);
-  if (reason.empty()) reason = undivided_because(system);
-  if (!reason.empty()) return one_part(system, std::move(reason));
+  if (std::string reason = undivided_because(system); !reason.empty()) return one_part(spec, reason);
   const auto joints =
       joints_of(system, [&](std::uint32_t a, std::uint32_t b) { return hangs_on(system, a, b); });
   const Partitions whole = divide(system.components().size(), joints);
-  if (whole.count < 2) return one_part(system, "all devices hang on one switch, or share a wire");
+  if (whole.count < 2) return one_part(spec, "all devices hang on one switch, or share a wire");
   const std::vector<std::uint32_t> part_of_group =
       balanced_cut(whole, joints, traffic_of(system, spec), threads);
   Partitions cut = whole;
@@ -136,7 +135,7 @@ ThreadDivision divide_system(const Registry& registry, const Spec& spec, std::ui
     if (cut.of_node[joint.a] != cut.of_node[joint.b])
       cut.lookahead = std::min(cut.lookahead.value_or(Time::max()), joint.soonest);
   }
-  if (cut.count < 2 || !cut.lookahead) return one_part(system, "nothing goes between its parts");
+  if (cut.count < 2 || !cut.lookahead) return one_part(spec, "nothing goes between its parts");
   ThreadDivision division = of(cut);
   division.threads = division.parts;
   if (division.parts < threads)
@@ -145,13 +144,12 @@ ThreadDivision divide_system(const Registry& registry, const Spec& spec, std::ui
 }
 
 ThreadDivision divide_most(const Registry& registry, const Spec& spec) {
+  if (std::string reason = undivided_because(registry, spec); !reason.empty()) return one_part(spec, reason);
   Kernel kernel;
   const System system = build_system(kernel, registry, spec);
-  std::string reason = undivided_because(registry, spec);
-  if (reason.empty()) reason = undivided_because(system);
-  if (!reason.empty()) return one_part(system, std::move(reason));
+  if (std::string reason = undivided_because(system); !reason.empty()) return one_part(spec, reason);
   const Partitions most = partitions_of(system);
-  if (!most.lookahead) return one_part(system, "no link takes time");
+  if (!most.lookahead) return one_part(spec, "no link takes time");
   ThreadDivision division = of(most);
   division.fewest_events = 0;
   return division;

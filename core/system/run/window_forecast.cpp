@@ -2,54 +2,70 @@
 
 #include <algorithm>
 
+#include "coherence/cache/agent.hpp"
+#include "component/component.hpp"
 #include "device/requester/requester.hpp"
+#include "interconnect/link/end.hpp"
+#include "memory/media/memory_owner.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
 
-void WindowForecast::learn() {
-  const auto& requesters = system_.roles().all<Requester>();
-  const bool first = issued_.empty();
-  std::size_t index = 0;
-  std::uint64_t in_all = 0;
-  for (const auto& [component, requester] : requesters) {
-    const std::uint64_t issued = requester->progress().issued;
-    if (first) {
-      queue_ = std::max<std::uint64_t>(queue_, requester->traits().queue);
-      queues_ += requester->traits().queue;
-      issued_.push_back(0);
-    }
-    const std::uint64_t since = issued - std::exchange(issued_[index++], issued);
-    in_all += since;
-    most_ = std::max(most_, passed_ > 0 ? (since + passed_ - 1) / passed_ : since);
+namespace {
+
+/// The least time for which a request has its place in the queue; none is known to be zero. A link in an
+/// outage may answer requests at once, and so may memory of the device itself.
+Time least_time(const System& system, const Component& component, const Requester& requester) {
+  if (const CacheAgent* const cache = requester.cache()) return cache->levels().access_time(0);
+  if (system.roles().of<MemoryOwner>(component.id())) return Time{};
+  Time least = Time::max();
+  for (const System::LinkView& link : system.links()) {
+    if (&link.forward->owner() != &component && &link.backward->owner() != &component) continue;
+    if (link.params->outage.fail) return Time{};
+    least = std::min(least, link.forward->flight() + link.backward->flight());
   }
-  most_in_all_ = std::max(most_in_all_, passed_ > 0 ? (in_all + passed_ - 1) / passed_ : in_all);
-  passed_ = 0;
+  return least == Time::max() ? Time{} : least;
 }
 
-// Requests that are sure to be issued before it comes, by the requester on which it depends.
-std::uint64_t WindowForecast::left(Next next) const {
-  std::uint64_t least = ~std::uint64_t{0};
-  std::uint64_t most = 0;
-  for (const auto& [component, requester] : system_.roles().all<Requester>()) {
+}  // namespace
+
+WindowForecast::WindowForecast(const System& system, Time window) : most_answers_(0) {
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
     if (!requester->has_work()) continue;
-    const Requester::Progress progress = requester->progress();
-    const std::uint64_t left = next == Next::kAllWarm
+    const Time least = least_time(system, *component, *requester);
+    const std::uint64_t queue = requester->traits().queue;
+    std::optional<std::uint64_t> most;
+    if (least > Time{}) most = queue * static_cast<std::uint64_t>(window.ps() / least.ps() + 1);
+    issuers_.push_back({requester, most});
+    if (most_answers_ && most) *most_answers_ += *most + queue;
+    else most_answers_.reset();
+  }
+}
+
+// By the requester on which it depends: the one that is out of work first, or last.
+std::uint64_t WindowForecast::windows_until(NextOfAll next) const {
+  std::uint64_t first = ~std::uint64_t{0};
+  std::uint64_t last = 0;
+  for (const Issuer& issuer : issuers_) {
+    const Requester::Progress progress = issuer.requester->progress();
+    const std::uint64_t left = next == NextOfAll::kAllWarm
                                    ? progress.warmup - std::min(progress.warmup, progress.issued)
                                    : progress.left_at_least;
-    least = std::min(least, left);
-    most = std::max(most, left);
+    // The last request is not to be issued.
+    const std::uint64_t windows = issuer.most && left > 0 ? (left - 1) / *issuer.most : 0;
+    first = std::min(first, windows);
+    last = std::max(last, windows);
   }
-  return next == Next::kFirstOutOfWork ? least : most;
+  return next == NextOfAll::kFirstOutOfWork ? first : last;
 }
 
-bool WindowForecast::far(Next next) {
-  if (next == granted_for_ && passed_ < granted_) return true;
-  learn();
-  const std::uint64_t in_a_window = kRoom * most_ + queue_ + kMargin;
-  granted_for_ = next;
-  granted_ = std::min(left(next) / in_a_window, kMostGranted);
-  return granted_ > 0;
+bool WindowForecast::far(NextOfAll next) {
+  if (next != granted_for_ || passed_ >= granted_) {
+    granted_for_ = next;
+    granted_ = std::min(windows_until(next), kMostGranted);
+    passed_ = 0;
+  }
+  return passed_ < granted_;
 }
 
 }  // namespace cxloom

@@ -2,50 +2,48 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/units.hpp"
+#include "system/run/whole_run.hpp"
 
 namespace cxloom {
 
+class Component;
+class Requester;
 class System;
 
 /// Requesters are what opens and closes the measured window, and ends a run: by the number of requests that
-/// they have issued. So many are foreseen for a window as any of them has issued in one, with ample room.
+/// they have issued. A requester has a queue, and each request keeps its place in it for the time of a cache
+/// hit, or for the way to the next device and back: so many it issues in a window at most.
 class WindowForecast {
  public:
-  enum class Next : std::uint8_t {
-    kAllWarm,         ///< the measured window opens when the last requester is warm
-    kFirstOutOfWork,  ///< it closes when the first one has run out of work
-    kAllOutOfWork,    ///< the run ends
-  };
+  /// Windows are no longer than `window`. The system is built, and its requesters have their work.
+  WindowForecast(const System& system, Time window);
 
-  explicit WindowForecast(const System& system) : system_(system) {}
-
-  /// `next` is sure not to come in the next window.
-  bool far(Next next);
-  /// So many windows, or merged ones of that length, have passed since the last call.
+  /// `next` cannot come in the next window.
+  bool far(NextOfAll next);
+  /// A window has passed since the last call, or a merged one.
   void passed() { ++passed_; }
-  /// Requests that may be answered in a window at most, as far as is known.
-  std::uint64_t most_answers() const { return kRoom * most_in_all_ + queues_ + kMargin; }
+  /// Requests that are answered in a window at most; none: nothing bounds them.
+  const std::optional<std::uint64_t>& most_answers() const { return most_answers_; }
 
  private:
-  static constexpr std::uint64_t kRoom = 4;
-  static constexpr std::uint64_t kMargin = 64;
+  struct Issuer {
+    const Requester* requester;
+    std::optional<std::uint64_t> most;  ///< requests that it issues in a window; none: nothing bounds them
+  };
+
   static constexpr std::uint64_t kMostGranted = 256;  // windows until requesters are asked again
 
-  void learn();
-  std::uint64_t left(Next next) const;
+  std::uint64_t windows_until(NextOfAll next) const;
 
-  const System& system_;
-  std::vector<std::uint64_t> issued_;  // by requester, when they were asked last
-  std::uint64_t passed_ = 0;           // windows since then
-  std::uint64_t granted_ = 0;
-  Next granted_for_ = Next::kAllWarm;
-  std::uint64_t most_ = 0;         // requests that one has issued in a window
-  std::uint64_t most_in_all_ = 0;  // that all have
-  std::uint64_t queue_ = 0;        // the longest
-  std::uint64_t queues_ = 0;       // all together
+  std::vector<Issuer> issuers_;
+  std::optional<std::uint64_t> most_answers_;
+  std::uint64_t passed_ = 0;   // windows since requesters were asked
+  std::uint64_t granted_ = 0;  // windows
+  NextOfAll granted_for_ = NextOfAll::kAllWarm;
 };
 
 }  // namespace cxloom

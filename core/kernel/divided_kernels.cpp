@@ -11,7 +11,7 @@ namespace cxloom {
 
 DividedKernels::DividedKernels(std::size_t parts, std::size_t threads, Time lookahead)
     : thrown_(parts),
-      threads_(std::clamp<std::size_t>(threads, 1, parts)),
+      threads_(std::max<std::size_t>(std::min(threads, parts), 1)),
       lookahead_(lookahead),
       team_(threads_) {
   ensure(parts > 0 && lookahead > Time{},

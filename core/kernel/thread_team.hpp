@@ -10,8 +10,7 @@
 
 namespace cxloom {
 
-/// Threads are started when they are first needed. Between two works, which are some ten microseconds apart,
-/// they spin for a while before they wait.
+/// Threads are started when they are first needed. Between two works they spin for a while before they wait.
 class ThreadTeam {
  public:
   explicit ThreadTeam(std::size_t size);

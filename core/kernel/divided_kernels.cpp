@@ -9,7 +9,8 @@
 
 namespace cxloom {
 
-DividedKernels::DividedKernels(std::size_t parts, std::size_t threads, Time lookahead)
+DividedKernels::DividedKernels(std::size_t parts, std::size_t threads, Time lookahead,
+                               std::uint64_t counted_together)
     : thrown_(parts),
       threads_(std::max<std::size_t>(std::min(threads, parts), 1)),
       lookahead_(lookahead),
@@ -17,7 +18,7 @@ DividedKernels::DividedKernels(std::size_t parts, std::size_t threads, Time look
   ensure(parts > 0 && lookahead > Time{},
          "a division without parts, or whose parts act on each other at once");
   for (std::size_t i = 0; i <= parts; ++i) {
-    kernels_.push_back(std::make_unique<Kernel>(group_));
+    kernels_.push_back(std::make_unique<Kernel>(group_, counted_together));
     kernels_.back()->stay_awake(
         true);  // what goes on in the background goes on while other parts are at work
   }
@@ -104,10 +105,12 @@ void DividedKernels::turn_pages() {
     for (Outbox& outbox : kernel->outboxes_) outbox.turn_page();
   }
   sent_ = true;
-  // Sources are counted anew where nobody uses them. A window adds little to what a count has room for.
-  if (std::ranges::any_of(kernels_,
-                          [](const auto& kernel) { return kernel->events_ >= kernel->count_anew_at_; }))
-    control().count_anew();
+  // Sources are counted anew where nobody uses them, with all that they have sent in the queues. A window
+  // adds little to what a count has room for.
+  const auto due = [](const auto& kernel) { return kernel->events_ >= kernel->count_anew_at_; };
+  if (std::ranges::none_of(kernels_, due)) return;
+  take_in_all();
+  control().count_anew();
 }
 
 void DividedKernels::run_part(std::size_t index, Time end) {

@@ -23,7 +23,8 @@ class DividedKernels {
  public:
   /// The parts are played by so many `threads`, each of which has some of them. Throws InternalError without
   /// a part, or without a lookahead.
-  DividedKernels(std::size_t parts, std::size_t threads, Time lookahead);
+  DividedKernels(std::size_t parts, std::size_t threads, Time lookahead,
+                 std::uint64_t counted_together = Kernel::kCountedTogether);
   DividedKernels(const DividedKernels&) = delete;
   DividedKernels& operator=(const DividedKernels&) = delete;
 
@@ -46,7 +47,7 @@ class DividedKernels {
   /// The events of a part.
   std::uint64_t events_of(std::size_t part) const { return kernels_[part + 1]->events(); }
   /// CPU time of the threads beside the one that calls, once they have been at work.
-  double helpers_cpu_seconds() const { return team_.cpu_seconds(); }
+  double helpers_cpu_seconds() { return team_.cpu_seconds(); }
   const EventHandler* failed() const;
 
   /// Everything before `end` happens, which is no later than next_event_time() + lookahead(): parts of

@@ -17,12 +17,12 @@ Kernel::Kernel(std::uint64_t counted_together)
   group_.kernels.push_back(this);
 }
 
-Kernel::Kernel(KernelGroup& group)
+Kernel::Kernel(KernelGroup& group, std::uint64_t counted_together)
     : arena_(std::make_unique<Arena>()),
       group_(group),
       index_(group.kernels.size()),
-      counted_together_(kCountedTogether),
-      count_anew_at_(kCountedTogether) {
+      counted_together_(counted_together),
+      count_anew_at_(counted_together) {
   group_.kernels.push_back(this);
 }
 

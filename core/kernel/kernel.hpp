@@ -36,7 +36,7 @@ class alignas(128) Kernel {
 
   explicit Kernel(std::uint64_t counted_together = kCountedTogether);
   /// One of several, which have the same numbering of sources; they live as long as the group.
-  explicit Kernel(KernelGroup& group);
+  explicit Kernel(KernelGroup& group, std::uint64_t counted_together = kCountedTogether);
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
   ~Kernel();

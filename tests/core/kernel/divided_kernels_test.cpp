@@ -134,6 +134,24 @@ TEST(DividedKernels, WhatIsSentBetweenWindowsIsKnownAtOnce) {
   EXPECT_EQ(taken, std::vector<Time>{Time{700}});
 }
 
+TEST(DividedKernels, SourcesThatAreCountedAnewKeepTheOrderOfWhatIsOnItsWay) {
+  DividedKernels kernels(2, 1, kFlight, 1);  // after each event
+  Player sender(kernels.part(0), 'a');
+  Player taker(kernels.part(1), 'b');
+  sender.play_with(taker);
+  taker.play_with(sender);
+  EventSource source = kernels.part(0).new_source();
+  for (const Time early : {Time{1}, Time{2}}) kernels.part(0).schedule(early, source, sender, 0, 0);
+  kernels.run_side_by_side(Time{100});
+  for (const std::uint64_t ball : {7U, 8U}) {
+    kernels.part(0).send(kernels.part(1), Time{1050}, source, taker, 0, ball);
+    kernels.run_side_by_side(ball == 7 ? Time{200} : Time{1051});
+  }
+  ASSERT_GE(taker.log.size(), 2U);
+  EXPECT_EQ(std::get<2>(taker.log[0]), 7U);
+  EXPECT_EQ(std::get<2>(taker.log[1]), 8U);
+}
+
 TEST(DividedKernels, TheControlActsInMergedWindowsAlone) {
   Match match(2);
   Player control(match.kernels.control(), 'c');

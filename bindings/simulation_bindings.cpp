@@ -139,7 +139,7 @@ class RunningSystem {
       result["reason"] = simulation_.kernels().undivided_because();
       return result;
     }
-    const DividedRun& run = *simulation_.kernels().divided();
+    DividedRun& run = *simulation_.kernels().divided();
     nb::dict result;
     result["parts"] = run.division().parts;
     if (!run.division().reason.empty()) result["reason"] = run.division().reason;

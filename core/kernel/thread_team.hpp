@@ -22,7 +22,7 @@ class ThreadTeam {
   /// ended. It must not throw.
   void run(const std::function<void(std::size_t)>& work);
   /// CPU time of the threads other than the one that calls `run`.
-  double cpu_seconds() const;
+  double cpu_seconds();
 
  private:
   void start();

@@ -47,7 +47,7 @@ Partitions divide(std::size_t nodes, std::span<const Partitions::Joint> joints) 
   return partitions;
 }
 
-Partitions partitions_of(const System& system) {
+std::vector<Partitions::Joint> joints_of(const System& system) {
   std::vector<Partitions::Joint> joints;
   for (const System::LinkView& link : system.links()) {
     const std::uint32_t a = link.forward->owner().id().index();
@@ -57,7 +57,11 @@ Partitions partitions_of(const System& system) {
     const Time flight = std::min(link.forward->flight(), link.backward->flight());
     joints.push_back({a, b, link.shared ? Time{} : flight});
   }
-  return divide(system.components().size(), joints);
+  return joints;
+}
+
+Partitions partitions_of(const System& system) {
+  return divide(system.components().size(), joints_of(system));
 }
 
 }  // namespace cxloom

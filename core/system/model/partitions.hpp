@@ -28,6 +28,8 @@ struct Partitions {
   std::optional<Time> lookahead;
 };
 
+/// By link, in their order. The two ends of a shared wire act on each other at once.
+std::vector<Partitions::Joint> joints_of(const System& system);
 /// The most partitions: a link of no latency puts both its ends into one, any other may be cut.
 Partitions divide(std::size_t nodes, std::span<const Partitions::Joint> joints);
 Partitions partitions_of(const System& system);

@@ -47,7 +47,7 @@ class DividedRun {
   /// `run` hears of what concerns the whole run. Throws InternalError if `observer` cannot be divided.
   void attach(WholeRun& whole, RequestObserver& run, RequestObserver& observer, const MeasuredWindow& window,
               LivelockWatch& livelock_watch);
-  /// Its requesters have their work.
+  /// To be called once requesters have their work.
   void begin(const System& system);
   PartObserver& observer_at(NodeId node) { return *observers_[division_.part_of[node.index()]]; }
 

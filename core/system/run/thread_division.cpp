@@ -1,14 +1,11 @@
 #include "system/run/thread_division.hpp"
 
 #include <algorithm>
-#include <map>
-#include <optional>
+#include <utility>
 
-#include "base/error.hpp"
 #include "component/component.hpp"
 #include "component/io_roles.hpp"
 #include "device/requester/requester.hpp"
-#include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/media/memory_owner.hpp"
 #include "system/build/system_builder.hpp"
@@ -44,19 +41,6 @@ std::string undivided_because(const System& system) {
     if (requester->traits().has_cores) return "the cores of '" + component->name() + "' run programs";
   }
   return {};
-}
-
-/// Links, as far as a division goes: those that are joined by `together` have no latency for it.
-template <class Together>
-std::vector<Partitions::Joint> joints_of(const System& system, Together together) {
-  std::vector<Partitions::Joint> joints;
-  for (const System::LinkView& link : system.links()) {
-    const std::uint32_t a = link.forward->owner().id().index();
-    const std::uint32_t b = link.backward->owner().id().index();
-    const Time flight = std::min(link.forward->flight(), link.backward->flight());
-    joints.push_back({a, b, link.shared || together(a, b) ? Time{} : flight});
-  }
-  return joints;
 }
 
 /// By node: how many messages go through it for a request of each requester to each memory. Of many memories
@@ -118,8 +102,10 @@ ThreadDivision divide_system(const Registry& registry, const Spec& spec, std::ui
   Kernel kernel;
   const System system = build_system(kernel, registry, spec);
   if (std::string reason = undivided_because(system); !reason.empty()) return one_part(spec, reason);
-  const auto joints =
-      joints_of(system, [&](std::uint32_t a, std::uint32_t b) { return hangs_on(system, a, b); });
+  std::vector<Partitions::Joint> joints = joints_of(system);
+  for (Partitions::Joint& joint : joints) {
+    if (hangs_on(system, joint.a, joint.b)) joint.soonest = Time{};
+  }
   const Partitions whole = divide(system.components().size(), joints);
   if (whole.count < 2) return one_part(spec, "all devices hang on one switch, or share a wire");
   const std::vector<std::uint32_t> part_of_group =

@@ -17,8 +17,8 @@ struct ThreadDivision {
   std::vector<std::uint32_t> part_of;  ///< by node
   std::uint32_t parts = 1;
   std::uint32_t threads = 1;
-  /// Events of a part in a window below which windows are merged: it takes longer to bring threads together
-  /// than to play so few. Measured: docs/speed.md.
+  /// Events of a part in a window below which windows are merged: it takes about as long to bring threads
+  /// together as to play so few. An estimate.
   std::uint32_t fewest_events = 50;
   Time lookahead;      ///< what happens in one part has no effect in another before
   std::string reason;  ///< why there are not as many parts as threads were asked for; empty: there are

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -171,7 +172,9 @@ def test_a_large_program_is_checked_by_a_small_copy() -> None:
 
 
 def test_a_copy_has_all_sizes_and_times_by_one_factor() -> None:
-    spec = small({"kind": "memory-tiering", "scan_size": "256KiB"})
+    whole = small({"kind": "memory-tiering", "scan_size": "256KiB"})
+    spec = cx.System.from_yaml(json.dumps(whole)).resolve().plain()
+    before = copy.deepcopy(spec)
     copied = scaled(spec, "host", PAGE, 8)
     assert copied["devices"]["near"]["capacity"] == f"{64 << 10}B"
     assert copied["workload"]["host"]["footprint"] == f"{128 << 10}B"
@@ -181,7 +184,17 @@ def test_a_copy_has_all_sizes_and_times_by_one_factor() -> None:
     assert policy["period_min"] == "125000000000ps"
     assert policy["enough_free"] == f"{128 << 20}B"
     assert "high_watermark" not in policy
-    assert spec == small({"kind": "memory-tiering", "scan_size": "256KiB"})
+    assert spec == before
+
+
+def test_a_copy_has_less_of_the_memory_within_a_host_too() -> None:
+    whole = small()
+    del whole["devices"]["near"]
+    whole["devices"]["host"]["memory"] = {"capacity": "512KiB"}
+    whole["links"] = whole["links"][1:]
+    whole["address_map"] = [{"to": "far"}, {"to": "host"}]
+    spec = cx.System.from_yaml(json.dumps(whole)).resolve().plain()
+    assert scaled(spec, "host", PAGE, 8)["devices"]["host"]["memory"]["capacity"] == f"{64 << 10}B"
 
 
 def test_a_copy_that_cannot_be_made_is_a_note() -> None:

@@ -292,7 +292,7 @@ def test_an_object_without_room_is_refused_by_its_name() -> None:
 
 
 def test_a_system_without_a_gpu_and_a_plan_with_a_disk_are_refused() -> None:
-    with pytest.raises(InputError, match="no device of kind gpu"):
+    with pytest.raises(InputError, match="the system has no gpu; allowed: a device of kind gpu"):
         cx.simulate_plan(step(), "esf/validation")
     disk = cx.plan_inference(
         "opt-6.7b", batch=8, batches=2, percent=[20, 40, 50, 50, 0, 100], slack={"gpu": 9}

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +148,92 @@ def test_systems_of_a_plugin_are_compared(library: Path, tmp_path: Path) -> None
     done = run("compare", str(file), "--with", slower, "--plugin", str(library), "--json", "--quiet")
     assert done.returncode == 0, done.stderr
     assert slower in json.dumps(json.loads(done.stdout))
+
+
+# --- all tools --------------------------------------------------------------------------------------------------------
+
+THEIRS: dict[str, tuple[str, Spec]] = {
+    "memory": ("mem", system(False, {}, {}, {})["devices"]["mem"]),
+    "requester": ("host", {"kind": "client", "process_time": "10ns"}),
+    "nested requester": ("host", {"kind": "tenant", "asking": {"process_time": "10ns"}}),
+    "switch": ("sw", system(False, {}, {}, {})["devices"]["sw"]),
+    "silent memory": ("mem", {"kind": "silent"}),
+}
+REFUSED = {
+    ("import", "silent memory"): "'mem' is a device whose kind declares no medium",
+    ("boot", "requester"): "no host that could boot, found 0 hosts",  # it is no root complex
+    ("offload", "requester"): "no host completes the DMA requests of 'gpu'",
+    ("offload", "nested requester"): "no host completes the DMA requests of 'gpu'",
+    ("epochs", "silent memory"): "whose kind does not declare its capacity has no small copy",
+}
+"""Tools that cannot use a device, each with the reason that it gives."""
+OTHERS = {("sample", "silent memory"), ("measure", "silent memory"), ("advise", "silent memory")}
+"""Results that differ for a reason: the medium takes another time, and may keep anything."""
+
+
+@pytest.fixture(scope="module")
+def of_tools(library: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Spec]:
+    """What each tool gives for our system, and for it with a device of the plug-in each."""
+    ours = system(True, {}, {}, {})
+    systems = {"ours": ours}
+    for name, (device, values) in THEIRS.items():
+        systems[name] = copy.deepcopy(ours)
+        systems[name]["devices"][device] = values
+    file = tmp_path_factory.mktemp("tools") / "systems.json"
+    file.write_text(json.dumps(systems))
+    script = Path(__file__).with_name("tools_of_plugins.py")
+    done = subprocess.run(
+        [sys.executable, script, library, file], env=os.environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Spec] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("theirs", THEIRS)
+@pytest.mark.parametrize(
+    "tool", ["import", "measure", "boot", "exec", "sample", "offload", "epochs", "crash", "advise"]
+)
+def test_a_tool_works_on_a_plugins_device_as_on_ours_or_says_why_not(
+    tool: str, theirs: str, of_tools: dict[str, Spec]
+) -> None:
+    ours, found = of_tools[tool]["ours"], of_tools[tool][theirs]
+    assert "refused" not in str(ours)
+    if (reason := REFUSED.get((tool, theirs))) is not None:
+        assert reason in str(found)
+    elif (tool, theirs) not in OTHERS:
+        assert found == ours
+    else:
+        assert "refused" not in str(found)
+        assert found != ours
+
+
+def test_a_throttle_is_spoken_of_where_it_stands(library: Path, tmp_path: Path) -> None:
+    """Two hosts with a logical device each in one memory, of which one holds back."""
+    throttled = {"queue": 256, "throttle": {"rate": "24GB/s"}}
+    halves = [{"capacity": "1GiB", "host": name} for name in ("one", "two")]
+    spec = {
+        "devices": {
+            "one": {"kind": "host"},
+            "two": {"kind": "tenant", "asking": throttled},
+            "sw": {"kind": "switch"},
+            "mem": {
+                "kind": "memory",
+                "queue": 32,
+                "media": {"kind": "fixed", "bandwidth": "8GB/s"},
+                "qos": {"optimal": 2, "moderate": 4, "severe": 8},
+                "logical_devices": halves,
+            },
+        },
+        "links": [{"between": [end, "sw"], "bandwidth": "32GB/s"} for end in ("one", "two", "mem")],
+        "address_map": [{"to": "mem", "ld": 0}, {"to": "mem", "ld": 1}],
+        "workload": {
+            "one": {"pattern": "random", "requests": 200, "rate": "10M/s", "footprint": "1MiB"},
+            "two": {"pattern": "random", "requests": 2000, "footprint": "1MiB", "base": "0x40000000"},
+        },
+    }
+    (note,) = [
+        each for each in explained(spec, tmp_path / "system.yaml", library)["notes"] if "throttle" in each
+    ]
+    assert "% of the mean latency is the throttle of two, which slows down by the loads" in note
+    assert note.endswith("--set devices.two.asking.throttle=null shows what is asked for without")

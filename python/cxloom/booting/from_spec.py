@@ -64,7 +64,7 @@ def machine_of(
     Raises InputError, at the place in the spec, for what a machine of QEMU cannot have.
     """
     network = Network.of(described)
-    chosen = _host(network, host)
+    chosen = _host(spec, host)
     regions, left_out = _seen(_regions(spec, described), described, chosen)
     names = list(dict.fromkeys(name for region in regions for name in region.memories))
     ways = {name: _way(network, chosen, name) for name in [*names, *left_out]}
@@ -94,8 +94,10 @@ def machine_of(
     return machine
 
 
-def _host(network: Network, wanted: str | None) -> str:
-    hosts = [name for name, kind in network.kinds.items() if kind == "host"]
+def _host(spec: Mapping[str, Any], wanted: str | None) -> str:
+    """The device that boots: one that makes requests, and that CXL.io goes upstream to."""
+    devices = _core.inventory(spec, False)["devices"]
+    hosts = [each["name"] for each in devices if each["is_root"] and "requester" in each["roles"]]
     if wanted is not None and wanted not in hosts:
         raise InputError(
             "no host of this system", found=f"'{wanted}'", allowed=", ".join(hosts), path="--host"
@@ -215,7 +217,7 @@ def _bridges(
     for number, (name, way) in enumerate(ways.items()):
         endpoint = Endpoint(name, capacities[name], number + 1)
         ports = [station for station in way if network.kinds[station] == "root-port"]
-        switches = [station for station in way if network.kinds[station] == "switch"]
+        switches = [station for station in way if "switch" in network.roles[station] and station not in ports]
         wrong = [station for station in way if station not in ports and station not in switches]
         if wrong:
             kind = network.kinds[wrong[0]]

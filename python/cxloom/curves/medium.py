@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterable
 from typing import Any
 
 from cxloom.base.errors import InputError
 from cxloom.curves.points import Point
-from cxloom.spec import declared
 from cxloom.spec.names import listed, nearest
+from cxloom.spec.parts import entry, part_of
 from cxloom.system.system import System
 
 _INSTANT_NS = 1
@@ -32,21 +33,19 @@ def elsewhere_ns(system: System, memory: str) -> float:
 
     Raises InputError for a system that has no memory of this name with media of its own, or no way to it.
     """
-    spec: dict[str, Any] = dict(system.resolve().plain())
-    devices = spec["devices"]
-    if memory not in devices or "media" not in declared.kind_fields("devices", devices[memory]["kind"]):
-        with_media = [
-            name for name, each in devices.items() if "media" in declared.kind_fields("devices", each["kind"])
-        ]
+    whole = system.resolve().plain()
+    parts = {name: part for name in whole["devices"] if (part := part_of(whole, name, "memory")) is not None}
+    if memory not in parts:
+        known = memory in whole["devices"]
         raise InputError(
-            f"'{memory}' is no memory of the system",
-            allowed=listed(with_media),
-            suggestion=nearest(memory, with_media),
+            f"'{memory}' is {'a device whose kind declares no medium' if known else 'no memory of the system'}",
+            allowed=listed(list(parts)),
+            suggestion=nearest(memory, list(parts)),
             path="--memory",
         )
-    spec = {key: spec[key] for key in ("devices", "links") if key in spec}
-    medium = {"kind": "fixed", "latency": f"{_INSTANT_NS}ns"}
-    spec["devices"] = {**devices, memory: {**devices[memory], "media": medium}}
+    sections = ("devices", "links")
+    spec: dict[str, Any] = copy.deepcopy({key: whole[key] for key in sections if key in whole})
+    entry(spec, parts[memory])["media"] = {"kind": "fixed", "latency": f"{_INSTANT_NS}ns"}
     spec["address_map"] = [{"to": [memory]}]
     routes = System.from_yaml(json.dumps(spec)).check()["routes"]
     reads = [route["idle_read_ns"]["least"] for route in routes if route.get("idle_read_ns")]

@@ -12,7 +12,7 @@ from typing import Any
 
 from cxloom.base.errors import InputError
 from cxloom.spec import declared
-from cxloom.spec.parts import quantity
+from cxloom.spec.parts import entry, part_of, parts_of, quantity
 
 Spec = dict[str, Any]
 
@@ -20,7 +20,8 @@ Spec = dict[str, Any]
 def scaled(spec: Mapping[str, Any], device: str, page: int, factor: int) -> Spec:
     """The copy of a resolved spec in which the program of that device is so many times smaller.
 
-    Raises InputError for a spec whose address map says sizes: they would have to be divided with their memories.
+    Raises InputError for a spec whose address map says sizes: they would have to be divided with their memories. And
+    for a memory whose capacity is not declared.
     """
     small: Spec = copy.deepcopy(dict(spec))
     if factor == 1:
@@ -33,11 +34,17 @@ def scaled(spec: Mapping[str, Any], device: str, page: int, factor: int) -> Spec
                 found=f"{found}: {region[found]}",
                 path=f"address_map[{index}].{found}",
             )
-    for entry in small["devices"].values():
-        fields = declared.kind_fields("devices", entry["kind"])
-        if "capacity" in fields:
-            size = quantity("bytes", entry.get("capacity", fields["capacity"]["default"]))
-            entry["capacity"] = f"{_pages(size, page, factor) * page}B"
+        silent = next((name for name in region["to"] if part_of(small, name, "memory") is None), None)
+        if silent is not None:
+            raise InputError(
+                "a memory whose kind does not declare its capacity has no small copy",
+                found=f"'{silent}' of kind '{small['devices'][silent]['kind']}'",
+                path=f"address_map[{index}].to",
+            )
+    for name in small["devices"]:
+        for part in parts_of(small, name, "memory"):
+            size = quantity("bytes", part.text("capacity"))
+            entry(small, part)["capacity"] = f"{_pages(size, page, factor) * page}B"
     work = small["workload"][device]
     for each in (work, *(work.get("phases") or ())):
         _shrink_pattern(each, page, factor)

@@ -29,8 +29,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cxloom.spec import declared
-from cxloom.spec.parts import part_of
+from cxloom.spec.parts import forgets, part_of
 from cxloom.sweeping.interval import student_t
 from cxloom.trace.format import ALL_BEFORE, CALL, GO_ON, TraceBatch, joined, reaches_memory
 
@@ -405,7 +404,6 @@ def _remembers(spec: Mapping[str, Any], device: str) -> bool:
     if part_of(spec, device, "cache") is not None:
         return True
     memory = part_of(spec, device, "memory")
-    if memory is None:
-        return False
-    kind, _ = memory.kind("media")
-    return "forgets" not in declared.kinds("media")[kind]["traits"]
+    if memory is None:  # of a memory whose kind declares no medium nothing is known
+        return any(device in region["to"] for region in spec.get("address_map", ()))
+    return not forgets(memory)

@@ -19,7 +19,7 @@ from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.results.tiering import tiering_sentences
 from cxloom.spec.names import listed
 from cxloom.spec.override import Override
-from cxloom.spec.parts import section_default
+from cxloom.spec.parts import part_of, section_default
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system.system import System
 
@@ -271,13 +271,20 @@ def _throttled(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]
     share = (summary["breakdown_ns"].get("throttle") or 0.0) / (summary["latency_ns"]["mean"] or 1.0)
     if share < _THROTTLED:
         return []
-    who = [name for name in summary["per_requester"] if spec["devices"][name].get("throttle")]
-    first = who[0] if who else "NAME"
-    return [
-        f"{100 * share:.0f} % of the mean latency is the throttle of {listed(who, word='and') or 'requesters'}, which "
-        "slows down by the loads that memories report: "
-        f"--set devices.{first}.throttle=null shows what is asked for without"
-    ]
+    throttles = {
+        name: part.below("throttle")
+        for name in summary["per_requester"]
+        if (part := part_of(spec, name, "requester")) is not None
+    }
+    places = {name: found.at for name, found in throttles.items() if found is not None}
+    who = listed(list(places), word="and") or "requesters"
+    said = (
+        f"{100 * share:.0f} % of the mean latency is the throttle of {who}, "
+        "which slows down by the loads that memories report"
+    )
+    if not places:  # a kind has a throttle without a parameter for it
+        return [said]
+    return [f"{said}: --set {next(iter(places.values()))}=null shows what is asked for without"]
 
 
 def _worth_trying(resources: Sequence[Resource]) -> list[Resource]:

@@ -15,7 +15,7 @@ from cxloom.base.words import counted
 from cxloom.results.caveats import error_sentence, only_errors, why_no_length
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.override import Override
-from cxloom.spec.parts import Part, part_of, quantity
+from cxloom.spec.parts import Part, entry, part_of, quantity
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system.system import System
 
@@ -172,7 +172,7 @@ class Bench:
             spec.pop(section, None)
         for name in self.requesters:
             if (part := part_of(spec, name, "requester")) is not None:
-                written(spec, part).pop("completion_timeout", None)  # nothing fails without events
+                entry(spec, part).pop("completion_timeout", None)  # nothing fails without events
         run = spec.setdefault("run", {})
         for key in ("warmup", "warmup_time", "until"):
             run.pop(key, None)
@@ -316,7 +316,7 @@ class Bench:
         """The system without the caches of its requesters; `only` are parameters to set, by requester."""
         spec = copy.deepcopy(self.spec)
         for name in self.requesters:
-            values = written(spec, self.part(name))
+            values = entry(spec, self.part(name))
             values.pop("cache", None)
             values.pop("atomics", None)
             values.update((only or {}).get(name, {}))
@@ -326,7 +326,7 @@ class Bench:
         """The system with the cache that a requester has."""
         part = self.part(requester)
         if part.get("cache") is not None:
-            written(spec, part)["cache"] = copy.deepcopy(part.get("cache"))
+            entry(spec, part)["cache"] = copy.deepcopy(part.get("cache"))
         return spec
 
     def run(self, spec: Spec, points: Sequence[Spec]) -> list[Mapping[str, Any]]:
@@ -355,15 +355,6 @@ def offered(spec: Spec) -> dict[str, dict[str, int]]:
     return {
         each["memories"][0]: {name: int(count) for name, count in each["offered"].items()} for each in nodes
     }
-
-
-def written(spec: Spec, part: Part, device: str | None = None) -> Spec:
-    """The entry of a part in a spec, to be changed; of another device of the same kind, if one is named."""
-    _, own, *below = part.at.split(".")
-    values: Spec = spec["devices"][device or own]
-    for key in below:
-        values = values.setdefault(key, {})
-    return values
 
 
 def note_on_load(bench: Bench) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.base.errors import InputError
-from cxloom.measure.bench import PAGE, Bench, Spec, size_text, written
-from cxloom.spec.parts import quantity
+from cxloom.measure.bench import PAGE, Bench, Spec, size_text
+from cxloom.spec.parts import entry, quantity
 
 PROBE = "-probe"
 """The end of the name of a requester's probe."""
@@ -32,7 +32,7 @@ def with_probe(bench: Bench, spec: Spec, requester: str) -> Spec:
     junction = f"{requester}-cores"
     probe = requester + PROBE
     spec["devices"][probe] = copy.deepcopy(spec["devices"][requester])
-    written(spec, bench.part(requester), probe)["queue"] = 1
+    entry(spec, bench.part(requester), probe)["queue"] = 1
     spec["devices"][junction] = {"kind": "bus", "bus_time": "0ns", "bandwidth": "unlimited"}
     for other in spec["devices"].values():
         _admit(other, requester, probe, junction)

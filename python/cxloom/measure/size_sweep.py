@@ -11,7 +11,7 @@ from cxloom.measure import pictures
 from cxloom.measure.bench import LINE, MIB, Bench, Cells, Node, Spec, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 from cxloom.spec import declared
-from cxloom.spec.parts import Part, part_of, quantity
+from cxloom.spec.parts import Part, forgets, part_of, quantity
 
 SMALLEST = 512
 _LEAST_READS = 2000
@@ -19,8 +19,6 @@ _KNOWN = "0.2%"
 """So well the mean is to be known; where no lap tells it, the whole lap does."""
 _MARGIN = 4096
 """Reads behind the first lap: prefetches of a core are among the requests that a warm-up counts."""
-_WITHOUT_MEMORY = ("fixed", "curve", "dram")
-"""Media that do not keep lines of past laps."""
 _MOST = 64 * MIB
 """The largest size by default: three laps of it are three million reads."""
 
@@ -118,7 +116,7 @@ def _is_steady_at_once(bench: Bench, cache: Part | None, node: Node) -> bool:
     if cache.get("prefetch") not in (None, "none"):
         return False
     media = (part_of(bench.spec, name.split(" ld ")[0], "memory") for name in node.memories)
-    return all(part is not None and part.kind("media")[0] in _WITHOUT_MEMORY for part in media)
+    return all(part is not None and forgets(part) for part in media)
 
 
 def _point(requester: str, addresses: Spec, step: int, *, soon: bool) -> Spec:

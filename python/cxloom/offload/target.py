@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from cxloom import _core
 from cxloom.base.errors import InputError
 from cxloom.offload.task_graph import TaskGraph
 from cxloom.spec import declared
 from cxloom.spec.names import listed, nearest
-from cxloom.spec.parts import quantity
+from cxloom.spec.parts import part_of, quantity
 from cxloom.spec.resolved import Resolved
 from cxloom.system.simulation import describe
 from cxloom.system.system import System
@@ -103,15 +104,20 @@ def target(
         system = System.load(system)
     bare = _without_work(system)
     devices = bare.plain()["devices"]
-    gpu = _one(devices, "gpu", dma, "dma", "a device of kind gpu, whose DMA engine copies")
-    host = _one(devices, "host", host or devices[gpu].get("host"), "host", "a host, whose cores compute")
-    core = devices[host].get("core")
-    cores = core.get("cores", 1) if isinstance(core, Mapping) else 1
-    if threads is not None and threads > 1 and not isinstance(core, Mapping):
+    # Its host, its streams and the time of its calls are parameters of this kind, and of no part that others have.
+    gpus = [name for name, device in devices.items() if _kind(device) == "gpu"]
+    gpu = _one(gpus, "gpu", dma, "dma", "a device of kind gpu, whose DMA engine copies")
+    roots = [each["name"] for each in _core.inventory(bare.plain(), False)["devices"] if each["is_root"]]
+    parts = {name: part for name in roots if (part := part_of(bare.plain(), name, "requester")) is not None}
+    given = host or devices[gpu].get("host")
+    host = _one(list(parts), "host", given, "host", "a host, whose cores compute")
+    core = parts[host].below("core")
+    cores = (core.count("cores") if core is not None else None) or 1
+    if threads is not None and threads > 1 and core is None:
         raise InputError(
             "threads need cores to run on",
             found=str(threads),
-            allowed=f"devices.{host}.core, or 1",
+            allowed=f"{parts[host].at}.core, or 1",
             path="threads",
         )
     if scale is not None and scale < 1:
@@ -131,20 +137,19 @@ def _without_work(system: System) -> Resolved:
     return bare
 
 
-def _one(devices: Mapping[str, Any], kind: str, given: str | None, path: str, what: str) -> str:
-    """The device that is meant."""
-    names = [name for name, device in devices.items() if _kind(device) == kind]
+def _one(names: Sequence[str], noun: str, given: str | None, path: str, what: str) -> str:
+    """The device that is meant, of those that can be."""
     if given is not None:
         if given not in names:
             raise InputError(
-                f"no {kind} '{given}'",
+                f"no {noun} '{given}'",
                 allowed=listed(names) if names else what,
                 suggestion=nearest(given, names),
                 path=path,
             )
         return given
     if len(names) != 1:
-        problem = f"the system has {'no' if not names else 'more than one'} device of kind {kind}"
+        problem = f"the system has {'no' if not names else 'more than one'} {noun}"
         raise InputError(problem, allowed=listed(names) if names else what, path=path)
     return names[0]
 

@@ -79,6 +79,21 @@ def part_of(spec: Mapping[str, Any], device: str, part: str) -> Part | None:
     return next(parts_of(spec, device, part), None)
 
 
+def entry(spec: Mapping[str, Any], part: Part, device: str | None = None) -> dict[str, Any]:
+    """The parameters of a part in a spec, to be changed; of another device of the same kind, if one is named."""
+    _, own, *below = part.at.split(".")
+    values: dict[str, Any] = spec["devices"][device or own]
+    for key in below:
+        values = values.setdefault(key, {})
+    return values
+
+
+def forgets(memory: Part) -> bool:
+    """Whether the medium of a memory keeps nothing of accesses long past: its kind has the trait ``forgets``."""
+    kind, _ = memory.kind("media")
+    return "forgets" in declared.kinds("media")[kind]["traits"]
+
+
 def section_default(section: str, key: str) -> str:
     """The default of a parameter of a section, such as the seed of ``run``."""
     return str(declared.fields(declared.declarations()[section])[key]["default"])

@@ -1,5 +1,5 @@
-// Devices outside the tree of parts that the core has: a requester, a switch, and a memory, whose
-// controller's parameters stand below a key of its own. And two memories that have no parameters of such
+// Devices outside the tree of parts that the core has: a requester, a switch, and a host and a memory, whose
+// parameters stand below a key of their own. And two memories that have no parameters of such
 // parts: one whose slots no parameter sets, and one that says itself which of its parameters does.
 #include <cxloom/memory.hpp>
 #include <cxloom/requester.hpp>
@@ -21,6 +21,33 @@ class Client final : public Endpoint {
   using Params = ClientParams;
   Client(const ClientParams& params, const DeviceContext& context)
       : Endpoint(context, context.system_context), sequencer_(params, *this, context) {}
+  std::size_t max_ports() const override { return 0; }
+  static std::vector<MeasureInfo> measures() { return RequesterPart::measures(); }
+
+ private:
+  RequesterPart sequencer_;
+};
+
+struct AskingParams : RequesterParams {
+  static void describe(Schema<AskingParams>& schema) { RequesterParams::describe_in(schema); }
+};
+
+struct TenantParams {
+  AskingParams asking;
+
+  static void describe(Schema<TenantParams>& schema) {
+    schema.doc("A host whose requests have a key of their own.");
+    schema.field("asking", &TenantParams::asking).doc("Its requests.");
+  }
+};
+
+class Tenant final : public Endpoint {
+ public:
+  using Params = TenantParams;
+  Tenant(const TenantParams& params, const DeviceContext& context)
+      : Endpoint(context, context.system_context), sequencer_(params.asking, *this, context) {
+    system_context().set_root(id());
+  }
   std::size_t max_ports() const override { return 0; }
   static std::vector<MeasureInfo> measures() { return RequesterPart::measures(); }
 
@@ -138,6 +165,7 @@ class Slotted final : public Endpoint {
 
 CXLOOM_PLUGIN(registry) {
   registry.devices.add<Client>("client");
+  registry.devices.add<Tenant>("tenant");
   registry.devices.add<Crossbar>("crossbar");
   registry.devices.add<Store>("store");
   registry.devices.add<Silent>("silent");

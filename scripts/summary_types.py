@@ -16,6 +16,7 @@ FILE = Path(__file__).parents[1] / "python/cxloom/results/summary.py"
 HEAD = '''"""The keys of a summary, for type checkers. Made by scripts/summary_types.py of what the core declares.
 
 A component has those of the keys that its kind declares, and its media; what kinds of plug-ins declare is not here.
+Values are of any type: whether one is a number, null where nothing was measured, or a text is not declared.
 """
 
 from __future__ import annotations

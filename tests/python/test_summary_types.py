@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import runpy
 import typing
 from collections.abc import Iterator, Mapping
@@ -44,3 +45,48 @@ def test_a_run_reports_what_is_known(example: str) -> None:
     assert list(unknown(summary.Summary, {**found, "per_memory": {"mem": {"secret": 1}}})) == [
         ".per_memory.mem.secret"
     ]
+
+
+BY_PATH = {
+    "results/result.py": "a summary that was read from a file becomes one here",
+    "report/study_outcome.py": "measures of a study by a list of names, and derived ones",
+    "study/derive.py": "measures of a study by paths with stars",
+    "sweeping/condition.py": "a measure by the path that a person wrote",
+    "sweeping/optimum.py": "a goal by the path that a person wrote",
+    "sweeping/table.py": "all measures by their paths",
+    "sweeping/work.py": "all measures, to be stored",
+    "sweeping/store.py": "all measures, as they are stored",
+}
+"""Files that take measures by no name of their own."""
+
+
+def loose(source: str) -> Iterator[int]:
+    """Lines with a summary whose type has no names, so that a wrong one is no mistake to mypy."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.arg):
+            name, kind = node.arg, node.annotation
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            name, kind = node.target.id, node.annotation
+        else:
+            continue
+        words = (
+            {each.id for each in ast.walk(kind) if isinstance(each, ast.Name)} if kind is not None else set()
+        )
+        if name == "summary" and words & {"Any", "Spec"}:
+            yield node.lineno
+
+
+def test_functions_that_name_measures_take_the_type_of_a_summary() -> None:
+    package = Path(cx.__file__).parent
+    found = {
+        str(file.relative_to(package))
+        for file in package.rglob("*.py")
+        if list(loose(file.read_text(encoding="utf-8")))
+    }
+    assert found == set(BY_PATH)
+
+
+@pytest.mark.parametrize("kind", ["Mapping[str, Any]", "Spec", "Any", "dict[str, Any] | None"])
+def test_a_summary_without_names_is_found(kind: str) -> None:
+    assert list(loose(f"def of(summary: {kind}) -> None: ..."))
+    assert not list(loose("def of(summary: Summary | None) -> None: ..."))

@@ -25,6 +25,8 @@ from cxloom.system.system import System
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from cxloom.results.summary import Summary
+
 GAIN = 0.01
 """What a placement has to gain over first touch to be proposed: less is within what runs differ by (own choice)."""
 TITLES = {
@@ -340,7 +342,7 @@ def _requesters(objects: Sequence[PlacedObject]) -> list[str]:
     return list(dict.fromkeys(each.requester for each in objects))
 
 
-def _why_nothing(summary: Mapping[str, Any]) -> str | None:
+def _why_nothing(summary: Summary) -> str | None:
     """Why a run has nothing to be compared by; None if it has."""
     if (said := error_sentence(summary)) is not None:
         return said
@@ -350,7 +352,7 @@ def _why_nothing(summary: Mapping[str, Any]) -> str | None:
 def _outcome(
     policy: str,
     proposal: Proposal | None,
-    summary: Mapping[str, Any],
+    summary: Summary,
     objects: Sequence[PlacedObject],
     nodes: Sequence[NodeProfile],
     rated: bool,

@@ -7,8 +7,9 @@ no places of memories and no time of media (docs/model/io_engine.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from cxloom import _core
 from cxloom.base.words import direction_name
@@ -17,6 +18,9 @@ from cxloom.bottleneck.resource import Resource
 from cxloom.bottleneck.resources import Spec
 from cxloom.spec import declared
 from cxloom.spec.parts import Part, part_of, quantity
+
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
 _SURE = 10
 """Requests must have moved so many times the bytes of the packets under way: packets are counted where they end, so
@@ -71,7 +75,7 @@ class _Engine:
 
 
 def beside_engines(
-    spec: Spec, summary: Spec, inventory: _core.Inventory, resources: Iterable[Resource]
+    spec: Spec, summary: Summary, inventory: _core.Inventory, resources: Iterable[Resource]
 ) -> list[Resource]:
     """The same resources, with what I/O engines take of them.
 
@@ -125,7 +129,7 @@ class _Taken:
         return max(0.0, min(1.0, busy) - others / self.medium.most) if others > _SURE * self.doubt else None
 
 
-def _engine(spec: Spec, summary: Spec, name: str, traffic: _core.IoTraffic | None) -> _Engine | None:
+def _engine(spec: Spec, summary: Summary, name: str, traffic: _core.IoTraffic | None) -> _Engine | None:
     """None where nothing is known of what its packets pass, or of how many did."""
     mine = summary["per_io"][name]
     routing = (spec.get("run") or {}).get("routing", "deterministic")
@@ -139,7 +143,7 @@ def _engine(spec: Spec, summary: Spec, name: str, traffic: _core.IoTraffic | Non
 
 
 def _passed(
-    spec: Spec, summary: Spec, inventory: _core.Inventory, engine: _Engine
+    spec: Spec, summary: Summary, inventory: _core.Inventory, engine: _Engine
 ) -> Iterator[tuple[str, _Medium | None, float | None]]:
     """The name of each resource that packets may pass, what it is, and their bytes there; None where not known."""
     every = {name: _ends(ways) for name, ways in summary["per_link"].items()}
@@ -167,7 +171,7 @@ def _ends(ways: Iterable[str]) -> Ends:
     return start, end
 
 
-def _wire(spec: Spec, summary: Spec, index: int, link: str, ends: Ends) -> _Medium | None:
+def _wire(spec: Spec, summary: Summary, index: int, link: str, ends: Ends) -> _Medium | None:
     """None of a link of flits: how many packets share one is not known."""
     if spec["links"][index].get("phy"):
         return None
@@ -182,9 +186,10 @@ def _wire(spec: Spec, summary: Spec, index: int, link: str, ends: Ends) -> _Medi
     return _medium(sizes, summary["per_link"][link]["->".join(ends)]["bytes"], most, summary)
 
 
-def _bus(spec: Spec, summary: Spec, name: str, way: str) -> _Medium | None:
+def _bus(spec: Spec, summary: Summary, name: str, way: str) -> _Medium | None:
     """None where messages from slower wires hold it for longer than their bytes take: then these are not known."""
-    sizes, mine = part_of(spec, name, "bus"), summary["per_switch"].get(name, {})
+    sizes = part_of(spec, name, "bus")
+    mine: Mapping[str, Any] = summary["per_switch"].get(name, {})
     if sizes is None or not mine.get("efficiency"):
         return None
     most = quantity("bandwidth", sizes.text("bandwidth"))
@@ -197,5 +202,5 @@ def _bus(spec: Spec, summary: Spec, name: str, way: str) -> _Medium | None:
     return _medium(sizes, mine[f"{way}_utilization"] * most / 1e9 * time, most, summary)
 
 
-def _medium(sizes: Part, moved: float, rate: float, summary: Spec) -> _Medium:
+def _medium(sizes: Part, moved: float, rate: float, summary: Summary) -> _Medium:
     return _Medium(sizes, moved, rate / 1e9 * summary["simulated_time_ns"])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cxloom import _core
 from cxloom.bottleneck.resource import FULL
 from cxloom.spec import declared
+
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
 _WAITING = 0.3
 """The share of waiting in a request's time somewhere from which what it waits for is full. Own choice."""
@@ -23,7 +26,7 @@ class Use(NamedTuple):
     """In proportion to what requests take of it."""
 
 
-def of(resource: _core.InventoryResource, summary: Mapping[str, Any]) -> Use | None:
+def of(resource: _core.InventoryResource, summary: Summary) -> Use | None:
     """None if it has no limit, or the run did not measure it: its device did nothing, or nobody waited."""
     capacity, paths = resource["capacity"], resource["measures"]
     if capacity is None or _of_several(paths, summary):
@@ -40,12 +43,12 @@ def of(resource: _core.InventoryResource, summary: Mapping[str, Any]) -> Use | N
     return use._replace(level=f"{use.level}, {100 * share:.0f} % {resource['remark_text']}")
 
 
-def _of_several(paths: Sequence[Sequence[str]], summary: Mapping[str, Any]) -> bool:
+def _of_several(paths: Sequence[Sequence[str]], summary: Summary) -> bool:
     """A measure of the whole system is that of a requester where there is no other."""
     return any(len(path) == 1 for path in paths) and len(summary["per_requester"]) > 1
 
 
-def _at(summary: Mapping[str, Any], path: Sequence[str]) -> Any:
+def _at(summary: Summary, path: Sequence[str]) -> Any:
     found: Any = summary
     for key in path:
         found = found.get(key) if isinstance(found, Mapping) else None
@@ -67,16 +70,12 @@ def _bandwidth(_resource: _core.InventoryResource, values: list[Any], capacity: 
     return Use(used / capacity, f"{used:.1f} of {capacity:.1f} GB/s")
 
 
-def _rate(
-    _resource: _core.InventoryResource, values: list[Any], capacity: float, summary: Mapping[str, Any]
-) -> Use:
+def _rate(_resource: _core.InventoryResource, values: list[Any], capacity: float, summary: Summary) -> Use:
     used = _a_second(sum(values), summary)
     return Use(used / capacity, f"{used / 1e6:.4g} of {capacity / 1e6:.4g} M/s")
 
 
-def _held(
-    resource: _core.InventoryResource, values: list[Any], capacity: float, summary: Mapping[str, Any]
-) -> Use:
+def _held(resource: _core.InventoryResource, values: list[Any], capacity: float, summary: Summary) -> Use:
     """Each of those counted has one for all segments behind that in which it waited for it: Little's law."""
     parts = _at(summary, [*resource["measures"][0][:-1], "breakdown_ns"])
     held = sum(parts.get(name) or 0.0 for name in _behind(resource["wait"]))
@@ -84,9 +83,7 @@ def _held(
     return Use(used / capacity, f"{used:.1f} of {capacity:.0f}")
 
 
-def _time(
-    _resource: _core.InventoryResource, values: list[Any], _capacity: float, summary: Mapping[str, Any]
-) -> Use:
+def _time(_resource: _core.InventoryResource, values: list[Any], _capacity: float, summary: Summary) -> Use:
     longest = max(max(each.values(), default=0.0) if isinstance(each, Mapping) else each for each in values)
     share = longest / summary["simulated_time_ns"] if summary["simulated_time_ns"] else 0.0
     return Use(min(1.0, share), f"exhausted {100 * share:.0f} % of the time", False)
@@ -137,6 +134,6 @@ def _behind(segment: str) -> list[str]:
     return names[names.index(segment) + 1 :]
 
 
-def _a_second(count: float, summary: Mapping[str, Any]) -> float:
+def _a_second(count: float, summary: Summary) -> float:
     time = summary["simulated_time_ns"]
     return 1e9 * float(count) / time if time else 0.0

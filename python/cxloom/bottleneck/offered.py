@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom.spec import declared
 from cxloom.spec.parts import Part, quantity
+
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
 Spec = Mapping[str, Any]
 
@@ -15,7 +18,7 @@ _ALONE = 1.5
 """The mean number in flight, at most, of accesses that wait for each other."""
 
 
-def offered_rates(spec: Spec, summary: Spec) -> dict[str, tuple[float, float, str]]:
+def offered_rates(spec: Spec, summary: Summary) -> dict[str, tuple[float, float, str]]:
     """The requests of each requester whose work has a rate: answered a second, offered, and twice the rate."""
     time = summary["simulated_time_ns"]
     found = {}
@@ -28,7 +31,7 @@ def offered_rates(spec: Spec, summary: Spec) -> dict[str, tuple[float, float, st
     return found
 
 
-def waits_for_itself(spec: Spec, summary: Spec, requester: str) -> bool:
+def waits_for_itself(spec: Spec, summary: Summary, requester: str) -> bool:
     """Each access needs the one before it, and does not merely wait for a place."""
     pattern = declared.kinds("patterns").get(str(_work(spec, requester).get("pattern")), {})
     in_flight: float = summary["per_requester"][requester]["in_flight_mean"]

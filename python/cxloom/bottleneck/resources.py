@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom import _core
 from cxloom.bottleneck import occupancy
 from cxloom.bottleneck.offered import offered_rates, waits_for_itself
 from cxloom.bottleneck.resource import Resource, Stage
+
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
 Spec = Mapping[str, Any]
 
@@ -22,7 +25,7 @@ _STAGES = ("requester", "cache", "way", "places", "media")
 """The words of the core for `Stage`."""
 
 
-def resources_of(spec: Spec, summary: Spec, inventory: _core.Inventory) -> list[Resource]:
+def resources_of(spec: Spec, summary: Summary, inventory: _core.Inventory) -> list[Resource]:
     """What requests take themselves, in the order of their way; the fuller first of each stage."""
     waiting = {name for name in summary["per_requester"] if waits_for_itself(spec, summary, name)}
     found = [*_of_workload(spec, summary, waiting)]
@@ -77,7 +80,7 @@ def chain(resources: list[Resource], limit: Resource | None = None) -> list[Reso
     return [stages[stage] for stage in sorted(stages)] + [last]
 
 
-def _declared(declared: Sequence[_core.InventoryResource], summary: Spec) -> Iterator[Resource]:
+def _declared(declared: Sequence[_core.InventoryResource], summary: Summary) -> Iterator[Resource]:
     """Those that have a limit and of which a run measured how much is in use; of links those that are."""
     for each in declared:
         used = occupancy.of(each, summary)
@@ -102,7 +105,7 @@ def _declared(declared: Sequence[_core.InventoryResource], summary: Spec) -> Ite
         )
 
 
-def _of_workload(spec: Spec, summary: Spec, waiting: set[str]) -> Iterator[Resource]:
+def _of_workload(spec: Spec, summary: Summary, waiting: set[str]) -> Iterator[Resource]:
     """What the work of requesters lets them ask for."""
     for name, (rate, offered, twice) in offered_rates(spec, summary).items():
         yield Resource(
@@ -120,7 +123,7 @@ def _of_workload(spec: Spec, summary: Spec, waiting: set[str]) -> Iterator[Resou
         yield Resource(words, "", Stage.REQUESTER, summary["per_requester"][name]["in_flight_mean"], "1 of 1")
 
 
-def _unknown_memory(name: str, summary: Spec) -> Iterator[Resource]:
+def _unknown_memory(name: str, summary: Summary) -> Iterator[Resource]:
     """Memory that declares nothing of what it consists of: only that requests wait for it can be seen."""
     parts = summary["per_memory"].get(name, {}).get("breakdown_ns")
     used = occupancy.waiting(parts, "media_queue") if parts else None

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cxloom import _core
 from cxloom.bottleneck.engines import beside_engines
 from cxloom.bottleneck.resource import Resource, Stage
 from cxloom.bottleneck.resources import Spec, resources_of
 
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
-def all_resources(spec: Spec, summary: Spec) -> list[Resource]:
+
+def all_resources(spec: Spec, summary: Summary) -> list[Resource]:
     """All that can be seen in a run, in the order of a request's way; the fuller first of each stage.
 
     Raises InputError for a system that cannot be built: of a plug-in that is not loaded, with files that are gone.
@@ -22,7 +26,7 @@ def all_resources(spec: Spec, summary: Spec) -> list[Resource]:
     return sorted(found, key=lambda each: (each.stage, -each.busy))
 
 
-def _spread(wire: Resource, spec: Spec, summary: Spec) -> Resource:
+def _spread(wire: Resource, spec: Spec, summary: Summary) -> Resource:
     """What carries messages over links that carry nothing beside this one, in place of a faster wire."""
     if wire.way is None or (spec.get("run") or {}).get("routing", "deterministic") != "flow-hash":
         return wire
@@ -33,7 +37,7 @@ def _spread(wire: Resource, spec: Spec, summary: Spec) -> Resource:
     return replace(wire, relief={"run.routing": "deterministic"}, twice=f"all {len(uses)} links")
 
 
-def _engines(summary: Spec) -> Iterator[Resource]:
+def _engines(summary: Summary) -> Iterator[Resource]:
     """Bytes that somebody else moves: half of them are left out to see what they cost."""
     requests = summary["bandwidth_gb_per_s"]
     for name, mine in summary["per_io"].items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom.execution.objects import ObjectUse
 from cxloom.execution.sampling import Interval
@@ -12,6 +12,9 @@ from cxloom.results.caveats import error_sentence
 from cxloom.trace.source import Ended
 from cxloom.trace.threads import ThreadName
 from cxloom.trace.translation import Translation
+
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
 REGION = 65536
 """Bytes of a region of memory whose accesses are counted together."""
@@ -82,7 +85,7 @@ class Execution:
 
     system: str
     """Its name."""
-    summary: Mapping[str, Any]
+    summary: Summary
     """The summary as `summary.json` of a run has it."""
     host: str
     pages: str

@@ -19,13 +19,15 @@ from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.results.tiering import tiering_sentences
 from cxloom.spec.names import listed
 from cxloom.spec.override import Override
-from cxloom.spec.parts import part_of, section_default
+from cxloom.spec.parts import part_of, section
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system.system import System
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
+
+    from cxloom.results.summary import Summary
 
 GAIN = 0.03
 """What a what-if run has to gain, as a share, so that what it had twice of counts as a limit."""
@@ -213,7 +215,7 @@ def explain(
     spec = resolved.plain()
     spec.pop("outputs", None)
     whole = System.from_yaml(json.dumps(spec))
-    seed = (spec.get("run") or {}).get("seed") or int(section_default("run", "seed"))
+    seed = int(section(spec, "run").text("seed"))
     [played] = summaries_at(whole, [{"run.seed": seed}], jobs=1, watch=watch)
     if played.status == "refused":
         raise InputError(f"the system cannot be explained: {played.error}")
@@ -244,7 +246,7 @@ def explain(
     )
 
 
-def _notes(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
+def _notes(spec: Mapping[str, Any], summary: Summary) -> list[str]:
     """What the explanation does not cover or stand on: requests answered without data, what the notes of its run say
     of the window and of what has no limit, and insides that no kind declares."""
     said = error_sentence(summary)
@@ -254,10 +256,10 @@ def _notes(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
     notes += _throttled(spec, summary)
     known = {device["name"]: device["resources"] for device in _core.inventory(spec)["devices"]}
     for group, stages, what in (
-        ("per_requester", ("requester",), "how many requests it has in flight at most"),
-        ("per_memory", ("places", "media"), "what its memory consists of"),
+        (summary["per_requester"], ("requester",), "how many requests it has in flight at most"),
+        (summary["per_memory"], ("places", "media"), "what its memory consists of"),
     ):
-        for name in summary[group]:
+        for name in group:
             if not any(each["stage"] in stages for each in known[name]):
                 kind = spec["devices"][name]["kind"]
                 notes.append(
@@ -266,7 +268,7 @@ def _notes(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
     return notes
 
 
-def _throttled(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
+def _throttled(spec: Mapping[str, Any], summary: Summary) -> list[str]:
     """That requests mostly wait for a throttle, which is no resource that there could be twice of."""
     share = (summary["breakdown_ns"].get("throttle") or 0.0) / (summary["latency_ns"]["mean"] or 1.0)
     if share < _THROTTLED:
@@ -304,7 +306,7 @@ def _worth_trying(resources: Sequence[Resource]) -> list[Resource]:
 
 def _played(
     whole: System,
-    before: Mapping[str, Any],
+    before: Summary,
     tried: Sequence[Resource],
     jobs: int | None,
     watch: Watch,
@@ -333,6 +335,6 @@ def _limit(resources: Sequence[Resource], what_ifs: Sequence[WhatIf]) -> Resourc
     return cause(list(resources))
 
 
-def _rate(summary: Mapping[str, Any]) -> float:
+def _rate(summary: Summary) -> float:
     """Requests per nanosecond."""
     return float(summary["requests"] / summary["simulated_time_ns"])

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
@@ -18,6 +18,9 @@ from cxloom.spec.override import Override
 from cxloom.spec.parts import Part, entry, part_of, quantity
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system.system import System
+
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
 Spec = dict[str, Any]
 
@@ -329,7 +332,7 @@ class Bench:
             entry(spec, part)["cache"] = copy.deepcopy(part.get("cache"))
         return spec
 
-    def run(self, spec: Spec, points: Sequence[Spec]) -> list[Mapping[str, Any]]:
+    def run(self, spec: Spec, points: Sequence[Spec]) -> list[Summary]:
         """Runs a system at all points, some at a time; gives their summaries. A point sets values by path.
 
         Raises SimulationError if one cannot finish, InputError if one is refused.
@@ -384,7 +387,7 @@ class Cells:
         """Why there is none, by what the cell is."""
         self._asked: set[str] = set()
 
-    def has_number(self, cell: str, summary: Mapping[str, Any]) -> bool:
+    def has_number(self, cell: str, summary: Summary) -> bool:
         """False if requests of the point were answered without data, or somebody got no answer in its window."""
         self._asked.add(cell)
         why = error_sentence(summary)
@@ -395,7 +398,7 @@ class Cells:
             self.without.setdefault(cell, why)
         return why is None
 
-    def has_rate(self, cell: str, summary: Mapping[str, Any]) -> bool:
+    def has_rate(self, cell: str, summary: Summary) -> bool:
         """Whether a bandwidth can be read: `has_number`, and a window that has a length."""
         if not self.has_number(cell, summary):
             return False

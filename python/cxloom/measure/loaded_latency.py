@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom.measure import pictures
 from cxloom.measure.bench import LINE, MIB, Bench, Cells, Node, Spec, note_on_load, offered, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 from cxloom.measure.peak import of_threads
 from cxloom.measure.probe import PROBE, with_probe
+
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 """Shares of the bandwidth without a delay that the delays of the points aim at."""
@@ -121,7 +124,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.4g} %"
 
 
-def _row(requester: str, of: _Work, delay: float, summary: Mapping[str, Any], cells: Cells) -> dict[str, Any]:
+def _row(requester: str, of: _Work, delay: float, summary: Summary, cells: Cells) -> dict[str, Any]:
     cell, known = of.cell, {"memory": of.node.name, "reads": of.reads, "delay_ns": delay}
     if cell in cells.without or not cells.has_rate(f"{cell} at a delay of {delay:.4g} ns", summary):
         numbers = dict.fromkeys(("bandwidth_gb_per_s", "latency_ns", "p99_ns"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
 from cxloom.display.numbers import percent, size
@@ -12,6 +12,9 @@ from cxloom.measure.bench import LINE, MIB, Bench, Cells, Node, Spec, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 from cxloom.spec import declared
 from cxloom.spec.parts import Part, forgets, part_of, quantity
+
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
 SMALLEST = 512
 _LEAST_READS = 2000
@@ -98,7 +101,7 @@ def latencies(bench: Bench, requester: str, steps: Sequence[int]) -> list[float 
     ]
 
 
-def _summaries(bench: Bench, requester: str, steps: Sequence[int]) -> Sequence[Mapping[str, Any]]:
+def _summaries(bench: Bench, requester: str, steps: Sequence[int]) -> Sequence[Summary]:
     """Runs in which a requester alone reads each of these sizes, through its caches, one read at a time."""
     spec = bench.uncached(only={name: {"queue": 1} for name in bench.requesters})
     spec = bench.with_cache(spec, requester)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom.base.words import counted
+
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
 _NUMBER = re.compile(r"\d[\d.]*(e-?\d+)?")
 _NOTES = 3
@@ -23,7 +26,7 @@ def only_errors(measures: Mapping[str, Any]) -> bool:
     return not measures["requests"] and error_count(measures) > 0
 
 
-def error_sentence(summary: Mapping[str, Any]) -> str | None:
+def error_sentence(summary: Summary) -> str | None:
     """How many there were, and which was the first; None if there were none."""
     count = error_count(summary)
     if not count:
@@ -69,7 +72,7 @@ def notes_of_points(notes: Sequence[Sequence[str]]) -> tuple[list[tuple[str, str
     return shown, len(said) - len(shown)
 
 
-def why_no_length(summary: Mapping[str, Any]) -> str | None:
+def why_no_length(summary: Summary) -> str | None:
     """Why the window of a summary, in which requests completed, has no length; None if it has one.
 
     Requests that took time, too, may all complete at the instant at which it opens (docs/model/results.md).

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom.base.words import counted
 from cxloom.display.numbers import duration, size
 
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
 
-def tierings(summary: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+
+def tierings(summary: Summary) -> dict[str, dict[str, Any]]:
     """By requester, the kernel's work on its pages and what became of them: of those that are tiered."""
     return {
         name: {**measures, **measures["tiering"]}
@@ -18,7 +21,7 @@ def tierings(summary: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def tiering_sentences(summary: Mapping[str, Any]) -> list[str]:
+def tiering_sentences(summary: Summary) -> list[str]:
     """What tiering did and took, a sentence for each requester that has it."""
     return [_sentence(name, found) for name, found in tierings(summary).items()]
 

@@ -94,9 +94,9 @@ def forgets(memory: Part) -> bool:
     return "forgets" in declared.kinds("media")[kind]["traits"]
 
 
-def section_default(section: str, key: str) -> str:
-    """The default of a parameter of a section, such as the seed of ``run``."""
-    return str(declared.fields(declared.declarations()[section])[key]["default"])
+def section(spec: Mapping[str, Any], name: str) -> Part:
+    """The parameters of a section that is a map, such as ``run``; of an empty spec all are by default."""
+    return Part(name, spec.get(name) or {}, declared.fields(declared.declarations()[name]))
 
 
 def quantity(kind: str, value: Any) -> float:

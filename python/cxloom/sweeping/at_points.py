@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cxloom.sweeping import rows
 from cxloom.sweeping.result import SweepResult
@@ -15,13 +15,16 @@ from cxloom.sweeping.sweep import engine_of
 from cxloom.sweeping.work import Sweep
 from cxloom.system.system import System
 
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
+
 Watch = Callable[[Schedule], None]
 
 
 class Played(NamedTuple):
     """The result at a point."""
 
-    summary: Mapping[str, Any] | None
+    summary: Summary | None
     """None if it has none."""
     status: str
     """The status as `SweepResult.statuses` has it: "refused" for a wrong input."""

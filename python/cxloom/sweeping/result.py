@@ -17,6 +17,8 @@ from cxloom.sweeping.table import Columns
 if TYPE_CHECKING:
     import polars as pl
 
+    from cxloom.results.summary import Summary
+
 
 class SweepResult:
     """The result of a sweep: a row for each point, in the order in which they were asked for."""
@@ -51,14 +53,14 @@ class SweepResult:
         """Why each point did not finish; None if it did."""
         return list(self._columns["error"])
 
-    def summary(self, index: int) -> Mapping[str, Any] | None:
+    def summary(self, index: int) -> Summary | None:
         """The results of a point by the keys of ``cxloom run --json``, without `cost`; None if it has none.
 
         They are read from the store each time: of many points, all together may be large.
         """
         key = self._points[index].key
         record = self._engine.record(key) if key is not None else None
-        summary: Mapping[str, Any] | None = None if record is None else frozen(record.summary)
+        summary: Summary | None = None if record is None else frozen(record.summary)
         return summary
 
     def frame(self) -> pl.DataFrame:

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
 from cxloom.base.filenames import file_name
@@ -23,6 +23,9 @@ from cxloom.sweeping.sweep import engine_of
 from cxloom.sweeping.work import Sweep
 from cxloom.system.system import System
 
+if TYPE_CHECKING:
+    from cxloom.results.summary import Summary
+
 Watch = Callable[[Schedule], None]
 """Is told how far each round of points is."""
 
@@ -31,7 +34,7 @@ Watch = Callable[[Schedule], None]
 class Run:
     """What came out at a point."""
 
-    summary: Mapping[str, Any] | None
+    summary: Summary | None
     """None where there is no result."""
     error: str | None
     """Why there is none."""

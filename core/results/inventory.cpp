@@ -16,6 +16,7 @@
 #include "device/kinds/parts.hpp"
 #include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
+#include "interconnect/routing/routing.hpp"
 #include "interconnect/wire/shared_medium.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/media/memory_owner.hpp"
@@ -338,7 +339,8 @@ Value inventory_of(const Registry& registry, const Spec& spec, bool with_resourc
     devices.emplace_back(std::move(entry));
   }
   return Value::Map{{"devices", std::move(devices)},
-                    {"links", links_of(system, spec, with_resources, parameters)}};
+                    {"links", links_of(system, spec, with_resources, parameters)},
+                    {"detours", system.router().detours()}};
 }
 
 }  // namespace cxloom

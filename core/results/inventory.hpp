@@ -14,8 +14,8 @@ namespace cxloom {
 /// shared-medium, switch.
 Value roles_of(const System& system, const Component& device);
 
-/// The devices with their roles, and the links with their names. `with_resources`: with what of them can fill
-/// up.
+/// The devices with their roles, the links with their names, and whether messages may make detours.
+/// `with_resources`: with what of devices and links can fill up.
 Value inventory_of(const Registry& registry, const Spec& spec, bool with_resources);
 
 }  // namespace cxloom

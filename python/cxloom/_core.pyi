@@ -101,6 +101,7 @@ class InventoryLink(TypedDict):
 class Inventory(TypedDict):
     devices: list[InventoryDevice]
     links: list[InventoryLink]
+    detours: bool
 
 class PageStudy:
     """Tiering of a spec's program over minutes, by epochs."""

@@ -106,6 +106,18 @@ def test_a_device_may_declare_what_of_it_fills_up(library: Path, tmp_path: Path)
     assert best["gain"] == pytest.approx(1.0, abs=0.1)
 
 
+def test_links_that_a_plugins_routing_leaves_empty_are_seen(tmp_path: Path) -> None:
+    """Always the first of two links: spread over both, answers are twice as many."""
+    spec = system(True, {"queue": 64}, {}, {"heads": 2})
+    spec["links"][1] |= {"bandwidth": "10GB/s", "count": 2}
+    spec["run"]["routing"] = "first"
+    said = explained(spec, tmp_path / "system.yaml", built(PLUGINS / "first.cpp"))
+    assert said["limit"] == "the wire mem->sw"
+    best = said["what_ifs"][0]
+    assert best["set"] == ["deterministic"]
+    assert best["gain"] == pytest.approx(1.0, abs=0.1)
+
+
 def test_a_plugins_devices_are_drawn_as_ours(library: Path, tmp_path: Path) -> None:
     """Of the same shapes and colours, at the same places."""
     found = []

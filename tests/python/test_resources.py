@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,12 @@ def test_twice_of_a_resource_is_twice_its_capacity() -> None:
         assert after[name]["capacity"] == pytest.approx(2 * each["capacity"]), name
 
 
+@pytest.mark.parametrize("kind", declared.kinds("routing"))
+def test_the_core_says_whether_messages_make_detours(kind: str) -> None:
+    spec = before({"kind": "fixed"}).set("run.routing", kind).resolve().plain()
+    assert _core.inventory(spec)["detours"] == (kind in ("valiant", "ugal"))
+
+
 def test_every_segment_looks_like_its_place() -> None:
     for name, segment in declared.segments().items():
         assert segment["place"] in palette._PLACES
@@ -137,33 +143,59 @@ ALLOWED = {
 }
 
 
-def kinds_by_name(source: str, kinds: set[str]) -> Iterator[int]:
-    """Lines that compare the kind of a device with a name, look one up by it, or make a device of one."""
+WORDS = ("accelerator", "dcoh", "io-engine", "flow-hash", "valiant", "ugal")
+"""Names of kinds that are words for nothing else."""
+CATEGORIES = ("devices", "media", "routing")
+
+
+def constants(node: ast.AST) -> list[object]:
+    return [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+
+
+def says_kind(node: ast.AST) -> bool:
+    """It has the word for a kind: `kind`, `device["kind"]`, `spec.kind`, `run["routing"]`."""
+    words = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+    words |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    words |= {str(each).rpartition(".")[2] for each in constants(node)}
+    return bool(words & {"kind", "routing"})
+
+
+def listed_kinds(node: ast.AST) -> list[object]:
+    """What a tuple, a list or a set has, or a dictionary as its keys; nothing where that is more than words."""
+    values: list[ast.expr | None] = []
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        values = [*node.elts]
+    elif isinstance(node, ast.Dict):
+        values = [*node.keys]
+    known = all(isinstance(each, ast.Constant) for each in values)
+    return [each.value for each in values if isinstance(each, ast.Constant)] if known else []
+
+
+def kinds_by_name(source: str, categories: Sequence[Collection[str]]) -> Iterator[int]:
+    """Lines that compare a kind with a name, look one up by it, list kinds of a category, or make a device of one."""
+    kinds = {kind for category in categories for kind in category}
 
     def names(node: ast.AST) -> bool:
-        return any(isinstance(each, ast.Constant) and each.value in kinds for each in ast.walk(node))
-
-    def is_kind(node: ast.AST) -> bool:
-        return any(
-            (isinstance(each, ast.Constant) and each.value == "kind")
-            or (isinstance(each, ast.Attribute) and each.attr == "kind")
-            or (isinstance(each, ast.Name) and each.id == "kind")
-            for each in ast.walk(node)
-        )
+        return any(each in kinds for each in constants(node))
 
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Compare) and names(node) and is_kind(node):
+        listed = listed_kinds(node)
+        if len(listed) > 1 and any(set(listed) <= set(category) for category in categories):
             yield node.lineno
+        if isinstance(node, ast.Compare | ast.Call) and names(node) and says_kind(node):
+            yield node.lineno
+        if isinstance(node, ast.match_case) and names(node.pattern):
+            yield node.pattern.lineno
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
-                if isinstance(key, ast.Constant) and key.value == "kind" and names(value):
+                if isinstance(key, ast.Constant) and says_kind(key) and names(value):
                     yield node.lineno
-        if isinstance(node, ast.Constant) and node.value in ("accelerator", "dcoh", "io-engine"):
-            yield node.lineno  # words for nothing else
+        if isinstance(node, ast.Constant) and node.value in WORDS:
+            yield node.lineno
 
 
 def test_no_tool_knows_a_kind_of_device_or_media_by_its_name() -> None:
-    kinds = set(declared.kinds("devices")) | set(declared.kinds("media"))
+    kinds = [set(declared.kinds(category)) for category in CATEGORIES]
     found = {
         str(file.relative_to(PACKAGE))
         for file in PACKAGE.rglob("*.py")
@@ -179,7 +211,22 @@ def test_no_tool_knows_a_kind_of_device_or_media_by_its_name() -> None:
         'kind in ("dram", "fixed")',
         'spec = {"kind": "bus"}',
         'LOOKS = {"dcoh": 1}',
+        'WITHOUT = ("fixed", "dram")',
+        'WITHOUT = {"fixed", "dram"}',
+        'SHAPES = {"host": 1, "bus": 2}',
+        'match kind:\n    case "host" | "bus":\n        pass',
+        'run.get("routing", "random")',
+        'run["routing"] != "random"',
+        '{"run.routing": "random"}',
+        'strategies = "valiant"',
     ],
 )
 def test_a_kind_by_its_name_is_found(line: str) -> None:
-    assert list(kinds_by_name(line, {"host", "bus", "dram", "dcoh"}))
+    assert list(kinds_by_name(line, [{"host", "bus", "dcoh"}, {"fixed", "dram"}, {"random", "valiant"}]))
+
+
+@pytest.mark.parametrize(
+    "line", ['draw("random")', '("host", "name")', '{"host": 1, "ends": 2}', "match.kind"]
+)
+def test_a_word_that_is_no_kind_is_left_alone(line: str) -> None:
+    assert not list(kinds_by_name(line, [{"host", "bus"}, {"random"}]))

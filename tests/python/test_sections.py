@@ -116,7 +116,6 @@ NAMED = {
         "python/cxloom/spec/file_kind.py": "by which a file of another command is known",
         "python/cxloom/offload/target.py": "a plan keeps the seed of the system alone",
         "python/cxloom/measure/bench.py": "measurements have a warm-up and an end of their own",
-        "python/cxloom/bottleneck/engines.py": "whether packets go by one way",
         "python/cxloom/explaining/explanation.py": "the seed of the runs",
         "python/cxloom/bottleneck/shared_limits.py": "the routing, which spreads messages over parallel links",
         "python/cxloom/epochs/split.py": "the small copy has no warm-up",

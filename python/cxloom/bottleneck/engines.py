@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 _SURE = 10
 """Requests must have moved so many times the bytes of the packets under way: packets are counted where they end, so
 that up to so many more or fewer passed within the window. Own choice: a bound is then right to a tenth."""
-_DIRECT = ("deterministic", "flow-hash", "random", "adaptive")
-"""Strategies of routing without detours: a packet passes nothing that is not on a way between its ends."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ def beside_engines(
         name, mine = device["name"], summary["per_io"].get(device["name"])
         if mine is None or (not mine["packets"] and not mine["in_flight_mean"]):
             continue  # it did nothing in the window
-        engine = _engine(spec, summary, name, device["io"])
+        engine = _engine(spec, summary, inventory, name, device["io"])
         if engine is None:
             for each in taken.values():
                 each.known = False
@@ -129,14 +127,15 @@ class _Taken:
         return max(0.0, min(1.0, busy) - others / self.medium.most) if others > _SURE * self.doubt else None
 
 
-def _engine(spec: Spec, summary: Summary, name: str, traffic: _core.IoTraffic | None) -> _Engine | None:
+def _engine(
+    spec: Spec, summary: Summary, inventory: _core.Inventory, name: str, traffic: _core.IoTraffic | None
+) -> _Engine | None:
     """None where nothing is known of what its packets pass, or of how many did."""
     mine = summary["per_io"][name]
-    routing = (spec.get("run") or {}).get("routing", "deterministic")
     if traffic is None or traffic["data"] is None or not mine["packets"]:
         return None
-    if spec.get("events") or routing not in _DIRECT:
-        return None
+    if spec.get("events") or inventory["detours"]:
+        return None  # a packet may pass what is not on a way between its ends
     payload = mine["bandwidth_gb_per_s"] * summary["simulated_time_ns"] / mine["packets"]
     writes = traffic["data"] == "out"
     return _Engine(name, traffic["target"], writes, mine["packets"], payload, mine["in_flight_mean"])
@@ -175,14 +174,13 @@ def _wire(spec: Spec, summary: Summary, index: int, link: str, ends: Ends) -> _M
     """None of a link of flits: how many packets share one is not known."""
     if spec["links"][index].get("phy"):
         return None
-    written = spec["links"][index]
-    back = list(ends) != list(written["between"])
-    own = (written.get("reverse") or {}).get("bandwidth") if back else None
-    rates = [own or written.get("bandwidth") or "unlimited"]
+    sizes = Part(f"links[{index}]", spec["links"][index], declared.fields(declared.declarations()["link"]))
+    back = sizes.below("reverse") if list(ends) != list(sizes.written["between"]) else None
+    own = back.get("bandwidth") if back is not None else None
+    rates = [own or sizes.text("bandwidth")]
     switches = (part_of(spec, end, "switch") for end in ends)
     rates += [switch.text("port_bandwidth") for switch in switches if switch is not None]
     most = min(quantity("bandwidth", rate) for rate in rates)
-    sizes = Part(f"links[{index}]", written, declared.fields(declared.declarations()["link"]))
     return _medium(sizes, summary["per_link"][link]["->".join(ends)]["bytes"], most, summary)
 
 

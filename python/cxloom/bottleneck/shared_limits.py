@@ -10,6 +10,7 @@ from cxloom import _core
 from cxloom.bottleneck.engines import beside_engines
 from cxloom.bottleneck.resource import Resource, Stage
 from cxloom.bottleneck.resources import Spec, resources_of
+from cxloom.spec.parts import section
 
 if TYPE_CHECKING:
     from cxloom.results.summary import Summary
@@ -28,13 +29,14 @@ def all_resources(spec: Spec, summary: Summary) -> list[Resource]:
 
 def _spread(wire: Resource, spec: Spec, summary: Summary) -> Resource:
     """What carries messages over links that carry nothing beside this one, in place of a faster wire."""
-    if wire.way is None or (spec.get("run") or {}).get("routing", "deterministic") != "flow-hash":
+    spreading, _ = section({}, "run").kind("routing")
+    if wire.way is None or section(spec, "run").kind("routing")[0] == spreading:
         return wire
     _, way = wire.way
     uses = [ways[way]["messages"] for ways in summary["per_link"].values() if way in ways]
     if all(uses):
         return wire
-    return replace(wire, relief={"run.routing": "deterministic"}, twice=f"all {len(uses)} links")
+    return replace(wire, relief={"run.routing": spreading}, twice=f"all {len(uses)} links")
 
 
 def _engines(summary: Summary) -> Iterator[Resource]:

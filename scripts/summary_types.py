@@ -1,4 +1,4 @@
-"""Writes python/cxloom/results/summary.py: the keys of a summary as the core declares them, for type checkers.
+"""Writes python/cxloom/base/summary.py: the keys of a summary as the core declares them, for type checkers.
 
 With --check it says whether the file is up to date.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from cxloom import _core
 
-FILE = Path(__file__).parents[1] / "python/cxloom/results/summary.py"
+FILE = Path(__file__).parents[1] / "python/cxloom/base/summary.py"
 HEAD = '''"""The keys of a summary, for type checkers. Made by scripts/summary_types.py of what the core declares.
 
 A component has those of the keys that its kind declares, and its media; what kinds of plug-ins declare is not here.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cxloom.base.errors import InputError
-from cxloom.results.summary import Summary
+from cxloom.base.summary import Summary
 
 Columns = dict[str, NDArray[Any]]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import cxloom as cx
-from cxloom.results import summary
+from cxloom.base import summary
 
 SCRIPT = Path(__file__).parents[2] / "scripts/summary_types.py"
 EXAMPLES = Path(__file__).parents[2] / "examples"

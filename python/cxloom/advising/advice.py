@@ -25,7 +25,7 @@ from cxloom.system.system import System
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 GAIN = 0.01
 """What a placement has to gain over first touch to be proposed: less is within what runs differ by (own choice)."""

@@ -20,7 +20,7 @@ from cxloom.spec import declared
 from cxloom.spec.parts import Part, part_of, quantity
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 _SURE = 10
 """Requests must have moved so many times the bytes of the packets under way: packets are counted where they end, so

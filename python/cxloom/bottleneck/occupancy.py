@@ -10,7 +10,7 @@ from cxloom.bottleneck.resource import FULL
 from cxloom.spec import declared
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 _WAITING = 0.3
 """The share of waiting in a request's time somewhere from which what it waits for is full. Own choice."""

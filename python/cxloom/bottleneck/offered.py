@@ -10,7 +10,7 @@ from cxloom.spec import declared
 from cxloom.spec.parts import Part, quantity
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 Spec = Mapping[str, Any]
 

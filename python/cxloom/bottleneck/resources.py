@@ -17,7 +17,7 @@ from cxloom.bottleneck.offered import offered_rates, waits_for_itself
 from cxloom.bottleneck.resource import Resource, Stage
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 Spec = Mapping[str, Any]
 

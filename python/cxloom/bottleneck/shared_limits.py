@@ -13,7 +13,7 @@ from cxloom.bottleneck.resources import Spec, resources_of
 from cxloom.spec.parts import section
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 
 def all_resources(spec: Spec, summary: Summary) -> list[Resource]:

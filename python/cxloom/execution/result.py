@@ -14,7 +14,7 @@ from cxloom.trace.threads import ThreadName
 from cxloom.trace.translation import Translation
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 REGION = 65536
 """Bytes of a region of memory whose accesses are counted together."""

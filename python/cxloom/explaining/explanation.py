@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 GAIN = 0.03
 """What a what-if run has to gain, as a share, so that what it had twice of counts as a limit."""

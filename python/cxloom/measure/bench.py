@@ -20,7 +20,7 @@ from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system.system import System
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 Spec = dict[str, Any]
 

@@ -13,7 +13,7 @@ from cxloom.measure.peak import of_threads
 from cxloom.measure.probe import PROBE, with_probe
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 """Shares of the bandwidth without a delay that the delays of the points aim at."""

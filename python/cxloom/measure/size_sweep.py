@@ -14,7 +14,7 @@ from cxloom.spec import declared
 from cxloom.spec.parts import Part, forgets, part_of, quantity
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 SMALLEST = 512
 _LEAST_READS = 2000

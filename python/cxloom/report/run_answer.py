@@ -11,7 +11,7 @@ from cxloom.display.numbers import significant
 from cxloom.spec.resolved import Resolved
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 _NAMED = 2
 """Parts of the latency that are named."""

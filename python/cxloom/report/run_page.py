@@ -41,7 +41,7 @@ from cxloom.results.tiering import tierings
 from cxloom.spec.writer import to_yaml
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 Values = Mapping[str, Any]
 

@@ -11,7 +11,7 @@ from cxloom.display.numbers import percent, significant
 from cxloom.draw.picture import Load
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 Values = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom.base.words import counted
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 _NUMBER = re.compile(r"\d[\d.]*(e-?\d+)?")
 _NOTES = 3

@@ -13,7 +13,7 @@ from cxloom.results.caveats import error_sentence
 from cxloom.results.kinds import by_kind
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 _COLUMNS = ("mean", "p50", "p99", "p999", "max")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary, SummaryRead
+    from cxloom.base.summary import Summary, SummaryRead
 
 
 def by_kind(summary: Summary) -> dict[str, SummaryRead]:

@@ -28,7 +28,7 @@ from cxloom.spec.writer import to_yaml
 if TYPE_CHECKING:
     import polars as pl
 
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
     from cxloom.results.tail import Tail
 
 Table: TypeAlias = MemorySink | Path

@@ -21,7 +21,7 @@ from cxloom.results.tiering import tierings
 from cxloom.tasks import table as task_table
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Component, Summary, SummaryCoherence
+    from cxloom.base.summary import Component, Summary, SummaryCoherence
 
 LINES = 45
 """The most lines that the table takes."""

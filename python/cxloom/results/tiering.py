@@ -9,7 +9,7 @@ from cxloom.base.words import counted
 from cxloom.display.numbers import duration, size
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 
 def tierings(summary: Summary) -> dict[str, dict[str, Any]]:

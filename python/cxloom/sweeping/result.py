@@ -17,7 +17,7 @@ from cxloom.sweeping.table import Columns
 if TYPE_CHECKING:
     import polars as pl
 
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 
 class SweepResult:

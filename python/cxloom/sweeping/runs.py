@@ -24,7 +24,7 @@ from cxloom.sweeping.work import Sweep
 from cxloom.system.system import System
 
 if TYPE_CHECKING:
-    from cxloom.results.summary import Summary
+    from cxloom.base.summary import Summary
 
 Watch = Callable[[Schedule], None]
 """Is told how far each round of points is."""

@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check boot-check simplessd-check gem5-check champsim-check sst-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
+.PHONY: help demo test build compiled cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check boot-check simplessd-check gem5-check champsim-check sst-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
   fuzz same-bytes threads-check package package-check site validation clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -81,8 +81,12 @@ LATER := $(if $(filter test cxx-tests sanitize sanitize-library,$(MAKECMDGOALS))
 # An environment that was copied or moved with the tree is made anew.
 MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.root)))
 
-.venv/.installed: scripts/bootstrap.sh scripts/link_build_tree.py pyproject.toml constraints.txt $(if $(MOVED),FORCE)
+.venv/.installed-build: scripts/bootstrap.sh pyproject.toml constraints.txt $(if $(MOVED),FORCE)
 	@scripts/bootstrap.sh venv $(LATER)
+	@touch $@
+
+.venv/.installed: .venv/.installed-build scripts/link_build_tree.py
+	@scripts/bootstrap.sh packages
 	@touch $@
 
 .venv/.installed-site: .venv/.installed
@@ -105,7 +109,7 @@ MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.
 LACKS_ZYDIS := $(if $(wildcard build/CMakeCache.txt),$(shell grep -m 1 '^ZYDIS_[A-Z]*:[A-Z]*=.*-NOTFOUND$$' build/CMakeCache.txt))
 
 # --- C++ -------------------------------------------------------------------------------------------------------------
-build/.configured: .venv/.installed $(if $(filter-out $(COMPILE_TOGETHER),$(AS_MADE))$(LACKS_ZYDIS),FORCE)
+build/.configured: .venv/.installed-build $(if $(filter-out $(COMPILE_TOGETHER),$(AS_MADE))$(LACKS_ZYDIS),FORCE)
 	@$(CMAKE) -S . -B build -G Ninja --log-level=NOTICE \
 	  -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCXLOOM_WERROR=ON \
 	  -DCXLOOM_COMPILE_TOGETHER=$(COMPILE_TOGETHER)
@@ -128,8 +132,16 @@ build/sanitize/.configured: .venv/.installed
 	  -DCXLOOM_PYTHON=OFF -DCXLOOM_TESTS=ON
 	@touch $@
 
-build: build/.configured
+compiled: build/.configured
 	@$(CMAKE) --build build --target _core
+
+# In a new tree the packages that the command needs are installed beside the compiler, which does not need them.
+ifneq ($(wildcard .venv/.installed),)
+build: .venv/.installed compiled
+else
+build: build/.configured
+	@+$(BESIDE) $$'compiled\n.venv/.installed'
+endif
 
 cxx-tests: build build/.configured-tests
 	@$(CMAKE) --build build

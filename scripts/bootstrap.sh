@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Prepares what the Makefile needs before its first step: pieces of the system, then the Python environment.
 #
-#   scripts/bootstrap.sh [venv] [gtest] [qemu] [exec] [benchmark] [browser]
+#   scripts/bootstrap.sh [venv] [packages] [gtest] [qemu] [exec] [benchmark] [browser]
 #
-#   venv        a C++20 compiler and Python 3.11+ with its headers; makes .venv and installs the package's dependencies
+#   venv        a C++20 compiler and Python 3.11+ with its headers; makes .venv and installs what compiles the package there
+#   packages    installs the package's dependencies there, and the command
 #   gtest       the library of the C++ tests
 #   qemu        the emulator whose plug-in captures programs, and the disassembler that the plug-in is built with
 #   exec        the same for `cxloom exec`; without it programs cannot be run, and all else can be done
@@ -88,12 +89,14 @@ check_python() {
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' || missing+=(python3-dev)
 }
 
-# Installs Python packages, and names each with its size as it comes: they are hundreds of megabytes.
+# Installs Python packages, and names each with its size as it comes: they are hundreds of megabytes. On a terminal each takes the line
+# in which the compiler's progress may stand.
 pip_install() {
-  local log
+  local log line=
+  [[ ! -t 1 ]] || line=$'\r\e[K'
   log=$(mktemp)
   if .venv/bin/python -m pip install --no-compile --constraint constraints.txt "$@" 2>&1 | tee "$log" |
-    sed -un -e 's#^ *Downloading \(.*/\)\?#  #p' -e 's/^Installing collected packages:.*/  unpacking/p'; then
+    sed -un -e "s#^ *Downloading \(.*/\)\?#$line  #p" -e "s/^Installing collected packages:.*/$line  unpacking/p"; then
     rm -f "$log"
     return
   fi
@@ -124,12 +127,15 @@ make_venv() {
     # That of Debian 12 takes twice the time to choose what fits, a quarter of a minute in all.
     pip_install --upgrade pip
   fi
+  printf '%s' "$PWD" >.venv/.root
   echo "Installing Python packages into .venv: 190 MB where none is kept from before"
   pip_install cmake ninja nanobind scikit-build-core
-  # The package's metadata, its dependencies and the `cxloom` command; then the way to its files.
+}
+
+# The package's metadata, its dependencies and the `cxloom` command; then the way to its files.
+install_packages() {
   CXLOOM_BUILD_TREE=1 pip_install --no-build-isolation .
   .venv/bin/python scripts/link_build_tree.py
-  printf '%s' "$PWD" >.venv/.root
 }
 
 for need in "$@"; do
@@ -148,14 +154,16 @@ for need in "$@"; do
       compiles Zydis/Zydis.h || runs_programs+=(libzydis-dev)
       ;;
     benchmark) compiles benchmark/benchmark.h || missing+=(libbenchmark-dev) ;;
+    packages) ;; # once there is an environment
     browser)
       command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || wanted+=(chromium-headless-shell)
       ;;
     *)
-      echo "usage: $0 [venv] [gtest] [qemu] [exec] [benchmark] [browser]" >&2
+      echo "usage: $0 [venv] [packages] [gtest] [qemu] [exec] [benchmark] [browser]" >&2
       exit 2
       ;;
   esac
 done
 install_missing
 if [[ " $* " == *" venv "* ]]; then make_venv; fi
+if [[ " $* " == *" packages "* ]]; then install_packages; fi

@@ -90,7 +90,6 @@ def test_packages_are_named_as_they_come(tree: Path) -> None:
     handler = partial(QuietHandler, directory=str(tree))
     server = http.server.ThreadingHTTPServer(("localhost", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    # The tree has no cxloom to install, which is where it ends.
     done = prepared(tree, PIP_INDEX_URL=f"http://localhost:{server.server_port}/simple", PIP_NO_CACHE_DIR="1")
     server.shutdown()
     server.server_close()

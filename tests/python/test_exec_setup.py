@@ -77,7 +77,7 @@ def tree(tmp_path: Path) -> Path:
     for name in ("bootstrap.sh", "link_build_tree.py"):
         shutil.copy(ROOT / "scripts" / name, folder / "scripts")
     (folder / ".venv" / ".root").write_text(str(folder))
-    for name in (".venv/.installed", "build/.configured"):
+    for name in (".venv/.installed-build", ".venv/.installed", "build/.configured"):
         (folder / name).touch()
     return folder
 

@@ -38,8 +38,10 @@ constexpr std::array kThrottleMeasures{
         "throttled", "", "time in the window at less than the full rate / length of the window"),
     measure<&ThrottleMeasured::rate>("rate_gb_per_s", "GB/s",
                                      "bytes per second that may be issued, mean over time"),
-    measure<&ThrottleMeasured::least>("rate_min_gb_per_s", "GB/s", "the same, smallest"),
-    measure<&ThrottleMeasured::most>("rate_max_gb_per_s", "GB/s", "the same, largest"),
+    measure<&ThrottleMeasured::least>("rate_min_gb_per_s", "GB/s",
+                                      "bytes per second that may be issued, smallest"),
+    measure<&ThrottleMeasured::most>("rate_max_gb_per_s", "GB/s",
+                                     "bytes per second that may be issued, largest"),
 };
 
 struct RequesterThrottleMeasured {

@@ -110,7 +110,7 @@ inline constexpr std::array kKindMeasures{
     measure<&KindMeasured::breakdown>("breakdown_ns", "ns", "mean of each segment of their latency",
                                       kBreakdownParts),
     measure<&KindMeasured::errors>("errors", "",
-                                   "those answered without data, apart. Absent where there were none",
+                                   "requests answered without data, apart. Absent where there were none",
                                    parts_of<kErrorsMeasures>()),
 };
 
@@ -180,8 +180,10 @@ inline constexpr std::array kServedMeasures{
                                       "count. Absent where there were none"),
     measure<&ServedMeasured::bandwidth>("bandwidth_gb_per_s", "GB/s",
                                         "payload bytes of its accesses / length of the window"),
-    measure<&ServedMeasured::read_bandwidth>("read_gb_per_s", "GB/s", "of these, bytes read"),
-    measure<&ServedMeasured::write_bandwidth>("write_gb_per_s", "GB/s", "of these, bytes written"),
+    measure<&ServedMeasured::read_bandwidth>("read_gb_per_s", "GB/s",
+                                             "bytes that its accesses read / length of the window"),
+    measure<&ServedMeasured::write_bandwidth>("write_gb_per_s", "GB/s",
+                                              "bytes that its accesses wrote / length of the window"),
     measure<&ServedMeasured::latency>("latency_ns", "ns", "latency of its requests",
                                       parts_of<kLatencyMeasures>()),
     measure<&ServedMeasured::breakdown>("breakdown_ns", "ns", "mean of each segment of their latency",

@@ -92,12 +92,14 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::requests>(
         "requests", "",
         "requests answered with data in the measured window, cache hits and completed writes included"),
-    measure<&Summary::reads>("reads", "", "of these, reads"),
-    measure<&Summary::writes>("writes", "", "of these, writes"),
-    measure<&Summary::atomics>("atomics", "", "of these, atomic operations. Absent where there were none"),
-    measure<&Summary::flushes>("flushes", "",
-                               "of these, flushes, answered when their lines are durable. Absent without "
-                               "persistent memory, if there are none"),
+    measure<&Summary::reads>("reads", "", "reads answered with data in the measured window"),
+    measure<&Summary::writes>("writes", "", "writes completed in the measured window"),
+    measure<&Summary::atomics>(
+        "atomics", "", "atomic operations answered in the measured window. Absent where there were none"),
+    measure<&Summary::flushes>(
+        "flushes", "",
+        "flushes in the measured window, answered when their lines are durable. Absent without "
+        "persistent memory, if there are none"),
     measure<&Summary::write_backs>(
         "write_backs", "",
         "dirty lines written back to memory in the window; they are messages, not requests"),
@@ -142,13 +144,13 @@ constexpr std::array kSummaryMeasures{
                                 "old data where there were newer ones, in the whole run. Absent without "
                                 "outputs.versions",
                                 parts_of<kVersionMeasures>()),
-    measure<&Summary::read>("read", "", "the same of the reads alone", parts_of<kKindMeasures>()),
-    measure<&Summary::write>("write", "", "the same of the writes alone", parts_of<kKindMeasures>()),
+    measure<&Summary::read>("read", "", "measures of the reads alone", parts_of<kKindMeasures>()),
+    measure<&Summary::write>("write", "", "measures of the writes alone", parts_of<kKindMeasures>()),
     measure<&Summary::atomic>("atomic", "",
-                              "the same of the atomic operations alone. Absent where there were none",
+                              "measures of the atomic operations alone. Absent where there were none",
                               parts_of<kKindMeasures>()),
     measure<&Summary::flush>(
-        "flush", "", "the same of the flushes alone. Absent without persistent memory, if there are none",
+        "flush", "", "measures of the flushes alone. Absent without persistent memory, if there are none",
         parts_of<kKindMeasures>()),
     measure<&Summary::per_requester>(
         "per_requester", "", "measures of each host and accelerator with work: those of its kind, and",
@@ -167,9 +169,9 @@ constexpr std::array kSummaryMeasures{
                                   "Absent where there is none"),
     measure<&Summary::per_home>("per_home", "", "measures of each coherency agent",
                                 parts_of<kHomeMeasures>(true)),
-    measure<&Summary::coherence>("coherence", "",
-                                 "the same of all of them together; empty: no memory is kept coherent",
-                                 parts_of<kCoherenceTotals>()),
+    measure<&Summary::coherence>(
+        "coherence", "", "measures of all coherency agents together; empty: no memory is kept coherent",
+        parts_of<kCoherenceTotals>()),
     measure<&Summary::tasks>("tasks", "", "what became of the graph of tasks. Absent where the spec has none",
                              parts_of<kGraphMeasures>()),
     measure<&Summary::events>(

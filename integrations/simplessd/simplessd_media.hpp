@@ -91,8 +91,9 @@ class SimpleSsdMedia final : public Media {
   using Counts = SimpleSsd::Counts;
   static constexpr std::array kMeasures{
       measure<&Counts::reads>("page_reads", "", "reads of the flash, of all planes of a die together"),
-      measure<&Counts::programs>("page_programs", "", "programs of the flash, likewise"),
-      measure<&Counts::erases>("block_erases", "", "erases of the flash, likewise"),
+      measure<&Counts::programs>("page_programs", "",
+                                 "programs of the flash, of all planes of a die together"),
+      measure<&Counts::erases>("block_erases", "", "erases of the flash, of all planes of a die together"),
       measure<&Counts::moved>("pages_moved", "", "programs that garbage collection asked for"),
       measure<&Counts::events>("library_events", "", "events of the library that were simulated"),
   };

@@ -1,6 +1,7 @@
 """What is measured is declared: the keys of a run's results are those of `cxloom components`, in their order."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -190,3 +191,24 @@ def test_devices_report_what_they_declare() -> None:
             elsewhere = ("isolation_errors", "removal_errors", "persist_buffer")
             expected = [name for name in expected if name not in elsewhere]
         assert list(result[f"per_{group}"][name])[: len(expected)] == expected
+
+
+def every_meaning() -> Iterator[tuple[str, str]]:
+    """The name and the meaning of all that is declared anywhere: parameters, measures and columns."""
+    pending: list[Any] = [_core.declarations()]
+    while pending:
+        match pending.pop():
+            case dict(found):
+                if isinstance(found.get("name"), str) and isinstance(found.get("doc"), str):
+                    yield found["name"], found["doc"]
+                pending += found.values()
+            case list(found):
+                pending += found
+
+
+def test_a_meaning_stands_alone() -> None:
+    """It is read by itself, in `cxloom components` and beside a number: it does not point at the one before."""
+    meanings = list(every_meaning())
+    assert len(meanings) > 500
+    pointing = re.compile(r"the same\b|of these\b|of them\b|such\b|those\b|likewise\b", re.IGNORECASE)
+    assert not [each for each in meanings if pointing.match(each[1]) or "likewise" in each[1]]

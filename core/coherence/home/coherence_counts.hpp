@@ -50,15 +50,15 @@ inline constexpr std::array kCoherenceMeasures{
     measure<CoherenceMeasured, &CoherenceMeasured::filter_evictions>(
         "filter_evictions", "", "entries that left so that others could come"),
     measure<CoherenceMeasured, &CoherenceMeasured::evictions_capacity>(
-        "filter_evictions_capacity", "", "of these, with the whole filter full"),
+        "filter_evictions_capacity", "", "entries that left because the whole filter was full"),
     measure<CoherenceMeasured, &CoherenceMeasured::evictions_conflict>(
-        "filter_evictions_conflict", "", "of these, with only a set of it full"),
+        "filter_evictions_conflict", "", "entries that left because a set was full, and others were not"),
     measure<CoherenceMeasured, &CoherenceMeasured::filter_entries>("filter_entries", "",
                                                                    "entries in use at the end of the window"),
     measure<CoherenceMeasured, &CoherenceMeasured::snoops_sent>(
         "snoops_sent", "", "snoops sent to caches; one for a block counts once"),
     measure<CoherenceMeasured, &CoherenceMeasured::bisnp_sent>("bisnp_sent", "",
-                                                               "of these, back-invalidate snoops"),
+                                                               "back-invalidate snoops sent to caches"),
     measure<CoherenceMeasured, &CoherenceMeasured::lines_invalidated>(
         "lines_invalidated", "",
         "lines for which snoops were sent that take them from caches, as the filter knows their owners: a "

@@ -39,14 +39,19 @@ struct ControllerMeasured : ControllerCounts {
 constexpr std::array kControllerMeasures{
     measure<&ControllerMeasured::queue_mean>(
         "queue_mean", "", "requests in controller and media that are not answered yet, mean over time"),
-    measure<&ControllerMeasured::queue_p99>("queue_p99", "", "the same, 99th percentile over time"),
-    measure<&ControllerMeasured::queue_max>("queue_max", "", "the same, largest number"),
+    measure<&ControllerMeasured::queue_p99>(
+        "queue_p99", "",
+        "requests in controller and media that are not answered yet, 99th percentile over time"),
+    measure<&ControllerMeasured::queue_max>(
+        "queue_max", "", "requests in controller and media that are not answered yet, largest number"),
     measure<&ControllerMeasured::reads_mean>("read_places_mean", "",
                                              "places of read_buffer taken, mean over time"),
-    measure<&ControllerMeasured::reads_max>("read_places_max", "", "the same, largest number"),
+    measure<&ControllerMeasured::reads_max>("read_places_max", "",
+                                            "places of read_buffer taken, largest number"),
     measure<&ControllerMeasured::writes_mean>("write_places_mean", "",
                                               "places of write_buffer taken, mean over time"),
-    measure<&ControllerMeasured::writes_max>("write_places_max", "", "the same, largest number"),
+    measure<&ControllerMeasured::writes_max>("write_places_max", "",
+                                             "places of write_buffer taken, largest number"),
     measure<ControllerMeasured, &ControllerMeasured::buffer_hits, &ControllerMeasured::buffers>(
         "buffer_hits", "", "reads answered from write_buffer"),
     measure<ControllerMeasured, &ControllerMeasured::extent_errors, &ControllerMeasured::has_extents>(

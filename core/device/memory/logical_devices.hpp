@@ -51,8 +51,8 @@ inline constexpr std::array kLogicalDeviceMeasures{
         "time that these requests waited in front of the controller, mean; null if there were none"),
     measure<LogicalDeviceMeasured, &LogicalDeviceMeasured::queue_mean>(
         "queue_mean", "", "requests waiting in front of the controller, mean over time"),
-    measure<LogicalDeviceMeasured, &LogicalDeviceMeasured::queue_max>("queue_max", "",
-                                                                      "the same, largest number"),
+    measure<LogicalDeviceMeasured, &LogicalDeviceMeasured::queue_max>(
+        "queue_max", "", "requests waiting in front of the controller, largest number"),
 };
 
 /// Who serves what the queues let through.

@@ -66,7 +66,8 @@ void MemoryControllerParams::describe_in(Schema<MemoryControllerParams> schema) 
       .min(1)
       .max(kLargestBuffer)
       .default_text("unlimited")
-      .doc("The same for writes. A write has its place until the media say that it is done.");
+      .doc(
+          "Writes in the controller and the media at the same time, apart from reads. A write has its place until the media say that it is done.");
   schema.field("posted_writes", &MemoryControllerParams::posted_writes)
       .doc(
           "Whether a write is answered once the controller has it in `write_buffer`, and not only when the "

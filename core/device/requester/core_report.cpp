@@ -107,9 +107,10 @@ constexpr std::array kCoreMeasures{
         "thread that it waited for up to when that let it go on, and so forth to the start. Absent with "
         "one thread, or with a warm-up",
         parts_of<kPathMeasures>()),
-    measure<&CoreMeasured::per_thread>("per_thread", "",
-                                       "the same of each thread, by its number. Absent as the path is",
-                                       parts_of<kThreadMeasures>(true)),
+    measure<&CoreMeasured::per_thread>(
+        "per_thread", "",
+        "where the time of each thread went, by its number. Absent with one thread, or with a warm-up",
+        parts_of<kThreadMeasures>(true)),
 };
 
 struct ClusterMeasured {

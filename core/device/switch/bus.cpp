@@ -26,8 +26,9 @@ constexpr std::array kDownstreamMeasures{
                                 "payload bytes that went downstream / length of the window"),
     measure<&Way::queue_mean>("downstream_queue_mean", "",
                               "messages waiting to go downstream, mean over time"),
-    measure<&Way::queue_p99>("downstream_queue_p99", "", "the same, 99th percentile over time"),
-    measure<&Way::queue_max>("downstream_queue_max", "", "the same, largest number"),
+    measure<&Way::queue_p99>("downstream_queue_p99", "",
+                             "messages waiting to go downstream, 99th percentile over time"),
+    measure<&Way::queue_max>("downstream_queue_max", "", "messages waiting to go downstream, largest number"),
 };
 constexpr std::array kUpstreamMeasures{
     measure<&Way::utilization>("upstream_utilization", "",
@@ -35,8 +36,9 @@ constexpr std::array kUpstreamMeasures{
     measure<&Way::payload_rate>("upstream_payload_gb_per_s", "GB/s",
                                 "payload bytes that went upstream / length of the window"),
     measure<&Way::queue_mean>("upstream_queue_mean", "", "messages waiting to go upstream, mean over time"),
-    measure<&Way::queue_p99>("upstream_queue_p99", "", "the same, 99th percentile over time"),
-    measure<&Way::queue_max>("upstream_queue_max", "", "the same, largest number"),
+    measure<&Way::queue_p99>("upstream_queue_p99", "",
+                             "messages waiting to go upstream, 99th percentile over time"),
+    measure<&Way::queue_max>("upstream_queue_max", "", "messages waiting to go upstream, largest number"),
 };
 
 struct Both {

@@ -51,8 +51,8 @@ struct PersistMeasured : PersistCounts {
 
 inline constexpr std::array kPersistMeasures{
     measure<PersistMeasured, &PersistMeasured::persists>("persists", "", "writes that it took"),
-    measure<PersistMeasured, &PersistMeasured::coalesced>("coalesced", "",
-                                                          "of these, writes to a line that was Dirty there"),
+    measure<PersistMeasured, &PersistMeasured::coalesced>(
+        "coalesced", "", "writes that it took to a line that was Dirty there"),
     measure<PersistMeasured, &PersistMeasured::drains>("drains", "",
                                                        "lines that it began to write to memory"),
     measure<PersistMeasured, &PersistMeasured::drained>("drained", "", "lines that memory has answered for"),
@@ -73,11 +73,13 @@ inline constexpr std::array kPersistMeasures{
         "stalls", "", "writes that found no Empty entry when their turn came"),
     measure<PersistMeasured, &PersistMeasured::full_mean>("entries_mean", "",
                                                           "entries that are not Empty, mean over time"),
-    measure<PersistMeasured, &PersistMeasured::dirty_mean>("dirty_mean", "", "of these, Dirty ones"),
-    measure<PersistMeasured, &PersistMeasured::drain_mean>("drain_mean", "", "of these, those in Drain"),
+    measure<PersistMeasured, &PersistMeasured::dirty_mean>("dirty_mean", "", "Dirty entries, mean over time"),
+    measure<PersistMeasured, &PersistMeasured::drain_mean>("drain_mean", "",
+                                                           "entries in Drain, mean over time"),
     measure<PersistMeasured, &PersistMeasured::queue_mean>(
         "queue_mean", "", "messages that wait in its input queue, mean over time"),
-    measure<PersistMeasured, &PersistMeasured::queue_max>("queue_max", "", "the same, largest number"),
+    measure<PersistMeasured, &PersistMeasured::queue_max>(
+        "queue_max", "", "messages that wait in its input queue, largest number"),
 };
 
 class PersistBuffer : public EventHandler, public PersistDomain, private Waiter {

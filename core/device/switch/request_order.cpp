@@ -22,10 +22,11 @@ constexpr std::array kRequestOrderMeasures{
     measure<RequestOrderMeasured, &RequestOrderMeasured::requests>(
         "requests", "", "requests to memory that left its queue in the window"),
     measure<RequestOrderMeasured, &RequestOrderMeasured::overtaking_writes>(
-        "overtaking_writes", "", "of these, writes that passed a read which had no credit"),
+        "overtaking_writes", "", "writes that left its queue past a read which had no credit"),
     measure<&RequestOrderMeasured::queue_mean>("request_queue_mean", "",
                                                "requests in its queue, mean over time"),
-    measure<&RequestOrderMeasured::queue_max>("request_queue_max", "", "the same, largest number"),
+    measure<&RequestOrderMeasured::queue_max>("request_queue_max", "",
+                                              "requests in its queue, largest number"),
     measure<&RequestOrderMeasured::outside_mean>(
         "request_queue_outside_mean", "", "requests that wait for a place in its queue, mean over time"),
 };

@@ -88,14 +88,15 @@ constexpr std::array kLinkMeasures{
     measure<&LinkMeasured::bytes>("bytes", "", "bytes on the wire"),
     measure<&LinkMeasured::payload_rate>("payload_gb_per_s", "GB/s", "payload bytes / length of the window"),
     measure<&LinkMeasured::queue_mean>("queue_mean", "", "messages waiting for the wire, mean over time"),
-    measure<&LinkMeasured::queue_p50>("queue_p50", "", "the same, median over time"),
-    measure<&LinkMeasured::queue_p99>("queue_p99", "", "the same, 99th percentile over time"),
-    measure<&LinkMeasured::queue_max>("queue_max", "", "the same, largest number"),
+    measure<&LinkMeasured::queue_p50>("queue_p50", "", "messages waiting for the wire, median over time"),
+    measure<&LinkMeasured::queue_p99>("queue_p99", "",
+                                      "messages waiting for the wire, 99th percentile over time"),
+    measure<&LinkMeasured::queue_max>("queue_max", "", "messages waiting for the wire, largest number"),
     measure<&LinkMeasured::credit_blocked>(
         "credit_blocked_ns", "ns", "time in which something waited for credits, summed over the classes"),
     measure<&LinkMeasured::credit_blocked_by_class>(
         "credit_blocked_ns_by_class", "ns",
-        "the same by class: it had messages and no credit; those of zero are left out"),
+        "time in which a class had messages and no credit, by class; classes without such time are left out"),
     measure<&LinkMeasured::flits>("flits", "", "of a link of flits, these, their slots and errors",
                                   parts_of<kFlitMeasures>()),
 };

@@ -42,14 +42,15 @@ constexpr std::array kCachedMediaMeasures{
                                         "first uses of such pages that had come: hits"),
     ahead<&CachedMediaMeasured::late>("page_prefetches_late", "first uses of such pages on their way: joins"),
     ahead<&CachedMediaMeasured::useless>("page_prefetches_useless",
-                                         "such pages that left before anybody used them"),
+                                         "pages asked for ahead that left before anybody used them"),
     ahead<&CachedMediaMeasured::dropped>("page_prefetches_dropped",
                                          "pages not asked for because no register, miss or place was free"),
     measure<&CachedMediaMeasured::misses_mean>("misses_mean", "", "misses at work, mean over time"),
-    measure<&CachedMediaMeasured::misses_max>("misses_max", "", "the same, largest number"),
+    measure<&CachedMediaMeasured::misses_max>("misses_max", "", "misses at work, largest number"),
     measure<&CachedMediaMeasured::queue_mean>("media_queue_mean", "",
                                               "accesses that wait to become misses, mean over time"),
-    measure<&CachedMediaMeasured::queue_max>("media_queue_max", "", "the same, largest number"),
+    measure<&CachedMediaMeasured::queue_max>("media_queue_max", "",
+                                             "accesses that wait to become misses, largest number"),
 };
 
 }  // namespace

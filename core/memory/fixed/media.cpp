@@ -84,7 +84,7 @@ void FixedMediaParams::describe(Schema<FixedMediaParams>& schema) {
   schema.field("latency", &FixedMediaParams::latency).doc("Time from the start of an access to its data.");
   schema.field("write_latency", &FixedMediaParams::write_latency)
       .default_text("that of a read")
-      .doc("The same for a write.");
+      .doc("Time from the start of a write to its end.");
   schema.field("bandwidth", &FixedMediaParams::bandwidth)
       .doc("Bytes per second that pass the data path: accesses start no faster.");
   schema.field("banks", &FixedMediaParams::banks)

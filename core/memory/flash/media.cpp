@@ -37,7 +37,7 @@ constexpr std::array kFlashMeasures{
     measure<&FlashMeasured::queue_mean>(
         "media_queue_mean", "",
         "pages that accesses wait for: for a die or the write buffer, mean over time"),
-    measure<&FlashMeasured::queue_max>("media_queue_max", "", "the same, largest number"),
+    measure<&FlashMeasured::queue_max>("media_queue_max", "", "pages that accesses wait for, largest number"),
     measure<&FlashMeasured::read_rate>("media_read_gb_per_s", "GB/s",
                                        "bytes of the pages that the dies read / length of the window"),
     measure<&FlashMeasured::write_rate>("media_write_gb_per_s", "GB/s",
@@ -50,14 +50,14 @@ constexpr std::array kFlashMeasures{
                                                        "pages that the dies read, for whatever reason"),
     measure<FlashMeasured, &FlashMeasured::page_programs>("page_programs", "",
                                                           "pages that the dies programmed"),
-    measure<FlashMeasured, &FlashMeasured::pages_moved>("pages_moved", "",
-                                                        "those of them that garbage collection moved"),
+    measure<FlashMeasured, &FlashMeasured::pages_moved>(
+        "pages_moved", "", "pages that the dies programmed because garbage collection moved them"),
     measure<FlashMeasured, &FlashMeasured::block_erases>("block_erases", "", "blocks that the dies erased"),
     measure<&FlashMeasured::dies_busy>("dies_busy_mean", "",
                                        "dies at work, mean over time; planes, if they work independently"),
     measure<&FlashMeasured::buffer_mean>("write_buffer_mean", "",
                                          "pages in the write buffer, mean over time"),
-    measure<&FlashMeasured::buffer_max>("write_buffer_max", "", "the same, largest number"),
+    measure<&FlashMeasured::buffer_max>("write_buffer_max", "", "pages in the write buffer, largest number"),
     measure<FlashMeasured, &FlashMeasured::merged>("merged_writes", "",
                                                    "writes merged with one in the write buffer"),
     measure<FlashMeasured, &FlashMeasured::joined>("joined_reads", "",
@@ -66,7 +66,8 @@ constexpr std::array kFlashMeasures{
                                                       "reads answered from the write buffer"),
     measure<&FlashMeasured::erases_max>("erases_max", "",
                                         "erases of the block erased most, since the flash was new"),
-    measure<&FlashMeasured::erases_mean>("erases_mean", "", "the same, mean of all blocks"),
+    measure<&FlashMeasured::erases_mean>("erases_mean", "",
+                                         "erases of a block since the flash was new, mean of all blocks"),
     measure<&FlashMeasured::worn>("worn_blocks", "", "blocks erased as often as their endurance"),
 };
 

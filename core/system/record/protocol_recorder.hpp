@@ -57,11 +57,11 @@ inline constexpr std::tuple kProtocolColumns{
     column<&ProtocolTable::payload>("payload", "B", "bytes of data that it carries"),
     column<&ProtocolTable::ld>("ld", "", "LD-ID, of a message about a memory of logical devices"),
     column<&ProtocolTable::snp>("snp", "", "SnpType, of a request to coherent memory"),
-    column<&ProtocolTable::meta>("meta", "", "MetaValue, likewise"),
+    column<&ProtocolTable::meta>("meta", "", "MetaValue, of a request to coherent memory"),
     column<&ProtocolTable::failed>("failed", "", "whether it is an answer with an error"),
     column<&ProtocolTable::part>("part", "", "part of the run in which it was acted on"),
     column<&ProtocolTable::before>("before", "", "what the agent knew of its lines before"),
-    column<&ProtocolTable::after>("after", "", "the same when it had acted"),
+    column<&ProtocolTable::after>("after", "", "what the agent knew of its lines when it had acted"),
 };
 
 /// The columns that the writer of the rows adds behind `requester`.

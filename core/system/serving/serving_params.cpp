@@ -63,7 +63,9 @@ void KvTierParams::describe(Schema<KvTierParams>& schema) {
       .where([](const std::string& name) { return !name.empty(); }, "a name")
       .doc("What it is called: hbm, dram, cxl, ...");
   schema.field("capacity", &KvTierParams::capacity).doc("Bytes of it; what is less than a block is lost.");
-  schema.field("blocks", &KvTierParams::blocks).max(std::uint64_t{1} << 31U).doc("The same in blocks.");
+  schema.field("blocks", &KvTierParams::blocks)
+      .max(std::uint64_t{1} << 31U)
+      .doc("Blocks of it, in place of `capacity`.");
   schema.field("policy", &KvTierParams::policy)
       .category("kv_policies")
       .doc("Which block leaves when it is full.");

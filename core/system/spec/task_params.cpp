@@ -41,7 +41,9 @@ void describe_amount(Schema<TaskParams>& schema) {
       .doc(
           "Floating-point operations, at the rate of the processor. Of a kernel: what its cores take at "
           "least.");
-  schema.field("time", &TaskParams::time).default_text("none").doc("The same as a time.");
+  schema.field("time", &TaskParams::time)
+      .default_text("none")
+      .doc("What it takes of the processor, or of a kernel's cores at least, as a time.");
   schema.field("from", &TaskParams::from).default_text("none").doc("Of a copy: an object, or a device.");
   schema.field("to", &TaskParams::to).default_text("none").doc("Of a copy: an object, or a device.");
   schema.field("bytes", &TaskParams::bytes)

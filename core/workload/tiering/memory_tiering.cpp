@@ -44,7 +44,8 @@ void MemoryTiering::Params::describe(Schema<Params>& schema) {
       .source("Linux, kernel/sched/fair.c, pgdat_free_space_enough: 1 GB");
   schema.field("enough_share", &Params::enough_share)
       .fraction()
-      .doc("The same as a share of the nearest node; the larger of both counts.")
+      .doc(
+          "Free memory above the watermark as for `enough_free`, as a share of the nearest node; the larger of both counts.")
       .source("Linux, kernel/sched/fair.c, pgdat_free_space_enough: a sixteenth of the node");
   schema.field("high_watermark", &Params::high_watermark)
       .fraction()

@@ -189,7 +189,7 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .max(100'000'000)
       .default_text("that of the preset: 768 lines of 64 bytes")
       .doc(
-          "The same while those that wait have accesses in both directions, counted from the last access "
+          "Bursts of a turn while requesters that wait have accesses in both directions, counted from the last access "
           "that came to the other one: as long as more come, one turn serves them all.")
       .source(
           "own choice: six turns, with which a requester by itself keeps 99 % of its bandwidth at any mix up "
@@ -198,7 +198,8 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .min(1)
       .max(100'000'000)
       .default_text("that of the preset: 2048 lines of 64 bytes")
-      .doc("The same in any case, though more come to the other direction: turns then cost little bandwidth.")
+      .doc(
+          "Bursts of a turn in any case, though more come to the other direction: turns then cost little bandwidth.")
       .source("own choice: what a turn of the bus costs is then 1 % of a turn");
   schema.field("posted_writes", &DramParams::posted_writes)
       .doc(

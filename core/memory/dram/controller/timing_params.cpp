@@ -67,8 +67,12 @@ constexpr std::array kTimings{
     TimingRow{"tCCD_M", &P::tCCD_M, &T::tCCD_M,
               "Read to read in different banks of one bank group, where tCCD_L holds in a bank alone; 0: "
               "tCCD_L holds in the whole group."},
-    TimingRow{"tCCD_M_WR", &P::tCCD_M_WR, &T::tCCD_M_WR, "The same of tCCD_L_WR."},
-    TimingRow{"tCCD_M_WR2", &P::tCCD_M_WR2, &T::tCCD_M_WR2, "The same of tCCD_L_WR2."},
+    TimingRow{
+        "tCCD_M_WR", &P::tCCD_M_WR, &T::tCCD_M_WR,
+        "tCCD_L_WR in different banks of one bank group, where tCCD_L_WR holds in a bank alone; 0: it holds in the whole group."},
+    TimingRow{
+        "tCCD_M_WR2", &P::tCCD_M_WR2, &T::tCCD_M_WR2,
+        "tCCD_L_WR2 in different banks of one bank group, where tCCD_L_WR2 holds in a bank alone; 0: it holds in the whole group."},
     TimingRow{"tRTW", &P::tRTW, &T::tRTW, "Read to write in one rank."},
     TimingRow{"tWTR_S", &P::tWTR_S, &T::tWTR_S,
               "End of write data to read in another bank group of the rank."},

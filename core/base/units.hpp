@@ -1,6 +1,7 @@
 // Strong types for quantities: a unit mistake does not compile, and text always carries its unit.
 #pragma once
 
+#include <bit>
 #include <compare>
 #include <cstdint>
 #include <limits>
@@ -8,6 +9,9 @@
 #include <string_view>
 
 namespace cxloom {
+
+/// A number to three digits: "0.0123".
+std::string rounded_text(double number);
 
 /// 128 bits, for products of two 64-bit numbers.
 __extension__ using Wide = unsigned __int128;
@@ -200,5 +204,7 @@ constexpr Bytes operator""_MiB(unsigned long long n) { return Bytes{n << 20U}; }
 constexpr Bytes operator""_GiB(unsigned long long n) { return Bytes{n << 30U}; }
 inline Bandwidth operator""_GBps(unsigned long long n) { return {Rate::per_time(n, 1000)}; }
 }  // namespace literals
+
+inline bool is_power_of_two(const Bytes& value) { return std::has_single_bit(value.count()); }
 
 }  // namespace cxloom

@@ -55,4 +55,7 @@ class Value {
 /// A count, which has no sign.
 inline Value number(std::uint64_t count) { return {static_cast<std::int64_t>(count)}; }
 
+/// The mean of so many samples, or a share of so many; null if there were none, for that is no zero.
+inline Value mean_value(double sum, double count) { return count > 0 ? Value(sum / count) : Value(); }
+
 }  // namespace cxloom

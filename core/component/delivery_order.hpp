@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernel/payload.hpp"
+#include "kernel/event_handler.hpp"
 #include "kernel/pool.hpp"
 #include "protocol/message.hpp"
 

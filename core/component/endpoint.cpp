@@ -7,7 +7,7 @@
 #include "component/delivery_order.hpp"
 #include "component/failures.hpp"
 #include "component/line_versions.hpp"
-#include "kernel/payload.hpp"
+#include "kernel/event_handler.hpp"
 #include "protocol/protocol_observer.hpp"
 
 namespace cxloom {

@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 
-#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
+#include "base/value.hpp"
 #include "component/endpoint.hpp"
+#include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/payload.hpp"
 
 namespace cxloom {
 
@@ -57,7 +57,7 @@ constexpr std::array kRequesterThrottleMeasures{
 
 }  // namespace
 
-struct RequestThrottle::ClassVc {
+struct RequestThrottle::MemoryThrottle {
   MessageQueue waiting;
   Time next;  ///< the next one may be issued
   RateMeter meter;
@@ -104,18 +104,18 @@ void RequestThrottle::start() {
   for (std::size_t i = 0; i < sender_.endpoint().port_count(); ++i) sender_.endpoint().port(i).share();
 }
 
-RequestThrottle::ClassVc& RequestThrottle::vc_of(NodeId memory) {
-  if (vcs_.size() <= memory.index()) vcs_.resize(memory.index() + 1);
-  std::unique_ptr<ClassVc>& vc = vcs_[memory.index()];
-  if (!vc) {
-    vc = std::make_unique<ClassVc>();
-    vc->meter = RateMeter(rate_);
-    vc->levels.change({}, static_cast<std::int32_t>(kFull));  // from the beginning on, so in any window
-    if (measured_.is_open()) vc->levels.open(measured_.opened());
-    vc->measured = measured_.is_open();
-    vc->since = kernel_.now();
+RequestThrottle::MemoryThrottle& RequestThrottle::throttle_of(NodeId memory) {
+  if (throttles_.size() <= memory.index()) throttles_.resize(memory.index() + 1);
+  std::unique_ptr<MemoryThrottle>& throttle = throttles_[memory.index()];
+  if (!throttle) {
+    throttle = std::make_unique<MemoryThrottle>();
+    throttle->meter = RateMeter(rate_);
+    throttle->levels.change({}, static_cast<std::int32_t>(kFull));  // from the beginning on, so in any window
+    if (measured_.is_open()) throttle->levels.open(measured_.opened());
+    throttle->measured = measured_.is_open();
+    throttle->since = kernel_.now();
   }
-  return *vc;
+  return *throttle;
 }
 
 void RequestThrottle::send(Message& message, Time ready) {
@@ -127,23 +127,23 @@ void RequestThrottle::send(Message& message, Time ready) {
 }
 
 void RequestThrottle::enter(Message& message) {
-  ClassVc& vc = vc_of(message.destination);
-  vc.waiting.push(message);
-  issue(vc);
+  MemoryThrottle& throttle = throttle_of(message.destination);
+  throttle.waiting.push(message);
+  issue(throttle);
 }
 
-void RequestThrottle::issue(ClassVc& vc) {
+void RequestThrottle::issue(MemoryThrottle& throttle) {
   const Time now = kernel_.now();
-  while (!vc.waiting.empty() && vc.next <= now) {
-    Message& message = vc.waiting.pop();
+  while (!throttle.waiting.empty() && throttle.next <= now) {
+    Message& message = throttle.waiting.pop();
     message.charge(Segment::kThrottle, now);
-    if (vc.next < now) vc.meter.restart();
-    vc.next = now + vc.meter.advance(message.size);
+    if (throttle.next < now) throttle.meter.restart();
+    throttle.next = now + throttle.meter.advance(message.size);
     sender_.transmit(message, now);
   }
-  if (vc.waiting.empty() || vc.armed) return;
-  vc.armed = true;
-  kernel_.schedule(vc.next, source_, *this, kTurn, payload_of(vc));
+  if (throttle.waiting.empty() || throttle.armed) return;
+  throttle.armed = true;
+  kernel_.schedule(throttle.next, source_, *this, kTurn, payload_of(throttle));
 }
 
 void RequestThrottle::wake(std::uint8_t kind, std::uint64_t payload) {
@@ -151,71 +151,74 @@ void RequestThrottle::wake(std::uint8_t kind, std::uint64_t payload) {
     enter(object_of<Message>(payload));
     return;
   }
-  ClassVc& vc = object_of<ClassVc>(payload);
-  vc.armed = false;
-  issue(vc);
+  MemoryThrottle& throttle = object_of<MemoryThrottle>(payload);
+  throttle.armed = false;
+  issue(throttle);
 }
 
 void RequestThrottle::observe(const Message& answer) {
   const std::uint32_t from = answer.source.index();
-  if (answer.failed || from >= vcs_.size() || !vcs_[from]) return;
-  ClassVc& vc = *vcs_[from];
+  if (answer.failed || from >= throttles_.size() || !throttles_[from]) return;
+  MemoryThrottle& throttle = *throttles_[from];
   const Time now = kernel_.now();
   if (measured_.is_open()) {
-    ++vc.answers;
-    vc.loads += static_cast<std::uint64_t>(answer.load());
+    ++throttle.answers;
+    throttle.loads += static_cast<std::uint64_t>(answer.load());
   }
-  if (vc.window_end >= Time{} && now >= vc.window_end) {
-    adapt(vc, now);
-    vc.window_end = Time{-1};
+  if (throttle.window_end >= Time{} && now >= throttle.window_end) {
+    adapt(throttle, now);
+    throttle.window_end = Time{-1};
   }
-  if (vc.window_end < Time{}) {
-    vc.window_end = now + window_;
-    vc.highest = answer.load();
+  if (throttle.window_end < Time{}) {
+    throttle.window_end = now + window_;
+    throttle.highest = answer.load();
   } else {
-    vc.highest = std::max(vc.highest, answer.load());
+    throttle.highest = std::max(throttle.highest, answer.load());
   }
 }
 
-void RequestThrottle::adapt(ClassVc& vc, Time now) {
-  const auto lowered = [&](std::uint32_t by) { return std::max(vc.level > by ? vc.level - by : 0, least_); };
-  switch (vc.highest) {
-    case DevLoad::kLight: set_level(vc, std::min(vc.level + normal_, kFull), now); break;
+void RequestThrottle::adapt(MemoryThrottle& throttle, Time now) {
+  const auto lowered = [&](std::uint32_t by) {
+    return std::max(throttle.level > by ? throttle.level - by : 0, least_);
+  };
+  switch (throttle.highest) {
+    case DevLoad::kLight: set_level(throttle, std::min(throttle.level + normal_, kFull), now); break;
     case DevLoad::kOptimal: break;
-    case DevLoad::kModerate: set_level(vc, lowered(normal_), now); break;
-    case DevLoad::kSevere: set_level(vc, lowered(severe_), now); break;
+    case DevLoad::kModerate: set_level(throttle, lowered(normal_), now); break;
+    case DevLoad::kSevere: set_level(throttle, lowered(severe_), now); break;
   }
 }
 
-void RequestThrottle::set_level(ClassVc& vc, std::uint32_t level, Time now) {
-  if (level == vc.level) return;
-  if (measured_.is_open()) vc.account(now);
-  vc.levels.change(now, static_cast<std::int32_t>(level) - static_cast<std::int32_t>(vc.level));
-  vc.level = level;
-  vc.meter = RateMeter(Rate::per_time(rate_.denominator() * level, rate_.numerator() * kFull));
+void RequestThrottle::set_level(MemoryThrottle& throttle, std::uint32_t level, Time now) {
+  if (level == throttle.level) return;
+  if (measured_.is_open()) throttle.account(now);
+  throttle.levels.change(now, static_cast<std::int32_t>(level) - static_cast<std::int32_t>(throttle.level));
+  throttle.level = level;
+  throttle.meter = RateMeter(Rate::per_time(rate_.denominator() * level, rate_.numerator() * kFull));
 }
 
 void RequestThrottle::open_window(Time now) {
   measured_.open(now);
-  for (const auto& vc : vcs_) {
-    if (!vc) continue;
-    vc->measured = true;
-    vc->answers = vc->loads = 0;
-    vc->levels.open(now);
-    vc->lowest = kFull;
-    vc->largest = 0;
-    vc->throttled = {};
-    vc->since = now;
+  for (const auto& throttle : throttles_) {
+    if (!throttle) continue;
+    throttle->measured = true;
+    throttle->answers = throttle->loads = 0;
+    throttle->levels.open(now);
+    throttle->lowest = kFull;
+    throttle->largest = 0;
+    throttle->throttled = {};
+    throttle->since = now;
   }
 }
 
 void RequestThrottle::close_window(Time now) {
   measured_.close(now);
-  for (const auto& vc : vcs_) {
-    if (!vc || !vc->measured) continue;
-    vc->levels.close(now);
-    vc->account(now);
-    if (vc->largest == 0) vc->lowest = vc->largest = vc->level;  // it was there for the last instant alone
+  for (const auto& throttle : throttles_) {
+    if (!throttle || !throttle->measured) continue;
+    throttle->levels.close(now);
+    throttle->account(now);
+    if (throttle->largest == 0)
+      throttle->lowest = throttle->largest = throttle->level;  // it was there for the last instant alone
   }
 }
 
@@ -224,15 +227,15 @@ double RequestThrottle::rate_of(double level) const { return rate_.per_second() 
 // A map for each memory, by its name.
 Value RequestThrottle::by_memory() const {
   Value::Map all;
-  for (std::size_t i = 0; i < vcs_.size(); ++i) {
-    if (!vcs_[i] || !vcs_[i]->measured) continue;
-    const ClassVc& vc = *vcs_[i];
+  for (std::size_t i = 0; i < throttles_.size(); ++i) {
+    if (!throttles_[i] || !throttles_[i]->measured) continue;
+    const MemoryThrottle& throttle = *throttles_[i];
     const ThrottleMeasured measured{
-        .load = mean_value(static_cast<double>(vc.loads), static_cast<double>(vc.answers)),
-        .throttled = measured_.share(vc.throttled),
-        .rate = rate_of(vc.levels.mean()),
-        .least = rate_of(vc.lowest),
-        .most = rate_of(vc.largest)};
+        .load = mean_value(static_cast<double>(throttle.loads), static_cast<double>(throttle.answers)),
+        .throttled = measured_.share(throttle.throttled),
+        .rate = rate_of(throttle.levels.mean()),
+        .least = rate_of(throttle.lowest),
+        .most = rate_of(throttle.largest)};
     all.emplace_back(sender_.endpoint().system_context().name_of(NodeId{static_cast<std::uint32_t>(i)}),
                      map_of(kThrottleMeasures, measured));
   }

@@ -45,13 +45,13 @@ class RequestThrottle final : public EventHandler {
  private:
   enum Wake : std::uint8_t { kReady, kTurn };
   /// The requests to one memory.
-  struct ClassVc;
+  struct MemoryThrottle;
 
-  ClassVc& vc_of(NodeId memory);
+  MemoryThrottle& throttle_of(NodeId memory);
   void enter(Message& message);
-  void issue(ClassVc& vc);
-  void adapt(ClassVc& vc, Time now);
-  void set_level(ClassVc& vc, std::uint32_t level, Time now);
+  void issue(MemoryThrottle& throttle);
+  void adapt(MemoryThrottle& throttle, Time now);
+  void set_level(MemoryThrottle& throttle, std::uint32_t level, Time now);
   double rate_of(double level) const;
   Value by_memory() const;
 
@@ -63,7 +63,7 @@ class RequestThrottle final : public EventHandler {
   std::uint32_t normal_;
   std::uint32_t severe_;
   std::uint32_t least_;
-  std::vector<std::unique_ptr<ClassVc>> vcs_;  // by node
+  std::vector<std::unique_ptr<MemoryThrottle>> throttles_;  // by node
   MeasuredWindow measured_;
 };
 

@@ -46,7 +46,11 @@ struct RolePlayers {
   std::vector<Entry> entries;  ///< in the order of the devices
   std::vector<void*> by_node;
 
-  void declare(Component& component, NodeId node, void* role);
+  void declare(Component& component, NodeId node, void* role) {
+    if (by_node.size() <= node.index()) by_node.resize(node.index() + 1);
+    by_node[node.index()] = role;
+    entries.push_back({&component, role});
+  }
   void* of(NodeId node) const { return node.index() < by_node.size() ? by_node[node.index()] : nullptr; }
 };
 

@@ -5,8 +5,8 @@
 #include <memory_resource>
 #include <vector>
 
-#include "base/mean_value.hpp"
 #include "base/units.hpp"
+#include "base/value.hpp"
 #include "kernel/distribution.hpp"
 
 namespace cxloom {

@@ -11,7 +11,9 @@ namespace cxloom {
 class EventSource {
  public:
   /// The next of all sources, which it joins: it stays where it is, as long as these may be counted anew.
-  explicit EventSource(std::vector<EventSource*>& all);
+  explicit EventSource(std::vector<EventSource*>& all) : next_(std::uint64_t{all.size()} << kIdentityShift) {
+    all.push_back(this);
+  }
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
 

@@ -11,9 +11,11 @@
 #include "kernel/event_queue.hpp"
 #include "kernel/event_source.hpp"
 #include "kernel/measured_window.hpp"
-#include "kernel/payload.hpp"
 
 namespace cxloom {
+
+/// The end of simulated time, 53 days: what a parameter adds to it still fits into 64 bits of picoseconds.
+inline constexpr Time kLatest{Time::max().ps() / 2};
 
 /// Sees every event before it happens: for logs and tests. A message that leaves a link end of flits in the
 /// event with which it arrives is not seen as an arrival of its own.

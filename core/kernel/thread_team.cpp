@@ -1,10 +1,10 @@
 #include "kernel/thread_team.hpp"
 
 #include <pthread.h>
-
+#include <sched.h>
+#include <algorithm>
 #include <ctime>
-
-#include "base/processors.hpp"
+#include <thread>
 
 namespace cxloom {
 
@@ -82,6 +82,13 @@ double ThreadTeam::cpu_seconds() {
       sum += static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
   }
   return sum;
+}
+
+std::uint32_t available_processors() {
+  cpu_set_t allowed{};
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    return static_cast<std::uint32_t>(std::max(CPU_COUNT(&allowed), 1));
+  return std::max(std::thread::hardware_concurrency(), 1U);
 }
 
 }  // namespace cxloom

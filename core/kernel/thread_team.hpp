@@ -38,4 +38,7 @@ class ThreadTeam {
   bool over_ = false;
 };
 
+/// The processors of the machine on which this process may run; one at least.
+std::uint32_t available_processors();
+
 }  // namespace cxloom

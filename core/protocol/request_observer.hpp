@@ -1,6 +1,7 @@
 // A listener to completed requests, and to the measured window.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -44,6 +45,18 @@ class RequestObserver {
   virtual void take_rows(RequestObserver& /*part*/) {}
   /// Takes over all else, at the end.
   virtual void take_in(const RequestObserver& /*part*/) {}
+};
+
+/// Does nothing with what it hears: for systems that are built to be looked at, or run for something else
+/// than their requests.
+class NullObserver final : public RequestObserver {
+ public:
+  void measuring_begins(Time /*now*/) override {}
+  void work_ends(Time /*now*/) override {}
+  void completed(const Request& /*request*/, Time /*now*/) override {}
+  void line_completed(const Request& /*line*/, Time /*now*/) override {}
+  void written_back(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
+  void prefetched(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
 };
 
 }  // namespace cxloom

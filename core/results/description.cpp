@@ -12,7 +12,7 @@
 #include "interconnect/wire/shared_medium.hpp"
 #include "memory/media/media.hpp"
 #include "memory/media/memory_owner.hpp"
-#include "protocol/null_observer.hpp"
+#include "protocol/request_observer.hpp"
 #include "results/idle_read.hpp"
 #include "results/inventory.hpp"
 #include "results/unlimited.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "component/io_roles.hpp"
-#include "protocol/null_observer.hpp"
+#include "protocol/request_observer.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/run/simulation.hpp"
 

@@ -22,7 +22,6 @@
 #include "memory/media/memory_owner.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/kinds/registry.hpp"
-#include "system/model/way_name.hpp"
 #include "workload/pattern/pattern.hpp"
 #include "workload/stream/reactive.hpp"
 
@@ -235,7 +234,7 @@ std::string measure_of(const System::LinkView& link, const LinkEnd& end, const c
 // What of a direction can fill up. A link of half duplex has one wire for both.
 void add_direction(const System::LinkView& link, const LinkEnd& end, const std::string& at,
                    Parameters& parameters, Value::List& found) {
-  const std::string way = way_name(link, end);
+  const std::string way = link.way(end);
   if (!link.shared || &end == link.forward) {
     Resource wire{.name = "the wire",
                   .stage = Stage::kWay,

@@ -7,8 +7,7 @@
 #include "component/io_roles.hpp"
 #include "device/requester/requester.hpp"
 #include "memory/media/memory_owner.hpp"
-#include "results/idle_links.hpp"
-#include "results/unmet_errors.hpp"
+#include "results/link_notes.hpp"
 #include "system/events/player.hpp"
 
 namespace cxloom {

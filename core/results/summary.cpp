@@ -19,7 +19,6 @@
 #include "memory/media/memory_owner.hpp"
 #include "results/notes.hpp"
 #include "results/request_measures.hpp"
-#include "results/task_measures.hpp"
 #include "results/task_results.hpp"
 #include "results/unlimited.hpp"
 #include "system/events/player.hpp"

@@ -13,7 +13,6 @@
 #include "component/transfer_engine.hpp"
 #include "interconnect/link/end.hpp"
 #include "system/model/system.hpp"
-#include "system/model/way_name.hpp"
 #include "system/tasks/task_player.hpp"
 
 namespace cxloom {
@@ -41,7 +40,7 @@ class LinkUse {
       const System::LinkView& link = system_.links()[hop.link];
       const std::string forward = name(from) + "->" + name(hop.to);
       const LinkEnd& end = std::string(link.forward->name()) == forward ? *link.forward : *link.backward;
-      use_[way_name(link, end)][object] += part;
+      use_[link.way(end)][object] += part;
       add(hop.to, to, object, part);
     }
   }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "results/task_links.hpp"
-#include "results/task_measures.hpp"
 #include "system/run/simulation.hpp"
 #include "system/tasks/task_player.hpp"
 

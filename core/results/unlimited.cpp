@@ -6,7 +6,6 @@
 #include "interconnect/link/end.hpp"
 #include "interconnect/wire/shared_medium.hpp"
 #include "memory/media/memory_owner.hpp"
-#include "system/model/way_name.hpp"
 
 namespace cxloom {
 
@@ -45,7 +44,7 @@ Unlimited find_unlimited(const System& system, const Collector* collector) {
     for (const LinkEnd* const end : {link.forward, link.backward}) {
       const bool busy = end->monitor().closed_totals().messages > 0;
       if (busy) sent[end->owner().id().index()] = true;
-      if (end->unlimited() && (busy || !collector)) found.links.push_back(way_name(link, *end));
+      if (end->unlimited() && (busy || !collector)) found.links.push_back(link.way(*end));
     }
   }
   for (const auto& component : system.components()) {

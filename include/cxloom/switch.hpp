@@ -5,4 +5,3 @@
 
 #include "cxloom/device.hpp"
 #include "device/switch/switching_device.hpp"
-#include "device/switch/switching_endpoint.hpp"

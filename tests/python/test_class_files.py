@@ -123,6 +123,31 @@ def test_a_class_has_one_source() -> None:
     assert list(halves(ROOT)) == []
 
 
+def named_twice(root: Path) -> Iterator[str]:
+    """Names of classes that two headers define: in one program these would be one class with two bodies."""
+    where: dict[str, list[Path]] = {}
+    for file in sorted((root / "core").rglob("*.hpp")):
+        for head in heads_in(code_of(file.read_text(encoding="utf-8"))):
+            found = CLASS.search(head.text) if head.has_body else None
+            if found and not found[1] and not found[3]:  # no member, and no specialisation
+                where.setdefault(found[2], []).append(file.relative_to(root))
+    for name, files in where.items():
+        if len(files) > 1:
+            yield f"{' and '.join(map(str, files))} define {name}"
+
+
+def test_two_classes_have_two_names() -> None:
+    assert list(named_twice(ROOT)) == []
+
+
+def test_a_name_that_two_headers_define_is_found(tmp_path: Path) -> None:
+    core = tmp_path / "core"
+    core.mkdir()
+    (core / "a.hpp").write_text(DECLARED)
+    (core / "b.hpp").write_text("namespace cxloom {\nstruct A {};\n}\n")
+    assert list(named_twice(tmp_path)) == ["core/a.hpp and core/b.hpp define A"]
+
+
 def test_members_are_seen() -> None:
     heads = [
         head

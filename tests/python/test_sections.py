@@ -87,7 +87,7 @@ NAMED = {
     },
     "tasks": {
         "core/results/summary.cpp": "what became of them",
-        "core/results/task_measures.hpp": "tasks that a lane has done",
+        "core/results/task_results.hpp": "tasks that a lane has done",
         "core/system/epochs/studied_program.cpp": "epochs have none",
         "core/system/tasks/task_graph.cpp": "where mistakes in a graph are",
         "core/system/tasks/task_player.cpp": "where its mistakes are, and its random stream",

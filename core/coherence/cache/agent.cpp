@@ -11,7 +11,7 @@
 #include "component/observed_scope.hpp"
 #include "component/request_throttle.hpp"
 #include "component/resource.hpp"
-#include "kernel/payload.hpp"
+#include "kernel/event_handler.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/protocol_observer.hpp"
 

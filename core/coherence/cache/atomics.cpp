@@ -4,7 +4,7 @@
 
 #include "component/component_time.hpp"
 #include "component/endpoint.hpp"
-#include "kernel/payload.hpp"
+#include "kernel/event_handler.hpp"
 
 namespace cxloom {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/flat_table.hpp"
+#include "base/measure.hpp"
 #include "base/units.hpp"
-#include "coherence/cache/prefetch_counts.hpp"
 #include "component/endpoint.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/windowed.hpp"
@@ -16,6 +16,19 @@
 #include "tags/prefetcher.hpp"
 
 namespace cxloom {
+
+/// Counts of lines that a cache asks for ahead of their use, and their measures.
+struct PrefetchCounts {
+  void report(MeasureSink& sink) const;
+  static std::vector<MeasureInfo> measures();
+
+  std::uint64_t issued = 0;
+  std::uint64_t useful = 0;
+  std::uint64_t late = 0;
+  std::uint64_t useless = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t dropped = 0;
+};
 
 class PrefetchUnit {
  public:

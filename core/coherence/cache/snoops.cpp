@@ -7,7 +7,7 @@
 #include "component/endpoint.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
-#include "kernel/payload.hpp"
+#include "kernel/event_handler.hpp"
 #include "protocol/address_map.hpp"
 
 namespace cxloom {

@@ -5,7 +5,7 @@
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
 #include "component/io_roles.hpp"
-#include "kernel/payload.hpp"
+#include "kernel/event_handler.hpp"
 
 namespace cxloom {
 

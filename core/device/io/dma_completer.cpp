@@ -8,7 +8,7 @@
 #include "component/line_versions.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
-#include "kernel/payload.hpp"
+#include "kernel/event_handler.hpp"
 
 namespace cxloom {
 

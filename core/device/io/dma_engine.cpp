@@ -8,7 +8,7 @@
 #include "component/component_time.hpp"
 #include "component/memory_access.hpp"
 #include "component/resource.hpp"
-#include "kernel/payload.hpp"
+#include "kernel/event_handler.hpp"
 #include "protocol/address_map.hpp"
 
 namespace cxloom {

@@ -1,9 +1,6 @@
 #include "device/io/dma_params.hpp"
 
-#include <bit>
 namespace cxloom {
-
-bool is_power_of_two(const Bytes& bytes) { return std::has_single_bit(bytes.count()); }
 
 void DeviceMemoryParams::describe(Schema<DeviceMemoryParams>& schema) {
   schema.doc("The memory of a device at which its copies begin and end. Other devices do not access it.");

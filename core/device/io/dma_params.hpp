@@ -38,8 +38,7 @@ struct DmaParams {
   static void describe_in(Schema<Params>& schema);
 };
 
-/// For sizes of packets.
-bool is_power_of_two(const Bytes& bytes);
+/// What sizes of packets are.
 inline constexpr const char* kPowerOfTwo = "a power of two";
 
 template <class Params>

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/payload.hpp"
 #include "memory/media/media.hpp"
 
 namespace cxloom {

@@ -2,14 +2,14 @@
 
 #include <utility>
 
-#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
+#include "base/value.hpp"
 #include "component/component_time.hpp"
 #include "component/line_versions.hpp"
 #include "component/resource.hpp"
 #include "device/memory/atomic_unit.hpp"
 #include "device/memory/dynamic_capacity.hpp"
-#include "kernel/payload.hpp"
+#include "kernel/event_handler.hpp"
 #include "memory/external/media.hpp"
 #include "memory/media/media.hpp"
 #include "memory/media/memory_owner.hpp"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/fair_share.hpp"
-#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
+#include "base/value.hpp"
 #include "component/component.hpp"
 #include "device/memory/logical_device_params.hpp"
 #include "kernel/distribution.hpp"

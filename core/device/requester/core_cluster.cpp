@@ -399,7 +399,7 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
       else if (goes_on) advance(behind);
       else rest_if_idle(behind);
     } else {
-      if (access.walk && PageWalkers::goes_on(access, dependent)) keeps_walker = dependent.has_walker = true;
+      if (access.walk && WalkerSlots::goes_on(access, dependent)) keeps_walker = dependent.has_walker = true;
       make_at(dependent, std::max(dependent.dispatched, now + cycles_between(dependent)));
     }
   }

@@ -18,7 +18,6 @@
 #include "device/requester/core_slots.hpp"
 #include "device/requester/cores_meter.hpp"
 #include "device/requester/miss_registers.hpp"
-#include "device/requester/page_walkers.hpp"
 #include "device/requester/producer_table.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
@@ -88,7 +87,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
 
     Core core;
     MissRegisters registers;
-    PageWalkers walkers;
+    WalkerSlots walkers;
     std::uint32_t number;      // in the workload
     Ring<CoreAccess*> coming;  // read, and not in the window
     std::uint32_t undone = 0;  // in the window, not in the background, and without an answer

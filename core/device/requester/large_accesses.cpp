@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
+#include "base/value.hpp"
 #include "kernel/kernel.hpp"
 #include "workload/stream/reactive.hpp"
 

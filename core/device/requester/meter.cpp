@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
+#include "base/value.hpp"
 #include "kernel/kernel.hpp"
 
 namespace cxloom {

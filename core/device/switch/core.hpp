@@ -17,8 +17,8 @@
 #include "device/switch/pair_table.hpp"
 #include "device/switch/params.hpp"
 #include "interconnect/channel/virtual_channels.hpp"
+#include "kernel/event_handler.hpp"
 #include "kernel/measured_window.hpp"
-#include "kernel/payload.hpp"
 
 namespace cxloom {
 

@@ -9,7 +9,7 @@
 #include "component/system_context.hpp"
 #include "device/switch/core.hpp"
 #include "device/switch/persist_domain.hpp"
-#include "kernel/payload.hpp"
+#include "kernel/event_handler.hpp"
 #include "protocol/protocol_observer.hpp"
 #include "protocol/request_observer.hpp"
 

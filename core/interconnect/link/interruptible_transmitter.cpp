@@ -1,8 +1,8 @@
 #include "interconnect/link/interruptible_transmitter.hpp"
 
 #include "interconnect/wire/interrupted_wait.hpp"
+#include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/payload.hpp"
 
 namespace cxloom {
 

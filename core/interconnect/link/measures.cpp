@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
+#include "base/value.hpp"
 #include "interconnect/flit/monitor.hpp"
 #include "interconnect/link/end.hpp"
 

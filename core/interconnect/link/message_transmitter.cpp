@@ -1,7 +1,7 @@
 #include "interconnect/link/message_transmitter.hpp"
 
+#include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/payload.hpp"
 
 namespace cxloom {
 

@@ -8,8 +8,8 @@
 
 #include "interconnect/wire/link_path.hpp"
 #include "interconnect/wire/transmitter.hpp"
+#include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/payload.hpp"
 
 namespace cxloom {
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <string_view>
 
-#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
+#include "base/value.hpp"
 #include "kernel/kernel.hpp"
 
 namespace cxloom {

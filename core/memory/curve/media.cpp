@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
+#include "base/value.hpp"
 #include "component/resource.hpp"
+#include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/payload.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {

@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/latest_time.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom {

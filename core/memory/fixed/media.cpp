@@ -6,8 +6,8 @@
 #include "base/schema.hpp"
 #include "component/component.hpp"
 #include "component/resource.hpp"
+#include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/payload.hpp"
 
 namespace cxloom {
 

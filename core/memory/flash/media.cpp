@@ -5,12 +5,12 @@
 
 #include "base/error.hpp"
 #include "base/kind_registry.hpp"
-#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
+#include "base/value.hpp"
 #include "component/component.hpp"
 #include "component/resource.hpp"
+#include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/payload.hpp"
 #include "memory/media/registry.hpp"
 #include "protocol/message.hpp"
 

@@ -14,7 +14,6 @@
 #include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
 #include "memory/flash/die.hpp"
-#include "memory/flash/geometry.hpp"
 #include "memory/flash/params.hpp"
 #include "memory/flash/past.hpp"
 #include "memory/media/block_table.hpp"

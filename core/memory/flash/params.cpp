@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/schema.hpp"
-#include "memory/media/power_of_two.hpp"
+#include "base/units.hpp"
 
 namespace cxloom {
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
+#include "base/value.hpp"
 #include "component/component.hpp"
 #include "component/resource.hpp"
+#include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/payload.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {

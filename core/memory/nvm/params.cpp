@@ -1,7 +1,7 @@
 #include "memory/nvm/params.hpp"
 
 #include "base/schema.hpp"
-#include "memory/media/power_of_two.hpp"
+#include "base/units.hpp"
 #include "memory/nvm/media.hpp"
 
 namespace cxloom {

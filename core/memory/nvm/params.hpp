@@ -10,7 +10,7 @@
 
 namespace cxloom {
 
-/// Devices whose parameters are known; nvm_params.cpp has their values and sources.
+/// Devices whose parameters are known; params.cpp has their values and sources.
 enum class NvmPreset : std::uint8_t { kNvm100, kOptane };
 
 /// The defaults are the preset `nvm-100-200`.

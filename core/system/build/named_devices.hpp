@@ -1,4 +1,5 @@
-// Devices that others name: targets of I/O engines, hosts of logical devices and of extents.
+// Devices that others name: targets of I/O engines, hosts of logical devices and of extents, what virtual
+// switches are linked to.
 #pragma once
 
 #include <string>
@@ -9,6 +10,8 @@ namespace cxloom {
 
 class Devices;
 class Roles;
+struct Spec;
+class System;
 struct SystemContext;
 
 /// Throws InputError if there is no such device, or it makes no requests.
@@ -19,5 +22,8 @@ void aim_io_initiators(const Devices& devices, const Roles& roles);
 void give_logical_devices(const Devices& devices, const Roles& roles);
 /// `context` has its regions: they say which memory is coherent.
 void begin_extents(const SystemContext& context);
+
+/// Tells each virtual switch its neighbours. Throws InputError, with its path, where there can be none.
+void connect_virtual_switches(const System& system, const Spec& spec);
 
 }  // namespace cxloom

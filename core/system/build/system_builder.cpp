@@ -24,7 +24,6 @@
 #include "system/build/named_devices.hpp"
 #include "system/build/persistence_check.hpp"
 #include "system/build/reachability_check.hpp"
-#include "system/build/virtual_switch_neighbours.hpp"
 #include "system/deadlock/virtual_channel_plan.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/region_targets.hpp"

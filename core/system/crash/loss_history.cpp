@@ -1,5 +1,5 @@
 #include "system/crash/loss_history.hpp"
-#include "protocol/null_observer.hpp"
+#include "protocol/request_observer.hpp"
 #include "system/build/system_builder.hpp"
 
 #include <algorithm>

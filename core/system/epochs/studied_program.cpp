@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "device/requester/requester.hpp"
-#include "protocol/null_observer.hpp"
+#include "protocol/request_observer.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/run/simulation.hpp"
 #include "system/work/objects_of_work.hpp"

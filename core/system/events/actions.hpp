@@ -2,11 +2,20 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
+#include "base/error.hpp"
 #include "system/spec/event_params.hpp"
 
 namespace cxloom {
 
+/// Throws InputError for an event that cannot happen.
+[[noreturn]] inline void refuse_event(const std::string& problem, const std::string& found,
+                                      const std::string& allowed) {
+  throw InputError({problem, found, allowed, {}});
+}
+
+/// The actions of one sort of events.
 class EventActions {
  public:
   EventActions() = default;

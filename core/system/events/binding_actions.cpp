@@ -4,7 +4,7 @@
 
 #include "component/component.hpp"
 #include "device/switch/virtual_switches.hpp"
-#include "system/events/refusal.hpp"
+#include "system/events/actions.hpp"
 #include "system/model/head_bindings.hpp"
 #include "system/model/system.hpp"
 

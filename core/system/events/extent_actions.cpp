@@ -5,7 +5,7 @@
 #include "component/component.hpp"
 #include "device/memory/dynamic_capacity.hpp"
 #include "kernel/kernel.hpp"
-#include "system/events/refusal.hpp"
+#include "system/events/actions.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {

@@ -11,7 +11,7 @@
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "system/deadlock/virtual_channel_plan.hpp"
-#include "system/events/refusal.hpp"
+#include "system/events/actions.hpp"
 #include "system/model/system.hpp"
 #include "system/routes/route_epochs.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "component/component.hpp"
 #include "device/requester/requester.hpp"
-#include "system/events/refusal.hpp"
+#include "system/events/actions.hpp"
 #include "system/model/system.hpp"
 #include "workload/placement/numa_nodes.hpp"
 
@@ -25,9 +25,9 @@ void PageMoveActions::expect_work(const EventParams& event) {
     const MovePagesParams& move = *event.move_pages;
     MovablePages* const pages = mover_of(move).expect_moves();
     if (!pages) {
-      throw InputError({"its pages cannot be moved: they are not placed, or cores make its accesses",
+      throw InputError({"its pages cannot be moved: they are not placed",
                         "'" + move.requester + "'",
-                        "a workload with addresses: {kind: ...}, and a requester without core",
+                        "a workload with addresses: {kind: ...}",
                         {}},
                        "requester");
     }

@@ -7,6 +7,11 @@
 
 namespace cxloom {
 
+std::string System::LinkView::way(const LinkEnd& end) const {
+  const std::string way = end.name();
+  return way + name.substr(way.size() - 1);
+}
+
 System::System(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 System::System(System&&) noexcept = default;
 System::~System() = default;

@@ -10,15 +10,24 @@
 #include <vector>
 
 #include "base/arena.hpp"
+#include "base/units.hpp"
 #include "component/system_context.hpp"
+#include "component/virtual_channel_turns.hpp"
 #include "interconnect/routing/route_table.hpp"
 #include "interconnect/topology/topology.hpp"
 #include "interconnect/wire/link_params.hpp"
 #include "protocol/address_map.hpp"
 #include "system/model/devices.hpp"
-#include "system/model/route_epoch.hpp"
 
 namespace cxloom {
+
+/// A stretch of a run in which the routes of a system do not change.
+struct RouteEpoch {
+  Time at;
+  std::string cause;          ///< the event; empty at the beginning
+  std::vector<bool> avoided;  ///< by link
+  VirtualChannelPlan plan;
+};
 
 class LinkEnd;
 class Router;
@@ -32,6 +41,10 @@ class System {
     LinkEnd* backward;
     bool shared;  ///< half duplex
     const LinkParams* params = nullptr;
+
+    /// What people call a direction of it: "a->b" of the link "a-b", and "a->b#2" of "a-b#2", the second of
+    /// parallel links.
+    std::string way(const LinkEnd& end) const;
   };
 
   /// What it consists of, in the order in which it is made.

@@ -12,7 +12,6 @@
 #include "kernel/kernel.hpp"
 #include "memory/media/memory_owner.hpp"
 #include "system/model/system.hpp"
-#include "system/model/way_name.hpp"
 
 namespace cxloom {
 
@@ -26,7 +25,7 @@ Sampler::Probe::Level level_of(WireMonitor& monitor, Time now) {
 
 class LinkProbe final : public Sampler::Probe {
  public:
-  LinkProbe(const System::LinkView& link, LinkEnd& end) : end_(end), name_(way_name(link, end)) {}
+  LinkProbe(const System::LinkView& link, LinkEnd& end) : end_(end), name_(link.way(end)) {}
   std::string name() const override { return name_; }
   Level read(Time now) override {
     end_.catch_up(now);

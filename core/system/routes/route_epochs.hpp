@@ -8,7 +8,7 @@
 
 #include "base/units.hpp"
 #include "interconnect/routing/route_table.hpp"
-#include "system/model/route_epoch.hpp"
+#include "system/model/system.hpp"
 #include "system/routes/link_failures.hpp"
 #include "system/spec/event_params.hpp"
 

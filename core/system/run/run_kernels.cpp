@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/processors.hpp"
+#include "kernel/thread_team.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/spec/spec.hpp"
 

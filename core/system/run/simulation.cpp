@@ -11,7 +11,6 @@
 #include "device/switch/persist_domain.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/latest_time.hpp"
 #include "kernel/wait_list.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/build/system_notes.hpp"
@@ -51,7 +50,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
       events_(std::make_unique<EventPlayer>(*kernel_, spec_.events)),
       system_(kernels_->build()),
       past_(system_),
-      work_maker_(registry, spec_, system_, open_trace),
+      workload_builder_(registry, spec_, system_, open_trace),
       driven_(*kernel_, *this),
       outside_(system_),
       livelock_watch_(system_, spec_.run) {
@@ -63,7 +62,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   if (DividedRun* const divided = kernels_->divided()) divided->begin(system_);
   give_tasks();
   events_->expect_work();
-  events_->on_memory_change([this] { work_maker_.memory_changed(); });
+  events_->on_memory_change([this] { workload_builder_.memory_changed(); });
   if (spec_.run.warmup_time) {
     opener_ =
         std::make_unique<WindowOpener>(*kernel_, *spec_.run.warmup_time, [this] { open_at_given_time(); });
@@ -110,7 +109,8 @@ void Simulation::give_work() {
         Requester& requester = requester_at(workload.device);
         if (system_.address_map().empty())
           throw InputError({"there is no memory to access", {}, "address_map: a region or more", {}});
-        requester.assign(work_maker_.make(workload), observer_at(system_.component(workload.device).id()));
+        requester.assign(workload_builder_.make(workload),
+                         observer_at(system_.component(workload.device).id()));
         if (spec_.run.warmup > 0) cold_.push_back(&requester);
       });
     });

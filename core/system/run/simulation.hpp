@@ -215,7 +215,7 @@ class Simulation final : private RequestObserver, private WholeRun {
   std::unique_ptr<EventPlayer> events_;
   System system_;
   SystemPast past_;
-  WorkloadBuilder work_maker_;
+  WorkloadBuilder workload_builder_;
   std::unique_ptr<TaskPlayer> tasks_;
   ByteStore bytes_;
   DrivenRequesters driven_;

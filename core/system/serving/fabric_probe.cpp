@@ -15,10 +15,9 @@
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/media/memory_owner.hpp"
-#include "protocol/null_observer.hpp"
+#include "protocol/request_observer.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/kinds/registry.hpp"
-#include "system/model/way_name.hpp"
 #include "system/run/simulation.hpp"
 #include "system/tasks/task_objects.hpp"
 #include "system/tasks/task_player.hpp"
@@ -212,7 +211,7 @@ void FabricProbe::check_servers(const ServingParams& params) {
   }
   for (const System::LinkView& link : system.links()) {
     for (const LinkEnd* end : {link.forward, link.backward})
-      parts_.push_back({"link " + way_name(link, *end), end->owner().name(), end->receiver().name()});
+      parts_.push_back({"link " + link.way(*end), end->owner().name(), end->receiver().name()});
   }
   link_parts_ = parts_.size();
   for (const std::string& memory : memories) parts_.push_back({"memory " + memory, memory, {}});

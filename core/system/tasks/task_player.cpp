@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "device/requester/requester.hpp"
-#include "kernel/latest_time.hpp"
+#include "kernel/kernel.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/system.hpp"
 

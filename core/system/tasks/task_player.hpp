@@ -16,7 +16,6 @@
 #include "kernel/event_source.hpp"
 #include "protocol/request_observer.hpp"
 #include "system/tasks/dma_task.hpp"
-#include "system/tasks/engine_work.hpp"
 #include "system/tasks/line_task.hpp"
 #include "system/tasks/rate_sampler.hpp"
 #include "system/tasks/task_graph.hpp"

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "device/requester/requester.hpp"
+#include "protocol/address_map.hpp"
 #include "system/spec/spec.hpp"
+#include "workload/stream/access_stream.hpp"
 #include "workload/stream/phases.hpp"
 
 namespace cxloom {
@@ -27,5 +29,9 @@ std::string note_on_dropped_gaps(const std::string& device);
 /// Throws InputError if it ignores its instruction_time, once all its accesses are read: only then is it
 /// known that a trace has no gaps.
 void check_instruction_gaps(const std::string& device, const Requester& requester);
+
+/// Throws InputError, with the path `base` or `footprint`, for a range that leaves the address map, or
+/// reaches memory that belongs to another device.
+void check_footprint(const AddressRange& range, const AddressMap& map, const std::string& device);
 
 }  // namespace cxloom

@@ -11,7 +11,6 @@
 #include "system/model/system.hpp"
 #include "system/model/touched_memory.hpp"
 #include "system/work/checks.hpp"
-#include "system/work/footprint_check.hpp"
 #include "system/work/objects_of_work.hpp"
 #include "system/work/pattern_ranges.hpp"
 #include "workload/pattern/pattern.hpp"

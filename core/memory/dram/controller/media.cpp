@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "base/error.hpp"
-#include "base/mean_value.hpp"
 #include "base/measure_table.hpp"
+#include "base/value.hpp"
 #include "component/component.hpp"
 #include "component/resource.hpp"
 #include "kernel/kernel.hpp"

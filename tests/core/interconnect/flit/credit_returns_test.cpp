@@ -1,4 +1,4 @@
-#include "interconnect/flit/credit_returns.hpp"
+#include "interconnect/flit/credits.hpp"
 
 #include <gtest/gtest.h>
 

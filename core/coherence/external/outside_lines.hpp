@@ -1,14 +1,44 @@
-// Lines that the outside has given up, whose write-backs have not come to the agent yet: the requester's
-// queue may be full.
+// The lines of a cache outside: what it may hold, and what it has given up.
 #pragma once
 
 #include <cstdint>
 
 #include "base/flat_table.hpp"
 #include "base/units.hpp"
+#include "tags/cache_array.hpp"
 
 namespace cxloom {
 
+/// The rights to lines that homes have granted and not taken back: at least what the cache holds. Invalid,
+/// shared, or clean (exclusive), which may have become modified unseen.
+class GrantedLines {
+ public:
+  LineState of(LineAddress line) const {
+    const Cell* const cell = table_.find(key_of(line));
+    return cell ? cell->state : LineState::kInvalid;
+  }
+  void set(LineAddress line, LineState state) {
+    if (state != LineState::kInvalid) {
+      table_.place(key_of(line)) = {key_of(line), state};
+    } else if (table_.find(key_of(line))) {
+      table_.erase(key_of(line));
+    }
+  }
+
+ private:
+  struct Cell {
+    std::uint64_t line = 0;  // 0: empty
+    LineState state = LineState::kInvalid;
+
+    std::uint64_t key() const { return line; }
+  };
+  static std::uint64_t key_of(LineAddress line) { return line.number() + 1; }
+
+  FlatTable<Cell> table_;
+};
+
+/// Lines that the outside has given up, whose write-backs have not come to the agent yet: the requester's
+/// queue may be full.
 class LeavingLines {
  public:
   /// The write-back of a line is given: it comes some time.

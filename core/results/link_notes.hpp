@@ -1,4 +1,4 @@
-// Links whose errors are so rare that none was met, and which so look as if errors cost nothing.
+// What a reader must know of the links of a run beside their measures.
 #pragma once
 
 #include <string>
@@ -7,6 +7,9 @@
 namespace cxloom {
 
 class System;
+
+/// A sentence for each direction of parallel links of which some were idle in the measured window.
+std::vector<std::string> notes_on_idle_links(const System& system);
 
 /// A sentence for each setting of errors that corrupted no flit of the measured window, on no link that has
 /// it.

@@ -34,6 +34,19 @@ WAYS = """\
 """Two devices behind a switch, the second found first."""
 
 
+def test_one_of_several_parallel_links_has_the_time_of_all() -> None:
+    def times(count: int) -> IoTimes:
+        resolved = cx.System.from_yaml(
+            "devices: {host: {kind: host}, mem: {kind: memory, heads: 2}}\n"
+            f"links: [{{between: [host, mem], bandwidth: 8GB/s, delay: 30ns, count: {count}}}]\n"
+            "address_map: [{to: mem}]\n"
+        ).resolve()
+        return IoTimes(resolved.plain(), describe(resolved))
+
+    packet = Packet(8)
+    assert times(2).one_way_ns(("host", "mem"), packet) == times(1).one_way_ns(("host", "mem"), packet) > 30
+
+
 def test_lines_of_the_log_are_accesses() -> None:
     text = """\
 pci_cfg_read cxl-type3 0f:00.0 @0x100 -> 0x1e1001e

@@ -14,7 +14,8 @@ import pytest
 from validation.test_logical_devices import ACCESS, split
 
 import cxloom as cx
-from cxloom.measure.bench import PAGE, Bench, offered
+from cxloom.base.granules import PAGE
+from cxloom.measure.bench import Bench, offered
 from cxloom.measure.probe import with_probe
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

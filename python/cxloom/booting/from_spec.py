@@ -22,6 +22,7 @@ from cxloom.booting.machine import (
     Switch,
 )
 from cxloom.booting.reach import Network
+from cxloom.spec.parts import Part, entries, is_persistent, quantity
 
 OWN_RAM = 1 << 30
 """RAM of a host without memory of its own, for the kernel (own choice); beside it what it needs for memory on CXL."""
@@ -38,8 +39,7 @@ MOST_MEMORY = 1 << 39
 class _Region:
     """A region of the address map with its bytes."""
 
-    place: str
-    entry: Mapping[str, Any]
+    entry: Part
     memories: tuple[str, ...]
     base: int
     size: int
@@ -117,20 +117,21 @@ def _regions(spec: Mapping[str, Any], described: Mapping[str, Any]) -> list[_Reg
     bytes_of = {tuple(node["memories"]): int(node["bytes"]) for node in described["nodes"]}
     found: list[_Region] = []
     end = 0
-    for number, entry in enumerate(spec.get("address_map", [])):
-        place = f"address_map[{number}]"
-        if "ld" in entry:
+    for entry in entries(spec, "address_map"):
+        if entry.get("ld") is not None:
             raise InputError(
-                "QEMU has no logical devices", allowed="memories without logical_devices", path=place
+                "QEMU has no logical devices", allowed="memories without logical_devices", path=entry.at
             )
-        if entry.get("persistence", "volatile") != "volatile":
-            raise InputError("persistent memory is not booted", allowed="persistence: volatile", path=place)
-        memories = tuple(entry["to"])
+        if is_persistent(entry):
+            raise InputError(
+                "persistent memory is not booted", allowed="persistence: volatile", path=entry.at
+            )
+        memories = tuple(entry.written["to"])
         sizes = [each for each in found if each.memories == memories]
         left = bytes_of.get(memories, 0) - sum(each.size for each in sizes)
-        size = int(_core.quantity("bytes", entry["size"])) if "size" in entry else left
-        base = int(_core.quantity("bytes", entry["base"])) if "base" in entry else end
-        found.append(_Region(place, entry, memories, base, size))
+        size = left if entry.get("size") is None else int(quantity("bytes", entry.get("size")))
+        base = end if entry.get("base") is None else int(quantity("bytes", entry.get("base")))
+        found.append(_Region(entry, memories, base, size))
         end = base + size
     return found
 
@@ -149,7 +150,7 @@ def _seen(
                 f"{host} has a part of this memory alone, and QEMU has no extents",
                 found=f"{int(node['offered'][host]) >> 20} of {int(node['bytes']) >> 20} MiB",
                 allowed="memory that is all offered to the host",
-                path=region.place,
+                path=region.entry.at,
             )
     own = {name for region in seen for name in region.memories}
     names = dict.fromkeys(name for region in regions for name in region.memories)
@@ -189,18 +190,17 @@ def _memory(
                 "a region over the host's own memory and CXL together is none of CXL's decoders",
                 found=", ".join(region.memories),
                 allowed="one or the other; interleave pages instead",
-                path=region.place,
+                path=region.entry.at,
             )
-        policy = region.entry.get("policy", "cxl")
-        if policy != "cxl" and len(region.memories) > 1:
+        if region.entry.get("policy") is not None and len(region.memories) > 1:
             raise InputError(
                 "decoders give each device as much as the others",
-                found=f"policy: {policy}",
+                found=f"policy: {region.entry.get('policy')}",
                 allowed="policy: cxl",
-                path=region.place,
+                path=region.entry.at,
             )
-        granularity = int(_core.quantity("bytes", region.entry.get("interleave", "256B")))
-        sets.append(InterleaveSet(region.place, region.memories, granularity, region.size, region.base))
+        granularity = int(quantity("bytes", region.entry.text("interleave")))
+        sets.append(InterleaveSet(region.entry.at, region.memories, granularity, region.size, region.base))
         for name in region.memories:
             capacities[name] = capacities.get(name, 0) + region.size // len(region.memories)
     nodes = [

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from cxloom.spec.parts import part_of, quantity
+from cxloom.spec.parts import Part, links_of, part_of, quantity
 
 CONFIGURATION_BYTES = 4
 """Data of an access to configuration space (PCI Express Base 5.0, 2.2.7)."""
@@ -59,7 +59,7 @@ class IoTimes:
         """``spec`` is the resolved spec, as plain data; ``described`` its description."""
         self._spec = spec
         self._links: dict[tuple[str, str], _Link] = {}
-        for written, link in zip(spec["links"], described["links"], strict=True):
+        for written, link in zip(links_of(spec), described["links"], strict=True):
             for end in link["ends"]:
                 here, there = end["name"].partition("#")[0].split("->")
                 self._links.setdefault((here, there), _link(written, end))
@@ -96,14 +96,14 @@ class IoTimes:
         return quantity("time", text) if text else 0.0
 
 
-def _link(written: Mapping[str, Any], end: Mapping[str, Any]) -> _Link:
-    phy, flit = str(written.get("phy", "")), str(written.get("flit", "by-generation"))
-    small = flit == "68B" or (flit == "by-generation" and _generation(phy) <= _FASTEST_SMALL)
+def _link(written: Part, end: Mapping[str, Any]) -> _Link:
+    phy, flit = written.text("phy"), written.text("flit")
+    small = flit == "68B" or (written.get("flit") is None and _generation(phy) <= _FASTEST_SMALL)
     return _Link(
         quantity("time", end["flight"]),
         quantity("bandwidth", end["bandwidth"]) / 1e9,
-        quantity("bytes", written.get("header", "16B")),
-        quantity("bytes", written.get("data_header", "16B")),
+        quantity("bytes", written.text("header")),
+        quantity("bytes", written.text("data_header")),
         (_SMALL_FLIT if small else _FLIT) if phy and flit != "none" else 0,
         bool(phy),
     )

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MIB = 1 << 20
+from cxloom.base.granules import MIB
+
 UNIT = 256 * MIB
 """The unit of capacities and of windows of CXL memory (CXL 3.x, 8.1.3.8.2 and 9.18.1.3)."""
 

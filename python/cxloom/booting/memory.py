@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 from cxloom.base.errors import InputError
+from cxloom.base.granules import PAGE
 from cxloom.booting.machine import Machine
 
-_PAGE_ENTRY = 64 / 4096
+_PAGE_ENTRY = 64 / PAGE
 """Bytes that a kernel keeps of each byte of memory: its table of pages is written when memory is taken into use."""
 _BASE = 400 << 20
 """Bytes of this computer's memory that QEMU and the guest take besides (measured: 340 MB)."""

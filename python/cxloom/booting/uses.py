@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from cxloom import _core
+from cxloom.base.granules import PAGE
 from cxloom.booting.machine import Machine
-
-_PAGE = 4096
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def owners_of(sieve: _core.ProgramCapture, region: int) -> dict[int, str]:
     names = [f"{name.decode(errors='replace')} ({pid})" for pid, name, _, _ in sieve.guest_processes]
     for process, name, pages, counts in sieve.guest_mappings:
         by_region: dict[int, int] = {}
-        for number, count in zip((pages // (region // _PAGE)).tolist(), counts.tolist(), strict=True):
+        for number, count in zip((pages // (region // PAGE)).tolist(), counts.tolist(), strict=True):
             by_region[number] = by_region.get(number, 0) + count
         said = f"{names[process]} {name.decode(errors='replace')}"
         for number, count in by_region.items():
@@ -89,10 +88,10 @@ def owners_of(sieve: _core.ProgramCapture, region: int) -> dict[int, str]:
 def _use(name: str, pages: Any, counts: Any, machine: Machine) -> MappingUse:
     memories: dict[str, int] = {}
     for memory, base, size in _memories(machine):
-        there = int(counts[(pages >= base // _PAGE) & (pages < (base + size) // _PAGE)].sum())
+        there = int(counts[(pages >= base // PAGE) & (pages < (base + size) // PAGE)].sum())
         if there:
             memories[memory] = memories.get(memory, 0) + there
-    return MappingUse(name, len(pages) * _PAGE, int(counts.sum()), memories)
+    return MappingUse(name, len(pages) * PAGE, int(counts.sum()), memories)
 
 
 def _memories(machine: Machine) -> Sequence[tuple[str, int, int]]:

@@ -16,8 +16,7 @@ from cxloom.base.words import direction_name
 from cxloom.bottleneck.engine_links import Ends, between, certain
 from cxloom.bottleneck.resource import Resource
 from cxloom.bottleneck.resources import Spec
-from cxloom.spec import declared
-from cxloom.spec.parts import Part, part_of, quantity
+from cxloom.spec.parts import Part, links_of, part_of, quantity
 
 if TYPE_CHECKING:
     from cxloom.base.summary import Summary
@@ -148,10 +147,10 @@ def _passed(
     every = {name: _ends(ways) for name, ways in summary["per_link"].items()}
     possible = between(every, set(summary["per_switch"]), engine.name, engine.target)
     sure = certain(possible, engine.name, engine.target)
-    entries = {link["name"]: link["entry"] for link in inventory["links"]}
+    parts = {link["name"]: part for link, part in zip(inventory["links"], links_of(spec), strict=True)}
     for link, ends in possible.items():
         for way in (ends, ends[::-1]):
-            medium = _wire(spec, summary, entries[link], link, way)
+            medium = _wire(spec, summary, parts[link], link, way)
             legs = [back for back in engine.legs if (sure[link] != way) == back] if link in sure else None
             yield f"the wire {direction_name(link, '->'.join(way))}", medium, engine.bytes_on(medium, legs)
     passed = {end for ends in sure.values() for end in ends}
@@ -170,11 +169,10 @@ def _ends(ways: Iterable[str]) -> Ends:
     return start, end
 
 
-def _wire(spec: Spec, summary: Summary, index: int, link: str, ends: Ends) -> _Medium | None:
+def _wire(spec: Spec, summary: Summary, sizes: Part, link: str, ends: Ends) -> _Medium | None:
     """None of a link of flits: how many packets share one is not known."""
-    if spec["links"][index].get("phy"):
+    if sizes.get("phy"):
         return None
-    sizes = Part(f"links[{index}]", spec["links"][index], declared.fields(declared.declarations()["link"]))
     back = sizes.below("reverse") if list(ends) != list(sizes.written["between"]) else None
     own = back.get("bandwidth") if back is not None else None
     rates = [own or sizes.text("bandwidth")]

@@ -14,6 +14,7 @@ from cxloom.base.errors import InputError
 from cxloom.running.run import Progress as RunProgress
 from cxloom.running.run import play_past
 from cxloom.spec.override import Override
+from cxloom.spec.parts import has_persistent_memory
 from cxloom.spec.resolved import Resolved
 from cxloom.system.simulation import build, errors_placed, open_feeds
 
@@ -225,8 +226,7 @@ def _go_on(watch: Watch, progress: Progress) -> None:
 
 def _check_persistence(resolved: Resolved) -> None:
     """Raises InputError for a spec without persistent memory."""
-    regions = resolved.plain().get("address_map", [])
-    if any(region.get("persistence", "volatile") != "volatile" for region in regions):
+    if has_persistent_memory(resolved.plain()):
         return
     error = InputError(
         "no memory is persistent: nothing could be lost",

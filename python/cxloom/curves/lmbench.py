@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 
 from cxloom.base.errors import InputError
+from cxloom.base.granules import LINE, MIB
 from cxloom.curves.points import SizePoint
 
 _STRIDE = re.compile(r'^\s*"stride=(\d+)\s*$')
 _ROW = re.compile(r"^\s*([0-9]+\.[0-9]+)\s+([0-9.]+)\s*$")
-_LINE = 64
-_MIB = 1 << 20
 
 
 def is_lmbench(text: str) -> bool:
@@ -57,7 +56,7 @@ def _point(line: str, file: str, number: int) -> SizePoint:
         size, latency = (float(word) for word in row.groups()) if row is not None else (0.0, 0.0)
     except ValueError:
         size = latency = 0.0
-    lines = round(size * _MIB / _LINE)  # five digits of a MiB are ten bytes
+    lines = round(size * MIB / LINE)  # five digits of a MiB are ten bytes
     if lines < 1 or latency <= 0:
         raise InputError(
             "not a size in MiB and a latency in ns",
@@ -66,7 +65,7 @@ def _point(line: str, file: str, number: int) -> SizePoint:
             file=file,
             line=number,
         )
-    return SizePoint(lines * _LINE, latency, number)
+    return SizePoint(lines * LINE, latency, number)
 
 
 def _refuse_strides(strides: list[tuple[int, int]], file: str) -> None:
@@ -76,7 +75,7 @@ def _refuse_strides(strides: list[tuple[int, int]], file: str) -> None:
             "several strides: each has a curve of its own", found=found, allowed="the lines of one", file=file
         )
     for number, stride in strides:
-        if stride < _LINE:
+        if stride < LINE:
             raise InputError(
                 "the stride is less than a line, so that some reads hit a line that has just been read",
                 found=f"{stride} bytes",

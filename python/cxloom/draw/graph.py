@@ -11,6 +11,7 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.base.errors import InputError
+from cxloom.spec.parts import links_of
 from cxloom.spec.resolved import Resolved
 
 MANY = 64
@@ -94,7 +95,7 @@ def graph_of(resolved: Resolved) -> Graph:
     devices: Mapping[str, Any] = spec["devices"]
     neighbours: dict[str, dict[str, Any]] = {name: {} for name in devices}
     links: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
-    for (first, second), name, given in _links(spec["links"]):
+    for (first, second), name, given in _links(spec):
         ends = (first, second) if (second, first) not in links else (second, first)
         links[ends].append((name, *ends))
         neighbours[first][second] = neighbours[second][first] = given
@@ -114,17 +115,19 @@ def graph_of(resolved: Resolved) -> Graph:
     return Graph(nodes, [Edge(a, b, tuple(between)) for (a, b), between in joined.items()])
 
 
-def _links(links: Any) -> Iterator[tuple[tuple[str, str], str, Any]]:
-    """The ends, the name and the parameters of each link; the second of two parallel ones is called a-b#2."""
+def _links(spec: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], str, Any]]:
+    """The ends, the name and the parameters of each link; the second of two parallel ones is called a-b#2.
+
+    The names are those of the inventory. A system is drawn also where it has none, as its plug-in is not here.
+    """
     seen: dict[tuple[str, str], int] = defaultdict(int)
-    for given in links:
-        first, second = given["between"]
-        for _ in range(int(given.get("count", 1))):
-            seen[first, second] += 1
-            number = seen[first, second]
-            suffix = f"#{number}" if number > 1 else ""
-            parameters = {key: value for key, value in given.items() if key != "between"}
-            yield (first, second), f"{first}-{second}{suffix}", parameters
+    for link in links_of(spec):
+        first, second = link.written["between"]
+        seen[first, second] += 1
+        number = seen[first, second]
+        suffix = f"#{number}" if number > 1 else ""
+        parameters = {key: value for key, value in link.written.items() if key != "between"}
+        yield (first, second), f"{first}-{second}{suffix}", parameters
 
 
 def _done(spec: Mapping[str, Any]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from cxloom.execution.objects import Rule, placement_by
 from cxloom.execution.processor import Processor
 from cxloom.spec.node import Origin, from_plain
 from cxloom.spec.override import Override
-from cxloom.spec.parts import part_of
+from cxloom.spec.parts import has_persistent_memory, part_of
 from cxloom.spec.resolved import Resolved
 from cxloom.system.simulation import errors_placed
 from cxloom.system.system import System
@@ -60,8 +60,7 @@ def prepare_all(
 
 def is_persistent(placed: PlacedProgram) -> bool:
     """Whether flushes of lines can make something durable there."""
-    regions = placed.resolved.plain().get("address_map", [])
-    return any(region.get("persistence", "volatile") != "volatile" for region in regions)
+    return has_persistent_memory(placed.resolved.plain())
 
 
 def core_of(placed: Sequence[PlacedProgram]) -> CoreOfTrace:

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cxloom.base.granules import PAGE
 from cxloom.spec.parts import forgets, part_of
 from cxloom.sweeping.interval import student_t
 from cxloom.trace.format import ALL_BEFORE, CALL, GO_ON, TraceBatch, joined, reaches_memory
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_PAGE = 4096
 Parts: TypeAlias = "Iterator[dict[str, NDArray[Any]]]"
 _GAP, _AROUND, _WINDOW, _WHOLE = range(4)
 _ALONE = 0.95
@@ -201,7 +201,7 @@ class Sampler:
         import numpy as np
 
         reaches = np.flatnonzero(reaches_memory(batch.role))
-        pages, places = np.unique(batch.address[reaches] // np.uint64(_PAGE), return_index=True)
+        pages, places = np.unique(batch.address[reaches] // np.uint64(PAGE), return_index=True)
         new = [
             place
             for page, place in zip(pages.tolist(), places.tolist(), strict=True)

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from cxloom.base.errors import InputError
+from cxloom.base.granules import LINE
 from cxloom.importing.esf import GENERAL, Configuration, Device
 from cxloom.importing.imported import Imported, exact_bytes, in_ranges, several
 
-LINE = 64
 _DRAM = re.compile(r"(DDR[45])_.*_(\d{4})(?:_\d+)?\.ini$")
 _RATES = {"DDR4": (2400, 2666, 2933, 3200)}
 """Speeds of DRAMsim3's configurations that are presets here."""

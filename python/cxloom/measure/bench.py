@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
+from cxloom.base.granules import PAGE
 from cxloom.base.words import counted
 from cxloom.results.caveats import error_sentence, only_errors, why_no_length
 from cxloom.spec.names import listed, nearest
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 Spec = dict[str, Any]
 
-LINE = 64
-MIB = 1 << 20
-PAGE = 4096
 _TRIED = 16
 """Reads that tell whether a memory answers a requester."""
 

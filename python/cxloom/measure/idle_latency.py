@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from cxloom.base.granules import MIB
 from cxloom.measure import pictures
-from cxloom.measure.bench import MIB, Bench, Cells, Node, Spec, size_text
+from cxloom.measure.bench import Bench, Cells, Node, Spec, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 
 _FOOTPRINT = 256 * MIB

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cxloom.base.granules import LINE, MIB
 from cxloom.measure import pictures
-from cxloom.measure.bench import LINE, MIB, Bench, Cells, Node, Spec, note_on_load, offered, size_text
+from cxloom.measure.bench import Bench, Cells, Node, Spec, note_on_load, offered, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 from cxloom.measure.peak import of_threads
 from cxloom.measure.probe import PROBE, with_probe

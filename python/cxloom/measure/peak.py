@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cxloom.base.granules import LINE, MIB, PAGE
 from cxloom.measure import pictures
-from cxloom.measure.bench import LINE, MIB, PAGE, Bench, Cells, Node, Spec, note_on_load, size_text
+from cxloom.measure.bench import Bench, Cells, Node, Spec, note_on_load, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 from cxloom.measure.placed import OPTION, PlacedPages, placed
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.base.errors import InputError
-from cxloom.measure.bench import PAGE, Bench, Spec, size_text
+from cxloom.base.granules import PAGE
+from cxloom.measure.bench import Bench, Spec, size_text
 from cxloom.spec.parts import entry, quantity
 
 PROBE = "-probe"

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
+from cxloom.base.granules import LINE, MIB
 from cxloom.display.numbers import percent, size
 from cxloom.measure import pictures
-from cxloom.measure.bench import LINE, MIB, Bench, Cells, Node, Spec, size_text
+from cxloom.measure.bench import Bench, Cells, Node, Spec, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 from cxloom.spec import declared
 from cxloom.spec.parts import Part, forgets, part_of, quantity

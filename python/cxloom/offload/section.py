@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from cxloom.base.errors import InputError
+from cxloom.base.granules import LINE
 from cxloom.display.numbers import significant
-from cxloom.offload.target import LINE, Target
+from cxloom.offload.target import Target
 from cxloom.offload.task_graph import Task, TaskGraph, Use
 
 _PS = 1e12

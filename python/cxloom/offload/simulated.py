@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError, InputErrors, together
+from cxloom.base.granules import LINE
 from cxloom.display.numbers import duration, percent, significant
 from cxloom.offload.section import spec_of
-from cxloom.offload.target import LINE, Target, target
+from cxloom.offload.target import Target, target
 from cxloom.offload.task_graph import Played, TaskGraph, play
 from cxloom.running.run import run
 from cxloom.spec import paths

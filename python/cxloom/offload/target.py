@@ -11,6 +11,7 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.base.errors import InputError
+from cxloom.base.granules import LINE
 from cxloom.offload.task_graph import TaskGraph
 from cxloom.spec import declared
 from cxloom.spec.names import listed, nearest
@@ -19,8 +20,6 @@ from cxloom.spec.resolved import Resolved
 from cxloom.system.simulation import describe
 from cxloom.system.system import System
 
-LINE = 64
-"""Bytes of a line: what transfers are made of."""
 MOST_LINES = 2_000_000
 """Lines that are simulated unless a scale is given (own choice: about half a minute)."""
 _DROPPED = ("workload", "tasks")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cxloom import _core
+from cxloom.base.granules import LINE
 from cxloom.base.words import counted
 from cxloom.display.numbers import duration, percent, significant, size
 from cxloom.execution.objects import most_used
@@ -29,7 +30,6 @@ _PLACES = {
     "memory": "memory",
 }
 """What people call the places of segments, but for the requester: its waiting and its work are two."""
-_LINE = 64
 _POINTS = 300  # of a curve, at most
 _MOST_THREADS = 200  # in a table
 _SCALES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
@@ -197,7 +197,7 @@ def _bandwidth(result: ExecutionResult) -> str:
     more = (
         " Of a sample: the time of the windows that were simulated, one behind the other." if sampled else ""
     )
-    text = f"Accesses that were answered, at {_LINE} bytes each.{more}"
+    text = f"Accesses that were answered, at {LINE} bytes each.{more}"
     return f'<p class="soft">{text}</p>{plot("moved", figure, "Bandwidth over time")}'
 
 
@@ -207,7 +207,7 @@ def _curve(execution: Execution, scale: float) -> tuple[list[float], list[float]
     if not times[-1]:
         return [], []
     edges = np.linspace(0.0, times[-1], min(_POINTS, len(times) - 1) + 1)
-    moved = _LINE * np.diff(np.interp(edges, times, answered))
+    moved = LINE * np.diff(np.interp(edges, times, answered))
     return ((edges[:-1] + edges[1:]) / 2 / scale).tolist(), (moved / np.diff(edges)).tolist()
 
 
@@ -219,7 +219,7 @@ def _objects(result: ExecutionResult) -> str:
             Cell(size(each.bytes), each.bytes),
             Cell(f"{each.accesses:,}", each.accesses),
             Cell(percent(each.accesses / whole), each.accesses / whole),
-            Cell(significant(each.accesses / (each.bytes / _LINE)), each.accesses / each.bytes),
+            Cell(significant(each.accesses / (each.bytes / LINE)), each.accesses / each.bytes),
         ]
         for each in most_used(result.objects)[:30]
     ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 from cxloom import _core
@@ -97,6 +98,29 @@ def forgets(memory: Part) -> bool:
 def section(spec: Mapping[str, Any], name: str) -> Part:
     """The parameters of a section that is a map, such as ``run``; of an empty spec all are by default."""
     return Part(name, spec.get(name) or {}, declared.fields(declared.declarations()[name]))
+
+
+def entries(spec: Mapping[str, Any], name: str) -> Iterator[Part]:
+    """The entries of a section that is a list: of ``links`` or ``address_map``."""
+    fields = declared.fields(declared.declarations()[declared.sections()[name]["entry"]])
+    for index, written in enumerate(spec.get(name) or ()):
+        yield Part(f"{name}[{index}]", written, fields)
+
+
+def links_of(spec: Mapping[str, Any]) -> Iterator[Part]:
+    """The parameters of each link: an entry with a ``count`` stands for so many."""
+    for entry in entries(spec, "links"):
+        yield from repeat(entry, entry.count("count") or 1)
+
+
+def has_persistent_memory(spec: Mapping[str, Any]) -> bool:
+    """Whether a region keeps what was written to it when power fails."""
+    return any(is_persistent(region) for region in entries(spec, "address_map"))
+
+
+def is_persistent(region: Part) -> bool:
+    """Whether a region keeps what was written to it: its ``persistence`` is not that of all others."""
+    return region.get("persistence") is not None
 
 
 def quantity(kind: str, value: Any) -> float:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from cxloom import _core
 from cxloom.base.descriptors import hold_standard_descriptors
 from cxloom.base.errors import InputError
+from cxloom.base.granules import PAGE
 from cxloom.trace import objects, threads
 from cxloom.trace.emulator import EmulatedSource
 from cxloom.trace.format import TraceBatch
@@ -23,7 +24,6 @@ from cxloom.trace.writer import check_writable, write_trace
 
 SOURCES = ("qemu", "valgrind")
 """The programs that can run a program and report what it accesses."""
-_SMALL_PAGE = 4096
 _UNKNOWN_TO_VALGRIND = "unhandled instruction"
 
 
@@ -107,7 +107,7 @@ class CoreOfTrace:
     @property
     def has_huge_pages(self) -> bool:
         """Whether all pages of a program are of 2 MiB."""
-        return self.program.page > _SMALL_PAGE
+        return self.program.page > PAGE
 
     @property
     def caches(self) -> tuple[CacheLevel, ...]:

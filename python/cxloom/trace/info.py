@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from cxloom import _core
+from cxloom.base.granules import LINE
 from cxloom.trace.format import ALL_BEFORE, ATOMIC, FLUSH, NO_TIMESTAMP, READ, TraceBatch
 from cxloom.trace.reader import TraceReader, open_trace
-
-LINE, PAGE = 64, 4096
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cxloom.base.errors import InputError
+from cxloom.base.granules import LINE
 from cxloom.trace.format import ALL_BEFORE
 
 LARGEST = 1 << 30
@@ -16,7 +17,7 @@ LARGEST = 1 << 30
 MOST = int(np.iinfo(np.uint16).max)
 """Bytes of an access that stays one."""
 
-_LINE = np.uint64(64)
+_LINE = np.uint64(LINE)
 _OF_THE_FIRST = ("instruction_gap", "cycles", "dependence", "dependence_cycles")
 _AT_ONCE = 1 << 16
 

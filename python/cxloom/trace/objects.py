@@ -25,6 +25,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from cxloom.base.granules import PAGE
 from cxloom.trace.symbols import image
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 METADATA = "objects"
 """The metadata of a trace that says to which object each frame belongs."""
 _MOST_RUNS = 500_000
-_PAGE = 4096
 _PROCESS = 48  # bits of an address below the number of the process
 _ALLOCATES = re.compile(
     r"alloc|memalign|morecore|^_Zn[wa]|^_*(mmap|mmap64|brk|sbrk|mremap|strn?dup)$", re.IGNORECASE
@@ -135,15 +135,15 @@ class Objects:
         if not of.segments:
             return f"file:{path}"
         base = self._base(process, path)
-        page = (address - base) & ~(_PAGE - 1) if base is not None else None
-        symbol = of.data.most_of(page, page + _PAGE) if page is not None else None
+        page = (address - base) & ~(PAGE - 1) if base is not None else None
+        symbol = of.data.most_of(page, page + PAGE) if page is not None else None
         return f"data:{symbol or Path(path).name}"
 
     def _base(self, process: int, path: str) -> int | None:
         """The offset from the addresses of an ELF file to addresses of a process that has it."""
         for begin, _, offset, name in self._files.get(process, ()):
             if name == path and (address := image(path).address_of(offset)) is not None:
-                return begin - (address & ~(_PAGE - 1))
+                return begin - (address & ~(PAGE - 1))
         return None
 
     def _function(self, process: int, callers: Sequence[int]) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cxloom.base.errors import InputError
+from cxloom.base.granules import PAGE
 from cxloom.base.temporary import written_whole
 from cxloom.base.words import counted
 from cxloom.spec.parts import quantity
@@ -20,7 +21,6 @@ Task = dict[str, Any]
 
 _LOADS = (NodeType.MEM_LOAD, NodeType.MEM_STORE)
 _EMPTY = (NodeType.INVALID, NodeType.METADATA)
-_PAGE = 4096
 
 
 @dataclass(frozen=True)
@@ -318,7 +318,7 @@ def _copy(node: Node, options: _Options) -> Task:
     if options.offset:
         task["offset"] = f"{options.offset}B"
     options.most = max(options.most, options.offset + size)
-    options.offset += -(-size // _PAGE) * _PAGE
+    options.offset += -(-size // PAGE) * PAGE
     return task
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cxloom.base.errors import InputError
-from cxloom.cli.options import Plugins, Quiet, RunsAtATime, Sets, Spec
+from cxloom.cli.options import AllAsJson, Plugins, Quiet, RunsAtATime, Sets, Spec, written_to
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.writing import check_forms, check_writable, write_texts
 from cxloom.spec.override import Override
@@ -22,11 +22,7 @@ def advise(
     spec: Spec,
     out: Annotated[
         list[str],
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write all as .json, or SPEC with the proposed placement as .yaml. May be repeated.",
-        ),
+        written_to("Write all as .json, or SPEC with the proposed placement as .yaml."),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
     trace: Annotated[
         str | None,
@@ -51,7 +47,7 @@ def advise(
         typer.Option(metavar="NAME", help="Of --replay and --objects: the device that runs the program."),
     ] = None,
     jobs: RunsAtATime = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
+    as_json: AllAsJson = False,
     quiet: Quiet = False,
     sets: Sets = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006

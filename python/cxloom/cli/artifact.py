@@ -12,9 +12,9 @@ import typer
 
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted
-from cxloom.cli.options import Quiet, RunsAtATime, whole_number
+from cxloom.cli.options import AllAsJson, MostPoints, Quiet, RunsAtATime, StudyFolder
 from cxloom.cli.study_runs import folder_of, run_stored, write_files
-from cxloom.cli.writing import write_text
+from cxloom.cli.writing import refuse_empty, write_text
 from cxloom.display.console import output
 from cxloom.spec.override import Override
 from cxloom.study.file import MOST_POINTS, Study
@@ -34,19 +34,9 @@ def package(
         typer.Option("--set", metavar="PATH=VALUE", help="Set a value at all points; may be repeated."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="The quick form of the study.")] = False,
-    out_dir: Annotated[
-        str | None,
-        typer.Option(
-            "--out", metavar="DIR", help="Where points are kept, as by run; by default build/studies/NAME."
-        ),
-    ] = None,
+    out_dir: StudyFolder = None,
     jobs: RunsAtATime = None,
-    most_points: Annotated[
-        int,
-        typer.Option(
-            "--max-points", parser=whole_number(1), metavar="N", help="Refuse a study of more points."
-        ),
-    ] = MOST_POINTS,
+    most_points: MostPoints = MOST_POINTS,
     quiet: Quiet = False,
 ) -> None:
     """Package a study as an artifact that others can reproduce.
@@ -96,7 +86,7 @@ def reproduce(
         typer.Option("--out", metavar="DIR", help="Where results go; by default DIR/reproduced."),
     ] = None,
     jobs: RunsAtATime = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
+    as_json: AllAsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Run the study of an artifact again, and say what differs.
@@ -108,8 +98,7 @@ def reproduce(
     """
     from cxloom.artifact.reproduce import reproduce as reproduced
 
-    if out_dir == "":
-        raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
+    refuse_empty(out_dir, "--out")
     allowed = None if tolerance is None else _share(tolerance)
     folder = Path(directory) / REPRODUCED if out_dir is None else Path(out_dir)
 

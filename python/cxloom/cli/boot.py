@@ -13,6 +13,17 @@ from cxloom.booting.linux import MODES
 from cxloom.cli.boot_timed import Timing
 from cxloom.cli.interrupt import terminable
 from cxloom.cli.options import Plugins, Quiet, Sets
+from cxloom.cli.program_options import (
+    AllowErrors,
+    Core,
+    Exact,
+    Interleave,
+    Membind,
+    Preferred,
+    Record,
+    ResultFile,
+    ResultPage,
+)
 from cxloom.cli.progress import BootBar
 from cxloom.cli.run import resolve
 from cxloom.cli.writing import check_writable
@@ -67,18 +78,9 @@ def boot(
             "which programs map. swap: it is where pages go that RAM has no room for.",
         ),
     ] = "kernel",
-    membind: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MEM,MEM,...", help="The program's pages in these memories alone, as numactl does."
-        ),
-    ] = None,
-    preferred: Annotated[
-        str | None, typer.Option(metavar="MEM", help="Its pages in this memory as long as it has room.")
-    ] = None,
-    interleave: Annotated[
-        str | None, typer.Option(metavar="MEM,MEM,...", help="Its pages in these memories in turn.")
-    ] = None,
+    membind: Membind = None,
+    preferred: Preferred = None,
+    interleave: Interleave = None,
     weighted: Annotated[
         str | None,
         typer.Option(
@@ -149,30 +151,12 @@ def boot(
             help="Only what is between the marks of <cxloom/roi.h> counts; the whole program by default.",
         ),
     ] = None,
-    core: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PROCESSOR",
-            help="Take the processor of this preset in place of the host's, as exec does.",
-        ),
-    ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option(metavar="TRACE", help="Keep what the system is given in this trace, for exec --replay."),
-    ] = None,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Simulate all of a long program, and not windows of it.")
-    ] = False,
-    allow_errors: Annotated[
-        bool,
-        typer.Option("--allow-errors", help="Show results although memory answered accesses with errors."),
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the results into this file, as JSON.")
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the results into this page, FILE.html.")
-    ] = None,
+    core: Core = None,
+    record: Record = None,
+    exact: Exact = False,
+    allow_errors: AllowErrors = False,
+    out: ResultFile = None,
+    html: ResultPage = None,
     sets: Sets = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006
     quiet: Quiet = False,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cxloom.base.errors import CxloomError, InputError
-from cxloom.cli.options import AsJson, Plugins, Quiet, Sets
+from cxloom.cli.options import AsJson, Plugins, Quiet, Sets, written_to
 from cxloom.cli.run import execute, finish, resolve
 from cxloom.cli.writing import check_forms, check_writable, write_text
 from cxloom.results.outdir import is_stored
@@ -54,7 +54,7 @@ def compare(
     ] = None,
     out: Annotated[
         list[str],
-        typer.Option("--out", metavar="FILE", help="Write the table (.csv) or all (.json). May be repeated."),
+        written_to("Write the table (.csv) or all (.json)."),
     ] = [],  # noqa: B006
     as_json: AsJson = False,
     quiet: Quiet = False,

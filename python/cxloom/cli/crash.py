@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cxloom.base.errors import InputError
-from cxloom.cli.options import Plugins, Sets, Spec, whole_number
+from cxloom.cli.options import AllAsJson, Plugins, Sets, Spec, whole_number
 from cxloom.running.run import nanoseconds
 from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
@@ -48,7 +48,7 @@ def crash(
     seed: Annotated[
         int, typer.Option(parser=whole_number(0), metavar="N", help="Seed for choosing the instants.")
     ] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
+    as_json: AllAsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress.")] = False,
     sets: Sets = [],  # noqa: B006 - typer wants a list, and copies it
     plugins: Plugins = [],  # noqa: B006

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cxloom.base.errors import InputError
-from cxloom.cli.options import AsJson, Plugins, Quiet, Sets, Spec, whole_number
+from cxloom.cli.options import AsJson, Plugins, Quiet, Sets, Spec, whole_number, written_to
 from cxloom.cli.progress import EpochBar
 from cxloom.cli.writing import check_forms, check_writable, write_texts
 from cxloom.epochs.study import play_epochs
@@ -54,7 +54,7 @@ def epochs(
     ] = 200_000,
     out: Annotated[
         list[str],
-        typer.Option("--out", metavar="FILE", help="Write all as .json. May be repeated."),
+        written_to("Write all as .json."),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
     as_json: AsJson = False,
     quiet: Quiet = False,

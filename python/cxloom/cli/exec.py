@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +13,17 @@ from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.messages import ANSWERED_WITH_ERRORS, show_error
 from cxloom.cli.options import Plugins
 from cxloom.cli.pages import errors_at, option_of, placement, read_placement
+from cxloom.cli.program_options import (
+    AllowErrors,
+    Core,
+    Exact,
+    Interleave,
+    Membind,
+    Preferred,
+    Record,
+    ResultFile,
+    ResultPage,
+)
 from cxloom.cli.progress import ProgramLines
 from cxloom.cli.trace import levels_of
 from cxloom.cli.writing import write_text
@@ -63,16 +73,9 @@ def exec_(
             "Without --against it is compared with pages in the nearest memory.",
         ),
     ] = None,
-    membind: Annotated[
-        str | None,
-        typer.Option(metavar="MEM,MEM,...", help="Pages in these memories alone, as numactl does."),
-    ] = None,
-    preferred: Annotated[
-        str | None, typer.Option(metavar="MEM", help="Pages in this memory as long as it has room.")
-    ] = None,
-    interleave: Annotated[
-        str | None, typer.Option(metavar="MEM,MEM,...", help="Pages in these memories in turn.")
-    ] = None,
+    membind: Membind = None,
+    preferred: Preferred = None,
+    interleave: Interleave = None,
     places: Annotated[
         list[str],
         typer.Option(
@@ -83,14 +86,7 @@ def exec_(
             "like for the rest.",
         ),
     ] = [],  # noqa: B006
-    core: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PROCESSOR",
-            help="Take the processor of this preset in place of the host's: xeon-gold-6416h, xeon-platinum-8468v or "
-            "epyc-9354.",
-        ),
-    ] = None,
+    core: Core = None,
     page_tables: Annotated[
         str | None,
         typer.Option(
@@ -118,10 +114,7 @@ def exec_(
             "'marks', what is between the marks of <cxloom/roi.h>.",
         ),
     ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option(metavar="TRACE", help="Keep what the system is given in this trace, for --replay."),
-    ] = None,
+    record: Record = None,
     trace: Annotated[
         str | None,
         typer.Option(
@@ -130,23 +123,10 @@ def exec_(
             help="Instead of a program: play the trace of one, recorded by --record or `cxloom trace capture`.",
         ),
     ] = None,
-    exact: Annotated[
-        bool,
-        typer.Option("--exact", help="Simulate all of a long program, and not windows of it."),
-    ] = False,
-    allow_errors: Annotated[
-        bool,
-        typer.Option(
-            "--allow-errors",
-            help="Show results although memory answered accesses with errors; without it that is exit code 125.",
-        ),
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the results into this file, as JSON.")
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the results into this page, FILE.html.")
-    ] = None,
+    exact: Exact = False,
+    allow_errors: AllowErrors = False,
+    out: ResultFile = None,
+    html: ResultPage = None,
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
     """Run a program on a simulated system.

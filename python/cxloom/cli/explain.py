@@ -6,11 +6,20 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from cxloom.base.errors import InputError, reason_of
 from cxloom.base.words import of_both
-from cxloom.cli.options import Against, Plugins, Quiet, RunsAtATime, Sets, Spec, TailShare, tail_share
+from cxloom.cli.options import (
+    Against,
+    AllAsJson,
+    Plugins,
+    Quiet,
+    RunsAtATime,
+    Sets,
+    Spec,
+    TailShare,
+    tail_share,
+    written_to,
+)
 from cxloom.cli.progress import ProgressBar, SweepBar
 from cxloom.cli.writing import check_forms, check_writable, write_text
 from cxloom.spec.override import Override
@@ -28,16 +37,12 @@ def explain(
     spec: Spec,
     out: Annotated[
         list[str],
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write the picture (.svg, .png, .pdf) or all as .json. May be repeated.",
-        ),
+        written_to("Write the picture (.svg, .png, .pdf) or all as .json."),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
     tail: TailShare = None,
     against: Against = None,
     jobs: RunsAtATime = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
+    as_json: AllAsJson = False,
     quiet: Quiet = False,
     sets: Sets = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from cxloom.cli.options import AsJson, Plugins, Quiet, Sets
+from cxloom.cli.options import AsJson, Plugins, Quiet, Sets, written_to
+from cxloom.cli.program_options import ResultPage
 from cxloom.cli.progress import ServingBar
 from cxloom.cli.writing import check_forms, check_writable, write_texts
 from cxloom.kv.serving import serve
@@ -22,16 +23,9 @@ def kv(
     ],
     out: Annotated[
         list[str],
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write all as .json, of which `cxloom report` makes a page. May be repeated.",
-        ),
+        written_to("Write all as .json, of which `cxloom report` makes a page."),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Write the results into this page, FILE.html."),
-    ] = None,
+    html: ResultPage = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     sets: Sets = [],  # noqa: B006

@@ -11,7 +11,7 @@ import typer
 
 from cxloom.base.errors import InputError
 from cxloom.base.words import of_both
-from cxloom.cli.options import Against, Plugins, PointsAtATime, Quiet, Sets, Spec, share_of_reads
+from cxloom.cli.options import Against, Plugins, PointsAtATime, Quiet, Sets, Spec, share_of_reads, written_to
 from cxloom.cli.pages import FLAGS, placement
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.writing import check_writable
@@ -98,11 +98,7 @@ def measure(
     jobs: PointsAtATime = None,
     out: Annotated[
         list[str],
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write the picture (.svg, .png, .pdf) or the rows (.json, .csv). May be repeated.",
-        ),
+        written_to("Write the picture (.svg, .png, .pdf) or the rows (.json, .csv)."),
     ] = [],  # noqa: B006
     against: Against = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as one JSON object.")] = False,

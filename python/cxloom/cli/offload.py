@@ -14,7 +14,7 @@ import typer
 
 from cxloom.base.errors import InputError, InputErrors, together
 from cxloom.cli.offload_system import Dma, Host, OnSystem, Place, Scale, Simulate, System, Tasks, Threads
-from cxloom.cli.options import AsJson, Quiet, whole_number
+from cxloom.cli.options import AsJson, Quiet, whole_number, written_to
 from cxloom.cli.writing import check_forms, check_writable, write_texts
 
 app = typer.Typer(
@@ -24,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Out = Annotated[list[str], typer.Option("--out", metavar="FILE", help="Write all as .json. May be repeated.")]
+Out = Annotated[list[str], written_to("Write all as .json.")]
 Graph = Annotated[
     Path | None,
     typer.Option("--graph", metavar="FILE", help="Write the tasks with their dependences as .json."),

@@ -28,6 +28,11 @@ def _at_a_time(what: str) -> Any:
     )
 
 
+def written_to(what: str) -> Any:
+    """The option of a list of files that something is written into, of forms that `what` says."""
+    return typer.Option("--out", metavar="FILE", help=f"{what} May be repeated.")
+
+
 SPEC = typer.Argument(metavar="SPEC", help="A spec file, or a shipped preset such as esf/validation.")
 
 Spec = Annotated[str, SPEC]
@@ -43,6 +48,18 @@ Plugins = Annotated[
 ]
 RunsAtATime = Annotated[int | None, _at_a_time("Runs")]
 PointsAtATime = Annotated[int | None, _at_a_time("Points")]
+StudyFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Where points and all that is made of them go; by default build/studies/NAME.",
+    ),
+]
+MostPoints = Annotated[
+    int,
+    typer.Option("--max-points", parser=whole_number(1), metavar="N", help="Refuse a study of more points."),
+]
 TailShare = Annotated[
     str | None,
     typer.Option(metavar="P", help="Say what makes the requests beyond this percentile slow: 99 or 99.9."),
@@ -52,6 +69,7 @@ Against = Annotated[
     typer.Option(metavar="SPEC", help="Show this system beside it, without --set: a spec file or a preset."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+AllAsJson = Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")]
 QuietFile = Annotated[bool, typer.Option("--quiet", help="Print no line about what was written.")]
 

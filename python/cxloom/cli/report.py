@@ -10,7 +10,7 @@ import typer
 
 from cxloom.base.errors import InputError, reason_of
 from cxloom.cli.options import QuietFile
-from cxloom.cli.writing import write_text
+from cxloom.cli.writing import refuse_empty, write_text
 from cxloom.results.outdir import SUMMARY
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ def report(
 
     Exit code 0: written. 2: there are no results, or they are not whole; nothing was written.
     """
-    if figures == "":
-        raise InputError("the name of the directory is empty", allowed="a directory", path="--figures")
+    refuse_empty(figures, "--figures")
     if out is not None and Path(out).suffix not in (".html", ".htm"):
         raise InputError(
             "not the name of a page", found=f"'{out}'", allowed="a name that ends in .html", path="--out"

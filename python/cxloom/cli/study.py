@@ -13,9 +13,9 @@ from rich.table import Table
 
 from cxloom.base.errors import AbsentError, InputError, reason_of
 from cxloom.cli.artifact import package, reproduce
-from cxloom.cli.options import Quiet, RunsAtATime, whole_number
+from cxloom.cli.options import MostPoints, Quiet, RunsAtATime, StudyFolder
 from cxloom.cli.study_runs import folder_of, run_stored, write_files
-from cxloom.cli.writing import write_text
+from cxloom.cli.writing import refuse_empty, write_text
 from cxloom.display.console import messages, output
 from cxloom.report.study_table import show_outcome, show_outcomes
 from cxloom.spec.override import Override
@@ -62,24 +62,12 @@ def list_studies() -> None:
 def run(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A shipped study, or the file of one.")],
     jobs: RunsAtATime = None,
-    most_points: Annotated[
-        int,
-        typer.Option(
-            "--max-points", parser=whole_number(1), metavar="N", help="Refuse a study of more points."
-        ),
-    ] = MOST_POINTS,
+    most_points: MostPoints = MOST_POINTS,
     sets: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Set a value at all points; may be repeated."),
     ] = None,
-    out_dir: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Where points, table and picture go; by default build/studies/NAME.",
-        ),
-    ] = None,
+    out_dir: StudyFolder = None,
     quick: Annotated[
         bool,
         typer.Option(
@@ -97,8 +85,7 @@ def run(
     Exit code 0: none failed. 1: one did, or a run could not finish. 2: the input is wrong, or what the study needs is
     not on this computer, such as the set-up of cxloom boot; a collection leaves such studies out, and says so.
     """
-    if out_dir == "":
-        raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
+    refuse_empty(out_dir, "--out")
     several = collection(name)
     members = {name: find(name)} if several is None else several.members
     values = [Override.parse(text) for text in sets or ()]

@@ -14,7 +14,7 @@ from cxloom.base.words import counted
 from cxloom.cli.options import SPEC, Plugins, PointsAtATime, Quiet, whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable, said_of
-from cxloom.cli.writing import check_forms, check_writable, write_text
+from cxloom.cli.writing import check_forms, check_writable, refuse_empty, write_text
 from cxloom.spec import presets
 from cxloom.spec.plugins import load_plugins
 from cxloom.sweeping import manifest as manifests
@@ -140,8 +140,7 @@ def sweep(
         return
     if spec is None:
         raise InputError("no spec is named", allowed="a spec file, a preset, or --rebuild DIR")
-    if out == "":
-        raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
+    refuse_empty(out, "--out")
     load_plugins(plugins)
     template = System.load(spec).template()
     settings = settings_of(

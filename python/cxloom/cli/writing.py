@@ -41,6 +41,12 @@ def check_forms(paths: Iterable[Path], what: str, forms: Sequence[str], option: 
             )
 
 
+def refuse_empty(directory: str | None, option: str) -> None:
+    """Raises InputError for a directory that is named by nothing at all."""
+    if directory == "":
+        raise InputError("the name of the directory is empty", allowed="a directory", path=option)
+
+
 def check_writable(paths: Iterable[Path]) -> None:
     """Raises InputError if a text cannot be written there, before work has gone into it."""
     for path in paths:

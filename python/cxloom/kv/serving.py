@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom import _core
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted
-from cxloom.display.numbers import duration, significant, size
+from cxloom.display.numbers import duration, percent, significant, size
 from cxloom.kv import spec
 from cxloom.kv.requests import Requests
 from cxloom.spec.node import Node, Origin, from_plain
@@ -29,6 +29,24 @@ _STEPS = 20_000
 
 def unwatched(_done: int, _requests: int, _seconds: float) -> None:
     """Nobody looks."""
+
+
+def share_text(share: float | None) -> str:
+    """A share as people read it; a dash where there is none."""
+    return "-" if share is None else percent(share)
+
+
+TIER_COLUMNS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
+    "blocks": ("held_blocks", "{:,}".format),
+    "of": ("capacity_blocks", "{:,}".format),
+    "found": ("hit_share", share_text),
+    "computed anyway": ("computed_tokens", "{:,}".format),
+    "loaded": ("loaded_bytes", size),
+    "written": ("written_bytes", size),
+    "reads busy": ("read_busy", share_text),
+    "writes busy": ("write_busy", share_text),
+}
+"""What is shown of a tier: the column, its measure, and how that is written."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +70,7 @@ class Served:
         )
         return (
             f"{counted(found['requests'], 'request')} in {_time(found['time_s'])}: the KV cache has "
-            f"{_share(found['hit_share'])} of the prompts' tokens, {_share(found['loaded_share'])} are loaded, "
+            f"{share_text(found['hit_share'])} of the prompts' tokens, {share_text(found['loaded_share'])} are loaded, "
             "the first token comes after "
             f"{_time(first['mean'])} (p99 {_time(first['p99'])}), and {limits}."
         )
@@ -66,30 +84,10 @@ class Served:
         from rich.table import Table
 
         made = Table(box=None, header_style="dim", pad_edge=False)
-        for head in (
-            "tier",
-            "blocks",
-            "of",
-            "found",
-            "computed anyway",
-            "loaded",
-            "written",
-            "reads",
-            "writes",
-        ):
+        for head in ("tier", *TIER_COLUMNS):
             made.add_column(head, justify="left" if head == "tier" else "right")
         for name, tier in self.found["tiers"].items():
-            made.add_row(
-                name,
-                f"{tier['held_blocks']:,}",
-                f"{tier['capacity_blocks']:,}",
-                _share(tier["hit_share"]),
-                f"{tier['computed_tokens']:,}",
-                size(tier["loaded_bytes"]),
-                size(tier["written_bytes"]),
-                _share(tier["read_busy"]),
-                _share(tier["write_busy"]),
-            )
+            made.add_row(name, *(text(tier[key]) for key, text in TIER_COLUMNS.values()))
         return made
 
     def times(self) -> Table:
@@ -162,7 +160,3 @@ def _root(system: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequenc
 
 def _time(seconds: float) -> str:
     return duration(seconds * 1e9)
-
-
-def _share(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %"

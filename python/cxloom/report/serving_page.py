@@ -9,8 +9,8 @@ from typing import Any
 from cxloom import _core
 from cxloom.base.words import counted
 from cxloom.display import palette
-from cxloom.display.numbers import duration, percent, significant, size
-from cxloom.kv.serving import Served
+from cxloom.display.numbers import duration, percent, significant
+from cxloom.kv.serving import TIER_COLUMNS, Served, share_text
 from cxloom.report import plots
 from cxloom.report.page import Cell, Section, answer, document, facts, notes, plot, table, tiles
 
@@ -44,9 +44,9 @@ def _lead(served: Served) -> str:
     entries = [
         ("first token", _time(first["mean"]), f"mean; p99 {_time(first['p99'])}"),
         *(() if each is None else (("each token after", _time(each["mean"]), "mean"),)),
-        ("found of prompts", _share(found["hit_share"]), f"{_share(found['loaded_share'])} loaded"),
+        ("found of prompts", share_text(found["hit_share"]), f"{share_text(found['loaded_share'])} loaded"),
         ("requests a second", significant(found["requests_per_s"]), f"{found['requests']:,} of them"),
-        ("limit", found["limit"]["resource"], f"{_share(found['limit']['occupied'])} occupied"),
+        ("limit", found["limit"]["resource"], f"{share_text(found['limit']['occupied'])} occupied"),
     ]
     return answer(served.sentence) + tiles(entries) + notes(found["notes"])
 
@@ -153,30 +153,10 @@ def _tiers(found: Mapping[str, Any]) -> str:
         "%",
     )
     rows = [
-        [
-            Cell(name, look="text"),
-            Cell(f"{tier['held_blocks']:,}", tier["held_blocks"]),
-            Cell(f"{tier['capacity_blocks']:,}", tier["capacity_blocks"]),
-            Cell(_share(tier["hit_share"]), tier["hit_share"]),
-            Cell(f"{tier['computed_tokens']:,}", tier["computed_tokens"]),
-            Cell(size(tier["loaded_bytes"]), tier["loaded_bytes"]),
-            Cell(size(tier["written_bytes"]), tier["written_bytes"]),
-            Cell(_share(tier["read_busy"]), tier["read_busy"]),
-            Cell(_share(tier["write_busy"]), tier["write_busy"]),
-        ]
+        [Cell(name, look="text"), *(Cell(text(tier[key]), tier[key]) for key, text in TIER_COLUMNS.values())]
         for name, tier in found["tiers"].items()
     ]
-    head = [
-        "tier",
-        "blocks",
-        "of",
-        "found",
-        "computed anyway",
-        "loaded",
-        "written",
-        "reads busy",
-        "writes busy",
-    ]
+    head = ["tier", *TIER_COLUMNS]
     return f"{plot('sources', figure, 'Where the tokens of prompts come from')}{table(head, rows, caption='Tiers')}"
 
 
@@ -209,7 +189,9 @@ def _waits(found: Mapping[str, Any]) -> str:
         "Means over the servers. Writes limit nothing by themselves, as nobody waits for them; "
         "'waiting for' a tier is a processor that stands still for its load. The limit is in red."
     )
-    rows = [[Cell(name, look="text"), Cell(_share(share), share)] for name, share in limit["busy"].items()]
+    rows = [
+        [Cell(name, look="text"), Cell(share_text(share), share)] for name, share in limit["busy"].items()
+    ]
     return (
         f'<p class="soft">{text}</p>{plot("busy", figure, "Shares of the time of resources and of waiting")}'
         f"{table(['resource', 'of the time'], rows, caption='Resources')}"
@@ -234,8 +216,8 @@ def _servers(found: Mapping[str, Any]) -> str:
         [
             Cell(str(number), number, look="text"),
             Cell(f"{each['requests']:,}", each["requests"]),
-            Cell(_share(each["prefill_share"]), each["prefill_share"]),
-            Cell(_share(each["decode_share"]), each["decode_share"]),
+            Cell(share_text(each["prefill_share"]), each["prefill_share"]),
+            Cell(share_text(each["decode_share"]), each["decode_share"]),
         ]
         for number, each in enumerate(found["servers"])
     ]
@@ -271,7 +253,3 @@ def _times(factor: float, value: float | None) -> float | None:
 
 def _time(seconds: float) -> str:
     return duration(seconds * 1e9)
-
-
-def _share(share: float | None) -> str:
-    return "-" if share is None else percent(share)

@@ -47,7 +47,7 @@ SHORT, LONGER = ["20", "60", "1"], ["200", "800", "5"]
 
 @dataclass
 class Run:
-    """Of one run of gem5."""
+    """What one run of gem5 gave."""
 
     simulated: int  # instructions
     ticks: int

@@ -50,13 +50,13 @@ class History:
 
     flushes: list[Flush] = field(default_factory=list)
     fences: list[int] = field(default_factory=list)
-    """Of each, how many flushes are before it."""
+    """How many flushes are before each."""
     acknowledged: list[tuple[int, int]] = field(default_factory=list)
     """How many flushes are before it, and the number of what somebody is told is done."""
 
     @property
     def bytes(self) -> int:
-        """Of the pool, as far as it is flushed."""
+        """The bytes of the pool, as far as it is flushed."""
         return max(flush.offset for flush in self.flushes) + LINE
 
     @classmethod

@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   for (uint64_t t = 1; t < threads; ++t) pthread_join(shares[t].thread, NULL);
   cxloom_roi_end();
 
-  // Of a pass: c = a, b = 3 a, c = 4 a, a = 15 a. Small whole numbers are exact.
+  // A pass: c = a, b = 3 a, c = 4 a, a = 15 a. Small whole numbers are exact.
   double right = 1;
   for (uint64_t pass = 0; pass < passes; ++pass) right *= 15;
   uint64_t good = 0;

@@ -58,7 +58,7 @@ INSTRUCTION = np.dtype(
         ("loads", "<u8", 4),
     ]
 )
-"""Of ChampSim's traces; a register or an address of 0 is none."""
+"""A record of ChampSim's traces; a register or an address of 0 is none."""
 LINES = 65536
 """Twice the last cache, so that a line is gone before its turn comes again; its pages fit into the second TLB."""
 ACCESSES = 2000
@@ -77,7 +77,7 @@ def idle_latency(media: float, rate: float = 32) -> float:
 
 
 def trace(path: Path, kind: str) -> Path:
-    """Of accesses to all lines in turn, each page in an order of its own; instructions without one; accesses again."""
+    """A trace: accesses to all lines, each page in an order of its own; instructions without one; accesses again."""
     rng = np.random.default_rng(1)
     pages = np.arange(LINES).reshape(-1, 64)
     lines = rng.permuted(pages, axis=1).ravel()
@@ -118,7 +118,7 @@ def of_mem(latency: float = 45, rate: float = 32, capacity: str = "16GiB") -> st
 
 @pytest.fixture(scope="module")
 def chase(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Of a memory whose medium takes 45 ns."""
+    """What a memory gives whose medium takes 45 ns."""
     return measured(tmp_path_factory.mktemp("chase"), "chase", of_mem())
 
 

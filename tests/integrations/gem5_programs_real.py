@@ -56,7 +56,7 @@ def test_a_medium_of_gem5_has_the_same_time_on_a_board(tmp_path: Path) -> None:
 CYCLE = 1000 / 3
 """Ticks, at 3 GHz."""
 WAY_THROUGH_CACHES = 24 * CYCLE
-"""Of a miss: look-ups of 1 and 10 cycles, buses of 1 and 7 on the way down; 2, 1, 1 and 1 up again."""
+"""The way of a miss: look-ups of 1 and 10 cycles, buses of 1 and 7 down; 2, 1, 1 and 1 up again."""
 PROGRAMS = ROOT / "examples" / "programs"
 
 

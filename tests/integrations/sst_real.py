@@ -44,7 +44,7 @@ address_map: [{to: near}, {to: far}]
 NEAR = 10 + 2 * 5 + (16 + 80) / 32 + 20 + 45
 """Nanoseconds of a read of the near memory."""
 CACHE_LINES = 512
-"""Of 32 KiB."""
+"""Lines of a cache of 32 KiB."""
 CYCLE = 0.5
 """Nanoseconds of the generator, at 2 GHz."""
 

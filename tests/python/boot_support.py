@@ -167,7 +167,7 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """Of what kind: - for a file, d for a folder, l for a link."""
+        """The kind: - for a file, d for a folder, l for a link."""
         return stat.filemode(self.mode)[0]
 
 

@@ -21,7 +21,7 @@ from cxloom.sweeping.at_points import Played, summaries_at
 
 GIB = 1 << 30
 FREE = {"header": "0B", "data_header": "0B"}
-"""Of a link: its bandwidth is that of the payload."""
+"""Parameters of a link whose bandwidth is that of the payload."""
 
 
 def node(name: str, bandwidth: float, latency: float, size: int = 1 << 40) -> NodeProfile:
@@ -107,7 +107,7 @@ def test_chains_of_many_threads_are_bound_by_bandwidth() -> None:
     nodes = [node("near", 10, 100), node("far", 1000, 250)]
     chains = [made("a", 1, 1e6, dependent=True, threads=64)]
     assert weights_of(optimum(chains, nodes, {"host": 64}).shares[0])["far"] > 0
-    # Of what a queue of 8 holds no more are in flight: 8 x 64 B / 100 ns = 5.1 GB/s.
+    # A queue of 8 has no more in flight: 8 x 64 B / 100 ns = 5.1 GB/s.
     assert weights_of(optimum(chains, nodes, {"host": 8}).shares[0]) == {"near": 1}
 
 
@@ -133,7 +133,7 @@ def test_no_rate_is_a_closed_loop() -> None:
     assert rates_of({"workload": work}) == {}
 
 
-# Of two objects, one of which waits for each access, the other is what goes to the far node.
+# One of two objects waits for each access: the other one goes to the far node.
 def test_the_object_that_waits_is_the_one_that_stays() -> None:
     nodes = [node("near", 30, 100), node("far", 10, 250)]
     objects = [made("list", 1, 1e5, dependent=True), made("array", 1, 1e7)]

@@ -65,7 +65,7 @@ def test_the_recipe_binds_pages_in_turns_where_weights_differ(tmp_path: Path) ->
         if name != "a":
             far = sum(size for _, size, _, mask in mine if mask == 0b10)
             assert far / sizes[name] == pytest.approx(shares[name], abs=0.08)
-    # Of gigabytes turns are of huge pages: 2 MiB.
+    # Turns of gigabytes are of huge pages: 2 MiB.
     assert all(at % (2 << 20) == 0 for which, at, *_ in parts if which == 4)
 
 

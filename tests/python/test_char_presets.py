@@ -105,7 +105,7 @@ def test_every_tool_measures_every_server(tool: str, preset: str) -> None:
 
 
 def test_system_a_has_the_latencies_that_it_was_fitted_to() -> None:
-    """Of socket 1: local DRAM, the other socket's, and the card. From socket 0 the card follows from these."""
+    """Socket 1 has local DRAM, the other socket's, and the card. From socket 0 the card follows from these."""
     rows = {row["requester"]: row for row in cx.measure.matrix("char/a", jobs=1, reads=1000).rows}
     far, local, card = (value for key, value in rows["cpu1"].items() if key != "requester")
     assert (local, far, card) == (
@@ -150,7 +150,7 @@ def test_credits_keep_a_full_card_below_packing(preset: str, reads: float, packi
 
 
 def test_a_read_beside_saturating_writes_waits_at_the_root_port() -> None:
-    """Of A the DRAM of the card bounds writes: what its places have no room for waits, and a read behind it."""
+    """The DRAM of A's card bounds writes: what its places have no room for waits, and a read behind it."""
     system = cx.load("char/a").set("devices.cpu0.cache", None).set("devices.cpu1.cache", None)
     work = {"footprint": "256MiB", "addresses": {"kind": "bind", "nodes": ["card"]}}
     load = {**work, "pattern": "random", "reads": 0.0, "requests": 3000, "threads": 32}

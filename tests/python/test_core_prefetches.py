@@ -41,7 +41,7 @@ def sequential(core: dict[str, Any], pattern: str = "sequential", **work: Any) -
 
 
 def bandwidth(lines: float) -> float:
-    """Of so many lines under way, in GB/s."""
+    """The bandwidth of so many lines under way, in GB/s."""
     return lines * 64 / LATENCY
 
 

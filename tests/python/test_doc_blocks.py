@@ -267,7 +267,7 @@ def named(name: str) -> str | Path:
 
 
 def first_value(text: str) -> str:
-    """Of the values of a sweep the first, if they are numbers and quantities."""
+    """The first of the values of a sweep, if they are numbers and quantities."""
     return text.partition(",")[0]
 
 

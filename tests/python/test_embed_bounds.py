@@ -98,7 +98,7 @@ def test_no_answer_comes_before_the_bound(
 def test_the_bound_within_an_answer_has_the_place_that_is_free_then(
     tmp_path: Path, cxloom: Callable[..., Any], program: Path
 ) -> None:
-    """Of a queue of two a far memory has one place for 5 us, and accesses to a near one take turns in the other:
+    """A far memory has one place of a queue of two for 5 us, and accesses to a near one take turns in the other:
     what waits for a place is issued behind the answer, and answered long before the far one."""
     near = FIXED | {"media": {"kind": "fixed", "latency": "10ns"}}
     far = FIXED | {"media": {"kind": "fixed", "latency": "5us"}}

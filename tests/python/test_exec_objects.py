@@ -78,7 +78,7 @@ def test_objects_have_their_names_and_their_accesses(program: str, both: Path, t
     assert total == result.accesses
     named = sum(found[name][1] for name in ("data:table", "map:build", "heap:make_words"))
     assert named > 0.9 * total
-    # Of a written line the read that fetches it and the write-back; nobody writes what is only summed up.
+    # A written line has a read that fetches it and a write-back; nobody writes what is only summed up.
     reads = {each.name: each.reads for each in result.objects}
     assert reads["data:table"] == pytest.approx(0.5, abs=0.01)
     assert reads["map:build"] > 0.6

@@ -27,7 +27,7 @@ PLOTS = ("breakdown", "moved", "hot")
 
 @pytest.fixture(scope="module", params=["exact", "sampled"])
 def result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ExecutionResult:
-    """Of a program on a near and a far memory."""
+    """The result of a program on a near and a far memory."""
     folder = tmp_path_factory.mktemp("page")
     systems = [cx.load(str(spec(folder))), cx.load(str(spec(folder, "far", "250ns")))]
     trace = folder / "trace.parquet"

@@ -34,7 +34,7 @@ Delay\t(ns)\tMB/sec
  20000\t279.91\t    400.7
 """
 BITS = 544
-"""Of a flit of 68 bytes."""
+"""Bits of a flit of 68 bytes."""
 
 
 @pytest.fixture(autouse=True)

@@ -178,7 +178,7 @@ def test_loads_that_overlap_for_a_while_take_what_they_take_line_by_line(tmp_pat
 
 
 def test_servers_that_differ_are_told_apart(tmp_path: Path) -> None:
-    """Of three servers one has a link of half the bandwidth: it is not exchanged for another."""
+    """One of three servers has a link of half the bandwidth: it is not exchanged for another."""
     slow = fabric(3, "100GB/s")
     slow["links"][1]["between"] = ["gpu[0-1]", "sw"]
     slow["links"].append({**slow["links"][1], "between": ["gpu2", "sw"], "bandwidth": "14.2125GB/s"})

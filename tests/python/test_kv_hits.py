@@ -124,7 +124,7 @@ def test_two_tiers_are_one_cut_in_two() -> None:
 
 
 def test_a_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
-    """Of a cycle of three blocks and a tier of two, LRU finds nothing, and MRU every second."""
+    """A cycle of three blocks in a tier of two: LRU finds nothing, and MRU every second."""
     file = write_trace(tmp_path, [(i, 512, 1, [i % 3]) for i in range(30)])
     spec = tmp_path / "serving.yaml"
     spec.write_text(

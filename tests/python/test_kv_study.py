@@ -48,7 +48,7 @@ def study_of(folder: Path, text: str) -> Path:
 
 
 def test_a_study_of_hits_is_run_beside_what_is_counted(tmp_path: Path) -> None:
-    """Of a prompt that comes again, LRU has its beginning: the last of it was used first."""
+    """A prompt comes again, and LRU has its beginning: the last of it was used first."""
     outcome = run_study(read(study_of(tmp_path, HITS)), jobs=1, out=tmp_path / "out")
     assert [each.state for each in outcome.comparisons] == [State.MET, State.MET]
     wrong = HITS.replace("value: 4", "value: 3")

@@ -257,7 +257,7 @@ def test_a_host_with_cores_loads_a_memory_with_all_of_them(tool: str) -> None:
         assert "each waits for 8 lines at most (core.mshrs)" in measured.note
         if tool == "bandwidth":
             assert measured.rows[0]["bandwidth_gb_per_s"] == pytest.approx(count * 8 * 64 / 100, rel=0.03)
-            # Of a queue of 256, of its half and of its quarter.
+            # A queue of 256, its half and its quarter.
             assert {row["in_flight"] for row in measured.rows} <= {
                 min(8 * count, each) for each in (256, 128, 64)
             }

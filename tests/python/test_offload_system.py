@@ -90,7 +90,7 @@ def test_the_differences_of_kinds_sum_to_that_of_the_whole(overlap: bool) -> Non
 
 
 def test_overlap_hides_copies_behind_backward() -> None:
-    """Of four buckets of 0.038 s of copy and 0.025 s of backward: 4 max + min, and not 4 of both."""
+    """Four buckets of 0.038 s of copy and 0.025 s of backward: 4 max + min, and not 4 of both."""
     times = {overlap: played(step(overlap=overlap)) for overlap in (True, False)}
     spared = times[False].simulated_s - times[True].simulated_s
     assert spared == pytest.approx(times[False].plan_s - times[True].plan_s, rel=0.03)

@@ -119,7 +119,7 @@ def test_links_that_a_plugins_routing_leaves_empty_are_seen(tmp_path: Path) -> N
 
 
 def test_a_plugins_devices_are_drawn_as_ours(library: Path, tmp_path: Path) -> None:
-    """Of the same shapes and colours, at the same places."""
+    """Shapes, colours and places are equal."""
     found = []
     for ours in (True, False):
         file, out = tmp_path / "system.yaml", tmp_path / "system.svg"

@@ -70,7 +70,7 @@ def test_the_interval_holds_the_sum_as_often_as_it_says(kind: str) -> None:
 
 
 def test_an_interval_in_closed_form() -> None:
-    """Of 100 numbers 1, 3, 2: differences 2 and -1, so v = 5/4; t of two degrees is 4.303."""
+    """100 numbers, of which 1, 3, 2 are known: differences 2 and -1, so v = 5/4; t of two degrees is 4.303."""
     expected = 4.302653 * 100 * math.sqrt(0.97 * 1.25 / 3)
     assert half_width([1, 3, 2], 100) == pytest.approx(expected, rel=1e-5)
     assert half_width([1, 3, 2], 3) == 0  # all were measured

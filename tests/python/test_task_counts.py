@@ -95,7 +95,7 @@ def test_bytes_of_copies_are_bytes_of_links(summary: Spec, link: str, way: str, 
 
 
 def test_the_time_of_each_request_is_accounted_for(summary: Spec) -> None:
-    """Of reads, of writes, and of what each memory has answered."""
+    """Reads, writes, and what each memory has answered are looked at."""
     for group in (summary, summary["read"], summary["write"], *summary["per_memory"].values()):
         segments = sum(group["breakdown_ns"].values())
         assert segments == pytest.approx(group["latency_ns"]["mean"], rel=1e-9)

@@ -49,7 +49,7 @@ def test_results_are_the_same_for_any_number_of_threads() -> None:
 
 
 def test_tables_are_the_same(tmp_path: Path) -> None:
-    """Of requests, of series, and where simulated time ends the run."""
+    """The tables are those of requests and of series, also where simulated time ends the run."""
     given = system().set("outputs.requests", True).set("outputs.series", "1us")
     one, two = cx.run(given), cx.run(given, threads=2, out=tmp_path / "two")
     assert one.requests().equals(two.requests())

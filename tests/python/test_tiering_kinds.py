@@ -218,7 +218,7 @@ def test_hemem_cools(tmp_path: Path) -> None:
 
 
 def test_an_oracle_moves_the_pages_that_come_often_and_no_others(tmp_path: Path) -> None:
-    """Of what is to come pages 0 to 15 have none, 16 to 18 hundreds, and 19 fewer than a move is for."""
+    """Pages 0 to 15 have no accesses to come, 16 to 18 hundreds, and 19 fewer than a move is for."""
     often = [16, 17, 18] * 600
     for place in range(20):
         often[300 + 40 * place] = 19

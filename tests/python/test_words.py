@@ -1,4 +1,5 @@
-"""Comments begin with what they are about: none begins with "Of ", so that nobody must read a sentence twice."""
+"""Comments begin with what they are about: none with "Of ", and in Python none with "The same" or another word that
+stands for something elsewhere, so that nobody must read a sentence twice."""
 
 import io
 import re
@@ -10,9 +11,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PLACES = ("bindings", "core", "include", "integrations", "python", "tests/core")
+PLACES = (
+    "benchmarks",
+    "bindings",
+    "core",
+    "examples",
+    "include",
+    "integrations",
+    "python",
+    "scripts",
+    "tests",
+)
 ENDINGS = (".c", ".cpp", ".h", ".hpp", ".py")
 HANGING = re.compile(r"\W*Of ")
+ELSEWHERE = re.compile(r"\W*(The same|Those|Who|Whoever) ")
+"""Words for what a reader has to look up, as a Python comment begins."""
 
 _CPP = re.compile(
     r"""//[^\n]* | /\*.*?\*/                           # a comment
@@ -45,14 +58,20 @@ def of_python(text: str) -> Iterator[tuple[int, str]]:
 
 
 def hanging(name: str, text: str) -> list[str]:
-    """The comments that begin with "Of " where a sentence begins, as file and line."""
+    """The comments that begin with one of these words where a sentence begins, as file and line."""
     comments = list((of_python if name.endswith(".py") else of_cpp)(text))
     at = dict(comments)
     return [
         f"{name}:{line}: {comment.strip()}"
         for line, comment in comments
-        if HANGING.match(comment) and not _goes_on(at.get(line - 1, ""))
+        if (HANGING.match(comment) or (_is_reference(name) and ELSEWHERE.match(comment)))
+        and not _goes_on(at.get(line - 1, ""))
     ]
+
+
+def _is_reference(name: str) -> bool:
+    """Whether the docstrings of a file are read alone, as help: those of the package are."""
+    return name.startswith("python/")
 
 
 def _goes_on(line: str) -> bool:
@@ -60,7 +79,7 @@ def _goes_on(line: str) -> bool:
     return bool(line.strip(" /*#<")) and not line.rstrip().endswith((".", ":", "*/", '"""'))
 
 
-def test_no_comment_begins_with_of() -> None:
+def test_comments_begin_with_their_subject() -> None:
     listed = subprocess.run(
         ["git", "ls-files", *PLACES], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -80,9 +99,11 @@ def test_no_comment_begins_with_of() -> None:
         ("a.py", 'A = 1\n"""Of a system."""\n'),
         ("a.py", 'def a() -> None:\n    """Of a system."""\n'),
         ("a.py", "a = 1  # Of a number\n"),
+        ("python/a.py", 'A = 1\n"""The same for programs."""\n'),
+        ("python/a.py", 'def a() -> None:\n    """Those that have none."""\n'),
     ],
 )
-def test_a_comment_that_begins_with_of_is_found(name: str, text: str) -> None:
+def test_a_comment_without_its_subject_is_found(name: str, text: str) -> None:
     assert len(hanging(name, text)) == 1
 
 

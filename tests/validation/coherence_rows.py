@@ -117,7 +117,7 @@ def home_rows(name: str, at: str, base: Spec, blocks: bool) -> Iterator[Turn]:
         return
     yield turn("transactions", base, (1, 16), RISES, bandwidth)
     yield turn("filter.block", small, (1, 4), FALLS, of_home("snoops_sent"))
-    # Of a run of lines that begins anywhere, an aligned block has less.
+    # An aligned block has less of a run of lines that begins anywhere.
     pairs = changed(small, (f"{at}.filter.block", 4), ("workload.host.base", "64B"))
     yield turn("filter.alignment", pairs, ("spec", "free"), FALLS, of_home("snoops_sent"))
 

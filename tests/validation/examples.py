@@ -14,9 +14,9 @@ import pytest
 
 WHOLE = bool(os.environ.get("CXLOOM_SLOW"))
 DRAWN = 6
-"""Of so many examples one is drawn."""
+"""One of so many examples is drawn."""
 SLICE = 3
-"""Of so many rows, or columns of a row, one is tried."""
+"""One of so many rows, or columns of a row, is tried."""
 slow = pytest.mark.skipif(not WHOLE, reason="slow: set CXLOOM_SLOW=1")
 """Leaves a test out of the slice."""
 

@@ -228,7 +228,7 @@ def ahead(prefetch: Spec, phases: list[Spec], **host: object) -> Spec:
 
 
 def never_used() -> Spec:
-    """Of pairs of lines first ones are wanted, second ones come ahead for nothing, and are asked for long after."""
+    """The first line of each pair is wanted; the second comes ahead for nothing, and is asked for long after."""
     stride = {"pattern": "strided", "stride": "128B", "footprint": "64KiB", "requests": 500, "reads": 1.0}
     return ahead({"kind": "next-line", "page": "128B"}, [stride, {**stride, "base": "64B"}])
 

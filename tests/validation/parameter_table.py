@@ -221,7 +221,7 @@ def switch_rows() -> Iterator[Turn]:
     yield turned_switch("switching_time", ("20ns", "50ns"), RISES, latency)
     yield turned_switch("forwarding", ("cut-through", "store-and-forward"), RISES, latency)
     yield turned_switch("queueing", ("voq", "fifo"), FALLS, bandwidth)
-    # Of many paths through a chain those with most hops are old when they meet the others.
+    # Messages with most hops through a chain are old when they meet the others.
     kind = {"kind": "switch", "queueing": "voq", "port_bandwidth": "8GB/s"}
     chain = generated("chain", WORK, switches=6, placement="paired", switch=kind)
     names = [n for n, d in chain["devices"].items() if d["kind"] == "switch"]

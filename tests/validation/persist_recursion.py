@@ -61,9 +61,9 @@ class Shares:
     """What became of accesses at the buffer."""
 
     coalesced: float
-    """Of the persists."""
+    """The share of persists."""
     read_hits: float
-    """Of the reads that came to the buffer."""
+    """The share of reads that came to the buffer."""
 
 
 class _Lines:

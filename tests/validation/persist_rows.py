@@ -56,7 +56,7 @@ def persist_rows() -> Iterator[Turn]:
 
 
 def refused_or_run(spec: Spec, feeds: Any) -> Run:
-    """Of volatile memory that is flushed nothing is left but the error: the run without flushes."""
+    """Flushes of volatile memory leave nothing but the error: the run without flushes."""
     from validation.systems import run
 
     if spec["address_map"][0]["persistence"] == "volatile":

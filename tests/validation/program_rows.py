@@ -68,7 +68,7 @@ def program_rows(name: str, at: str, base: Spec) -> Iterator[Turn]:
     system = changed(base, (at, {"caches": [small, large]}))
     branches = partial(Turn, base=system, measure=took, play=runs("branches", "20000"))
     yield branches(f"{name}.core.branch_penalty", path=f"{at}.branch_penalty", values=(5, 20), effect=RISES)
-    # Of 32 branches whoever has next to no tables remembers few.
+    # A core with next to no tables remembers few of 32 branches.
     many = partial(Turn, base=system, measure=took, play=runs("many", "1000"))
     yield many(f"{name}.core.branch_entries", path=f"{at}.branch_entries", values=(2, 4096), effect=FALLS)
     # A cycle of 256 lines, 16 KiB: within the second level, and not in the first.
@@ -122,7 +122,7 @@ def tlb_rows(name: str, at: str, base: Spec) -> Iterator[Turn]:
     yield row("page", system, ("4KiB", "2MiB"), 256)
     yield row("entries", system, (16, 64), 32)
     yield row("huge_entries", huge, (16, 64), 32, HUGE_PAGE)
-    # Of a cycle of 32 pages LRU keeps none of 24; with one way a set it keeps those that no other falls onto.
+    # LRU of 24 keeps none of a cycle of 32 pages; with one way a set it keeps pages that no other falls onto.
     yield row("ways", changed(system, (f"{tlb}.entries", 24)), (24, 1), 32)
     yield row("huge_ways", changed(huge, (f"{tlb}.huge_entries", 24)), (24, 1), 32, HUGE_PAGE)
     yield row("second_entries", system, (64, 512), 256)

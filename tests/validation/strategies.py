@@ -55,7 +55,7 @@ class Place:
 
     shape: str
     credits: int | None = None
-    """Of each link, with four virtual channels and queues at the inputs; without: links take all that comes."""
+    """The credits of each link, with four virtual channels and queues at the inputs; None: links take all that comes."""
 
     @cached_property
     def spec(self) -> Spec:
@@ -79,7 +79,7 @@ class Place:
 
     @cached_property
     def graph(self) -> Graph:
-        """Of the system."""
+        """The graph of the system."""
         return Graph.of(self.spec)
 
     @property

@@ -16,7 +16,7 @@ from cxloom.spec.resolve import resolve
 
 
 def time(outcome: Run) -> float:
-    """Of the graph."""
+    """The time of the graph."""
     return float(outcome.summary["tasks"]["time_ns"])
 
 
@@ -32,7 +32,7 @@ def far_bytes(outcome: Run) -> float:
 
 
 def longest(outcome: Run) -> float:
-    """Of names of tasks, characters."""
+    """The most characters of a name of a task."""
     return float(max(map(len, outcome.summary["tasks"]["per_task"])))
 
 

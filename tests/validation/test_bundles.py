@@ -93,7 +93,7 @@ def test_a_block_has_one_link_there_and_back(routing: str) -> None:
 
 @pytest.mark.parametrize("routing", ROUTINGS)
 def test_cxl_io_keeps_to_the_first_link(routing: str) -> None:
-    # Of the two links to the switch the block of the host's requests has the one or the other; packets have the first.
+    # The block of the host's requests has one or the other of two links to the switch; packets have the first.
     spec: Spec = {
         "devices": {
             "host": {"kind": "host"},

@@ -21,7 +21,7 @@ PRESET = "expander/x16-ddr5"
 
 
 def loop(write: bool, credit_time: float) -> float:
-    """Of a credit, ns: a write takes two flits of 68 B, a read one."""
+    """The round of a credit, ns: a write takes two flits of 68 B, a read one."""
     return (3 if write else 2) * FLIT + 2 * FLIGHT + credit_time
 
 

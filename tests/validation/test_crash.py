@@ -74,7 +74,7 @@ def test_nothing_is_lost_in_large_systems(leaf: str, root: str) -> None:
         assert buffers["leaf"]["persist_buffer"][count] > 0
 
 
-# Of a switch that is lost more lines are lost the more it keeps, and none that the switch before it still has.
+# A switch that is lost takes more lines the more it keeps, and none that the switch before it still has.
 def test_a_lost_switch_takes_what_it_alone_has() -> None:
     lost = {}
     for leaf in POLICIES:

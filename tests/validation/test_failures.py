@@ -374,7 +374,7 @@ def test_a_read_that_is_lost_keeps_its_tag_for_the_completion_timeout() -> None:
 
 
 def lost_share(spec: Spec) -> float:
-    """Of the 100 us of the run, the engine's reads go on for 50: the others wait for their timeouts."""
+    """The engine's reads go on for 50 of the 100 us of the run: the others wait for their timeouts."""
     sound = {key: value for key, value in spec.items() if key != "events"}
     outcome = run(changed(sound, ("devices.nic.traffic", "dma-read")))
     return 0.5 * outcome.summary["per_io"]["nic"]["bandwidth_gb_per_s"]

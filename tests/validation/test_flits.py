@@ -17,7 +17,7 @@ FASTEST = {"68B": "pcie5-x16", "256B": "pcie6-x16", "256B-lo": "pcie6-x16", "256
 
 
 def bytes_per_ns(phy: str) -> float:
-    """Of each direction: `pcie5-x16`. Up to 32 GT/s two bits of 130 are encoding."""
+    """The rate of each direction of `pcie5-x16` and the like. Up to 32 GT/s two bits of 130 are encoding."""
     generation, lanes = int(phy[4]), int(phy.partition("-x")[2])
     return 2**generation * lanes / 8 * (128 / 130 if generation <= 5 else 1.0)
 

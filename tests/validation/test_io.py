@@ -30,7 +30,7 @@ def system(wire: float, reads: float = 0.0, queueing: str = "voq", **engine: obj
 
 
 def engine_bandwidth(outcome: Run) -> float:
-    """Of the engine's packets."""
+    """The bandwidth of the engine's packets."""
     return float(outcome.summary["per_io"]["nic"]["bandwidth_gb_per_s"])
 
 

@@ -73,7 +73,7 @@ def test_examples_of_pools_are_measured(example: str, host: str, memory: str, le
 
 
 def test_the_probe_has_a_half_of_its_hosts_extents() -> None:
-    """Of extents, which requesters do not share: what the host reads is where the probe's are not."""
+    """Requesters share no extents: what the host reads is where the probe's are not."""
     bench = Bench(EXAMPLES / "pooling.yaml")
     extents = with_probe(bench, bench.uncached(), "host1")["devices"]["mem1"]["dynamic_capacity"]["extents"]
     half = 256 << 20

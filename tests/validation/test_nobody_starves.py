@@ -20,7 +20,7 @@ FLIT = {
     "256B-pbr": (256, "pcie6-x4"),
 }
 HEADER, WIRE = 16, 16.0
-"""Of links of messages: bytes of a header, GB/s."""
+"""Links of messages: bytes of a header, GB/s."""
 
 
 def system(hub: Spec, link: Spec, reads: float, probe_reads: float, requests: int) -> Spec:

@@ -18,7 +18,7 @@ from cxloom.base.errors import InputError
 from cxloom.bottleneck.shared_limits import all_resources
 
 SHARE = 0.098
-"""Of the link layer, by default."""
+"""The share of the link layer, by default."""
 FRAMED = {"out": 24, "in": 20}
 """Bytes of a packet with data besides these."""
 FREE = {"launch_time": "0ns", "posted": 4096, "tags": 4096, "lines_at_completer": 8192}

@@ -22,7 +22,7 @@ def test_idle_accesses_take_what_the_specification_asks_for(reads: float, target
     summary = cx.run(system)
     latency, parts = summary["latency_ns"], summary["breakdown_ns"]
     assert latency["min"] == latency["max"]
-    # Of the ports, half are the host's. Between the last bit of the request and the first of the answer no flit counts.
+    # Half of the ports are the host's. Between the last bit of the request and the first of the answer no flit counts.
     assert latency["mean"] - 2 * FLIT - parts["port_delay"] / 2 == pytest.approx(target, abs=1e-9)
     assert parts["port_delay"] / 2 + parts["controller"] + parts["media"] == pytest.approx(target, abs=1e-9)
     assert parts["serialization"] == pytest.approx(2 * FLIT, abs=1e-9)

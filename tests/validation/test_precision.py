@@ -44,7 +44,7 @@ def rates(load: float, requests: int, seeds: range, until: str | None = None) ->
 
 
 def test_intervals_cover_the_truth_and_steady_windows_are_stationary() -> None:
-    # Of 60 seeds: 95 % is known to 3 %, one standard deviation.
+    # With 60 seeds 95 % is known to 3 %, one standard deviation.
     covered, flagged, _ = rates(0.6, 6000, range(60))
     assert 0.90 <= covered <= 1.0
     assert flagged <= 0.05

@@ -20,7 +20,7 @@ from cxloom.base.errors import SimulationError
 
 
 def check_off_by_one(look: Look, noticed: Counter[Path]) -> None:
-    """Of each statistic of prefetches whose law says what it must be, the law notices one more, and one less."""
+    """The law of each statistic of prefetches that says what it must be notices one more, and one less."""
     for path, value in flattened(look.summary):
         if not path[-1].startswith("prefetches"):
             continue

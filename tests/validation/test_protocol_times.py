@@ -37,7 +37,7 @@ def least_flights(spec: Spec) -> dict[str, dict[str, int]]:
 
 
 def check_times(outcome: Run) -> None:
-    """Of each message: sent, on its way as long as that takes at least, and taken up."""
+    """Each message is sent, is on its way as long as that takes at least, and is taken up."""
     rows, _ = outcome.protocol
     far = least_flights(outcome.spec)
     names = outcome.nodes
@@ -54,7 +54,7 @@ def check_times(outcome: Run) -> None:
 
 
 def check_causes(outcome: Run) -> None:
-    """Of a device's answers about a line, the k-th was not sent before the k-th request for it came there."""
+    """The k-th answer of a device about a line was not sent before the k-th request for it came there."""
     rows, _ = outcome.protocol
     opcodes = _core.Simulation.opcode_names()
     asked: dict[tuple[int, int, int], list[int]] = defaultdict(list)

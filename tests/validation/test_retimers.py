@@ -12,7 +12,7 @@ from validation.test_flits import FLIT_BYTES, bytes_per_ns
 import cxloom as cx
 
 DELAY = 9.5
-"""Of a retimer, ns."""
+"""The delay of a retimer, ns."""
 
 
 def system(retimers: int, queue: int = 1, **link: Any) -> Spec:

@@ -14,7 +14,7 @@ PACKET, LINE, BARE = (SIZE + HEADER) / WIRE, (64 + HEADER) / WIRE, HEADER / WIRE
 """On the wire, ns: a packet of data, a line, and a message without data."""
 OWN = 256
 IO_BYTES = 236 / 256
-"""Of a flit of 256 B."""
+"""The share of a flit of 256 B."""
 
 HUBS: dict[str, Spec] = {
     "voq": {"kind": "switch", "queueing": "voq"},

@@ -23,7 +23,7 @@ from cxloom.spec.declared import Measure
 TESTS = pathlib.Path(__file__).parents[1]
 
 BOUNDED = {
-    # Of pages that move, what test_page_moves.py has exactly.
+    # What test_page_moves.py has exactly of pages that move.
     "per_requester.*.pages_not_moved",
     "per_requester.*.page_moves_ns",
     "per_requester.*.page_wait_ns",
@@ -164,7 +164,7 @@ def declared_paths() -> dict[str, list[Path]]:
 
 
 def test_every_declared_statistic_has_a_law() -> None:
-    """Of all kinds of components, of links, and of the run."""
+    """The statistics of all kinds of components, of links, and of the run."""
     elsewhere = {tuple(name.split(".")): file for name, file in ELSEWHERE.items()}
     known = [*LAWS, *COHERENCE, *elsewhere]
     declared = declared_paths()

@@ -65,7 +65,7 @@ def test_pulled_data_are_not_behind_requests_that_are_made_still() -> None:
 
 
 def test_refused_requests_hold_no_answers_up(tmp_path: Path) -> None:
-    """Of a host that may not use a logical device: the owner's answers pass those that the controller works on."""
+    """A host may not use a logical device: the owner's answers pass requests that the controller works on."""
     trace = tmp_path / "refused.txt"
     trace.write_text("".join(f"0x{64 * line % (1 << 20):x} R\n" for line in range(9000)))
 

@@ -37,7 +37,7 @@ def test_warm_up_leaves_no_trace_of_cold_caches() -> None:
 
 
 def test_the_drain_does_not_dilute_saturated_bandwidth() -> None:
-    # Of two hosts on one memory link one has a hundred times the work: while both are at it the wire is full.
+    # One of two hosts on one memory link has a hundred times the work: while both are at it the wire is full.
     spec = generated(
         "spine-leaf",
         {"requests": 2000},

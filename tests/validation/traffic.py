@@ -18,22 +18,25 @@ Shares = Callable[[Graph, str, str], Mapping[Channel, float]]
 
 
 def deterministic(graph: Graph, source: str, target: str) -> Mapping[Channel, float]:
-    """Of `routing: deterministic`."""
+    """The shares of channels with `routing: deterministic`."""
     return dict.fromkeys(steps(graph.route(source, target)), 1.0)
 
 
 def up_down(graph: Graph, source: str, target: str) -> Mapping[Channel, float]:
-    """Of `routing: deterministic` with `route_by: up-down`."""
+    """The shares of channels with `routing: deterministic` and `route_by: up-down`."""
     return dict.fromkeys(steps(graph.route_up_down(source, target)), 1.0)
 
 
 def drawn(graph: Graph, source: str, target: str) -> Mapping[Channel, float]:
-    """Of `routing: random`: every choice among equal ways is drawn."""
+    """The shares of channels with `routing: random`: every choice among equal ways is drawn."""
     return graph.spread(source, target)
 
 
 def valiant(graph: Graph, source: str, target: str) -> Mapping[Channel, float]:
-    """Of `routing: valiant`: first to a switch that is drawn. Who comes by the target's switch on the way gets off."""
+    """The shares of channels with `routing: valiant`: first to a switch that is drawn.
+
+    A message that comes by the target's switch on the way gets off.
+    """
     start, end = graph.neighbours[source][0], graph.neighbours[target][0]
     switches = [name for name in graph.kinds if graph.forwards(name)]
     shares: defaultdict[Channel, float] = defaultdict(float)
@@ -64,7 +67,7 @@ def inner(graph: Graph) -> list[Channel]:
 
 
 def largest_load(graph: Graph, flows: Flows, shares: Shares) -> float:
-    """Of all channels between switches: the load of the one that carries most."""
+    """The load of the channel between switches that carries most."""
     loads: defaultdict[Channel, float] = defaultdict(float)
     for (source, target), demand in flows.items():
         for channel, share in shares(graph, source, target).items():

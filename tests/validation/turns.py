@@ -89,7 +89,7 @@ def memories(outcome: Run) -> int:
 
 
 def hit_rate(outcome: Run) -> float:
-    """Of the host's cache."""
+    """The hit rate of the host's cache."""
     return float(outcome.summary["per_requester"]["host"]["cache_hit_rate"])
 
 

@@ -93,11 +93,11 @@ class Advice:
 
     @property
     def recipe(self) -> str:
-        """The same on a real machine: commands of numactl, and calls of libnuma."""
+        """The proposed placement on a real machine: commands of numactl, and calls of libnuma."""
         return recipe(self.proposed.proposal, self.nodes)
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The advice for programs."""
         return {
             "system": self.system,
             "sentence": self.sentence,

@@ -128,7 +128,7 @@ def _of_table(outcome: Outcome, shares: Sequence[float]) -> Iterator[Figure]:
 
 
 def _told_apart(figures: Sequence[Figure]) -> Iterator[Figure]:
-    """The same, where none has the name and the point of another."""
+    """Figures of which no two have one name and one point: later ones are numbered."""
     seen: dict[tuple[str, str], int] = {}
     for each in figures:
         seen[each.key] = count = seen.get(each.key, 0) + 1

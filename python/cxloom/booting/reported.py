@@ -28,8 +28,8 @@ clocks go by them (integrations/qemu/guest_clock.hpp), but not the counter of cy
 RING = 1 << 14
 """Words that a processor tells before it waits for who reads them."""
 RING_OF_SEVERAL = 1 << 12
-"""The same of several processors: what one does to another, such as an interrupt, is as much earlier or later in the
-simulated system (own choice)."""
+"""Words that each of several processors tells before it waits. What one does to another, such as an interrupt, is as
+much earlier or later in the simulated system (own choice)."""
 WORDS_OF_SEVERAL = 1 << 12
 """Words of a processor that are read at once although others may be behind it then (own choice)."""
 

@@ -28,7 +28,7 @@ def run_shell(booted: BootedMachine) -> int:
     before = termios.tcgetattr(0)
     try:
         tty.setraw(0)
-        # Whoever waits for the guest reads the console, too: what it reads is shown as well.
+        # A step that waits for the guest reads the console, too: what it reads is shown as well.
         emulator.show = _show
         return guest.while_running(
             f"ENV= PS1='\\w # ' TERM=linux PATH={PATH} setsid -c sh </dev/ttyS0 >/dev/ttyS0 2>&1",

@@ -35,7 +35,7 @@ class _Medium:
     moved: float
     """Bytes that passed in the window."""
     most: float
-    """Those that could have."""
+    """Bytes that could have passed."""
 
     def size(self, key: str) -> float:
         return quantity("bytes", self.sizes.text(key))
@@ -74,9 +74,9 @@ class _Engine:
 def beside_engines(
     spec: Spec, summary: Summary, inventory: _core.Inventory, resources: Iterable[Resource]
 ) -> list[Resource]:
-    """The same resources, with what I/O engines take of them.
+    """Resources, each with what I/O engines take of it.
 
-    It is known of what all ways between an engine and its target pass, if links have no flits and nothing fails.
+    It is known where all ways between an engine and its target pass, if links have no flits and nothing fails.
     """
     found = list(resources)
     taken = {each.name: _Taken() for each in found if each.kind in ("the wire", "the bus")}

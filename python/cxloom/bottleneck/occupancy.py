@@ -21,7 +21,7 @@ class Use(NamedTuple):
 
     share: float
     level: str
-    """The same as people read it."""
+    """The use as people read it."""
     grows: bool = True
     """In proportion to what requests take of it."""
 
@@ -129,7 +129,7 @@ _WAYS = {
 
 
 def _behind(segment: str) -> list[str]:
-    """Those that come after it on a request's way."""
+    """The segments that come after one on a request's way."""
     names = list(declared.segments())
     return names[names.index(segment) + 1 :]
 

@@ -81,7 +81,7 @@ def chain(resources: list[Resource], limit: Resource | None = None) -> list[Reso
 
 
 def _declared(declared: Sequence[_core.InventoryResource], summary: Summary) -> Iterator[Resource]:
-    """Those that have a limit and of which a run measured how much is in use; of links those that are."""
+    """Declared resources with a limit, of which a run measured how much is in use; links only if they are used."""
     for each in declared:
         used = occupancy.of(each, summary)
         stage = Stage(_STAGES.index(each["stage"]))

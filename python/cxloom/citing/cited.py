@@ -35,7 +35,7 @@ class Citations:
         return "\n\n".join([software(), *entries]) + "\n"
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The citations for programs."""
         return {
             "software": software(),
             "cited": [

@@ -41,7 +41,7 @@ class Shown:
         return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
     def to_html(self) -> str:
-        """The same for a notebook."""
+        """What is shown, for a notebook."""
         parts = [f"<p><strong>{escape(sentence)}</strong></p>" for sentence in self.sentences]
         parts += [_of_rich(table) for table in self.tables]
         return "\n".join([*parts, *(f"<p>note: {escape(note)}</p>" for note in self.notes)])

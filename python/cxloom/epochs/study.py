@@ -79,7 +79,7 @@ class EpochStudy:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The study for programs."""
         return {
             "system": self.system,
             "sentence": self.sentence,

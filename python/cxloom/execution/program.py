@@ -305,7 +305,7 @@ def replay(
 def _heard(
     watch_past: Callable[[int, int], None], interrupted: Callable[[], bool]
 ) -> Callable[[int, int], None]:
-    """The same watch, which an interrupt ends: nothing of the program is known yet."""
+    """A watch that an interrupt ends: nothing of the program is known yet."""
 
     def watch(done: int, whole: int) -> None:
         watch_past(done, whole)
@@ -350,7 +350,7 @@ class _Progress:
 
 
 def _kept(parts: Iterator[_core.Accesses], writer: BatchWriter | None) -> Iterator[Part]:
-    """The same, which are written, too."""
+    """The accesses as they come, written into a trace, too."""
     for part in parts:
         if writer is not None:
             writer.write(TraceBatch(*part.columns()))
@@ -360,7 +360,7 @@ def _kept(parts: Iterator[_core.Accesses], writer: BatchWriter | None) -> Iterat
 def _counted(
     parts: Iterator[Part], regions: Counter[int], use: UseOfPages, objects: Callable[[], Directory | None]
 ) -> Iterator[Part]:
-    """The same, whose accesses are counted by region, and by page if it is known what that is of."""
+    """The parts as they come, whose accesses are counted by region, and by page if the object of that is known."""
     import numpy as np
 
     for part in parts:
@@ -376,7 +376,7 @@ def _counted(
 def _walking(
     played: tuple[tuple[Execution, list[float]], ...], translation: Translation | None
 ) -> tuple[tuple[Execution, list[float]], ...]:
-    """The same, of which is known how many cycles they wait for walks besides."""
+    """Executions that know how many cycles they wait for walks besides."""
     cycles = 0 if translation is None else translation.cycles
     return tuple((replace(each, walk_cycles=cycles), latest) for each, latest in played)
 

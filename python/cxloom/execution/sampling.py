@@ -300,7 +300,7 @@ class _Stream:
         self._left: TraceBatch | None = None
 
     def next(self, most: int) -> TraceBatch | None:
-        """Those that are at hand, or the next ones; None at the end."""
+        """The records at hand, or the next ones; None at the end."""
         batch = self._left
         while batch is None or len(batch) == 0:
             batch = next(self._batches, None)

@@ -95,7 +95,7 @@ class Explanation(ShowsItself):
         return resource.bound(self.throughput)
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The explanation for programs."""
 
         def plain(each: Resource) -> dict[str, Any]:
             return {

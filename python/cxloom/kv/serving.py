@@ -76,7 +76,7 @@ class Served:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The run for programs."""
         return {"name": self.name, "sentence": self.sentence, **self.found, "cost": dict(self.cost)}
 
     def table(self) -> Table:
@@ -133,7 +133,7 @@ def serve(
 
 
 def serve_tree(root: Node, *, requests: Requests | None = None, watch: Watch = unwatched) -> Served:
-    """The same of a tree with its values set and its fabric resolved."""
+    """Serves what a tree describes, with its values set and its fabric resolved."""
     if requests is None:
         requests = spec.requests_of(root)
     began = time.process_time()

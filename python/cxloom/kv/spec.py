@@ -47,7 +47,7 @@ def requests_of(root: Node) -> Requests:
 
 
 def requests_named(root: Node, plain: Any) -> Requests:
-    """Those that `requests` of a tree names; `plain` is what the core checks it by, with all that serving needs."""
+    """The requests that `requests` of a tree names. The core checks them by `plain`, with all that serving needs."""
     try:
         asked = _core.kv_requests_of(plain)
     except InputError as error:

@@ -27,7 +27,7 @@ class Part:
     amount: Linear
     """Bytes of a transfer, operations of arithmetic."""
     rate: float
-    """The same per second."""
+    """Bytes or operations per second."""
 
     @property
     def seconds(self) -> Linear:
@@ -53,7 +53,7 @@ DECODE_CHAINS: tuple[tuple[str, ...], ...] = tuple(
         ("matrices on the GPU", "attention on the GPU", "attention on the CPU"),
     )
 )
-"""The same of a token of an answer: nothing overlaps what goes to the GPU."""
+"""The parts of the time of a token of an answer: nothing overlaps what goes to the GPU."""
 
 
 def prefill(given: Inference, sequences: int) -> Parts:

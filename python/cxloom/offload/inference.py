@@ -104,7 +104,7 @@ class InferencePlan:
         return []
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The plan for programs."""
         plan, played = self.plan, self.schedule
         given = plan.given.model_dump(exclude={"model"})
         return {

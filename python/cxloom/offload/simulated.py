@@ -48,7 +48,7 @@ class Kind:
     plan_work_s: float
     """All its tasks together, on the critical path or not."""
     simulated_work_s: float
-    """The same, in the simulation."""
+    """All its tasks together in the simulation, on the critical path or not."""
 
     @property
     def difference_s(self) -> float:
@@ -56,7 +56,7 @@ class Kind:
         return self.simulated_s - self.plan_s
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The comparison for programs."""
         return {
             "what": self.what,
             "tasks": self.tasks,
@@ -141,7 +141,7 @@ class Beside:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The simulated plan for programs."""
         rows = []
         for place, task in enumerate(self.planned.graph.tasks):
             if task.kind == "join":

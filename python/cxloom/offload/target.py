@@ -38,7 +38,7 @@ class Target:
     system: Resolved
     """It, each value with its place."""
     host: str
-    """Who runs the kernels of the CPU."""
+    """The device that runs the kernels of the CPU."""
     gpu: str
     """The device whose DMA engine makes the copies."""
     threads: int
@@ -50,7 +50,7 @@ class Target:
 
     @cached_property
     def spec(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """The system as plain data."""
         return self.system.plain()
 
     def scale_of(self, graph: TaskGraph) -> int:

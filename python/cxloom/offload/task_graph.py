@@ -22,7 +22,7 @@ class Use:
     """Where in the object they begin."""
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The range for programs."""
         return {"object": self.moved, "bytes": self.amount, "offset": self.offset}
 
 
@@ -57,7 +57,7 @@ class Task:
     """Seconds that the cores of a kernel take at least, however fast memory is."""
 
     def to_json(self, names: Sequence[Task]) -> dict[str, Any]:
-        """The same for programs; tasks before it by their names."""
+        """The task for programs; tasks before it by their names."""
         said: dict[str, Any] = {"name": self.name, "what": self.what, "kind": self.kind}
         if self.kind != "join":
             said |= {"on": self.on, "seconds": self.seconds}
@@ -88,7 +88,7 @@ class TaskGraph:
         return len(self.tasks) - 1
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The graph for programs."""
         objects = [{"name": name, "bytes": size} for name, size in self.objects.items()]
         return {"objects": objects, "tasks": [task.to_json(self.tasks) for task in self.tasks]}
 

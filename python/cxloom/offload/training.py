@@ -64,7 +64,7 @@ class TrainingPlan:
         return self.step.played.graph.to_json()
 
     def task_graph(self, tokens: int | None = None) -> TaskGraph:
-        """The same, to be played. A step has no tokens to leave out: raises InputError if some are asked for."""
+        """The tasks of the step, to be played. Raises InputError for some tokens alone, as a step has none."""
         if tokens is not None:
             raise InputError("a step of training has no answers", path="tokens")
         return self.step.played.graph
@@ -75,7 +75,7 @@ class TrainingPlan:
         return [",".join(f"{memory.name}:{memory.weight}" for memory in self.step.given.memories)]
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs. A rate without a limit is null."""
+        """The plan for programs. A rate without a limit is null."""
         given, step = self.step.given, self.step
         return {
             "sentence": self.sentence,
@@ -106,7 +106,7 @@ class TrainingPlan:
 
 
 def _finite(value: Any) -> Any:
-    """The same with None for what is infinite, as JSON has no such number."""
+    """A value with None for what is infinite, as JSON has no such number."""
     if isinstance(value, Mapping):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -39,7 +39,7 @@ class Distribution:
     """Whether the bins grow by a factor, as the largest latencies are far from most."""
     count: int
     percentiles: Mapping[str, float]
-    """Those of `MARKED`, in ns, by what they are called."""
+    """The percentiles of `MARKED`, in ns, by what they are called."""
 
 
 def distributions(result: Result) -> dict[str, Distribution]:

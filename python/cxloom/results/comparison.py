@@ -49,7 +49,7 @@ class Comparison(ShowsItself):
         return self.notes_by(self.names)
 
     def notes_by(self, names: Sequence[str]) -> list[str]:
-        """The same with other names of the systems."""
+        """The notes with other names of the systems."""
         stopped = [
             f"{name} was stopped before its end: its numbers are of the work until then"
             for known, name in zip(self.names, names, strict=True)

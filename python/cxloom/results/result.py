@@ -211,22 +211,22 @@ class Result(Measures):
 
     @property
     def read(self) -> Measures:
-        """The same measures of the reads alone."""
+        """The measures of the reads alone."""
         return Measures(self._given["read"])
 
     @property
     def write(self) -> Measures:
-        """The same measures of the writes alone."""
+        """The measures of the writes alone."""
         return Measures(self._given["write"])
 
     @property
     def atomic(self) -> Measures | None:
-        """The same measures of the atomic operations alone; None where there were none."""
+        """The measures of the atomic operations alone; None where there were none."""
         return Measures(self._given["atomic"]) if "atomic" in self._given else None
 
     @property
     def flush(self) -> Measures | None:
-        """The same measures of the flushes alone; None where there were none."""
+        """The measures of the flushes alone; None where there were none."""
         return Measures(self._given["flush"]) if "flush" in self._given else None
 
     @property
@@ -297,7 +297,7 @@ class Result(Measures):
         return str(self._given["stop_reason"])
 
     def plain(self) -> Summary:
-        """The same as `summary` without the copy that does not change, which is large in large systems."""
+        """The `summary` itself, without the copy that does not change, which is large in large systems."""
         return cast("Summary", self._given)
 
     def requests(self) -> pl.DataFrame:

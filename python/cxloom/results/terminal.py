@@ -377,7 +377,7 @@ _REFUSALS = (
     ("per_switch", "removal_errors", "their devices had been removed"),
     ("per_memory", "extent_errors", "outside their extents"),
 )
-"""Who answers with errors, by which measure, and why."""
+"""Devices that answer with errors: their group, the measure, and why."""
 
 
 def _refused(summary: Summary) -> list[str]:

@@ -32,7 +32,7 @@ KV_QUANTITIES: dict[str, tuple[str, list[str]]] = {
     "flop rate": (f"^{_REAL} *[kMGTP]?FLOP/s$", ["312TFLOP/s"]),
     "request rate": (f"^(unlimited|{_REAL} *([kMG]?/s|/min|/h))$", ["2/s", "0.1/s", "6/min"]),
 }
-"""Those of files of KV caches alone (flop_rate.cpp, request_rate.cpp)."""
+"""Types of values in files of KV caches alone (flop_rate.cpp, request_rate.cpp)."""
 _PLACED = "placed-address"
 """Where a pattern begins: an address, or behind the requester before."""
 _NOT_OF_FABRIC = ("workload", "tasks", "events")

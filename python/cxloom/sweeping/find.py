@@ -54,7 +54,7 @@ class Found(ShowsItself):
 
     @property
     def changes(self) -> tuple[int, ...]:
-        """Those of `tried` behind which the condition changes; the first was looked at closely."""
+        """The places in `tried` behind which the condition changes; the first was looked at closely."""
         pairs = enumerate(itertools.pairwise(self.tried))
         return tuple(at for at, (before, behind) in pairs if before.holds != behind.holds)
 

@@ -56,7 +56,7 @@ class SampledTiers final : public TieringPolicy {
  private:
   std::size_t near() const { return order_.front(); }
   std::size_t far() const { return order_.back(); }
-  /// Of a node's answers since the last look, mean.
+  /// The mean of a node's answers since the last look.
   Time latency(const TieredPages& pages, std::size_t node) {
     const NodeTraffic now = pages.traffic(node);
     const NodeTraffic then = std::exchange(before_[node], now);

@@ -103,7 +103,7 @@ static void aligns(const char* path) {
   CHECK(cxloom_dax_allocate_aligned(memory, (size_t)1 << 62, 1) == NULL && errno == ENOMEM);
   CHECK(first == base);
   cxloom_dax_close(memory);
-  // Of two free pieces that are large enough without an alignment the smaller one has no such place.
+  // Two free pieces are large enough without an alignment: the smaller one has no such place.
   memory = opened(path);
   void* taken[4];
   static const size_t sizes[] = {1, 70, 57, 200};

@@ -11,7 +11,7 @@ LATER = ("useful", "late", "useless")
 
 
 def accesses(look: Look, name: str) -> int:
-    """Of pages: each is a hit, a join, or a miss."""
+    """Accesses to pages: each is a hit, a join, or a miss."""
     measures = at(look, name)
     return int(measures["page_hits"] + measures["page_joins"] + measures["page_misses"])
 

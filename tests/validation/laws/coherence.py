@@ -14,7 +14,7 @@ COHERENCE: dict[Path, Law] = {}
 
 
 def home_of(names: list[str]) -> str | None:
-    """Of what is measured by home, which one; of what is measured of all together none."""
+    """The home of a measure by home; none of a measure of all together."""
     return names[0] if names else None
 
 
@@ -106,7 +106,7 @@ def evictions_by_cause(look: LoggedLook, value: int, *names: str) -> None:
 
 @logged("filter_entries")
 def filter_entries(look: LoggedLook, value: int, *names: str) -> None:
-    """Of a run to its end: the lines that somebody was granted and has not given back."""
+    """At the end of a run: the lines that somebody was granted and has not given back."""
     homes = names or look.summary["per_home"]
     look.within(value, 0, sum(look.home(name)["filter"]["entries"] for name in homes))
     if look.whole and not any(m.part != WINDOW for m in look.log):

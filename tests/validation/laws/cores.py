@@ -33,7 +33,7 @@ def threads(look: Look, value: int, name: str) -> None:
 
 @law("per_requester.*.core.instructions")
 def instructions(look: Look, value: int, name: str) -> None:
-    """Of a pattern each access is one."""
+    """Each access of a pattern is one."""
     if look.whole and "pattern" in look.spec["workload"][name]:
         look.equal(value, len(look.all_rows["id"]))
 
@@ -49,7 +49,7 @@ def time(look: Look, value: float, name: str) -> None:
 
 @law("per_requester.*.core.longest_ns")
 def longest(look: Look, value: float, name: str) -> None:
-    """Of one thread its time, of several that of one of them."""
+    """The time of one thread; of several threads that of one of them."""
     parts = core(look, name)
     threads = parts.get("per_thread", {"0": parts})
     look.equal(value, max(each["time_ns"] for each in threads.values()))
@@ -117,7 +117,7 @@ def fill_buffers(look: Look, value: float, name: str) -> None:
         look.equal(value, look.summary["per_requester"][name]["in_flight_mean"])
 
 
-# --- Of several threads ---
+# --- Several threads ---
 
 
 def threads_of(look: Look, name: str) -> list[Spec]:

@@ -25,11 +25,11 @@ class Look:
         self.spec: Spec = outcome.spec
         self.summary: Spec = outcome.summary
         self.all_rows = outcome.requests
-        """Of all requests, those answered without data among them."""
+        """The rows of all requests, also of those answered without data."""
         self.wrong = self.all_rows["error"].astype(bool)
         """The rows of these."""
         self.rows = {name: column[~self.wrong] for name, column in self.all_rows.items()}
-        """Of the requests answered with data: what all means, percentiles and bandwidths are of."""
+        """The rows of requests answered with data: all means, percentiles and bandwidths are of these."""
         self.length = float(outcome.summary["simulated_time_ns"])
         self.path: tuple[str, ...] = ()
         self.decisive = False
@@ -167,7 +167,7 @@ class Look:
         return description
 
     def ns_per_byte(self, link: str, way: str) -> float:
-        """Of one direction of a link; 0 if it has no limit."""
+        """Nanoseconds a byte takes in one direction of a link; 0 if it has no limit."""
         index = list(self.summary["per_link"]).index(link)
         [end] = [end for end in self._described["links"][index]["ends"] if end["name"] == way]
         return ns_per_byte(end["bandwidth"])
@@ -204,7 +204,7 @@ class Look:
 
     @cached_property
     def latency(self) -> Array:
-        """Of each request, in ns."""
+        """The latency of each request, in ns."""
         return (self.rows["completed_ps"] - self.rows["created_ps"]) / 1000
 
     @cached_property
@@ -327,7 +327,7 @@ _SHARES = {"p50": 0.5, "p99": 0.99}
 
 
 def ns_per_byte(text: str) -> float:
-    """Of a bandwidth as a spec says it; 0 if it has no limit."""
+    """Nanoseconds a byte takes at a bandwidth as a spec says it; 0 if it has no limit."""
     if text == "unlimited":
         return 0.0
     for unit, scale in (

@@ -153,7 +153,7 @@ def dies_busy(look: Look, value: float, name: str) -> None:
     measures = at(look, name)
     look.within(value, 0, 4096)
     if look.exact and not measures["writes"] and one_die(media(look, name)):
-        # Of z-nand: the command, the array, a page of 4 KiB at 0.8 GB/s.
+        # A read of z-nand: the command, the array, a page of 4 KiB at 0.8 GB/s.
         look.equal(value * look.length, measures["page_reads"] * (290.0 + 3000.0 + 5120.0))
 
 

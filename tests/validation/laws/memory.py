@@ -52,7 +52,7 @@ def requests(look: Look, value: int, name: str) -> None:
 
 @law("per_memory.*.errors.requests", "per_memory.*.errors.latency_ns.*")
 def errors(look: Look, value: float, name: str, *keys: str) -> None:
-    """Of accesses of a line, which are the rows here: what a memory answered without data itself."""
+    """Accesses of a line, which are the rows here, that a memory answered without data itself."""
     what = look.path[-2:] if keys else ("requests",)
     look.check_errors(value, look.all_of("target", name), PART, what)
 

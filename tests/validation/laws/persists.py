@@ -56,7 +56,7 @@ def levels(look: Look, value: float, name: str) -> None:
     "per_switch.*.persist_buffer.held_reads",
 )
 def reads(look: Look, value: int, name: str) -> None:
-    """Of the requests that it looked at as reads, each is one of the three."""
+    """Each request that it looked at as a read is one of the three."""
     measures = buffer(look, name)
     came = (look.rows["kind"] != 3) & (look.rows["kind"] != 1) & (look.rows["persist_buffer_ps"] > 0)
     if look.whole and len([d for d in look.spec["devices"].values() if "persist_buffer" in d]) == 1:
@@ -82,7 +82,7 @@ def queue(look: Look, value: float, name: str) -> None:
 
 @law("per_memory.*.drains")
 def drained(look: Look, value: int, name: str) -> None:
-    """Of a chain the last buffer writes memory."""
+    """The last buffer of a chain writes memory."""
     look.equal(
         look.over("per_memory", "drains"),
         min(

@@ -221,7 +221,7 @@ def requester_bandwidth(look: Look, value: float, name: str) -> None:
     through_cache = "cache" in look.device(name)
     known = moved(look, look.of("requester", name)) + LINE * own.get("write_backs", 0)
     known += 0 if through_cache else LINE * pages
-    # Of pages that move the cache has some lines, and some move when the window is closed; some move for nothing.
+    # The cache has some lines of pages that move; some move when the window is closed, and some for nothing.
     least = known - LINE * min(pages, 2 * look.copied_late)
     most = known + LINE * (2 * look.given_up + (pages if through_cache else 0))
     # What came ahead is known of all requesters together.
@@ -384,7 +384,7 @@ def requester_latency(look: Look, value: float | None, name: str, key: str) -> N
         look.check_latency(value, own, PART, key)
 
 
-# --- Of the run itself ---
+# --- The run itself ---
 
 
 @law("completed", "truncated", "stop_reason", "seed", "notes", "coherence", "per_home")

@@ -73,7 +73,7 @@ def shootdowns(look: Look, value: int, name: str) -> None:
 
 @law("per_requester.*.tiering.interrupted_ns")
 def interrupted(look: Look, value: float, name: str) -> None:
-    """Of one thread no more than what is done to it. At the end nobody is there to pay."""
+    """One thread takes no more than what is done to it. At the end nobody is there to pay."""
     found = tiering(look, name)
     costs = {
         "shootdowns": "interrupt",

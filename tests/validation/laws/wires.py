@@ -267,7 +267,7 @@ def flit_counts(look: Look, value: Any, link: str, way: str, *_: str) -> None:
     if "errors" not in look.link(link) and look.link(link) and not _answers(look, link, way):
         look.equal(packed, kinds.get("control", 0))
     if look.exact and "ide" not in look.link(link) and not look.summary["per_io"]:
-        # Of 68 B, an error has six of them sent each way: the request, and its acknowledgement. Of 256 B, it has a Nak.
+        # An error has six flits of 68 B sent each way: the request, and its acknowledgement. One of 256 B has a Nak.
         asked = _answers(look, link, way)
         sent = 6 * (flits["errors"] + asked) if flit_of(look, link)[0] == 68 else asked
         look.equal(kinds.get("control", 0) - packed, sent)

@@ -1,4 +1,4 @@
-// Of ChampSim's addresses what the adapter uses.
+// What the adapter uses of ChampSim's addresses.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Of the stand-in for Ramulator 2.
+// A part of the stand-in for Ramulator 2.
 #pragma once
 
 #include "ramulator/standin.hpp"

@@ -55,7 +55,7 @@ class Place:
 
     shape: str
     credits: int | None = None
-    """The credits of each link, with four virtual channels and queues at the inputs; None: links take all that comes."""
+    """Credits of each link, with four virtual channels and queues at the inputs; None: links take all that comes."""
 
     @cached_property
     def spec(self) -> Spec:

@@ -128,7 +128,7 @@ class ReportedMachine:
             return None
         failure, self._failure = self._failure, None
         if failure is not None:
-            # It knows this call: were it known here, too, both and the recorder would stay for ever.
+            # The failure knows this call: were it known here, too, both and the recorder would stay for ever.
             try:
                 raise failure
             finally:

@@ -53,7 +53,7 @@ class Lines:
 
     @property
     def due(self) -> bool:
-        """It is time for another line."""
+        """Whether it is time for another line."""
         return time.monotonic() >= self._next
 
     def show(self, text: str, completed: int | None = None, total: int | None = None) -> None:

@@ -52,7 +52,7 @@ class Request:
     address: int
     size: int
     fence: bool
-    """It waits for all requests of its device before it."""
+    """Whether a request waits for all requests of its device before it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class Way:
     is_curve: bool = False
 
     def moved(self, scale: float, shift: np.ndarray) -> Way:
-        """It stretched, then shifted."""
+        """The way, stretched and then shifted."""
         return Way(self.points * scale + shift, self.is_curve)
 
     def samples(self, count: int = _SAMPLES) -> np.ndarray:
@@ -41,7 +41,7 @@ class Way:
         return _bezier(self.points, np.linspace(0, 1, count))
 
     def halves(self) -> tuple[Way, Way]:
-        """It from the one end to its middle, and from the other."""
+        """The ways from the one end to the middle, and from the other."""
         if self.is_curve or len(self.points) == 2:
             first, last, level = [self.points[0]], [self.points[-1]], self.points
             while len(level) > 1:
@@ -60,7 +60,7 @@ class Way:
         return Way(one), Way(other)
 
     def reversed(self) -> Way:
-        """It from its other end."""
+        """The way from its other end."""
         return Way(self.points[::-1], self.is_curve)
 
 

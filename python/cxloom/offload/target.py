@@ -36,7 +36,7 @@ class Target:
     """A system for a plan, without work of its own."""
 
     system: Resolved
-    """It, each value with its place."""
+    """The system without its work, each value with its place."""
     host: str
     """The device that runs the kernels of the CPU."""
     gpu: str

@@ -33,7 +33,7 @@ _GAP = 2
 _NAME = 16
 """Names are not made shorter than this for bars."""
 _LEAST = 8
-"""Nor than this for figures."""
+"""Names are not made shorter than this for figures."""
 _ROWS = range(8, 1, -1)
 """How many rows each table of devices may have."""
 _BUSIEST = 6

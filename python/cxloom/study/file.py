@@ -103,7 +103,7 @@ class Study:
     plots: dict[str, Plot | Stack]
     """The pictures, by name."""
     quick: bool
-    """It is the quick form of the study, which lacks some points."""
+    """Whether this is the quick form of the study, which lacks some points."""
 
     @property
     def plot(self) -> Plot | Stack | None:

@@ -19,13 +19,13 @@ class State(StrEnum):
     MET = "met"
     """A value that no parameter was chosen for, within at most 10 %."""
     FITTED = "fitted"
-    """It agrees, and a parameter was chosen so that it does."""
+    """A value that agrees, as a parameter was chosen so that it does."""
     BRACKET = "bracket"
     """Only bounds, a direction, or a value within more than 10 %, and these hold."""
     OPEN = "open"
-    """It does not agree, and the study says why."""
+    """A value that does not agree, for a reason that the study says."""
     FAILED = "failed"
-    """It does not agree."""
+    """A value that does not agree."""
 
 
 def state_of(expectation: Expectation, simulated: float) -> State:

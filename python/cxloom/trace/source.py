@@ -19,11 +19,11 @@ class Ended:
     """How a captured program came to its end."""
 
     exit_code: int | None = None
-    """Its own; negative: the signal that ended it; None if it was ended from here."""
+    """The program's own; negative: the signal that ended it; None if it was ended from here."""
     limit: bool = False
-    """It was ended because as many accesses were recorded as were asked for."""
+    """The program was ended because as many accesses were recorded as were asked for."""
     interrupted: bool = False
-    """It was ended because somebody interrupted the capture."""
+    """The program was ended because somebody interrupted the capture."""
 
     @property
     def command_code(self) -> int:

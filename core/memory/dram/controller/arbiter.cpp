@@ -38,7 +38,7 @@ void DramArbiter::queued(const DramBurst& burst, std::uint32_t again, Clock now)
 // A direction in which the scheduler picks nothing has nothing to do.
 void DramArbiter::choose_direction_of_picks() {
   const auto left = [&](bool write) { return queue_.count(write) - held_back(write); };
-  if (direction_.turn(left(false), left(true))) chosen_ = false;
+  turn(left(false), left(true));
 }
 
 void DramArbiter::choose_again(Clock now) {

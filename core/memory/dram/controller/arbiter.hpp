@@ -78,11 +78,16 @@ class DramArbiter {
   void choose_direction() {
     if (holds_back_) [[unlikely]]
       return choose_direction_of_picks();
-    if (direction_.turn(queue_.count(false), queue_.count(true))) chosen_ = false;
+    turn(queue_.count(false), queue_.count(true));
   }
   void close_idle(std::uint32_t bank, Clock now) { idle_rows_.close(bank, now); }
 
  private:
+  void turn(std::uint32_t reads, std::uint32_t writes) {
+    if (!direction_.turn(reads, writes)) return;
+    chosen_ = false;
+    candidates_.serve(direction_.writing());
+  }
   void choose_again(Clock now);
   void choose_direction_of_picks();
   DramChoice refresh_choice(std::uint32_t rank, Clock now) const;

@@ -12,7 +12,8 @@ DramCandidates::DramCandidates(const DramOrganisation& organisation, const DramQ
       unused_(unused),
       refresher_(refresher),
       scheduler_(scheduler),
-      within_banks_(scheduler.within_banks()) {
+      within_banks_(scheduler.within_banks()),
+      changed_(std::size_t{organisation.ranks} * organisation.banks_in_rank(), kNeverClock) {
   for (auto& candidates : candidates_)
     candidates.resize(std::size_t{organisation.ranks} * organisation.banks_in_rank());
   for (auto& ready : ready_) ready.resize(organisation.ranks);
@@ -43,6 +44,13 @@ void DramCandidates::reconsider(std::uint32_t bank, bool write, Clock now) {
   if (candidate.step != DramStep::kNothing) ready.of(candidate.step).remove(candidate.key);
   if (step != DramStep::kNothing) ready.of(step).add({key, bank, queue_.at(pick.slot).burst.rmw});
   candidate = {step, pick.slot, key};
+}
+
+void DramCandidates::serve(bool write) {
+  serves_write_ = write;
+  for (const std::uint32_t bank : put_off_)
+    reconsider(bank, write, std::exchange(changed_[bank], kNeverClock));
+  put_off_.clear();
 }
 
 void DramCandidates::ask_again(std::uint32_t bank, Clock now) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "memory/dram/controller/ready.hpp"
@@ -33,11 +34,15 @@ class DramCandidates {
                  const DramCommandBus& bus, const DramUnusedRows& unused, const DramRefresher& refresher,
                  DramScheduler& scheduler);
 
-  /// Something has changed in a bank: its candidates are worked out anew.
+  /// Something has changed in a bank: its candidates are worked out anew, those of the direction that does
+  /// not go once it does.
   void reconsider(std::uint32_t bank, Clock now) {
-    reconsider(bank, false, now);
-    reconsider(bank, true, now);
+    reconsider(bank, serves_write_, now);
+    if (!within_banks_ || unused_.holds(bank, !serves_write_)) return reconsider(bank, !serves_write_, now);
+    put_off(bank, now);
   }
+  /// The direction that goes from now on.
+  void serve(bool write);
   /// The scheduler said after a notification that its choice for this bank is out of date, or for every bank.
   void ask_again(std::uint32_t bank, Clock now);
 
@@ -81,6 +86,9 @@ class DramCandidates {
   };
 
   void reconsider(std::uint32_t bank, bool write, Clock now);
+  void put_off(std::uint32_t bank, Clock now) {
+    if (std::exchange(changed_[bank], now) == kNeverClock) put_off_.push_back(bank);
+  }
 
   const DramQueue& queue_;
   const DramTimers& timers_;
@@ -91,6 +99,9 @@ class DramCandidates {
   const bool within_banks_;                           ///< the scheduler chooses
   std::array<std::vector<Candidate>, 2> candidates_;  ///< by bank
   std::array<std::vector<Ready>, 2> ready_;           ///< the candidates by rank, sorted
+  bool serves_write_ = false;                         ///< the direction that goes
+  std::vector<std::uint32_t> put_off_;                ///< banks that are to be reconsidered in the other one
+  std::vector<Clock> changed_;  ///< by bank, when they changed; kNeverClock: it is none of them
 };
 
 inline Clock DramCandidates::ready_at(DramStep step, const DramBurst& burst, Clock now) const {

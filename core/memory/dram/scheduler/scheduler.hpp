@@ -40,6 +40,8 @@ class DramScheduler {
 
   /// The burst that a bank serves next of one direction, a list that begins with `oldest`; `row` is open. It
   /// is asked when something has changed in the bank, or when it wanted to be; until then the answer holds.
+  /// One that chooses within banks is asked about the direction that does not go once it does: `now` is still
+  /// when the bank changed.
   virtual DramPick pick(DramQueue::Slot oldest, std::int64_t row, Clock now) = 0;
 
   // Notifications. Each returns the bank about which it wants to be asked again besides that of the burst.

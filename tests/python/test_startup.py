@@ -12,7 +12,7 @@ import pytest
 from cxloom.cli.app import COMMANDS, loaded
 
 SLOW = ["numpy", "pyarrow", "polars", "matplotlib", "cxloom.spec.models"]
-"""What a run does not need: half a second together. (Pydantic comes with Typer, our models of it do not.)"""
+"""What a run does not need: half a second together."""
 TRACE = "".join(f"{64 * i:#x} {'RW'[i % 2]} {10 * i}\n" for i in range(100))
 REPLAY = """\
 devices: {host: {kind: host}, mem: {kind: memory, capacity: 1GiB}}
@@ -43,7 +43,7 @@ def modules_after(*arguments: object) -> set[str]:
 
 def test_a_run_loads_only_what_it_needs(spec_file: Path) -> None:
     modules = modules_after("run", spec_file)
-    assert [name for name in [*SLOW, "rich.progress"] if name in modules] == []
+    assert [name for name in [*SLOW, "pydantic", "rich.progress"] if name in modules] == []
     assert "rich.table" in modules  # of the table: the test sees what is loaded
     assert "rich" not in modules_after("run", spec_file, "--json")
 
@@ -57,7 +57,7 @@ def test_a_text_trace_is_replayed_without_numpy(tmp_path: Path) -> None:
 def test_a_sweep_loads_only_what_it_needs(spec_file: Path, tmp_path: Path) -> None:
     """Arrow for its table; nothing of a cluster."""
     modules = modules_after("sweep", spec_file, "--set=run.seed=1,2", "--out", tmp_path / "out", "--quiet")
-    slow = [*SLOW, "dask", "distributed", "scipy"]
+    slow = [*SLOW, "pydantic", "dask", "distributed", "scipy"]
     assert [name for name in slow if name in modules] == ["numpy", "pyarrow"]  # Arrow loads NumPy
 
 

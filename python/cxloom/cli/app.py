@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from cxloom.base.errors import CxloomError, InputError, SimulationError, reason_of
 from cxloom.cli.at_once import ended_at_once, interruptible
+from cxloom.cli.plain_text import take_text_as_it_is
 from cxloom.cli.streams import Output, UnwritableError
 
 COMMANDS = {
@@ -71,7 +72,9 @@ def loaded(module: str, name: str) -> Any:
     if app is None:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(name)(getattr(found, name))
-    return typer.main.get_command(app)
+    command = typer.main.get_command(app)
+    take_text_as_it_is(command)
+    return command
 
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -83,6 +86,7 @@ class _Commands(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given | {"commands": {name: _Command(name) for name in COMMANDS}})
+        take_text_as_it_is(self)
 
     def invoke(self, ctx: Any) -> Any:
         try:

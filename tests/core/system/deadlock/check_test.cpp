@@ -374,9 +374,10 @@ TEST(DeadlockCheck, VirtualChannelsArePlannedAnewForTheRoutesAfterFailures) {
 
 // Routes that change while messages are under way, and the virtual channels that are planned for them.
 TEST(DeadlockCheck, RandomFabricsWithFailuresFinishWhereItSaysSo) {
-  const std::uint64_t end = fabrics_or(120);
-  const std::uint64_t begin =
-      kSanitized ? std::min<std::uint64_t>(end, 90) : 0;  // the first that deadlocks is 106
+  const std::uint64_t ordinary = 120;
+  const std::uint64_t end = fabrics_or(ordinary);
+  // The first that deadlocks is 106. Of those before it an ordinary run has some.
+  const std::uint64_t begin = kSanitized ? std::min<std::uint64_t>(end, 90) : end == ordinary ? 60 : 0;
   std::uint64_t proven = 0;
   std::uint64_t proven_before = 0;
   std::uint64_t deadlocked_after = 0;

@@ -16,10 +16,10 @@ from cxloom.offload.flexgen_graph import flexgen_graph
 from cxloom.offload.inputs import Inference, Memories, Rates, Slack
 from cxloom.offload.loop import Schedule, schedule
 from cxloom.offload.plan import Plan, Policy, solve, with_least_on_disk
-from cxloom.offload.quantities import checked
 from cxloom.offload.search import nothing_fits, search
 from cxloom.offload.shapes import ModelShape
 from cxloom.offload.task_graph import TaskGraph
+from cxloom.spec.quantities import checked
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from cxloom.base.errors import InputError
-from cxloom.offload.quantities import Bandwidth, Bytes, FlopRate, Share
 from cxloom.offload.shapes import ModelShape
+from cxloom.spec.quantities import Bandwidth, Bytes, FlopRate, Share
 
 GIB = 2**30
 _GIB = float(GIB)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from cxloom.base.errors import InputError
 from cxloom.display.numbers import duration, percent, significant
 from cxloom.offload.catalogue import shape_of
-from cxloom.offload.quantities import checked
 from cxloom.offload.task_graph import TaskGraph
 from cxloom.offload.zero import Training
 from cxloom.offload.zero_graph import TrainingStep
+from cxloom.spec.quantities import checked
 
 if TYPE_CHECKING:
     from rich.table import Table

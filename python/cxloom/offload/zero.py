@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cxloom.base.errors import InputError
-from cxloom.offload.quantities import Bandwidth, Bytes, Count, FlopRate, Seconds, Share
+from cxloom.spec.quantities import Bandwidth, Bytes, Count, FlopRate, Seconds, Share
 
 FOOTPRINT = 18
 """Bytes of CPU memory for a parameter: itself, two moments and its gradient in 4 bytes each, and a copy in 2."""

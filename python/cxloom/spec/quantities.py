@@ -1,4 +1,4 @@
-"""Quantities in the inputs of a plan: texts with units, or plain numbers in the unit that is named."""
+"""Quantities in the inputs of plans: texts with units, or plain numbers in the unit that is named."""
 
 from __future__ import annotations
 

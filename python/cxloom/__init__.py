@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cxloom.offload.inference import plan_inference
     from cxloom.offload.simulated import simulate_plan
     from cxloom.offload.training import plan_training
+    from cxloom.planning.plan import plan
     from cxloom.results.result import Latency, Measures, Result
     from cxloom.running.compared import compare
     from cxloom.running.run import UnfinishedError, UnwrittenError, run
@@ -44,6 +45,7 @@ _HOMES = {
     "offload.inference": ("plan_inference",),
     "offload.simulated": ("simulate_plan",),
     "offload.training": ("plan_training",),
+    "planning.plan": ("plan",),
     "results.result": ("Latency", "Measures", "Result"),
     "running.compared": ("compare",),
     "running.run": ("UnfinishedError", "UnwrittenError", "run"),
@@ -83,6 +85,7 @@ __all__ = [
     "load",
     "load_plugin",
     "measure",
+    "plan",
     "plan_inference",
     "plan_training",
     "play_epochs",

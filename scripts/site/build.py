@@ -25,7 +25,7 @@ import tree  # noqa: E402
 
 HOW_TO = (
     "install", "recipes", "measure", "compare", "traces", "explain", "sweep", "fit", "artifact", "advise",
-    "epochs", "characterisation", "offload", "kv", "coming-from", "chakra", "embedding", "gem5", "champsim",
+    "epochs", "characterisation", "offload", "kv", "plan", "coming-from", "chakra", "embedding", "gem5", "champsim",
     "astra-sim",
 )  # fmt: skip
 LOOK_UP = ("validation", "spec", "cli", "trace-format", "glossary", "not-modelled")

@@ -252,6 +252,11 @@ GIVEN: dict[str, dict[str, str]] = {
         "201 ns": "the same",
     },
     "docs/model/kv.md": {"4000000 s": "own choice; test_kv_bounds.py"},
+    "docs/plan.md": {
+        "9 %": "DRAM that Pond saves at most: Li et al., ASPLOS 2023",
+        "25 %": "DRAM that is stranded at the 95th percentile: the same",
+        "5.4 %": "server cost that Octopus saves at most: Zhong et al., arXiv:2501.09020",
+    },
     "docs/model/tasks.md": {"0.5 %": "own choice: kLargestError of core/system/tasks"},
     "docs/model/inline_ecc.md": {
         "31 %": "AM62x with DDR4, with and without inline ECC: measurements of Critical Link",

@@ -1,6 +1,6 @@
 """The search of the site that ``make site`` built, in a browser without a network.
 
-What somebody types who has one of the fifteen tasks of docs/recipes.md leads to a page that answers it.
+What somebody types who has one of the sixteen tasks of docs/recipes.md leads to a page that answers it.
 """
 
 from __future__ import annotations

@@ -139,6 +139,7 @@ ALLOWED = {
     "curves/medium.py": "builds a spec: a medium without waiting, to see what the way takes",
     "importing/esf_system.py": "builds a spec of a system of another simulator",
     "importing/simcxl_system.py": "the same",
+    "planning/pod.py": "builds a spec: the hosts, devices and switches of a pod",
     "measure/probe.py": "builds a spec: a bus that joins a core beside a host's",
 }
 

@@ -84,6 +84,7 @@ NAMED = {
         "python/cxloom/measure/bench.py": "measurements record nothing",
         "python/cxloom/advising/advice.py": "runs that are compared record nothing",
         "python/cxloom/explaining/explanation.py": "explanations record nothing",
+        "python/cxloom/planning/pod.py": "the reads of each server are told apart by their rows",
     },
     "tasks": {
         "core/results/summary.cpp": "what became of them",
@@ -113,6 +114,9 @@ NAMED = {
         "python/cxloom/spec/jsonschema.py": "the fabric of KV caches has none",
     },
     "run": {
+        "python/cxloom/planning/plan_file.py": "plans have a section of this name, with keys of their own",
+        "python/cxloom/planning/point.py": "the same",
+        "python/cxloom/planning/pod.py": "builds a spec: the warm-up of a pod",
         "python/cxloom/spec/file_kind.py": "by which a file of another command is known",
         "python/cxloom/offload/target.py": "a plan keeps the seed of the system alone",
         "python/cxloom/measure/bench.py": "measurements have a warm-up and an end of their own",

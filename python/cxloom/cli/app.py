@@ -43,6 +43,7 @@ COMMANDS = {
     "import": ("cxloom.cli.import_", "Make a spec, or parts of one, of what other tools have written."),
     "tasks": ("cxloom.cli.tasks", "Import traces of training as graphs of tasks."),
     "sweep": ("cxloom.cli.sweep", "Simulate SPEC at many points, in parallel."),
+    "plan": ("cxloom.cli.plan", "Plan a pool of memory for the demand of many servers."),
     "study": ("cxloom.cli.study", "Run published experiments."),
     "crash": ("cxloom.cli.crash", "Let the power fail during a run of SPEC."),
     "draw": ("cxloom.cli.draw", "Draw the devices and links of SPEC."),

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from cxloom.report.directory import Pages
 
 _ALLOWED = (
-    "a directory that `cxloom run --out`, `cxloom study run` or `cxloom sweep` wrote, a file of `cxloom kv --out`, "
+    "a directory that `cxloom run --out`, `cxloom study run`, `cxloom sweep` or `cxloom plan` wrote, a file of "
+    "`cxloom kv --out`, "
     "or a study that was run"
 )
 
@@ -27,8 +28,8 @@ def report(
         str,
         typer.Argument(
             metavar="DIR|FILE|STUDY",
-            help="A directory that `cxloom run --out`, `cxloom study run` or `cxloom sweep` wrote, a file that "
-            "`cxloom kv --out` wrote, or the name of a study that was run here.",
+            help="A directory that `cxloom run --out`, `cxloom study run`, `cxloom sweep` or `cxloom plan` wrote, a "
+            "file that `cxloom kv --out` wrote, or the name of a study that was run here.",
         ),
     ],
     out: Annotated[
@@ -101,10 +102,12 @@ def _pages(results: str) -> Pages:
 
 def _of_directory(folder: Path) -> Pages:
     from cxloom.report.directory import of_run, of_study, of_sweep
+    from cxloom.report.plan_directory import OUTCOME as PLAN
+    from cxloom.report.plan_directory import of_plan
     from cxloom.report.study_outcome import OUTCOME
     from cxloom.sweeping.manifest import MANIFEST
 
-    for name, found in ((SUMMARY, of_run), (OUTCOME, of_study), (MANIFEST, of_sweep)):
+    for name, found in ((SUMMARY, of_run), (OUTCOME, of_study), (PLAN, of_plan), (MANIFEST, of_sweep)):
         if (folder / name).exists():
             return found(folder)
     raise InputError(

@@ -169,3 +169,15 @@ def test_a_full_card_is_what_is_slow(cxloom: Call) -> None:
     (outcome,) = done(cxloom, "Why is it slow?")
     assert "is limited by" in outcome.out
     assert "99th percentile" in outcome.out
+
+
+def test_a_pool_is_planned_and_has_a_page(cxloom: Call) -> None:
+    """Also the run of the example: more servers to a pool take less memory of devices."""
+    list(done(cxloom, "How much memory does a pool save my rack?"))
+    found = json.loads(Path("rack/plan.json").read_text())
+    size = {each["design"]: each["pool"]["always_bytes"] for each in found["designs"]}
+    assert 0 == size["none"] < size["switch"] < size["heads"] < size["direct"]
+    assert size["switch"] <= size["sparse"] < size["direct"]
+    idle = {each["design"]: (each["latency"] or {}).get("idle_ns") for each in found["designs"]}
+    assert idle["direct"] < idle["switch"]
+    assert Path("rack/report.html").stat().st_size < 1_500_000

@@ -180,7 +180,7 @@ def test_a_trace_that_is_none_is_refused_with_its_row(tmp_path: Path, text: str,
     [("first-fit", [0, 1, 0]), ("best-fit", [0, 1, 1]), ("worst-fit", [0, 1, 0])],
 )
 def test_placement_by_rule(tmp_path: Path, rule: str, servers: list[int]) -> None:
-    """Of 8 cores: 5 and then 6 leave 3 on server 0 and 2 on server 1, where 2 more fit best."""
+    """The 8 cores of each: 5 and then 6 leave 3 on server 0 and 2 on server 1, where 2 more fit best."""
     text = "start,end,cores,memory\n0,9,5,1\n1,9,6,1\n2,9,2,1\n"
     (tmp_path / "vms.csv").write_text(text)
     plan = plan_of({"trace": str(tmp_path / "vms.csv"), "pool_share": 1}, count=2, cores=8, placement=rule)

@@ -44,7 +44,7 @@ class Asks:
 
     @classmethod
     def of(cls, start: Floats, leave: Floats, slices: Counts, server: Counts, delay: float = 0.0) -> Asks:
-        """Those of all VMs that ask for a slice and run; what they give back is free after `delay` seconds."""
+        """The asks of all VMs that ask for a slice and run; what they give back is free after `delay` seconds."""
         vms = np.flatnonzero((slices > 0) & (server >= 0))
         start, leave = start[vms], leave[vms]
         end = leave + delay
@@ -101,7 +101,7 @@ class _Pool:
         self.pieces: list[Sequence[tuple[int, int]]] = [_NONE] * len(asks)
 
     def play_single(self) -> None:
-        """Where each server is linked to one unit there is nothing to choose."""
+        """Plays servers that are linked to one unit each: there is nothing to choose."""
         used, room, slices, served, pieces = self._used, self._room, self._slices, self.served, self.pieces
         unit_of = [links[0] for links in self._links]
         for event in self._asks.events:
@@ -115,7 +115,7 @@ class _Pool:
                 used[unit_of[~event]] -= slices[~event]
 
     def play_linked(self) -> None:
-        """Where it is linked to several."""
+        """Plays servers that are linked to several."""
         for event in self._asks.events:
             if event >= 0:
                 self._take(event)
@@ -123,7 +123,7 @@ class _Pool:
                 self._give_back(~event)
 
     def play_waiting(self) -> None:
-        """Who does not fit is tried again whenever something is given back."""
+        """Plays VMs that wait: each is tried again whenever something is given back."""
         waiting: list[int] = []
         for event in self._asks.events:
             if event >= 0:

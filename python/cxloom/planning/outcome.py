@@ -42,7 +42,7 @@ class DesignOutcome:
     """All memory that is bought, likewise."""
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """All of it for programs."""
         return {
             "design": self.name,
             **({"set": dict(self.at)} if self.at else {}),
@@ -100,7 +100,7 @@ class PlanOutcome:
         return list(dict.fromkeys(found))
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """All of it for programs."""
         return {
             "plan": self.name,
             "sentence": self.sentence,

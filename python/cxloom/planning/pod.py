@@ -22,7 +22,7 @@ MOST_SERVERS = 256
 IDLE_READS = 2000
 IDLE_FOOTPRINT = 256 << 20
 IDLE_WARM = 50
-"""Those of ``cxloom measure SPEC latency``, so that the numbers are the same."""
+"""The numbers of ``cxloom measure SPEC latency``, so that both find the same."""
 UNUSED = "unused"
 """A switch that no access passes."""
 _LINE = 64
@@ -37,7 +37,7 @@ class Template:
     """A host, a device and their link."""
 
     names: tuple[str, str]
-    """Those that the host and the device have in the spec they are from."""
+    """Names of the host and the device in the spec that they are from."""
     host: Spec
     device: Spec
     link: Spec

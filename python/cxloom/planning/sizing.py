@@ -41,7 +41,7 @@ class Pools:
     """What shares are of: `vms` or `time`."""
 
     def within(self) -> Pools:
-        """The same of the asks that are counted, as if they began with what is counted."""
+        """The pools for the asks that are counted, as if they began with what is counted."""
         demand, asks = self.demand, self.asks
         inside = (asks.end > demand.begin) & (asks.start < demand.finish)
         clipped = Asks.of(

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from test_boot import PATIENCE, boots, children_of
 from test_boot import runs as is_running
-from validation.examples import slow
+from validation.examples import slow, some
 
 from cxloom.base.errors import AbsentError, InputError
 from cxloom.booting import point
@@ -189,7 +189,7 @@ def test_an_artifact_has_no_machine(study_file: Path, tmp_path: Path, cxloom: Ca
 
 @pytest.mark.usefixtures("set_up")
 @pytest.mark.parametrize(
-    "name", [name for name in names() if name.startswith("dmsim/full_") and "redis" not in name]
+    "name", some(name for name in names() if name.startswith("dmsim/full_") and "redis" not in name)
 )
 def test_a_shipped_study_has_what_it_needs(name: str) -> None:
     """Its program compiles, its machine can be booted, and there is every measure."""

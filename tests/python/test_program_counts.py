@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from emulated_programs import HAS_PLUGIN
+from validation.examples import slow
 
 from cxloom.trace import CacheLevel, capture
 
@@ -53,10 +53,9 @@ def compiler() -> str | None:
     not HAS_PLUGIN or not all(map(shutil.which, ("qemu-x86_64", "valgrind"))),
     reason="QEMU, its plug-in or valgrind is not there",
 )
+@slow  # a minute: make count-check. Counts of loops, known and by valgrind, are in test_trace_emulator.py.
 @pytest.mark.parametrize("program", ["sqlite3", "cc1", "python3"])
 def test_counts_are_those_of_lackey(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if program != "sqlite3" and not os.environ.get("CXLOOM_SLOW"):
-        pytest.skip("takes a minute: make count-check")
     monkeypatch.setenv("GLIBC_TUNABLES", TUNABLES)
     path = compiler() if program == "cc1" else shutil.which(program, path="/usr/bin:/bin")
     if path is None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from forked import forked
 from validation.examples import WHOLE
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +55,18 @@ def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def copied(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A line of the command as copies of a process that has loaded it, at a tenth of what its processes take."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "COLUMNS")}
+    for each in line.split("&&"):
+        program, *words = shlex.split(each, comments=True)
+        assert program == "cxloom"
+        done = forked(*words, cwd=folder, env=clean)
+        if done.returncode != 0:
+            break
+    return done
+
+
 def missing_for_exec(command: str) -> str:
     """What this machine lacks for the line with `cxloom exec`, or nothing."""
     program = command.partition(" -- ")[2].split()[0]
@@ -71,12 +85,13 @@ def test_the_commands_run_in_order_as_they_are_printed(tmp_path: Path) -> None:
     assert len(commands) > 10
     tree = the_tree(tmp_path)
     left_out = ""
-    for command in commands:
+    for at, command in enumerate(commands):
         if not WHOLE and any(long in command for long in ("cxloom exec", "study run memory/curves")):
             continue
         if "cxloom exec" in command and (left_out := missing_for_exec(command)):
             continue
-        done = run(f"{activation}\n{command}", tree)
+        # The first one by a shell shows that the activation makes it a command.
+        done = run(f"{activation}\n{command}", tree) if WHOLE or at == 0 else copied(command, tree)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         assert done.stdout or done.stderr, f"{command} says nothing"
     for python in blocks("python"):

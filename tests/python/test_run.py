@@ -14,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from validation.examples import slow
 
 import cxloom as cx
 
@@ -212,7 +213,7 @@ def wait_until_running(process: subprocess.Popen[str]) -> None:
         )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=slow)])
 def test_an_interrupt_leaves_labelled_results(
     spec_file: Path, tmp_path: Path, number: signal.Signals
 ) -> None:

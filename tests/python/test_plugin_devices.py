@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,20 @@ def test_each_agent_of_a_device_reports_once(tmp_path: Path) -> None:
     assert summary["per_io"]["nic"]["packets"] > 10
     # What no role of its reports, and nothing of an accelerator that has roles alone.
     assert summary["per_device"] == {"nic": {"uptime_ns": summary["simulated_time_ns"]}}
+
+
+def test_traffic_of_which_a_plugin_measures_little_is_no_limit_that_is_known(tmp_path: Path) -> None:
+    """The bytes of its packets are unknown, so that nothing is said of a bound beside them."""
+    done = with_plugin(tmp_path, "smart_nic.cpp", SMART_NIC).command("explain")
+    assert done.returncode == 0, done.stderr
+    assert "is limited by the queue of nic" in done.stdout
+    assert "I/O engine" not in done.stdout
+
+
+def test_results_show_what_a_plugin_does_not_measure_as_unknown(tmp_path: Path) -> None:
+    done = with_plugin(tmp_path, "smart_nic.cpp", SMART_NIC).command("run")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"nic +\d+ +- +240", done.stdout), done.stdout
 
 
 MIRROR = """

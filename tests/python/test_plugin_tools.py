@@ -179,7 +179,7 @@ REFUSED = {
     ("epochs", "silent memory"): "whose kind does not declare its capacity has no small copy",
 }
 """Tools that cannot use a device, each with the reason that it gives."""
-OTHERS = {("sample", "silent memory"), ("measure", "silent memory"), ("advise", "silent memory")}
+OTHERS = {(tool, "silent memory") for tool in ("sample", "measure")}
 """Results that differ for a reason: the medium takes another time, and may keep anything."""
 
 
@@ -202,10 +202,12 @@ def of_tools(library: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     return found
 
 
-@pytest.mark.parametrize("theirs", THEIRS)
-@pytest.mark.parametrize(
-    "tool", ["import", "measure", "boot", "exec", "sample", "offload", "epochs", "crash", "advise"]
-)
+TOOLS = ("import", "measure", "boot", "exec", "sample", "offload", "epochs", "crash")
+PAIRS = [(tool, theirs) for tool in TOOLS for theirs in THEIRS]
+PAIRS += [(tool, "nested requester") for tool in ("load", "bandwidth", "advise")]
+
+
+@pytest.mark.parametrize(("tool", "theirs"), PAIRS)
 def test_a_tool_works_on_a_plugins_device_as_on_ours_or_says_why_not(
     tool: str, theirs: str, of_tools: dict[str, Spec]
 ) -> None:

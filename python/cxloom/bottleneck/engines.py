@@ -26,6 +26,10 @@ _SURE = 10
 that up to so many more or fewer passed within the window. Own choice: a bound is then right to a tenth."""
 
 
+_MEASURED = {"packets", "bandwidth_gb_per_s", "in_flight_mean"}
+"""Measures by which the bytes of an engine are known. One of a plug-in need not have them."""
+
+
 @dataclass(frozen=True)
 class _Medium:
     """A wire or a bus, in one direction."""
@@ -82,7 +86,7 @@ def beside_engines(
     taken = {each.name: _Taken() for each in found if each.kind in ("the wire", "the bus")}
     for device in inventory["devices"]:
         name, mine = device["name"], summary["per_io"].get(device["name"])
-        if mine is None or (not mine["packets"] and not mine["in_flight_mean"]):
+        if mine is None or (mine.get("packets") == 0 and not mine.get("in_flight_mean")):
             continue  # it did nothing in the window
         engine = _engine(spec, summary, inventory, name, device["io"])
         if engine is None:
@@ -131,7 +135,7 @@ def _engine(
 ) -> _Engine | None:
     """None where nothing is known of what its packets pass, or of how many did."""
     mine = summary["per_io"][name]
-    if traffic is None or traffic["data"] is None or not mine["packets"]:
+    if traffic is None or traffic["data"] is None or not mine.keys() >= _MEASURED or not mine["packets"]:
         return None
     if spec.get("events") or inventory["detours"]:
         return None  # a packet may pass what is not on a way between its ends

@@ -10,6 +10,7 @@ from cxloom import _core
 from cxloom.bottleneck.engines import beside_engines
 from cxloom.bottleneck.resource import Resource, Stage
 from cxloom.bottleneck.resources import Spec, resources_of
+from cxloom.spec import declared
 from cxloom.spec.parts import section
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def all_resources(spec: Spec, summary: Summary) -> list[Resource]:
     """
     inventory = _core.inventory(spec)
     own = [_spread(each, spec, summary) for each in resources_of(spec, summary, inventory)]
-    found = [*beside_engines(spec, summary, inventory, own), *_engines(summary)]
+    found = [*beside_engines(spec, summary, inventory, own), *_engines(spec, summary)]
     return sorted(found, key=lambda each: (each.stage, -each.busy))
 
 
@@ -39,20 +40,21 @@ def _spread(wire: Resource, spec: Spec, summary: Summary) -> Resource:
     return replace(wire, relief={"run.routing": spreading}, twice=f"all {len(uses)} links")
 
 
-def _engines(summary: Summary) -> Iterator[Resource]:
-    """Bytes that somebody else moves: half of them are left out to see what they cost."""
+def _engines(spec: Spec, summary: Summary) -> Iterator[Resource]:
+    """Bytes that somebody else moves: half of them are left out to see what they cost, if the kind has a `rate`."""
     requests = summary["bandwidth_gb_per_s"]
     for name, mine in summary["per_io"].items():
-        moved = mine["bandwidth_gb_per_s"]
+        moved = mine.get("bandwidth_gb_per_s") or 0.0  # which a plug-in's need not measure
         if moved <= 0:
             continue
+        has_rate = "rate" in declared.kind_fields("devices", spec["devices"][name]["kind"])
         yield Resource(
             "the traffic of the I/O engine",
             name,
             Stage.WAY,
             min(1.0, moved / requests) if requests else 1.0,
             f"{moved:.3g} GB/s beside {requests:.3g} of requests",
-            {f"devices.{name}.rate": f"{moved / 2:.6g}GB/s"},
+            {f"devices.{name}.rate": f"{moved / 2:.6g}GB/s"} if has_rate else {},
             "half of it",
             float("inf"),  # it competes with others but is never limited itself
             occupied=False,

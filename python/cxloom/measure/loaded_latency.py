@@ -174,7 +174,7 @@ class _Work:
         settings: Spec = {}
         if full is not None:
             delay = self.delay_ns(full, share)
-            settings = {f"devices.{name}.issue_interval": f"{delay}ns" for name in self._loading}
+            settings = {f"{self._bench.part(name).at}.issue_interval": f"{delay}ns" for name in self._loading}
             time = loads * delay
             least = full["per_requester"][self._probe]["latency_ns"]["min"]
             probes = max(100, round(time / least))

@@ -144,7 +144,9 @@ def of_threads(bench: Bench) -> str:
 
 def _mixed(bench: Bench, node: Node, reads: float | None, depth: int, pattern: str) -> Spec:
     users = bench.users(node)
-    settings: Spec = {f"devices.{name}.queue": bench.queue(name) // depth for name in users if depth > 1}
+    settings: Spec = {
+        f"{bench.part(name).at}.queue": bench.queue(name) // depth for name in users if depth > 1
+    }
     if reads is None:
         return settings | _streams(bench, node, "bc", "a", allocate=False)
     size = min(_FOOTPRINT, node.part(len(users)))

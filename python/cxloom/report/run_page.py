@@ -300,11 +300,11 @@ def _device(name: str, values: Values, count: str, occupancy: str, *, errors: bo
     latency = values["latency_ns"]
     return [
         name,
-        Cell(f"{values[count]:,}", values[count]),
+        Cell(f"{values[count]:,}", values[count]) if count in values else "-",
         *([Cell(f"{error_count(values):,}", error_count(values))] if errors else []),
-        number(values["bandwidth_gb_per_s"], 4),
+        number(values.get("bandwidth_gb_per_s"), 4),
         *(number(latency[key], 4) for key in ("mean", "p50", "p99", "p999", "max")),
-        number(values[occupancy]),
+        number(values.get(occupancy)),
     ]
 
 

@@ -214,7 +214,8 @@ def _performance(summary: Summary) -> Table:
 def _measures(part: Values, *keys: str, column: str = "requests") -> list[str]:
     values = [part["latency_ns"][key] for key in keys]  # none where all were answered without data
     latency = ["-" if value is None else narrow(value, 4) for value in values]
-    return [f"{part[column]:,}", f"{part['bandwidth_gb_per_s']:.2f}", *latency]
+    bandwidth = part.get("bandwidth_gb_per_s")  # an I/O engine of a plug-in need not measure it
+    return [f"{part[column]:,}", "-" if bandwidth is None else f"{bandwidth:.2f}", *latency]
 
 
 def _breakdown(summary: Summary, blocks: str) -> Table:
@@ -244,7 +245,8 @@ def _devices(title: str, devices: Values, column: str, occupancy: str, limit: in
     for name, values in shown.items():
         count, *measures = _measures(values, "mean", "p99", "max", column=column)
         wrong = [f"{error_count(values):,}"] if errors else []
-        table.add_row(Text(name), count, *wrong, *measures, narrow(values[occupancy], 3))
+        held = narrow(values[occupancy], 3) if occupancy in values else "-"
+        table.add_row(Text(name), count, *wrong, *measures, held)
     if len(active) > limit:
         table.add_row(Text(f"and {len(active) - len(shown)} more", style="dim"))
     return table

@@ -4,7 +4,7 @@
 
 Two programs of examples/programs, which it builds: one whose data stay in its caches, and one that goes to memory. CPU
 seconds of whole processes: of the program by itself, of the emulator, and of cxloom, online and in a replay of what was
-recorded meanwhile. The system is a host with DRAM behind a CXL link.
+recorded meanwhile, which is a run of its own. The system is a host with DRAM behind a CXL link. Minutes of a core.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cxloom.execution import execute, replay
 ROOT = Path(__file__).parents[1]
 PROGRAMS = {
     "in its caches": ["linear", "1500", "400", "800"],
-    "in memory": ["graph", "400000", "2000000", "2"],
+    "in memory": ["graph", "200000", "1000000", "1"],
 }
 SYSTEM = "memory/local-remote-cxl"
 PAGES = {"kind": "bind", "nodes": ["cxl"]}
@@ -53,6 +53,11 @@ def silent() -> Iterator[None]:
         os.close(nowhere)
 
 
+def tell(name: str, what: str) -> None:
+    """Says on standard error what takes its time now."""
+    print(f"{name}: {what}", file=sys.stderr, flush=True)
+
+
 def measure(name: str, command: list[str], spec: str, pages: object) -> None:
     """Prints a row for the program by itself, online and replayed."""
     before = spent()[1]
@@ -61,9 +66,12 @@ def measure(name: str, command: list[str], spec: str, pages: object) -> None:
     with tempfile.TemporaryDirectory() as folder, silent():
         trace = Path(folder) / "trace.parquet"
         before = spent()
+        tell(name, "online")
         online = execute(command, [cx.load(spec)], pages=[pages])
         own, others = (now - then for now, then in zip(spent(), before, strict=True))
+        tell(name, "recorded")
         execute(command, [cx.load(spec)], pages=[pages], record=trace)
+        tell(name, "replayed")
         start = spent()[0]
         replay(trace, [cx.load(spec)], pages=[pages])
         replayed = spent()[0] - start
@@ -71,7 +79,8 @@ def measure(name: str, command: list[str], spec: str, pages: object) -> None:
     whole = own + others
     print(
         f"{name:<16} {million:8.0f} {online.accesses / 1e6:8.2f} {native:8.2f} {others:8.2f} {own:8.2f} "
-        f"{million / whole:8.1f} {whole / native:8.0f} {replayed:8.2f} {online.accesses / 1e6 / replayed:8.2f}"
+        f"{million / whole:8.1f} {whole / native:8.0f} {replayed:8.2f} {online.accesses / 1e6 / replayed:8.2f}",
+        flush=True,
     )
 
 

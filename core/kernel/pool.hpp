@@ -21,15 +21,13 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
   ~Pool() {
-    for (Slot* slab : slabs_) {
-      std::destroy_n(slab, kSlab);
-      memory_.deallocate(slab, kSlab * sizeof(Slot), alignof(Slot));
-    }
+    for (std::uint32_t i = 0; i < made_; ++i) std::destroy_at(&slabs_[i / kSlab][i % kSlab]);
+    for (Slot* slab : slabs_) memory_.deallocate(slab, kSlab * sizeof(Slot), alignof(Slot));
   }
 
   /// A fresh object, as if newly made.
   T& take() {
-    if (!free_) grow();
+    if (!free_) make();
     T* object = free_;
     free_ = object->next;
     if constexpr (kRenewed) {
@@ -52,7 +50,7 @@ class Pool {
   /// The object of that index, which has been taken at least once.
   T& at(std::uint32_t index) { return slabs_[index / kSlab][index % kSlab].object; }
   /// The object of that index; null if there never was one.
-  T* find(std::uint32_t index) { return index / kSlab < slabs_.size() ? &at(index) : nullptr; }
+  T* find(std::uint32_t index) { return index < made_ ? &at(index) : nullptr; }
   /// Objects taken and not given back.
   std::uint64_t live() const { return live_; }
 
@@ -68,23 +66,21 @@ class Pool {
     std::array<std::byte, 64> apart;
   };
 
-  void grow() {
-    [[maybe_unused]] const auto first = static_cast<std::uint32_t>(slabs_.size() * kSlab);
-    void* const place = memory_.allocate(kSlab * sizeof(Slot), alignof(Slot));
-    auto* const slab = static_cast<Slot*>(place);
-    std::uninitialized_value_construct_n(slab, kSlab);
-    slabs_.push_back(slab);
-    for (std::uint32_t i = kSlab; i-- > 0;) {
-      T& object = slab[i].object;
-      if constexpr (kIndexed) object.index = first + i;
-      object.next = free_;
-      free_ = &object;
-    }
+  // One at a time: of the slab of a small system few are ever wanted.
+  [[gnu::noinline]] void make() {
+    if (made_ == slabs_.size() * kSlab)
+      slabs_.push_back(static_cast<Slot*>(memory_.allocate(kSlab * sizeof(Slot), alignof(Slot))));
+    T& object = std::construct_at(&slabs_.back()[made_ % kSlab])->object;
+    if constexpr (kIndexed) object.index = made_;
+    object.next = nullptr;
+    free_ = &object;
+    ++made_;
   }
 
   std::pmr::memory_resource& memory_;
   std::vector<Slot*> slabs_;
   T* free_ = nullptr;
+  std::uint32_t made_ = 0;
   std::uint64_t live_ = 0;
 };
 

@@ -121,9 +121,14 @@ def test_columns_have_names_of_ones_own(tmp_path: Path) -> None:
     assert (demand.pool_share.tolist(), demand.server.tolist()) == ([0.5], [3])
 
 
-def test_parquet_is_read_as_csv_is(tmp_path: Path) -> None:
+def test_parquet_and_packed_csv_are_read_as_csv_is(tmp_path: Path) -> None:
+    import gzip
+
     import polars as pl
 
+    (tmp_path / "vms.csv.gz").write_bytes(gzip.compress(OWN.encode()))
+    packed = plan_of({"trace": str(tmp_path / "vms.csv.gz"), "pool_share": 1})
+    assert packed.demanded(1).memory.tolist() == [8 * GIB, 4 * GIB]
     pl.read_csv(OWN.encode()).write_parquet(tmp_path / "vms.parquet")
     plan = plan_of({"trace": str(tmp_path / "vms.parquet"), "pool_share": 1})
     assert plan.demanded(1).memory.tolist() == traced(tmp_path, OWN, pool_share=1).memory.tolist()

@@ -123,7 +123,7 @@ def _of_study(name: str) -> Pages:
     if _is_spec(name):
         swept = _swept(name)
         ways = f"cxloom report {swept}" if swept else _way_to_page(name)
-        raise InputError("a system, not results of one", allowed=ways, file=name)
+        raise InputError("what is simulated, not results of it", allowed=ways, file=name)
     try:
         several = collection(name)
     except InputError as error:
@@ -190,6 +190,8 @@ def _way_to_page(name: str) -> str:
     from cxloom.spec.reader import read_file
 
     quoted = shlex.quote(name)
+    if Path(name).exists() and kind_of(read_file(name).map().keys()) is FileKind.PLAN:
+        return f"cxloom plan {quoted} --html page.html"
     if Path(name).exists() and kind_of(read_file(name).map().keys()) is FileKind.SERVERS:
         return f"cxloom kv {quoted} --html page.html"
     return f"cxloom run {quoted} --out results && cxloom report results"

@@ -91,7 +91,10 @@ def _table(given: inputs.Demand, file: Path) -> tuple[pl.DataFrame, dict[str, st
                 )
         else:
             raise InputError(
-                "unsupported trace format", found=f"'{file.name}'", allowed=".csv or .parquet", file=file
+                "unsupported trace format",
+                found=f"'{file.name}'",
+                allowed=".csv, .csv.gz or .parquet",
+                file=file,
             )
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=file) from None

@@ -13,13 +13,11 @@ from typing import Any
 
 import cxloom as cx
 from cxloom import _core
+from cxloom.base.granules import LINE
 from cxloom.bottleneck import occupancy, resource
-from cxloom.curves import lmbench
 from cxloom.explaining import explanation
 from cxloom.fitting import fit, measured
 from cxloom.measure import loaded_latency, peak
-
-LINE = 64
 
 
 # --- flash ---
@@ -209,7 +207,7 @@ def fitted() -> Iterator[str]:
     """What counts less and less, and what a peak is."""
     yield f"Relative errors beyond {100 * fit._SCALE:.0f} % count less and less"
     yield f"whose latency is {measured.PEAK} times its least one"
-    yield f"A stride of less than {lmbench._LINE} bytes is refused"
+    yield f"A stride of less than {LINE} bytes is refused"
 
 
 def trace_format() -> Iterator[str]:

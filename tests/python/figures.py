@@ -19,7 +19,6 @@ from cxloom.explaining import explanation
 from cxloom.fitting import fit, measured
 from cxloom.measure import loaded_latency, peak
 
-
 # --- flash ---
 
 

@@ -59,7 +59,7 @@ class CAnswer final : public TaggedAnswers {
   void* user_ = nullptr;
 };
 
-/// Those of all devices, which stay where they are.
+/// The answers of all devices. Each stays where it is.
 class CAnswers {
  public:
   CAnswer& of(int device, cxloom_tell tell, void* user) {

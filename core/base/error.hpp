@@ -41,7 +41,7 @@ class InputError : public std::runtime_error {
   const std::string& path() const { return path_; }
   /// This one, and those that were found along with it.
   std::vector<InputError> all() const;
-  /// The same error seen from one level further out: `parent` is a key, or an index such as "[3]".
+  /// This error seen from one level further out: `parent` is a key, or an index such as "[3]".
   InputError with_path(const std::string& parent) const;
 
  private:

@@ -16,8 +16,8 @@ Params read_params(const Value& value);
 template <class Params>
 const SchemaInfo& schema_info();
 
-/// Who adds kinds to it includes schema.hpp. Product is what a factory makes; Context what it needs besides
-/// the parameters.
+/// A list of kinds. To add one, include schema.hpp. Product is what a factory makes; Context what it needs
+/// besides the parameters.
 template <class Product, class Context>
 class KindRegistry : public KindList {
  public:

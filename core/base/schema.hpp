@@ -292,7 +292,7 @@ T choice_of_number(std::uint64_t number) {
   }
 }
 
-/// The same of one that takes one of the named values.
+/// Declares a parameter that takes one of the named values.
 template <class Enum>
 SchemaField<Enum> add_choice(SchemaFields& fields, std::string_view name, std::size_t place,
                              const Enum& initial, const NamedValues& choices) {

@@ -50,7 +50,7 @@ class SchemaFields {
   };
   using Holds = std::function<bool(const void* params)>;
 
-  /// Those that `describe` declares.
+  /// The fields that `describe` declares.
   explicit SchemaFields(void (*describe)(SchemaFields& fields));
   SchemaFields(const SchemaFields&) = delete;
   SchemaFields& operator=(const SchemaFields&) = delete;

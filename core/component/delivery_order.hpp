@@ -19,8 +19,9 @@ namespace cxloom {
 /// and class share a number by a hash of 24 bits, so that a message seldom waits for one of another line.
 ///
 /// Nearly every message is alone in its stream, and few streams meet in a table of buckets for two.
-/// Such a stream is only its name in a bucket: a sent message writes it, and a taken one clears it.
-/// Where a stream has several messages under way, or more than two streams meet, the bucket has a list.
+/// A message alone in its stream is only the stream's name in a bucket: a sent message writes it, and a taken
+/// one clears it. Where a stream has several messages under way, or more than two streams meet, the bucket
+/// has a list.
 class DeliveryOrder {
  public:
   /// How many devices may send and receive.

@@ -37,7 +37,7 @@ enum class RoleKind : std::uint8_t {
 };
 inline constexpr std::size_t kRoleKinds = static_cast<std::size_t>(RoleKind::kTransferEngine) + 1;
 
-/// Who plays one role, whichever: a RoleTable without its type.
+/// The components that play one role, whichever: a RoleTable without its type.
 struct RolePlayers {
   struct Entry {
     Component* component;
@@ -54,7 +54,7 @@ struct RolePlayers {
   void* of(NodeId node) const { return node.index() < by_node.size() ? by_node[node.index()] : nullptr; }
 };
 
-/// Who plays a role, in the order of the devices.
+/// The components that play a role, in the order of the devices.
 template <class Role>
 class RoleTable {
  public:

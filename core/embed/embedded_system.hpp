@@ -51,7 +51,7 @@ class EmbeddedSystem {
   /// No more accesses will come from outside, but for those of answers to others.
   void close_feeds();
 
-  // The same for many accesses: without names, closures and memory to allocate.
+  // For many accesses: without names, closures and memory to allocate.
 
   /// An access that is given with a tag.
   struct Given {

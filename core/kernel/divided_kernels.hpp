@@ -54,8 +54,9 @@ class DividedKernels {
   /// different threads at the same time. The control must have no event before `end`. What a handler throws
   /// is thrown: of several that of the earliest instant.
   void run_side_by_side(Time end);
-  /// The same in one thread, in the order of a single kernel. Stops behind `max_events`, and when nothing is
-  /// left that would bring the simulation forward. Returns whether everything before `end` has happened.
+  /// Plays all parts in one thread, in the order of a single kernel. Stops behind `max_events`, and when
+  /// nothing is left that would bring the simulation forward. Returns whether everything before `end` has
+  /// happened.
   bool run_merged(Time end, std::uint64_t max_events);
 
   /// Part that has run into so many events at one instant that it gave up, in the last window; null: none.

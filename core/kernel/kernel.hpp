@@ -68,7 +68,7 @@ class alignas(128) Kernel {
   [[gnu::always_inline]] void deliver(Time at, EventSource& source, EventHandler& handler, Message& message) {
     push(at, source, handler, Event::kArrival, payload_of(message));
   }
-  /// The same for an event of another part, at which it is when the window ends in which both run side by
+  /// Schedules an event of another part, at which it is when the window ends in which both run side by
   /// side.
   void send(const Kernel& to, Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
             std::uint64_t payload);

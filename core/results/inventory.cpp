@@ -162,7 +162,7 @@ class DeviceResources final : public ResourceSink {
   Value::List found_;
 };
 
-/// Those of the work of a device, handed to the list of the device.
+/// Hands the resources of the work of a device to the list of the device.
 class WorkResources final : public ResourceSink {
  public:
   WorkResources(const std::string& device, std::uint32_t queue, DeviceResources& sink)

@@ -56,7 +56,7 @@ double io_in_flight(const IoInitiator& initiator) {
   return value ? *value : 0.0;
 }
 
-// Who got nothing with data has no latency, and whoever reads the result is told why.
+// A requester that got nothing with data has no latency: the reader of the result is told why.
 void add_notes_on_nothing(const Simulation& simulation, const Collector& collector, Value::List& notes) {
   if (!simulation.window().has_opened()) return;
   for (const auto& [component, requester] : simulation.system().roles().all<Requester>()) {

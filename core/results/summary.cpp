@@ -244,7 +244,7 @@ struct Groups {
   Value::Map others;
 };
 
-/// Those of requests: of persist buffers where there are some.
+/// The number of segments of requests: with those of persist buffers where there are some.
 std::size_t segments_with(const Roles& roles) {
   return roles.all<PersistDomain>().empty() ? kSegmentCount - kPersistSegments : kSegmentCount;
 }

@@ -84,7 +84,7 @@ inline constexpr std::array kGraphMeasures{
 
 class Simulation;
 
-/// Those of `kGraphMeasures`, of a simulation with tasks; nothing: it has none.
+/// `kGraphMeasures` of a simulation with tasks; nothing: it has none.
 std::optional<Value> tasks_of(const Simulation& simulation);
 
 }  // namespace cxloom

@@ -16,7 +16,8 @@ struct LevelPrefetcher {
   bool operator==(const LevelPrefetcher&) const = default;
 };
 
-/// Those of the levels of a core, the nearest first; no levels: it has none. `kinds` is not null with levels.
+/// The prefetchers of the levels of a core, the nearest first; no levels: it has none. `kinds` is not null
+/// with levels.
 struct CorePrefetch {
   std::vector<LevelPrefetcher> levels;
   const PrefetcherRegistry* kinds = nullptr;

@@ -41,7 +41,7 @@ class CorePrefetchers {
   CorePrefetchers(const CorePrefetch& prefetch, Bytes page);
 
   bool any() const { return !levels_.empty(); }
-  /// Those of all levels.
+  /// The registers of all levels.
   std::uint32_t registers() const;
   bool has(std::size_t level) const { return level < levels_.size() && levels_[level].prefetcher != nullptr; }
   /// The lines that a level wants because of an access, which it must not have been asked about before.

@@ -224,7 +224,7 @@ void on_go_on(qemu_plugin_id_t, unsigned number) {
   if (std::exchange(processors[number].rests, false)) busy_processors.go_on();
 }
 
-// Whoever interrupts tells of it when it has done so; the other may have gone on by then.
+// The processor that interrupts tells of it when it has done so; the other may have gone on by then.
 void wait_for_senders(const Processor& processor) {
   constexpr unsigned kMost = 10'000;  // most of a second: it is not waited for what never comes
   unsigned turns = 0;

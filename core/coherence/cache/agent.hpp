@@ -45,7 +45,7 @@ class CacheAgent final : public Agent,
   void access(Request& request);
   /// Write-backs and notices of evictions on their way.
   std::uint64_t evictions() const { return lines_.evictions(); }
-  /// Those of victims: what snoops have written back needs no room of the requester's.
+  /// Write-backs and notices of victims: what snoops have written back needs no room of the requester's.
   std::uint64_t victims() const { return lines_.victims(); }
   /// Null: it asks for nothing ahead of its use.
   const PrefetchUnit* prefetcher() const { return prefetch_.get(); }

@@ -33,7 +33,7 @@ class ExternalCache final : public Agent, private HomeProtocol::Cache {
  public:
   ExternalCache(Endpoint& endpoint, CacheClient& client);
 
-  /// Who it is; to be called before anything comes to it.
+  /// Names the cache outside; to be called before anything comes to it.
   void be(OutsideCache& outside) { outside_ = &outside; }
   bool has_outside() const { return outside_ != nullptr; }
   /// It keeps no more of a line that nothing is under way for than a shared copy.

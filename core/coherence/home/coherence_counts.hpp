@@ -74,7 +74,7 @@ inline constexpr std::array kCoherenceMeasures{
         "bias_flips_to_host", "", "pages of the device that the host came to use (HDM-D)"),
 };
 
-/// Those of one home.
+/// The measures of one home.
 inline constexpr auto kHomeMeasures = [] {
   std::array<Measure<CoherenceMeasured>, kCoherenceMeasures.size() + 1> all{};
   for (std::size_t i = 0; i < kCoherenceMeasures.size(); ++i) all[i] = kCoherenceMeasures[i];

@@ -374,7 +374,7 @@ void DirectoryAgent::complete(Message& message, Opcode opcode) {
   if (Message* const next = places_.leave(now())) admit(*next);
 }
 
-// Those to a root complex are none of the cache beside it.
+// Answers to a root complex are none of the cache beside it.
 void DirectoryAgent::number_answer(Message& answer) {
   if (answer.requester == answer.destination) answer.pushes = ++answers_to(answer.destination);
 }

@@ -179,7 +179,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   virtual LineState grant(Transaction& transaction, bool failed);
   /// Something is under way for a line that had nothing.
   Transaction& open(LineAddress line);
-  /// The same, and its entry if it has one stays where it is.
+  /// Opens a transaction for a line whose entry, if it has one, stays where it is.
   Transaction& open_entry(LineAddress line);
   /// Sends the second message of an answer of two parts, if the requester has given one.
   void send_completion(Message& request, Opcode opcode);

@@ -55,7 +55,7 @@ inline constexpr std::array kLogicalDeviceMeasures{
         "queue_max", "", "requests waiting in front of the controller, largest number"),
 };
 
-/// Who serves what the queues let through.
+/// The server of what the queues let through.
 class LogicalDeviceServer {
  public:
   /// A place is free for one more request.

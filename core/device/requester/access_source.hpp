@@ -41,7 +41,8 @@ class AccessSource {
   void delay(Time until) { earliest_ = std::max(earliest_, until); }
   /// When the clock of the next one starts, if it is issued now.
   Time begins(Time now) const { return arrivals_.open_loop() ? arrivals_.next() : now; }
-  /// The same for its latency. What comes from outside may have waited for its place since before.
+  /// When the clock of its latency starts. What comes from outside may have waited for its place since
+  /// before.
   Time came(Time now) const {
     if (from_outside_ && next_.timed) [[unlikely]]
       return next_.timestamp;

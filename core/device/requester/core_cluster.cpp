@@ -62,7 +62,7 @@ bool CoreCluster::read() {
   thread.coming.push_back(&read);
   ++coming_;
   if (std::exchange(thread.asleep, false)) {
-    // Whoever waits for a call goes on with it. Of others it is only known what was told before.
+    // A thread that waits for a call goes on with it. Of others it is only known what was told before.
     if (access.role == AccessRole::kGoOn) woken_.push_back({&thread, Time{}});
     else woken_.push_back({&thread, now(), waited ? calls_.latest_but_of(read.core) : 0});
   }
@@ -107,8 +107,8 @@ void CoreCluster::advance(Thread& thread) {
   rest_if_idle(thread);
 }
 
-// Whoever waits for a call that is not made yet is woken by it. One that is not in the workload was before
-// all of it.
+// A thread that waits for a call that is not made yet is woken by it. A call that is not in the workload was
+// before all of it.
 bool CoreCluster::may_go_on(Thread& thread, CoreAccess& access) {
   if (access.is_branch()) return !thread.branches && may_branch(access);
   if (access.access.role != AccessRole::kGoOn) return true;
@@ -379,7 +379,7 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
   }
   bool resolved = false;  // a branch
   bool keeps_walker = false;
-  // Those that came last are first.
+  // Dependents that came last are first.
   CoreAccess* in_order = nullptr;
   for (CoreAccess* each = access.dependents; each;)
     each = std::exchange(each->next, std::exchange(in_order, each));
@@ -421,7 +421,7 @@ std::uint64_t CoreCluster::running() const {
       std::ranges::count_if(threads_, [](const auto& thread) { return thread->runs(); }));
 }
 
-// Whoever has nothing to do has the time for it.
+// A thread that has nothing to do has the time for it.
 Time CoreCluster::interrupt(std::optional<std::uint32_t> thread, Time time) {
   Time taken;
   for (const auto& each : threads_) {

@@ -49,7 +49,7 @@ struct CoreParams {
   static void describe(Schema<CoreParams>& schema);
   /// Finds the prefetchers that the caches name. Throws InputError below `core` if one is not right.
   void find_prefetchers(const PrefetcherRegistry& kinds);
-  /// Those of the caches, the nearest first.
+  /// The prefetchers of the caches, the nearest first.
   std::vector<LevelPrefetcher> prefetchers() const;
   /// Prefetches of a core that are under way at most: what the prefetchers of its caches allow, if it has
   /// some.

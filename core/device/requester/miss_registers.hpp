@@ -11,9 +11,10 @@
 
 namespace cxloom {
 
-/// Those of one core. An access of an instruction takes both; a prefetch a register; the use of a line that a
-/// prefetch brings a fill buffer. Instructions come before prefetches, and among each the first that asked. A
-/// prefetch is asked for by the access or use before it, when that has its fill buffer.
+/// The miss registers and fill buffers of one core. An access of an instruction takes both; a prefetch a
+/// register; the use of a line that a prefetch brings a fill buffer. Instructions come before prefetches, and
+/// among each the first that asked. A prefetch is asked for by the access or use before it, when that has its
+/// fill buffer.
 class MissRegisters {
  public:
   explicit MissRegisters(const CoreParams& params)

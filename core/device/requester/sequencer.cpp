@@ -391,7 +391,7 @@ void Sequencer::go_on() {
   if (out_of_work() && outstanding() == 0) observer_->rests();
 }
 
-// Whoever ran out of work before has no part in how long the window is.
+// A requester that ran out of work before has no part in how long the window is.
 void Sequencer::open_window(Time at) {
   count_.open_window();
   ended_ = out_of_work();

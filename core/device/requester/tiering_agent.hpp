@@ -55,7 +55,7 @@ class TieringAgent final : public EventHandler, private TieredPages {
 
   /// Answers of memory are counted from now on, by node.
   void count_answers() { counts_answers_ = true; }
-  /// Those of the nearest node, and of all.
+  /// Counts of answers: of the nearest node, and of all.
   struct Answers {
     std::uint64_t nearest = 0;
     std::uint64_t all = 0;

@@ -195,7 +195,7 @@ void TransferWork::issued(const Copy& copy) {
   for (std::uint64_t i = 0; i < copy.accesses; ++i) count_.issue();
 }
 
-// Whoever wants answers gets the last of its requests, which has failed if any of them has.
+// A source that wants answers gets the last of its requests, which has failed if any of them has.
 void TransferWork::ended(Copy& copy, bool failed) {
   last_.failed = failed;
   for (std::uint64_t i = 0; i < copy.accesses; ++i) {
@@ -232,7 +232,7 @@ void TransferWork::read_through(std::uint64_t most) {
 
 // ---- Requests
 
-// Whoever has begun it: a copy of its own, or one of tasks.
+// A copy of its own has begun it, or one of tasks.
 void TransferWork::transfer_ended(Time since, bool failed) {
   if (!copies_) return;
   if (failed) {

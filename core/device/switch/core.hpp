@@ -69,7 +69,7 @@ class alignas(64) SwitchCore final : public EventHandler, private BypassSource {
   }
   /// The persist buffer waits for it. It is none of the owner's other parts'.
   bool keeps(const Message& message) const;
-  /// The same, by that port, which may be Routes::kNowhere.
+  /// Passes a message on by that port, which may be Routes::kNowhere.
   void forward_by(std::uint16_t output, Message& message);
   /// Sends a message of the owner's own, ready now: it queues like one that has come in by a port of its own.
   void inject(Message& message) {

@@ -39,7 +39,7 @@ RequestOrder::RequestOrder(std::optional<std::uint32_t> depth, const Rate& rate,
   owner.kernel().measure(level_, outside_, counts_);
 }
 
-// Whoever waits to leave by a port counts as waiting there, wherever it waits.
+// A message that is to leave by a port counts as waiting there, wherever it waits.
 void RequestOrder::arrive(Message& message) {
   const std::uint16_t output = core_.output_of(message);
   if (output == Routes::kNowhere) return core_.nowhere(message);

@@ -56,10 +56,10 @@ class alignas(64) VirtualChannels final : public EventHandler, public PortQueues
   /// Whose link end it is.
   const Component& sender() const { return path_.owner(); }
 
-  /// Those of a port; null: it has no turns to give.
+  /// The virtual channels of a port; null: it has no turns to give.
   static VirtualChannels* of(const Port& port) { return static_cast<VirtualChannels*>(port.queues()); }
 
-  // Who has something to send.
+  // For senders.
 
   /// Takes a message, ready now, that would find its queue and the wire idle, so that it need not be queued:
   /// it leaves at the end of this instant, unless another comes by then. False, and the message not taken,
@@ -84,7 +84,7 @@ class alignas(64) VirtualChannels final : public EventHandler, public PortQueues
   /// What a message takes of the wire.
   WireCost cost() const;
 
-  // Who serves the wire.
+  // For the server of the wire.
 
   /// The message that goes past the queues; null if there is none.
   Message* bypassing() { return bypassing_; }
@@ -98,7 +98,7 @@ class alignas(64) VirtualChannels final : public EventHandler, public PortQueues
   std::uint64_t can_go() const { return can_go_; }
   /// Whose turn it is, taken out of its wait list; none if nobody can go.
   Feeder* pick();
-  /// The same within a virtual channel that can go.
+  /// The feeder whose turn it is within a virtual channel that can go.
   Feeder* pick_of(ClassVc vc);
   /// The arbiter chooses among queues of all classes, also where these share flits.
   bool shares_bytes() const { return arbiter_ && arbiter_->shares_bytes(); }
@@ -114,7 +114,7 @@ class alignas(64) VirtualChannels final : public EventHandler, public PortQueues
 
   /// What waits is charged for it up to now.
   void charge_waits();
-  /// The same for a time in which the link was down, whatever else held it up.
+  /// What waits is charged for a time in which the link was down, whatever else held it up.
   void charge_interruption();
   /// The link is closed: what waits leaves by other ports, if it can.
   void turn_back();

@@ -75,7 +75,7 @@ class alignas(64) LinkEnd final : public Port {
   const WireMonitor& monitor() const { return path_.monitor(); }
   /// Time in the window in which messages of a class waited for credits; zero without credits.
   Time credit_blocked(Channel which) const;
-  /// The same, summed over the classes.
+  /// Time in which something waited for credits, summed over the classes.
   Time total_credit_blocked() const;
 
  private:

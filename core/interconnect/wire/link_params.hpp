@@ -86,7 +86,7 @@ struct LinkParams {
   FlitMode flit_mode() const;
   /// Time of flight from end to end, through the retimers.
   Time flight() const { return delay + retimer_delay * retimers; }
-  /// The same, from the second device to the first.
+  /// Time of flight from the second device to the first.
   Time flight_back() const { return reverse.delay.value_or(delay) + retimer_delay * retimers; }
   /// The rate of a physical layer of this link.
   Rate rate_of(const Phy& layer) const;

@@ -267,7 +267,7 @@ void CachedMedia::look_ahead(const Trigger& trigger) {
   }
 }
 
-/// Those that waited, in order, as far as they can go on.
+/// Serves pieces that waited, in order, as far as they can go on.
 void CachedMedia::serve_waiting() {
   while (PagePiece* piece = miss_queue_->first) {
     PagePiece* const next = piece->next;

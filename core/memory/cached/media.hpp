@@ -45,7 +45,7 @@ class CachedMedia final : public Media {
 
   /// What the tables of pages take of the machine's memory.
   static std::uint64_t bytes_of_tables(const CachedMediaParams& params);
-  /// The same of a page on its way.
+  /// What a page on its way takes of the machine's memory.
   static std::uint64_t bytes_of_miss();
 
  private:
@@ -53,7 +53,7 @@ class CachedMedia final : public Media {
   struct PagePiece;    // what an access wants of one page
   struct Miss;         // a page on its way in, and its victim on the way out
   struct Transfer;     // an access to one of the two media
-  /// Who hears from one of them.
+  /// The listener to one of the two media.
   class Side final : public MediaClient {
    public:
     explicit Side(CachedMedia& media) : media_(media) {}

@@ -59,7 +59,7 @@ class InlineEccMedia final : public Media {
  private:
   struct CheckedAccess;  // a message, until all its parts are done
   struct CheckedPart;    // an access to the media behind, or a wait for a line that comes
-  /// Who hears from the media behind.
+  /// The listener to the media behind.
   class Behind final : public MediaClient {
    public:
     explicit Behind(InlineEccMedia& media) : media_(media) {}

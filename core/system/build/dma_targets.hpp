@@ -1,4 +1,4 @@
-// Who completes the requests of DMA engines.
+// The hosts and peers that complete the requests of DMA engines.
 #pragma once
 
 namespace cxloom {

@@ -59,7 +59,7 @@ std::map<std::size_t, std::vector<Access>> work_left(const std::vector<HistoryRe
   return work;
 }
 
-/// The same system with these accesses instead of what its requesters do, and nothing but versions of lines
+/// The system with these accesses instead of what its requesters do, and nothing but versions of lines
 /// put out.
 Spec spec_with(const Spec& spec, const std::map<std::size_t, std::vector<Access>>& work) {
   Spec result = spec;

@@ -130,7 +130,7 @@ MessageFlows message_flows(const System& system, bool all_requesters) {
       if (system.roles().of<TransferEngine>(component->id())) continue;
       if (all_requesters || requester->has_work()) take(component->id());
     }
-    // Those who complete DMA requests make accesses, too; memories make them of their own.
+    // Devices that complete DMA requests make accesses, too; memories make them of their own.
     for (const auto& [component, engine] : system.roles().all<TransferEngine>()) {
       if (engine->dma()) take(engine->dma()->host_node());
     }

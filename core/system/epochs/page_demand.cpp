@@ -114,7 +114,7 @@ const PageDemand::Span* PageDemand::span_of(const PlacedPhase& phase, std::uint6
   return page < span.end ? &span : nullptr;
 }
 
-// Those whose first byte lies in the page.
+// The blocks whose first byte lies in the page.
 PageDemand::Blocks PageDemand::blocks_of(const Part& part, std::uint64_t page) const {
   const std::uint64_t base = part.demand.range.base.value();
   const auto first_from = [&](std::uint64_t address) {

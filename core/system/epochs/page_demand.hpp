@@ -44,7 +44,7 @@ class PageDemand {
   bool visited(std::uint64_t page, double from, double to, RandomStream& random) const;
   /// The expected number of accesses to a page among these.
   double expected(std::uint64_t page, double from, double to) const;
-  /// Who accesses a page in a phase; none: any thread.
+  /// The thread that accesses a page in a phase; none: any thread.
   std::optional<std::uint32_t> thread_of(std::size_t phase, std::uint64_t page) const;
   /// The share of reads among the accesses to it.
   double reads_of(std::size_t phase, std::uint64_t page) const;

@@ -19,7 +19,7 @@ namespace cxloom {
 
 namespace {
 
-/// Who repairs `all` repairs `part`, too.
+/// A repair of `all` repairs `part`, too.
 bool covers(const FailingPart& all, const FailingPart& part) {
   const auto repaired = [&](std::size_t link) {
     return std::ranges::find(all.links, link) != all.links.end();

@@ -35,7 +35,7 @@ HomeNeeded needed_for(Coherence coherence) {
           "memory with a dcoh, or home: a device of kind dcoh"};
 }
 
-// Who keeps a region coherent, if it is one device for all of it.
+// The device that keeps a region coherent, if it is one for all of it.
 std::optional<NodeId> home_of(const Devices& devices, const Roles& roles, const RegionParams& region,
                               const std::vector<MemoryTargetInfo>& targets) {
   if (region.coherence == Coherence::kNone) return std::nullopt;

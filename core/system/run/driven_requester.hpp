@@ -30,15 +30,15 @@ class DrivenRequester final : public EventHandler {
 
   /// Gives it an access now. Throws InputError, with everything as it was, for one that nobody can serve.
   void inject(const Access& access, ExternalFeed::Answered answered);
-  /// The same at `ready`, now or later; Time{} is now. What `tell_answers` was told of hears of the answer,
-  /// by its tag.
+  /// Gives it an access at `ready`, now or later; Time{} is now. What `tell_answers` was told of hears of the
+  /// answer, by its tag.
   void give(const Access& access, std::uint64_t tag, Time ready);
   /// Its cache is outside: an access may ask for a line to keep, or say that one leaves.
   bool has_external_cache() const { return has_external_cache_; }
   /// Gives it a block to move, now. Throws InputError, with everything as it was, for one that it cannot
   /// move.
   void transfer(const System& system, const BlockOrder& order, FedBlock::Moved moved);
-  /// Who hears of the answers to accesses with a tag.
+  /// `answers` hears of the answers to accesses with a tag.
   void tell_answers(TaggedAnswers& answers) { feed_.tell_answers(&answers); }
   /// No more will come, but for those of answers to others and those that are not ready yet.
   void close();

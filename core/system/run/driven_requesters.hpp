@@ -26,7 +26,7 @@ class DrivenRequesters {
                          const TransferEngine* engine, const AddressMap& map);
   /// Throws InputError unless it is driven.
   DrivenRequester& of(const std::string& device) const;
-  /// The same by its node; null: it is not driven.
+  /// The driven requester at a node; null: it is not driven.
   DrivenRequester* at(NodeId node) const {
     return node.index() < by_node_.size() ? by_node_[node.index()] : nullptr;
   }

@@ -38,7 +38,7 @@ class LivelockWatch {
   void answered(const Request& request) {
     if (counts(request)) heard(1);
   }
-  /// Such an answer counts. Parts of a divided run may ask at the same time.
+  /// Whether an answer to this request counts. Parts of a divided run may ask at the same time.
   bool counts(const Request& request) const { return !warming_up_ || warms_up(request); }
   /// So many that count.
   void heard(std::uint64_t answers) { answers_ += answers; }

@@ -21,7 +21,7 @@ class OutsideParts {
   /// The media of the memory at a node are `outside` from now on. To be called before the system runs. Throws
   /// InputError if there is no memory, or they are outside already.
   void put_medium(NodeId memory, OutsideMedium& outside);
-  /// Those of the memory at a node. Throws InputError if they are not outside.
+  /// The media of the memory at a node. Throws InputError if they are not outside.
   ExternalMedia& medium(NodeId memory) const;
   /// The cache of a device is `outside`. To be called before the system runs. Throws InputError unless its
   /// spec says that it is outside.

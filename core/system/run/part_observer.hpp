@@ -46,7 +46,7 @@ class alignas(128) PartObserver final : public RequestObserver {
   bool overlooked_end_of_work() const { return overlooked_; }
 
   RequestObserver& observer() { return *observer_; }
-  /// Those answered since parts run side by side, which are measured.
+  /// Measured answers since parts run side by side.
   std::vector<Answer>& answers() { return answers_; }
   /// Requests completed since the last call, warm-up included.
   std::uint64_t take_completed() { return std::exchange(completed_, 0); }

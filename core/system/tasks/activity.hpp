@@ -43,7 +43,7 @@ class Activity {
   virtual std::uint64_t turn() const = 0;
   /// How long it goes on with its sort at that rate, in lines a picosecond, if its memory does not change.
   virtual Time steady_for(double /*rate*/) const { return Time::max(); }
-  /// The same text: the same rate beside the same others.
+  /// Activities with equal texts have equal rates beside equal others.
   virtual std::string sort() const = 0;
 
  protected:

@@ -51,7 +51,7 @@ namespace {
 constexpr std::int64_t kBatches = 20;
 // A window with an error above it is lengthened, twofold each time.
 constexpr double kLargestError = 0.005;
-// Those whose scatter tells the error.
+// Batches whose scatter tells the error.
 constexpr std::size_t kLongBatches = 5;
 // Parts of a window until its rates are steady.
 constexpr std::int64_t kSettling = 5;

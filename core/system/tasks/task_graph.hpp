@@ -61,7 +61,7 @@ class TaskGraph {
   const std::vector<Task>& tasks() const { return tasks_; }
   const std::vector<TaskLane>& lanes() const { return lanes_; }
   const std::string& name(std::uint32_t task) const { return params_[task].name; }
-  /// Those that wait for a task by `after`.
+  /// The tasks that wait for a task by `after`.
   std::span<const std::uint32_t> behind(std::uint32_t task) const { return waits_->next(task); }
   /// How many a task waits for by `after`.
   std::uint32_t before(std::uint32_t task) const { return before_[task]; }

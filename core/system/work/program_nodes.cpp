@@ -13,7 +13,7 @@ namespace cxloom {
 
 namespace {
 
-/// The same addresses, cut wherever one of these begins or ends: none overlap.
+/// The addresses of all extents, cut wherever one of these begins or ends: no pieces overlap.
 std::vector<AddressMap::Extent> pieces_of(const std::vector<AddressMap::Extent>& extents) {
   std::vector<std::uint64_t> borders;
   for (const AddressMap::Extent& each : extents) {

@@ -19,7 +19,7 @@ class ProgramNodes {
   ProgramNodes(const System& system, const std::vector<EventParams>& events)
       : system_(system), events_(events) {}
 
-  /// Those of a device's program, in pages of that size.
+  /// The nodes of a device's program, in pages of that size.
   std::vector<NumaNode> of(const std::string& device, Bytes page) const;
   /// Which parts of them it has now.
   std::vector<std::vector<bool>> offered(const std::string& device, const std::vector<NumaNode>& nodes,

@@ -159,7 +159,8 @@ void CopyEngine::at(Time now) {
   }
 }
 
-// Those that were taken up ahead, and have not begun, are left out: they would be worked on beyond the count.
+// Copies that were taken up ahead, and have not begun, are left out: they would be worked on beyond the
+// count.
 void CopyEngine::finish() {
   if (std::exchange(finishing_, true)) return;
   const auto idle = [this](std::uint32_t place) { return places_[place].begun == 0; };

@@ -55,7 +55,8 @@ class PagePlacement {
   virtual bool is_explicit(std::uint64_t /*page*/) const { return false; }
 };
 
-/// Those that come with cxloom. `as-is` makes none: addresses are physical, and nothing is placed.
+/// Adds the placements that come with cxloom. `as-is` makes none: addresses are physical, and nothing is
+/// placed.
 void register_placements(PlacementRegistry& registry);
 
 /// The first of these nodes that has a frame left takes as many pages as it can.

@@ -261,7 +261,7 @@ std::vector<std::uint64_t> PlacedStream::pages_in(std::size_t node,
     const bool within = !range || (base >= range->base.value() && base - range->base.value() < range->bytes);
     if (placed.node == node && within) found.push_back(number);
   }
-  // Who touched them all beforehand went through their addresses.
+  // A program that touched them all beforehand went through their addresses.
   if (!touched_.empty())
     std::ranges::sort(found, {}, [&](std::uint64_t number) { return placed_[number].page; });
   return found;

@@ -36,8 +36,8 @@ class ProgramMemory {
   /// By node, then by part.
   using Parts = std::vector<std::vector<FrameSlice>>;
 
-  /// Those that pages are placed in, and spare ones that pages can only be moved to (or none). If the memory
-  /// that programs find `changes`, pages are placed in spare ones as well, once the others are taken.
+  /// The frames that pages are placed in, and spare ones that pages can only be moved to (or none). If the
+  /// memory that programs find `changes`, pages are placed in spare ones as well, once the others are taken.
   explicit ProgramMemory(const Parts& frames, const Parts& spare = {}, bool changes = false);
 
   /// How many are left of each node, of those that it has now.
@@ -59,7 +59,7 @@ class ProgramMemory {
   Frame taken(std::size_t node, const Taken& taken, std::uint64_t number) const {
     return nodes_[node][taken.store].frame(taken.first + number);
   }
-  /// The same of a spare one, or of those if there is none; nothing: none is left.
+  /// Takes a spare frame, or one that pages are placed in if there is none; nothing: none is left.
   std::optional<Frame> take_spare(std::size_t node);
   /// How many of these are left.
   std::uint64_t left_for_moves(std::size_t node) const;

@@ -125,7 +125,7 @@ class AccessStream {
   virtual void answered(std::uint64_t /*number*/, const Request& /*request*/, Time /*now*/) {}
   /// The addresses that it stays in, where that is known beforehand.
   virtual std::optional<AddressRange> range() const { return std::nullopt; }
-  /// The same of a stream that may be in several places.
+  /// The addresses that a stream stays in which may be in several places.
   virtual std::vector<AddressRange> ranges() const {
     const auto only = range();
     return only ? std::vector{*only} : std::vector<AddressRange>{};

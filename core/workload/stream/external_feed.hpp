@@ -42,7 +42,7 @@ class ExternalFeed final : public AccessStream {
   void push(const BlockOrder& order, FedBlock::Moved moved) {
     giving_.push_back(&blocks_.emplace_back(order, form_, std::move(moved)));
   }
-  /// Who hears of the answers to accesses with a tag; null: nobody.
+  /// `answers` hears of the answers to accesses with a tag; null: nobody.
   void tell_answers(TaggedAnswers* answers) { answers_ = answers; }
   bool tells_answers() const { return answers_ != nullptr; }
   /// One more will be pushed, at a time that is known.
@@ -96,7 +96,7 @@ class ExternalFeed final : public AccessStream {
   }
 
  private:
-  /// Who is told of an answer.
+  /// The one who is told of an answer.
   struct Told {
     enum class Kind : std::uint8_t { kTag, kCallback, kBlock };
 

@@ -34,7 +34,7 @@ class LatestOf {
   std::uint64_t made_ = 0;
 };
 
-/// Those of one thread, or of one object.
+/// The latest accesses of one thread, or of one object.
 using LatestAccesses = LatestOf<64>;
 
 }  // namespace cxloom

@@ -1,4 +1,4 @@
-// Who hears of the answers to accesses that were given with a tag: once for a device, instead of a closure
+// The listener to answers to accesses that were given with a tag: one for a device, instead of a closure
 // for each access.
 #pragma once
 

@@ -8,7 +8,7 @@
 
 namespace cxloom {
 
-/// Who scans page tables.
+/// The one who scans page tables.
 enum class Scanner : std::uint8_t {
   kProgram,  ///< its threads, on their way back from the kernel
   kOther,    ///< a thread of the kernel on a core that the program does not need

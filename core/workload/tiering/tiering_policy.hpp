@@ -109,7 +109,7 @@ class TieringPolicy {
   virtual void look(TieredPages& /*pages*/) {}
 };
 
-/// Those that come with cxloom.
+/// Adds the policies that come with cxloom.
 void register_tiering(TieringRegistry& registry);
 
 }  // namespace cxloom

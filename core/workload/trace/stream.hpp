@@ -49,7 +49,7 @@ class TraceStream final : public AccessStream {
     return length_ ? std::optional(*length_ - notes_.count()) : std::nullopt;
   }
 
-  /// Those of the batch at hand.
+  /// The accesses of the batch at hand.
   std::uint64_t left_at_least() const override { return batch_.size() - at_; }
 
   /// Records given so far.

@@ -53,7 +53,7 @@ class DramArbiter {
     if (!chosen_) choose_again(now);
     return choice_;
   }
-  /// The same, to be sent now: it does not stand any more, and is there until the next `choose`.
+  /// The choice, to be sent now: it does not stand any more, and is there until the next `choose`.
   const DramChoice& take() {
     chosen_ = false;
     return choice_;

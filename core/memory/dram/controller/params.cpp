@@ -278,7 +278,7 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   config.sub_channels = params.channels * device.organisation.sub_channels;
   set_ranks(config, params, capacity);
   config.mapping = params.mapping.value_or(DramMapping::usual(device.organisation));
-  // Who writes a mapping says where each bit goes.
+  // A mapping that is written says where each bit goes.
   config.channel_hash = params.channel_hash;
   if (params.channel_hash != ChannelHash::kNone && config.sub_channels % 2 != 0)
     refuse_unused("channel_hash", "an even number of channels");

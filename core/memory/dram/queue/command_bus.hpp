@@ -1,5 +1,5 @@
 // The command bus of a sub-channel: when it is free again, for commands that take one clock of it or several.
-// Whoever watches commands sees them here.
+// A recorder of commands sees them here.
 #pragma once
 
 #include <array>

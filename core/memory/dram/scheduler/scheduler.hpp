@@ -1,5 +1,5 @@
-// Who is served next: the interface of a DRAM scheduler. A kind is a file of its own and a line in
-// `register_schedulers`, or in the `CXLOOM_PLUGIN` of a plug-in.
+// The interface of a DRAM scheduler, which says what is served next. A kind is a file of its own and a line
+// in `register_schedulers`, or in the `CXLOOM_PLUGIN` of a plug-in.
 //
 // A sub-channel asks its scheduler bank by bank, of reads and of writes, which burst the bank serves next.
 // What that burst needs follows from the open row: ACT if there is none, RD or WR if it is its own, else PRE.

@@ -45,7 +45,7 @@ class KvPolicy {
   virtual void evict(std::vector<KvBlock>& leaving) = 0;
 };
 
-/// Those that come with cxloom.
+/// Adds the policies that come with cxloom.
 void register_kv_policies(KvPolicyRegistry& registry);
 
 }  // namespace cxloom

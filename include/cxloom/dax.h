@@ -66,7 +66,7 @@ static inline void cxloom_dax_close(cxloom_dax* memory);
  * holds them. */
 static inline void* cxloom_dax_allocate(cxloom_dax* memory, size_t bytes);
 
-/* The same at a multiple of an alignment, which is a power of two: NULL with EINVAL otherwise. */
+/* As much at a multiple of an alignment, which is a power of two: NULL with EINVAL otherwise. */
 static inline void* cxloom_dax_allocate_aligned(cxloom_dax* memory, size_t alignment, size_t bytes);
 
 /* Gives a piece another size: in its place where the free piece behind it is enough, elsewhere with its

@@ -41,7 +41,8 @@ static inline void cxloom_flush(const void* address, size_t bytes) {
   CXLOOM_PERSIST_LINES("0x43584c04", address, bytes);
 }
 
-/* The same, and the lines leave the caches, as with clflush. */
+/* Flushes the lines of `bytes` bytes, which leave the caches, as with clflush. They are durable behind the
+ * next fence. */
 static inline void cxloom_flush_out(const void* address, size_t bytes) {
   CXLOOM_PERSIST_LINES("0x43584c03", address, bytes);
 }

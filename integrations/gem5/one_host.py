@@ -76,7 +76,7 @@ def memory_of(args):
 
 
 class ClassicCaches(PrivateL1PrivateL2CacheHierarchy):
-    """Those of the standard library, whose prefetchers can be left out."""
+    """Caches of the standard library, whose prefetchers can be left out."""
 
     def __init__(self, l1, l2, prefetchers):
         super().__init__(l1, l1, l2)

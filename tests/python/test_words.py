@@ -1,5 +1,5 @@
-"""Comments begin with what they are about: none with "Of ", and in Python none with "The same" or another word that
-stands for something elsewhere, so that nobody must read a sentence twice."""
+"""Comments begin with what they are about: none with "Of ", and outside of tests none with "The same" or another word
+that stands for something elsewhere, so that nobody must read a sentence twice."""
 
 import io
 import re
@@ -25,7 +25,7 @@ PLACES = (
 ENDINGS = (".c", ".cpp", ".h", ".hpp", ".py")
 HANGING = re.compile(r"\W*Of ")
 ELSEWHERE = re.compile(r"\W*(The same|Those|Who|Whoever) ")
-"""Words for what a reader has to look up, as a Python comment begins."""
+"""Words for what a reader has to look up, as a comment begins."""
 
 _CPP = re.compile(
     r"""//[^\n]* | /\*.*?\*/                           # a comment
@@ -71,7 +71,7 @@ def hanging(name: str, text: str) -> list[str]:
 
 def _is_reference(name: str) -> bool:
     """Whether the docstrings of a file are read alone, as help: those of the package are."""
-    return name.startswith("python/")
+    return name.startswith(("bindings/", "core/", "include/", "integrations/", "python/"))
 
 
 def _goes_on(line: str) -> bool:

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.hpp"
@@ -61,6 +62,10 @@ class alignas(64) Component : public EventHandler {
   virtual Bandwidth port_bandwidth() const { return {}; }
   /// Ports at most; 0: any number.
   virtual std::size_t max_ports() const { return 1; }
+  /// The parameter that gives it more ports, for who has too few; empty: there is none.
+  virtual std::string_view ports_key() const { return {}; }
+  /// Whether several links may be one port of it (`bundle`).
+  virtual bool takes_bundles() const { return true; }
 
   /// Takes a port when it is connected; the index is the order of the links.
   virtual void attach(Port& port);

@@ -58,6 +58,32 @@ def test_a_placement_may_come_from_a_plugin(tmp_path: Path) -> None:
     played.assert_kind(setting, "placement", "The node of a number first")
 
 
+TASKS = """
+devices:
+  host: {kind: host, queue: 4}
+  first: {kind: memory, capacity: 64KiB}
+  second: {kind: memory, capacity: 64KiB}
+links: [{between: [host, first]}, {between: [host, second]}]
+address_map: [{to: [first]}, {to: [second]}]
+tasks:
+  objects: [{name: object, size: 32KiB, addresses: numbered-node}]
+  graph: [{name: read, kind: kernel, on: host, reads: [{object: object, bytes: 32KiB}]}]
+"""
+
+
+def test_objects_of_tasks_may_be_placed_by_a_plugin(tmp_path: Path) -> None:
+    played = with_plugin(tmp_path, "numbered_node.cpp", TASKS)
+
+    def reads(*settings: str) -> list[int]:
+        found = played.results(*settings)["per_memory"]
+        return [found[name]["reads"] for name in ("first", "second")]
+
+    assert reads() == [512, 0]
+    assert reads("tasks.objects[0].addresses={kind: numbered-node, node: 1}") == [0, 512]
+    said = played.refusal("tasks.objects[0].addresses=as-is")
+    assert "bind, preferred, interleave, first-touch, or one of a plug-in" in said
+
+
 STAR = """
 topology: {kind: star, leaves: 4, link: {bandwidth: 32GB/s}}
 workload: {host0: {pattern: random, requests: 500, footprint: 1MiB}}

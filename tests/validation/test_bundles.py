@@ -222,6 +222,6 @@ def test_a_bundle_at_a_root_port_is_refused() -> None:
     spec["devices"]["port"] = {"kind": "root-port"}
     spec["links"][0]["between"] = ["port", "gpu"]
     spec["links"].append({"between": ["host", "port"]})
-    with pytest.raises(InputError, match="bundled ports at a root port") as raised:
+    with pytest.raises(InputError, match="bundled ports at a device that has each link by itself") as raised:
         run(spec)
     assert "bundle" in str(raised.value)

@@ -66,6 +66,7 @@ class Memory final : public Endpoint {
   }
 
   std::size_t max_ports() const override { return heads_; }
+  std::string_view ports_key() const override { return "heads"; }
 
   static std::vector<MeasureInfo> measures() { return CoherentMemory::measures(); }
 

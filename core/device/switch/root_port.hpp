@@ -26,6 +26,8 @@ class RootPort final : public SwitchingDevice {
   using Params = RootPortParams;
   RootPort(const RootPortParams& params, const DeviceContext& context);
 
+  /// Its queue asks for one link at a time.
+  bool takes_bundles() const override { return false; }
   void receive(Message& message) override;
   std::string activity() const override;
   void report(MeasureSink& sink) const override;

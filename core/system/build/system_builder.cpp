@@ -34,11 +34,12 @@ namespace cxloom {
 
 namespace {
 
-void take_port(const Component& device, const std::string& kind, std::size_t& taken) {
+void take_port(const Component& device, std::size_t& taken) {
   constexpr std::size_t kMaxPorts = Router::kVaries - 1;  // of any device: they are numbered in 16 bits
   const std::size_t most = device.max_ports() != 0 ? device.max_ports() : kMaxPorts;
   if (++taken <= most) return;
-  const char* const more = kind == "memory" ? "set heads of it for more, or " : "";
+  const std::string more =
+      device.ports_key().empty() ? "" : "set " + std::string(device.ports_key()) + " of it for more, or ";
   throw InputError({"'" + device.name() + "' has more links than ports",
                     std::to_string(taken),
                     std::to_string(most) + "; " + more + "put a bus or a switch between",
@@ -62,7 +63,7 @@ RoutingContext routing_context(const Spec& spec, const Topology& topology) {
 }
 
 // The links of a bundle are one logical port: nothing else may join its two devices.
-void check_bundles(const Spec& spec) {
+void check_bundles(const Spec& spec, const Devices& devices) {
   const std::vector<Spec::Link>& links = spec.links;
   std::map<std::pair<std::string, std::string>, std::size_t> first;
   for (std::size_t i = 0; i < links.size(); ++i) {
@@ -75,15 +76,15 @@ void check_bundles(const Spec& spec) {
                       {}},
                      indexed("links", i));
   }
-  for (const Spec::Device& device : spec.devices) {
-    if (device.kinded.kind != "root-port") continue;
+  for (const auto& device : devices.all()) {
+    if (device->takes_bundles()) continue;
     const auto joins = [&](const Spec::Link& link) {
-      return link.params->bundle && (link.a == device.name || link.b == device.name);
+      return link.params->bundle && (link.a == device->name() || link.b == device->name());
     };
     const auto link = std::ranges::find_if(links, joins);
     if (link == links.end()) continue;
-    throw InputError({"bundled ports at a root port, whose queue asks for one link at a time",
-                      "'" + device.name + "'",
+    throw InputError({"bundled ports at a device that has each link by itself",
+                      "'" + device->name() + "'",
                       "one wider link, or a host or switch at that end of the bundle",
                       {}},
                      indexed("links", static_cast<std::size_t>(link - links.begin())) + ".bundle");
@@ -134,7 +135,7 @@ void SystemBuilder::make_components() {
 }
 
 void SystemBuilder::make_links() {
-  check_bundles(spec_);
+  check_bundles(spec_, parts_->devices);
   std::vector<std::size_t> ports(parts_->devices.all().size(), 0);
   std::unordered_map<std::string, int> names;  // how many links would have this name
   parts_->links.reserve(spec_.links.size());
@@ -147,10 +148,7 @@ void SystemBuilder::make_links() {
       if (a == b)
         throw InputError({"a device linked to itself", "'" + link.a + "'", "two devices", {}}, "between");
       for (std::uint32_t copy = 0; copy < link.params->count; ++copy) {
-        for (const NodeId end : {a, b}) {
-          const std::string& kind = spec_.devices[end.index()].kinded.kind;
-          take_port(*parts_->devices.all()[end.index()], kind, ports[end.index()]);
-        }
+        for (const NodeId end : {a, b}) take_port(*parts_->devices.all()[end.index()], ports[end.index()]);
         std::string name = link.a + "-" + link.b;
         if (const int uses = ++names[name]; uses > 1) name += "#" + std::to_string(uses);
         make_link(link, std::move(name));

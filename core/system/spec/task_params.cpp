@@ -83,12 +83,8 @@ void TaskObjectParams::describe(Schema<TaskObjectParams>& schema) {
   schema.field("size", &TaskObjectParams::size).required().min(Bytes{1}).doc("Bytes; it takes whole pages.");
   schema.field("addresses", &TaskObjectParams::addresses)
       .category("placements")
-      .where(
-          [](const KindSpec& kind) {
-            return kind.kind == "bind" || kind.kind == "preferred" || kind.kind == "interleave" ||
-                   kind.kind == "first-touch";
-          },
-          "bind, preferred, interleave or first-touch")
+      .where([](const KindSpec& kind) { return kind.kind != "as-is" && kind.kind != "ranges"; },
+             "bind, preferred, interleave, first-touch, or one of a plug-in: an object is all of one range")
       .doc("Which memories its pages are in: docs/model/placement.md. Objects are placed in their order.");
   schema.field("host", &TaskObjectParams::host)
       .default_text("the first device that makes requests")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from points_here import PointsHere
 
 import cxloom as cx
 from cxloom.base.errors import InputError
@@ -34,6 +35,13 @@ designs:
   pool: {kind: multi-headed, heads: 4}
 traffic: {per_gib: 20MB/s, requests: 2000}
 """
+
+
+@pytest.fixture
+def _here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Points are computed in this process; one test has the workers that users have."""
+    for module in ("cxloom.cli.plan", "cxloom.planning.plan"):
+        monkeypatch.setattr(f"{module}.Supervisor", PointsHere)
 
 
 @pytest.fixture
@@ -64,6 +72,7 @@ def test_a_plan_is_a_table_json_a_page_and_a_store(plan_file: Path, cxloom: Call
     assert (out / "figures" / "enough.pdf").exists()
 
 
+@pytest.mark.usefixtures("_here")
 def test_what_is_lost_of_a_store_alone_is_computed_again(plan_file: Path, cxloom: Call) -> None:
     out = plan_file.parent / "out"
     whole = cxloom("plan", plan_file, "--out", out, "--jobs", 1, "--json").out
@@ -76,6 +85,7 @@ def test_what_is_lost_of_a_store_alone_is_computed_again(plan_file: Path, cxloom
     assert kept.stat().st_mtime_ns == before
 
 
+@pytest.mark.usefixtures("_here")
 def test_sweeps_plan_for_each_value_and_share_what_does_not_change(plan_file: Path, cxloom: Call) -> None:
     out = plan_file.parent / "out"
     done = cxloom(
@@ -91,6 +101,7 @@ def test_sweeps_plan_for_each_value_and_share_what_does_not_change(plan_file: Pa
     assert len(list((out / "points").glob("*.json"))) == 4  # none is the same with all of them
 
 
+@pytest.mark.usefixtures("_here")
 def test_python_gives_what_the_command_gives(plan_file: Path, cxloom: Call) -> None:
     out = plan_file.parent / "out"
     done = cxloom("plan", plan_file, "--out", out, "--jobs", 1, "--json", "--set", "run.seeds=3")
@@ -267,6 +278,7 @@ def test_a_trace_that_is_cut_off_is_refused_before_anything_runs(tmp_path: Path,
     assert "no such file" in cxloom("plan", file, "--out", tmp_path / "out").err
 
 
+@pytest.mark.usefixtures("_here")
 def test_the_example_with_a_trace_is_two_servers_in_turns() -> None:
     found = cx.plan(EXAMPLES / "trace.yaml", jobs=1)
     none, direct, shared = found.designs

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 from plugin_support import PLUGINS, built, run
+from tools_of_plugins import LONG
+from validation.examples import WHOLE
 
 Spec = dict[str, Any]
 
@@ -179,7 +181,7 @@ REFUSED = {
     ("epochs", "silent memory"): "whose kind does not declare its capacity has no small copy",
 }
 """Tools that cannot use a device, each with the reason that it gives."""
-OTHERS = {(tool, "silent memory") for tool in ("sample", "measure")}
+OTHERS = {(tool, "silent memory") for tool in ("sample", "measure", *LONG)}
 """Results that differ for a reason: the medium takes another time, and may keep anything."""
 
 
@@ -195,7 +197,11 @@ def of_tools(library: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     file.write_text(json.dumps(systems))
     script = Path(__file__).with_name("tools_of_plugins.py")
     done = subprocess.run(
-        [sys.executable, script, library, file], env=os.environ, capture_output=True, text=True, check=False
+        [sys.executable, script, library, file, *(["whole"] if WHOLE else [])],
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     found: dict[str, Spec] = json.loads(done.stdout)
@@ -204,7 +210,7 @@ def of_tools(library: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 
 TOOLS = ("import", "measure", "boot", "exec", "sample", "offload", "epochs", "crash")
 PAIRS = [(tool, theirs) for tool in TOOLS for theirs in THEIRS]
-PAIRS += [(tool, "nested requester") for tool in ("load", "bandwidth", "advise")]
+PAIRS += [(tool, theirs) for tool in LONG for theirs in (THEIRS if WHOLE else ("nested requester",))]
 
 
 @pytest.mark.parametrize(("tool", "theirs"), PAIRS)

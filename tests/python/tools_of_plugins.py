@@ -1,6 +1,6 @@
 """Tools on a system with a device of a plug-in each, in a process that has the plug-in: what each gives, or says.
 
-    python tools_of_plugins.py LIBRARY FILE
+    python tools_of_plugins.py LIBRARY FILE [whole]
 
 FILE is systems by name, as JSON, and this prints {tool: {system: result}}.
 """
@@ -93,7 +93,7 @@ TOOLS: dict[str, Callable[[Spec], Any]] = {
 
 
 LONG = ("load", "bandwidth", "advise")
-"""Tools that go by parameters of requesters alone, so that they need not be tried on each device."""
+"""Tools that take seconds and go by parameters of requesters: a slice tries them on a requester alone."""
 
 
 def outcome(tool: Callable[[Spec], Any], spec: Spec) -> Any:
@@ -106,11 +106,12 @@ def outcome(tool: Callable[[Spec], Any], spec: Spec) -> Any:
 if __name__ == "__main__":
     cx.load_plugin(sys.argv[1])
     systems = json.loads(Path(sys.argv[2]).read_text())
+    whole = "whole" in sys.argv[3:]
     found = {
         name: {
             system: outcome(tool, spec)
             for system, spec in systems.items()
-            if name not in LONG or system in ("ours", "nested requester")
+            if whole or name not in LONG or system in ("ours", "nested requester")
         }
         for name, tool in TOOLS.items()
     }

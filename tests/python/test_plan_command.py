@@ -288,6 +288,23 @@ def test_the_example_with_a_trace_is_two_servers_in_turns() -> None:
     assert low <= shared.found["pool"]["demand"]["bytes"] <= high
 
 
+@pytest.mark.usefixtures("_here")
+def test_more_seeds_go_on_from_the_directory_of_one(tmp_path: Path) -> None:
+    """A point that is stored serves both: of one demand its own interval is said, of several that of the seeds."""
+    lines = [f"{i * 60},{i * 60 + 600},1,{1 + i % 7},1" for i in range(40)]
+    (tmp_path / "vms.csv").write_text("\n".join(["start,end,cores,memory,pool_share", *lines]))
+    given = {
+        "servers": {"count": 2, "cores": 16},
+        "demand": {"trace": str(tmp_path / "vms.csv"), "keep": "80%"},
+        "designs": {"pool": {"kind": "multi-headed", "heads": 2}},
+    }
+    one = cx.plan(given, jobs=1, out=tmp_path / "out").designs[0]
+    two = cx.plan(given, jobs=1, out=tmp_path / "out", set={"run.seeds": 2}).designs[0]
+    assert one.found["pool"]["demand"]["bytes"] > 0
+    assert "demand" not in two.found["pool"]
+    assert "pool.bytes" in two.ci95
+
+
 def test_the_block_of_the_page_is_a_plan(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "plan.md").read_text()
     (block,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)

@@ -21,7 +21,7 @@ def interval_of(pools: Pools, played: Played, plan: Plan, piece: float, seed: in
     """The quantile over time of what the most used unit is asked for, times the number of units, and its 95 % interval
     by drawing as many batches of the trace again with replacement, 200 times. Nothing for demand that is drawn: its
     seeds say how sure it is."""
-    if plan.trace is None or plan.run.seeds > 1 or not len(pools.asks):
+    if plan.trace is None or not len(pools.asks):
         return {}
     demand = pools.demand
     batches = plan.sizing.batches

@@ -205,6 +205,8 @@ def _raise_missing(points: Sequence[Point], records: Sequence[Record | None]) ->
 def _outcome(plan: Plan, group: Sequence[tuple[Point, Mapping[str, Any]]]) -> DesignOutcome:
     point, first = group[0]
     whole = {key: value for key, value in first.items() if key not in _APART}
+    if len(group) > 1:  # how sure the one demand is of itself: seeds say it better
+        whole["pool"] = {key: value for key, value in first["pool"].items() if key != "demand"}
     ci95: dict[str, Sequence[float]] = {}
     means = _mean(whole, [summary for _, summary in group], "", ci95)
     apart = {key: first[key] for key in _APART}

@@ -92,6 +92,14 @@ def test_the_worst_minute_is_that_of_the_busiest_device(tmp_path: Path) -> None:
     assert (found["servers"], found["devices"]) == (1, 1)
 
 
+def test_a_vm_that_has_ended_has_no_traffic(tmp_path: Path) -> None:
+    """One VM after the other: while the first one's slices are not free yet, only the second one reads."""
+    rows: list[Row] = [(0, 100, 1, 16, 1, 0), (100, 200, 1, 16, 1, 0)]
+    for delay in ("0s", "50s"):
+        found = latency(tmp_path, {**FIXED, "release_delay": delay}, rows, per_gib="100MB/s")
+        assert found["asked_gb_per_s"] == pytest.approx(16 * 0.1)
+
+
 def test_two_servers_on_one_device_are_slower_than_on_two(tmp_path: Path) -> None:
     rows: list[Row] = [(0, 600, 1, 64, 1, 0), (0, 600, 1, 64, 1, 1)]
     shared = latency(tmp_path, {"kind": "multi-headed", "heads": 2}, rows, 2, per_gib="300MB/s")

@@ -89,6 +89,23 @@ def test_enough_for_a_share_is_the_quantile(tmp_path: Path, of: str, probability
     assert found["vms"]["refused_by_pool"] == (1 if gib == 1 else 0)
 
 
+def test_vms_that_no_server_takes_are_not_served_by_a_size(tmp_path: Path) -> None:
+    """One of ten VMs runs: nine tenths of those that run are this one."""
+    rows: list[Row] = [(0, 10, 4, 8, 0.5, 0)] * 10
+    found = found_of(plan_of(tmp_path, rows, {"pool": SHARED}, sizing={"probability": 0.9}))
+    assert found["pool"]["per_device_bytes"] == found["dram"]["per_server_bytes"] == 4 * GIB
+    assert (found["vms"]["refused"], found["vms"]["refused_by_servers"]) == (9, 9)
+
+
+def test_vms_that_ask_for_nothing_are_not_served_by_a_size(tmp_path: Path) -> None:
+    """One of ten has memory on devices: a device for nine tenths of those that have is one for this one."""
+    rows: list[Row] = [(10 * i, 10 * i + 10, 1, 8, 1.0 if i == 5 else 0.0, 0) for i in range(10)]
+    assert (
+        found_of(plan_of(tmp_path, rows, {"pool": SHARED}, sizing={"probability": 0.9}))["pool"]["bytes"]
+        == 8 * GIB
+    )
+
+
 def test_time_and_vms_differ_where_the_large_one_is_short(tmp_path: Path) -> None:
     """It is one of ten VMs and a thousandth of the time."""
     rows: list[Row] = [(0, 1, 1, 8, 1.0, 0), *((1 + i, 1000, 1, 1, 1.0, i % 2) for i in range(6))]

@@ -58,12 +58,14 @@ class Pools:
         return play(self.asks, self.units_of, self.units, room * self.devices, wait=wait)
 
     def served(self, played: Played) -> float:
-        """The share of VMs that got all of their slices, or of the time in which nobody was without."""
+        """The share of VMs that ask and got all of their slices, or of the time in which nobody was without."""
         demand = self.demand
         if self.of == "vms":
-            counted = demand.counted
+            counted = demand.counted[
+                self.asks.vms
+            ]  # who runs nowhere, or asks for nothing, is not served by size
             whole = int(counted.sum())
-            missed = int((counted[self.asks.vms] & ~played.served).sum())
+            missed = int((counted & ~played.served).sum())
             return 1.0 - missed / whole if whole else 1.0
         missed_ones = ~played.served
         without = time_covered(

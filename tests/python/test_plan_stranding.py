@@ -73,6 +73,14 @@ def test_warm_up_and_what_comes_after_the_end_do_not_count(tmp_path: Path) -> No
     assert found["pool"]["bytes"] == 4 * GIB
 
 
+def test_who_ended_in_the_warm_up_is_not_counted_while_its_slices_are_not_free(tmp_path: Path) -> None:
+    rows: list[Row] = [(0, 10, 1, 15, 1, 0), (15, 30, 1, 10, 1, 0)]
+    design = {"pool": {"kind": "multi-headed", "heads": 2, "release_delay": "10s"}}
+    pool = found_of(plan_of(tmp_path, rows, design, demand={"warmup": "15s"}))["pool"]
+    assert pool["sum_of_peaks_bytes"] == pool["bound_bytes"] == 10 * GIB
+    assert pool["bytes"] == 25 * GIB  # from 15 GiB on the second lacks what the first has
+
+
 def test_levels_step_at_instants() -> None:
     """2 from 1 to 3, and 3 more from 2 on; what is given and taken at 3 is one step."""
     times, steps = np.array([1.0, 2, 3, 3]), np.array([2.0, 3, -2, 2])

@@ -41,9 +41,9 @@ class Pools:
     """What shares are of: `vms` or `time`."""
 
     def within(self) -> Pools:
-        """The pools for the asks that are counted, as if they began with what is counted."""
+        """The pools for the asks of VMs that are counted, as if they began with what is counted."""
         demand, asks = self.demand, self.asks
-        inside = (asks.end > demand.begin) & (asks.start < demand.finish)
+        inside = (asks.leave > demand.begin) & (asks.start < demand.finish)
         clipped = Asks.of(
             np.maximum(asks.start, demand.begin),
             asks.leave,

@@ -205,6 +205,23 @@ def test_no_core_is_sold_twice_and_who_waits_is_put_in_when_it_is_free(tmp_path:
     assert on.start.tolist()[:2] == [0, 10]
 
 
+def test_nobody_passes_those_who_wait(tmp_path: Path) -> None:
+    """The second waits for the first one's cores, and the third, for which there is room, behind it."""
+    text = "start,end,cores,memory\n0,10,6,1\n1,29,8,1\n2,60,2,1\n3,6,8,1\n"
+    (tmp_path / "vms.csv").write_text(text)
+    plan = plan_of({"trace": str(tmp_path / "vms.csv"), "pool_share": 1}, count=1, cores=8, when_full="wait")
+    on = placed(plan.demanded(1), plan.servers)
+    assert on.start.tolist()[:3] == [0, 10, 29]
+    assert on.server.tolist() == [0, 0, 0, REFUSED]
+
+
+def test_who_waits_moves_up_when_one_before_it_gives_up(tmp_path: Path) -> None:
+    text = "start,end,cores,memory\n0,50,6,1\n1,5,8,1\n2,60,2,1\n"
+    (tmp_path / "vms.csv").write_text(text)
+    plan = plan_of({"trace": str(tmp_path / "vms.csv"), "pool_share": 1}, count=1, cores=8, when_full="wait")
+    assert placed(plan.demanded(1), plan.servers).start.tolist() == [0, 1, 5]
+
+
 def test_dram_of_today_limits_what_fits(tmp_path: Path) -> None:
     text = "start,end,cores,memory\n0,10,1,6\n0,10,1,6\n"
     (tmp_path / "vms.csv").write_text(text)

@@ -51,7 +51,7 @@ ROWS: list[tuple[str, str, list[Any], str, str]] = [
     ("servers.placement", "none", ["best-fit", "worst-fit"], "today.stranded_mean_share", "less"),
     ("servers.placement", "none", ["first-fit", "worst-fit"], "today.stranded_mean_share", "less"),
     ("servers.spare_cores", "none", [0, 2], "today.stranded_mean_share", "more"),
-    ("servers.when_full", "none", ["refuse", "wait"], "vms.refused", "less"),
+    ("servers.when_full", "none", ["refuse", "wait"], "vms.waited", "more"),
     ("demand.pool_share", "heads", [0.2, 0.8], "pool.bytes", "more"),
     ("demand.pool_share", "heads", [0.2, 0.8], "dram.per_server_bytes", "less"),
     ("demand.warmup", "heads", ["0s", "2d"], "vms.asked", "less"),

@@ -31,11 +31,6 @@ class Placed:
         """The VMs that run."""
         return np.asarray(self.server != REFUSED)
 
-    @property
-    def waits(self) -> Flags:
-        """The VMs that run, and waited before."""
-        return np.asarray(self.runs & (self.start > self.demand.start))
-
 
 def placed(demand: Demand, servers: Servers) -> Placed:
     """Plays the scheduler: a core is sold once, and a VM stays where it is."""
@@ -62,26 +57,36 @@ class _Scheduler:
         """Places all VMs."""
         for vm, now in enumerate(self._demand.start.tolist()):
             self._end_until(now)
-            if not self._put(vm, now) and self._waits:
+            if self._waits:
+                heapq.heappush(self._ends, (float(self._demand.end[vm]), vm))  # it ends, wherever it is then
                 self._queue.append(vm)
+                self._let_in(now)
+            elif self._put(vm, now):
+                heapq.heappush(self._ends, (float(self._demand.end[vm]), vm))
         while self._queue and self._ends:
             self._end_until(self._ends[0][0])
 
     def _end_until(self, now: float) -> None:
-        """VMs end, and those that wait come in, first come first served."""
+        """VMs end, whether they run or wait, and others come in."""
         ends = self._ends
         while ends and ends[0][0] <= now:
             at = ends[0][0]
             for vm in self._ended(at):
                 where = self.server[vm]
+                if where == REFUSED:
+                    continue
                 self._cores[where] += self._demand.cores[vm]
                 if self._dram is not None:
                     self._dram[where] += self._demand.memory[vm]
-            while self._queue:
-                head = self._queue[0]
-                if self._demand.end[head] > at and not self._put(head, at):
-                    break
-                self._queue.popleft()  # it runs now, or its time is over
+            self._let_in(at)
+
+    def _let_in(self, now: float) -> None:
+        """VMs that wait come in, first come first served: nobody passes who came before."""
+        while self._queue:
+            head = self._queue[0]
+            if self._demand.end[head] > now and not self._put(head, now):
+                break
+            self._queue.popleft()  # it runs now, or its time is over
 
     def _ended(self, at: float) -> Iterator[int]:
         while self._ends and self._ends[0][0] == at:
@@ -96,7 +101,6 @@ class _Scheduler:
         self._cores[where] -= self._demand.cores[vm]
         if self._dram is not None:
             self._dram[where] -= self._demand.memory[vm]
-        heapq.heappush(self._ends, (float(self._demand.end[vm]), vm))
         return True
 
     def _where(self, vm: int) -> int:

@@ -14,6 +14,7 @@ from points_here import PointsHere
 
 import cxloom as cx
 from cxloom.base.errors import InputError
+from cxloom.planning.outcome import _mean
 from cxloom.planning.plan import job_of
 from cxloom.planning.plan_file import planned, read
 from cxloom.planning.point import PlanRun
@@ -303,6 +304,54 @@ def test_more_seeds_go_on_from_the_directory_of_one(tmp_path: Path) -> None:
     assert one.found["pool"]["demand"]["bytes"] > 0
     assert "demand" not in two.found["pool"]
     assert "pool.bytes" in two.ci95
+
+
+@pytest.mark.usefixtures("_here")
+def test_a_sweep_says_each_setting_for_itself() -> None:
+    """A size that serves fewer is cheaper, and no better for it: the cheapest design is one of its setting."""
+    given = put_in(PLAN, ("traffic", None))
+    found = cx.plan(
+        given, jobs=1, sweep={"sizing.probability": ["100%", "50%"], "prices.dram_per_gib": [5, 7]}
+    )
+    assert [len(designs) for designs in found.settings] == [2, 2, 2, 2]
+    assert found.sentence.startswith("Under each of 4 settings: ")
+    for designs in found.settings:
+        best = min(designs, key=lambda each: each.found["price"]["total"])
+        assert f"{best.name}, probability {best.at['sizing.probability']}" in found.sentence
+        assert best.relative_price is not None
+    notes = [note for note in found.notes if "Sized so that" in note]
+    assert notes[0].startswith(
+        "probability 100%, dram_per_gib 5; probability 100%, dram_per_gib 7: Sized so that 100 %"
+    )
+    assert len(notes) == 2
+    parts = found.to_json()["prices"]["parts"]
+    assert [(row["price"], row["set"]["sizing.probability"]) for row in parts if row["part"] == "dram_per_gib"] == [
+        (5, "100%"), (7, "100%"), (5, "50%"), (7, "50%"),
+    ]  # fmt: skip
+    assert [row["part"] for row in parts].count("head") == 1
+
+
+def put_in(text: str, *changes: tuple[str, Any]) -> dict[str, Any]:
+    """A file as a map, with sections set; None: without it."""
+    given: dict[str, Any] = yaml.safe_load(text)
+    return {key: value for key, value in (given | dict(changes)).items() if value is not None}
+
+
+def test_prices_in_several_currencies_are_not_compared(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"prices.currency: prices in several currencies, found EUR and USD"):
+        cx.plan(yaml.safe_load(PLAN), sweep={"prices.currency": ["EUR", "USD"]}, out=tmp_path / "out")
+
+
+def test_a_mean_is_of_the_seeds_that_have_a_number() -> None:
+    ci95: dict[str, Any] = {}
+    found = _mean(
+        {"wait": None, "never": None},
+        [{"wait": None, "never": None}, {"wait": 2.0, "never": None}, {"wait": 4.0, "never": None}],
+        "",
+        ci95,
+    )
+    assert found == {"wait": 3.0, "never": None}
+    assert set(ci95) == {"wait"}
 
 
 def test_the_block_of_the_page_is_a_plan(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom.base.errors import InputError, SimulationError, together
 from cxloom.base.words import counted
 from cxloom.display.numbers import percent, significant, size
+from cxloom.planning.designs import NoPool
 from cxloom.planning.plan_file import Plan
 from cxloom.planning.point import DESIGN, SEED
 from cxloom.planning.prices import sources
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _APART = ("curve", "course", "latency", "parts")
 """What is of the first seed alone."""
+_MOST_SAID = 6
+"""Settings whose cheapest design the sentence says."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,8 @@ class DesignOutcome:
     name: str
     at: Mapping[str, Any]
     """What was swept."""
-    kind: str
+    plan: Plan
+    """The plan with it."""
     found: Mapping[str, Any]
     """The results in ``docs/plan.md``: means over the seeds; latency, parts, curve and course of the first."""
     ci95: Mapping[str, Sequence[float]]
@@ -46,7 +50,7 @@ class DesignOutcome:
         return {
             "design": self.name,
             **({"set": dict(self.at)} if self.at else {}),
-            "kind": self.kind,
+            "kind": self.plan.designs[self.name].kind,
             "seeds": self.seeds,
             **self.found,
             "relative_price": self.relative_price,
@@ -60,44 +64,43 @@ class PlanOutcome:
     """What a plan has found. Its numbers are defined in ``docs/plan.md``."""
 
     name: str
-    plan: Plan
     designs: Sequence[DesignOutcome]
 
     @property
-    def sentence(self) -> str:
-        """The cheapest design in one sentence."""
-        best = min(self.designs, key=lambda each: each.found["price"]["total"])
-        first = self.designs[0].found["vms"]
-        of = (
-            ""
-            if best.relative_price is None
-            else f", {percent(best.relative_price)} of the cost without a pool"
-        )
-        return (
-            f"Of {counted(len(self.designs), 'design')} for {counted(self.plan.servers.count, 'server')} and "
-            f"{first['asked']:,.0f} VMs, {_called(best)} costs the least: {self.money(best)}{of}, "
-            f"with {size(best.found['bought_bytes'])} of memory."
-        )
+    def settings(self) -> list[list[DesignOutcome]]:
+        """The designs under each setting of what is swept: those of one setting can be compared."""
+        found: dict[str, list[DesignOutcome]] = {}
+        for each in self.designs:
+            found.setdefault(repr(each.at), []).append(each)
+        return list(found.values())
 
-    def money(self, of: DesignOutcome) -> str:
-        """The cost of a design."""
-        return f"{of.found['price']['total']:,.0f} {self.plan.prices.currency}"
+    @property
+    def sentence(self) -> str:
+        """The cheapest design in one sentence: under each of the first settings, if something is swept."""
+        settings = self.settings
+        if len(settings) == 1:
+            (designs,) = settings
+            return (
+                f"Of {counted(len(designs), 'design')} for {counted(designs[0].plan.servers.count, 'server')} and "
+                f"{designs[0].found['vms']['asked']:,.0f} VMs, {_least(designs)}."
+            )
+        said = [_least(designs) for designs in settings[:_MOST_SAID]]
+        if len(settings) > _MOST_SAID:
+            said.append(f"{len(settings) - _MOST_SAID} more are in the table")
+        return f"Under each of {len(settings)} settings: {'; '.join(said)}."
 
     @property
     def notes(self) -> list[str]:
-        """What has to be said of the numbers."""
-        given = self.plan.sizing
-        kind = "VMs get all of their memory" if given.of == "vms" else "the time nobody goes without memory"
-        found = [f"Sized so that {100 * given.probability:g} % of {kind}, of DRAM and of devices each."]
-        estimates = [row["part"] for row in sources(self.plan.prices) if row["by"] == "estimate"]
-        if estimates:
-            found.append(f"Prices that are estimates, to be replaced by your own: {', '.join(estimates)}.")
-        if self.plan.traffic is None:
-            found.append("No latency: the file has no traffic.")
-        for each in self.designs:
-            latency = each.found["latency"]
-            found += [f"{_called(each)}: {note}" for note in (latency or {}).get("notes", ())]
-        return list(dict.fromkeys(found))
+        """What has to be said of the numbers, with the settings where it does not go for all of them."""
+        found: dict[str, list[str]] = {}
+        for designs in self.settings:
+            for note in _notes(designs):
+                found.setdefault(note, []).append(_swept(designs[0]))
+        every = len(self.settings)
+        return [
+            note if len(of) == every or not all(of) else f"{'; '.join(of)}: {note}"
+            for note, of in found.items()
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """All of it for programs."""
@@ -105,9 +108,21 @@ class PlanOutcome:
             "plan": self.name,
             "sentence": self.sentence,
             "designs": [each.to_json() for each in self.designs],
-            "prices": {"currency": self.plan.prices.currency, "parts": sources(self.plan.prices)},
+            "prices": {"currency": self.designs[0].plan.prices.currency, "parts": self._prices()},
             "notes": self.notes,
         }
+
+    def _prices(self) -> list[dict[str, Any]]:
+        """The price of each part, once if it is the same under all settings, otherwise with the setting."""
+        settings = [(dict(designs[0].at), sources(designs[0].plan.prices)) for designs in self.settings]
+        rows: list[dict[str, Any]] = []
+        for at in range(len(settings[0][1])):
+            of_part = [(swept, parts[at]) for swept, parts in settings]
+            if all(row == of_part[0][1] for _, row in of_part):
+                rows.append(of_part[0][1])
+            else:
+                rows += [{**row, "set": swept} for swept, row in of_part]
+        return rows
 
     def table(self) -> Table:
         """The designs side by side, of Rich."""
@@ -168,20 +183,22 @@ HEADS = (
 """The columns of the table."""
 
 
-def outcome_of(plan: Plan, points: Sequence[Point], records: Sequence[Record | None]) -> PlanOutcome:
-    """What the points of a plan came to.
+def outcome_of(
+    plans: Sequence[Plan], points: Sequence[Point], records: Sequence[Record | None]
+) -> PlanOutcome:
+    """What points came to, of each of which there is the plan with what is swept.
 
     Raises InputError for one that was refused, and SimulationError for one that was lost or is missing.
     """
     _raise_missing(points, records)
-    groups: dict[str, list[tuple[Point, Mapping[str, Any]]]] = {}
-    for point, record in zip(points, records, strict=True):
+    groups: dict[str, list[tuple[Plan, Point, Mapping[str, Any]]]] = {}
+    for plan, point, record in zip(plans, points, records, strict=True):
         assert record is not None  # or it would have been raised
         assert record.summary is not None
         others = {path: value for path, value in point.at.items() if path != SEED}
-        groups.setdefault(repr(others), []).append((point, record.summary))
-    made = [_outcome(plan, group) for group in groups.values()]
-    return PlanOutcome(plan.name, plan, [_beside(each, made) for each in made])
+        groups.setdefault(repr(others), []).append((plan, point, record.summary))
+    made = [_outcome(group) for group in groups.values()]
+    return PlanOutcome(plans[0].name, [_beside(each, made) for each in made])
 
 
 def _raise_missing(points: Sequence[Point], records: Sequence[Record | None]) -> None:
@@ -195,25 +212,28 @@ def _raise_missing(points: Sequence[Point], records: Sequence[Record | None]) ->
         kind = {record.status for _, record in wrong if record is not None}
         if kind == {"refused"}:
             raise together(
-                [InputError(error, path=str(point.at[DESIGN])) for error, point in refused.items()]
+                [
+                    InputError(line, path=f"designs.{point.at[DESIGN]}")
+                    for error, point in refused.items()
+                    for line in error.splitlines()
+                ]
             )
         raise SimulationError(next(iter(refused)))
     if wrong:
         raise SimulationError(f"{counted(len(wrong), 'point')} of others missing")
 
 
-def _outcome(plan: Plan, group: Sequence[tuple[Point, Mapping[str, Any]]]) -> DesignOutcome:
-    point, first = group[0]
+def _outcome(group: Sequence[tuple[Plan, Point, Mapping[str, Any]]]) -> DesignOutcome:
+    plan, point, first = group[0]
     whole = {key: value for key, value in first.items() if key not in _APART}
     if len(group) > 1:  # how sure the one demand is of itself: seeds say it better
         whole["pool"] = {key: value for key, value in first["pool"].items() if key != "demand"}
     ci95: dict[str, Sequence[float]] = {}
-    means = _mean(whole, [summary for _, summary in group], "", ci95)
+    means = _mean(whole, [summary for _, _, summary in group], "", ci95)
     apart = {key: first[key] for key in _APART}
     name = str(point.at[DESIGN])
     at = {path: value for path, value in point.at.items() if path not in (DESIGN, SEED)}
-    kind = plan.designs[name].kind
-    return DesignOutcome(name, at, kind, {**means, **apart}, ci95, len(group), None, None)
+    return DesignOutcome(name, at, plan, {**means, **apart}, ci95, len(group), None, None)
 
 
 def _mean(
@@ -231,10 +251,11 @@ def _mean(
             found[key] = _mean(value, values, f"{path}.", ci95)
         elif isinstance(value, bool):
             found[key] = all(values)
-        elif isinstance(value, (int, float)):
-            numbers = [each for each in values if each is not None]
+        elif numbers := [
+            each for each in values if isinstance(each, (int, float))
+        ]:  # a mean of no VMs is None
             mean, half = interval(numbers)
-            found[key] = mean if len(numbers) > 1 else value
+            found[key] = mean if len(numbers) > 1 else numbers[0]
             if half is not None and mean is not None:
                 ci95[path] = (mean - half, mean + half)
         else:
@@ -244,7 +265,10 @@ def _mean(
 
 def _beside(of: DesignOutcome, all_of: Sequence[DesignOutcome]) -> DesignOutcome:
     """The design with its cost and memory as shares of those without a pool, under the same setting."""
-    base = next((each for each in all_of if each.kind == "none" and each.at == of.at), None)
+    base = next(
+        (each for each in all_of if isinstance(each.plan.designs[each.name], NoPool) and each.at == of.at),
+        None,
+    )
     if base is None:
         return of
     cost, memory = base.found["price"]["total"], base.found["bought_bytes"]
@@ -255,8 +279,40 @@ def _beside(of: DesignOutcome, all_of: Sequence[DesignOutcome]) -> DesignOutcome
     )
 
 
+def _least(designs: Sequence[DesignOutcome]) -> str:
+    """Which of the designs of a setting costs the least."""
+    best = min(designs, key=lambda each: each.found["price"]["total"])
+    share = best.relative_price
+    of = "" if share is None else f", {percent(share)} of the cost without a pool"
+    cost = f"{best.found['price']['total']:,.0f} {best.plan.prices.currency}"
+    return f"{_called(best)} costs the least: {cost}{of}, with {size(best.found['bought_bytes'])} of memory"
+
+
+def _notes(designs: Sequence[DesignOutcome]) -> Iterator[str]:
+    """What has to be said of the designs of a setting."""
+    plan = designs[0].plan
+    kind = (
+        "VMs that run and ask for memory get all of it"
+        if plan.sizing.of == "vms"
+        else "the time nobody goes without memory"
+    )
+    yield f"Sized so that {100 * plan.sizing.probability:g} % of {kind}, of DRAM and of devices each."
+    estimates = [row["part"] for row in sources(plan.prices) if row["by"] == "estimate"]
+    if estimates:
+        yield f"Prices that are estimates, to be replaced by your own: {', '.join(estimates)}."
+    if plan.traffic is None:
+        yield "No latency: the file has no traffic."
+    for each in designs:
+        latency = each.found["latency"]
+        yield from (f"{each.name}: {note}" for note in (latency or {}).get("notes", ()))
+
+
+def _swept(of: DesignOutcome) -> str:
+    return ", ".join(f"{path.rpartition('.')[2]} {value}" for path, value in of.at.items())
+
+
 def _called(of: DesignOutcome) -> str:
-    return ", ".join([of.name, *(f"{path.rpartition('.')[2]} {value}" for path, value in of.at.items())])
+    return ", ".join(filter(None, [of.name, _swept(of)]))
 
 
 def _share(share: float | None) -> str:

@@ -14,6 +14,7 @@ from cxloom.base.errors import InputError, together
 from cxloom.planning.outcome import PlanOutcome, outcome_of
 from cxloom.planning.plan_file import Plan, read
 from cxloom.planning.point import DESIGN, SEED, PlanRun, PlanSource
+from cxloom.spec.names import listed
 from cxloom.spec.node import Node
 from cxloom.spec.override import Override
 from cxloom.sweeping import space
@@ -41,8 +42,8 @@ class Job:
     """A plan whose points are known, and not carried out yet."""
 
     source: PlanSource
-    plan: Plan
-    """The plan without what is swept."""
+    plans: Sequence[Plan]
+    """The plan of each point, with what is swept."""
     engine: Engine
 
     def carried_out(
@@ -53,7 +54,7 @@ class Job:
         points = self.engine.manifest.points
         records = [None if point.key is None else self.engine.record(point.key) for point in points]
         self.engine.write_tables(self.engine.columns())
-        return outcome_of(self.plan, points, records)
+        return outcome_of(self.plans, points, records)
 
 
 def job_of(
@@ -68,21 +69,32 @@ def job_of(
     root = read(file)
     source = PlanSource(root, tuple(overrides))
     settings = space.product([space.along(axis) for axis in axes])
-    plan = source.plan_at(settings[0])
-    plan.demanded(plan.run.seed)  # a trace that is none is refused before anything is run
+    first = source.plan_at(settings[0])
+    first.demanded(first.run.seed)  # a trace that is none is refused before anything is run
     who = identity()
-    points, errors = [], []
+    points: list[Point] = []
+    plans: list[Plan] = []
+    errors = []
     for setting in settings:
         at = space.plain_of(setting)
         try:
-            points += _points(source.plan_at(setting), at, setting, who.key)
+            plan = source.plan_at(setting)
+            own = _points(plan, at, setting, who.key)
+            points += own
+            plans += [plan] * len(own)
         except InputError as error:
             errors.append(error)
-            points.append(Point(at, None, str(error)))
     space.check_points(len(points), most)
     if errors:
         raise together(errors)
-    return Job(source, plan, Engine(directory, Manifest(plan.name, who, (), points)))
+    if len({plan.prices.currency for plan in plans}) > 1:
+        raise InputError(
+            "prices in several currencies",
+            found=listed(dict.fromkeys(plan.prices.currency for plan in plans), word="and"),
+            allowed="one for all that is compared",
+            path="prices.currency",
+        )
+    return Job(source, plans, Engine(directory, Manifest(first.name, who, (), points)))
 
 
 def _points(

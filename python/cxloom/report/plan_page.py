@@ -155,7 +155,7 @@ def _cost(found: Mapping[str, Any]) -> str:
     ]
     prices: list[Sequence[Cell | str]] = [
         [
-            Cell(each["part"].replace("_", " "), look="text"),
+            Cell(called({**each, "design": each["part"].replace("_", " ")}), look="text"),
             Cell(significant(each["price"]), each["price"]),
             Cell(each["by"], look="text"),
             Cell(each["source"], look="text"),

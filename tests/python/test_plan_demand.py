@@ -14,6 +14,7 @@ from cxloom.planning.demand import Demand
 from cxloom.planning.generated import arrival_rate
 from cxloom.planning.placement import REFUSED, placed
 from cxloom.planning.plan_file import Plan, planned, read
+from cxloom.planning.point import PlanRun
 from cxloom.spec.override import Override
 
 GIB = 2**30
@@ -113,6 +114,33 @@ def test_a_trace_is_sorted_and_has_its_units(tmp_path: Path) -> None:
     assert demand.cores.tolist() == [1, 2]
     assert demand.pool_share.tolist() == [0.25, 0.25]
     assert (demand.begin, demand.finish) == (0, 30 * 3600)
+
+
+def test_counting_begins_at_a_time_of_the_trace(tmp_path: Path) -> None:
+    """VMs that ran before have negative starts, as in the trace of Azure for packing."""
+    text = "start,end,cores,memory\n-900,20,1,1\n5,50,1,1\n"
+    demand = traced(tmp_path, text, pool_share=1, since="0d", warmup="4s", until="30s")
+    assert (demand.begin, demand.finish) == (4, 30)
+    assert demand.start.tolist() == [-900, 5]
+    late = text.replace("-900", "1000").replace("20", "2000").replace("5,50", "1500,1600")
+    demand = traced(tmp_path, late, pool_share=1, warmup="100s", until="1800s")
+    assert (demand.begin, demand.finish) == (1100, 1800)
+
+
+def test_what_is_counted_does_not_depend_on_the_vms_that_are_kept(tmp_path: Path) -> None:
+    text = "start,end,cores,memory\n" + "".join(f"{i},{i + 9},1,1\n" for i in range(50))
+    (tmp_path / "vms.csv").write_text(text)
+    plan = plan_of({"trace": str(tmp_path / "vms.csv"), "pool_share": 1, "keep": "20%"})
+    for seed in range(4):
+        demand = plan.demanded(seed)
+        assert (demand.begin, demand.finish) == (0, 58)
+
+
+def test_vms_that_no_server_takes_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "vms.csv").write_text("start,end,cores,memory\n0,9,1,2\n0,9,1,9\n0,9,30,1\n")
+    plan = plan_of({"trace": str(tmp_path / "vms.csv"), "pool_share": 1}, dram="8GiB")
+    vms = PlanRun(plan, "none", 1).carried_out()["vms"]
+    assert (vms["too_large"], vms["refused_by_servers"], vms["asked"]) == (2, 2, 3)
 
 
 def test_columns_have_names_of_ones_own(tmp_path: Path) -> None:

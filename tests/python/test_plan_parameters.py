@@ -102,6 +102,7 @@ ELSEWHERE = {
         f"demand.{key}": "test_plan_demand.py"
         for key in ("trace", "format", "time_unit", "memory_unit", "keep")
     },
+    "demand.since": "test_plan_demand.py",
     "designs.heads.device": "test_plan_latency.py",
     "designs.heads.phy": "test_plan_latency.py",
     "designs.switch.switching_time": "test_plan_latency.py",

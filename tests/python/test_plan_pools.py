@@ -107,7 +107,7 @@ def test_vms_that_ask_for_nothing_are_not_served_by_a_size(tmp_path: Path) -> No
 
 
 def test_time_and_vms_differ_where_the_large_one_is_short(tmp_path: Path) -> None:
-    """It is one of ten VMs and a thousandth of the time."""
+    """The large one is one of seven VMs and a thousandth of the time."""
     rows: list[Row] = [(0, 1, 1, 8, 1.0, 0), *((1 + i, 1000, 1, 1, 1.0, i % 2) for i in range(6))]
     shared = {"pool": {"kind": "multi-headed", "heads": 2}}
     by_time = plan_of(tmp_path, rows, shared, sizing={"probability": 0.99, "of": "time"})

@@ -94,11 +94,19 @@ class Bought:
             "asked": int(counted.sum()),
             "refused": int((counted & ~self.in_use.runs).sum()),
             "refused_by_servers": int((counted & ~placed.runs).sum()),
+            "too_large": int((counted & self._too_large).sum()),
             "refused_by_dram": int((counted & self.refused_by_dram).sum()),
             "refused_by_pool": int((counted & self.refused_by_pool).sum()),
             "waited": int(waited.sum()),
             "wait_mean_s": float(waits.mean()) if len(waits) else None,
         }
+
+    @property
+    def _too_large(self) -> Flags:
+        """The VMs that no server takes, empty as it may be."""
+        demand, servers = self.in_use.placed.demand, self.servers
+        of_dram = demand.memory > servers.dram if servers.dram is not None else False
+        return np.asarray((demand.cores > servers.cores) | of_dram)
 
     def course(self) -> dict[str, list[float]]:
         """What is in use and stranded at instants from the beginning to the end of what is counted."""

@@ -104,8 +104,10 @@ class Demand(Inputs):
     """The part of a VM's memory that may lie in the pool, where the trace or a size does not say."""
     warmup: Duration = 0.0
     """What happens in so much time from the beginning on fills the servers, and is not counted."""
+    since: Duration | None = None
+    """The beginning, as a time of the trace: VMs from before run already. By default the first start of the trace."""
     until: Span | None = None
-    """The end of what is counted; by default that of `generate`, or of the last VM of a trace."""
+    """The end of what is counted, as a time of the trace; by default that of `generate`, or of the trace's last VM."""
 
 
 class Sizing(Inputs):

@@ -300,6 +300,9 @@ def _notes(designs: Sequence[DesignOutcome]) -> Iterator[str]:
     estimates = [row["part"] for row in sources(plan.prices) if row["by"] == "estimate"]
     if estimates:
         yield f"Prices that are estimates, to be replaced by your own: {', '.join(estimates)}."
+    too_large = designs[0].found["vms"]["too_large"]
+    if too_large:
+        yield f"{too_large:,.4g} of the VMs are larger than a server, and refused."
     if plan.traffic is None:
         yield "No latency: the file has no traffic."
     for each in designs:

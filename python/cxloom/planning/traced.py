@@ -39,6 +39,9 @@ def traced(given: inputs.Demand, file: Path, servers: int, seed: int) -> Demand:
     if table.height == 0:
         raise InputError("no VMs", allowed="a row for each", file=file)
     numbers = {key: _numbers(table, name, file) for key, name in names.items()}
+    # Both are of the whole trace, so that what is counted does not depend on which VMs are kept.
+    begin = float(numbers["start"].min()) * given.time_unit if given.since is None else given.since
+    finish = float(numbers["end"].max()) * given.time_unit if given.until is None else given.until
     if given.keep < 1:
         kept = np.random.default_rng(seed).uniform(size=table.height) < given.keep
         numbers = {key: values[kept] for key, values in numbers.items()}
@@ -58,7 +61,6 @@ def traced(given: inputs.Demand, file: Path, servers: int, seed: int) -> Demand:
     server = numbers.get("server", np.full(len(start), float(ANY)))
     rows = np.flatnonzero(kept) if given.keep < 1 else np.arange(len(start))
     _check(rows, file, names, start, end, cores, memory, share, server, servers)
-    finish = float(end.max()) if given.until is None else given.until
     lives = end > start  # in steps of five minutes some end as they start, and take nothing
     if not lives.any():
         raise InputError("no VM lives for any time", allowed="ends after starts", file=file)
@@ -69,7 +71,7 @@ def traced(given: inputs.Demand, file: Path, servers: int, seed: int) -> Demand:
         memory[lives],
         share[lives],
         server[lives].astype(np.int64),
-        begin=float(start.min()) + given.warmup,
+        begin=begin + given.warmup,
         finish=finish,
     )
 

@@ -47,6 +47,7 @@ WORDS = {
     "DRAM timing": "model/dram",
     "install": "install",
     "how fast is it": "speed",
+    "how much memory does a pool save": "plan recipes",
     "what is not modelled": "not-modelled",
 }
 """What is typed, and the pages of which one must be found."""

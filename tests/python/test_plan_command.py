@@ -193,6 +193,49 @@ MISTAKES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (put("demand.generate.sizes", []), r"demand.generate.sizes"),
     (put("demand.generate.sizes", [{"cores": 2}]), r"demand.generate.sizes\[0\].memory: a value is missing"),
     (put("demand.generate.sizes", [{"cores": 32, "memory": "1GiB"}]), r"a VM that fits no server"),
+    (
+        put("servers.dram", "16GiB"),
+        r"demand.generate.sizes: a VM that fits no server, found 32.*; allowed: at most 16",
+    ),
+    (
+        put("designs.pool.phy", "pcie5-x99"),
+        r"yaml:\d+: designs.pool.phy: not a physical layer, found 'pcie5-x99'",
+    ),
+    (
+        put("designs.s", {"kind": "switched", "switching_time": "5 apples"}),
+        r"yaml:\d+: designs.s.switching_time: unknown unit 'apples'",
+    ),
+    (
+        put("designs.s", {"kind": "sparse", "graph": [[0]] * 4, "graph_seed": 2}),
+        r"designs.s.graph_seed: 'graph_seed' has no effect with a graph that is written",
+    ),
+    (
+        put("demand.generate.lifetime", {"mean": "4h", "distribution": "fixed", "sigma": 1}),
+        r"demand.generate.lifetime.sigma: 'sigma' has no effect with lives that are fixed",
+    ),
+    (put("demand.generate.period", "2d"), r"demand.generate.period: 'period' has no effect without swing"),
+    (put("demand.since", "1d"), r"demand.since: 'since' has no effect without a trace"),
+    (put("sizing", {"batches": 4}), r"sizing.batches: 'batches' has no effect without a trace"),
+    (put("prices", {"head": "5usd"}), r"prices.head: not a number, found '5usd'$"),
+    (put("servers.cores", "many"), r"servers.cores: not a whole number, found 'many'$"),
+    (
+        lambda given: (
+            put("servers.count", 128)(given),
+            put("designs.s", {"kind": "sparse", "links": 1, "heads": 64})(given),
+        ),
+        r"designs.s.heads: too many heads of a device, found 64; allowed: at most 63",
+    ),
+    (
+        lambda given: (
+            put("servers.count", 2048)(given),
+            put("designs.s", {"kind": "sparse", "links": 1, "heads": 4})(given),
+        ),
+        r"designs.s.graph: too many servers for a graph that is dealt, found 2,048",
+    ),
+    (
+        put("designs.s", {"kind": "sparse", "links": 2, "heads": 2, "slice": "4B"}),
+        r"yaml:\d+: designs.s.slice: more slices than the bound is computed with",
+    ),
     (put("demand.trace", "vms.csv"), r"demand: where VMs come from is not said, or said twice"),
     (put("demand.keep", 0.5), r"demand.keep: 'keep' has no effect without a trace"),
     (lambda given: given["demand"].pop("pool_share"), r"demand: 'pool_share' is missing"),

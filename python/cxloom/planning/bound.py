@@ -12,16 +12,26 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
+from cxloom.base.errors import InputError
 from cxloom.planning.allocation import Asks, Played
-from cxloom.planning.demand import Counts
+from cxloom.planning.demand import Counts, Demand, slices_of
+from cxloom.planning.designs import Design, Sparse
+from cxloom.planning.levels import level_of
 from cxloom.planning.sizing import Pools
 
 MOST_FLOWS = 400
 """So many flows are computed at most (own choice: some seconds). An instant that is left out may lower the bound."""
+MOST_SLICES = int(np.iinfo(np.int32).max)
+"""The most that the flows of SciPy count to."""
 
 
 def fits(slices: Counts, units_of: Sequence[Sequence[int]], units: int, room: int) -> bool:
-    """Whether servers that ask for these slices have them all from units of so much room."""
+    """Whether servers that ask for these slices have them all from units of so much room.
+
+    Raises InputError, at `slice`, for more slices than flows are computed with.
+    """
+    if max(int(slices.sum()), room) > MOST_SLICES:
+        raise _too_many(float(slices.sum()))
     servers = len(slices)
     asked = np.flatnonzero(slices)
     tails, heads, capacity = [], [], []
@@ -39,6 +49,26 @@ def fits(slices: Counts, units_of: Sequence[Sequence[int]], units: int, room: in
     capacity += [room] * units
     graph = csr_matrix((np.array(capacity, dtype=np.int32), (tails, heads)), shape=(sink + 1, sink + 1))
     return int(maximum_flow(graph, 0, sink).flow_value) == int(slices.sum())
+
+
+def check_slices(design: Design, demand: Demand) -> None:
+    """Raises InputError, at `slice`, for a design of which flows would be too large in this demand."""
+    if not isinstance(design, Sparse):
+        return
+    slices = slices_of(demand, design.slice).astype(float)
+    times = np.concatenate([demand.start, demand.end])
+    most = level_of(times, np.concatenate([slices, -slices]), demand.begin, demand.finish).peak()
+    if most > MOST_SLICES:
+        raise _too_many(most)
+
+
+def _too_many(slices: float) -> InputError:
+    return InputError(
+        "more slices than the bound is computed with",
+        found=f"{slices:,.0f} in use at once",
+        allowed=f"at most {MOST_SLICES:,}: a larger slice",
+        path="slice",
+    )
 
 
 def least_room(slices: Counts, units_of: Sequence[Sequence[int]], units: int, low: int = 0) -> int:

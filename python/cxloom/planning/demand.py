@@ -45,6 +45,11 @@ class Demand:
         return np.asarray((self.end > self.begin) & (self.start < self.finish))
 
 
+def slices_of(demand: Demand, piece: float) -> Counts:
+    """Slices of `piece` bytes that each VM has on devices."""
+    return np.ceil(demand.memory * demand.pool_share / piece - 1e-9).astype(np.int64)
+
+
 def in_order(
     start: Floats,
     end: Floats,

@@ -12,7 +12,7 @@ from cxloom.planning.allocation import UNLIMITED, Asks
 from cxloom.planning.batches import interval_of
 from cxloom.planning.bought import Bought
 from cxloom.planning.bound import bound
-from cxloom.planning.demand import Counts, Flags, Floats
+from cxloom.planning.demand import Counts, Flags, Floats, slices_of
 from cxloom.planning.designs import Design, NoPool
 from cxloom.planning.latency import latency_of
 from cxloom.planning.parts import parts_of, price_of
@@ -54,9 +54,8 @@ class Designed:
             self.pooled = np.zeros(len(demand), dtype=np.int64)
             return
         self.piece = float(self.design.slice)
-        wanted = demand.memory * demand.pool_share
-        self.local = demand.memory - wanted
-        self.pooled = np.ceil(wanted / self.piece - 1e-9).astype(np.int64)
+        self.local = demand.memory - demand.memory * demand.pool_share
+        self.pooled = slices_of(demand, self.piece)
 
     def found(self, seed: int, *, with_latency: bool) -> dict[str, Any]:
         """All results, by their names in ``docs/plan.md``."""

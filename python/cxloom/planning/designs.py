@@ -9,8 +9,10 @@ from pydantic import Field
 from cxloom.planning.inputs import Inputs
 from cxloom.planning.units import GIB, Duration, Room
 
-Heads = Annotated[int, Field(ge=1, le=64)]
-"""Ports of a device: as many as the simulator's memory has at most."""
+MOST_HEADS = 64
+"""Ports that the simulator's memory has at most."""
+Heads = Annotated[int, Field(ge=1, le=MOST_HEADS)]
+"""Ports of a device."""
 
 
 class NoPool(Inputs):
@@ -69,7 +71,7 @@ class Switched(Pooled):
 
 
 class Sparse(Pooled):
-    """Each server is linked to some of the devices, and no two have the same ones, as in Octopus."""
+    """Each server is linked to some of the devices, as in Octopus."""
 
     kind: Literal["sparse"]
     links: Annotated[int, Field(ge=1, le=64)] | None = None

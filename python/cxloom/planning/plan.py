@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError, together
+from cxloom.planning.bound import check_slices
 from cxloom.planning.outcome import PlanOutcome, outcome_of
-from cxloom.planning.plan_file import Plan, read
+from cxloom.planning.plan_file import Plan, below, placed, read
 from cxloom.planning.point import DESIGN, SEED, PlanRun, PlanSource
 from cxloom.spec.names import listed
 from cxloom.spec.node import Node
@@ -70,7 +71,7 @@ def job_of(
     source = PlanSource(root, tuple(overrides))
     settings = space.product([space.along(axis) for axis in axes])
     first = source.plan_at(settings[0])
-    first.demanded(first.run.seed)  # a trace that is none is refused before anything is run
+    _check_demand(first)
     who = identity()
     points: list[Point] = []
     plans: list[Plan] = []
@@ -95,6 +96,16 @@ def job_of(
             path="prices.currency",
         )
     return Job(source, plans, Engine(directory, Manifest(first.name, who, (), points)))
+
+
+def _check_demand(plan: Plan) -> None:
+    """Raises InputError for a trace that is none, and for more slices in use than can be counted."""
+    demand = plan.demanded(plan.run.seed)
+    for name, design in plan.designs.items():
+        try:
+            check_slices(design, demand)
+        except InputError as error:
+            raise placed(plan.root, below(error, f"designs.{name}")) from None
 
 
 def _points(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from cxloom.base.errors import Gathered, InputError, InputErrors
+from cxloom.display.numbers import size as shown_size
 from cxloom.planning import inputs
 from cxloom.planning.demand import Demand
-from cxloom.planning.designs import KINDS, Design, NoPool
+from cxloom.planning.designs import KINDS, Design, NoPool, Sparse
 from cxloom.planning.generated import arrival_rate, generated
-from cxloom.planning.pod import Template, template_of
+from cxloom.planning.pod import Template, check_built, check_heads, template_of
 from cxloom.planning.prices import Prices
 from cxloom.planning.reach import reach_of
 from cxloom.planning.traced import traced
@@ -106,7 +107,7 @@ class Plan:
         try:
             return template_of(given, self.folder)
         except InputError as error:
-            raise placed(self.root, _below(error, f"designs.{design}")) from None
+            raise placed(self.root, below(error, f"designs.{design}")) from None
 
 
 def read(file: str | os.PathLike[str] | Mapping[str, Any]) -> Node:
@@ -232,13 +233,19 @@ def _check_together(plan: Plan) -> None:
     for name, design in plan.designs.items():
         with errors.one():
             try:
-                reach_of(design, plan.servers.count)
+                _check_design(plan, design)
             except InputError as error:
-                raise placed(plan.root, _below(error, f"designs.{name}")) from None
-        with errors.one():
-            plan.template(name)
-    errors.errors += [placed(plan.root, each) for each in _conflicts(plan)]
+                raise placed(plan.root, below(error, f"designs.{name}")) from None
+    errors.errors += [placed(plan.root, each) for each in (*_conflicts(plan), *_without_effect(plan))]
     errors.raise_any()
+
+
+def _check_design(plan: Plan, design: Design) -> None:
+    """Raises InputError, with a path within the design."""
+    reach = reach_of(design, plan.servers.count)
+    if not isinstance(design, NoPool):
+        check_heads(design, reach, is_simulated=plan.traffic is not None)
+        check_built(design, reach, template_of(design, plan.folder))
 
 
 def _conflicts(plan: Plan) -> list[InputError]:
@@ -262,17 +269,18 @@ def _conflicts(plan: Plan) -> list[InputError]:
                 f"at most {plan.servers.cores} cores",
                 f"{most} cores",
             )
-        idle = {"format", "columns", "time_unit", "memory_unit", "keep"} & given.model_fields_set
-        found += [
-            InputError(f"'{key}' has no effect without a trace", path=f"demand.{key}") for key in sorted(idle)
-        ]
+        largest = max(size.memory for size in given.generate.sizes)
+        if plan.servers.dram is not None and largest > plan.servers.dram:
+            wrong(
+                "a VM that fits no server",
+                "demand.generate.sizes",
+                f"at most {shown_size(plan.servers.dram)}",
+                shown_size(largest),
+            )
     else:
         if plan.run.seeds > 1 and given.keep >= 1:
             allowed = "seeds with a keep below 100%, or with generate"
             wrong("a trace is the same under all seeds", "run.seeds", allowed, str(plan.run.seeds))
-        if given.format != "columns" and {"columns", "memory_unit", "time_unit"} & given.model_fields_set:
-            key = min({"columns", "memory_unit", "time_unit"} & given.model_fields_set)
-            wrong(f"'{key}' has no effect with a public format", f"demand.{key}", "format: columns")
     if plan.servers.spare_cores >= plan.servers.cores:
         wrong(
             "a server that is always sold out",
@@ -291,10 +299,43 @@ def _conflicts(plan: Plan) -> list[InputError]:
     return found
 
 
-def _below(error: InputError, path: str) -> InputError:
+def _without_effect(plan: Plan) -> Iterator[InputError]:
+    """Values that were written and change nothing."""
+    given = plan.demand
+    written = given.model_fields_set
+    if given.generate is not None:
+        for key in sorted({"format", "columns", "time_unit", "memory_unit", "keep", "since"} & written):
+            yield InputError(f"'{key}' has no effect without a trace", path=f"demand.{key}")
+        if "batches" in plan.sizing.model_fields_set:
+            yield InputError("'batches' has no effect without a trace", path="sizing.batches")
+        drawn, life = given.generate, given.generate.lifetime
+        if life.distribution != "lognormal" and "sigma" in life.model_fields_set:
+            yield InputError(
+                f"'sigma' has no effect with lives that are {life.distribution}",
+                path="demand.generate.lifetime.sigma",
+            )
+        if "period" in drawn.model_fields_set and "swing" not in drawn.model_fields_set:
+            yield InputError("'period' has no effect without swing", path="demand.generate.period")
+    elif given.format != "columns":
+        for key in sorted({"columns", "memory_unit", "time_unit"} & written):
+            yield InputError(
+                f"'{key}' has no effect with a public format", path=f"demand.{key}", allowed="format: columns"
+            )
+    for name, design in plan.designs.items():
+        if (
+            isinstance(design, Sparse)
+            and not isinstance(design.graph, str)
+            and "graph_seed" in design.model_fields_set
+        ):
+            yield InputError(
+                "'graph_seed' has no effect with a graph that is written", path=f"designs.{name}.graph_seed"
+            )
+
+
+def below(error: InputError, path: str) -> InputError:
     """The error with its path below another one."""
     if isinstance(error, InputErrors):
-        return InputErrors([_below(each, path) for each in error.errors])
+        return InputErrors([below(each, path) for each in error.errors])
     if error.file is None:
         error.path = ".".join(filter(None, (path, error.path)))
     return error

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cxloom.base.errors import InputError
-from cxloom.planning.designs import Pooled, Switched
+from cxloom.planning.designs import MOST_HEADS, Pooled, Sparse, Switched
 from cxloom.planning.inputs import Traffic
 from cxloom.planning.reach import Reach
 from cxloom.planning.worst import Worst
+from cxloom.spec.node import Origin, from_plain
+from cxloom.spec.resolve import resolve
 from cxloom.system.simulation import describe
 from cxloom.system.system import System
 
@@ -78,6 +80,38 @@ def template_of(design: Pooled, folder: str) -> Template:
     return Template(
         (hosts[0], memories[0]), spec["devices"][hosts[0]], spec["devices"][memories[0]], link, size
     )
+
+
+def check_built(design: Pooled, reach: Reach, template: Template) -> None:
+    """Raises InputError, at `phy` or `switching_time`, for values that the simulator does not take."""
+    if design.phy is None and getattr(design, "switching_time", None) is None:
+        return
+    spec = idle_pod(Pod(design, reach, template), 0, reach.units_of[0][0])
+    try:
+        describe(resolve(from_plain(spec, Origin())))
+    except InputError as error:
+        raise InputError(
+            error.problem,
+            found=error.found,
+            allowed=error.allowed,
+            suggestion=error.suggestion,
+            path=error.path.rpartition(".")[2],
+        ) from None
+
+
+def check_heads(design: Pooled, reach: Reach, *, is_simulated: bool) -> None:
+    """Raises InputError for devices with more heads than the simulator's memory has."""
+    servers = reach.servers_of()
+    is_whole = all(len(each) == len(reach.units_of) for each in servers)
+    most = MOST_HEADS if is_whole or not is_simulated else MOST_HEADS - 1
+    if isinstance(design, Sparse) and (found := max(map(len, servers))) > most:
+        why = ": one head of each is for a switch that joins what is simulated" if most < MOST_HEADS else ""
+        raise InputError(
+            "too many heads of a device",
+            found=str(found),
+            allowed=f"at most {most}{why}",
+            path="graph" if design.heads is None else "heads",
+        )
 
 
 @dataclass

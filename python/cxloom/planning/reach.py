@@ -14,6 +14,9 @@ from cxloom.base.errors import InputError
 from cxloom.base.words import counted
 from cxloom.planning.designs import Design, Direct, MultiHeaded, NoPool, Sparse, Switched
 
+MOST_DEALT = 1024
+"""Servers of a graph that is dealt at most (own choice: some seconds)."""
+
 
 @dataclass(frozen=True)
 class Reach:
@@ -101,6 +104,13 @@ def sparse_lists(design: Sparse, servers: int) -> tuple[tuple[int, ...], ...]:
             found=f"{design.links}",
             allowed=f"at most {devices}, with {design.heads} heads to a device",
             path="links",
+        )
+    if servers > MOST_DEALT:
+        raise InputError(
+            "too many servers for a graph that is dealt",
+            found=f"{servers:,}",
+            allowed=f"at most {MOST_DEALT:,}, or a graph as a list of devices for each server",
+            path="graph",
         )
     rng = np.random.default_rng(design.graph_seed)
     return _dealt(servers, design.links, devices, design.heads, rng, spread=design.graph == "spread")

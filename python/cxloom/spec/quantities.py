@@ -15,6 +15,14 @@ from cxloom.spec.parts import quantity
 _SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _COUNTS = {**_SCALES, "B": 1e9}
 Params = TypeVar("Params", bound=BaseModel)
+_NUMBERS = {
+    "float_type": "not a number",
+    "float_parsing": "not a number",
+    "int_type": "not a whole number",
+    "int_parsing": "not a whole number",
+    "int_from_float": "not a whole number",
+}
+"""What is wrong with a value that should be a number, by Pydantic's word for it."""
 
 
 def _number(value: Any, form: str, scales: Mapping[str, float], units: str) -> float:
@@ -97,6 +105,8 @@ def _said(params: type[BaseModel], error: Any, path: str) -> InputError:
     message = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "missing":
         return InputError("a value is missing", path=where)
+    if error["type"] in _NUMBERS:
+        return InputError(_NUMBERS[error["type"]], found=f"'{error['input']}'", path=where)
     if message.startswith("not a"):
         problem, _, allowed = message.partition(", such as ")
         return InputError(

@@ -13,11 +13,13 @@ import yaml
 from points_here import PointsHere
 
 import cxloom as cx
-from cxloom.base.errors import InputError
-from cxloom.planning.outcome import _mean
+from cxloom.base.errors import InputError, InputErrors
+from cxloom.planning.outcome import _mean, outcome_of
 from cxloom.planning.plan import job_of
 from cxloom.planning.plan_file import planned, read
-from cxloom.planning.point import PlanRun
+from cxloom.planning.point import DESIGN, SEED, PlanRun
+from cxloom.sweeping.plan import Point
+from cxloom.sweeping.store import Record
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "plan"
@@ -378,6 +380,26 @@ def put_in(text: str, *changes: tuple[str, Any]) -> dict[str, Any]:
     """A file as a map, with sections set; None: without it."""
     given: dict[str, Any] = yaml.safe_load(text)
     return {key: value for key, value in (given | dict(changes)).items() if value is not None}
+
+
+@pytest.mark.usefixtures("_here")
+def test_the_sentence_of_a_long_sweep_ends() -> None:
+    given = put_in(PLAN, ("traffic", None), ("designs", {"none": {"kind": "none"}}))
+    said = cx.plan(given, jobs=1, sweep={"prices.dram_per_gib": list(range(1, 10))}).sentence
+    assert said.startswith("Under each of 9 settings: none, dram_per_gib 1 costs the least: ")
+    assert said.count("costs the least") == 6
+    assert said.endswith("; 3 more are in the table.")
+
+
+def test_each_error_of_a_point_is_an_error_of_its_own() -> None:
+    plan = planned(read(yaml.safe_load(PLAN)))
+    point = Point({DESIGN: "pool", SEED: 1}, "key", None)
+    with pytest.raises(InputErrors) as caught:
+        outcome_of([plan], [point], [Record("refused", "one is wrong\nanother is wrong")])
+    assert [str(each) for each in caught.value.errors] == [
+        "designs.pool: one is wrong",
+        "designs.pool: another is wrong",
+    ]
 
 
 def test_prices_in_several_currencies_are_not_compared(tmp_path: Path) -> None:

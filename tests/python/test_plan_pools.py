@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from plan_support import GIB, Row, found_of, plan_of
 
+from cxloom.base.errors import InputError
 from cxloom.planning.allocation import spread_over
 from cxloom.planning.bound import fits, least_room
 from cxloom.planning.designs import Sparse
@@ -194,6 +195,13 @@ def test_more_links_never_need_more_by_the_bound(tmp_path: Path) -> None:
     assert all(
         each["always_bytes"] >= each["bound_bytes"] and each["bound_is_exact"] for each in found.values()
     )
+
+
+def test_more_slices_than_flows_count_to_are_refused() -> None:
+    links = ((0, 1), (1,))
+    assert least_room(np.array([2**30, 2**29]), links, 2) == 3 * 2**28
+    with pytest.raises(InputError, match=r"slice: more slices .* found 3,221,225,472 in use at once"):
+        least_room(np.array([2**31, 2**30]), links, 2)
 
 
 def test_the_bound_is_halls_condition() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from cxloom.base.errors import InputError
 from cxloom.base.words import counted
 from cxloom.planning.designs import Design, Direct, MultiHeaded, NoPool, Sparse, Switched
 
-MOST_DEALT = 1024
+MOST_DEALT = 512
 """Servers of a graph that is dealt at most (own choice: some seconds)."""
 
 
@@ -80,6 +81,7 @@ def _check_ports(design: Switched, together: int) -> None:
         )
 
 
+@lru_cache(maxsize=64)
 def sparse_lists(design: Sparse, servers: int) -> tuple[tuple[int, ...], ...]:
     """The devices of each server. Raises InputError."""
     if not isinstance(design.graph, str):

@@ -14,8 +14,8 @@ inline bool is_pause(const void* data, std::size_t size) {
   return size == sizeof pause && std::memcmp(data, pause, size) == 0;
 }
 
-/// The thread that is waited for gets this computer's processor, and the one that waits goes round less often: it would do
-/// so as often as this computer is busy otherwise.
+/// The thread that is waited for gets this computer's processor, and the one that waits goes round less
+/// often: it would do so as often as this computer is busy otherwise.
 inline void let_others_run() {
   constexpr timespec kMoment{0, 20'000};
   nanosleep(&kMoment, nullptr);

@@ -218,7 +218,6 @@ main()
         ("yaml", 1),
         ("yaml._yaml", 1),
         ("rich.table", 1),
-        ("pydantic", 1),
     ],
 )
 def test_ctrl_c_while_modules_are_loaded(spec_file: Path, module: str, times: int) -> None:

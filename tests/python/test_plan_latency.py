@@ -117,7 +117,7 @@ def test_servers_of_a_sparse_pod_go_to_their_own_devices_alone() -> None:
     reach = reach_of(ring, 3)
     traffic = {(s, u): 1e9 * (1 + s) for s, units in enumerate(reach.units_of) for u in units}
     worst = Worst(0, 1, dict.fromkeys(traffic, 1.0), traffic)
-    given = Traffic(per_gib="1GB/s", requests=3000)  # type: ignore[arg-type]
+    given = Traffic.model_validate({"per_gib": "1GB/s", "requests": 3000})
     pod = Pod(ring, reach, template_of(ring, ""))
     result = _simulated(loaded_pod(pod, worst, Scope((0, 1, 2), (0, 1, 2), True), given, 1))
     passed = {

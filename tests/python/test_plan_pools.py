@@ -255,7 +255,7 @@ def test_slices_are_all_or_none() -> None:
     ("servers", "links", "heads"), [(96, 8, 4), (12, 3, 4), (8, 8, 8), (9, 4, 6), (4, 1, 2)]
 )
 def test_dealt_graphs_are_regular(servers: int, links: int, heads: int, graph: str) -> None:
-    given = Sparse(kind="sparse", links=links, heads=heads, graph=graph)  # type: ignore[arg-type]
+    given = Sparse.model_validate({"kind": "sparse", "links": links, "heads": heads, "graph": graph})
     lists = sparse_lists(given, servers)
     assert all(len(set(units)) == links for units in lists)
     counts = np.bincount([unit for units in lists for unit in units])
@@ -267,7 +267,9 @@ def test_spread_shares_fewer_devices_than_chance() -> None:
     """Pairs of servers with more than one device in common: each such pair has a way less to others."""
 
     def doubled(graph: str, seed: int = 1) -> int:
-        given = Sparse(kind="sparse", links=8, heads=4, graph=graph, graph_seed=seed)  # type: ignore[arg-type]
+        given = Sparse.model_validate(
+            {"kind": "sparse", "links": 8, "heads": 4, "graph": graph, "graph_seed": seed}
+        )
         sets = [set(units) for units in sparse_lists(given, 96)]
         return sum(len(one & other) > 1 for i, one in enumerate(sets) for other in sets[:i])
 

@@ -8,7 +8,6 @@ import resource
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from cxloom import _core
@@ -16,9 +15,11 @@ from cxloom.base.errors import InputError, InputErrors
 from cxloom.kv import spec
 from cxloom.kv.requests import Requests, generate_requests
 from cxloom.kv.serving import serve_tree
+from cxloom.spec import paths
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Node
 from cxloom.spec.override import Override
+from cxloom.spec.resolved import digest_of
 
 SERVING, HITS = "kv", "kv_hits"
 """What is run: servers in time, or what requests find without it."""
@@ -42,8 +43,7 @@ class KvRun:
         not there."""
         whole: dict[str, Any] = {"kind": self.kind, "spec": self.plain()}
         if self._trace() is not None:
-            with Path(spec.trace_of(self.root)).open("rb") as file:
-                whole["trace"] = hashlib.file_digest(file, "sha256").hexdigest()
+            whole["trace"] = digest_of(spec.trace_of(self.root))
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
     def carried_out(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class KvRun:
             try:
                 asked = _core.kv_requests_of(self.plain())
             except InputError as error:
-                raise spec.placed(self.root, error) from None
+                raise paths.located(self.root, error) from None
         return int(asked["block"])
 
     def _as_serving(self) -> dict[str, Any]:
@@ -97,9 +97,9 @@ class KvRun:
         try:
             found: dict[str, Any] = _core.kv_hits(params, requests.core)
         except InputErrors as errors:
-            raise InputErrors([spec.placed(self.root, each) for each in errors.errors]) from None
+            raise InputErrors([paths.located(self.root, each) for each in errors.errors]) from None
         except InputError as error:
-            raise spec.placed(self.root, error) from None
+            raise paths.located(self.root, error) from None
         return found
 
 

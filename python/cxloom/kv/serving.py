@@ -15,6 +15,7 @@ from cxloom.base.words import counted
 from cxloom.display.numbers import duration, percent, significant, size
 from cxloom.kv import spec
 from cxloom.kv.requests import Requests
+from cxloom.spec import paths
 from cxloom.spec.node import Node, Origin, from_plain
 from cxloom.spec.override import Override
 
@@ -142,7 +143,7 @@ def serve_tree(root: Node, *, requests: Requests | None = None, watch: Watch = u
         while not running.advance(_STEPS):
             watch(running.done, running.requests, running.now_s)
     except InputError as error:
-        raise spec.placed(root, error) from None
+        raise paths.located(root, error) from None
     found = running.result()
     cost = {
         "cpu_s": time.process_time() - began,

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from cxloom import _core
-from cxloom.base.errors import InputError, InputErrors
+from cxloom.base.errors import InputError
 from cxloom.kv.fabric import split, with_fabric
 from cxloom.kv.requests import Requests, generate_requests, read_requests
 from cxloom.spec import paths, presets
 from cxloom.spec.file_kind import FileKind, refuse_other
-from cxloom.spec.node import Node, SpecError, Step
+from cxloom.spec.node import Node, Step
 from cxloom.spec.override import Override
 from cxloom.spec.reader import read_file
 
@@ -51,14 +51,14 @@ def requests_named(root: Node, plain: Any) -> Requests:
     try:
         asked = _core.kv_requests_of(plain)
     except InputError as error:
-        raise placed(root, error) from None
+        raise paths.located(root, error) from None
     if asked["trace"] is None:
         generate = plain["requests"]["generate"]
         try:
             return generate_requests(block=asked["block"], seed=asked["seed"], **generate)
         except InputError as error:
             error.path = ".".join(filter(None, ("requests.generate", error.path)))
-            raise placed(root, error) from None
+            raise paths.located(root, error) from None
     first = plain["requests"].get("first")
     return read_requests(trace_of(root), format=asked["format"], block=asked["block"], first=first)
 
@@ -73,23 +73,7 @@ def trace_of(root: Node) -> Path:
         if (file := Path(folder, name)).exists():
             return file
     allowed = f"a trace, beside this file or in the folder that {TRACES} names"
-    raise placed(root, InputError("no such file", found=name, allowed=allowed, path="requests.trace"))
-
-
-def placed(root: Node, error: InputError) -> InputError:
-    """An error of the core with the place of its path in the file."""
-    if isinstance(error, InputErrors):
-        return InputErrors([placed(root, each) for each in error.errors])
-    if error.file is not None:
-        return error
-    node, rest = paths.follow(root, error.path)
-    key = node.key if error.problem.startswith("unknown key") else None
-    found: SpecError = (
-        (key or node.place)
-        .within(rest)
-        .error(error.problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion)
-    )
-    return found
+    raise paths.located(root, InputError("no such file", found=name, allowed=allowed, path="requests.trace"))
 
 
 def assigned(root: Node, override: Override) -> Node:

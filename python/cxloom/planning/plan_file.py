@@ -82,7 +82,7 @@ class Plan:
                     path="demand",
                 )
         except InputError as error:
-            raise placed(self.root, error) from None
+            raise paths.located(self.root, error) from None
         return made
 
     def _demanded(self, seed: int) -> Demand:
@@ -107,7 +107,7 @@ class Plan:
         try:
             return template_of(given, self.folder)
         except InputError as error:
-            raise placed(self.root, below(error, f"designs.{design}")) from None
+            raise paths.located(self.root, below(error, f"designs.{design}")) from None
 
 
 def read(file: str | os.PathLike[str] | Mapping[str, Any]) -> Node:
@@ -146,14 +146,13 @@ def planned(root: Node, overrides: Sequence[Override] = ()) -> Plan:
     return plan
 
 
-def _section(root: Node, key: str, params: type[_Section], path: str | None = None) -> _Section:
-    path = key if path is None else path
+def _section(root: Node, path: str, params: type[_Section]) -> _Section:
     node = paths.follow(root, path)[0]
     given = {} if root.map().get(path.partition(".")[0]) is None else node.map()
     try:
         return checked(params, {name: each.plain() for name, each in given.items()}, path)
     except InputError as error:
-        raise placed(root, error) from None
+        raise paths.located(root, error) from None
 
 
 def _demand(root: Node) -> inputs.Demand:
@@ -171,7 +170,7 @@ def _demand(root: Node) -> inputs.Demand:
         given = {key: node.plain() for key, node in top.items()}
         return checked(inputs.Demand, given | parts, "demand")
     except InputError as error:
-        raise placed(root, error) from None
+        raise paths.located(root, error) from None
 
 
 def _nested(root: Node, path: str, params: type[_Section]) -> _Section:
@@ -182,17 +181,17 @@ def _nested(root: Node, path: str, params: type[_Section]) -> _Section:
         sizes, life = node.get("sizes"), node.get("lifetime")
         if life is not None:
             with errors.one():
-                parts["lifetime"] = _section(root, "", inputs.Lifetime, f"{path}.lifetime")
+                parts["lifetime"] = _section(root, f"{path}.lifetime", inputs.Lifetime)
         if sizes is not None:
             parts["sizes"] = []
             for index in range(len(sizes.list())):
                 with errors.one():
-                    parts["sizes"].append(_section(root, "", inputs.VmSize, f"{path}.sizes[{index}]"))
+                    parts["sizes"].append(_section(root, f"{path}.sizes[{index}]", inputs.VmSize))
     errors.raise_any()
     try:
         return checked(params, {key: each.plain() for key, each in node.map().items()} | parts, path)
     except InputError as error:
-        raise placed(root, error) from None
+        raise paths.located(root, error) from None
 
 
 def _designs(root: Node) -> dict[str, Design]:
@@ -224,7 +223,7 @@ def _design(root: Node, name: str, node: Node) -> Design:
     try:
         return checked(KINDS[kind], given, f"designs.{name}")
     except InputError as error:
-        raise placed(root, error) from None
+        raise paths.located(root, error) from None
 
 
 def _check_together(plan: Plan) -> None:
@@ -235,8 +234,8 @@ def _check_together(plan: Plan) -> None:
             try:
                 _check_design(plan, design)
             except InputError as error:
-                raise placed(plan.root, below(error, f"designs.{name}")) from None
-    errors.errors += [placed(plan.root, each) for each in (*_conflicts(plan), *_without_effect(plan))]
+                raise paths.located(plan.root, below(error, f"designs.{name}")) from None
+    errors.errors += [paths.located(plan.root, each) for each in (*_conflicts(plan), *_without_effect(plan))]
     errors.raise_any()
 
 
@@ -277,10 +276,9 @@ def _conflicts(plan: Plan) -> list[InputError]:
                 f"at most {shown_size(plan.servers.dram)}",
                 shown_size(largest),
             )
-    else:
-        if plan.run.seeds > 1 and given.keep >= 1:
-            allowed = "seeds with a keep below 100%, or with generate"
-            wrong("a trace is the same under all seeds", "run.seeds", allowed, str(plan.run.seeds))
+    elif plan.run.seeds > 1 and given.keep >= 1:
+        allowed = "seeds with a keep below 100%, or with generate"
+        wrong("a trace is the same under all seeds", "run.seeds", allowed, str(plan.run.seeds))
     if plan.servers.spare_cores >= plan.servers.cores:
         wrong(
             "a server that is always sold out",
@@ -290,7 +288,7 @@ def _conflicts(plan: Plan) -> list[InputError]:
         )
     if plan.traffic is not None and not plan.traffic.per_gib and not plan.traffic.per_vm:
         wrong("no traffic", "traffic", "per_gib, per_vm, or both")
-    if len({id(each) for each in plan.designs.values() if isinstance(each, NoPool)}) > 1:
+    if sum(isinstance(each, NoPool) for each in plan.designs.values()) > 1:
         wrong(
             "two designs without a pool",
             "designs",
@@ -339,22 +337,6 @@ def below(error: InputError, path: str) -> InputError:
     if error.file is None:
         error.path = ".".join(filter(None, (path, error.path)))
     return error
-
-
-def placed(root: Node, error: InputError) -> InputError:
-    """An error with the place of its path in the file."""
-    if isinstance(error, InputErrors):
-        return InputErrors([placed(root, each) for each in error.errors])
-    if error.file is not None or error.line is not None:
-        return error
-    node, rest = paths.follow(root, error.path)
-    key = node.key if error.problem.startswith("unknown key") else None
-    made: InputError = (
-        (key or node.place)
-        .within(rest)
-        .error(error.problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion)
-    )
-    return made
 
 
 def _assigned(root: Node, override: Override) -> Node:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cxloom.base.errors import InputError
+from cxloom.base.granules import LINE, PAGE
 from cxloom.planning.designs import MOST_HEADS, Pooled, Sparse, Switched
 from cxloom.planning.inputs import Traffic
 from cxloom.planning.reach import Reach
@@ -27,10 +28,9 @@ IDLE_WARM = 50
 """The numbers of ``cxloom measure SPEC latency``, so that both find the same."""
 UNUSED = "unused"
 """A switch that no access passes."""
-_LINE = 64
 _LEAST, _LEAST_WARM = 40, 4
 """Accesses of a server at least, and before them until it is warm (own choice: of one with hardly any traffic)."""
-_CHUNK = 4096
+_CHUNK = PAGE
 """The interleave over the devices of a unit: pages (own choice; slices are far larger)."""
 
 
@@ -268,7 +268,7 @@ def loaded_pod(pod: Pod, worst: Worst, scope: Scope, traffic: Traffic, seed: int
         pod.spec["workload"][f"server{server}"] = {
             "pattern": traffic.pattern,
             "reads": traffic.reads,
-            "rate": f"{load / _LINE:.3f}/s",
+            "rate": f"{load / LINE:.3f}/s",
             "arrivals": "poisson" if traffic.arrivals == "poisson" else "fixed",
             "requests": max(_LEAST, round(traffic.requests * load / whole)),
             "base": hex(base),

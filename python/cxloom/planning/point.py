@@ -15,6 +15,7 @@ from cxloom.planning.placement import placed
 from cxloom.planning.plan_file import Plan, planned
 from cxloom.spec.node import Node
 from cxloom.spec.override import Override
+from cxloom.spec.resolved import digest_of
 from cxloom.sweeping.space import Setting
 
 DESIGN, SEED = "design", "run.seed"
@@ -44,8 +45,7 @@ class PlanRun:
         if template is not None:
             whole["device"] = [template.host, template.device, template.link]
         if self.plan.trace is not None:
-            with self.plan.trace.open("rb") as file:
-                whole["trace"] = hashlib.file_digest(file, "sha256").hexdigest()
+            whole["trace"] = digest_of(self.plan.trace)
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
     @property

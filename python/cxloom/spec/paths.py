@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from cxloom.base.errors import InputError
+from cxloom.base.errors import InputError, InputErrors
 from cxloom.base.limits import DEPTH, NAMES
 from cxloom.spec import declared
 from cxloom.spec.names import declared as declared_names
@@ -75,6 +75,21 @@ def follow(root: Node, text: str) -> tuple[Node, str]:
             return node, to_text(tuple(steps[done:]))
         node = below
     return node, ""
+
+
+def located(root: Node, error: InputError) -> InputError:
+    """An error with an exact path in a file that is no spec, as one that points at what was written there.
+
+    One that knows its file or line stays as it is.
+    """
+    if isinstance(error, InputErrors):
+        return InputErrors([located(root, each) for each in error.errors])
+    if error.file is not None or error.line is not None:
+        return error
+    node, rest = follow(root, error.path)
+    key = node.key if error.problem.startswith("unknown key") else None
+    origin = (key or node.place).within(rest)
+    return origin.error(error.problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion)
 
 
 def placed(root: Node, error: InputError) -> SpecError:

@@ -57,7 +57,7 @@ class Resolved:
         """The whole of `hash`, 64 hexadecimal digits: of the SHA-256."""
         spec: Any = _without_threads(self.lean())
         for path, file in self.files().items():
-            spec = replaced(spec, path, _digest(Path(file.text())))
+            spec = replaced(spec, path, digest_of(Path(file.text())))
         digest = hashlib.sha256()
         for piece in _json(spec):
             digest.update(piece.encode())
@@ -118,7 +118,8 @@ def _without_threads(spec: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in spec.items() if key != "run"} | ({"run": others} if others else {})
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file, which is read once for each version of it. Raises InputError if it cannot be read."""
     try:
         if not path.is_file():  # it was one when the system was built
             raise InputError("not a file any more", file=path)

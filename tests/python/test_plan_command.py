@@ -218,6 +218,14 @@ MISTAKES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (put("demand.generate.period", "2d"), r"demand.generate.period: 'period' has no effect without swing"),
     (put("demand.since", "1d"), r"demand.since: 'since' has no effect without a trace"),
     (put("sizing", {"batches": 4}), r"sizing.batches: 'batches' has no effect without a trace"),
+    (
+        lambda given: (
+            put("demand", {"trace": "vms.csv", "keep": 0.5})(given),
+            put("sizing", {"batches": 4})(given),
+            put("run", {"seeds": 2})(given),
+        ),
+        r"sizing.batches: 'batches' has no effect with several seeds",
+    ),
     (put("prices", {"head": "5usd"}), r"prices.head: not a number, found '5usd'$"),
     (put("servers.cores", "many"), r"servers.cores: not a whole number, found 'many'$"),
     (
@@ -386,7 +394,7 @@ def put_in(text: str, *changes: tuple[str, Any]) -> dict[str, Any]:
 def test_the_sentence_of_a_long_sweep_ends() -> None:
     given = put_in(PLAN, ("traffic", None), ("designs", {"none": {"kind": "none"}}))
     said = cx.plan(given, jobs=1, sweep={"prices.dram_per_gib": list(range(1, 10))}).sentence
-    assert said.startswith("Under each of 9 settings: none, dram_per_gib 1 costs the least: ")
+    assert said.startswith("Under each of 9 settings: none, dram_per_gib 1 (no pool) costs the least: ")
     assert said.count("costs the least") == 6
     assert said.endswith("; 3 more are in the table.")
 

@@ -282,10 +282,12 @@ def _beside(of: DesignOutcome, all_of: Sequence[DesignOutcome]) -> DesignOutcome
 def _least(designs: Sequence[DesignOutcome]) -> str:
     """Which of the designs of a setting costs the least."""
     best = min(designs, key=lambda each: each.found["price"]["total"])
-    share = best.relative_price
+    is_pool = not isinstance(best.plan.designs[best.name], NoPool)
+    name = _called(best) if is_pool else f"{_called(best)} (no pool)"
+    share = best.relative_price if is_pool else None
     of = "" if share is None else f", {percent(share)} of the cost without a pool"
     cost = f"{best.found['price']['total']:,.0f} {best.plan.prices.currency}"
-    return f"{_called(best)} costs the least: {cost}{of}, with {size(best.found['bought_bytes'])} of memory"
+    return f"{name} costs the least: {cost}{of}, with {size(best.found['bought_bytes'])} of memory"
 
 
 def _notes(designs: Sequence[DesignOutcome]) -> Iterator[str]:

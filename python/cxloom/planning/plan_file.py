@@ -314,7 +314,9 @@ def _without_effect(plan: Plan) -> Iterator[InputError]:
             )
         if "period" in drawn.model_fields_set and "swing" not in drawn.model_fields_set:
             yield InputError("'period' has no effect without swing", path="demand.generate.period")
-    elif given.format != "columns":
+    elif "batches" in plan.sizing.model_fields_set and plan.run.seeds > 1:
+        yield InputError("'batches' has no effect with several seeds", path="sizing.batches")
+    if given.trace is not None and given.format != "columns":
         for key in sorted({"columns", "memory_unit", "time_unit"} & written):
             yield InputError(
                 f"'{key}' has no effect with a public format", path=f"demand.{key}", allowed="format: columns"

@@ -62,7 +62,7 @@ class alignas(64) Component : public EventHandler {
   virtual Bandwidth port_bandwidth() const { return {}; }
   /// Ports at most; 0: any number.
   virtual std::size_t max_ports() const { return 1; }
-  /// The parameter that gives it more ports, for who has too few; empty: there is none.
+  /// The parameter that gives it more ports, for the error of too many links; empty: there is none.
   virtual std::string_view ports_key() const { return {}; }
   /// Whether several links may be one port of it (`bundle`).
   virtual bool takes_bundles() const { return true; }

@@ -73,7 +73,7 @@ class Port {
   /// Says that the receive buffer which `message` took when it came in through this port is free from time
   /// `at` on. Receivers call it once for every message; without flow control it costs nothing.
   void release(const Message& message, Time at) { release(vc_of(message.channel), at); }
-  /// The buffer of a message that came in by one of several virtual channels of a class is free.
+  /// Says that for a message which came in by this virtual channel, one of several of its class.
   void release(ClassVc vc, Time at) {
     if (returns_credits_) return_credit(vc, at);
   }

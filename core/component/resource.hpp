@@ -81,8 +81,7 @@ class ResourcesWithin final : public ResourceSink {
   void of_part(std::string_view part) { part_ = part; }
   /// What stands behind its name: " the cache of".
   void owned_by(std::string_view owner) { owner_ = owner; }
-  /// Resources that have measures of their own alone count, where measures of the memory are of more than
-  /// this part.
+  /// Leaves out resources without a measure of their own: those of the memory are of more than this part.
   void only_measured() { only_measured_ = true; }
   /// It has handed some on.
   bool any() const { return any_; }

@@ -10,6 +10,9 @@
 
 namespace cxloom {
 
+class Simulation;
+
+/// What became of one task.
 struct TaskMeasured {
   Value kind;
   Value lane;
@@ -81,8 +84,6 @@ inline constexpr std::array kGraphMeasures{
         "of each set of transfers that ran together, in a window of lines: their rates, how far off these may "
         "be, and for how long they stood"),
 };
-
-class Simulation;
 
 /// `kGraphMeasures` of a simulation with tasks; nothing: it has none.
 std::optional<Value> tasks_of(const Simulation& simulation);

@@ -38,7 +38,7 @@ struct DmaParams {
   static void describe_in(Schema<Params>& schema);
 };
 
-/// What sizes of packets are.
+/// The sizes of packets that are allowed.
 inline constexpr const char* kPowerOfTwo = "a power of two";
 
 template <class Params>

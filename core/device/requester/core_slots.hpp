@@ -1,4 +1,4 @@
-// What a core has a number of, for accesses that take turns: fill buffers, and the walkers of page tables.
+// Slots that the accesses of a core take in turns: fill buffers, and walkers of page tables.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Settings of a requester that its work makes useless, or that contradict it.
+// Checks of the work of a requester: settings that it makes useless or contradicts, and addresses that are
+// not there.
 #pragma once
 
 #include <string>

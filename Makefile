@@ -335,9 +335,10 @@ format: .venv/.installed-dev
 	$(BIN)/ruff format
 
 # --- maintenance -----------------------------------------------------------------------------------------------------
-# All studies in their whole form, an hour of a core, and docs/validation.md of what they gave. Those that are there are not run again.
+# All studies in their whole form, an hour of a core and another one for those that boot machines, or STUDIES, and docs/validation.md
+# of what they gave. Those that are there are not run again.
 validation: build .venv/.installed-dev
-	$(BIN)/python scripts/validation.py build/validation
+	$(BIN)/python scripts/validation.py build/validation $(STUDIES)
 
 # The documentation as a site that opens from a disk, too: its links are checked, and its search is tried without a network.
 site: build .venv/.installed-site .venv/.installed-dev

@@ -2,17 +2,20 @@
 
 usage: validation.py OUT [STUDY...]
 
-Runs the shipped studies in their whole form, each into OUT/NAME; one whose outcome is there for this version is not run
-again. What does not agree stands first. A study that needs what this computer has not is named on the page.
+Runs the shipped studies in their whole form, or those that are named, each into OUT/NAME; one whose outcome is there
+for this version is not run again. What does not agree stands first. Studies that are not run keep the rows that the
+page has of them, with their day; one that needs what this computer has not is named there.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,6 +33,7 @@ STATES = {
     "open": "does not agree; the study says why, or that nobody knows",
     "failed": "does not agree, and the study does not say so",
 }
+HEAD = ("where", "measure", "published", "cxloom", "off by", "state", "why")
 CANNOT_RUN = 2
 Comparison = Mapping[str, Any]
 
@@ -39,80 +43,102 @@ def is_published(comparison: Comparison) -> bool:
     return comparison["published"] is not None or not comparison["derived"]
 
 
-def page(outcomes: Mapping[str, Mapping[str, Any]], left_out: Mapping[str, str], day: str) -> str:
-    """The page of these outcomes, by the names of the studies, and of why others were not run."""
-    rows = [
-        (name, each)
-        for name, outcome in outcomes.items()
-        for each in outcome["comparisons"]
-        if is_published(each)
-    ]
-    counts = Counter(each["state"] for _, each in rows)
-    marker = f"<!-- measured by: make validation; written {day} -->"
+@dataclass(frozen=True)
+class Section:
+    """What the page has of a study."""
+
+    day: str
+    about: str
+    rows: tuple[tuple[str, ...], ...]
+    """Cells under HEAD."""
+
+
+def section_of(outcome: Mapping[str, Any], day: str) -> Section:
+    """The section of an outcome; it has no rows if nothing is published."""
+    return Section(
+        day,
+        f"{outcome['title']}. {_plain(outcome['source'])}",
+        tuple(_row(each) for each in outcome["comparisons"] if is_published(each)),
+    )
+
+
+def sections_of(text: str) -> dict[str, Section]:
+    """Those that a page has, by study."""
+    found = {}
+    for part in text.split("\n### ")[1:]:
+        name, _, marker, about, _, *lines = part.strip().splitlines()
+        rows = (re.split(r"(?<!\\) \| ", line.removeprefix("| ").removesuffix(" |")) for line in lines[2:])
+        found[name] = Section(
+            marker.rpartition("written ")[2].removesuffix(" -->"), about, tuple(map(tuple, rows))
+        )
+    return found
+
+
+def page(sections: Mapping[str, Section], left_out: Mapping[str, str]) -> str:
+    """The page of these sections, by study, and of why others were not run."""
+    rows = [(f"`{name}`", *row) for name, each in sections.items() for row in each.rows]
+    state = len(HEAD) - 1  # behind the study
+    counts = Counter(row[state] for row in rows)
+    latest = _marker(max(each.day for each in sections.values()))
     lines = [
         "# Validation",
         "",
         "Every published number or sign that a [study](../studies) compares, what cxloom gives, and how far apart they",
         f"are. `make validation` makes the page of the outcomes of all studies, of version {cxloom.__version__}.",
         "Expectations that are closed forms, worked out from the rules, are not on it: `cxloom study run` shows all.",
+        "Studies of [booted machines](boot.md#studies), `dmsim/full_*`, need what `cxloom boot --setup` fetches.",
         "",
-        *(f"`{name}` was not run: {_plain(reason)}\n" for name, reason in left_out.items()),
+        *(f"{_not_run(name, reason, sections.get(name))}\n" for name, reason in left_out.items()),
         "| state | comparisons | a published number |",
         "| --- | --- | --- |",
         *(f"| `{state}` | {counts[state]} | {about} |" for state, about in STATES.items() if counts[state]),
         "",
         "## What does not agree",
         "",
-        marker,
+        latest,
         "Where a source and the model differ, and what is known of the reason.",
         "",
-        *_table(
-            ((name, each) for name, each in rows if each["state"] in ("open", "failed")), with_study=True
-        ),
+        *_table(("study", *HEAD), [row for row in rows if row[state] in ("open", "failed")]),
         "## What was fitted",
         "",
-        marker,
+        latest,
         "These agree because a parameter was chosen by them: they validate nothing.",
         "",
-        *_table(((name, each) for name, each in rows if each["state"] == "fitted"), with_study=True),
+        *_table(("study", *HEAD), [row for row in rows if row[state] == "fitted"]),
         "## Study by study",
         "",
     ]
-    for name, outcome in outcomes.items():
-        of_study = [(study, each) for study, each in rows if study == name]
-        if not of_study:
-            continue
-        lines += [f"### {name}", "", marker, f"{outcome['title']}. {_plain(outcome['source'])}", ""]
-        lines += _table(iter(of_study), with_study=False)
+    for name, each in sections.items():
+        lines += [f"### {name}", "", _marker(each.day), each.about, "", *_table(HEAD, each.rows)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _table(rows: Iterator[tuple[str, Comparison]], *, with_study: bool) -> list[str]:
-    head = [
-        *(["study"] if with_study else []),
-        "where",
-        "measure",
-        "published",
-        "cxloom",
-        "off by",
-        "state",
-        "why",
-    ]
-    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join("---" for _ in head) + " |"]
-    found = list(rows)
-    for name, each in found:
-        cells = [
-            *([f"`{name}`"] if with_study else []),
-            _plain(", ".join(f"{key} {value}" for key, value in each["at"].items())),
-            f"`{each['measure']}`",
-            _published(each),
-            _number(each["simulated"]),
-            _deviation(each),
-            each["state"],
-            _plain(each["open"] or each["fitted"] or each["note"] or each["source"]),
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return [*lines, ""] if found else ["None.", ""]
+def _not_run(name: str, reason: str, kept: Section | None) -> str:
+    if kept is None:
+        return f"`{name}` was not run: {_plain(reason)}"
+    return f"`{name}` was not run again, its rows are of {kept.day}: {_plain(reason)}"
+
+
+def _marker(day: str) -> str:
+    return f"<!-- measured by: make validation; written {day} -->"
+
+
+def _row(each: Comparison) -> tuple[str, ...]:
+    return (
+        _plain(", ".join(f"{key} {value}" for key, value in each["at"].items())),
+        f"`{each['measure']}`",
+        _published(each),
+        _number(each["simulated"]),
+        _deviation(each),
+        each["state"],
+        _plain(each["open"] or each["fitted"] or each["note"] or each["source"]),
+    )
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    if not rows:
+        return ["None.", ""]
+    return [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows)] + [""]
 
 
 def _published(each: Comparison) -> str:
@@ -158,14 +184,19 @@ def outcome_of(name: str, out: Path) -> Mapping[str, Any] | str:
 
 
 def main(out: Path, wanted: Sequence[str]) -> None:
-    """Runs the studies, and writes the page; of some studies alone it writes none."""
+    """Runs the studies, and writes the page."""
     studies = [name for name in names() if not name.endswith("/all")]
+    unknown = sorted(set(wanted) - set(studies))
+    if unknown:
+        raise SystemExit(f"no study {', '.join(unknown)}; there are {', '.join(studies)}")
     found = {name: outcome_of(name, out) for name in wanted or studies}
-    if not wanted:
-        outcomes = {name: each for name, each in found.items() if not isinstance(each, str)}
-        left_out = {name: each for name, each in found.items() if isinstance(each, str)}
-        PAGE.write_text(page(outcomes, left_out, datetime.now(UTC).strftime("%Y-%m-%d")), encoding="utf-8")
-        print(f"Written: {PAGE.relative_to(ROOT)}")
+    day = datetime.now(UTC).strftime("%Y-%m-%d")
+    sections = sections_of(PAGE.read_text(encoding="utf-8")) if PAGE.exists() else {}
+    sections |= {name: section_of(each, day) for name, each in found.items() if not isinstance(each, str)}
+    left_out = {name: each for name, each in found.items() if isinstance(each, str)}
+    shown = {name: sections[name] for name in studies if name in sections and sections[name].rows}
+    PAGE.write_text(page(shown, left_out), encoding="utf-8")
+    print(f"Written: {PAGE.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

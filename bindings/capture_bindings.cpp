@@ -336,6 +336,18 @@ void bind_capture(nb::module_& m) {
           "Of a machine, while recording: by processor, as a thread, instructions of its kernel, and their "
           "records.")
       .def_prop_ro(
+          "cycles",
+          [](const ProgramSession& self) {
+            std::map<std::size_t, std::uint64_t> all;
+            const auto& cycles = self.capture.cycles();
+            for (std::size_t process = 0; process < cycles.size(); ++process)
+              if (cycles[process] != 0) all[process] = cycles[process];
+            return all;
+          },
+          "With a core, while recording: cycles in which nothing waits for memory, by process as `waits_ns` of a "
+          "summary has them: 1 for the kernel of a machine, from 2 on those of `guest_processes`, 0 for what is "
+          "not told.")
+      .def_prop_ro(
           "guest_processes",
           [](const ProgramSession& self) {
             nb::list all;

@@ -1,5 +1,6 @@
 #include "trace_columns.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -28,9 +29,12 @@ void append_columns(const nb::dict& columns, std::vector<Access>& accesses) {
   const auto role = column_in<std::uint8_t>(columns, "role");
   const auto cycles = column_in<std::uint32_t>(columns, "cycles");
   const auto dependence_cycles = column_in<std::uint16_t>(columns, "dependence_cycles");
+  std::optional<ColumnIn<std::uint16_t>> process;
+  if (columns.contains("process")) process = column_in<std::uint16_t>(columns, "process");
   const std::size_t count = address.size();
-  for (const std::size_t other : {kind.size(), size.size(), thread.size(), gap.size(), dependence.size(),
-                                  timestamp.size(), role.size(), cycles.size(), dependence_cycles.size()}) {
+  for (const std::size_t other :
+       {kind.size(), size.size(), thread.size(), gap.size(), dependence.size(), timestamp.size(), role.size(),
+        cycles.size(), dependence_cycles.size(), process ? process->size() : count}) {
     if (other != count) throw InputError({"the columns of a batch differ in length", {}, {}, {}});
   }
   accesses.reserve(accesses.size() + count);
@@ -49,6 +53,7 @@ void append_columns(const nb::dict& columns, std::vector<Access>& accesses) {
     access.role = static_cast<AccessRole>(role.data()[i]);
     access.cycles = cycles.data()[i];
     access.dependence_cycles = dependence_cycles.data()[i];
+    if (process) access.process = process->data()[i] & kLastProcess;
   }
 }
 

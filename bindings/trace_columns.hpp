@@ -36,8 +36,10 @@ ColumnOf<T> column_of(const std::vector<Record>& accesses, Field&& field, std::s
 }
 
 /// The columns in the order of the format: address, kind, size, thread, instruction_gap, dependence,
-/// timestamp, role, cycles, dependence_cycles.
+/// timestamp, role, cycles, dependence_cycles. Behind them, if any access says its process, those.
 inline nanobind::tuple columns_of(const std::vector<Access>& accesses) {
+  const bool of_machine =
+      std::ranges::any_of(accesses, [](const Access& access) { return access.process != 0; });
   return nanobind::make_tuple(
       column_of<std::uint64_t>(accesses, [](const Access& access) { return access.address.value(); }),
       column_of<std::uint8_t>(accesses, [](const Access& access) { return trace_kind(access); }),
@@ -50,7 +52,10 @@ inline nanobind::tuple columns_of(const std::vector<Access>& accesses) {
       column_of<std::uint8_t>(accesses,
                               [](const Access& access) { return static_cast<std::uint8_t>(access.role); }),
       column_of<std::uint32_t>(accesses, [](const Access& access) { return access.cycles; }),
-      column_of<std::uint16_t>(accesses, [](const Access& access) { return access.dependence_cycles; }));
+      column_of<std::uint16_t>(accesses, [](const Access& access) { return access.dependence_cycles; }),
+      of_machine ? nanobind::cast(column_of<std::uint16_t>(
+                       accesses, [](const Access& access) { return std::uint16_t{access.process}; }))
+                 : nanobind::none());
 }
 
 /// Consecutive accesses on their way between a parser, Python and a simulation.
@@ -58,7 +63,8 @@ struct AccessBatch {
   std::vector<Access> accesses;
 };
 
-/// Appends the accesses of a batch: a dict with one array for each column, by the column's name.
+/// Appends the accesses of a batch: a dict with one array for each column, by the column's name; that of
+/// processes may be missing.
 void append_columns(const nanobind::dict& columns, std::vector<Access>& accesses);
 
 /// Feeds a TraceStream from a Python callable that gives the next batch, as columns or as an AccessBatch, or

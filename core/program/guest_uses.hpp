@@ -1,6 +1,7 @@
 // What the processes of a machine do in its memory, by their mappings.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -38,6 +39,14 @@ class GuestUses {
   /// These are the records of an access of a processor outside of the kernel.
   void accessed(const ProgramThread& thread, const ProgramAccess& access, AccessRole role,
                 std::span<const Access> records);
+
+  /// Whose it is what a processor does outside of the kernel, as records have it: kFirstProcess and the index
+  /// in `processes()`, or kLastProcess for all from there on; 0: not told.
+  std::uint16_t number_of(const ProgramThread& thread) const {
+    constexpr std::uint32_t kMost = kLastProcess - kFirstProcess;
+    const std::uint32_t process = running(thread);
+    return process == kNobody ? 0 : static_cast<std::uint16_t>(kFirstProcess + std::min(process, kMost));
+  }
 
   const std::vector<Process>& processes() const { return processes_; }
   const std::vector<Mapping>& mappings() const { return mappings_; }

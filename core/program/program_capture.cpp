@@ -64,6 +64,7 @@ inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramT
   whole.kind = kind;
   whole.role = role;
   whole.dependence_cycles = cycles_behind(needed, walked);
+  whole.process = process_;
   const std::size_t before = records_.size();
   found = filter_.access(state.caches, whole, needed.producer(), records_);
   if (of_process_) guest_->accessed(thread, access, role, std::span(records_).subspan(before));
@@ -93,6 +94,7 @@ void ProgramCapture::flush(State& state, const ProgramThread& thread, const Prog
   whole.address = Address{place_of(thread, access)};
   whole.thread = thread.number;
   whole.keeps = keeps;
+  whole.process = process_;
   whole.dependence_cycles = cycles_behind(needed, walked);
   const std::size_t before = records_.size();
   filter_.flush(state.caches, whole, needed.producer(), records_);
@@ -202,11 +204,11 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
                            std::span<const ProgramAccess> accesses, bool continued) {
   if (filter_.complete()) return;
   State& state = state_of(thread.number);
+  enter(thread, block);
   if (state.branches.under_way()) go_to(state, thread, block.address);
   std::uint64_t begun =
       continued ? ~std::uint64_t{0} : 0;  // instructions since those that the filter was told
   const std::uint64_t records = filter_.records();
-  of_process_ = guest_ && !is_of_kernel(block);
   const ProgramAccess* next = accesses.data();
   const ProgramAccess* const end = next + accesses.size();
   std::uint16_t number = 0;
@@ -256,7 +258,19 @@ inline void ProgramCapture::count(const ProgramThread& thread, const ProgramBloc
 }
 
 void ProgramCapture::begin(State& state, std::uint32_t thread, std::uint64_t instructions) {
-  filter_.begin_instructions(thread, instructions, state.told.pass(state.pace.now()));
+  const std::uint64_t cycles = state.told.pass(state.pace.now());
+  filter_.begin_instructions(thread, instructions, cycles);
+  if (!filter_.recording()) return;
+  if (process_ >= cycles_.size()) [[unlikely]]
+    cycles_.resize(process_ + std::size_t{1});
+  cycles_[process_] += cycles;
+}
+
+inline void ProgramCapture::enter(const ProgramThread& thread, const ProgramBlock& block) {
+  const bool of_kernel = is_of_kernel(block);
+  of_process_ = guest_ && !of_kernel;
+  const std::uint16_t process = of_kernel ? kKernelProcess : of_process_ ? guest_->number_of(thread) : 0;
+  process_ = process & kLastProcess;
 }
 
 // What follows a wrong prediction comes into the window when the branch is executed, and what was fetched
@@ -278,6 +292,7 @@ void ProgramCapture::wait_for(std::uint32_t thread, Producer record, std::uint16
   Access wait;
   wait.thread = thread;
   wait.role = AccessRole::kBranch;
+  wait.process = process_;
   wait.dependence_cycles = cycles;
   filter_.note(wait, record, records_);
 }

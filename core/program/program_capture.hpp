@@ -94,6 +94,8 @@ class ProgramCapture : public ProgramSink {
   };
   /// By thread, as far as threads have begun that have some.
   const std::vector<KernelCounts>& kernel() const { return kernel_; }
+  /// Cycles in which nothing waits for memory, by what records have as their process, while it was recorded.
+  const std::vector<std::uint64_t>& cycles() const { return cycles_; }
   /// What processes of a machine did while it was recorded; null if none was told.
   const GuestUses* guest_uses() const { return guest_.get(); }
   /// Accesses of a machine to registers of its devices, while it was recorded. They are in no record.
@@ -143,6 +145,7 @@ class ProgramCapture : public ProgramSink {
   void note(const ProgramThread& thread, AccessRole role, std::uint64_t call = 0);
   void note_progress(State& state, const ProgramThread& thread);
   void begin(State& state, std::uint32_t thread, std::uint64_t instructions);
+  void enter(const ProgramThread& thread, const ProgramBlock& block);
   void go_to(State& state, const ProgramThread& thread, std::uint64_t address);
   State& state_of(std::uint32_t thread) {
     if (thread < states_.size() && states_[thread]) [[likely]]
@@ -184,7 +187,9 @@ class ProgramCapture : public ProgramSink {
   FramedPages framed_;
   PageTables tables_;  // of a machine
   std::unique_ptr<GuestUses> guest_;
-  bool of_process_ = false;  // what runs is of a process of it
+  bool of_process_ = false;         // what runs is of a process of it
+  std::uint16_t process_ : 12 = 0;  // which one, as records have it
+  std::vector<std::uint64_t> cycles_;
   std::uint64_t loads_ = 0;
   std::uint64_t stores_ = 0;
   std::uint64_t flushes_ = 0;

@@ -32,8 +32,9 @@ class Accesses:
         NDArray[np.uint8],
         NDArray[np.uint32],
         NDArray[np.uint16],
+        NDArray[np.uint16] | None,
     ]:
-        """An array for each column of the format, in its order."""
+        """An array for each column of the format, in its order, and whose the accesses of a booted machine are."""
 
 Batch = Columns | Accesses | None
 Feed = Callable[[], Batch] | tuple[Callable[[], Batch], int | None, Callable[[], Callable[[], Batch]]]
@@ -314,6 +315,8 @@ class ProgramCapture(CaptureFilter):
     def kernel(self) -> dict[int, tuple[int, int]]: ...
     @property
     def register_accesses(self) -> int: ...
+    @property
+    def cycles(self) -> dict[int, int]: ...
     @property
     def guest_processes(self) -> list[tuple[int, bytes, int, int]]: ...
     @property

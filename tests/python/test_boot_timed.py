@@ -68,6 +68,10 @@ def test_a_step_of_a_chase_takes_an_idle_read(spec: Path, tmp_path: Path) -> Non
         for count in ("instructions", "accesses")
     ]
     assert sums == [found["instructions"], found["accesses"]]
+    for number, system in enumerate(found["systems"]):
+        times = [each["times_ns"][number] for each in (found["kernel"], *found["processes"])]
+        assert sum(times) == pytest.approx(system["time_ns"], rel=1e-6)
+        assert max(times) == times[1] > 0.95 * system["time_ns"]
     again = run("exec", tmp_path / "again.json", "--system", spec, "--pages", "as-is", "--replay", trace)
     assert again["systems"][-1]["time_ns"] == far["time_ns"]
     assert again["accesses"] == found["accesses"]

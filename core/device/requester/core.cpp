@@ -53,7 +53,7 @@ void Core::Bound::raise(Time to, const CoreAccess& by) {
   if (known && to <= time) return;
   known = true;
   time = to;
-  blame = {by.ready, by.created, by.done, by.segments, by.walk};
+  blame = {by.ready, by.created, by.done, by.segments, by.access.process, by.walk};
 }
 
 bool Core::held_by(const CoreAccess& access) {
@@ -188,6 +188,9 @@ void Core::wait_for(const Bound& bound, Time after) {
   const Blame& blame = bound.blame;
   Time rest = until - clock_;
   time_.total += rest;
+  if (blame.process >= waits_.size()) [[unlikely]]
+    waits_.resize(blame.process + std::size_t{1});
+  waits_[blame.process] += rest;
   time_.chain += take_from(rest, until - std::max(blame.done, clock_));  // the window fills again
   const Time latency = blame.done - blame.created;
   Time waited = take_from(rest, latency);

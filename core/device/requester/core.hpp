@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/ring.hpp"
 #include "device/requester/core_access.hpp"
@@ -47,6 +48,9 @@ class Core {
   Time cycles(std::uint64_t count) const;
   /// The time up to the last dispatch, or later if it rests.
   const CoreTime& time() const { return time_; }
+  /// Waits for accesses, by the process of each: all of the time but that of its instructions, that in which
+  /// it had nothing to do, and interrupts.
+  const std::vector<Time>& waits() const { return waits_; }
   /// Up to where the time is accounted for.
   Time clock() const { return clock_; }
 
@@ -57,6 +61,7 @@ class Core {
     Time created;
     Time done;
     std::array<Time, kSegmentCount> segments{};
+    std::uint16_t process = 0;
     bool walk = false;
   };
   /// The latest of several times, and who made it so late.
@@ -95,6 +100,7 @@ class Core {
   Bound answers_;      // to all that left the window or the store buffer
   Time clock_;
   CoreTime time_;
+  std::vector<Time> waits_;  // by process
 };
 
 }  // namespace cxloom

@@ -432,10 +432,10 @@ Time CoreCluster::interrupt(std::optional<std::uint32_t> thread, Time time) {
   return taken;
 }
 
-std::vector<CoreTime> CoreCluster::times() const {
-  std::vector<CoreTime> times;
-  for (const auto& thread : threads_) times.push_back(thread->core.time());
-  return times;
+CoresMeter::Reading CoreCluster::reading() const {
+  CoresMeter::Reading reading;
+  for (const auto& thread : threads_) reading.add(thread->core);
+  return reading;
 }
 
 void CoreCluster::report(MeasureSink& sink) const {

@@ -66,8 +66,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
   AccessStream& workload() { return *workload_; }
 
   /// `from_start`: nothing has been made yet, and what was before the first access counts.
-  void open_window(Time at, bool from_start) { meter_.open_window(at, from_start, times()); }
-  void close_window(Time at) { meter_.close_window(at, times()); }
+  void open_window(Time at, bool from_start) { meter_.open_window(at, from_start, reading()); }
+  void close_window(Time at) { meter_.close_window(at, reading()); }
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures() { return core_measures(); }
 
@@ -136,7 +136,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   void make(CoreAccess& access);
   void give_granted(Thread& thread);
   void collect_left(Core& core);
-  std::vector<CoreTime> times() const;
+  CoresMeter::Reading reading() const;
 
   CoreParams params_;
   std::unique_ptr<AccessStream> workload_;

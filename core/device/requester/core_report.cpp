@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/measure_table.hpp"
+#include "workload/stream/access_stream.hpp"
 
 namespace cxloom {
 
@@ -28,6 +29,7 @@ struct CoreMeasured {
   double idle = 0;
   std::optional<double> kernel;  // where it took some
   Value memory;
+  std::optional<Value> waits;  // of a machine that says whose its accesses are
   std::optional<Value> path;
   std::optional<Value> per_thread;
 };
@@ -97,6 +99,11 @@ constexpr std::array kCoreMeasures{
     part<&CoreMeasured::idle>(kIdle),
     part<&CoreMeasured::kernel>(kKernel),
     part<&CoreMeasured::memory>(kMemory),
+    measure<&CoreMeasured::waits>(
+        "waits_ns", "ns",
+        "time of all threads but busy_ns, idle_ns and kernel_ns, by the process of the access that was waited "
+        "for: 1 is the kernel, 0 not told. Absent where no access says its process, as only those of a booted "
+        "machine do"),
     measure<&CoreMeasured::fill_buffers>(
         "fill_buffers_mean", "",
         "fill buffers that misses of instructions take, of all cores, mean over time. Absent without "
@@ -150,6 +157,15 @@ Value per_thread(const CoresInWindow& cores) {
   return threads;
 }
 
+std::optional<Value> waits_of(const std::vector<Time>& by_process) {
+  if (by_process.size() <= kKernelProcess) return std::nullopt;
+  Value::Map waits;
+  for (std::size_t i = 0; i < by_process.size(); ++i) {
+    if (by_process[i] != Time{}) waits.emplace_back(std::to_string(i), by_process[i].ns());
+  }
+  return waits;
+}
+
 }  // namespace
 
 std::vector<MeasureInfo> core_measures() { return infos_of(kClusterMeasures); }
@@ -165,6 +181,7 @@ void report_cores(const CoresInWindow& cores, MeasureSink& sink) {
   measured.threads = cores.threads.size();
   measured.longest = longest.ns();
   measured.fill_buffers = cores.fill_buffers;
+  measured.waits = waits_of(cores.waits);
   if (sum.total > Time{}) {
     const double cycles = sum.total.ns() * 1e-9 * cores.clock.rate.per_second();
     measured.instructions_a_cycle = static_cast<double>(sum.instructions) / cycles;

@@ -23,6 +23,7 @@ struct CoresInWindow {
   bool has_tlb = false;
   bool has_fill_buffers = false;  ///< fewer than miss registers, perhaps
   std::vector<ThreadInWindow> threads;
+  std::vector<Time> waits = {};                       ///< by the process of what was waited for
   std::optional<CoreTime> path = std::nullopt;        ///< of several threads in a window from the start
   std::optional<double> fill_buffers = std::nullopt;  ///< that were taken, mean over time
 };

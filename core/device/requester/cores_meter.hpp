@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "base/measure.hpp"
+#include "base/units.hpp"
+#include "device/requester/core.hpp"
 #include "device/requester/core_time.hpp"
 #include "device/requester/critical_path.hpp"
 #include "kernel/distribution.hpp"
@@ -16,9 +18,16 @@ class CoresMeter {
  public:
   /// The path to each of the threads, which goes on as they do.
   CriticalPath& path() { return path_; }
-  /// `times`: of the threads up to now. `from_start`: no access has been made, and what was before counts.
-  void open_window(Time at, bool from_start, std::vector<CoreTime> times);
-  void close_window(Time at, std::vector<CoreTime> times);
+  /// The threads up to now.
+  struct Reading {
+    std::vector<CoreTime> times;
+    std::vector<Time> waits;  ///< of all, by the process of what they waited for
+
+    void add(const Core& thread);
+  };
+  /// `from_start`: no access has been made, and what was before counts.
+  void open_window(Time at, bool from_start, Reading reading);
+  void close_window(Time at, Reading reading);
   /// So many more fill buffers are taken.
   void fill_buffers(Time now, std::int32_t more) { fill_buffers_.change(now, more); }
   /// `cores` has the threads; which times they had is put in.
@@ -26,10 +35,10 @@ class CoresMeter {
 
  private:
   CriticalPath path_;
-  LevelMonitor fill_buffers_;     // of all cores
-  bool whole_ = false;            // the window began with the first access
-  std::vector<CoreTime> opened_;  // of threads
-  std::vector<CoreTime> closed_;
+  LevelMonitor fill_buffers_;  // of all cores
+  bool whole_ = false;         // the window began with the first access
+  Reading opened_;
+  Reading closed_;
   PathUpTo longest_;  // of a window that is whole: the path to its end
 };
 

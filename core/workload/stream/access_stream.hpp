@@ -47,6 +47,11 @@ constexpr bool may_be(AccessRole role, AccessKind kind) {
          kind == (role == AccessRole::kWriteBack ? AccessKind::kWrite : AccessKind::kRead);
 }
 
+/// The process that the kernel of a machine counts as, and the first and the last of the others.
+inline constexpr std::uint16_t kKernelProcess = 1;
+inline constexpr std::uint16_t kFirstProcess = 2;
+inline constexpr std::uint16_t kLastProcess = 4095;
+
 struct Access {
   Address address;
   Time timestamp;                     ///< when it becomes ready, from the start of the stream; see `timed`
@@ -55,13 +60,15 @@ struct Access {
   std::uint32_t thread = 0;
   std::uint16_t size = 64;  ///< bytes
   AccessKind kind = AccessKind::kRead;
-  bool timed = false;      ///< `timestamp` is given
+  AccessRole role = AccessRole::kDemand;
+  bool timed : 1 = false;  ///< `timestamp` is given
   bool keeps : 1 = false;  ///< of a flush: the line stays in the cache (clwb); otherwise it leaves (clflush)
   /// A flush brings data: caches in front had the line dirty.
   bool brings : 1 = false;
   /// A line of an access that is given as its lines: the next of its thread goes on with it.
   bool continues : 1 = false;
-  AccessRole role = AccessRole::kDemand;
+  /// The process of a machine that it is of, up to kLastProcess; 0: not told. No trace has it.
+  std::uint16_t process : 12 = 0;
   /// Cycles from the data of the access that it needs to its own address; if it needs none, from when its
   /// core comes to it.
   std::uint16_t dependence_cycles = 0;

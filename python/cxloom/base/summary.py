@@ -85,6 +85,7 @@ class ComponentCore(TypedDict, total=False):
     idle_ns: Any
     kernel_ns: Any
     memory_ns: Any
+    waits_ns: Any
     fill_buffers_mean: Any
     critical_path: ComponentCoreCriticalPath
     per_thread: Mapping[str, ComponentCorePerThread]

@@ -264,7 +264,7 @@ _SHAPE: dict[str, Any] = {
     "time_parts": {},
     "core": {},
     "tlb": {},
-    "kernel": {"instructions": None, "accesses": None, "processors": {}, "counters": {}},
+    "kernel": {"instructions": None, "accesses": None, "time_ns": None, "processors": {}, "counters": {}},
     "register_accesses": None,
     "processes": {},
 }
@@ -289,17 +289,21 @@ def _summary_of(found: MachineResult) -> dict[str, Any]:
         "accesses": found.result.accesses,
         "core": dict(run.core),
         "tlb": plain.get("tlb", {}),
-        "kernel": plain["kernel"],
+        "kernel": {
+            **{key: value for key, value in plain["kernel"].items() if key != "times_ns"},
+            "time_ns": sum(found.kernel_ns[-1:]),
+        },
         "register_accesses": found.register_accesses,
         "processes": _by_name(found),
     }
 
 
-def _by_name(found: MachineResult) -> dict[str, dict[str, int]]:
-    """Instructions and accesses of all processes of a name."""
-    by_name: dict[str, dict[str, int]] = {}
+def _by_name(found: MachineResult) -> dict[str, dict[str, float]]:
+    """Instructions, accesses and time of all processes of a name."""
+    by_name: dict[str, dict[str, float]] = {}
     for each in found.processes:
-        counts = by_name.setdefault(each.name, {"instructions": 0, "accesses": 0})
+        counts = by_name.setdefault(each.name, {"instructions": 0, "accesses": 0, "time_ns": 0.0})
+        counts["time_ns"] += sum(each.times_ns[-1:])
         counts["instructions"] += each.instructions
         counts["accesses"] += each.accesses
     return by_name

@@ -17,7 +17,7 @@ from cxloom.booting.places import parts_of
 from cxloom.booting.policy import Policy
 from cxloom.booting.program import Program
 from cxloom.booting.reported import ReportedMachine, check_built, reported_machine, starter
-from cxloom.booting.uses import ProcessUse, owners_of, uses_of
+from cxloom.booting.uses import KERNEL, ProcessUse, owners_of, uses_of
 from cxloom.execution.placed_program import PlacedProgram, core_of, is_persistent, prepare_all
 from cxloom.execution.processor import Processor
 from cxloom.execution.program import SAMPLING, play_source
@@ -69,6 +69,11 @@ class MachineResult:
     """What ran outside of the kernel, those with the most accesses first; none if they cannot be told apart."""
     owners: Mapping[int, str] = field(default_factory=dict)
     """The process and the mapping that access each region of the result most, but for the kernel."""
+    kernel_ns: tuple[float, ...] = ()
+    """On each of the systems, the time of the kernel's instructions, and of waits for its accesses."""
+    processor_ns: tuple[float, ...] = ()
+    """The time of all processors but when they had nothing to do: of the kernel, of all processes, and of what nobody
+    is known to have done."""
 
     def sentence(self) -> str:
         """What the kernel did, and what has no time."""
@@ -89,6 +94,7 @@ class MachineResult:
             "kernel": {
                 "instructions": self.kernel_instructions,
                 "accesses": self.kernel_accesses,
+                "times_ns": list(self.kernel_ns),
                 "processors": {
                     name: {"instructions": instructions, "accesses": accesses}
                     for name, (instructions, accesses) in self.processors.items()
@@ -96,6 +102,7 @@ class MachineResult:
                 "counters": dict(self.counters),
             },
             "register_accesses": self.register_accesses,
+            "processor_ns": list(self.processor_ns),
             "processes": [each.to_dict() for each in self.processes],
         }
 
@@ -169,6 +176,8 @@ class TimedProgram:
         instructions, records = (sum(counts) for counts in zip((0, 0), *kernel.values(), strict=True))
         after = {} if result.ended is None or result.ended.interrupted else _counters(guest)
         counters = {name: after[name] - count for name, count in before.items() if name in after}
+        cycles = self._source.sieve.cycles
+        times = [each.processor_times_ns(cycles) for each in result.executions]
         return MachineResult(
             replace(result, notes=result.notes + unknown),
             instructions,
@@ -176,8 +185,10 @@ class TimedProgram:
             kernel,
             counters,
             self._source.register_accesses(),
-            uses_of(self._source.sieve, guest.machine),
+            uses_of(self._source.sieve, guest.machine, times),
             owners_of(self._source.sieve, REGION),
+            tuple(each.get(KERNEL, 0.0) for each in times),
+            tuple(sum(each.values()) for each in times),
         )
 
 

@@ -10,6 +10,10 @@ from cxloom import _core
 from cxloom.base.granules import PAGE
 from cxloom.booting.machine import Machine
 
+KERNEL = 1
+FIRST_PROCESS = 2
+"""What the kernel and the first process are called where times are by process (kKernelProcess of the core)."""
+
 
 @dataclass(frozen=True)
 class MappingUse:
@@ -41,6 +45,8 @@ class ProcessUse:
     """Beyond the caches."""
     mappings: tuple[MappingUse, ...]
     """The most accessed first."""
+    times_ns: tuple[float, ...] = ()
+    """Simulated time of its instructions, and of waits for its accesses, on each of the systems."""
 
     def __str__(self) -> str:
         return f"{self.name} ({self.pid})"
@@ -50,8 +56,11 @@ class ProcessUse:
         return asdict(self) | {"mappings": [asdict(each) for each in self.mappings]}
 
 
-def uses_of(sieve: _core.ProgramCapture, machine: Machine) -> tuple[ProcessUse, ...]:
-    """The processes that ran while it was recorded, those with the most accesses first."""
+def uses_of(
+    sieve: _core.ProgramCapture, machine: Machine, times_ns: Sequence[Mapping[int, float]] = ()
+) -> tuple[ProcessUse, ...]:
+    """The processes that ran while it was recorded, those with the most accesses first. ``times_ns`` are those of each
+    system, by process as `Execution.processor_times_ns` has them."""
     mappings: dict[int, list[MappingUse]] = {}
     for process, name, pages, counts in sieve.guest_mappings:
         use = _use(name.decode(errors="replace"), pages, counts, machine)
@@ -63,6 +72,7 @@ def uses_of(sieve: _core.ProgramCapture, machine: Machine) -> tuple[ProcessUse, 
             instructions,
             accesses,
             tuple(sorted(mappings.get(number, ()), key=lambda use: (-use.accesses, use.name))),
+            tuple(each.get(FIRST_PROCESS + number, 0.0) for each in times_ns),
         )
         for number, (pid, name, instructions, accesses) in enumerate(sieve.guest_processes)
         if instructions

@@ -129,9 +129,10 @@ def run_timed(
 
 def _show(found: MachineResult) -> None:
     from cxloom.report.execution_table import show
-    from cxloom.report.machine_table import show_processes
+    from cxloom.report.machine_table import show_processes, show_times
 
     out = messages()
     show(found.result, out)
+    show_times(found, out)
     show_processes(found, out)
     out.print(found.sentence(), style="dim", highlight=False, markup=False, soft_wrap=True)

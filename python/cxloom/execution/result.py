@@ -117,25 +117,50 @@ class Execution:
     def times_ns(self) -> dict[str, float]:
         """Where the time of the run went, to which they sum, waits for memory by their segments. Of a sample: of the
         whole program."""
+        times = self._simulated_ns()
+        if self.sampled is not None:
+            busy, more = self._of_the_whole(times, self.sampled)
+            times = {name: busy if name == "busy" else more * ns for name, ns in times.items()}
+        walks = min(times["busy"], self.walk_cycles * self._share_of_path("busy_ns") * self.cycle_ns)
+        if walks:
+            times |= {"busy": times["busy"] - walks, WALKS: times.get(WALKS, 0.0) + walks}
+        return times
+
+    def _simulated_ns(self) -> dict[str, float]:
         path = self.path
         times = {name: float(path[key]) for name, key in _PARTS.items()} | dict(path["memory_ns"])
         if "walk_ns" in path:
             times[WALKS] = float(path["walk_ns"])
         if "kernel_ns" in path:
             times["kernel"] = float(path["kernel_ns"])
-        if self.sampled is not None:
-            times = self._of_the_whole(times, self.sampled)
-        walks = min(times["busy"], self.walk_cycles * self._share_of_path("busy_ns") * self.cycle_ns)
-        if walks:
-            times |= {"busy": times["busy"] - walks, WALKS: times.get(WALKS, 0.0) + walks}
         return times
 
-    def _of_the_whole(self, times: dict[str, float], sampled: Sampled) -> dict[str, float]:
+    def _of_the_whole(self, times: dict[str, float], sampled: Sampled) -> tuple[float, float]:
+        """The time of the instructions of the whole run, and how many times longer all else takes than simulated."""
         simulated = sum(times.values())
         whole = simulated * self.time_ns / self.core["longest_ns"]
         busy = min(whole, sampled.busy_ns * self._share_of_path("busy_ns"))
-        scale = max(0.0, whole - busy) / (simulated - times["busy"])
-        return {name: busy if name == "busy" else scale * ns for name, ns in times.items()}
+        return busy, max(0.0, whole - busy) / (simulated - times["busy"])
+
+    def processor_times_ns(self, cycles: Mapping[int, int]) -> dict[int, float]:
+        """The time of all cores but when they had nothing to do, by the process of what they did: its instructions, and
+        waits for its accesses. Keys are those of the measure ``waits_ns``.
+
+        Args:
+            cycles: of the instructions of each process, where nothing waits for memory.
+        """
+        core = self.core
+        waits = {int(process): float(ns) for process, ns in core.get("waits_ns", {}).items()}
+        busy = float(core["busy_ns"])
+        if self.sampled is not None:
+            _, more = self._of_the_whole(self._simulated_ns(), self.sampled)
+            waits = {process: more * ns for process, ns in waits.items()}
+            busy = self.sampled.busy_ns
+        whole = sum(cycles.values())
+        return {
+            process: (busy * cycles.get(process, 0) / whole if whole else 0.0) + waits.get(process, 0.0)
+            for process in sorted({*cycles, *waits})
+        }
 
     def _share_of_path(self, measure: str) -> float:
         """The critical path's share of a measure that sums over all threads."""

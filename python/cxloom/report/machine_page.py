@@ -6,12 +6,26 @@ from dataclasses import replace
 from typing import Any
 
 from cxloom.booting.timed import MachineResult
-from cxloom.display.numbers import percent, size
+from cxloom.display.numbers import duration, percent, significant, size
 from cxloom.report.execution_page import execution_page
-from cxloom.report.machine_table import KERNEL, rows_of
+from cxloom.report.machine_table import Turn, rows_of, turns_of
 from cxloom.report.page import Cell, Section, table
 
 _MOST = 200  # rows of mappings
+
+
+def _share(count: int, whole: int) -> list[Cell]:
+    share = count / (whole or 1)
+    return [Cell(f"{count:,}", count), Cell(percent(share), share)]
+
+
+def _time(turn: Turn, found: MachineResult) -> list[Cell]:
+    if not turn.times_ns:
+        return [Cell("")] * 3
+    own, whole = turn.times_ns[-1], found.processor_ns[-1] or 1.0
+    slowdown = turn.slowdown
+    factor = Cell("") if slowdown is None else Cell(significant(slowdown), slowdown)
+    return [Cell(duration(own), own), Cell(percent(own / whole), own / whole), factor]
 
 
 def machine_page(found: MachineResult) -> str:
@@ -23,26 +37,22 @@ def machine_page(found: MachineResult) -> str:
 
 
 def _processes(found: MachineResult) -> str:
-    instructions, accesses = found.result.instructions or 1, found.result.accesses or 1
-    ran = [
-        ("", KERNEL, found.kernel_instructions, found.kernel_accesses),
-        *((str(each.pid), each.name, each.instructions, each.accesses) for each in found.processes),
-    ]
+    accesses = found.result.accesses or 1
     rows: list[list[Any]] = [
         [
-            Cell(name, look="text"),
-            pid,
-            Cell(f"{own:,}", own),
-            Cell(percent(own / instructions), own / instructions),
-            Cell(f"{beyond:,}", beyond),
-            Cell(percent(beyond / accesses), beyond / accesses),
+            Cell(each.name, look="text"),
+            each.pid,
+            *_time(each, found),
+            *_share(each.instructions, found.result.instructions),
+            *_share(each.accesses, found.result.accesses),
         ]
-        for pid, name, own, beyond in ran
+        for each in turns_of(found)
     ]
-    heads = ["process", "number", "instructions", "share", "accesses", "share"]
+    heads = ["process", "number", "time", "share", "slowdown", "instructions", "share", "accesses", "share"]
     text = (
         "What runs outside of the kernel is its process's; what the kernel does for a process is the kernel's. "
-        "Accesses are those beyond the caches of the cores."
+        "Time is that of instructions and of waits for their accesses; the times sum to those of all processors, but "
+        "when they had nothing to do. Accesses are those beyond the caches of the cores."
     )
     mapped: list[list[Any]] = [
         [
@@ -58,6 +68,6 @@ def _processes(found: MachineResult) -> str:
     ]
     own = ["process", "mapping", "touched", "accesses", "share", "in"]
     return (
-        f'<p class="soft">{text}</p>{table(heads, rows, caption="Processes, the most accesses first")}'
+        f'<p class="soft">{text}</p>{table(heads, rows, caption="Processes, the most time first")}'
         f"{table(own, mapped, caption='Mappings, the most accessed first')}"
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cxloom.base.words import counted
-from cxloom.display.numbers import size
+from cxloom.display.numbers import duration, significant, size
 from cxloom.display.tables import Column, laid_out
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cxloom.booting.timed import MachineResult
 
 KERNEL = "the kernel"
+_UNKNOWN = "not told apart"
 _ROWS = 10  # that are shown on a terminal
 _LEAST = 0.005  # a share of a memory that is said
 
@@ -42,6 +43,78 @@ def rows_of(found: MachineResult) -> list[Row]:
     ]
     rows.append(Row(KERNEL, "", 0, found.kernel_accesses, ""))
     return sorted((each for each in rows if each.accesses), key=lambda each: -each.accesses)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A process or the kernel, and its part of the time of the processors."""
+
+    name: str
+    pid: str
+    """Empty: of the kernel, or of nobody who is known."""
+    instructions: int
+    accesses: int
+    times_ns: tuple[float, ...]
+    """On each of the systems."""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.pid})" if self.pid else self.name
+
+    @property
+    def slowdown(self) -> float | None:
+        """Its time on the last system / that on the first."""
+        return self.times_ns[-1] / self.times_ns[0] if self.times_ns and self.times_ns[0] else None
+
+
+def turns_of(found: MachineResult) -> list[Turn]:
+    """All that ran, those that took the most time on the last system first. Their times sum to that of the
+    processors."""
+    turns = [
+        Turn(KERNEL, "", found.kernel_instructions, found.kernel_accesses, found.kernel_ns),
+        *(
+            Turn(each.name, str(each.pid), each.instructions, each.accesses, each.times_ns)
+            for each in found.processes
+        ),
+    ]
+    unknown = found.result.instructions - sum(each.instructions for each in turns)
+    if unknown > 0:
+        accesses = found.result.accesses - sum(each.accesses for each in turns)
+        times = tuple(
+            whole - sum(each.times_ns[system] for each in turns)
+            for system, whole in enumerate(found.processor_ns)
+        )
+        turns.append(Turn(_UNKNOWN, "", unknown, accesses, times))
+    return sorted(turns, key=lambda each: ([-ns for ns in each.times_ns[-1:]], -each.accesses))
+
+
+def show_times(found: MachineResult, console: Console) -> None:
+    """Shows how much of the time of the processors each process has; nothing if processes are not told apart."""
+    if not found.processes or not found.processor_ns or not found.processor_ns[-1]:
+        return
+    turns = turns_of(found)
+    shown = turns if len(turns) <= _ROWS else turns[: _ROWS - 1]
+    if left := turns[len(shown) :]:
+        sums = tuple(map(sum, zip(*(each.times_ns for each in left), strict=True)))
+        instructions, accesses = sum(each.instructions for each in left), sum(each.accesses for each in left)
+        shown = [*shown, Turn(counted(len(left), "other"), "", instructions, accesses, sums)]
+    whole = found.processor_ns[-1]
+    columns = {
+        "process": [str(each) for each in shown],
+        "time": [duration(each.times_ns[-1]) for each in shown],
+        "share": [f"{each.times_ns[-1] / whole:.1%}" for each in shown],
+        "slowdown": ["" if each.slowdown is None else significant(each.slowdown) for each in shown],
+        "instructions": [f"{each.instructions:,}" for each in shown],
+    }
+    lines = laid_out(
+        [
+            Column(head, cells, may_shrink=head == "process", right=head != "process")
+            for head, cells in columns.items()
+        ],
+        console.width,
+    )
+    console.print("Time of the processors, by process:", highlight=False, markup=False)
+    for line in lines:
+        console.print(line, highlight=False, markup=False)
 
 
 def show_processes(found: MachineResult, console: Console) -> None:

@@ -6,7 +6,7 @@ NumPy is loaded where arrays are made: a text trace is replayed without it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
@@ -94,6 +94,8 @@ class TraceBatch:
       not given
     * ``dependence_cycles`` (uint16): cycles from the data of the access that it needs to its own address; if it needs
       none, from when its core comes to it
+    * ``process`` (uint16): of a booted machine, whose it is, as ``waits_ns`` of a summary has them: 1 for the kernel, 2
+      and more for the others, 0 if not told; None: of no machine. No file has it
     """
 
     address: NDArray[np.uint64]
@@ -106,6 +108,7 @@ class TraceBatch:
     role: NDArray[np.uint8]
     cycles: NDArray[np.uint32]
     dependence_cycles: NDArray[np.uint16]
+    process: NDArray[np.uint16] | None = None
 
     def __len__(self) -> int:
         return len(self.address)
@@ -136,8 +139,9 @@ class TraceBatch:
         return TraceBatch(*(column[reaches] for column in self.columns().values()))
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The arrays by name, in the order of the format."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """The arrays by name, in the order of the format; behind them ``process``, if there is one."""
+        names = DTYPES if self.process is None else (*DTYPES, "process")
+        return {name: getattr(self, name) for name in names}
 
     def slice(self, start: int, stop: int) -> TraceBatch:
         """The accesses from ``start`` up to ``stop``, without copying."""
@@ -248,4 +252,10 @@ def joined(batches: Sequence[TraceBatch]) -> TraceBatch:
         return batches[0]
     import numpy as np
 
-    return TraceBatch(*(np.concatenate([getattr(batch, name) for batch in batches]) for name in DTYPES))
+    whole = TraceBatch(*(np.concatenate([getattr(batch, name) for batch in batches]) for name in DTYPES))
+    if all(batch.process is None for batch in batches):
+        return whole
+    unknown = [
+        np.zeros(len(batch), np.uint16) if batch.process is None else batch.process for batch in batches
+    ]
+    return replace(whole, process=np.concatenate(unknown))

@@ -69,7 +69,7 @@ class ParquetWriter:
         """Writes the batch as a row group."""
         arrays = [
             pa.array(column, mask=column == NO_TIMESTAMP if name == "timestamp" else None)
-            for name, column in batch.columns().items()
+            for name, column in ((name, getattr(batch, name)) for name in DTYPES)
         ]
         self._writer.write_table(pa.Table.from_arrays(arrays, schema=SCHEMA), row_group_size=ROW_GROUP)
 

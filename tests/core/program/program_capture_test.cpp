@@ -358,6 +358,42 @@ TEST_F(ProgramCaptureTest, ProcessesOfAMachineHaveWhatRunsOutsideOfItsKernel) {
   EXPECT_EQ(uses.mappings()[0].pages, (std::unordered_map<std::uint64_t, std::uint64_t>{{5, 1}}));
 }
 
+// Records say whose they are, and the cycles of all are those of the records.
+TEST_F(ProgramCaptureTest, CyclesAndRecordsAreByProcess) {
+  constexpr std::uint64_t kKernel = 0xFFFF'FFFF'8100'0000;
+  start(timed(), 4096);
+  const std::vector<BlockInstruction> block{load(kA, kB), add(kA, 0), add(kA, kA), add(kA, kA), load(kA, kC)};
+  const auto play = [&](std::uint64_t place, std::uint64_t at) {
+    run(block, {read(0, place), read(4, place + 64)}, kThread, false, at);
+  };
+  play(1U << 16U, 0);  // of nobody who is known
+  play(2U << 16U, kKernel);
+  capture_->process_goes_on(kThread, {.space = 1, .parent = 0, .pid = 7, .name = "app"});
+  play(3U << 16U, 0);
+  capture_->process_goes_on(kThread, {.space = 2, .parent = 0, .pid = 8, .name = "other"});
+  play(4U << 16U, 0);
+  play(5U << 16U, kKernel);
+  std::vector<std::uint16_t> of;
+  for (const Access& record : records()) of.push_back(record.process);
+  EXPECT_EQ(of, (std::vector<std::uint16_t>{0, 0, 1, 1, 2, 2, 3, 3, 1, 1}));
+  capture_->thread_ends(kThread);
+  const std::vector<std::uint64_t>& cycles = capture_->cycles();
+  ASSERT_EQ(cycles.size(), 4U);
+  std::uint64_t sum = 0;
+  for (const std::uint64_t each : cycles) {
+    EXPECT_GT(each, 0U);
+    sum += each;
+  }
+  EXPECT_EQ(sum, cycles_of(records()));
+}
+
+TEST_F(ProgramCaptureTest, CyclesThatAreNotRecordedAreOfNobody) {
+  start(timed(), 4096);
+  capture_->set_recording(false);
+  run({load(kA, kB), add(kA, 0)}, {read(0, 4096)}, kThread, false, 0xFFFF'FFFF'8100'0000);
+  EXPECT_TRUE(capture_->cycles().empty());
+}
+
 TEST_F(ProgramCaptureTest, RegistersOfDevicesAreCountedWhileItIsRecorded) {
   start({}, 4096);
   capture_->register_accessed(kThread);

@@ -59,6 +59,11 @@ inline void expect_parts_to_sum(const Running& run, std::string_view host = "hos
   for (const auto& [name, value] : *core->find("memory_ns")->as_map()) sum += *value.as_real();
   if (const Value* walks = core->find("walk_ns")) sum += *walks->as_real();
   EXPECT_NEAR(sum, *core->find("time_ns")->as_real(), 1e-6 * sum + 1e-3);
+  if (const Value* const waits = core->find("waits_ns")) {
+    double waited = *core->find("busy_ns")->as_real() + *core->find("idle_ns")->as_real();
+    for (const auto& [process, value] : *waits->as_map()) waited += *value.as_real();
+    EXPECT_NEAR(waited, sum, 1e-6 * sum + 1e-3);
+  }
 }
 
 }  // namespace cxloom::test

@@ -107,6 +107,32 @@ TEST(CoreCluster, WriteBacksHoldNothingUp) {
   EXPECT_EQ(core(run, "time_ns"), 16.0);
 }
 
+// A process is waited for as long as the oldest access without an answer is of it, whoever comes next.
+TEST(CoreCluster, WaitsAreThoseOfTheProcessThatMadeTheAccess) {
+  std::vector<Access> accesses = reads_apart(4, 4);
+  for (std::size_t i = 1; i < accesses.size(); ++i) accesses[i].dependence = 1;
+  for (const std::size_t own : {0U, 1U}) accesses[own].process = kKernelProcess;
+  accesses[2].process = kLastProcess;
+  Running run(with_core({{"window", 4}}).replay("host", accesses));
+  run.to_end();
+  const auto waits = [&](const char* process) {
+    return run.number({"per_requester", "host", "core", "waits_ns", process});
+  };
+  // Each comes 0.25 ns after the one before, and is answered 100 ns after that one is, or after it came.
+  EXPECT_EQ(core(run, "time_ns"), 400.25);
+  EXPECT_EQ(waits("1"), 200 - 2 * 0.25);
+  EXPECT_EQ(waits("4095"), 100 - 0.25);
+  EXPECT_EQ(waits("0"), 100);
+  expect_parts_to_sum(run);
+}
+
+TEST(CoreCluster, NothingIsWaitedForByProcessWhereNoneIsTold) {
+  Running run(with_core({}).replay("host", reads_apart(4, 4)));
+  run.to_end();
+  const Value summary = run.summary();
+  EXPECT_EQ(summary.find("per_requester")->find("host")->find("core")->find("waits_ns"), nullptr);
+}
+
 TEST(CoreCluster, AnAccessBehindAFenceWaitsForAllOfItsThread) {
   std::vector<Access> accesses = reads_apart(4, 4);
   accesses[0].role = AccessRole::kStoreFill;

@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build compiled cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check boot-check simplessd-check gem5-check champsim-check sst-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
+.PHONY: help demo test build compiled cxx-tests cxx-tests-long alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check boot-check simplessd-check gem5-check champsim-check sst-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
   fuzz same-bytes threads-check package package-check site validation clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -27,9 +27,14 @@ BESIDE = xargs -P 2 -L 1 $(MAKE) --no-print-directory <<<
 UNSANITIZED := -PrefetchExplorer.*:AtomicsExplorer.*:*.FingerprintsSayEnough:DramDepth.*
 # A slice of that for continuous integration: the rooms that the library cxloom_sanitized has under sanitizers (tests/CMakeLists.txt),
 # without explorers, the faults that they must find, and long statistics.
-SANITIZED_ROOMS := coherence device interconnect kernel tags
+SANITIZED_ROOMS := coherence kernel tags
 UNSANITIZED_IN_CI := $(UNSANITIZED):*Explorer.*:*AgentFaults.*:CoherenceFaults.*:Litmus.*:DeadlockCheck.*:WeightedArbiter.*
 CXX_TESTS := JOBS=$(JOBS) scripts/cxx_tests.sh
+# The C++ tests that take longest, of which a run of the tests has neighbours: other explorers of the same protocols, other litmus
+# tests, fewer depths. `make cxx-tests-long` has them, coherence-check, dram-check and fabric-check have more.
+LONG_CXX_TESTS := DramDepth.*:PrefetchExplorer.*:*.FingerprintsSayEnough:AtomicsExplorer.AtA*Agent:AtomicsExplorer.InTheCache*
+LONG_CXX_TESTS := $(LONG_CXX_TESTS):Litmus.MoreInFlight*:DeadlockCheck.RandomFabricsWith*:LivelockWatch.SeesEvents*
+LONG_CXX_TESTS := $(LONG_CXX_TESTS):DramAlone.Sends*:BatchMeans.IntervalsCover*:DramMapping.AnyNumber*:DramStarvation.ARequesterAlone*
 
 # The environment is .venv and nothing else that the caller happens to have active.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV PIP_USER PIP_TARGET PIP_PREFIX
@@ -45,6 +50,7 @@ help:
 	@echo "make format    rewrite C++ and Python files in the project's style"
 	@echo "make sanitize  all C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make sanitize-library  a slice of that: the tests of some rooms as they are, with these rooms of the library under sanitizers"
+	@echo "make cxx-tests-long  all C++ tests, of which make test leaves out the longest"
 	@echo "make python-tests-long  the Python tests with all random systems and cases, of which make test has a slice"
 	@echo "make fuzz      random messages through the flit packers and back, for FUZZ_SECONDS"
 	@echo "make alone-check  every C++ source compiled by itself: whether it includes all that it needs"
@@ -76,7 +82,7 @@ test: build
 
 # --- environment -----------------------------------------------------------------------------------------------------
 # What the goal will need later is asked for at once, so that a user who has to install it hears of it in one line.
-LATER := $(if $(filter test cxx-tests sanitize sanitize-library,$(MAKECMDGOALS)),gtest) $(if $(filter test cxx-tests sanitize-library,$(MAKECMDGOALS)),qemu) \
+LATER := $(if $(filter test cxx-tests cxx-tests-long sanitize sanitize-library,$(MAKECMDGOALS)),gtest) $(if $(filter test cxx-tests cxx-tests-long sanitize-library,$(MAKECMDGOALS)),qemu) \
   $(if $(filter demo,$(MAKECMDGOALS)),exec) $(if $(filter bench,$(MAKECMDGOALS)),benchmark) $(if $(filter test python-tests python-tests-long,$(MAKECMDGOALS)),browser)
 # An environment that was copied or moved with the tree is made anew.
 MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.root)))
@@ -144,6 +150,10 @@ build: build/.configured
 endif
 
 cxx-tests: build build/.configured-tests
+	@$(CMAKE) --build build
+	@$(CXX_TESTS) build '-$(LONG_CXX_TESTS)'
+
+cxx-tests-long: build build/.configured-tests
 	@$(CMAKE) --build build
 	@$(CXX_TESTS) build
 

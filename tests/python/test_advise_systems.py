@@ -14,6 +14,7 @@ import pytest
 from plugin_support import PLUGINS, built
 from test_advise import TWO, advised, near_and_far
 from test_offered_memory import SYSTEMS, system
+from validation.examples import slow
 
 import cxloom as cx
 from cxloom.advising.nodes import profiles
@@ -104,6 +105,7 @@ def test_objects_of_several_hosts_share_the_nodes() -> None:
     assert [each.name for each in found.objects] == ["hot", "cold", "other"]
 
 
+@slow
 def test_memory_of_a_plugin_is_measured_as_any(subprocess_cxloom: Callable[..., Any], tmp_path: Path) -> None:
     spec = near_and_far(objects=TWO)
     of = {"kind": "fixed", "latency": "100ns", "banks": 1}

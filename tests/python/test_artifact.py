@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from validation.examples import slow
 
 import cxloom as cx
 from cxloom.artifact.figures import Beside, Figure, Verdict, beside, figures_of, read_csv, to_csv
@@ -241,6 +242,7 @@ def test_what_can_be_neither_packaged_nor_reproduced(
     assert not Path("new").exists()
 
 
+@slow
 def test_the_commands_and_the_script(cxloom: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     study = written(tmp_path / "home")

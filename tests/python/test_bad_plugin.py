@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from compiled import once, version_of
 from forked import forked
+from validation.examples import slow
 
 import cxloom
 from cxloom import InputError, _core
@@ -375,6 +376,7 @@ workload: {host: {pattern: random, requests: 100}}
 """
 
 
+@slow
 def test_a_plugin_that_ends_the_program_costs_a_sweep_its_points_alone(library: Path, tmp_path: Path) -> None:
     """One that throws has unfinished points, whose error names it; one that aborts takes its process along."""
     spec = tmp_path / "spec.yaml"

@@ -126,6 +126,7 @@ def test_bad_input_is_refused_before_anything_is_started(
 # --- machines that are booted ---------------------------------------------------------------------------------------
 
 
+@slow
 @boots
 def test_a_program_runs_on_a_booted_machine(spec: Path) -> None:
     """The kernel's map is compared by the command; streams and exit code are the program's, and so are its pages."""

@@ -94,7 +94,7 @@ def test_no_file_says_it(tmp_path: Path) -> None:
 
 
 def test_a_sample_has_the_share_of_each(tmp_path: Path) -> None:
-    """Of a program that is the same all the time, windows wait for each process as the whole does."""
+    """Windows of a program that is the same all the time wait for each process as the whole does."""
     count = 60_000
     batch = replace(records(count), cycles=np.full(count, 20, np.uint32))
     batch = replace(batch, process=(np.arange(count) // 10 % 4).astype(np.uint16))

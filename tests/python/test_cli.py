@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from validation.examples import slow
 
 import cxloom as cx
 from cxloom import _core
@@ -315,6 +316,7 @@ def test_a_closed_pipe_is_no_bug(spec_file: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@slow
 def test_the_demonstration_draws_a_picture_and_writes_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cxloom: Call
 ) -> None:

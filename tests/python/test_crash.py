@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from validation.examples import pairs
 
 import cxloom as cx
 from cxloom.base.errors import InputError
@@ -248,8 +249,9 @@ def test_recovery_waits_for_no_traffic_without_end(traffic: str) -> None:
     assert (found.lost_instants, found.other_ends) == (0, 0)
 
 
-@pytest.mark.parametrize("command", [["crash", "--at", "160ns"], ["run"]])
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("command", "sent"), pairs([["crash", "--at", "160ns"], ["run"]], [signal.SIGINT, signal.SIGTERM])
+)
 def test_a_signal_is_answered_before_the_run_too(
     tmp_path: Path, command: list[str], sent: signal.Signals
 ) -> None:

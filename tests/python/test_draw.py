@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from topologies import TOPOLOGIES, graph, system
-from validation.examples import some
+from validation.examples import DRAWN, some
 
 import cxloom as cx
 from cxloom.base.errors import InputError
@@ -60,7 +60,7 @@ def labels_hold(drawn: Picture) -> None:
     assert (boxes[:, 1] + boxes[:, 3] <= drawn.height).all()
 
 
-@pytest.mark.parametrize("name", some(TOPOLOGIES, 2))
+@pytest.mark.parametrize("name", some(TOPOLOGIES, DRAWN))
 def test_nodes_and_links_keep_clear_of_nodes_and_labels_of_labels(name: str) -> None:
     drawn = graph(TOPOLOGIES[name])
     layout = laid_out(drawn)

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from emulated_programs import PROGRAMS, needs_qemu
 from exec_support import spec
+from validation.examples import pairs
 
 from cxloom.trace import emulator
 
@@ -99,8 +100,9 @@ def runs() -> Iterator[list[Run]]:
 
 
 @needs_qemu
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM])
-@pytest.mark.parametrize("command", ["exec", "capture"])
+@pytest.mark.parametrize(
+    ("number", "command"), pairs([signal.SIGKILL, signal.SIGHUP, signal.SIGTERM], ["exec", "capture"])
+)
 def test_a_program_ends_with_its_command(
     family: str, tmp_path: Path, runs: list[Run], command: str, number: signal.Signals
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from plugin_support import PLUGINS, built, results_of, run, with_plugin
+from validation.examples import slow, some
 
 HOLDING = """\
 devices:
@@ -26,7 +27,7 @@ run: {warmup: 0}
 """
 
 
-@pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
+@pytest.mark.parametrize("queueing", some(["output", "voq", "fifo"]))
 def test_a_switch_that_holds_data_may_come_from_a_plugin(tmp_path: Path, queueing: str) -> None:
     library = built(PLUGINS / "holding_switch.cpp")
 
@@ -70,6 +71,7 @@ run: {warmup: 0}
 """
 
 
+@slow
 def test_a_switch_with_memory_in_it_may_come_from_a_plugin(tmp_path: Path) -> None:
     library = built(PLUGINS / "memory_switch.cpp")
     spec = tmp_path / "spec.yaml"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from plugin_support import with_plugin
+from validation.examples import slow
 
 THREE_MEMORIES = """
 devices:
@@ -71,6 +72,7 @@ tasks:
 """
 
 
+@slow
 def test_objects_of_tasks_may_be_placed_by_a_plugin(tmp_path: Path) -> None:
     played = with_plugin(tmp_path, "numbered_node.cpp", TASKS)
 
@@ -131,6 +133,7 @@ run: {warmup: 0}
 """
 
 
+@slow
 def test_a_collection_of_flash_may_come_from_a_plugin(tmp_path: Path) -> None:
     played = with_plugin(tmp_path, "settled_greedy.cpp", FLASH)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from plugin_support import with_plugin
+from validation.examples import slow
 
 DRAM = """
 devices:
@@ -37,6 +38,7 @@ def test_a_dram_scheduler_may_come_from_a_plugin(tmp_path: Path) -> None:
     )
 
 
+@slow
 def test_a_dram_row_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     played = with_plugin(tmp_path, "n_uses.cpp", DRAM)
 
@@ -68,6 +70,7 @@ def test_a_dram_row_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     )
 
 
+@slow
 def test_a_dram_refresh_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     played = with_plugin(tmp_path, "idle_first.cpp", DRAM)
 
@@ -137,6 +140,7 @@ run: {warmup: 1000}
 """
 
 
+@slow
 def test_an_arbitration_may_come_from_a_plugin(tmp_path: Path) -> None:
     played = with_plugin(tmp_path, "input_shares.cpp", SHARED)
 
@@ -173,6 +177,7 @@ workload: {host: {pattern: zipf, exponent: 1.1, requests: 5000, footprint: 1MiB}
 """
 
 
+@slow
 def test_a_victim_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     played = with_plugin(tmp_path, "fewest_uses.cpp", CACHE)
 
@@ -237,6 +242,7 @@ workload: {"host*": {pattern: random, requests: 500, footprint: 1MiB}}
 """
 
 
+@slow
 def test_a_routing_strategy_may_come_from_a_plugin(tmp_path: Path) -> None:
     played = with_plugin(tmp_path, "first.cpp", SPINES)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from exec_support import spec
-from validation.examples import some
+from validation.examples import slow, some
 
 import cxloom as cx
 from cxloom.execution import replay
@@ -189,6 +189,7 @@ def test_what_is_not_long_is_simulated_as_a_whole(tmp_path: Path) -> None:
     assert sampled.executions[0].sampled is None
 
 
+@slow
 def test_time_and_slowdown_lie_in_their_intervals(tmp_path: Path) -> None:
     """Over seeds, about as often as they say: of 20 with 95 % less than 16 come once in four hundred times."""
     trace = tmp_path / "trace.parquet"

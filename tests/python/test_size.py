@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from validation.examples import some
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -194,7 +195,7 @@ def test_a_large_cache_takes_memory_where_it_holds_lines(tmp_path: Path, what: s
     assert ended.seconds < 2
 
 
-@pytest.mark.parametrize("path", ["devices.host.cache.size=1GiB", "devices.host.queue=500000"])
+@pytest.mark.parametrize("path", some(["devices.host.cache.size=1GiB", "devices.host.queue=500000"]))
 def test_the_estimate_is_near_what_a_run_takes(tmp_path: Path, path: str) -> None:
     """`check` says how much, and a run takes more than half and not more than all of it beyond the smallest.
 

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from validation.examples import slow
 
 import cxloom as cx
 from cxloom.base.errors import InputError
@@ -158,6 +159,7 @@ def test_a_second_card_doubles_what_a_system_reads(tmp_path: Path, cxloom: Call)
     assert cxloom("check", spec).out.startswith(f"{spec} is valid: 3 devices (1 host, 2 memories), 2 links")
 
 
+@slow
 def test_the_builder_and_the_schema_know_it() -> None:
     built = cx.System("two", preset="expander/x16-ddr5").like("cxl", "cxl2", controller_time="70ns")
     assert built.resolve().plain()["devices"]["cxl2"]["controller_time"] == "70ns"

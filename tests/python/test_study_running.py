@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from sweep_support import LATENCY, SPEC, stored
+from validation.examples import slow
 
 from cxloom.base.errors import SimulationError
 from cxloom.study import read, run_study
@@ -50,6 +51,7 @@ def without_cost(text: str) -> dict[str, Any]:
     return outcome
 
 
+@slow
 def test_a_study_goes_on_after_its_driver_was_killed(
     study: Path, tmp_path: Path, subprocess_cxloom: Call
 ) -> None:

@@ -74,6 +74,7 @@ def test_a_worker_of_a_cluster_may_be_killed(tmp_path: Path, client: Any) -> Non
     assert len(stored(out)) == 10
 
 
+@slow
 def test_a_point_that_kills_workers_is_lost_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cxloom.sweeping.schedule.ATTEMPTS", 1)  # Dask takes seconds to start a worker again
     system = cx.System.from_yaml(SPEC)

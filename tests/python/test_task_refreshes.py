@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from test_task_windows import GRAPHS, compute, played, reads, server
+from validation.examples import pairs, some
 
 Spec = dict[str, Any]
 
@@ -56,13 +57,14 @@ def test_phases_of_processors_leave_refreshes_where_they_are(time: str, size: st
     assert windows["skipped_ns"] == pytest.approx(6 * whole)
 
 
-@pytest.mark.parametrize("name", [name for name in GRAPHS if name != "dram"])
+@pytest.mark.parametrize("name", some(name for name in GRAPHS if name != "dram"))
 def test_windows_of_lines_beside_refreshes(name: str) -> None:
     both(refreshed(GRAPHS[name]))
 
 
-@pytest.mark.parametrize("name", ["one", "chain", "two"])
-@pytest.mark.parametrize("refresh", ["same-bank", "all-bank", "off"])
+@pytest.mark.parametrize(
+    ("name", "refresh"), pairs(["one", "chain", "two"], ["same-bank", "all-bank", "off"])
+)
 def test_each_kind_of_refresh_has_its_cycle(name: str, refresh: str) -> None:
     _, windows = both(refreshed(GRAPHS[name], refresh=refresh))
     if name == "chain":

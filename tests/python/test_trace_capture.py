@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from validation.examples import slow
 
 from cxloom.base.errors import InputError
 from cxloom.trace import READ, WRITE, CacheLevel, CaptureResult, TraceBatch, info, open_trace
@@ -276,6 +277,7 @@ def test_a_real_program(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
     assert found.reads > found.writes
 
 
+@slow
 @valgrind
 def test_larger_caches_miss_less(tmp_path: Path) -> None:
     misses = []

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from emulated_programs import built_exercises, needs_qemu
+from validation.examples import slow
 
 from cxloom.base.errors import InputError
 from cxloom.trace import (
@@ -266,6 +267,7 @@ def test_the_limit_and_an_interrupt_end_the_program(programs: Path, tmp_path: Pa
     assert trace.metadata["ended"] == "interrupted"
 
 
+@slow
 @needs_qemu
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
 def test_counts_are_those_of_valgrind(programs: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from validation.examples import some
 
 from cxloom import _core
 from cxloom.trace import (
@@ -154,7 +155,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "txt"])
+@pytest.mark.parametrize("suffix", some(["parquet", "txt"]))
 def test_memory_does_not_depend_on_the_length(suffix: str, tmp_path: Path) -> None:
     def batches(count: int) -> Any:
         random = np.random.default_rng(1)

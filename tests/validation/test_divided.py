@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from validation.examples import examples
 from validation.rich_systems import rich_systems
 from validation.systems import Spec, changed, generated, run
 from validation.varied import VARIED
@@ -366,7 +367,7 @@ def told_or_played(spec: Spec, threads: int, divided: bool) -> tuple[str, dict[s
     return json.dumps(outcome["summary"]), columns
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(30))
 @given(rich_systems(), st.integers(1, 4))
 def test_random_systems(spec: Spec, threads: int) -> None:
     """A slice of `make threads-check`, which plays thousands, under ThreadSanitizer too."""

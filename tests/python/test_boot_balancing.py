@@ -44,3 +44,19 @@ def test_periods_are_scaled_and_looks_stay_as_short(
 def test_what_is_no_factor_is_refused(factor: float) -> None:
     with pytest.raises(InputError, match="no factor"):
         Balancing("tiering", factor).check("kernel")
+
+
+@pytest.mark.parametrize("mode", [None, "tiering"])
+def test_large_pages_are_set_whatever_is_balanced(mode: str | None) -> None:
+    first, *others = Balancing(mode, large_pages="never").commands()
+    assert first == "echo never >/sys/kernel/mm/transparent_hugepage/enabled"
+    assert others == Balancing(mode).commands()
+
+
+@pytest.mark.parametrize("memory", ["kernel", "device", "swap"])
+def test_large_pages_are_for_every_mode_of_memory(memory: str) -> None:
+    Balancing(large_pages="always").check(memory)
+    with pytest.raises(
+        InputError, match="no such setting of large pages"
+    ):
+        Balancing(large_pages="off").check(memory)

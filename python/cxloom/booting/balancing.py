@@ -31,6 +31,11 @@ SCAN_MB = 256
 _MOST_MB_PER_S = 2560
 """The kernel looks at no more in a second of its clock, and makes periods longer for that (MAX_SCAN_WINDOW)."""
 
+LARGE_PAGES = ("always", "madvise", "never")
+"""Which mappings get pages of 2 MiB, in the kernel's words (Documentation/admin-guide/mm/transhuge.rst): all that are
+large enough, those that a program has asked for, none."""
+
+_LARGE = "/sys/kernel/mm/transparent_hugepage/enabled"
 _KNOBS = "/sys/kernel/debug/sched/numa_balancing"
 
 
@@ -42,6 +47,8 @@ class Balancing:
     """One of MODES; None: as the kernel has it."""
     periods: float = 1.0
     """By how much its times are multiplied."""
+    large_pages: str | None = None
+    """One of LARGE_PAGES; None: as the kernel has it."""
 
     def check(self, memory: str) -> None:
         """Raises InputError for what is no mode, or no factor, and where memory on CXL is no nodes (linux.MODES)."""
@@ -53,6 +60,13 @@ class Balancing:
                 found=f"mode {memory}",
                 allowed="mode kernel",
                 path="--tiering",
+            )
+        if self.large_pages is not None and self.large_pages not in LARGE_PAGES:
+            raise InputError(
+                "no such setting of large pages",
+                found=f"'{self.large_pages}'",
+                allowed=", ".join(LARGE_PAGES),
+                path="--large-pages",
             )
         if not (math.isfinite(self.periods) and self.periods > 0):
             raise InputError("no factor", found=f"{self.periods:g}", allowed="above 0", path="--scan-periods")
@@ -66,12 +80,14 @@ class Balancing:
 
     def commands(self) -> list[str]:
         """What is to be run in the guest."""
+        large = [] if self.large_pages is None else [f"echo {self.large_pages} >{_LARGE}"]
         if self.mode is None:
-            return []
+            return large
         balancing, demotion = MODES[self.mode]
         times = {name: max(1, round(ms * self.periods)) for name, ms in PERIODS_MS.items()}
         at_once = max(1, min(SCAN_MB, _MOST_MB_PER_S * times["scan_period_min_ms"] // 1000))
         return [
+            *large,
             f"echo {balancing} >/proc/sys/kernel/numa_balancing",
             f"echo {int(demotion)} >/sys/kernel/mm/numa/demotion_enabled",
             *(f"echo {ms} >{_KNOBS}/{name}" for name, ms in times.items()),

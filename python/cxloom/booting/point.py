@@ -58,6 +58,7 @@ KEYS = (
     "room",
     "tiering",
     "scan-periods",
+    "large-pages",
     "roi",
     "core",
     "exact",
@@ -234,7 +235,8 @@ class BootRun:
         return policy
 
     def _balancing(self) -> Balancing:
-        balancing = Balancing(self._text("tiering"), float(self._value("scan-periods") or 1.0))
+        periods = float(self._value("scan-periods") or 1.0)
+        balancing = Balancing(self._text("tiering"), periods, self._text("large-pages"))
         balancing.check(self._mode())
         return balancing
 

@@ -106,6 +106,14 @@ def boot(
             "by instructions.",
         ),
     ] = 1.0,
+    large_pages: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODE",
+            help="Which mappings get pages of 2 MiB: always (all that are large enough), madvise (those that ask), "
+            "never; by default as the kernel sets it.",
+        ),
+    ] = None,
     room: Annotated[
         str | None,
         typer.Option(
@@ -204,7 +212,7 @@ def boot(
                 raise InputError(
                     "a placement of pages is for a program on nodes", allowed="PROGRAM ARGS after --"
                 )
-        balancing = Balancing(tiering, periods)
+        balancing = Balancing(tiering, periods, large_pages)
         balancing.check(mode)
         left = room_of(room)
         program = Program(command, files) if command else None

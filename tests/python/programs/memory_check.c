@@ -70,7 +70,6 @@ static int check(int count, char** paths) {
 static int pages(size_t count) {
   char* memory = mmap(NULL, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return perror("mmap"), 2;
-  madvise(memory, count * PAGE, MADV_NOHUGEPAGE);
   size_t found[NODES] = {0};
   for (size_t page = 0; page < count; ++page) {
     memory[page * PAGE] = 1;

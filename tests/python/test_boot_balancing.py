@@ -56,7 +56,5 @@ def test_large_pages_are_set_whatever_is_balanced(mode: str | None) -> None:
 @pytest.mark.parametrize("memory", ["kernel", "device", "swap"])
 def test_large_pages_are_for_every_mode_of_memory(memory: str) -> None:
     Balancing(large_pages="always").check(memory)
-    with pytest.raises(
-        InputError, match="no such setting of large pages"
-    ):
+    with pytest.raises(InputError, match="no such setting of large pages"):
         Balancing(large_pages="off").check(memory)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,8 +18,10 @@ from test_sampling import records
 
 import cxloom as cx
 from cxloom.booting.point import _by_name
-from cxloom.booting.timed import MachineResult
+from cxloom.booting.timed import MachineResult, TimedProgram
 from cxloom.booting.uses import uses_of
+from cxloom.cli.boot_timed import Timing, run_timed
+from cxloom.cli.progress import ProgramLines
 from cxloom.execution.feed import play
 from cxloom.execution.placed_program import prepare_all
 from cxloom.execution.result import Execution, ExecutionResult, Sampled
@@ -181,3 +184,24 @@ def test_the_page_and_the_file_have_them(found: MachineResult) -> None:
     assert plain["kernel"]["times_ns"] == [100.0, 150.0]
     assert [each["times_ns"] for each in plain["processes"]] == [(200.0, 600.0), (50.0, 50.0)]
     assert _by_name(found)["app"] == {"instructions": 1000, "accesses": 46, "time_ns": 600.0}
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_quiet_is_without_a_table(
+    found: MachineResult, capsys: pytest.CaptureFixture[str], quiet: bool
+) -> None:
+    timed = cast(TimedProgram, SimpleNamespace(run=lambda *_args, **_options: found))
+    nothing = cast(Any, None)
+    assert run_timed(Timing(), timed, nothing, nothing, ["app"], None, quiet) == 0
+    assert ("Time of the processors" in capsys.readouterr().err) is not quiet
+
+
+def test_a_quiet_program_says_nothing_of_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CXLOOM_PROGRESS", raising=False)
+    monkeypatch.setattr("cxloom.cli.progress.FIRST_SECONDS", -1.0)
+    ProgramLines(quiet=True).update(1_000_000, 5)
+    assert capsys.readouterr().err == ""
+    ProgramLines().update(1_000_000, 5)
+    assert "1 million instructions, 5 accesses" in capsys.readouterr().err

@@ -93,11 +93,12 @@ def run_timed(
     program: Program,
     command: Sequence[str],
     policy: Policy | None,
+    quiet: bool = False,
 ) -> int:
-    """Runs the program and shows how long it takes; gives the exit code of the command."""
+    """Runs the program and shows how long it takes, unless it is to be quiet; gives the exit code of the command."""
     from cxloom.execution.sampling import Sampling
 
-    lines = ProgramLines()
+    lines = ProgramLines(quiet)
     with Interrupt("the program") as interrupt:
         found = timed.run(
             guest,
@@ -117,7 +118,8 @@ def run_timed(
         for system, said in wrong.items():
             show_error(SimulationError(f"the program cannot run on {system}: {said}"))
         return ANSWERED_WITH_ERRORS
-    _show(found)
+    if not quiet:
+        _show(found)
     if timing.out is not None:
         write_text(timing.out, json.dumps(found.to_dict(), indent=2) + "\n")
     if timing.html is not None:

@@ -84,7 +84,7 @@ def run(boot: Boot) -> int:
         if timing is None or played is None:
             code = guest.run(boot.program, dict(os.environ), boot.policy)
         else:
-            code = run_timed(timing, played, guest, boot.program, boot.command, boot.policy)
+            code = run_timed(timing, played, guest, boot.program, boot.command, boot.policy, boot.quiet)
         if why := guest.killed(code):
             messages().print(f"cxloom: {why}", soft_wrap=True, highlight=False, markup=False)
         return code

@@ -48,8 +48,8 @@ def _wanted() -> bool:
 class Lines:
     """Lines of progress: where nobody looks at a bar, or where one would get into the output of a program."""
 
-    def __init__(self) -> None:
-        self._next = time.monotonic() + FIRST_SECONDS if _wanted() else math.inf
+    def __init__(self, quiet: bool = False) -> None:
+        self._next = time.monotonic() + FIRST_SECONDS if _wanted() and not quiet else math.inf
 
     @property
     def due(self) -> bool:

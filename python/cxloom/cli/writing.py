@@ -67,4 +67,4 @@ def check_writable(paths: Iterable[Path]) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(f"cannot be written: {reason_of(error)}", file=path, path="--out")
+    return InputError(f"cannot be written: {reason_of(error)}", file=path)

@@ -11,7 +11,7 @@
 #include "interconnect/link/end.hpp"
 #include "interconnect/wire/shared_medium.hpp"
 #include "memory/media/media.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "protocol/request_observer.hpp"
 #include "results/idle_read.hpp"
 #include "results/inventory.hpp"

@@ -19,7 +19,7 @@
 #include "interconnect/routing/routing.hpp"
 #include "interconnect/wire/shared_medium.hpp"
 #include "kernel/kernel.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/kinds/registry.hpp"
 #include "workload/pattern/pattern.hpp"

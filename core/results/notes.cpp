@@ -6,7 +6,7 @@
 
 #include "component/io_roles.hpp"
 #include "device/requester/requester.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "results/link_notes.hpp"
 #include "system/events/player.hpp"
 

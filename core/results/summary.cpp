@@ -16,7 +16,7 @@
 #include "interconnect/link/end.hpp"
 #include "interconnect/link/measures.hpp"
 #include "interconnect/wire/shared_medium.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "results/notes.hpp"
 #include "results/request_measures.hpp"
 #include "results/task_results.hpp"

@@ -5,7 +5,7 @@
 
 #include "interconnect/link/end.hpp"
 #include "interconnect/wire/shared_medium.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 
 namespace cxloom {
 

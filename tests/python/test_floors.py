@@ -56,8 +56,28 @@ DEFINITION = re.compile(
     r"^(?:template <.*>\n)?(?:class|struct) (?:alignas\(\d+\) )?(\w+)(?: final)?(?:\s*:[^;{]*)?\s*\{", re.M
 )
 FORWARD = re.compile(r"^(?:class|struct) (\w+);", re.M)
-# What a floor hands on without a look into it, with a reason; nothing else is named from below.
-OPAQUE = {("core/kernel/event_handler.hpp", "Message"): "the kernel hands it over"}
+# What a floor, or a folder of a room, hands on without a look into it, with a reason; nothing else is named from below.
+KINDS_OF_PARTS = (
+    "a plug-in adds its kinds to one registry, which has a list for each part that media are made of"
+)
+ONE_KIND_HAS_IT = (
+    "what one kind has, and others lack: who knows the kind asks for it, and gets null of the others"
+)
+OPAQUE = {
+    ("core/kernel/event_handler.hpp", "Message"): "the kernel hands it over",
+    ("core/interconnect/wire/transmitter.hpp", "FlitMonitor"): ONE_KIND_HAS_IT,
+    ("core/interconnect/wire/transmitter.hpp", "FlitRetries"): ONE_KIND_HAS_IT,
+    ("core/interconnect/wire/transmitter.hpp", "VirtualChannels"): ONE_KIND_HAS_IT,
+    ("core/memory/media/media.hpp", "DramMedia"): ONE_KIND_HAS_IT,
+    ("core/memory/media/registry.hpp", "DramRefreshPolicy"): KINDS_OF_PARTS,
+    ("core/memory/media/registry.hpp", "DramRefreshContext"): KINDS_OF_PARTS,
+    ("core/memory/media/registry.hpp", "DramRowPolicy"): KINDS_OF_PARTS,
+    ("core/memory/media/registry.hpp", "DramRowContext"): KINDS_OF_PARTS,
+    ("core/memory/media/registry.hpp", "DramScheduler"): KINDS_OF_PARTS,
+    ("core/memory/media/registry.hpp", "DramSchedulerContext"): KINDS_OF_PARTS,
+    ("core/memory/media/registry.hpp", "GcPolicy"): KINDS_OF_PARTS,
+    ("core/memory/media/registry.hpp", "GcContext"): KINDS_OF_PARTS,
+}
 
 
 def named_graph(root: Path, folders: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
@@ -119,6 +139,24 @@ def arrows_against_the_order(graph: Graph, orders: Mapping[str, list[str]]) -> I
                 yield f"{file} includes {other}, of a folder behind its own"
 
 
+def names_from_behind(
+    named: Mapping[str, Iterable[tuple[str, str]]], orders: Mapping[str, list[str]]
+) -> Iterator[str]:
+    """Forward declarations, within a room, of classes that only folders behind the file's own define."""
+    for file, declared in named.items():
+        room = "/".join(file.split("/")[:2])
+        if room not in orders:
+            continue
+        places: dict[str, set[str]] = {}
+        for name, other in declared:
+            if other.startswith(room + "/"):
+                places.setdefault(name, set()).add(str(Path(other).parent.relative_to(room)))
+        here = orders[room].index(str(Path(file).parent.relative_to(room)))
+        for name, folders in places.items():
+            if (file, name) not in OPAQUE and all(orders[room].index(folder) > here for folder in folders):
+                yield f"{file} names {name}, which {' and '.join(sorted(folders))} behind it defines"
+
+
 def folder_of(file: str, floors: Floors) -> str | None:
     return next((folder for folder in floors if file.startswith(folder + "/")), None)
 
@@ -161,6 +199,7 @@ def test_no_name_comes_from_above(floors: Floors) -> None:
     named = named_graph(ROOT, ["core", "include", "bindings"])
     assert sum(map(len, named.values())) > 100, "the sources are elsewhere"
     assert list(names_from_above(named, floors)) == []
+    assert list(names_from_behind(named, orders_of(PAGE.read_text(encoding="utf-8")))) == []
     for file, name in OPAQUE:
         assert name in [each for each, _ in named[file]], "an exception that is none any more"
 
@@ -294,6 +333,27 @@ def test_an_arrow_against_the_order_of_folders_is_found(
     (found,) = arrows_against_the_order(planted(tmp_path, {file: line + "\n"}), orders)
     assert found.startswith(file)
     assert said in found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("class Bank;\n", ["core/memory/low/a.hpp names Bank, which high behind it defines"]),
+        ("class Twice;\n", []),  # one of them stands before
+        ("class Low;\n", []),
+        ("class Elsewhere;\n", []),
+    ],
+)
+def test_a_name_from_a_folder_behind_is_found(tmp_path: Path, text: str, found: list[str]) -> None:
+    files = {
+        "core/memory/low/l.hpp": "class Low {\n};\nclass Twice {\n};\n",
+        "core/memory/high/h.hpp": "class Bank {\n};\nclass Twice {\n};\n",
+        "core/workload/w.hpp": "class Elsewhere {\n};\n",
+        "core/memory/low/a.hpp": text,
+    }
+    planted(tmp_path, files)
+    orders = {"core/memory": ["low", "high"]}
+    assert list(names_from_behind(named_graph(tmp_path, ["core"]), orders)) == found
 
 
 def test_a_circle_of_includes_is_found(tmp_path: Path) -> None:

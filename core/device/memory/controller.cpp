@@ -12,8 +12,8 @@
 #include "kernel/event_handler.hpp"
 #include "memory/external/media.hpp"
 #include "memory/media/media.hpp"
-#include "memory/media/memory_owner.hpp"
 #include "memory/media/registry.hpp"
+#include "memory/memory_owner.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/error_answer.hpp"
 

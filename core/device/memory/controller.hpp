@@ -21,7 +21,7 @@
 #include "kernel/wait_list.hpp"
 #include "kernel/windowed.hpp"
 #include "memory/media/context.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {

@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "device/memory/extent_schema.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 
 namespace cxloom {
 

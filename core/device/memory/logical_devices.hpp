@@ -19,7 +19,7 @@
 #include "kernel/event_source.hpp"
 #include "kernel/wait_list.hpp"
 #include "kernel/windowed.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {

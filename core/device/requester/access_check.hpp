@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "component/endpoint.hpp"
-#include "workload/stream/work.hpp"
+#include "workload/work.hpp"
 
 namespace cxloom {
 

@@ -12,7 +12,7 @@
 #include "device/requester/arrival_process.hpp"
 #include "device/requester/params.hpp"
 #include "device/requester/request_count.hpp"
-#include "workload/stream/work.hpp"
+#include "workload/work.hpp"
 
 namespace cxloom {
 

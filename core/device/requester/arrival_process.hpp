@@ -9,7 +9,7 @@
 
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "workload/stream/work.hpp"
+#include "workload/work.hpp"
 
 namespace cxloom {
 

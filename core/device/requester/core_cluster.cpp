@@ -13,7 +13,8 @@ namespace cxloom {
 CoreCluster::CoreCluster(const CoreParams& params, std::uint32_t queue, Work& work, Endpoint& endpoint,
                          Requester& requester)
     : params_(params),
-      workload_(prefetched(work, params.prefetch)),
+      workload_(work.shown_to_prefetchers() ? prefetched(std::move(work.stream), params.prefetch)
+                                            : std::move(work.stream)),
       counts_accesses_(!work.instruction_gaps),
       most_(work.in_all.value_or(~std::uint64_t{0})),
       endpoint_(endpoint),
@@ -407,11 +408,8 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
   if (access.walk && !keeps_walker) {
     if (CoreAccess* const first = thread.walkers.release()) make(*first);
   }
-  if (resolved || thread.core.holder() == &access) {
-    advance(thread);
-  } else {
-    rest_if_idle(thread);
-  }
+  if (resolved || thread.core.holder() == &access) advance(thread);
+  else rest_if_idle(thread);
   if (--access.users == 0) accesses_.give_back(access);
   advance_all();
 }

@@ -22,7 +22,7 @@
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
-#include "workload/stream/work.hpp"
+#include "workload/work.hpp"
 
 namespace cxloom {
 

@@ -13,7 +13,7 @@
 #include "device/requester/tiering_agent.hpp"
 #include "kernel/pool.hpp"
 #include "protocol/request.hpp"
-#include "workload/placement/movable_pages.hpp"
+#include "workload/stream/movable_pages.hpp"
 
 namespace cxloom {
 

@@ -18,7 +18,7 @@
 #include "kernel/event_source.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/request.hpp"
-#include "workload/placement/movable_pages.hpp"
+#include "workload/stream/movable_pages.hpp"
 
 namespace cxloom {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "workload/stream/work.hpp"
+#include "workload/work.hpp"
 
 namespace cxloom {
 

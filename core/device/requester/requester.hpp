@@ -11,7 +11,7 @@
 #include "kernel/batch_means.hpp"
 #include "kernel/distribution.hpp"
 #include "protocol/request_observer.hpp"
-#include "workload/stream/work.hpp"
+#include "workload/work.hpp"
 
 namespace cxloom {
 

@@ -25,7 +25,7 @@
 #include "device/requester/requester.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/request_observer.hpp"
-#include "workload/stream/work.hpp"
+#include "workload/work.hpp"
 
 namespace cxloom {
 

@@ -16,7 +16,7 @@
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
 #include "protocol/request.hpp"
-#include "workload/placement/movable_pages.hpp"
+#include "workload/stream/movable_pages.hpp"
 #include "workload/tiering/tiering.hpp"
 
 namespace cxloom {

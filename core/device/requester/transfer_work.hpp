@@ -17,7 +17,7 @@
 #include "device/requester/requester.hpp"
 #include "kernel/windowed.hpp"
 #include "protocol/request_observer.hpp"
-#include "workload/stream/work.hpp"
+#include "workload/work.hpp"
 
 namespace cxloom {
 

@@ -16,7 +16,7 @@
 #include "device/switch/persist_domain.hpp"
 #include "device/switch/virtual_switches.hpp"
 #include "interconnect/routing/route_table.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {

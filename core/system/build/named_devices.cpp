@@ -14,7 +14,7 @@
 #include "device/requester/requester.hpp"
 #include "device/switch/virtual_switches.hpp"
 #include "interconnect/routing/routing.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "protocol/address_map.hpp"
 #include "system/model/devices.hpp"
 #include "system/model/head_bindings.hpp"

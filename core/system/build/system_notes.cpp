@@ -7,7 +7,7 @@
 #include "interconnect/link/end.hpp"
 #include "interconnect/routing/routing.hpp"
 #include "memory/media/media.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {

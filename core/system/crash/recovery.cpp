@@ -12,8 +12,8 @@
 #include "device/switch/persist_domain.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/media/media.hpp"
-#include "memory/media/memory_owner.hpp"
 #include "memory/media/past.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/system.hpp"
 

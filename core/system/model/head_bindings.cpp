@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "component/component.hpp"
 #include "device/switch/virtual_switches.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {

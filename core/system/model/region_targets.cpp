@@ -12,7 +12,7 @@
 #include "component/component.hpp"
 #include "component/system_context.hpp"
 #include "device/memory/dynamic_capacity.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/model/devices.hpp"
 
 namespace cxloom {

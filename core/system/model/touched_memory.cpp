@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "memory/media/media.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"
 #include "workload/placement/placed_stream.hpp"
 

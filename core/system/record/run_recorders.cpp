@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "memory/media/media.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"
 #include "system/record/command_recorder.hpp"
 #include "system/record/protocol_recorder.hpp"

@@ -10,7 +10,7 @@
 #include "interconnect/link/end.hpp"
 #include "interconnect/wire/shared_medium.hpp"
 #include "kernel/kernel.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {

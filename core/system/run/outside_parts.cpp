@@ -8,7 +8,7 @@
 #include "component/component.hpp"
 #include "device/requester/requester.hpp"
 #include "memory/external/media.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {

@@ -4,7 +4,7 @@
 
 #include "component/component.hpp"
 #include "memory/media/media.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/kinds/registry.hpp"
 
 namespace cxloom {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "memory/media/media.hpp"
-#include "memory/media/memory_owner.hpp"
 #include "memory/media/past.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {

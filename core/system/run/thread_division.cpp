@@ -7,7 +7,7 @@
 #include "component/io_roles.hpp"
 #include "device/requester/requester.hpp"
 #include "kernel/kernel.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/balanced_cut.hpp"

@@ -6,7 +6,7 @@
 #include <queue>
 
 #include "device/switch/persist_domain.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "protocol/request.hpp"
 #include "system/model/system.hpp"
 

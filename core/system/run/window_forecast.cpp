@@ -6,7 +6,7 @@
 #include "component/component.hpp"
 #include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {

@@ -14,7 +14,7 @@
 #include "device/memory/dynamic_capacity.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "protocol/request_observer.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/kinds/registry.hpp"

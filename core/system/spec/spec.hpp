@@ -18,8 +18,8 @@
 #include "system/spec/task_params.hpp"
 #include "workload/placement/frame_order.hpp"
 #include "workload/stream/rounds.hpp"
-#include "workload/stream/work.hpp"
 #include "workload/tiering/kernel_costs.hpp"
+#include "workload/work.hpp"
 
 namespace cxloom {
 

@@ -9,7 +9,7 @@
 
 #include "kernel/batch_means.hpp"
 #include "memory/dram/controller/media.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {

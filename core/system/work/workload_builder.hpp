@@ -15,8 +15,8 @@
 #include "workload/placement/page_shares.hpp"
 #include "workload/placement/placed_stream.hpp"
 #include "workload/stream/phases.hpp"
-#include "workload/stream/work.hpp"
 #include "workload/trace/stream.hpp"
+#include "workload/work.hpp"
 
 namespace cxloom {
 

@@ -13,11 +13,11 @@
 
 #include "base/value.hpp"
 #include "workload/placement/frame_order.hpp"
-#include "workload/placement/movable_pages.hpp"
 #include "workload/placement/numa_nodes.hpp"
 #include "workload/placement/page_placement.hpp"
 #include "workload/placement/page_runs.hpp"
 #include "workload/stream/access_stream.hpp"
+#include "workload/stream/movable_pages.hpp"
 #include "workload/trace/page_map.hpp"
 
 namespace cxloom {

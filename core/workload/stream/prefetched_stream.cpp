@@ -89,10 +89,9 @@ void PrefetchedStream::ask(Core& core, const Access& read, LineAddress line) {
   pending_.push_back(ahead);
 }
 
-std::unique_ptr<AccessStream> prefetched(Work& work, CorePrefetch prefetch) {
-  const bool shown = !work.instruction_gaps && work.rate.unlimited() && !work.stream->wants_answers();
-  if (!shown || !PrefetchedStream::any(prefetch)) return std::move(work.stream);
-  return std::make_unique<PrefetchedStream>(std::move(work.stream), std::move(prefetch));
+std::unique_ptr<AccessStream> prefetched(std::unique_ptr<AccessStream> stream, CorePrefetch prefetch) {
+  if (stream->wants_answers() || !PrefetchedStream::any(prefetch)) return stream;
+  return std::make_unique<PrefetchedStream>(std::move(stream), std::move(prefetch));
 }
 
 }  // namespace cxloom

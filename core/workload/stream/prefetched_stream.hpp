@@ -13,7 +13,6 @@
 #include "tags/core_prefetchers.hpp"
 #include "workload/stream/access_stream.hpp"
 #include "workload/stream/latest_accesses.hpp"
-#include "workload/stream/work.hpp"
 
 namespace cxloom {
 
@@ -75,8 +74,7 @@ class PrefetchedStream final : public AccessStream {
   LatestOf<kProducers> latest_;               // records of the accesses of all threads
 };
 
-/// The stream of `work`, as these prefetchers see it if it is a pattern: a program's prefetches are among its
-/// records. Accesses that come at a rate of their own, and those that want answers, are left alone.
-std::unique_ptr<AccessStream> prefetched(Work& work, CorePrefetch prefetch);
+/// A stream as these prefetchers see it. One that wants answers is left alone.
+std::unique_ptr<AccessStream> prefetched(std::unique_ptr<AccessStream> stream, CorePrefetch prefetch);
 
 }  // namespace cxloom

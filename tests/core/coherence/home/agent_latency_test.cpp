@@ -7,7 +7,7 @@
 
 #include "core/support/coherence_flows.hpp"
 #include "core/support/system.hpp"
-#include "memory/media/memory_owner.hpp"
+#include "memory/memory_owner.hpp"
 
 namespace cxloom::test {
 namespace {

@@ -27,6 +27,10 @@ struct Work {
   bool flushes_anything = false;  ///< it is a program, which may flush lines of memory that is not durable
   bool timestamps = false;        ///< open loop: accesses become ready at their own times
   std::string name;               ///< how the user calls it, for errors: "workload.host"
+
+  /// Prefetchers of cores see it: a program's prefetches are among its records, and accesses that come at a
+  /// rate of their own are left alone.
+  bool shown_to_prefetchers() const { return !instruction_gaps && rate.unlimited(); }
 };
 
 }  // namespace cxloom

@@ -11,7 +11,13 @@ import pytest
 from test_class_files import Head, class_of, code_of
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("core", "include", "bindings", "python", "integrations", "tests", "scripts", "benchmarks")
+FOLDERS = (
+    *("core", "include", "bindings", "python", "integrations", "tests", "scripts", "benchmarks"),
+    *("docs", "examples", "studies"),
+)
+CODE = (".cpp", ".hpp", ".h", ".hh", ".c", ".py")
+OTHERS = (".js", ".css", ".sh", ".cmake")
+"""Whose functions this does not know."""
 MOST_LINES = 450
 MOST_LINES_OF_A_FUNCTION = 70
 
@@ -21,7 +27,7 @@ LONG_FILES = {
 }
 
 # A row of a table is a statement of these, and nothing else happens in them.
-TABLES = re.compile(r"::describe$|\bbind_\w+$|\b\w+_presets$")
+TABLES = re.compile(r"::describe$|\bbind_\w+$|\b\w+_presets$|\b\w+_rows$")
 LONG_FUNCTIONS = {
     "core/base/schema.hpp: CXLOOM_EACH_PARAMETER_TYPE": "a list of types",
 }
@@ -78,14 +84,13 @@ def python_functions(text: str) -> Iterator[tuple[str, int]]:
             yield node.name, (node.body[-1].end_lineno or 0) - node.body[said].lineno + 1
 
 
-def sources() -> list[Path]:
+def sources(suffixes: tuple[str, ...] = CODE + OTHERS) -> list[Path]:
     """What people read and write: not what tools leave beside it."""
     return sorted(
         file
         for folder in FOLDERS
-        for kind in ("*.cpp", "*.hpp", "*.h", "*.py")
-        for file in (ROOT / folder).rglob(kind)
-        if "__pycache__" not in file.parts
+        for file in (ROOT / folder).rglob("*")
+        if file.suffix in suffixes and "__pycache__" not in file.parts
     )
 
 
@@ -108,8 +113,7 @@ def lines_of(file: Path) -> int:
 
 
 def test_functions_are_short() -> None:
-    """Those of tests may be longer: a case is told from its beginning to its end."""
-    long = {each for file in sources() if "tests" not in file.parts for each in too_long(file)}
+    long = {each for file in sources(CODE) for each in too_long(file)}
     assert long == set(LONG_FUNCTIONS), "functions of more lines, or ones that need no exception any more"
 
 

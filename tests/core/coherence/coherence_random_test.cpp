@@ -18,30 +18,79 @@ using test::RandomRequester;
 
 constexpr std::uint64_t kOfHost = 200;
 
+/// The accesses of a requester.
+std::vector<Access> drawn_program(Draw& draw, std::uint64_t seed, std::uint64_t lines) {
+  const std::uint64_t reads = draw.between(0, 10);
+  const std::uint64_t atomics = draw.chance(2) ? 0 : draw.between(1, 10);
+  Draw of_program(seed);
+  std::vector<Access> program;
+  for (std::uint64_t i = 0; i < kOfHost; ++i) {
+    const bool read = of_program.below(10) < reads;
+    const bool atomic = atomics > 0 && of_program.below(10) < atomics;
+    Access& access = program.emplace_back(test::access_to(of_program.below(lines) * kLineBytes));
+    access.kind = atomic ? AccessKind::kAtomic : read ? AccessKind::kRead : AccessKind::kWrite;
+    if (atomic) access.size = kAtomicBytes;
+  }
+  return program;
+}
+
+/// A host without its accesses. The one that keeps lines coherent has `own` besides, and is an accelerator if
+/// it goes by bias; others have null.
+RandomRequester drawn_host(Draw& draw, test::SpecBuilder& system, const std::string& name, bool may_cache,
+                           const Value::Map* own, bool by_bias) {
+  Value::Map host{{"process_time", draw.ns(10)}, {"queue", static_cast<std::int64_t>(draw.between(1, 8))}};
+  RandomRequester requester{name, {}, {}};
+  if (may_cache && !draw.chance(6)) test::add_drawn_cache(draw, host, requester.cache.emplace());
+  if (own) host.insert(host.end(), own->begin(), own->end());
+  const bool accelerator = own ? by_bias : draw.chance(4);
+  system.device(name, accelerator ? "accelerator" : "host", host);
+  return requester;
+}
+
+/// The parameters of a link.
+Value::Map drawn_link(Draw& draw, const char* flit, bool credits) {
+  Value::Map params{{"port_delay", draw.ns(30)}};
+  if (flit) {
+    params.emplace_back("phy", flit == std::string("256B")  ? "pcie6-x16"
+                               : flit == std::string("68B") ? "pcie5-x8"
+                                                            : "pcie6-x8");
+    params.emplace_back("flit", flit);
+  }
+  if (credits) params.emplace_back("credits", static_cast<std::int64_t>(draw.between(1, 4)));
+  return params;
+}
+
+/// The mode of flits, or null. Snoops to caches are not in those of 68 bytes.
+const char* drawn_flit(Draw& draw, bool snoops) {
+  const bool flits = draw.chance(3);
+  const char* const flit = snoops ? draw.one_of({"256B", "256B-lo", "256B-pbr"})
+                                  : draw.one_of({"68B", "256B", "256B-lo", "256B-pbr"});
+  return flits ? flit : nullptr;
+}
+
+/// The keeper of coherence: agents of the memories, one for all, a host, or an accelerator by bias.
+struct Keeper {
+  std::string coherence;
+  bool by_host = coherence == "hdm-h";
+  bool by_bias = coherence == "hdm-d";
+  bool apart = false;
+};
+Keeper drawn_keeper(Draw& draw) {
+  Keeper keeper{draw.one_of({"hdm-db", "hdm-db", "hdm-h", "hdm-h", "hdm-d"})};
+  keeper.apart = !keeper.by_host && !keeper.by_bias && draw.chance(3);
+  return keeper;
+}
+
 RandomCase made_of_hosts(std::uint64_t seed) {
   Draw draw(seed);
   RandomCase made;
   const auto hosts = static_cast<int>(draw.between(1, 4));
   const std::uint64_t lines = draw.between(1, 12);
-  // The keeper of coherence: agents of the memories, one for all, a host, or an accelerator by bias.
-  const std::string coherence = draw.one_of({"hdm-db", "hdm-db", "hdm-h", "hdm-h", "hdm-d"});
-  const bool by_host = coherence == "hdm-h";
-  const bool by_bias = coherence == "hdm-d";
-  const bool apart = !by_host && !by_bias && draw.chance(3);
-  const bool flits = draw.chance(3);
-  const char* const flit = by_host || by_bias ? draw.one_of({"68B", "256B", "256B-lo", "256B-pbr"})
-                                              : draw.one_of({"256B", "256B-lo", "256B-pbr"});
+  const auto [coherence, by_host, by_bias, apart] = drawn_keeper(draw);
+  const char* const flit = drawn_flit(draw, !by_host && !by_bias);
   const bool credits = draw.chance(2);
   const auto link = [&](const std::string& a, const std::string& b) {
-    Value::Map params{{"port_delay", draw.ns(30)}};
-    if (flits) {
-      params.emplace_back("phy", flit == std::string("256B")  ? "pcie6-x16"
-                                 : flit == std::string("68B") ? "pcie5-x8"
-                                                              : "pcie6-x8");
-      params.emplace_back("flit", flit);
-    }
-    if (credits) params.emplace_back("credits", static_cast<std::int64_t>(draw.between(1, 4)));
-    made.system.link(a, b, params);
+    made.system.link(a, b, drawn_link(draw, flit, credits));
   };
   made.system.device("sw", "switch",
                      {{"switching_time", draw.ns(10)}, {"queueing", draw.one_of({"output", "voq"})}});
@@ -89,28 +138,12 @@ RandomCase made_of_hosts(std::uint64_t seed) {
   }
   for (int h = 0; h < hosts; ++h) {
     const std::string name = "h" + std::to_string(h);
-    Value::Map host{{"process_time", draw.ns(10)}, {"queue", static_cast<std::int64_t>(draw.between(1, 8))}};
     // A device that keeps memory coherent by bias knows one host that caches.
-    const bool cached = by_bias && h > 1 ? false : !draw.chance(6);
-    RandomRequester requester{name, {}, {}};
-    if (cached) {
-      test::add_drawn_cache(draw, host, requester.cache.emplace());
-    }
     const bool is_home = h == 0 && first_is_home;
-    if (is_home) host.insert(host.end(), own.begin(), own.end());
-    const bool accelerator = is_home ? by_bias : draw.chance(4);
-    made.system.device(name, accelerator ? "accelerator" : "host", host);
+    RandomRequester requester =
+        drawn_host(draw, made.system, name, !by_bias || h <= 1, is_home ? &own : nullptr, by_bias);
     link(name, "sw");
-    const std::uint64_t reads = draw.between(0, 10);
-    const std::uint64_t atomics = draw.chance(2) ? 0 : draw.between(1, 10);
-    Draw of_program(seed * 64 + static_cast<std::uint64_t>(h) + 1);
-    for (std::uint64_t i = 0; i < kOfHost; ++i) {
-      const bool read = of_program.below(10) < reads;
-      const bool atomic = atomics > 0 && of_program.below(10) < atomics;
-      Access& access = requester.program.emplace_back(test::access_to(of_program.below(lines) * kLineBytes));
-      access.kind = atomic ? AccessKind::kAtomic : read ? AccessKind::kRead : AccessKind::kWrite;
-      if (atomic) access.size = kAtomicBytes;
-    }
+    requester.program = drawn_program(draw, seed * 64 + static_cast<std::uint64_t>(h) + 1, lines);
     made.requesters.push_back(std::move(requester));
   }
   made.system.region(memories, region);

@@ -70,6 +70,38 @@ SystemCall call_of(const Log& log, const Release& by) {
   return found != log.calls.end() && found->second.first == by.thread ? found->second.second : SystemCall{};
 }
 
+/// What calls waited for: of futexes, the end of a process, and the end of threads, whose numbers are
+/// returned.
+std::vector<std::uint32_t> joined_by_calls(const Log& log) {
+  std::size_t woken = 0;
+  std::vector<std::uint32_t> joined;
+  bool slept = false;
+  for (const auto& [thread, end] : log.ends) {
+    if (end.number == 35 || end.number == 230) {  // nanosleep
+      EXPECT_GE(end.nanoseconds, 100'000'000U);
+      slept = end.slept;
+    }
+    if (end.number == system_call::kWait4) {
+      EXPECT_EQ(call_of(log, end.by).number, system_call::kExitGroup);
+      EXPECT_EQ(end.by.thread, 5U);
+    }
+    if (end.number != system_call::kFutex || end.by.thread == 0) continue;
+    const SystemCall release = call_of(log, end.by);
+    EXPECT_NE(end.by.thread, thread);
+    EXPECT_LT(end.by.order, end.order);
+    if (release.number == system_call::kExit) {
+      joined.push_back(end.by.thread);
+    } else {
+      EXPECT_EQ(release.number, system_call::kFutex);
+      ++woken;
+    }
+  }
+  EXPECT_TRUE(slept);
+  // Each of the two waits nearly each time, as the other one holds the lock until it waits itself.
+  EXPECT_GE(woken, kRounds);
+  return joined;
+}
+
 TEST(EmulatedThreads, WaitForEachOther) {
   pid_t pid = 0;
   std::string folder = testing::TempDir() + "threadsXXXXXX";
@@ -113,32 +145,7 @@ TEST(EmulatedThreads, WaitForEachOther) {
   EXPECT_NE(log.writers[0], log.writers[1]);
   for (std::size_t i = 2; i < log.writers.size(); ++i) EXPECT_EQ(log.writers[i], log.writers[i - 2]);
 
-  std::size_t woken = 0;
-  std::vector<std::uint32_t> joined;
-  bool slept = false;
-  for (const auto& [thread, end] : log.ends) {
-    if (end.number == 35 || end.number == 230) {  // nanosleep
-      EXPECT_GE(end.nanoseconds, 100'000'000U);
-      slept = end.slept;
-    }
-    if (end.number == system_call::kWait4) {
-      EXPECT_EQ(call_of(log, end.by).number, system_call::kExitGroup);
-      EXPECT_EQ(end.by.thread, 5U);
-    }
-    if (end.number != system_call::kFutex || end.by.thread == 0) continue;
-    const SystemCall release = call_of(log, end.by);
-    EXPECT_NE(end.by.thread, thread);
-    EXPECT_LT(end.by.order, end.order);
-    if (release.number == system_call::kExit) {
-      joined.push_back(end.by.thread);
-    } else {
-      EXPECT_EQ(release.number, system_call::kFutex);
-      ++woken;
-    }
-  }
-  EXPECT_TRUE(slept);
-  // Each of the two waits nearly each time, as the other one holds the lock until it waits itself.
-  EXPECT_GE(woken, kRounds);
+  std::vector<std::uint32_t> joined = joined_by_calls(log);
   // A futex that woke a thread is known for each wait that ended well.
   for (const auto& [thread, end] : log.ends) {
     const bool waited = end.number == system_call::kFutex && end.slept && end.result == 0;

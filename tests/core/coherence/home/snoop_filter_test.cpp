@@ -56,102 +56,126 @@ struct Case {
   BlockAlignment alignment;
 };
 
-class SnoopFilterAgainstModel : public testing::TestWithParam<Case> {};
-
 struct Owned {
   FilterState state = FilterState::kShared;
   std::set<std::uint32_t> owners;
 };
 
+class SnoopFilterAgainstModel : public testing::TestWithParam<Case> {
+ protected:
+  static constexpr std::uint32_t kPeers = 70;  // more than a word of them
+
+  void operate(std::uint64_t line);
+  void make_room(std::uint64_t line);
+  void insert(std::uint64_t line);
+  void look_at(std::uint64_t line, Slot slot);
+  void change(std::uint64_t line, Slot slot);
+
+  const Case& given = GetParam();
+  SnoopFilter filter{params(given.entries, given.ways, given.policy, given.block, given.alignment), kPeers,
+                     test::victims(), stream()};
+  std::uint32_t ways = given.ways == 0 ? given.entries : given.ways;
+  test::TagModel model{given.entries / ways, ways, given.policy, BlockRule{given.block, given.alignment}};
+  std::map<std::uint64_t, Owned> owned;
+  RandomStream random{3, "test", "operations"};
+  std::map<std::uint32_t, int> blocks_of_size;
+};
+
+void SnoopFilterAgainstModel::make_room(std::uint64_t line) {
+  ASSERT_EQ(filter.has_room(LineAddress{line}), model.has_room(line));
+  const SnoopFilter::Victims victims = filter.victims_for(LineAddress{line});
+  const auto expected = model.has_room(line) ? std::nullopt : model.victim_for(line);
+  ASSERT_EQ(victims.empty(), !expected);
+  if (!expected) return;
+  const LineBlock block = model.block_around(*expected, false);
+  ASSERT_EQ(victims.size(), block.lines);
+  ++blocks_of_size[block.lines];
+  std::uint64_t next = block.first.number();
+  for (const Slot victim : victims) {
+    ASSERT_EQ(filter.line(victim).number(), next++);
+    ASSERT_FALSE(filter.pinned(victim));
+  }
+  for (const Slot victim : victims) {
+    const std::uint64_t leaving = filter.line(victim).number();
+    model.erase(leaving);
+    owned.erase(leaving);
+    filter.erase(victim);
+  }
+}
+
+void SnoopFilterAgainstModel::insert(std::uint64_t line) {
+  const FilterState state = random.chance(0.5) ? FilterState::kExclusive : FilterState::kShared;
+  const Slot placed = filter.insert(LineAddress{line}, state);
+  ASSERT_EQ(filter.owner_count(placed), 0U);
+  model.insert(line);
+  owned[line] = {state, {}};
+}
+
+void SnoopFilterAgainstModel::look_at(std::uint64_t line, Slot slot) {
+  const Owned& entry = owned.at(line);
+  ASSERT_EQ(filter.line(slot).number(), line);
+  ASSERT_EQ(filter.state(slot), entry.state);
+  ASSERT_EQ(filter.owner_count(slot), entry.owners.size());
+  std::vector<std::uint32_t> visited;
+  filter.for_each_owner(slot, [&](std::uint32_t peer) { visited.push_back(peer); });
+  ASSERT_EQ(visited, std::vector<std::uint32_t>(entry.owners.begin(), entry.owners.end()));
+}
+
+void SnoopFilterAgainstModel::change(std::uint64_t line, Slot slot) {
+  Owned& entry = owned.at(line);
+  const auto peer = static_cast<std::uint32_t>(random.below(kPeers));
+  ASSERT_EQ(filter.has_owner(slot, peer), entry.owners.contains(peer));
+  switch (random.below(9)) {
+    case 0:
+      filter.erase(slot);
+      model.erase(line);
+      owned.erase(line);
+      break;
+    case 1:
+      if (model.pinned(line)) filter.unpin(slot);
+      else filter.pin(slot);
+      model.set_pinned(line, !model.pinned(line));
+      ASSERT_EQ(filter.pinned(slot), model.pinned(line));
+      break;
+    case 2:
+      filter.remove_owner(slot, peer);
+      entry.owners.erase(peer);
+      break;
+    case 3:
+      filter.clear_owners(slot);
+      entry.owners.clear();
+      break;
+    case 4:
+      entry.state = entry.state == FilterState::kShared ? FilterState::kExclusive : FilterState::kShared;
+      filter.set_state(slot, entry.state);
+      break;
+    case 5:
+    case 6:
+      filter.touch(slot);
+      model.touch(line);
+      break;
+    default: filter.add_owner(slot, peer); entry.owners.insert(peer);
+  }
+}
+
+void SnoopFilterAgainstModel::operate(std::uint64_t line) {
+  const Slot slot = filter.find(LineAddress{line});
+  ASSERT_EQ(slot != kNoSlot, model.has(line));
+  ASSERT_EQ(filter.occupied(), owned.size());
+  if (slot == kNoSlot) {
+    make_room(line);
+    if (model.has_room(line)) insert(line);  // if not, all of its set are pinned
+    return;
+  }
+  look_at(line, slot);
+  change(line, slot);
+}
+
 // Random operations, as a device's coherency agent makes them, against the plainest model of each part.
 TEST_P(SnoopFilterAgainstModel, AgreesOnEntriesOwnersAndVictims) {
-  const Case& given = GetParam();
-  constexpr std::uint32_t kPeers = 70;  // more than a word of them
-  SnoopFilter filter(params(given.entries, given.ways, given.policy, given.block, given.alignment), kPeers,
-                     test::victims(), stream());
-  const std::uint32_t ways = given.ways == 0 ? given.entries : given.ways;
-  const BlockRule blocks{given.block, given.alignment};
-  test::TagModel model(given.entries / ways, ways, given.policy, blocks);
-  std::map<std::uint64_t, Owned> owned;
-  RandomStream random(3, "test", "operations");
-  std::map<std::uint32_t, int> blocks_of_size;
-  for (int i = 0; i < 5000; ++i) {
-    const std::uint64_t line = random.below(given.entries * 3 / 2);
-    const Slot slot = filter.find(LineAddress{line});
-    ASSERT_EQ(slot != kNoSlot, model.has(line)) << "operation " << i;
-    ASSERT_EQ(filter.occupied(), owned.size());
-    if (slot == kNoSlot) {
-      ASSERT_EQ(filter.has_room(LineAddress{line}), model.has_room(line));
-      const SnoopFilter::Victims victims = filter.victims_for(LineAddress{line});
-      const auto expected = model.has_room(line) ? std::nullopt : model.victim_for(line);
-      ASSERT_EQ(victims.empty(), !expected) << "operation " << i;
-      if (expected) {
-        const LineBlock block = model.block_around(*expected, false);
-        ASSERT_EQ(victims.size(), block.lines) << "operation " << i;
-        ++blocks_of_size[block.lines];
-        std::uint64_t next = block.first.number();
-        for (const Slot victim : victims) {
-          ASSERT_EQ(filter.line(victim).number(), next++);
-          ASSERT_FALSE(filter.pinned(victim));
-        }
-        for (const Slot victim : victims) {
-          const std::uint64_t leaving = filter.line(victim).number();
-          model.erase(leaving);
-          owned.erase(leaving);
-          filter.erase(victim);
-        }
-      }
-      if (!model.has_room(line)) continue;  // all of its set are pinned
-      const FilterState state = random.chance(0.5) ? FilterState::kExclusive : FilterState::kShared;
-      const Slot placed = filter.insert(LineAddress{line}, state);
-      ASSERT_EQ(filter.owner_count(placed), 0U);
-      model.insert(line);
-      owned[line] = {state, {}};
-      continue;
-    }
-    Owned& entry = owned.at(line);
-    ASSERT_EQ(filter.line(slot).number(), line);
-    ASSERT_EQ(filter.state(slot), entry.state);
-    ASSERT_EQ(filter.owner_count(slot), entry.owners.size());
-    std::vector<std::uint32_t> visited;
-    filter.for_each_owner(slot, [&](std::uint32_t peer) { visited.push_back(peer); });
-    ASSERT_EQ(visited, std::vector<std::uint32_t>(entry.owners.begin(), entry.owners.end()));
-    const auto peer = static_cast<std::uint32_t>(random.below(kPeers));
-    ASSERT_EQ(filter.has_owner(slot, peer), entry.owners.contains(peer));
-    switch (random.below(9)) {
-      case 0:
-        filter.erase(slot);
-        model.erase(line);
-        owned.erase(line);
-        break;
-      case 1:
-        if (model.pinned(line)) {
-          filter.unpin(slot);
-        } else {
-          filter.pin(slot);
-        }
-        model.set_pinned(line, !model.pinned(line));
-        ASSERT_EQ(filter.pinned(slot), model.pinned(line));
-        break;
-      case 2:
-        filter.remove_owner(slot, peer);
-        entry.owners.erase(peer);
-        break;
-      case 3:
-        filter.clear_owners(slot);
-        entry.owners.clear();
-        break;
-      case 4:
-        entry.state = entry.state == FilterState::kShared ? FilterState::kExclusive : FilterState::kShared;
-        filter.set_state(slot, entry.state);
-        break;
-      case 5:
-      case 6:
-        filter.touch(slot);
-        model.touch(line);
-        break;
-      default: filter.add_owner(slot, peer); entry.owners.insert(peer);
-    }
+  for (int i = 0; i < 5000 && !HasFatalFailure(); ++i) {
+    SCOPED_TRACE("operation " + std::to_string(i));
+    operate(random.below(given.entries * 3 / 2));
   }
   EXPECT_GT(blocks_of_size[1], 50);
   const bool triples = given.alignment == BlockAlignment::kFree && given.block >= 3;

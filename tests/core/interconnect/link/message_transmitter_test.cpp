@@ -197,8 +197,8 @@ TEST(MessageTransmitter, ADirectionWithoutCreditsDoesNotHoldTheSharedWire) {
 
 class RandomTraffic : public testing::TestWithParam<int> {};
 
-TEST_P(RandomTraffic, NothingIsLostOrReorderedWithinAClassAndNoTwoShareTheWire) {
-  const std::vector<LinkOf> links{
+std::vector<LinkOf> links_for_random_traffic() {
+  return {
       {.bandwidth = kTenPerByte, .port_delays = 5_ns, .credits = ClassCredits(1)},
       {.bandwidth = kTenPerByte,
        .port_delays = 5_ns,
@@ -213,7 +213,10 @@ TEST_P(RandomTraffic, NothingIsLostOrReorderedWithinAClassAndNoTwoShareTheWire) 
       {.bandwidth = {}, .port_delays = 5_ns, .credits = ClassCredits(2)},
       {.bandwidth = kTenPerByte, .cost = {Bytes{0}, Bytes{0}}, .credits = ClassCredits(2), .shared = true},
   };
-  const LinkOf& of = links[static_cast<std::size_t>(GetParam())];
+}
+
+TEST_P(RandomTraffic, NothingIsLostOrReorderedWithinAClassAndNoTwoShareTheWire) {
+  const LinkOf of = links_for_random_traffic()[static_cast<std::size_t>(GetParam())];
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");

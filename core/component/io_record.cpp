@@ -7,12 +7,12 @@ namespace cxloom {
 
 void IoRecord::add(const Account& account, Time begun, Time now) {
   ensure(account.mark() == now, "a packet whose time is not accounted for");
-  ended_.add(now);
-  if (!ended_.is_open()) return;
-  latency_.add(now - begun);
-  segments_.add(account, now - begun);
+  ended_.count(now);
+  if (!in_window_.is_open()) return;
+  in_window_->latency.add(now - begun);
+  in_window_->segments.add(account, now - begun);
 }
 
-void IoRecord::measure_in(Kernel& kernel) { kernel.measure(ended_); }
+void IoRecord::measure_in(Kernel& kernel) { kernel.measure(ended_, in_window_); }
 
 }  // namespace cxloom

@@ -9,6 +9,7 @@
 #include "component/endpoint.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/windowed.hpp"
 
 namespace cxloom {
 
@@ -67,21 +68,43 @@ struct RequestThrottle::MemoryThrottle {
   Time window_end{-1};  ///< none is open
 
   // Measuring.
-  bool measured = false;  ///< it was there in the window
-  std::uint64_t answers = 0;
-  std::uint64_t loads = 0;
+  struct Counts {
+    std::uint64_t answers = 0;
+    std::uint64_t loads = 0;
+    Time throttled;
+  };
+  /// The levels that stood for some time.
+  struct Extremes {
+    std::uint32_t lowest = kFull;
+    std::uint32_t largest = 0;
+  };
+  Windowed<Counts> counts;
+  EntriesInWindow<Extremes> extremes;
   LevelMonitor levels;
-  std::uint32_t lowest = kFull;  ///< of the levels that stood for some time
-  std::uint32_t largest = 0;
-  Time throttled;
   Time since;  ///< it is accounted for up to then
 
+  bool measured() const { return counts.measured().has_opened(); }
   void account(Time now) {
     if (now == since) return;
-    if (level < kFull) throttled += now - since;
-    lowest = std::min(lowest, level);
-    largest = std::max(largest, level);
+    if (level < kFull) counts->throttled += now - since;
+    if (extremes.is_open()) {
+      extremes->lowest = std::min(extremes->lowest, level);
+      extremes->largest = std::max(extremes->largest, level);
+    }
     since = now;
+  }
+  void open(Time at) {
+    counts.open(at);
+    extremes.open(at);
+    levels.open(at);
+  }
+  void close(Time at) {
+    account(at);
+    if (extremes->largest == 0)
+      extremes->lowest = extremes->largest = level;  // it was there for the last instant alone
+    counts.close(at);
+    extremes.close(at);
+    levels.close(at);
   }
 };
 
@@ -93,7 +116,9 @@ RequestThrottle::RequestThrottle(const ThrottleParams& params, Kernel& kernel, A
       window_(params.window),
       normal_(parts(params.normal_delta)),
       severe_(parts(params.severe_delta)),
-      least_(parts(params.least)) {}
+      least_(parts(params.least)) {
+  kernel.measure(*this);
+}
 
 RequestThrottle::~RequestThrottle() = default;
 
@@ -111,9 +136,8 @@ RequestThrottle::MemoryThrottle& RequestThrottle::throttle_of(NodeId memory) {
     throttle = std::make_unique<MemoryThrottle>();
     throttle->meter = RateMeter(rate_);
     throttle->levels.change({}, static_cast<std::int32_t>(kFull));  // from the beginning on, so in any window
-    if (measured_.is_open()) throttle->levels.open(measured_.opened());
-    throttle->measured = measured_.is_open();
     throttle->since = kernel_.now();
+    if (measured_.is_open()) throttle->open(measured_.opened());
   }
   return *throttle;
 }
@@ -161,10 +185,8 @@ void RequestThrottle::observe(const Message& answer) {
   if (answer.failed || from >= throttles_.size() || !throttles_[from]) return;
   MemoryThrottle& throttle = *throttles_[from];
   const Time now = kernel_.now();
-  if (measured_.is_open()) {
-    ++throttle.answers;
-    throttle.loads += static_cast<std::uint64_t>(answer.load());
-  }
+  ++throttle.counts->answers;
+  throttle.counts->loads += static_cast<std::uint64_t>(answer.load());
   if (throttle.window_end >= Time{} && now >= throttle.window_end) {
     adapt(throttle, now);
     throttle.window_end = Time{-1};
@@ -191,34 +213,25 @@ void RequestThrottle::adapt(MemoryThrottle& throttle, Time now) {
 
 void RequestThrottle::set_level(MemoryThrottle& throttle, std::uint32_t level, Time now) {
   if (level == throttle.level) return;
-  if (measured_.is_open()) throttle.account(now);
+  throttle.account(now);
   throttle.levels.change(now, static_cast<std::int32_t>(level) - static_cast<std::int32_t>(throttle.level));
   throttle.level = level;
   throttle.meter = RateMeter(Rate::per_time(rate_.denominator() * level, rate_.numerator() * kFull));
 }
 
-void RequestThrottle::open_window(Time now) {
-  measured_.open(now);
+void RequestThrottle::open(Time at) {
+  measured_.open(at);
   for (const auto& throttle : throttles_) {
     if (!throttle) continue;
-    throttle->measured = true;
-    throttle->answers = throttle->loads = 0;
-    throttle->levels.open(now);
-    throttle->lowest = kFull;
-    throttle->largest = 0;
-    throttle->throttled = {};
-    throttle->since = now;
+    throttle->account(at);
+    throttle->open(at);
   }
 }
 
-void RequestThrottle::close_window(Time now) {
-  measured_.close(now);
+void RequestThrottle::close(Time at) {
+  measured_.close(at);
   for (const auto& throttle : throttles_) {
-    if (!throttle || !throttle->measured) continue;
-    throttle->levels.close(now);
-    throttle->account(now);
-    if (throttle->largest == 0)
-      throttle->lowest = throttle->largest = throttle->level;  // it was there for the last instant alone
+    if (throttle && throttle->measured()) throttle->close(at);
   }
 }
 
@@ -228,14 +241,15 @@ double RequestThrottle::rate_of(double level) const { return rate_.per_second() 
 Value RequestThrottle::by_memory() const {
   Value::Map all;
   for (std::size_t i = 0; i < throttles_.size(); ++i) {
-    if (!throttles_[i] || !throttles_[i]->measured) continue;
+    if (!throttles_[i] || !throttles_[i]->measured()) continue;
     const MemoryThrottle& throttle = *throttles_[i];
+    const MemoryThrottle::Counts counts = throttle.counts.window();
     const ThrottleMeasured measured{
-        .load = mean_value(static_cast<double>(throttle.loads), static_cast<double>(throttle.answers)),
-        .throttled = measured_.share(throttle.throttled),
+        .load = mean_value(static_cast<double>(counts.loads), static_cast<double>(counts.answers)),
+        .throttled = throttle.counts.measured().share(counts.throttled),
         .rate = rate_of(throttle.levels.mean()),
-        .least = rate_of(throttle.lowest),
-        .most = rate_of(throttle.largest)};
+        .least = rate_of(throttle.extremes->lowest),
+        .most = rate_of(throttle.extremes->largest)};
     all.emplace_back(sender_.endpoint().system_context().name_of(NodeId{static_cast<std::uint32_t>(i)}),
                      map_of(kThrottleMeasures, measured));
   }

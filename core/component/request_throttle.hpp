@@ -37,8 +37,8 @@ class RequestThrottle final : public EventHandler {
   void observe(const Message& answer);
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
-  void open_window(Time now);
-  void close_window(Time now);
+  void open(Time at);
+  void close(Time at);
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 

@@ -55,22 +55,17 @@ const Passage* WireMonitor::under_way(Time now) {
 }
 
 void WireMonitor::open(Time now) {
-  settle(now);
-  messages_before_ += totals_.messages;
-  totals_ = {};
-  if (const Passage* passage = under_way(now)) totals_.busy -= now - passage->start;
+  in_window_.open(now, so_far(now));
   queue_.open(now);
 }
 
 void WireMonitor::close(Time now) {
-  if (queue_.closed()) return;
-  closed_totals_ = totals(now);
+  in_window_.close(now, so_far(now));
   queue_.close(now);
 }
 
-WireTotals WireMonitor::totals(Time now) {
+WireTotals WireMonitor::so_far(Time now) {
   settle(now);
-  if (queue_.closed()) return closed_totals_;
   WireTotals result = totals_;
   if (const Passage* passage = under_way(now)) {
     result.busy += std::min(now, passage->end) - passage->start;

@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "base/value.hpp"
 #include "kernel/distribution.hpp"
+#include "kernel/windowed.hpp"
 
 namespace cxloom {
 
@@ -21,7 +22,6 @@ struct Passage {
   std::uint16_t messages = 1;  ///< complete with it; a flit may bring several, or none
 };
 
-/// Totals of one measured window.
 struct WireTotals {
   Time busy;
   std::uint64_t messages = 0;
@@ -66,14 +66,15 @@ class WireMonitor {
 
   void open(Time now);
   void close(Time now);
+  const MeasuredWindow& measured() const { return in_window_.measured(); }
   /// Totals since the window opened, up to `now` or its close, with the part of the passage under way.
-  WireTotals totals(Time now);
+  WireTotals totals(Time now) { return in_window_.window(so_far(now)); }
   /// Totals of the window that was closed; until then, of the passages that have been worked off.
-  const WireTotals& closed_totals() const { return queue_.closed() ? closed_totals_ : totals_; }
+  WireTotals closed_totals() const { return in_window_.window(totals_); }
   /// Messages that have passed by `now`, whether a window is open or not.
   std::uint64_t messages_so_far(Time now) {
     settle(now);
-    return messages_before_ + totals_.messages;
+    return totals_.messages;
   }
   /// Messages that wait for the wire now.
   std::int64_t waiting(Time now) {
@@ -110,6 +111,8 @@ class WireMonitor {
     totals_.bytes += passage.bytes;
     totals_.payload += passage.payload;
   }
+  /// Totals from the beginning up to `now`, with the part of the passage under way.
+  WireTotals so_far(Time now);
   /// The first kept passage, if it has begun by `now`; null if not. All are accounted for up to `now`.
   const Passage* under_way(Time now);
   Passage& at(std::uint32_t index) { return places_[index & (room_ - 1)]; }
@@ -133,13 +136,10 @@ class WireMonitor {
   // Most often a passage that starts when it is ready finds that the last one has ended. The last one is kept
   // here then, and nothing in the ring.
   Passage last_{kNone, kNone, kNone};
-  // Since the window opened: what a passage under way then had of the wire before is taken off. Goes on after
-  // the close, when nobody looks.
-  WireTotals totals_;
+  WireTotals totals_;  // from the beginning, of the passages that have been worked off
   std::pmr::vector<Passage> ring_;
   LevelMonitor queue_;
-  WireTotals closed_totals_;
-  std::uint64_t messages_before_ = 0;  // the window
+  CountsInWindow<WireTotals> in_window_;
 };
 
 }  // namespace cxloom

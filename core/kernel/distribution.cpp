@@ -39,8 +39,6 @@ void LatencyDistribution::merge(const LatencyDistribution& other) {
   for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[offset + i] += other.counts_[i];
 }
 
-void LatencyDistribution::clear() { *this = LatencyDistribution(precision_); }
-
 double LatencyDistribution::mean_ns() const {
   return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_) / 1000.0;
 }

@@ -29,7 +29,6 @@ class LatencyDistribution {
   }
   /// Adds all entries of another distribution of the same precision.
   void merge(const LatencyDistribution& other);
-  void clear();
 
   std::uint64_t count() const { return count_; }
   Wide sum_ps() const { return sum_; }

@@ -94,7 +94,7 @@ std::map<Setting, Met> met_by_setting(const System& system) {
     for (const LinkEnd* const end : {link.forward, link.backward}) {
       const FlitMonitor* const monitor = end->flits();
       if (monitor == nullptr) continue;
-      const FlitTotals& totals = monitor->totals();
+      const FlitTotals totals = monitor->totals();
       const std::uint64_t flits = std::reduce(totals.flits.begin(), totals.flits.end());
       met.flits += flits;
       met.errors += totals.errors;

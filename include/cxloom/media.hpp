@@ -7,6 +7,7 @@
 #include "component/resource.hpp"
 #include "cxloom/plugin.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/windowed.hpp"
 #include "memory/media/context.hpp"
 #include "memory/media/media.hpp"
 #include "memory/media/registry.hpp"

@@ -111,6 +111,7 @@ class ClockedMedia final : public Media {
                        "config");
     }
     library_->done = [this](std::uint64_t tag) { completed(tag); };
+    kernel_.measure(counts_);
   }
 
   std::optional<Bytes> capacity() const override { return Bytes{library_->capacity()}; }
@@ -135,13 +136,12 @@ class ClockedMedia final : public Media {
 
   void settle() override { cycle(); }
 
-  void open_window(Time /*now*/) override { counts_ = {}, measuring_ = true; }
-  void close_window(Time /*now*/) override { measuring_ = false; }
   static std::vector<MeasureInfo> measures() { return {kTicks, kSkipped, kRefused}; }
   void report(MeasureSink& sink) const override {
-    sink.count(kTicks, counts_.ticks);
-    sink.count(kSkipped, counts_.skipped);
-    sink.count(kRefused, counts_.refused);
+    const Counts counts = counts_.window();
+    sink.count(kTicks, counts.ticks);
+    sink.count(kSkipped, counts.skipped);
+    sink.count(kRefused, counts.refused);
   }
 
  private:
@@ -227,7 +227,7 @@ class ClockedMedia final : public Media {
         ++access.to_send;
         --outstanding_;
         refused = true;
-        counts_.refused += measuring_ ? 1 : 0;
+        ++counts_->refused;
       }
     }
     if (next_waiting_ == waiting_.size()) waiting_.clear(), next_waiting_ = 0;
@@ -246,7 +246,7 @@ class ClockedMedia final : public Media {
     if (idle_period_ > 0 && cycle - cycles_ > 3 * idle_period_) {
       const std::uint64_t spared = ((cycle - cycles_) / idle_period_ - 2) * idle_period_;
       cycles_ += spared;
-      if (measuring_) counts_.skipped += spared;
+      counts_->skipped += spared;
     }
     while (cycles_ < cycle) tick();
   }
@@ -254,7 +254,7 @@ class ClockedMedia final : public Media {
   void tick() {
     guarded([&] { return library_->tick(), true; });
     ++cycles_;
-    counts_.ticks += measuring_ ? 1 : 0;
+    ++counts_->ticks;
   }
 
   /// Calls the library; what it throws is not a bug of ours.
@@ -314,8 +314,7 @@ class ClockedMedia final : public Media {
   std::vector<std::uint64_t> free_;
   std::vector<std::uint64_t> waiting_;  // tags, in order, from next_waiting_ on
   std::size_t next_waiting_ = 0;
-  bool measuring_ = false;
-  Counts counts_;
+  Windowed<Counts> counts_;
 };
 
 }  // namespace cxloom::integrations

@@ -77,15 +77,10 @@ class SimpleSsdMedia final : public Media {
     expect();
   }
 
-  void open_window(Time /*now*/) override { before_ = library_.counts(); }
-  void close_window(Time /*now*/) override { after_ = library_.counts(); }
+  void open_window(Time now) override { counts_.open(now, library_.counts()); }
+  void close_window(Time now) override { counts_.close(now, library_.counts()); }
   static std::vector<MeasureInfo> measures() { return infos_of(kMeasures); }
-  void report(MeasureSink& sink) const override {
-    report_all(kMeasures,
-               {after_.reads - before_.reads, after_.programs - before_.programs,
-                after_.erases - before_.erases, after_.moved - before_.moved, after_.events - before_.events},
-               sink);
-  }
+  void report(MeasureSink& sink) const override { report_all(kMeasures, counts_.closed_window(), sink); }
 
  private:
   using Counts = SimpleSsd::Counts;
@@ -156,8 +151,7 @@ class SimpleSsdMedia final : public Media {
   std::vector<Access> accesses_;  // by tag
   std::vector<std::uint64_t> free_;
   std::vector<std::uint64_t> completed_;  // tags
-  Counts before_;
-  Counts after_;
+  CountsInWindow<Counts> counts_;
 };
 
 }  // namespace cxloom::integrations

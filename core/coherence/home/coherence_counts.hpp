@@ -24,7 +24,7 @@ struct CoherenceCounts {
   std::uint64_t conflicts = 0;
   std::uint64_t flips_to_device = 0;
   std::uint64_t flips_to_host = 0;
-  std::uint64_t filter_entries = 0;  ///< in use at the end of the window
+  std::uint64_t filter_entries = 0;  ///< not counted: those in use at the end of the window
 };
 
 struct CoherenceMeasured : CoherenceCounts {

@@ -430,7 +430,13 @@ std::string DirectoryAgent::line_state(LineAddress line) const {
   return text;
 }
 
-void DirectoryAgent::close_window(Time /*now*/) { counts_->filter_entries = filter_->occupied(); }
+void DirectoryAgent::close_window(Time /*now*/) { entries_at_close_ = filter_->occupied(); }
+
+CoherenceCounts DirectoryAgent::coherence_counts() const {
+  CoherenceCounts counts = counts_.window();
+  counts.filter_entries = entries_at_close_;
+  return counts;
+}
 
 std::string DirectoryAgent::activity() const {
   if (lines_.lines() == 0 && places_.waiting() == 0) return {};

@@ -56,7 +56,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
     Message pull;                        ///< goes out for the data of a write, and comes back with them
   };
 
-  CoherenceCounts coherence_counts() const override { return counts_.window(); }
+  CoherenceCounts coherence_counts() const override;
   std::optional<double> transactions_mean() const override { return places_.mean_taken(); }
 
   void start() override;
@@ -231,6 +231,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   bool freed_again_ = false;  // an entry, during the retry
 
   Windowed<CoherenceCounts> counts_;
+  std::uint64_t entries_at_close_ = 0;  // of the filter
 };
 
 }  // namespace cxloom

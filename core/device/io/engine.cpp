@@ -151,7 +151,7 @@ void IoEngine::offer() {
   message.tag = packet.index;
   message.source = id();
   message.destination = destination_;
-  sent_.add(now());
+  sent_.count(now());
   due_ += pace_.advance(size_);
   offered_ = &message;
   wire_->stamp(message);
@@ -204,7 +204,7 @@ Time IoEngine::hears_of_loss(const Message& message, Time now) {
 }
 
 void IoEngine::lose(Message& message) {
-  lost_.add(now());
+  lost_.count(now());
   if (posts()) {
     system_context_.posted.give_back(*system_context_.posted.find(message.tag));
     --posted_;
@@ -217,7 +217,7 @@ void IoEngine::lose(Message& message) {
 std::vector<MeasureInfo> IoEngine::measures() { return infos_of(kIoMeasures); }
 
 void IoEngine::report_io(MeasureSink& sink) const {
-  const Time length = sent_.length();
+  const Time length = sent_.measured().length();
   const double payload = static_cast<double>(latency().count()) * static_cast<double>(size_);
   const Wide under_way = sent_.integral() - ended().ended().integral() - lost_.integral();
   const auto over_window = [&](double value, double by) { return length > Time{} ? value / by : 0.0; };
@@ -229,10 +229,10 @@ void IoEngine::report_io(MeasureSink& sink) const {
       .lost = {},
       .unfinished = {}};
   if (system_context_.failures) {
-    const MomentCount& completed = ended().ended();
-    measured.sent = sent_.before_close() - completed.before_opening() - lost_.before_opening();
-    measured.lost = lost_.before_close() - lost_.before_opening();
-    measured.unfinished = sent_.before_close() - completed.before_close() - lost_.before_close();
+    const ExactLevel& completed = ended().ended();
+    measured.sent = sent_.at_close() - completed.at_opening() - lost_.at_opening();
+    measured.lost = lost_.at_close() - lost_.at_opening();
+    measured.unfinished = sent_.at_close() - completed.at_close() - lost_.at_close();
   }
   report_all(kIoMeasures, measured, sink);
 }

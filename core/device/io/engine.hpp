@@ -18,6 +18,7 @@
 #include "interconnect/channel/virtual_channels.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/distribution.hpp"
+#include "kernel/exact_level.hpp"
 #include "protocol/segment_sums.hpp"
 
 namespace cxloom {
@@ -58,7 +59,7 @@ class IoEngine final : public Component, public IoInitiator, private IoLosses, p
   std::optional<IoData> data() const override { return posts() ? IoData::kOut : IoData::kBack; }
   IoLosses* losses() override { return this; }
   std::uint64_t outstanding() const override {
-    return sent_.count() - ended().ended().count() - lost_.count();
+    return sent_.level() - ended().ended().level() - lost_.level();
   }
 
   bool arbitrates() const override { return true; }
@@ -107,8 +108,8 @@ class IoEngine final : public Component, public IoInitiator, private IoLosses, p
   bool ceased_ = false;
 
   // Measuring.
-  MomentCount sent_;
-  MomentCount lost_;
+  ExactLevel sent_;  // so far
+  ExactLevel lost_;
   IoRecord completed_;                 // reads
   const IoRecord* arrived_ = nullptr;  // posted writes
 };

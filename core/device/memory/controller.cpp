@@ -114,6 +114,7 @@ MemoryController::~MemoryController() = default;
 
 void MemoryController::give_in_extents(std::unique_ptr<DynamicCapacity> extents) {
   extents_ = std::move(extents);
+  kernel_.measure(*extents_);
   endpoint().system_context().roles.declare<DynamicMemory>(endpoint(), endpoint().id(), *this);
 }
 
@@ -342,15 +343,9 @@ void MemoryController::wake(std::uint8_t kind, std::uint64_t payload) {
   free_place(*writes_);
 }
 
-void MemoryController::open_window(Time now) {
-  if (extents_) extents_->open_window(now);
-  media_->open_window(now);
-}
+void MemoryController::open_window(Time now) { media_->open_window(now); }
 
-void MemoryController::close_window(Time now) {
-  if (extents_) extents_->close_window(now);
-  media_->close_window(now);
-}
+void MemoryController::close_window(Time now) { media_->close_window(now); }
 
 std::vector<MeasureInfo> MemoryController::measures() { return infos_of(kControllerMeasures); }
 

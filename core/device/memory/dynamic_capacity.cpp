@@ -24,7 +24,7 @@ void DynamicCapacity::begin(Bytes capacity, std::span<const LogicalDeviceExtent>
                             const std::vector<std::pair<std::string, NodeId>>& hosts) {
   capacity_ = capacity.count();
   for (const LogicalDeviceExtent& ld : lds) borders_.push_back(ld.base.count());
-  for (const auto& [name, node] : hosts) hosts_.push_back({name, node, 0, {}, 0});
+  for (const auto& [name, node] : hosts) hosts_.push_back({name, node});
   for (std::size_t i = 0; i < params_.extents.size(); ++i)
     with_path("extents[" + std::to_string(i) + "]", [&] { add(params_.extents[i], Time{}); });
 }
@@ -37,13 +37,6 @@ std::size_t DynamicCapacity::host_index(const std::string& name) const {
   throw InputError(
       {"not a device that makes requests", "'" + name + "'", list_names(names), nearest_name(name, names)},
       "host");
-}
-
-void DynamicCapacity::change(std::size_t host, std::uint64_t bytes, Time now) {
-  Host& of = hosts_[host];
-  if (measured_.is_open()) of.integral += Wide{of.bytes} * static_cast<std::uint64_t>((now - of.since).ps());
-  of.since = now;
-  of.bytes = bytes;
 }
 
 void DynamicCapacity::add(const ExtentParams& extent, Time now) {
@@ -77,7 +70,7 @@ void DynamicCapacity::add(const ExtentParams& extent, Time now) {
                      "base");
   }
   extents_.insert(next, {base, size, host});
-  change(host, hosts_[host].bytes + size, now);
+  hosts_[host].bytes.set(now, hosts_[host].bytes.level() + size);
 }
 
 void DynamicCapacity::release(const ExtentParams& extent, Time now) {
@@ -91,7 +84,7 @@ void DynamicCapacity::release(const ExtentParams& extent, Time now) {
                       "base, size and host of one that was added",
                       {}});
   extents_.erase(found);
-  change(host, hosts_[host].bytes - extent.size.count(), now);
+  hosts_[host].bytes.set(now, hosts_[host].bytes.level() - extent.size.count());
 }
 
 std::vector<std::pair<Address, Bytes>> DynamicCapacity::extents_of(NodeId requester) const {
@@ -110,24 +103,17 @@ bool DynamicCapacity::holds(Address address, std::uint64_t size, NodeId requeste
   return offset < extent.size && size <= extent.size - offset && hosts_[extent.host].node == requester;
 }
 
-void DynamicCapacity::open_window(Time now) {
-  measured_.open(now);
-  for (Host& host : hosts_) {
-    host.integral = 0;
-    host.since = now;
-  }
+void DynamicCapacity::open(Time at) {
+  for (Host& host : hosts_) host.bytes.open(at);
 }
 
-void DynamicCapacity::close_window(Time now) {
-  for (std::size_t i = 0; i < hosts_.size(); ++i) change(i, hosts_[i].bytes, now);
-  measured_.close(now);
+void DynamicCapacity::close(Time at) {
+  for (Host& host : hosts_) host.bytes.close(at);
 }
 
 std::vector<std::pair<std::string, double>> DynamicCapacity::means() const {
   std::vector<std::pair<std::string, double>> means;
-  const auto length = static_cast<double>(measured_.length().ps());
-  for (const Host& host : hosts_)
-    means.emplace_back(host.name, length > 0.0 ? static_cast<double>(host.integral) / length : 0.0);
+  for (const Host& host : hosts_) means.emplace_back(host.name, host.bytes.mean());
   return means;
 }
 

@@ -10,7 +10,7 @@
 #include "base/parameters.hpp"
 #include "base/units.hpp"
 #include "component/roles.hpp"
-#include "kernel/measured_window.hpp"
+#include "kernel/exact_level.hpp"
 
 namespace cxloom {
 
@@ -49,8 +49,8 @@ class DynamicCapacity {
   /// All of an access lies in extents of the requester.
   bool holds(Address address, std::uint64_t size, NodeId requester) const;
 
-  void open_window(Time now);
-  void close_window(Time now);
+  void open(Time at);
+  void close(Time at);
   /// The mean bytes of each host's extents over the window.
   std::vector<std::pair<std::string, double>> means() const;
 
@@ -60,24 +60,19 @@ class DynamicCapacity {
     std::uint64_t size;
     std::size_t host;  // of the table
   };
-  /// Its extents together, over time.
   struct Host {
     std::string name;
     NodeId node;
-    std::uint64_t bytes = 0;
-    Time since;         // the integral goes up to here
-    Wide integral = 0;  // bytes times picoseconds since the window opened
+    ExactLevel bytes{};  // of its extents
   };
 
   std::size_t host_index(const std::string& name) const;
-  void change(std::size_t host, std::uint64_t bytes, Time now);
 
   DynamicCapacityParams params_;
   std::uint64_t capacity_ = 0;
   std::vector<std::uint64_t> borders_;  // of logical devices: where each begins
   std::vector<Extent> extents_;         // by base
   std::vector<Host> hosts_;
-  MeasuredWindow measured_;
 };
 
 /// Has memory of dynamic capacity.

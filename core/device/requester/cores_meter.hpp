@@ -9,6 +9,7 @@
 #include "device/requester/core_time.hpp"
 #include "device/requester/critical_path.hpp"
 #include "kernel/distribution.hpp"
+#include "kernel/windowed.hpp"
 
 namespace cxloom {
 
@@ -26,8 +27,8 @@ class CoresMeter {
     void add(const Core& thread);
   };
   /// `from_start`: no access has been made, and what was before counts.
-  void open_window(Time at, bool from_start, Reading reading);
-  void close_window(Time at, Reading reading);
+  void open_window(Time at, bool from_start, const Reading& reading);
+  void close_window(Time at, const Reading& reading);
   /// So many more fill buffers are taken.
   void fill_buffers(Time now, std::int32_t more) { fill_buffers_.change(now, more); }
   /// `cores` has the threads; which times they had is put in.
@@ -37,9 +38,9 @@ class CoresMeter {
   CriticalPath path_;
   LevelMonitor fill_buffers_;  // of all cores
   bool whole_ = false;         // the window began with the first access
-  Reading opened_;
-  Reading closed_;
-  PathUpTo longest_;  // of a window that is whole: the path to its end
+  std::vector<CountsInWindow<CoreTime>> threads_;
+  std::vector<CountsInWindow<Time>> waits_;  // by process
+  PathUpTo longest_;                         // of a window that is whole: the path to its end
 };
 
 }  // namespace cxloom

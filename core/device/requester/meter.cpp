@@ -37,7 +37,7 @@ constexpr std::array kMeterMeasures{
 
 }  // namespace
 
-RequesterMeter::RequesterMeter(Kernel& kernel) { kernel.measure(*this, counts_, in_flight_); }
+RequesterMeter::RequesterMeter(Kernel& kernel) { kernel.measure(in_window_, counts_, in_flight_); }
 
 void RequesterMeter::passed_fence(Time waited) {
   fenced_ = true;
@@ -45,17 +45,11 @@ void RequesterMeter::passed_fence(Time waited) {
   counts_->fence_wait += waited;
 }
 
-void RequesterMeter::open(Time /*at*/) {
-  latency_.clear();
-  errors_.clear();
-  batches_ = BatchMeans(kBatches);
-}
-
 std::vector<MeasureInfo> RequesterMeter::measures() { return infos_of(kMeterMeasures); }
 
 void RequesterMeter::report(MeasureSink& sink) const {
   MeterMeasured measured{counts_.window()};
-  measured.requests = latency_.count();
+  measured.requests = latency().count();
   measured.bandwidth = counts_.measured().per_ns(static_cast<double>(measured.payload));
   measured.in_flight = in_flight_.mean();
   measured.fenced = fenced_;

@@ -30,12 +30,12 @@ class RequesterMeter {
   /// Inline, as every answer comes through it: the call and the registers that it saves are ten instructions.
   [[gnu::always_inline]] void completed(const Request& request, Time now) {
     in_flight_.change(now, -1);
-    if (!counts_.measured().is_open()) return;
+    if (!in_window_.is_open()) return;
     if (request.failed) [[unlikely]]
-      return errors_.add(now - request.created());
-    latency_.add(now - request.created());
-    if (latency_.count() == batches_.next()) [[unlikely]]
-      batches_.close(latency_.sum_ps());
+      return in_window_->errors.add(now - request.created());
+    in_window_->latency.add(now - request.created());
+    if (in_window_->latency.count() == in_window_->batches.next()) [[unlikely]]
+      in_window_->batches.close(in_window_->latency.sum_ps());
     counts_->payload += request.moved();
   }
   /// Bytes that a line of an access, a write-back or a prefetch has moved.
@@ -43,27 +43,27 @@ class RequesterMeter {
   /// An access behind a fence was issued, and nothing but the fence had held it up so long.
   void passed_fence(Time waited);
 
-  /// A measured window opens: what an earlier one has measured is no part of it.
-  void open(Time at);
-  void close(Time /*at*/) {}
-
   /// The latencies of requests answered with data.
-  const LatencyDistribution& latency() const { return latency_; }
+  const LatencyDistribution& latency() const { return in_window_->latency; }
   /// The latencies of requests answered without data.
-  const LatencyDistribution& errors() const { return errors_; }
-  const BatchMeans& batches() const { return batches_; }
+  const LatencyDistribution& errors() const { return in_window_->errors; }
+  const BatchMeans& batches() const { return in_window_->batches; }
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
  private:
   static constexpr std::size_t kBatches = 64;  // 1 KiB
 
-  LatencyDistribution latency_;
-  BatchMeans batches_{kBatches};  // of the latencies
+  struct Entries {
+    LatencyDistribution latency;
+    BatchMeans batches{kBatches};  // of the latencies
+    LatencyDistribution errors;
+  };
+
+  EntriesInWindow<Entries> in_window_;
   LevelMonitor in_flight_;
   Windowed<MeterCounts> counts_;
   bool fenced_ = false;  // some access so far was behind a fence
-  LatencyDistribution errors_;
 };
 
 }  // namespace cxloom

@@ -396,14 +396,10 @@ void Sequencer::open_window(Time at) {
   count_.open_window();
   ended_ = out_of_work();
   if (cores_) cores_->open_window(at, issued() == 0);
-  if (cache_) cache_->open_window(at);
-  if (throttle_) throttle_->open_window(at);
 }
 
 void Sequencer::close_window(Time at) {
   if (cores_) cores_->close_window(at);
-  if (cache_) cache_->close_window(at);
-  if (throttle_) throttle_->close_window(at);
 }
 
 std::vector<MeasureInfo> Sequencer::measures() {

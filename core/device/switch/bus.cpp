@@ -54,8 +54,9 @@ constexpr std::array kBothMeasures{
         "transmission efficiency: payload bytes / bytes on the wire; null if there were none"),
 };
 
-Way way_of(const WireMonitor& monitor, const MeasuredWindow& measured) {
-  const WireTotals& totals = monitor.closed_totals();
+Way way_of(const WireMonitor& monitor) {
+  const MeasuredWindow& measured = monitor.measured();
+  const WireTotals totals = monitor.closed_totals();
   const LevelMonitor& queue = monitor.queue();
   return {.utilization = measured.share(totals.busy),
           .payload_rate = measured.per_ns(static_cast<double>(totals.payload)),
@@ -94,7 +95,7 @@ Bus::Bus(const BusParams& params, const DeviceContext& context)
       wires_{Wire(params.bandwidth.rate, params.turnaround), Wire(params.bandwidth.rate, params.turnaround)},
       media_{&wires_[0], &wires_[shared_ ? 0 : 1]} {
   system_context_.roles.declare<SharedMedium>(*this, id(), *this);
-  kernel().measure(measured_, monitors_[0], monitors_[1]);
+  kernel().measure(monitors_[0], monitors_[1]);
 }
 
 // Takes the message over the medium, as soon as that is free after `ready`.
@@ -226,19 +227,20 @@ void Bus::resources(ResourceSink& sink) const {
 }
 
 void Bus::report(MeasureSink& sink) const {
-  if (measured_.length() <= Time{}) return;
+  const MeasuredWindow& measured = monitors_[0].measured();
+  if (measured.length() <= Time{}) return;
   double busy = 0.0;
   WireTotals both;
   for (const WireMonitor& monitor : monitors_) {
-    const WireTotals& totals = monitor.closed_totals();
+    const WireTotals totals = monitor.closed_totals();
     busy += totals.busy.ns();
     both.bytes += totals.bytes;
     both.payload += totals.payload;
   }
-  report_all(kDownstreamMeasures, way_of(monitors_[kDownstream], measured_), sink);
-  report_all(kUpstreamMeasures, way_of(monitors_[kUpstream], measured_), sink);
+  report_all(kDownstreamMeasures, way_of(monitors_[kDownstream]), sink);
+  report_all(kUpstreamMeasures, way_of(monitors_[kUpstream]), sink);
   report_all(kBothMeasures,
-             {.utilization = measured_.per_ns(busy) / (shared_ ? 1.0 : 2.0), .efficiency = both.efficiency()},
+             {.utilization = measured.per_ns(busy) / (shared_ ? 1.0 : 2.0), .efficiency = both.efficiency()},
              sink);
 }
 

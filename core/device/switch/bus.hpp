@@ -70,7 +70,6 @@ class Bus final : public Component, public SharedMedium {
   std::array<Wire*, 2> media_;  // of each direction
   std::array<WireMonitor, 2> monitors_;
   std::vector<Port*> ways_;  // by destination; null: it depends on more
-  MeasuredWindow measured_;
 };
 
 }  // namespace cxloom

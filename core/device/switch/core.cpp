@@ -203,16 +203,6 @@ void SwitchCore::wake(std::uint8_t /*kind*/, std::uint64_t payload) { object_of<
 
 std::vector<MeasureInfo> SwitchCore::measures() { return infos_of(kSwitchCoreMeasures); }
 
-void SwitchCore::open_window(Time at) {
-  measured_.open(at);
-  if (persists_) persists_->open_window(at);
-}
-
-void SwitchCore::close_window(Time at) {
-  measured_.close(at);
-  if (persists_) persists_->close_window(at);
-}
-
 std::string SwitchCore::activity() const { return persists_ ? persists_->activity() : std::string(); }
 
 void SwitchCore::resources(ResourceSink& sink) const {
@@ -223,11 +213,11 @@ void SwitchCore::report(MeasureSink& sink) const {
   SwitchCoreMeasured measured;
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
     const WireMonitor& monitor = owner_.port(i).monitor();
-    const WireTotals& totals = monitor.closed_totals();
+    const WireTotals totals = monitor.closed_totals();
     measured.messages += totals.messages;
     measured.queue_mean += monitor.queue().mean();
     measured.worst_queue = std::max(measured.worst_queue, monitor.queue().quantile(0.99));
-    measured.worst_utilization = std::max(measured.worst_utilization, measured_.share(totals.busy));
+    measured.worst_utilization = std::max(measured.worst_utilization, monitor.measured().share(totals.busy));
   }
   if (persists_) measured.persist_buffer = persists_->report();
   report_all(kSwitchCoreMeasures, measured, sink);

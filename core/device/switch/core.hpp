@@ -18,7 +18,6 @@
 #include "device/switch/params.hpp"
 #include "interconnect/channel/virtual_channels.hpp"
 #include "kernel/event_handler.hpp"
-#include "kernel/measured_window.hpp"
 
 namespace cxloom {
 
@@ -95,8 +94,6 @@ class alignas(64) SwitchCore final : public EventHandler, private BypassSource {
     forward_by(output, message);
   }
 
-  void open_window(Time at);
-  void close_window(Time at);
   std::string activity() const;
   void report(MeasureSink& sink) const;
   void resources(ResourceSink& sink) const;
@@ -171,7 +168,6 @@ class alignas(64) SwitchCore final : public EventHandler, private BypassSource {
   PairTable<InputQueue> queues_;                // those that hold something, or whose last message is leaving
   std::vector<InputQueue*> empty_queues_;       // the last one that became empty is the next to be used
   std::pmr::deque<InputQueue> all_queues_;
-  MeasuredWindow measured_;
 };
 
 }  // namespace cxloom

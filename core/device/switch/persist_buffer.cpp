@@ -38,7 +38,7 @@ PersistBuffer::PersistBuffer(const PersistBufferParams& params, Time switching_t
       empty_wanted_(kernel_, "an Empty entry of the persist buffer", owner),
       place_wanted_(kernel_, "a place in the input queue of the persist buffer", owner),
       waits_outside_(owner) {
-  kernel_.measure(full_level_, dirty_level_, drain_level_, queue_level_);
+  kernel_.measure(*this, counts_, full_level_, dirty_level_, drain_level_, queue_level_);
 }
 
 // ---- Into the input queue
@@ -346,15 +346,9 @@ void PersistBuffer::count_entries() {
   set(drain_level_, entries_.draining());
 }
 
-void PersistBuffer::open_window(Time now) {
-  counts_.open(now);
-  counts_->resident_before = entries_.dirty() + entries_.draining();
-}
+void PersistBuffer::open(Time /*at*/) { resident_before_ = entries_.dirty() + entries_.draining(); }
 
-void PersistBuffer::close_window(Time now) {
-  counts_->resident = entries_.dirty() + entries_.draining();
-  counts_.close(now);
-}
+void PersistBuffer::close(Time /*at*/) { resident_ = entries_.dirty() + entries_.draining(); }
 
 void PersistBuffer::resources(ResourceSink& sink) const {
   const auto places = [&](std::string name, const char* parameter, std::uint32_t count, const char* measure) {
@@ -376,6 +370,8 @@ void PersistBuffer::resources(ResourceSink& sink) const {
 
 Value PersistBuffer::report() const {
   PersistMeasured measured{counts_.window()};
+  measured.resident_before = resident_before_;
+  measured.resident = resident_;
   measured.full_mean = full_level_.mean();
   measured.dirty_mean = dirty_level_.mean();
   measured.drain_mean = drain_level_.mean();

@@ -33,8 +33,6 @@ struct PersistCounts {
   std::uint64_t coalesced = 0;
   std::uint64_t drains = 0;
   std::uint64_t drained = 0;
-  std::uint64_t resident_before = 0;
-  std::uint64_t resident = 0;
   std::uint64_t read_hits = 0;
   std::uint64_t detours = 0;
   std::uint64_t held_reads = 0;
@@ -42,6 +40,8 @@ struct PersistCounts {
 };
 
 struct PersistMeasured : PersistCounts {
+  std::uint64_t resident_before = 0;
+  std::uint64_t resident = 0;
   double full_mean = 0;
   double dirty_mean = 0;
   double drain_mean = 0;
@@ -56,9 +56,9 @@ inline constexpr std::array kPersistMeasures{
     measure<PersistMeasured, &PersistMeasured::drains>("drains", "",
                                                        "lines that it began to write to memory"),
     measure<PersistMeasured, &PersistMeasured::drained>("drained", "", "lines that memory has answered for"),
-    measure<PersistMeasured, &PersistMeasured::resident_before>(
-        "resident_before", "", "entries that were not Empty when the window opened"),
-    measure<PersistMeasured, &PersistMeasured::resident>(
+    measure<&PersistMeasured::resident_before>("resident_before", "",
+                                               "entries that were not Empty when the window opened"),
+    measure<&PersistMeasured::resident>(
         "resident", "",
         "entries that were not Empty when it closed: resident_before + persists = coalesced + drained + "
         "resident"),
@@ -101,8 +101,8 @@ class PersistBuffer : public EventHandler, public PersistDomain, private Waiter 
   void report_drains_to(RequestObserver& observer) override { observer_ = &observer; }
 
   void wake(std::uint8_t kind, std::uint64_t payload) override;
-  void open_window(Time now);
-  void close_window(Time now);
+  void open(Time at);
+  void close(Time at);
   Value report() const;
   void resources(ResourceSink& sink) const;
   std::string activity() const;
@@ -195,6 +195,8 @@ class PersistBuffer : public EventHandler, public PersistDomain, private Waiter 
   } waits_outside_;
 
   Windowed<PersistCounts> counts_;
+  std::uint64_t resident_before_ = 0;  // when the window opened
+  std::uint64_t resident_ = 0;         // when it closed
   LevelMonitor full_level_;
   LevelMonitor dirty_level_;
   LevelMonitor drain_level_;

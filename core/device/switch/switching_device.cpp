@@ -37,18 +37,6 @@ void WithSwitchCore<Base>::routes_changed(bool failed) {
 }
 
 template <class Base>
-void WithSwitchCore<Base>::open_window(Time at) {
-  core_->open_window(at);
-  Base::open_window(at);
-}
-
-template <class Base>
-void WithSwitchCore<Base>::close_window(Time at) {
-  core_->close_window(at);
-  Base::close_window(at);
-}
-
-template <class Base>
 void WithSwitchCore<Base>::report(MeasureSink& sink) const {
   core_->report(sink);
   Base::report(sink);

@@ -38,8 +38,6 @@ class WithSwitchCore : public Base {
 
   void start() override;
   void routes_changed(bool failed) override;
-  void open_window(Time at) override;
-  void close_window(Time at) override;
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
   std::string activity() const override;

@@ -279,25 +279,18 @@ void VirtualChannels::give_back(Channel which, Time now) {
   if (CreditLine* line = channel(which).credit_line()) line->take_back(now);
 }
 
-// The sum over all virtual channels of the class.
-Time VirtualChannels::starved_clock(Channel which, Time now) {
-  Time starved;
-  for (unsigned vc = vc_of(which); vc < vcs_; vc += kChannelCount) {
+// By class: the sums over all of its virtual channels.
+VirtualChannels::ClassTimes VirtualChannels::starved_clocks(Time now) {
+  ClassTimes starved{};
+  for (ClassVc vc = 0; vc < vcs_; ++vc) {
     channels_[vc].update(now);
-    starved += channels_[vc].starved_clock(now);
+    starved[static_cast<std::size_t>(class_of(vc))] += channels_[vc].starved_clock(now);
   }
   return starved;
 }
 
-void VirtualChannels::open_window(Time now) {
-  for (std::size_t i = 0; i < kChannelCount; ++i)
-    starved_when_opened_[i] = starved_clock(static_cast<Channel>(i), now);
-}
+void VirtualChannels::open_window(Time now) { starved_.open(now, starved_clocks(now)); }
 
-void VirtualChannels::close_window(Time now) {
-  for (std::size_t i = 0; i < kChannelCount; ++i) {
-    blocked_in_window_[i] = starved_clock(static_cast<Channel>(i), now) - starved_when_opened_[i];
-  }
-}
+void VirtualChannels::close_window(Time now) { starved_.close(now, starved_clocks(now)); }
 
 }  // namespace cxloom

@@ -20,6 +20,7 @@
 #include "interconnect/wire/credit_line.hpp"
 #include "interconnect/wire/link_path.hpp"
 #include "interconnect/wire/virtual_channel.hpp"
+#include "kernel/windowed.hpp"
 #include "protocol/class_vc.hpp"
 
 namespace cxloom {
@@ -160,7 +161,9 @@ class alignas(64) VirtualChannels final : public EventHandler, public PortQueues
   void open_window(Time now);
   void close_window(Time now);
   /// Time in the window in which messages of a class waited for credits, summed over its virtual channels.
-  Time credit_blocked(Channel which) const { return blocked_in_window_[static_cast<std::size_t>(which)]; }
+  Time credit_blocked(Channel which) const {
+    return starved_.closed_window()[static_cast<std::size_t>(which)];
+  }
 
  private:
   bool one_per_class() const { return vcs_ == kChannelCount; }
@@ -179,7 +182,8 @@ class alignas(64) VirtualChannels final : public EventHandler, public PortQueues
   }
   std::uint32_t count_credits_in_use(Channel which);
   Feeder* choose(std::uint64_t vcs);
-  Time starved_clock(Channel which, Time now);
+  using ClassTimes = std::array<Time, kChannelCount>;
+  ClassTimes starved_clocks(Time now);
 
   // One cache line: all of it that a message touches that finds nobody before it.
   LinkPath& path_;
@@ -202,8 +206,7 @@ class alignas(64) VirtualChannels final : public EventHandler, public PortQueues
   ArrayInArena<VirtualChannel> channels_;
   std::array<std::unique_ptr<SendQueue>, kChannelCount>
       send_queues_;  // those in use, of first virtual channels
-  std::array<Time, kChannelCount> starved_when_opened_{};
-  std::array<Time, kChannelCount> blocked_in_window_{};
+  CountsInWindow<ClassTimes> starved_;
 };
 
 }  // namespace cxloom

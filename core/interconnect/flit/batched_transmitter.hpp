@@ -26,8 +26,8 @@ class BatchedFlitTransmitter final : public Transmitter, public EventHandler {
   const FlitMonitor* flits() const override { return &sender_.monitor(); }
   void connect(CreditLine* far_credits, FlitRetries* far_retries) override;
   void catch_up(Time now) override;
-  void open_window(Time /*now*/) override { sender_.monitor().open(); }
-  void close_window(Time /*now*/) override { sender_.monitor().close(); }
+  void open_window(Time now) override { sender_.monitor().open(now); }
+  void close_window(Time now) override { sender_.monitor().close(now); }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
  private:

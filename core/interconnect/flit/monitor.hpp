@@ -5,24 +5,30 @@
 #include <cstdint>
 
 #include "base/units.hpp"
+#include "kernel/windowed.hpp"
 #include "protocol/flit/flit.hpp"
 #include "protocol/flit/isolated_flits.hpp"
 #include "protocol/opcode.hpp"
 
 namespace cxloom {
 
-/// Totals of the flits that began in one measured window.
-struct FlitTotals {
+struct FlitCounts {
   std::array<std::uint64_t, 4> flits{};                 ///< by FlitKind
   std::array<std::uint64_t, kSlotKindCount> slots{};    ///< by SlotKind
   std::array<std::uint64_t, kChannelCount> messages{};  ///< headers, by class
-  /// Slots by class: data and trailers, and of each header slot the share of its messages.
-  std::array<double, kChannelCount> slots_of_class{};
   std::array<std::uint64_t, kMostSlots + 1>
       fill{};                  ///< flits of CXL.cache and CXL.mem by slots that are not empty
   std::uint64_t io_bytes = 0;  ///< of CXL.io packets
   std::uint64_t errors = 0;    ///< flits corrupted beyond correction, each sent again
   Time retry_time;             ///< in which retries kept the wire from anything else
+
+  bool operator==(const FlitCounts&) const = default;
+};
+
+/// The flits that began in the measured window.
+struct FlitTotals : FlitCounts {
+  /// Slots by class: data and trailers, and of each header slot the share of its messages.
+  std::array<double, kChannelCount> slots_of_class{};
 
   bool operator==(const FlitTotals&) const = default;
 };
@@ -31,49 +37,37 @@ class FlitMonitor {
  public:
   explicit FlitMonitor(const FlitPacking& packing) : packing_(packing) {}
   FlitMode mode() const { return packing_.mode; }
-  void open() {
-    totals_ = {};
-    of_class_ = {};
-    measuring_ = true;
-  }
-  void close();
-  /// The totals of the window that was closed.
-  const FlitTotals& totals() const { return totals_; }
+  void open(Time at) { counts_.open(at); }
+  void close(Time at) { counts_.close(at); }
+  FlitTotals totals() const;
 
-  void count(const Flit& flit) {
-    if (measuring_) add(flit);
-  }
+  void count(const Flit& flit);
   /// All the flits of a message that goes alone, in which it takes so many slots.
   void count_isolated(Channel channel, unsigned slots) {
-    if (!measuring_) return;
-    OfClass& own = of_class_[static_cast<std::size_t>(channel)];
-    ++own.isolated;
-    own.parts += kParts * slots;
+    const auto which = static_cast<std::size_t>(channel);
+    ++counts_->isolated[which];
+    counts_->parts[which] += kParts * slots;
   }
   /// Flits of link control: retry requests and their answers.
   void count_control(unsigned flits) {
-    if (measuring_) totals_.flits[static_cast<std::size_t>(FlitKind::kControl)] += flits;
+    counts_->flits[static_cast<std::size_t>(FlitKind::kControl)] += flits;
   }
   void count_retry(Time lost) {
-    if (!measuring_) return;
-    ++totals_.errors;
-    totals_.retry_time += lost;
+    ++counts_->errors;
+    counts_->retry_time += lost;
   }
 
  private:
   static constexpr std::uint64_t kParts = 60;  // up to six messages share a slot
 
-  struct OfClass {
-    std::uint64_t isolated =
-        0;                    // messages that went alone, whose flits `totals_` does not have until the end
-    std::uint64_t parts = 0;  // of slots, kParts each: messages share one
+  /// Flits and slots without those of messages that went alone.
+  struct Counts : FlitCounts {
+    std::array<std::uint64_t, kChannelCount> isolated{};  ///< messages that went alone, by class
+    std::array<std::uint64_t, kChannelCount> parts{};     ///< of slots, kParts each: messages share one
   };
-  void add(const Flit& flit);
 
   FlitPacking packing_;
-  bool measuring_ = false;
-  std::array<OfClass, kChannelCount> of_class_{};
-  FlitTotals totals_;
+  Windowed<Counts> counts_;
 };
 
 }  // namespace cxloom

@@ -317,12 +317,12 @@ void FlitTransmitter::reopen() {
 
 void FlitTransmitter::open_window(Time now) {
   channels_.open_window(now);
-  sender_.monitor().open();
+  sender_.monitor().open(now);
 }
 
 void FlitTransmitter::close_window(Time now) {
   channels_.close_window(now);
-  sender_.monitor().close();
+  sender_.monitor().close(now);
 }
 
 }  // namespace cxloom

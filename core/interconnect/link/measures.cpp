@@ -146,7 +146,7 @@ Value byte_shares_of(const FlitTotals& totals, FlitMode mode) {
 }
 
 Value flits_of(const FlitMonitor& flits, double length) {
-  const FlitTotals& totals = flits.totals();
+  const FlitTotals totals = flits.totals();
   constexpr std::array<std::string_view, 4> kFlitKinds{"protocol", "all-data", "io", "control"};
   Value::List fill;
   for (const std::uint64_t each : totals.fill) fill.emplace_back(number(each));
@@ -166,7 +166,7 @@ Value flits_of(const FlitMonitor& flits, double length) {
 std::vector<MeasureInfo> link_measures() { return infos_of(kLinkMeasures); }
 
 void report_link(const LinkEnd& end, double length, MeasureSink& sink) {
-  const WireTotals& totals = end.monitor().closed_totals();
+  const WireTotals totals = end.monitor().closed_totals();
   const LevelMonitor& queue = end.monitor().queue();
   Value::Map blocked;
   for (std::size_t i = 0; i < kChannelCount; ++i) {

@@ -78,7 +78,7 @@ CurveMedia::CurveMedia(const CurveMediaParams& params, const MediaContext& conte
                       {}},
                      "elsewhere");
   }
-  kernel_.measure(measured_);
+  kernel_.measure(sums_);
 }
 
 // The largest bandwidth bounds when accesses start, one after the other. A measured latency has the waiting
@@ -94,11 +94,11 @@ void CurveMedia::access(Message& message, Address /*address*/, Time ready) {
   const double by_curve = ready.ns() + table_.latency(reads, load);
   const double by_start = start + unloaded_;
   const Time done{std::llround((std::max(by_curve, by_start) - elsewhere_) * 1000.0)};
-  if (measured_.is_open()) {
-    ++accesses_;
-    throttled_ += by_start > by_curve ? 1U : 0U;
-    load_sum_ += load;
-    reads_sum_ += reads;
+  if (sums_.is_open()) {
+    ++sums_->accesses;
+    sums_->throttled += by_start > by_curve ? 1U : 0U;
+    sums_->load += load;
+    sums_->reads += reads;
   }
   message.charge(Segment::kMediaQueue, std::min(Time{std::llround(start * 1000.0)}, done));
   message.charge(Segment::kMedia, done);
@@ -114,11 +114,11 @@ std::vector<MeasureInfo> CurveMedia::measures() { return infos_of(kCurveMediaMea
 void CurveMedia::resources(ResourceSink& sink) const { sink.add(waiting_for_media("the curve media of")); }
 
 void CurveMedia::report(MeasureSink& sink) const {
-  const auto accesses = static_cast<double>(accesses_);
+  const auto accesses = static_cast<double>(sums_->accesses);
   report_all(kCurveMediaMeasures,
-             {.load = mean_value(load_sum_, accesses),
-              .reads = mean_value(reads_sum_, accesses),
-              .throttled = mean_value(static_cast<double>(throttled_), accesses)},
+             {.load = mean_value(sums_->load, accesses),
+              .reads = mean_value(sums_->reads, accesses),
+              .throttled = mean_value(static_cast<double>(sums_->throttled), accesses)},
              sink);
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/parameters.hpp"
 #include "kernel/event_source.hpp"
-#include "kernel/measured_window.hpp"
+#include "kernel/windowed.hpp"
 #include "memory/curve/arrival_window.hpp"
 #include "memory/curve/table.hpp"
 #include "memory/media/context.hpp"
@@ -49,11 +49,14 @@ class CurveMedia final : public Media {
   double unloaded_;   // ns, the least latency
   double free_ = 0;   // ns: when the next access may start
 
-  MeasuredWindow measured_;
-  std::uint64_t accesses_ = 0;
-  std::uint64_t throttled_ = 0;
-  double load_sum_ = 0;
-  double reads_sum_ = 0;
+  /// Sums over the accesses.
+  struct Sums {
+    std::uint64_t accesses = 0;
+    std::uint64_t throttled = 0;
+    double load = 0;
+    double reads = 0;
+  };
+  EntriesInWindow<Sums> sums_;
 };
 
 }  // namespace cxloom

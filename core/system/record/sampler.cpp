@@ -10,6 +10,7 @@
 #include "interconnect/link/end.hpp"
 #include "interconnect/wire/shared_medium.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/windowed.hpp"
 #include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"
 
@@ -67,22 +68,22 @@ class MemoryProbe final : public Sampler::Probe {
 class NearestNodeProbe final : public Sampler::Probe {
  public:
   NearestNodeProbe(const Component& component, TieringAgent& tiering)
-      : component_(component), tiering_(tiering), before_(tiering.answers()) {
+      : component_(component), tiering_(tiering) {
     tiering_.count_answers();
   }
   std::string name() const override { return component_.name() + ": nearest node"; }
   bool has_wire() const override { return false; }
   bool has_queue() const override { return false; }
-  void open() override { before_ = tiering_.answers(); }
+  void open(Time at) override { in_window_.open(at, tiering_.answers()); }
   Level read(Time /*now*/) override {
-    const TieringAgent::Answers answers = tiering_.answers();
-    return {.part = answers.nearest - before_.nearest, .whole = answers.all - before_.all};
+    const TieringAgent::Answers answers = in_window_.window(tiering_.answers());
+    return {.part = answers.nearest, .whole = answers.all};
   }
 
  private:
   const Component& component_;
   TieringAgent& tiering_;
-  TieringAgent::Answers before_;  // when the window opened
+  CountsInWindow<TieringAgent::Answers> in_window_;
 };
 
 constexpr float kNoSample = std::numeric_limits<float>::quiet_NaN();
@@ -116,7 +117,7 @@ void Sampler::open_window(Time now) {
   open_ = true;
   opened_ = now;
   before_.assign(probes_.size(), {});
-  for (const auto& probe : probes_) probe->open();
+  for (const auto& probe : probes_) probe->open(now);
   kernel_.schedule_background(now + interval_, source_, *this, 0);
 }
 

@@ -59,7 +59,7 @@ class Sampler final : public EventHandler {
     /// Whether anything waits there; otherwise it has a part of a whole.
     virtual bool has_queue() const { return true; }
     /// The window opens.
-    virtual void open() {}
+    virtual void open(Time /*at*/) {}
     /// Sums since the window opened, up to `now`.
     virtual Level read(Time now) = 0;
   };

@@ -52,7 +52,7 @@ TEST(WireMonitor, AWindowThatOpensAndClosesInTheMiddleOfPassages) {
   for (int i = 0; i < 3; ++i) monitor.book({0_ps, Time{100 * i}, Time{100 * (i + 1)}, 80, 64}, 0_ps);
   monitor.open(50_ps);
   monitor.close(225_ps);
-  const WireTotals& totals = monitor.closed_totals();
+  const WireTotals totals = monitor.closed_totals();
   EXPECT_EQ(totals.busy, 175_ps);
   EXPECT_EQ(totals.messages, 2U);  // those whose end lies in the window
   EXPECT_EQ(totals.bytes, 160U);

@@ -216,7 +216,7 @@ TEST(BackInvalidation, ABIConflictTakesTheSlotsOfAWriteAndIsNoPayload) {
   for (int i = 0; i < 6; ++i) bench.host.send(Opcode::kBIConflict);
   bench.kernel.run(Time::max(), kAllEvents);
   bench.link.close(bench.kernel.now());
-  const FlitTotals& totals = bench.link.a_to_b.flits()->totals();
+  const FlitTotals totals = bench.link.a_to_b.flits()->totals();
   for (std::size_t i = 0; i < 6; ++i)  // three per flit, as writes
     EXPECT_EQ(bench.device.arrivals[i].time, of.flit() * (i < 3 ? 1 : 2) + 20_ns) << i;
   EXPECT_EQ(totals.slots[static_cast<std::size_t>(SlotKind::kData)], 6U * 4U);

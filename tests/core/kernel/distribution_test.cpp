@@ -27,15 +27,12 @@ TEST(LatencyDistribution, AConstantIsExactAtEveryQuantile) {
   }
 }
 
-TEST(LatencyDistribution, IsEmptyAtFirstAndAfterClear) {
+TEST(LatencyDistribution, IsEmptyAtFirst) {
   LatencyDistribution latency;
   EXPECT_EQ(latency.quantile_ns(0.5), 0.0);
   EXPECT_EQ(latency.mean_ns(), 0.0);
-  latency.add(5_ns);
-  latency.clear();
   EXPECT_EQ(latency.count(), 0U);
   EXPECT_TRUE(latency.sum_ps() == 0);
-  EXPECT_EQ(latency.quantile_ns(0.5), 0.0);
   latency.add(7_ns);
   EXPECT_EQ(latency.minimum(), 7_ns);
   EXPECT_EQ(latency.maximum(), 7_ns);

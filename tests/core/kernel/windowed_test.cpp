@@ -63,5 +63,49 @@ TEST(Windowed, CountsAddUpOneByOne) {
   EXPECT_EQ(difference_of(sum, Counts{1, Time{1}}), (Counts{~std::uint64_t{0}, Time{-3}}));
 }
 
+TEST(CountsInWindow, HasWhatOthersCountedInIt) {
+  CountsInWindow<Counts> counts;
+  Counts all{3, Time{30}};
+  EXPECT_EQ(counts.window(all), all) << "from the beginning, until it opens";
+  for (const Counts& before : {Counts{5, Time{50}}, Counts{9, Time{70}}}) {
+    all = before;
+    counts.open(Time{100}, all);
+    EXPECT_EQ(counts.closed_window(), (Counts{}));
+    all = sum_of(all, {2, Time{-7}});
+    EXPECT_EQ(counts.window(all), (Counts{2, Time{-7}}));
+    counts.close(Time{200}, all);
+    all = sum_of(all, {1000, Time{1000}});
+    counts.close(Time{250}, all);  // it is closed
+    EXPECT_EQ(counts.window(all), (Counts{2, Time{-7}}));
+    EXPECT_EQ(counts.closed_window(), (Counts{2, Time{-7}}));
+  }
+}
+
+TEST(CountsInWindow, WithoutAnOpeningItBeganWithTheRun) {
+  CountsInWindow<Counts> counts;
+  counts.close(Time{200}, {4, Time{40}});
+  EXPECT_EQ(counts.closed_window(), (Counts{4, Time{40}}));
+}
+
+TEST(EntriesInWindow, TakesThemInItAloneAndBeginsAnew) {
+  struct Extremes {
+    double least = 100;
+    double most = 0;
+  };
+  EntriesInWindow<Extremes> extremes;
+  EXPECT_FALSE(extremes.is_open());
+  for (const double value : {7.0, 3.0, 5.0}) {
+    extremes.open(Time{100});
+    EXPECT_TRUE(extremes.is_open());
+    EXPECT_EQ(extremes->least, 100);
+    EXPECT_EQ(extremes->most, 0);
+    extremes->least = extremes->most = value;
+    extremes.close(Time{200});
+    EXPECT_FALSE(extremes.is_open());
+    EXPECT_EQ(extremes->most, value);
+    EXPECT_EQ(extremes.measured().length(), Time{100});
+  }
+}
+
 }  // namespace
 }  // namespace cxloom

@@ -33,7 +33,7 @@ class Reader final : public Agent, public IoInitiator {
   const std::string& target() const override { return target_; }
   void aim(NodeId target, const IoRecord& /*arrived*/) override { destination_ = target; }
   void cease() override { ceased_ = true; }
-  std::uint64_t outstanding() const override { return sent_ - done_.ended().count(); }
+  std::uint64_t outstanding() const override { return sent_ - done_.ended().level(); }
   const LatencyDistribution& latency() const override { return done_.latency(); }
   SegmentSums::Sums segment_sums_ps() const override { return done_.segment_sums_ps(); }
   void report_io(MeasureSink& sink) const override { sink.count(kPackets, latency().count()); }

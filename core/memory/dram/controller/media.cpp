@@ -255,14 +255,12 @@ DramCounters DramMedia::counted(Time now) {
 }
 
 void DramMedia::open_window(Time now) {
-  *counts_ = counted(now);
-  counts_.open(now);
+  counts_.open(now, counted(now));
   for (SubChannel& sub_channel : sub_channels_) sub_channel.channel->restart_levels();
 }
 
 void DramMedia::close_window(Time now) {
-  *counts_ = counted(now);
-  counts_.close(now);
+  counts_.close(now, counted(now));
   most_queued_ = {};
   for (const SubChannel& sub_channel : sub_channels_) {
     for (const bool write : {false, true})
@@ -318,7 +316,7 @@ std::optional<DramMedia::Refreshes> DramMedia::refreshes() const {
 }
 
 void DramMedia::report(MeasureSink& sink) const {
-  DramMeasured measured{counts_.window()};
+  DramMeasured measured{counts_.closed_window()};
   const DramCounters& n = measured;
   const double nanoseconds = counts_.measured().length().ns();
   const Clock clocks =

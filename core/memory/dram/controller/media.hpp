@@ -92,7 +92,7 @@ class DramMedia final : public Media {
   bool failed_ = false;  // something threw in a sub-channel, such as a policy of a plug-in
   std::vector<PendingAccess> accesses_;
   std::uint32_t free_ = kNoAccess;  ///< the last one that became free
-  Windowed<DramCounters> counts_;
+  CountsInWindow<DramCounters> counts_;
   std::array<std::uint32_t, 2> most_queued_{};  // of reads and of writes, in the window
 };
 

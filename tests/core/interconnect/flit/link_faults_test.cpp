@@ -49,8 +49,8 @@ struct Saturated {
     kernel.run(Time::max(), kAllEvents);
     link.close(kernel.now());
   }
-  const FlitTotals& totals() const { return link.a_to_b.flits()->totals(); }
-  const FlitTotals& back() const { return link.b_to_a.flits()->totals(); }
+  FlitTotals totals() const { return link.a_to_b.flits()->totals(); }
+  FlitTotals back() const { return link.b_to_a.flits()->totals(); }
 };
 
 TEST(FlitLinkErrors, EachCostsAFlitTwoFlightsAndTheFlitsOfLinkControl) {
@@ -117,7 +117,7 @@ TEST(FlitLinkErrors, RetriesTakeTheWireOfTheOtherDirection) {
   EXPECT_EQ(b.arrivals.size(), 2000U);
   for (const auto& [end, far] :
        {std::pair{&link.a_to_b, &link.b_to_a}, std::pair{&link.b_to_a, &link.a_to_b}}) {
-    const FlitTotals& totals = end->flits()->totals();
+    const FlitTotals totals = end->flits()->totals();
     EXPECT_GT(totals.errors, 0U);
     EXPECT_EQ(control_flits(totals), 6 * (totals.errors + far->flits()->totals().errors));
   }

@@ -150,7 +150,7 @@ TEST_P(EveryFormat, SlotsByKindSumToAllSlots) {
   }
   kernel.run(Time::max(), kAllEvents);
   link.close(kernel.now());
-  const FlitTotals& totals = link.a_to_b.flits()->totals();
+  const FlitTotals totals = link.a_to_b.flits()->totals();
   const std::uint64_t flits = std::accumulate(totals.flits.begin(), totals.flits.end(), std::uint64_t{0});
   const FlitGeometry& shape = geometry(GetParam());
   EXPECT_EQ(std::accumulate(totals.slots.begin(), totals.slots.end(), std::uint64_t{0}), flits * shape.slots);
@@ -195,7 +195,7 @@ TEST(FlitTransmitter, AMillionFlitsDoNotDrift) {
   for (int i = 0; i < 800; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr, 1023 * 64), 0_ps);
   kernel.run(Time::max(), kAllEvents);
   link.close(kernel.now());
-  const FlitTotals& totals = link.a_to_b.flits()->totals();
+  const FlitTotals totals = link.a_to_b.flits()->totals();
   const std::uint64_t flits = std::accumulate(totals.flits.begin(), totals.flits.end(), std::uint64_t{0});
   EXPECT_GT(flits, 1'000'000U);
   const auto exact = static_cast<std::int64_t>(static_cast<long double>(flits) * 1079.1015625L);

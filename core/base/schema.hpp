@@ -137,17 +137,17 @@ concept Ordered = requires(const T& a, const T& b) {
 };
 
 template <class T>
-struct Held {
+struct WithoutOptional {
   using Type = T;
 };
 template <class T>
-struct Held<std::optional<T>> {
+struct WithoutOptional<std::optional<T>> {
   using Type = T;
 };
 
 /// Says the rest about a parameter just declared. T is its type, or what an optional one holds. The members
 /// that do something are below, outside: the library has them for the types that parameters mostly are.
-template <class Member, class T = typename Held<Member>::Type>
+template <class Member, class T = typename WithoutOptional<Member>::Type>
 class SchemaField {
  public:
   explicit SchemaField(SchemaFields::Entry& entry) : entry_(entry) {}
@@ -258,7 +258,7 @@ std::function<bool(const void*)> change_from(const Member& initial) {
 template <class Member>
 SchemaField<Member> add_field(SchemaFields& fields, std::string_view name, std::size_t place,
                               const Member& initial) {
-  using T = typename Held<Member>::Type;
+  using T = typename WithoutOptional<Member>::Type;
   SchemaFields::Entry& entry = fields.add(name, place);
   entry.info.type = type_name<Member>();
   entry.info.default_text = value_text(initial);

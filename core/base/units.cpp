@@ -68,13 +68,13 @@ struct Decimal {
   std::uint64_t power = 1;   // divided by this power of ten
 };
 
-struct Kind {
+struct UnitKind {
   std::string_view name;     // "a time"
   std::string_view example;  // "10ns"
   std::string_view units;
 };
 
-[[noreturn]] void refuse(const Kind& kind, std::string_view text, const std::string& why) {
+[[noreturn]] void refuse(const UnitKind& kind, std::string_view text, const std::string& why) {
   throw InputError({why,
                     quoted(text),
                     std::string(kind.name) + " such as " + std::string(kind.example) +
@@ -83,7 +83,7 @@ struct Kind {
 }
 
 // Splits "1.5us" into the decimal and its unit, without going through a float.
-const Unit& split(std::string_view text, std::span<const Unit> units, const Kind& kind, Decimal& number) {
+const Unit& split(std::string_view text, std::span<const Unit> units, const UnitKind& kind, Decimal& number) {
   std::size_t end = 0;
   bool point = false;
   bool any = false;
@@ -116,7 +116,7 @@ const Unit& split(std::string_view text, std::span<const Unit> units, const Kind
 }
 
 // A whole number of base units; refuses what is not one, instead of rounding in silence.
-std::uint64_t whole(std::string_view text, std::span<const Unit> units, const Kind& kind,
+std::uint64_t whole(std::string_view text, std::span<const Unit> units, const UnitKind& kind,
                     std::string_view base) {
   Decimal number;
   const Unit& unit = split(text, units, kind, number);
@@ -129,7 +129,7 @@ std::uint64_t whole(std::string_view text, std::span<const Unit> units, const Ki
   return static_cast<std::uint64_t>(value);
 }
 
-Rate rational(std::string_view text, std::span<const Unit> units, const Kind& kind) {
+Rate rational(std::string_view text, std::span<const Unit> units, const UnitKind& kind) {
   Decimal number;
   const Unit& unit = split(text, units, kind, number);
   if (number.digits == 0) refuse(kind, text, "the rate must be above zero");
@@ -151,11 +151,11 @@ Rate rational(std::string_view text, std::span<const Unit> units, const Kind& ki
   return Rate::per_time(static_cast<std::uint64_t>(per_second), static_cast<std::uint64_t>(picoseconds));
 }
 
-constexpr Kind kTimeKind{"a time", "10ns", "ps, ns, us, ms, s"};
-constexpr Kind kBytesKind{"a size", "16GiB", "B, KiB, MiB, GiB, TiB, KB, MB, GB, TB"};
-constexpr Kind kBandwidthKind{"a bandwidth", "64GB/s",
-                              "B/s, KB/s, MB/s, GB/s, TB/s, GiB/s, Gb/s, or the word unlimited"};
-constexpr Kind kFrequencyKind{"a rate", "50M/s", "/s, k/s, M/s, G/s, or the word unlimited"};
+constexpr UnitKind kTimeKind{"a time", "10ns", "ps, ns, us, ms, s"};
+constexpr UnitKind kBytesKind{"a size", "16GiB", "B, KiB, MiB, GiB, TiB, KB, MB, GB, TB"};
+constexpr UnitKind kBandwidthKind{"a bandwidth", "64GB/s",
+                                  "B/s, KB/s, MB/s, GB/s, TB/s, GiB/s, Gb/s, or the word unlimited"};
+constexpr UnitKind kFrequencyKind{"a rate", "50M/s", "/s, k/s, M/s, G/s, or the word unlimited"};
 
 // The largest unit that divides the value exactly.
 std::string exact_text(std::uint64_t value, std::span<const Unit> units) {

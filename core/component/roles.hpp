@@ -39,17 +39,17 @@ inline constexpr std::size_t kRoleKinds = static_cast<std::size_t>(RoleKind::kTr
 
 /// The components that play one role, whichever: a RoleTable without its type.
 struct RolePlayers {
-  struct Entry {
+  struct Player {
     Component* component;
     void* role;
   };
-  std::vector<Entry> entries;  ///< in the order of the devices
+  std::vector<Player> players;  ///< in the order of the devices
   std::vector<void*> by_node;
 
   void declare(Component& component, NodeId node, void* role) {
     if (by_node.size() <= node.index()) by_node.resize(node.index() + 1);
     by_node[node.index()] = role;
-    entries.push_back({&component, role});
+    players.push_back({&component, role});
   }
   void* of(NodeId node) const { return node.index() < by_node.size() ? by_node[node.index()] : nullptr; }
 };
@@ -68,22 +68,22 @@ class RoleTable {
     using difference_type = std::ptrdiff_t;
 
     Iterator() = default;
-    explicit Iterator(const RolePlayers::Entry* at) : at_(at) {}
+    explicit Iterator(const RolePlayers::Player* at) : at_(at) {}
     Entry operator*() const { return {at_->component, static_cast<Role*>(at_->role)}; }
     Iterator& operator++() { return ++at_, *this; }
     Iterator operator++(int) { return Iterator(at_++); }
     bool operator==(const Iterator&) const = default;
 
    private:
-    const RolePlayers::Entry* at_ = nullptr;
+    const RolePlayers::Player* at_ = nullptr;
   };
 
   explicit RoleTable(const RolePlayers& players) : players_(players) {}
   /// Null: the component at that node does not play it.
   Role* of(NodeId node) const { return static_cast<Role*>(players_.of(node)); }
-  bool empty() const { return players_.entries.empty(); }
-  Iterator begin() const { return Iterator(players_.entries.data()); }
-  Iterator end() const { return Iterator(players_.entries.data() + players_.entries.size()); }
+  bool empty() const { return players_.players.empty(); }
+  Iterator begin() const { return Iterator(players_.players.data()); }
+  Iterator end() const { return Iterator(players_.players.data() + players_.players.size()); }
 
  private:
   const RolePlayers& players_;

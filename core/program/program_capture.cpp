@@ -252,7 +252,7 @@ inline void ProgramCapture::count(const ProgramThread& thread, const ProgramBloc
   if (of_process_) guest_->ran(thread, instructions, records);
   if (!is_of_kernel(block)) return;
   if (thread.number >= kernel_.size()) kernel_.resize(thread.number + 1);
-  KernelCounts& kernel = kernel_[thread.number];
+  KernelRecords& kernel = kernel_[thread.number];
   kernel.instructions += instructions;
   kernel.records += records;
 }

@@ -88,12 +88,12 @@ class ProgramCapture : public ProgramSink {
   /// Lines that instructions flushed, whether that is recorded or not.
   std::uint64_t flushes() const { return flushes_; }
   /// What the kernel of a machine did while it was recorded; its code is in the upper half of addresses.
-  struct KernelCounts {
+  struct KernelRecords {
     std::uint64_t instructions = 0;
     std::uint64_t records = 0;
   };
   /// By thread, as far as threads have begun that have some.
-  const std::vector<KernelCounts>& kernel() const { return kernel_; }
+  const std::vector<KernelRecords>& kernel() const { return kernel_; }
   /// Cycles in which nothing waits for memory, by what records have as their process, while it was recorded.
   const std::vector<std::uint64_t>& cycles() const { return cycles_; }
   /// What processes of a machine did while it was recorded; null if none was told.
@@ -196,7 +196,7 @@ class ProgramCapture : public ProgramSink {
   std::uint64_t register_accesses_ = 0;
   std::uint64_t branches_ = 0;
   std::uint64_t mispredictions_ = 0;
-  std::vector<KernelCounts> kernel_;
+  std::vector<KernelRecords> kernel_;
 };
 
 }  // namespace cxloom

@@ -82,10 +82,10 @@ struct Met {
 };
 
 /// Bit error rate, and every how many-th flit is corrupted.
-using Setting = std::pair<double, std::optional<std::uint32_t>>;
+using LinkSetting = std::pair<double, std::optional<std::uint32_t>>;
 
-std::map<Setting, Met> met_by_setting(const System& system) {
-  std::map<Setting, Met> found;
+std::map<LinkSetting, Met> met_by_setting(const System& system) {
+  std::map<LinkSetting, Met> found;
   for (const System::LinkView& link : system.links()) {
     const LinkErrorParams& errors = link.params->errors;
     if (errors.bit_error_rate == 0.0 && !errors.every) continue;
@@ -105,7 +105,7 @@ std::map<Setting, Met> met_by_setting(const System& system) {
   return found;
 }
 
-std::string setting_text(const Setting& setting) {
+std::string setting_text(const LinkSetting& setting) {
   std::string text;
   if (setting.first > 0.0) text = "errors.bit_error_rate " + Value(setting.first).described();
   if (setting.second)
@@ -119,7 +119,7 @@ std::string count_text(double count) {
   return count < kLong ? std::to_string(std::llround(count)) : rounded_text(count);
 }
 
-std::string expected_text(const Setting& setting, const Met& met) {
+std::string expected_text(const LinkSetting& setting, const Met& met) {
   if (setting.first == 0.0) return "each direction of a link needs that many for one; measure more requests";
   if (met.expected == 0.0) return "it is too low for any";
   return rounded_text(met.expected) + " were to be expected, one in " +

@@ -49,7 +49,7 @@ class CacheHierarchy {
   }
 
   /// Where a line is after an access.
-  struct Found {
+  struct AccessedLine {
     Slot slot;           ///< in the first level
     std::size_t level;   ///< in which it was before; `levels()` if in none
     bool ahead = false;  ///< and it had been asked for ahead of this, its first use
@@ -57,9 +57,9 @@ class CacheHierarchy {
 
   /// An access to one line.
   template <class Emit>
-  Found access_line(LineAddress line, AccessKind kind, Emit&& emit) {
+  AccessedLine access_line(LineAddress line, AccessKind kind, Emit&& emit) {
     CacheArray& nearest = arrays_.front();
-    Found found{nearest.lookup(line), 0};
+    AccessedLine found{nearest.lookup(line), 0};
     if (found.slot != kNoSlot) [[likely]] {
       nearest.touch(found.slot);
       ++counts_.front().hits;
@@ -100,10 +100,10 @@ class CacheHierarchy {
   }
 
   /// What an access to the line would find in that level.
-  cxloom::Found found(std::size_t level, LineAddress line) const {
+  Found found(std::size_t level, LineAddress line) const {
     const Slot slot = arrays_[level].lookup(line);
-    if (slot == kNoSlot) return cxloom::Found::kMiss;
-    return !ahead_.empty() && ahead_[level][slot] ? cxloom::Found::kFirstUse : cxloom::Found::kHit;
+    if (slot == kNoSlot) return Found::kMiss;
+    return !ahead_.empty() && ahead_[level][slot] ? Found::kFirstUse : Found::kHit;
   }
 
   /// Whether it would be a write that changes nothing about the line: it is dirty in that slot.
@@ -123,7 +123,7 @@ class CacheHierarchy {
  private:
   /// Brings a line that the first level lacks into it.
   template <class Emit>
-  Found fill(LineAddress line, Emit& emit) {
+  AccessedLine fill(LineAddress line, Emit& emit) {
     ++counts_.front().misses;
     std::size_t found = 1;
     bool ahead = false;

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from test_floors import include_graph
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,6 +19,9 @@ INLINE = {
     "core/component/endpoint.hpp": "Agent",
     "core/interconnect/wire/link_path_delivery.hpp": "LinkPath",
 }
+
+# Names that a class has within another one although who reads both meets two, with a reason.
+SAME_NAME = {"Link": "Spec::Link is what a spec writes of one"}
 
 CLASS = re.compile(
     r"^(?:template\s*<.*>\s*)?(?:class|struct|union)\s+(?:(?:\[\[.*?\]\]|alignas\s*\([^()]*\))\s*)?"
@@ -134,6 +138,51 @@ def named_twice(root: Path) -> Iterator[str]:
     for name, files in where.items():
         if len(files) > 1:
             yield f"{' and '.join(map(str, files))} define {name}"
+
+
+OF_CLASS = re.compile(
+    r"^([ ]*)(?:template <.*>\s*)?(?:class|struct|enum class|union) (?:alignas\(\w+\) )?(\w+)(?: final)?"
+    r"(?:\s*:[^;{]*)?\s*\{",
+    re.M,
+)
+
+
+def met_twice(root: Path) -> dict[str, str]:
+    """Names of classes by themselves that a class within another one has, too, where some file reaches both."""
+    graph = include_graph(root, ["core"])
+    alone: dict[str, set[str]] = {}
+    within: dict[str, set[str]] = {}
+    for file in graph:
+        for indent, name in OF_CLASS.findall((root / file).read_text(encoding="utf-8")):
+            (within if indent else alone).setdefault(name, set()).add(file)
+    shared = {name: (alone[name], within[name]) for name in alone.keys() & within.keys()}
+    found: dict[str, str] = {}
+    for file in graph:
+        reached, open_ends = {file}, [file]
+        while open_ends:
+            new = {other for other in graph[open_ends.pop()] if other in graph} - reached
+            reached |= new
+            open_ends += new
+        for name, (first, second) in shared.items():
+            for one in sorted(reached & first):
+                for other in sorted(reached & second - {one}):
+                    found[name] = f"{one} and {other}"
+    return found
+
+
+def test_who_reads_a_file_meets_a_name_once() -> None:
+    found = met_twice(ROOT)
+    assert set(found) == set(SAME_NAME), f"names that do not say which: {found}"
+
+
+def test_a_name_that_is_met_twice_is_found(tmp_path: Path) -> None:
+    core = tmp_path / "core"
+    core.mkdir()
+    (core / "a.hpp").write_text("namespace cxloom {\nclass Bank {\n};\n}\n")
+    (core / "b.hpp").write_text("class Memory {\n  struct Bank {\n  };\n};\n")
+    assert met_twice(tmp_path) == {}
+    (core / "c.cpp").write_text('#include "a.hpp"\n#include "b.hpp"\n')
+    assert met_twice(tmp_path) == {"Bank": "core/a.hpp and core/b.hpp"}
 
 
 def test_two_classes_have_two_names() -> None:

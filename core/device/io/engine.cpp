@@ -13,7 +13,7 @@ namespace cxloom {
 
 namespace {
 
-struct IoMeasured {
+struct IoEngineMeasured {
   std::uint64_t packets = 0;
   double bandwidth = 0;
   double in_flight = 0;
@@ -23,24 +23,25 @@ struct IoMeasured {
 };
 
 constexpr std::array kIoMeasures{
-    measure<&IoMeasured::packets>(
+    measure<&IoEngineMeasured::packets>(
         "packets", "", "writes that reached the target, or reads that were completed, in the window"),
-    measure<&IoMeasured::bandwidth>("bandwidth_gb_per_s", "GB/s",
-                                    "their payload bytes / length of the window; 10^9 bytes per second"),
-    measure<&IoMeasured::in_flight>("in_flight_mean", "",
-                                    "writes under way, or reads without a completion, mean over time"),
-    measure<&IoMeasured::sent>(
+    measure<&IoEngineMeasured::bandwidth>(
+        "bandwidth_gb_per_s", "GB/s", "their payload bytes / length of the window; 10^9 bytes per second"),
+    measure<&IoEngineMeasured::in_flight>("in_flight_mean", "",
+                                          "writes under way, or reads without a completion, mean over time"),
+    measure<&IoEngineMeasured::sent>(
         "sent", "",
         "packets made in the window, and those that were under way when it opened: each is one of "
         "packets, lost and unfinished. Absent where nothing fails"),
-    measure<&IoMeasured::lost>("lost", "",
-                               "writes that a failure lost in the window, or reads that ended in it with "
-                               "their completion timeout: they or their "
-                               "completions were lost. Absent where nothing fails"),
-    measure<&IoMeasured::unfinished>("unfinished", "",
-                                     "writes under way when the window closed, or reads without a "
-                                     "completion, lost ones before their timeout among "
-                                     "them. Absent where nothing fails"),
+    measure<&IoEngineMeasured::lost>(
+        "lost", "",
+        "writes that a failure lost in the window, or reads that ended in it with "
+        "their completion timeout: they or their "
+        "completions were lost. Absent where nothing fails"),
+    measure<&IoEngineMeasured::unfinished>("unfinished", "",
+                                           "writes under way when the window closed, or reads without a "
+                                           "completion, lost ones before their timeout among "
+                                           "them. Absent where nothing fails"),
 };
 
 constexpr Bytes kDefaultSize{256};
@@ -221,7 +222,7 @@ void IoEngine::report_io(MeasureSink& sink) const {
   const double payload = static_cast<double>(latency().count()) * static_cast<double>(size_);
   const Wide under_way = sent_.integral() - ended().ended().integral() - lost_.integral();
   const auto over_window = [&](double value, double by) { return length > Time{} ? value / by : 0.0; };
-  IoMeasured measured{
+  IoEngineMeasured measured{
       .packets = latency().count(),
       .bandwidth = over_window(payload, length.ns()),
       .in_flight = over_window(static_cast<double>(under_way), static_cast<double>(length.ps())),

@@ -30,10 +30,10 @@ void DynamicCapacity::begin(Bytes capacity, std::span<const LogicalDeviceExtent>
 }
 
 std::size_t DynamicCapacity::host_index(const std::string& name) const {
-  const auto found = std::ranges::find(hosts_, name, &Host::name);
+  const auto found = std::ranges::find(hosts_, name, &HostExtents::name);
   if (found != hosts_.end()) return static_cast<std::size_t>(found - hosts_.begin());
   std::vector<std::string> names;
-  for (const Host& host : hosts_) names.push_back(host.name);
+  for (const HostExtents& host : hosts_) names.push_back(host.name);
   throw InputError(
       {"not a device that makes requests", "'" + name + "'", list_names(names), nearest_name(name, names)},
       "host");
@@ -104,16 +104,16 @@ bool DynamicCapacity::holds(Address address, std::uint64_t size, NodeId requeste
 }
 
 void DynamicCapacity::open(Time at) {
-  for (Host& host : hosts_) host.bytes.open(at);
+  for (HostExtents& host : hosts_) host.bytes.open(at);
 }
 
 void DynamicCapacity::close(Time at) {
-  for (Host& host : hosts_) host.bytes.close(at);
+  for (HostExtents& host : hosts_) host.bytes.close(at);
 }
 
 std::vector<std::pair<std::string, double>> DynamicCapacity::means() const {
   std::vector<std::pair<std::string, double>> means;
-  for (const Host& host : hosts_) means.emplace_back(host.name, host.bytes.mean());
+  for (const HostExtents& host : hosts_) means.emplace_back(host.name, host.bytes.mean());
   return means;
 }
 

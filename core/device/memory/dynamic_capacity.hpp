@@ -60,7 +60,7 @@ class DynamicCapacity {
     std::uint64_t size;
     std::size_t host;  // of the table
   };
-  struct Host {
+  struct HostExtents {
     std::string name;
     NodeId node;
     ExactLevel bytes{};  // of its extents
@@ -72,7 +72,7 @@ class DynamicCapacity {
   std::uint64_t capacity_ = 0;
   std::vector<std::uint64_t> borders_;  // of logical devices: where each begins
   std::vector<Extent> extents_;         // by base
-  std::vector<Host> hosts_;
+  std::vector<HostExtents> hosts_;
 };
 
 /// Has memory of dynamic capacity.

@@ -11,14 +11,14 @@
 namespace cxloom {
 
 CoreCluster::CoreCluster(const CoreParams& params, std::uint32_t queue, Work& work, Endpoint& endpoint,
-                         Requester& requester)
+                         AccessTaker& taker)
     : params_(params),
       workload_(work.shown_to_prefetchers() ? prefetched(std::move(work.stream), params.prefetch)
                                             : std::move(work.stream)),
       counts_accesses_(!work.instruction_gaps),
       most_(work.in_all.value_or(~std::uint64_t{0})),
       endpoint_(endpoint),
-      requester_(requester),
+      taker_(taker),
       source_(endpoint.kernel().new_source()),
       write_backs_(queue) {}
 
@@ -328,7 +328,7 @@ void CoreCluster::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
     armed_ = later_.top()->ready;
     endpoint_.kernel().schedule(armed_, source_, *this, 0);
   }
-  requester_.take_made();
+  taker_.take_made();
 }
 
 void CoreCluster::resume() {

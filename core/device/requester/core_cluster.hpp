@@ -31,19 +31,19 @@ namespace cxloom {
 class CoreCluster final : public AccessStream, public EventHandler {
  public:
   /// Whom it gives its accesses.
-  class Requester {
+  class AccessTaker {
    public:
     /// There is one now, or several.
     virtual void take_made() = 0;
 
    protected:
-    ~Requester() = default;
+    ~AccessTaker() = default;
   };
 
   /// In a workload without instruction gaps each access is an instruction.
   /// `queue`: requests that the requester has in flight at most, and so many write-backs.
   CoreCluster(const CoreParams& params, std::uint32_t queue, Work& work, Endpoint& endpoint,
-              Requester& requester);
+              AccessTaker& taker);
 
   std::string name() const override { return endpoint_.name(); }
   bool next(Access& access) override;
@@ -143,7 +143,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   bool counts_accesses_;
   std::uint64_t most_;  // accesses that are read
   Endpoint& endpoint_;
-  Requester& requester_;
+  AccessTaker& taker_;
   EventSource source_;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::unordered_map<std::uint32_t, std::uint32_t> places_;  // in threads_, by the workload's number

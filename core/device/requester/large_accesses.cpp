@@ -41,7 +41,7 @@ void LargeAccesses::issued(std::uint64_t number, bool continues, Time created) {
     under_way_.push_back(
         {.first = number, .last = number, .unanswered = 0, .since = created, .whole = false});
   }
-  Access& access = under_way_.back();
+  LargeAccess& access = under_way_.back();
   access.last = number;
   ++access.unanswered;
   access.whole = !continues;
@@ -52,7 +52,7 @@ void LargeAccesses::answered(std::uint64_t number, Time now) {
     if (const auto since = engine_->completed()) completed(*since, now);
     return;
   }
-  const auto found = std::ranges::lower_bound(under_way_, number, {}, &Access::last);
+  const auto found = std::ranges::lower_bound(under_way_, number, {}, &LargeAccess::last);
   if (found == under_way_.end() || number < found->first) return;
   if (--found->unanswered == 0 && found->whole) completed(found->since, now);
   while (!under_way_.empty() && under_way_.front().unanswered == 0 && under_way_.front().whole)

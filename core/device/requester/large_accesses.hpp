@@ -38,7 +38,7 @@ class LargeAccesses {
 
  private:
   /// One that is not completed, or behind one.
-  struct Access {
+  struct LargeAccess {
     std::uint64_t first;  // numbers of its requests so far
     std::uint64_t last;
     std::uint64_t unanswered;
@@ -47,7 +47,7 @@ class LargeAccesses {
   };
 
   const ReactiveStream* engine_;
-  std::deque<Access> under_way_;  // in the order of their requests
+  std::deque<LargeAccess> under_way_;  // in the order of their requests
   Windowed<LargeCounts> counts_;
 };
 

@@ -12,14 +12,14 @@ namespace cxloom {
 
 // With cores other threads go on while an access waits for its page: accesses are placed when they are made.
 PageManager::PageManager(Endpoint& endpoint, MovablePages& pages, CoreCluster* cores, Pool<Request>& requests,
-                         PageManager::Requester& requester)
+                         ManagedProgram& program)
     : endpoint_(endpoint),
       pages_(pages),
       cores_(cores),
       requests_(requests),
-      requester_(requester),
+      program_(program),
       mover_(endpoint.kernel(), endpoint.source(), endpoint, pages,
-             static_cast<PageMover::Requester&>(*this)) {
+             static_cast<PageMover::MovedProgram&>(*this)) {
   if (cores_) place_later();
 }
 
@@ -32,7 +32,7 @@ void PageManager::tier(std::shared_ptr<const Tiering> tiering) {
   if (!places_) place_later();
   pages_.number_touched();
   tiering_ = std::make_unique<TieringAgent>(endpoint_.kernel(), endpoint_, std::move(tiering), pages_, mover_,
-                                            static_cast<TieringAgent::Requester&>(*this));
+                                            static_cast<TieringAgent::TieredProgram&>(*this));
 }
 
 bool PageManager::holds_up(const Access& access) {
@@ -61,8 +61,8 @@ bool PageManager::stops(Request& request, const Access& access) {
 void PageManager::goes_on(Request& access) {
   --stopped_;
   mover_.goes_on(access.id);
-  requester_.process(access);
-  if (!cores_) requester_.may_issue();
+  program_.process(access);
+  if (!cores_) program_.may_issue();
 }
 
 // A line of a page takes the way of the program's accesses, through the cache if there is one.
@@ -75,7 +75,7 @@ void PageManager::copy(Address line, AccessKind kind, std::uint64_t number) {
   request.size = kLineBytes;
   request.target = endpoint_.id();
   request.begin(endpoint_.id(), endpoint_.now());
-  requester_.process(request);
+  program_.process(request);
 }
 
 void PageManager::copied(Request& line) {
@@ -85,9 +85,9 @@ void PageManager::copied(Request& line) {
   if (line.target != endpoint_.id() && !failed) {
     // A write through a cache may have read its line.
     if (kind == AccessKind::kWrite && !carries_data(line.message.opcode)) {
-      requester_.written_back(line.target, line.message.size);
+      program_.written_back(line.target, line.message.size);
     } else {
-      requester_.prefetched(line.target, line.message.size);
+      program_.prefetched(line.target, line.message.size);
     }
   }
   requests_.give_back(line);
@@ -95,9 +95,9 @@ void PageManager::copied(Request& line) {
 }
 
 void PageManager::page_settled(const PageMove& move, bool moved) {
-  if (moved) requester_.page_moved(move);
+  if (moved) program_.page_moved(move);
   if (tiering_) tiering_->settled(move, moved);
-  requester_.may_issue();
+  program_.may_issue();
 }
 
 void PageManager::shot_down() {
@@ -105,12 +105,12 @@ void PageManager::shot_down() {
 }
 
 std::uint64_t PageManager::running() const {
-  return cores_ ? cores_->running() : requester_.out_of_work() ? 0 : 1;
+  return cores_ ? cores_->running() : program_.out_of_work() ? 0 : 1;
 }
 
 Time PageManager::interrupt(std::optional<std::uint32_t> thread, Time time) {
   if (cores_) return cores_->interrupt(thread, time);
-  if (requester_.out_of_work()) return {};
+  if (program_.out_of_work()) return {};
   busy_until_ = std::max(busy_until_, endpoint_.now()) + time;
   return time;
 }

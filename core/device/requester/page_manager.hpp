@@ -19,10 +19,10 @@ namespace cxloom {
 
 class Endpoint;
 
-class PageManager final : private PageMover::Requester, private TieringAgent::Requester {
+class PageManager final : private PageMover::MovedProgram, private TieringAgent::TieredProgram {
  public:
   /// The requester of the program.
-  class Requester {
+  class ManagedProgram {
    public:
     virtual std::uint64_t issued() const = 0;
     virtual std::uint64_t in_flight() const = 0;
@@ -38,12 +38,12 @@ class PageManager final : private PageMover::Requester, private TieringAgent::Re
     virtual void prefetched(NodeId target, std::uint16_t bytes) = 0;
 
    protected:
-    ~Requester() = default;
+    ~ManagedProgram() = default;
   };
 
   /// `cores`: null if accesses are made in the order of the stream. `requests` has the copies of lines, too.
   PageManager(Endpoint& endpoint, MovablePages& pages, CoreCluster* cores, Pool<Request>& requests,
-              PageManager::Requester& requester);
+              ManagedProgram& program);
 
   void begin(const PageMover::Order& order) { mover_.begin(order); }
   /// A policy moves pages from now on; to be called before the simulation starts.
@@ -79,9 +79,9 @@ class PageManager final : private PageMover::Requester, private TieringAgent::Re
   static std::vector<MeasureInfo> measures();
 
  private:
-  std::uint64_t issued() const override { return requester_.issued(); }
-  std::uint64_t under_way() const override { return requester_.in_flight() - stopped_; }
-  bool out_of_work() const override { return requester_.out_of_work(); }
+  std::uint64_t issued() const override { return program_.issued(); }
+  std::uint64_t under_way() const override { return program_.in_flight() - stopped_; }
+  bool out_of_work() const override { return program_.out_of_work(); }
   void copy(Address line, AccessKind kind, std::uint64_t number) override;
   void page_settled(const PageMove& move, bool moved) override;
   void goes_on(Request& access) override;
@@ -96,7 +96,7 @@ class PageManager final : private PageMover::Requester, private TieringAgent::Re
   MovablePages& pages_;
   CoreCluster* const cores_;
   Pool<Request>& requests_;
-  PageManager::Requester& requester_;
+  ManagedProgram& program_;
   PageMover mover_;
   std::unique_ptr<TieringAgent> tiering_;
   bool places_ = false;        // the stream leaves it to place them

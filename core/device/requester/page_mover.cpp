@@ -36,16 +36,16 @@ constexpr std::array kPageMoverMeasures{
 }  // namespace
 
 PageMover::PageMover(Kernel& kernel, EventSource& source, const EventHandler& owner, MovablePages& pages,
-                     Requester& requester)
+                     MovedProgram& program)
     : kernel_(kernel),
       source_(source),
       owner_(owner),
       pages_(pages),
-      requester_(requester),
+      program_(program),
       list_(kernel, "a page that is being moved", *this) {}
 
 void PageMover::begin(const Order& order) {
-  Work work{.pages = pages_.pages_in(order.from, order.range), .to = order.to, .rate = order.rate};
+  PageList work{.pages = pages_.pages_in(order.from, order.range), .to = order.to, .rate = order.rate};
   work.pages.resize(
       static_cast<std::size_t>(std::floor(order.share * static_cast<double>(work.pages.size()) + 1e-9)));
   if (!order.copy) {
@@ -67,7 +67,7 @@ void PageMover::move(std::uint64_t page, std::size_t node, const MoveCosts& cost
 
 void PageMover::hold(Request& access) { held_.push_back({&access, kernel_.now()}); }
 
-void PageMover::move_at_once(const Work& work) {
+void PageMover::move_at_once(const PageList& work) {
   for (const std::uint64_t page : work.pages) {
     // One that is under way goes where it goes.
     const auto move = move_ && move_->page == page ? std::nullopt : pages_.begin_move(page, work.to);
@@ -77,15 +77,15 @@ void PageMover::move_at_once(const Work& work) {
     }
     pages_.end_move(*move);
     ++pages_moved_;
-    requester_.page_settled(*move, true);
+    program_.page_settled(*move, true);
   }
 }
 
 void PageMover::next_page() {
   if (!busy_since_) busy_since_ = kernel_.now();
   while (!idle()) {
-    std::deque<Work>& first = urgent_.empty() ? work_ : urgent_;
-    Work& work = first.front();
+    std::deque<PageList>& first = urgent_.empty() ? work_ : urgent_;
+    PageList& work = first.front();
     if (work.next == work.pages.size()) {
       first.pop_front();
       pace_ = RateMeter{};
@@ -93,7 +93,7 @@ void PageMover::next_page() {
     }
     const std::uint64_t page = work.pages[work.next++];
     --waiting_;
-    const auto move = requester_.out_of_work() ? std::nullopt : pages_.begin_move(page, work.to);
+    const auto move = program_.out_of_work() ? std::nullopt : pages_.begin_move(page, work.to);
     if (!move) {
       ++pages_left_;
       continue;
@@ -104,8 +104,8 @@ void PageMover::next_page() {
     lines_ = left_ = move->bytes / kLineBytes;
     read_ = 0;
     failed_ = false;
-    before_ = requester_.issued();
-    draining_ = requester_.under_way();
+    before_ = program_.issued();
+    draining_ = program_.under_way();
     if (draining_ == 0) unmap();
     return;
   }
@@ -113,7 +113,7 @@ void PageMover::next_page() {
 }
 
 void PageMover::unmap() {
-  if (costs_.shoots_down) requester_.shot_down();
+  if (costs_.shoots_down) program_.shot_down();
   if (costs_.before == Time{}) return copy_lines();
   kernel_.schedule(kernel_.now() + costs_.before, source_, *this, kUnmapped);
 }
@@ -132,7 +132,7 @@ void PageMover::read_next() {
     }
     next_read_ += pace_.advance(kLineBytes);
     const std::uint64_t line = read_++;
-    requester_.copy(Address{move_->from.value() + line * kLineBytes}, AccessKind::kRead, line);
+    program_.copy(Address{move_->from.value() + line * kLineBytes}, AccessKind::kRead, line);
   }
 }
 
@@ -145,7 +145,7 @@ void PageMover::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
 void PageMover::answered(std::uint64_t number, AccessKind kind, bool failed) {
   failed_ |= failed;
   if (kind == AccessKind::kRead && !failed) {
-    requester_.copy(Address{move_->to.value() + number * kLineBytes}, AccessKind::kWrite, number);
+    program_.copy(Address{move_->to.value() + number * kLineBytes}, AccessKind::kWrite, number);
   } else {
     line_done();
   }
@@ -166,16 +166,16 @@ void PageMover::line_done() {
     pages_.give_up_move(move);
     ++pages_left_;
   }
-  requester_.page_settled(move, moved);
+  program_.page_settled(move, moved);
   release(move, moved);
   next_page();
 }
 
 void PageMover::release(const PageMove& move, bool moved) {
-  for (const Held& held : std::exchange(held_, {})) {
+  for (const HeldAccess& held : std::exchange(held_, {})) {
     if (moved) held.access->address = move.moved(held.access->address, held.access->size);
     waited_ += kernel_.now() - held.since;
-    requester_.goes_on(*held.access);
+    program_.goes_on(*held.access);
   }
 }
 

@@ -41,7 +41,7 @@ class PageMover final : public EventHandler {
     bool copy = true;  ///< otherwise the pages are there at once, and nothing moves
   };
   /// The requester of the program.
-  class Requester {
+  class MovedProgram {
    public:
     virtual std::uint64_t issued() const = 0;
     /// Accesses on their way to memory and back.
@@ -57,11 +57,11 @@ class PageMover final : public EventHandler {
     virtual void shot_down() = 0;
 
    protected:
-    ~Requester() = default;
+    ~MovedProgram() = default;
   };
 
   PageMover(Kernel& kernel, EventSource& source, const EventHandler& owner, MovablePages& pages,
-            Requester& requester);
+            MovedProgram& program);
 
   /// To be called at the time of the move.
   void begin(const Order& order);
@@ -98,21 +98,21 @@ class PageMover final : public EventHandler {
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
  private:
-  struct Work {
+  struct PageList {
     std::vector<std::uint64_t> pages;
     std::size_t to;
     Rate rate = {};
     MoveCosts costs = {};
     std::size_t next = 0;
   };
-  struct Held {
+  struct HeldAccess {
     Request* access;
     Time since;
   };
   enum Wake : std::uint8_t { kRead, kUnmapped };
 
   bool idle() const { return work_.empty() && urgent_.empty(); }
-  void move_at_once(const Work& work);
+  void move_at_once(const PageList& work);
   void next_page();
   void unmap();
   void copy_lines();
@@ -124,11 +124,11 @@ class PageMover final : public EventHandler {
   EventSource& source_;
   const EventHandler& owner_;
   MovablePages& pages_;
-  Requester& requester_;
+  MovedProgram& program_;
   WaitList list_;
-  std::deque<Work> work_;
-  std::deque<Work> urgent_;       // before the others
-  std::vector<Held> held_;        // accesses to the page under way
+  std::deque<PageList> work_;
+  std::deque<PageList> urgent_;   // before the others
+  std::vector<HeldAccess> held_;  // accesses to the page under way
   std::uint64_t waiting_ = 0;     // pages of all work that were not taken yet
   MoveCosts costs_;               // of the page under way
   std::optional<PageMove> move_;  // under way

@@ -31,7 +31,7 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       completion_timeout_(params.completion_timeout),
       core_params_(params.core) {
   endpoint.add(*this);
-  endpoint.system_context().roles.declare<cxloom::Requester>(endpoint, endpoint.id(), *this);
+  endpoint.system_context().roles.declare<Requester>(endpoint, endpoint.id(), *this);
   if (core_params_) core_params_->find_prefetchers(context.prefetchers);
   Agent* taker = this;
   if (params.cache) {
@@ -66,7 +66,7 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
   std::shared_ptr<const Tiering> tiering = std::move(work.tiering);
   if (core_params_) {
     auto cores = std::make_unique<CoreCluster>(*core_params_, queue_, work, endpoint(),
-                                               static_cast<CoreCluster::Requester&>(*this));
+                                               static_cast<CoreCluster::AccessTaker&>(*this));
     cores_ = cores.get();
     work.stream = std::move(cores);
   }
@@ -88,7 +88,7 @@ MovablePages* Sequencer::expect_moves() {
   MovablePages* const pages = has_work() ? workload().movable_pages() : nullptr;
   if (pages && !pages_) {
     pages_ = std::make_unique<PageManager>(endpoint(), *pages, cores_, requests_,
-                                           static_cast<PageManager::Requester&>(*this));
+                                           static_cast<PageManager::ManagedProgram&>(*this));
   }
   return pages;
 }
@@ -119,7 +119,7 @@ void Sequencer::start() {
   wake_at(source_.begins(Time{}));
 }
 
-cxloom::Requester::Traits Sequencer::traits() const {
+Requester::Traits Sequencer::traits() const {
   return {.has_cores = core_params_.has_value(),
           .core_clock = core_params_ ? core_params_->clock.rate : Rate{},
           .queue = queue_,
@@ -129,7 +129,7 @@ cxloom::Requester::Traits Sequencer::traits() const {
           .completion_timeout = completion_timeout_.value_or(kCompletionTimeout)};
 }
 
-cxloom::Requester::Progress Sequencer::progress() const {
+Requester::Progress Sequencer::progress() const {
   const bool outside = has_work() && work().stream->from_outside();
   return {.trace_ended = out_of_work() && !source_.enough(count_) && !outside,
           .waits_for_outside = outside && work().stream->open() && !source_.has_next() && outstanding() == 0,

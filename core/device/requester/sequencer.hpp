@@ -30,10 +30,10 @@
 namespace cxloom {
 
 class alignas(64) Sequencer final : public Agent,
-                                    public cxloom::Requester,
+                                    public Requester,
                                     private CacheAgent::Client,
-                                    private CoreCluster::Requester,
-                                    private PageManager::Requester,
+                                    private CoreCluster::AccessTaker,
+                                    private PageManager::ManagedProgram,
                                     private Waiter {
  public:
   /// Joins the device, with a cache if there is one, and takes the answers that come to it.

@@ -54,7 +54,7 @@ constexpr std::array kAgentMeasures{
 }  // namespace
 
 TieringAgent::TieringAgent(Kernel& kernel, const EventHandler& owner, std::shared_ptr<const Tiering> tiering,
-                           MovablePages& pages, PageMover& mover, Requester& requester)
+                           MovablePages& pages, PageMover& mover, TieredProgram& program)
     : kernel_(kernel),
       source_(kernel.new_source()),
       owner_(owner),
@@ -63,7 +63,7 @@ TieringAgent::TieringAgent(Kernel& kernel, const EventHandler& owner, std::share
       sources_(tiering_->policy->sources()),
       pages_(pages),
       mover_(mover),
-      requester_(requester),
+      program_(program),
       traffic_(tiering_->nodes.size()),
       until_sample_(sources_.sample_every) {}
 
@@ -129,7 +129,7 @@ void TieringAgent::end_fault() {
     if (mover_.holds(access->address, access->size)) {
       mover_.hold(*access);
     } else {
-      requester_.fault_over(*access);
+      program_.fault_over(*access);
     }
   }
 }
@@ -240,7 +240,7 @@ Time TieringAgent::pay() {
   protected_ += static_cast<std::uint64_t>(protects);
   scanned_ += static_cast<std::uint64_t>(scans);
   const Time work = costs_.protect * protects + costs_.scan * scans;
-  const auto threads = static_cast<std::int64_t>(requester_.running());
+  const auto threads = static_cast<std::int64_t>(program_.running());
   if (costs_.scanner == Scanner::kProgram && threads > 0) take(std::nullopt, Time{work.ps() / threads});
   if (protects == 0) return work;
   shot_down();
@@ -253,7 +253,7 @@ void TieringAgent::shot_down() {
 }
 
 void TieringAgent::take(std::optional<std::uint32_t> thread, Time time) {
-  if (time > Time{}) taken_ += requester_.interrupt(thread, time);
+  if (time > Time{}) taken_ += program_.interrupt(thread, time);
 }
 
 void TieringAgent::settled(const PageMove& move, bool moved) {

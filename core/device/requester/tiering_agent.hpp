@@ -26,7 +26,7 @@ class Kernel;
 class TieringAgent final : public EventHandler, private TieredPages {
  public:
   /// The requester of the program.
-  class Requester {
+  class TieredProgram {
    public:
     /// An access that faulted goes on.
     virtual void fault_over(Request& access) = 0;
@@ -36,11 +36,11 @@ class TieringAgent final : public EventHandler, private TieredPages {
     virtual Time interrupt(std::optional<std::uint32_t> thread, Time time) = 0;
 
    protected:
-    ~Requester() = default;
+    ~TieredProgram() = default;
   };
 
   TieringAgent(Kernel& kernel, const EventHandler& owner, std::shared_ptr<const Tiering> tiering,
-               MovablePages& pages, PageMover& mover, Requester& requester);
+               MovablePages& pages, PageMover& mover, TieredProgram& program);
 
   /// The program begins.
   void start();
@@ -115,7 +115,7 @@ class TieringAgent final : public EventHandler, private TieredPages {
   TieringSources sources_;
   MovablePages& pages_;
   PageMover& mover_;
-  Requester& requester_;
+  TieredProgram& program_;
   std::vector<PageState> states_;  // by page
   std::deque<Fault> faults_;       // under way, all of which take as long
   std::vector<NodeTraffic> traffic_;

@@ -51,7 +51,7 @@ class TransferWork::Copy final : public Transfer {
 TransferWork::TransferWork(std::uint32_t queue, Endpoint& endpoint)
     : Agent(endpoint), queue_(queue), meter_(endpoint.kernel()) {
   endpoint.add(*this);
-  endpoint.system_context().roles.declare<cxloom::Requester>(endpoint, endpoint.id(), *this);
+  endpoint.system_context().roles.declare<Requester>(endpoint, endpoint.id(), *this);
 }
 
 TransferWork::~TransferWork() = default;
@@ -81,9 +81,9 @@ void TransferWork::move_pages(const PageMover::Order& /*order*/) {
   throw InternalError("pages of a device that has none");
 }
 
-cxloom::Requester::Traits TransferWork::traits() const { return {.queue = queue_ * engine_->streams()}; }
+Requester::Traits TransferWork::traits() const { return {.queue = queue_ * engine_->streams()}; }
 
-cxloom::Requester::Progress TransferWork::progress() const {
+Requester::Progress TransferWork::progress() const {
   const bool outside = has_work() && work_.stream->from_outside();
   return {.trace_ended = out_of_work_ && !count_.enough() && !outside,
           .waits_for_outside = outside && work_.stream->open() && outstanding() == 0,

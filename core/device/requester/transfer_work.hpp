@@ -25,7 +25,7 @@ struct FailedCopies {
   std::uint64_t copies = 0;
 };
 
-class TransferWork final : public Agent, public cxloom::Requester, public DmaEngine::Client {
+class TransferWork final : public Agent, public Requester, public DmaEngine::Client {
  public:
   /// `queue`: copies that a stream of the engine has at the same time.
   TransferWork(std::uint32_t queue, Endpoint& endpoint);

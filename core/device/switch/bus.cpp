@@ -11,7 +11,7 @@ namespace cxloom {
 
 namespace {
 
-struct Way {
+struct DirectionMeasured {
   double utilization = 0;
   double payload_rate = 0;
   double queue_mean = 0;
@@ -20,41 +20,44 @@ struct Way {
 };
 
 constexpr std::array kDownstreamMeasures{
-    measure<&Way::utilization>("downstream_utilization", "",
-                               "busy time of the downstream direction / length of the window"),
-    measure<&Way::payload_rate>("downstream_payload_gb_per_s", "GB/s",
-                                "payload bytes that went downstream / length of the window"),
-    measure<&Way::queue_mean>("downstream_queue_mean", "",
-                              "messages waiting to go downstream, mean over time"),
-    measure<&Way::queue_p99>("downstream_queue_p99", "",
-                             "messages waiting to go downstream, 99th percentile over time"),
-    measure<&Way::queue_max>("downstream_queue_max", "", "messages waiting to go downstream, largest number"),
+    measure<&DirectionMeasured::utilization>("downstream_utilization", "",
+                                             "busy time of the downstream direction / length of the window"),
+    measure<&DirectionMeasured::payload_rate>("downstream_payload_gb_per_s", "GB/s",
+                                              "payload bytes that went downstream / length of the window"),
+    measure<&DirectionMeasured::queue_mean>("downstream_queue_mean", "",
+                                            "messages waiting to go downstream, mean over time"),
+    measure<&DirectionMeasured::queue_p99>("downstream_queue_p99", "",
+                                           "messages waiting to go downstream, 99th percentile over time"),
+    measure<&DirectionMeasured::queue_max>("downstream_queue_max", "",
+                                           "messages waiting to go downstream, largest number"),
 };
 constexpr std::array kUpstreamMeasures{
-    measure<&Way::utilization>("upstream_utilization", "",
-                               "busy time of the upstream direction / length of the window"),
-    measure<&Way::payload_rate>("upstream_payload_gb_per_s", "GB/s",
-                                "payload bytes that went upstream / length of the window"),
-    measure<&Way::queue_mean>("upstream_queue_mean", "", "messages waiting to go upstream, mean over time"),
-    measure<&Way::queue_p99>("upstream_queue_p99", "",
-                             "messages waiting to go upstream, 99th percentile over time"),
-    measure<&Way::queue_max>("upstream_queue_max", "", "messages waiting to go upstream, largest number"),
+    measure<&DirectionMeasured::utilization>("upstream_utilization", "",
+                                             "busy time of the upstream direction / length of the window"),
+    measure<&DirectionMeasured::payload_rate>("upstream_payload_gb_per_s", "GB/s",
+                                              "payload bytes that went upstream / length of the window"),
+    measure<&DirectionMeasured::queue_mean>("upstream_queue_mean", "",
+                                            "messages waiting to go upstream, mean over time"),
+    measure<&DirectionMeasured::queue_p99>("upstream_queue_p99", "",
+                                           "messages waiting to go upstream, 99th percentile over time"),
+    measure<&DirectionMeasured::queue_max>("upstream_queue_max", "",
+                                           "messages waiting to go upstream, largest number"),
 };
 
-struct Both {
+struct BothMeasured {
   double utilization = 0;
   Value efficiency = {};
 };
 
 constexpr std::array kBothMeasures{
-    measure<&Both::utilization>("utilization", "",
-                                "bus utility: busy time / time, the mean of the directions"),
-    measure<&Both::efficiency>(
+    measure<&BothMeasured::utilization>("utilization", "",
+                                        "bus utility: busy time / time, the mean of the directions"),
+    measure<&BothMeasured::efficiency>(
         "efficiency", "",
         "transmission efficiency: payload bytes / bytes on the wire; null if there were none"),
 };
 
-Way way_of(const WireMonitor& monitor) {
+DirectionMeasured way_of(const WireMonitor& monitor) {
   const MeasuredWindow& measured = monitor.measured();
   const WireTotals totals = monitor.closed_totals();
   const LevelMonitor& queue = monitor.queue();
@@ -183,7 +186,7 @@ void Bus::settle() {
 // The medium is free.
 void Bus::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) { kernel().at_end_of_instant(*this); }
 
-// Both directions may feed one port, such as an accelerator's.
+// BothMeasured directions may feed one port, such as an accelerator's.
 void Bus::start() {
   for (std::size_t i = 0; i < port_count(); ++i) port(i).share();
   routes_changed(false);

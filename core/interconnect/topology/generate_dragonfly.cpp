@@ -56,8 +56,8 @@ struct DragonflyParams : TopologyParams {
         [](const DragonflyParams& params) { return params.group_count() <= params.global_ports() + 1; });
     schema.rule("placement: split needs an even number of switches, paired an even number of devices on each",
                 [](const DragonflyParams& params) {
-                  return (params.placement == Placement::kPaired ? params.devices_per_switch
-                                                                 : params.switch_count()) %
+                  return (params.placement == DevicePlacement::kPaired ? params.devices_per_switch
+                                                                       : params.switch_count()) %
                              2 ==
                          0;
                 });

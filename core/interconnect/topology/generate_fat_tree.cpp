@@ -40,11 +40,11 @@ struct FatTreeParams : TopologyParams {
     schema.rule("ports must be even", [](const FatTreeParams& params) { return params.ports % 2 == 0; });
     schema.rule("placement: paired needs an even number of devices on each switch: ports a multiple of four",
                 [](const FatTreeParams& params) {
-                  return params.placement == Placement::kSplit || params.levels == 1 ||
+                  return params.placement == DevicePlacement::kSplit || params.levels == 1 ||
                          params.half() % 2 == 0;
                 });
     schema.rule("placement: split needs two levels or more", [](const FatTreeParams& params) {
-      return params.placement == Placement::kPaired || params.levels > 1;
+      return params.placement == DevicePlacement::kPaired || params.levels > 1;
     });
     schema.rule("too many switches: at most 65535", [](const FatTreeParams& params) {
       return params.width() * (2 * params.levels - 1) <= kMaxSwitches;

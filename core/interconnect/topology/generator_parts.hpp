@@ -30,7 +30,7 @@ inline std::vector<std::size_t> all_of(std::size_t count) {
 }
 
 inline std::uint32_t one_or_pair(const TopologyParams& params) {
-  return params.placement == Placement::kPaired ? 2 : 1;
+  return params.placement == DevicePlacement::kPaired ? 2 : 1;
 }
 
 /// Topologies that are given by a number of switches, with a device or a pair on each.
@@ -45,7 +45,7 @@ struct SwitchesParams : TopologyParams {
         .max(kMaxSwitches)
         .doc("Number of switches. Each has one device (split) or a requester and a memory (paired).");
     schema.rule("placement: split needs an even number of switches", [](const auto& params) {
-      return params.placement == Placement::kPaired || params.switches_count % 2 == 0;
+      return params.placement == DevicePlacement::kPaired || params.switches_count % 2 == 0;
     });
     TopologyParams::describe_in(schema);
   }

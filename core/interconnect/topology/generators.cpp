@@ -12,7 +12,7 @@ namespace cxloom {
 void TopologyParams::describe_in(Schema<TopologyParams> schema) {
   schema
       .choice("placement", &TopologyParams::placement,
-              {{"split", Placement::kSplit}, {"paired", Placement::kPaired}})
+              {{"split", DevicePlacement::kSplit}, {"paired", DevicePlacement::kPaired}})
       .doc(
           "split: requesters on the first half of the edge switches, memories on the second. paired: both "
           "on every edge switch.");
@@ -148,7 +148,7 @@ struct TreeParams : TopologyParams {
         .max(1024)
         .doc("Children of the root, at most.");
     schema.rule("placement: split needs an even number of leaves", [](const TreeParams& params) {
-      return params.placement == Placement::kPaired || params.leaves % 2 == 0;
+      return params.placement == DevicePlacement::kPaired || params.leaves % 2 == 0;
     });
     TopologyParams::describe_in(schema);
   }
@@ -206,7 +206,9 @@ struct SpineLeafParams : TopologyParams {
     schema.rule(
         "placement: split needs an even number of leaves, paired an even number of devices on each",
         [](const SpineLeafParams& params) {
-          return (params.placement == Placement::kPaired ? params.devices_per_leaf : params.leaves) % 2 == 0;
+          return (params.placement == DevicePlacement::kPaired ? params.devices_per_leaf : params.leaves) %
+                     2 ==
+                 0;
         });
     schema.rule(kTooManyLinks, [](const SpineLeafParams& params) {
       return std::uint64_t{params.leaves} * params.spines <= kMaxLinks;
@@ -250,7 +252,7 @@ struct GridParams : TopologyParams {
     schema.rule("placement: split needs an even number of switches", [](const auto& params) {
       std::uint64_t count = 1;
       for (const std::uint32_t extent : params.size) count *= extent;
-      return params.placement == Placement::kPaired || count % 2 == 0;
+      return params.placement == DevicePlacement::kPaired || count % 2 == 0;
     });
     TopologyParams::describe_in(schema);
   }
@@ -296,7 +298,7 @@ std::unique_ptr<GeneratedTopology> make_grid(const GridParams& params, bool clos
 
 GeneratedTopology::GeneratedTopology(TopologyParams common, Plan plan)
     : common_(std::move(common)), plan_(std::move(plan)) {
-  const bool paired = common_.placement == Placement::kPaired;
+  const bool paired = common_.placement == DevicePlacement::kPaired;
   std::size_t requesters = 0;
   std::size_t memories = 0;
   for (std::size_t edge = 0; edge < plan_.edges.size(); ++edge) {

@@ -15,14 +15,14 @@
 
 namespace cxloom {
 
-enum class Placement : std::uint8_t {
+enum class DevicePlacement : std::uint8_t {
   kSplit,   ///< requesters on the first half of the edge switches, memories on the second
   kPaired,  ///< requesters and memories on every edge switch
 };
 
 /// The common part of all topologies: the devices in their places.
 struct TopologyParams {
-  Placement placement = Placement::kSplit;
+  DevicePlacement placement = DevicePlacement::kSplit;
   KindSpec requester{"host", Value(Value::Map{})};
   KindSpec memory{"memory", Value(Value::Map{})};
   KindSpec switches{"switch", Value(Value::Map{})};

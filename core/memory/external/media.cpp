@@ -26,7 +26,7 @@ void ExternalMedia::wake(std::uint8_t kind, std::uint64_t payload) {
 
 // The outside may say its end at once.
 void ExternalMedia::hand_out(std::uint64_t number) {
-  Access& access = *accesses_.find(number);
+  OutsideAccess& access = *accesses_.find(number);
   access.state = State::kOutside;
   access.message->charge(Segment::kMediaQueue, kernel_.now());
   ++handed_out_;
@@ -36,7 +36,7 @@ void ExternalMedia::hand_out(std::uint64_t number) {
 }
 
 void ExternalMedia::done(std::uint64_t number, Time at) {
-  Access* const access = accesses_.find(number);
+  OutsideAccess* const access = accesses_.find(number);
   if (!access || access->state != State::kOutside) {
     throw InputError({"no access of that number is in the medium outside",
                       std::to_string(number),

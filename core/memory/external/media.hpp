@@ -29,7 +29,7 @@ class ExternalMedia final : public Media {
   enum Wake : std::uint8_t { kReady, kDone };
   enum class State : std::uint8_t { kComing, kOutside, kEnding };
 
-  struct Access {
+  struct OutsideAccess {
     Message* message = nullptr;
     Address address;
     State state = State::kComing;
@@ -42,7 +42,7 @@ class ExternalMedia final : public Media {
   Kernel& kernel_;
   MediaClient& client_;
   EventSource source_;
-  HandleTable<Access> accesses_;
+  HandleTable<OutsideAccess> accesses_;
   std::uint64_t handed_out_ = 0;
 };
 

@@ -32,13 +32,13 @@ void FlashDie::write(std::uint32_t member, FlashJob& job) {
 
 // --- what comes next -------------------------------------------------------------------------------------
 
-FlashDie::Step FlashDie::next_read(Work& work) {
+FlashDie::Step FlashDie::next_read(PlaneWork& work) {
   if (work.reads.empty()) return {};
   FlashJob& job = work.reads.front();
   return {&work, &job, Kind::kRead, work.pages->place(job.logical), job.bytes};
 }
 
-FlashDie::Step FlashDie::of_write(Work& work) {
+FlashDie::Step FlashDie::of_write(PlaneWork& work) {
   FlashJob& job = work.writes.front();
   const std::uint32_t before = work.pages->place(job.logical);
   const std::uint32_t missing =
@@ -47,7 +47,7 @@ FlashDie::Step FlashDie::of_write(Work& work) {
   return {&work, &job, Kind::kProgram, 0, works_.page};
 }
 
-FlashDie::Step FlashDie::of_collection(Work& work) {
+FlashDie::Step FlashDie::of_collection(PlaneWork& work) {
   Collection& collection = work.collection;
   const std::uint32_t bytes = works_.copyback ? 0 : works_.page;
   const std::uint32_t held = collection.held;
@@ -62,7 +62,7 @@ FlashDie::Step FlashDie::of_collection(Work& work) {
   return {&work, nullptr, Kind::kErase, first, 0};
 }
 
-FlashDie::Step FlashDie::next_other(Work& work) {
+FlashDie::Step FlashDie::next_other(PlaneWork& work) {
   const bool writes = !work.writes.empty() && work.pages->has_room();
   const Collection& collection = work.collection;
   if (collection.active && (!writes || !collection.took_turn)) return of_collection(work);
@@ -81,7 +81,7 @@ void FlashDie::start() {
   if (!steps_.empty()) return;
   if (idle_so_far_) [[unlikely]] {  // its past may have left too few free blocks
     idle_so_far_ = false;
-    for (Work& work : planes_) look_after(work);
+    for (PlaneWork& work : planes_) look_after(work);
   }
   Step chosen = first_of(&FlashDie::next_read);
   bool reads = chosen.kind != Kind::kNone;
@@ -102,7 +102,7 @@ void FlashDie::start() {
 }
 
 /// Takes what comes next in a plane along, if it is of the kind that was chosen.
-void FlashDie::take(Work& work, const Step& chosen, bool reads) {
+void FlashDie::take(PlaneWork& work, const Step& chosen, bool reads) {
   Step step = reads ? next_read(work) : next_other(work);
   if (step.kind != chosen.kind) return;
   FlashPlane& pages = *work.pages;
@@ -129,7 +129,7 @@ void FlashDie::take(Work& work, const Step& chosen, bool reads) {
 }
 
 /// Begins to collect if there is need.
-void FlashDie::look_after(Work& work) {
+void FlashDie::look_after(PlaneWork& work) {
   if (work.collection.active || !work.pages->must_collect()) return;
   work.collection = {
       .active = true, .took_turn = work.collection.took_turn, .victim = work.pages->choose_victim()};
@@ -194,7 +194,7 @@ void FlashDie::array_done() {
 }
 
 void FlashDie::finish(Step& step) {
-  Work& work = *step.work;
+  PlaneWork& work = *step.work;
   FlashJob* const job = step.job;
   FlashCounts& counts = *works_.counts;
   switch (step.kind) {

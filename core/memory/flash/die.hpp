@@ -46,7 +46,7 @@ class FlashDie final : public EventHandler, public Waiter, private FlashBusUser 
     std::uint32_t next = 0;                     // page of it
     std::uint32_t held = FlashPlane::kNowhere;  // a page that was read and is to be programmed elsewhere
   };
-  struct Work {
+  struct PlaneWork {
     std::uint32_t plane;
     FlashPlane* pages;
     IntrusiveQueue<FlashJob> reads;
@@ -54,7 +54,7 @@ class FlashDie final : public EventHandler, public Waiter, private FlashBusUser 
     Collection collection;
   };
   struct Step {
-    Work* work = nullptr;
+    PlaneWork* work = nullptr;
     FlashJob* job = nullptr;  // null: of a collection
     Kind kind = Kind::kNone;
     std::uint32_t physical = 0;  // page, or the first one of a block
@@ -63,27 +63,27 @@ class FlashDie final : public EventHandler, public Waiter, private FlashBusUser 
   };
 
   void start();
-  using Next = Step (FlashDie::*)(Work& work);
+  using Next = Step (FlashDie::*)(PlaneWork& work);
 
-  Step next_read(Work& work);
-  Step next_other(Work& work);
-  Step of_write(Work& work);
-  Step of_collection(Work& work);
+  Step next_read(PlaneWork& work);
+  Step next_other(PlaneWork& work);
+  Step of_write(PlaneWork& work);
+  Step of_collection(PlaneWork& work);
   /// The step of the first of the planes, in turn, that has something to do.
   Step first_of(Next next_of);
-  void take(Work& work, const Step& chosen, bool reads);
+  void take(PlaneWork& work, const Step& chosen, bool reads);
   void begin();
   void granted(const FlashBusUse& use, Time end) override;
   Time array_time(Kind kind) const;
   void array_done();
   void finish(Step& step);
-  void look_after(Work& work);
+  void look_after(PlaneWork& work);
 
   FlashWorks& works_;
   EventSource& source_;
   FlashChannel& channel_;
   WaitList turn_;
-  std::vector<Work> planes_;
+  std::vector<PlaneWork> planes_;
   bool together_;
   std::vector<Step> steps_;    // under way
   FlashBusUse in_;             // of their commands, and of programmed pages

@@ -43,9 +43,9 @@ Dialogue with_home(Coherence coherence) {
   return kBias;
 }
 
-class Collector {
+class FlowCollector {
  public:
-  explicit Collector(MessageFlows& flows) : flows_(flows) {}
+  explicit FlowCollector(MessageFlows& flows) : flows_(flows) {}
 
   void talk(NodeId a, NodeId b, const Dialogue& dialogue) {
     if (a == b) return;
@@ -123,7 +123,7 @@ std::map<std::uint32_t, std::vector<RouteWalk::Sender>> MessageFlows::error_answ
 
 MessageFlows message_flows(const System& system, bool all_requesters) {
   MessageFlows flows;
-  Collector collector(flows);
+  FlowCollector collector(flows);
   const AddressMap& map = system.address_map();
   const auto with_work = [&](auto&& take) {
     for (const auto& [component, requester] : system.roles().all<Requester>()) {

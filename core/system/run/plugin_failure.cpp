@@ -12,7 +12,7 @@ namespace cxloom {
 namespace {
 
 /// A part of a system that is of a plug-in.
-struct Part {
+struct PluginPart {
   std::string device;
   std::string text;
 };
@@ -20,7 +20,7 @@ struct Part {
 /// Adds what is named if it is of a plug-in; returns its entry.
 template <class Kinds>
 const typename Kinds::Entry* add(const Kinds& kinds, const std::string& what, const std::string& device,
-                                 const Value& named, std::vector<Part>& parts) {
+                                 const Value& named, std::vector<PluginPart>& parts) {
   const Value* const inside = named.find("kind");
   const std::string* const kind = inside ? inside->as_text() : named.as_text();
   const auto* const entry = kind ? kinds.find(*kind) : nullptr;
@@ -33,7 +33,7 @@ const typename Kinds::Entry* add(const Kinds& kinds, const std::string& what, co
 
 /// Adds the kinds that these parameters of a device name, or those within them.
 void add_named(const Registry& registry, const std::string& device, const SchemaInfo& info,
-               const Value& params, std::vector<Part>& parts) {
+               const Value& params, std::vector<PluginPart>& parts) {
   for (const FieldInfo& field : info.fields) {
     const Value* const value = params.find(field.name);
     if (!value) continue;
@@ -47,7 +47,7 @@ void add_named(const Registry& registry, const std::string& device, const Schema
 }
 
 /// Adds those that decide where the pages of a workload are.
-void add_policies(const Registry& registry, const Spec::Workload& workload, std::vector<Part>& parts) {
+void add_policies(const Registry& registry, const Spec::Workload& workload, std::vector<PluginPart>& parts) {
   const auto add_policy = [&](const auto& kinds, const KindSpec& policy) {
     const auto* const entry =
         add(kinds, "the " + kinds.noun() + " of", workload.device, Value(policy.kind), parts);
@@ -58,8 +58,8 @@ void add_policies(const Registry& registry, const Spec::Workload& workload, std:
   if (workload.params.tiering) add_policy(registry.tiering, *workload.params.tiering);
 }
 
-std::vector<Part> parts_of_plugins(const Registry& registry, const Spec& spec) {
-  std::vector<Part> parts;
+std::vector<PluginPart> parts_of_plugins(const Registry& registry, const Spec& spec) {
+  std::vector<PluginPart> parts;
   for (const Spec::Device& device : spec.devices) {
     const auto* const entry = add(registry.devices, "device", device.name, device.kinded.kind, parts);
     add_named(registry, device.name, entry->info, device.kinded.params, parts);
@@ -98,11 +98,11 @@ std::string device_at_work(const System& system, const EventHandler* handler) {
 
 std::string plugin_failure(const Registry& registry, const Spec& spec, const System& system,
                            const EventHandler* at_work, const std::string& thrown) {
-  const std::vector<Part> parts = parts_of_plugins(registry, spec);
+  const std::vector<PluginPart> parts = parts_of_plugins(registry, spec);
   const std::string device = device_at_work(system, at_work);
   std::string names;
   std::string suspects;
-  for (const Part& part : parts) {
+  for (const PluginPart& part : parts) {
     std::string& list = part.device == device ? names : suspects;
     list.append(list.empty() ? "" : ", or ").append(part.text);
   }

@@ -17,7 +17,7 @@ void ServingServer::loaded(Time now, std::uint32_t tier) {
   if (--prefill.pending > 0) return;
   // The processor waited for the tier that was last.
   const Time idle = std::max(prefill.computed, idle_from_);
-  if (work_ == Work::kNone && now > idle) context_.record.tiers[tier].stalled += now - idle;
+  if (work_ == ServerWork::kNone && now > idle) context_.record.tiers[tier].stalled += now - idle;
   compute_part(now);
 }
 
@@ -34,20 +34,20 @@ void ServingServer::written(std::uint32_t tier) {
 
 void ServingServer::end(Time now) {
   if (busy_until_ > now) return;
-  const Work ended = std::exchange(work_, Work::kNone);
+  const ServerWork ended = std::exchange(work_, ServerWork::kNone);
   busy_until_ = Time::max();
   idle_from_ = now;
-  if (ended == Work::kPrefill) end_prefill(now);
-  else if (ended == Work::kDecode) end_step(now);
+  if (ended == ServerWork::kPrefill) end_prefill(now);
+  else if (ended == ServerWork::kDecode) end_step(now);
 }
 
 void ServingServer::begin(Time now) {
   const bool by_layers = context_.params.loads == KvLoads::kLayers;
   const bool has_room = !prefill_ && !queue_.empty() && batch_.size() < context_.params.servers.batch;
-  if (has_room && (!by_layers || work_ == Work::kNone)) begin_prefill(now);
-  if (work_ != Work::kNone) return;
+  if (has_room && (!by_layers || work_ == ServerWork::kNone)) begin_prefill(now);
+  if (work_ != ServerWork::kNone) return;
   if (prefill_ && prefill_->asked == prefill_->layers && prefill_->pending == 0) {
-    work_ = Work::kPrefill;
+    work_ = ServerWork::kPrefill;
     context_.record.served[prefill_->request].held = by_layers ? Time{} : now - prefill_->loaded;
     busy_until_ = by_layers ? prefill_->computed : now + prefill_->compute;
   } else if (!batch_.empty() && !(prefill_ && by_layers)) {
@@ -224,7 +224,7 @@ void ServingServer::begin_step(Time now) {
   const Time length = std::max(
       Time{1}, checked_time(std::max(working, reading), "a step of decoding that takes too long", key));
   context_.record.servers[number_].decode += length;
-  work_ = Work::kDecode;
+  work_ = ServerWork::kDecode;
   busy_until_ = now + length;
 }
 

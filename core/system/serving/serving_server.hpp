@@ -84,7 +84,7 @@ class ServingServer {
     std::uint64_t context;  // tokens
     std::uint32_t left;
   };
-  enum class Work : std::uint8_t { kNone, kPrefill, kDecode };
+  enum class ServerWork : std::uint8_t { kNone, kPrefill, kDecode };
 
   void begin_prefill(Time now);
   void choose_prefix(Time now, Prefill& prefill);
@@ -107,7 +107,7 @@ class ServingServer {
   std::deque<std::size_t> queue_;
   std::optional<Prefill> prefill_;
   std::vector<Decoding> batch_;
-  Work work_ = Work::kNone;
+  ServerWork work_ = ServerWork::kNone;
   Time busy_until_ = Time::max();
   Time idle_from_;
   std::vector<std::uint8_t> where_;

@@ -79,7 +79,7 @@ InterleavePlacement::InterleavePlacement(const Params& params, const PlacementCo
 void InterleavePlacement::nodes_changed(const std::vector<bool>& has_memory) {
   shares_.clear();
   round_ = 0;
-  for (const NodeShare& share : all_) {
+  for (const NodeTurn& share : all_) {
     if (!has_memory[share.node]) continue;
     shares_.push_back(share);
     round_ += share.pages;

@@ -30,14 +30,14 @@ class InterleavePlacement final : public PagePlacement {
   bool is_explicit(std::uint64_t /*page*/) const override { return true; }
 
  private:
-  struct NodeShare {
+  struct NodeTurn {
     std::size_t node;
     std::uint64_t pages;
     std::vector<std::size_t> fallback;  ///< the others, nearest first
   };
 
-  std::vector<NodeShare> all_;          // those of some pages
-  std::vector<NodeShare> shares_;       // those of nodes that have memory
+  std::vector<NodeTurn> all_;           // those of some pages
+  std::vector<NodeTurn> shares_;        // those of nodes that have memory
   std::vector<std::size_t> otherwise_;  // nodes for when there are none, nearest first
   std::uint64_t round_ = 0;             // pages
   By by_;

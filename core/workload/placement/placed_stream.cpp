@@ -137,9 +137,9 @@ void PlacedStream::touched_last(std::uint64_t bytes,
                                 const std::function<void(Address base, std::uint64_t bytes)>& visit) const {
   const std::uint64_t size = std::uint64_t{1} << page_bits_;
   std::uint64_t before = 0;  // pages that come too early
-  for (const Touched& run : touched_) before += run.frames.count;
+  for (const TouchedRun& run : touched_) before += run.frames.count;
   before -= std::min(before, (bytes + size - 1) >> page_bits_);
-  for (const Touched& run : touched_) {
+  for (const TouchedRun& run : touched_) {
     for (std::uint64_t i = std::min(before, run.frames.count); i < run.frames.count; ++i)
       visit(memory_.taken(run.node, run.frames, i).base, size);
     before -= std::min(before, run.frames.count);
@@ -147,9 +147,9 @@ void PlacedStream::touched_last(std::uint64_t bytes,
 }
 
 bool PlacedStream::find_touched(std::uint64_t page) {
-  const auto next = std::ranges::upper_bound(touched_, page, {}, &Touched::first);
+  const auto next = std::ranges::upper_bound(touched_, page, {}, &TouchedRun::first);
   if (next == touched_.begin()) return false;
-  const Touched& run = *std::prev(next);
+  const TouchedRun& run = *std::prev(next);
   const std::uint64_t place = page - run.first;
   if (place >= run.frames.count) return false;
   placed_.push_back({memory_.taken(run.node, run.frames, place), page, run.node});
@@ -231,7 +231,7 @@ std::optional<std::size_t> PlacedStream::node_of_memory(const std::string& memor
 }
 
 void PlacedStream::find_all_touched() {
-  for (const Touched& run : touched_) {
+  for (const TouchedRun& run : touched_) {
     for (std::uint64_t page = run.first; page < run.first + run.frames.count; ++page) {
       if (pages_.frame_of(page) == placed_.size()) find_touched(page);
     }

@@ -183,12 +183,12 @@ class PlacedStream final : public AccessStream, private MovablePages {
     bool table = false;
   };
   /// Pages that follow each other, and were touched before: their frames have numbers that follow each other.
-  struct Touched {
+  struct TouchedRun {
     std::uint64_t first;
     std::size_t node;
     ProgramMemory::Taken frames;
   };
-  std::vector<Touched> touched_;      // by page: what is in `placed_` only once it is used
+  std::vector<TouchedRun> touched_;   // by page: what is in `placed_` only once it is used
   std::vector<Placed> placed_;        // in the order of the pages' first use
   std::vector<std::uint64_t> taken_;  // by node
   bool later_ = false;                // pages are placed when their accesses are made

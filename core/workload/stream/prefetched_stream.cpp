@@ -5,9 +5,9 @@
 
 namespace cxloom {
 
-PrefetchedStream::Core& PrefetchedStream::core_of(std::uint32_t thread) {
+PrefetchedStream::CoreState& PrefetchedStream::core_of(std::uint32_t thread) {
   if (thread >= cores_.size()) cores_.resize(thread + 1);
-  if (!cores_[thread]) cores_[thread] = std::make_unique<Core>(prefetch_);
+  if (!cores_[thread]) cores_[thread] = std::make_unique<CoreState>(prefetch_);
   return *cores_[thread];
 }
 
@@ -20,7 +20,7 @@ bool PrefetchedStream::next(Access& access) {
     return true;
   }
   if (!stream_->next(access)) return false;
-  Core& core = core_of(access.thread);
+  CoreState& core = core_of(access.thread);
   access.dependence = latest_.among_all(access.dependence, number_);
   const bool is_read =
       access.kind == AccessKind::kRead && access.role == AccessRole::kDemand && access.lines() == 1;
@@ -37,7 +37,7 @@ bool PrefetchedStream::next(Access& access) {
 
 // A use waits for its line alone. What needs its data waits as well for what its address is made of, of which
 // that was made last.
-bool PrefetchedStream::use(Core& core, Access& access) {
+bool PrefetchedStream::use(CoreState& core, Access& access) {
   const std::uint64_t line = LineAddress::of(access.address).number();
   Ahead& place = core.ahead[line % kRemembered];
   if (place.line != line || access.dependence == kAllBefore) {
@@ -53,7 +53,7 @@ bool PrefetchedStream::use(Core& core, Access& access) {
   return true;
 }
 
-void PrefetchedStream::prefetch(Core& core, const Access& read, Found found) {
+void PrefetchedStream::prefetch(CoreState& core, const Access& read, Found found) {
   const LineAddress line = LineAddress::of(read.address);
   for (std::size_t level = 0; level < prefetch_.levels.size(); ++level) {
     if (!core.prefetchers.has(level)) continue;
@@ -69,7 +69,7 @@ bool PrefetchedStream::holds(LineAddress line) const {
   return at >= range_->base.value() && at - range_->base.value() + kLineBytes <= range_->bytes;
 }
 
-void PrefetchedStream::ask(Core& core, const Access& read, LineAddress line) {
+void PrefetchedStream::ask(CoreState& core, const Access& read, LineAddress line) {
   Ahead& place = core.ahead[line.number() % kRemembered];
   if (place.line == line.number() || !holds(line)) return;
   if (place.line != kNone) {

@@ -47,8 +47,8 @@ class PrefetchedStream final : public AccessStream {
     std::uint64_t line = kNone;
     std::uint64_t number = 0;  // of the record
   };
-  struct Core {
-    explicit Core(const CorePrefetch& prefetch)
+  struct CoreState {
+    explicit CoreState(const CorePrefetch& prefetch)
         : prefetchers(prefetch, Bytes{kPage}), useful(prefetch.levels.size()), useless(useful) {}
 
     CorePrefetchers prefetchers;
@@ -59,19 +59,19 @@ class PrefetchedStream final : public AccessStream {
   static constexpr std::uint64_t kPage = 4096;  // what is behind one may be anybody's
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  Core& core_of(std::uint32_t thread);
-  bool use(Core& core, Access& access);
-  void prefetch(Core& core, const Access& read, Found found);
-  void ask(Core& core, const Access& read, LineAddress line);
+  CoreState& core_of(std::uint32_t thread);
+  bool use(CoreState& core, Access& access);
+  void prefetch(CoreState& core, const Access& read, Found found);
+  void ask(CoreState& core, const Access& read, LineAddress line);
   bool holds(LineAddress line) const;
 
   std::unique_ptr<AccessStream> stream_;
   CorePrefetch prefetch_;
   std::optional<AddressRange> range_;
-  std::vector<std::unique_ptr<Core>> cores_;  // by thread
-  std::deque<Access> pending_;                // prefetches of the last access
-  std::uint64_t number_ = 0;                  // of the next record
-  LatestOf<kProducers> latest_;               // records of the accesses of all threads
+  std::vector<std::unique_ptr<CoreState>> cores_;  // by thread
+  std::deque<Access> pending_;                     // prefetches of the last access
+  std::uint64_t number_ = 0;                       // of the next record
+  LatestOf<kProducers> latest_;                    // records of the accesses of all threads
 };
 
 /// A stream as these prefetchers see it. One that wants answers is left alone.

@@ -78,7 +78,7 @@ CaptureFilter::Delivery CaptureFilter::access(Core& core, const Access& access, 
   Delivery latest;
   for (std::uint64_t number = first; number <= last; ++number) {
     const LineAddress line = first_touch_ ? pages_.translate(LineAddress{number}) : LineAddress{number};
-    const CacheHierarchy::Found found = access_line(core, line, access, producer, records);
+    const CacheHierarchy::AccessedLine found = access_line(core, line, access, producer, records);
     core.recent_[number % kRecent] = {number, line, found.slot};
     latest.record = std::max(latest.record, core.delivered_by(line));
     latest.level = std::max(latest.level, found.level);
@@ -126,13 +126,14 @@ auto CaptureFilter::record_with(Core& core, const Access& access, AccessRole rea
   };
 }
 
-CacheHierarchy::Found CaptureFilter::access_line(Core& core, LineAddress line, const Access& access,
-                                                 std::uint64_t producer, std::vector<Access>& records) {
+CacheHierarchy::AccessedLine CaptureFilter::access_line(Core& core, LineAddress line, const Access& access,
+                                                        std::uint64_t producer,
+                                                        std::vector<Access>& records) {
   const AccessRole reader = access.kind == AccessKind::kWrite ? AccessRole::kStoreFill : access.role;
   // A store to a line that others had, too, asks for it anew; what the core has of it can be read meanwhile.
   if (cores_.size() > 1 && take_from_others(core, line, access, records))
     give(record_of(access, line, AccessKind::kRead, reader), producer, records);
-  CacheHierarchy::Found found =
+  CacheHierarchy::AccessedLine found =
       core.caches_->access_line(line, access.kind, record_with(core, access, reader, producer, records));
   if (!core.prefetchers_.any() || access.is_page_walk()) return found;
   // A line that came long ago is there.

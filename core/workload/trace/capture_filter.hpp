@@ -116,8 +116,8 @@ class CaptureFilter {
   };
   static constexpr std::size_t kRecent = 1024;
 
-  CacheHierarchy::Found access_line(Core& core, LineAddress line, const Access& access,
-                                    std::uint64_t producer, std::vector<Access>& records);
+  CacheHierarchy::AccessedLine access_line(Core& core, LineAddress line, const Access& access,
+                                           std::uint64_t producer, std::vector<Access>& records);
   auto record_with(Core& core, const Access& access, AccessRole reader, std::uint64_t producer,
                    std::vector<Access>& records);
   void use(Core& core, LineAddress line, const Access& access, std::vector<Access>& records);

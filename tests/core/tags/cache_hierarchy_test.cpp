@@ -194,7 +194,7 @@ TEST(CacheHierarchy, ALineThatWasAskedForAheadIsNewWhenItIsUsed) {
   EXPECT_FALSE(caches.ask_ahead(LineAddress{7}, 1, emit)) << "it is there";
   EXPECT_TRUE(caches.ask_ahead(LineAddress{7}, 0, emit)) << "the first level lacks it";
   EXPECT_EQ(traffic, (Traffic{{7, kRead}})) << "memory was asked once";
-  const CacheHierarchy::Found first = caches.access_line(LineAddress{7}, kRead, emit);
+  const CacheHierarchy::AccessedLine first = caches.access_line(LineAddress{7}, kRead, emit);
   EXPECT_EQ(first.level, 0U);
   EXPECT_TRUE(first.ahead);
   EXPECT_FALSE(caches.access_line(LineAddress{7}, kRead, emit).ahead);
@@ -210,7 +210,7 @@ TEST(CacheHierarchy, ALineThatLeavesBeforeItsUseIsUseless) {
   caches.ask_ahead(LineAddress{7}, 1, ignore);
   for (std::uint64_t line = 0; line < 4; ++line) access_line(caches, line, kRead);
   EXPECT_EQ(caches.counts(1).useless, 1U);
-  const CacheHierarchy::Found missed = caches.access_line(LineAddress{7}, kRead, ignore);
+  const CacheHierarchy::AccessedLine missed = caches.access_line(LineAddress{7}, kRead, ignore);
   EXPECT_EQ(missed.level, 2U);
   EXPECT_FALSE(missed.ahead);
   caches.ask_ahead(LineAddress{9}, 1, ignore);

@@ -14,7 +14,7 @@ struct StarParams : TopologyParams {
     schema.field("leaves", &StarParams::leaves).min(2).max(1000).doc("Leaf switches, with a device each.");
     schema.field("closed", &StarParams::closed).doc("The leaves are joined in a circle, too.");
     schema.rule("placement: split needs an even number of leaves", [](const StarParams& params) {
-      return params.placement == Placement::kPaired || params.leaves % 2 == 0;
+      return params.placement == DevicePlacement::kPaired || params.leaves % 2 == 0;
     });
     TopologyParams::describe_in(schema);
   }
@@ -37,7 +37,7 @@ class Star final : public GeneratedTopology {
         plan.links.emplace_back(leaf, (leaf + 1) % params.leaves);
     }
     plan.switches.push_back("hub");
-    plan.devices_per_edge = params.placement == Placement::kPaired ? 2 : 1;
+    plan.devices_per_edge = params.placement == DevicePlacement::kPaired ? 2 : 1;
     return plan;
   }
 };

@@ -124,7 +124,7 @@ void DramCandidates::for_each_first(bool write, Clock now, Take take) const {
   const auto rank_count = static_cast<std::uint32_t>(ready_[write].size());
   for (std::uint32_t rank = 0; rank < rank_count; ++rank) {
     const Ready& ready = ready_[write][rank];
-    const auto found = [&](const DramReadyList::Found& first, DramStep step) {
+    const auto found = [&](const DramReadyList::FoundEntry& first, DramStep step) {
       if (first.at != kNeverClock)
         take(DramChoice{first.at, step, write, first.burst.bank, dram_rank(first.burst.key, step)});
     };

@@ -29,7 +29,7 @@ class DramReadyList {
     std::uint32_t bank = 0;
     bool rmw = false;
   };
-  struct Found {
+  struct FoundEntry {
     Clock at = kNeverClock;
     ReadyBurst burst;
   };
@@ -48,8 +48,8 @@ class DramReadyList {
   /// The burst that is ready first, none before `earliest`; of several the first by key. `ready` gives its
   /// own time.
   template <class Ready>
-  Found first(Clock earliest, Ready ready) const {
-    Found best;
+  FoundEntry first(Clock earliest, Ready ready) const {
+    FoundEntry best;
     for (const ReadyBurst& burst : bursts_) {
       const Clock at = ready(burst);
       if (at <= earliest) return {earliest, burst};

@@ -18,6 +18,7 @@ class DeliveryOrder;
 class Failures;
 class LineVersions;
 class ProtocolObserver;
+class SharedLines;
 class VirtualChannelTurns;
 
 /// Which way messages go.
@@ -48,6 +49,7 @@ struct SystemContext {
   std::unique_ptr<Routes> routes;
   std::unique_ptr<DeliveryOrder> order;    ///< of messages under way, where routes do not keep it; else none
   std::unique_ptr<LineVersions> versions;  ///< of lines of persistent memory; none: nobody asks for them
+  std::unique_ptr<SharedLines> shared;     ///< who has seen which stores; none: nobody asks for them
   PostedRequests posted;
   Roles roles;
   std::uint32_t caches = 0;              ///< how many caches may hold coherent lines

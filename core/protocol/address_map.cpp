@@ -141,6 +141,25 @@ void RegionParams::describe(Schema<RegionParams>& schema) {
         return region.persistence == Persistence::kVolatile || region.coherence == Coherence::kNone;
       },
       "persistence");
+  schema
+      .choice("type", &RegionParams::type,
+              {{"wb", MemoryType::kWriteBack},
+               {"wt", MemoryType::kWriteThrough},
+               {"uc", MemoryType::kUncacheable},
+               {"wc", MemoryType::kWriteCombining}})
+      .doc(
+          "How hosts and accelerators access the range. wb: lines are cached, and stores stay in the cache. wt: "
+          "lines are cached, and stores go to memory as well. uc: nothing is cached, and one access is made at "
+          "a time, in order. wc: nothing is cached, and stores are gathered by line in buffers.")
+      .source("Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, section 12.3");
+  schema.rule(
+      "memory of another type than wb is volatile, and nobody keeps it coherent: leave out type, or coherence "
+      "and persistence",
+      [](const RegionParams& region) {
+        return region.type == MemoryType::kWriteBack ||
+               (region.persistence == Persistence::kVolatile && region.coherence == Coherence::kNone);
+      },
+      "type");
   schema.field("ld", &RegionParams::ld)
       .max(15)
       .default_text("none")
@@ -167,6 +186,7 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
 
   Region region;
   region.coherence = params.coherence;
+  region.type = params.type;
   region.persistence = params.persistence;
   region.chunk_bits = static_cast<unsigned>(std::countr_zero(params.interleave.count()));
   std::uint64_t rounds = ~std::uint64_t{0};
@@ -363,6 +383,11 @@ std::string AddressMap::described() const {
     text += to_text(Address{region.base}) + "-" + to_text(Address{region.base + region.size - 1});
   }
   return text;
+}
+
+bool AddressMap::has_types() const {
+  return std::ranges::any_of(regions_,
+                             [](const Region& region) { return region.type != MemoryType::kWriteBack; });
 }
 
 bool AddressMap::has_coherent() const {

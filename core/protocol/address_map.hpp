@@ -32,6 +32,14 @@ enum class Persistence : std::uint8_t {
   kController,  ///< when the memory answers it: its buffers are flushed when power fails
 };
 
+/// How processors access a region: a memory type of x86.
+enum class MemoryType : std::uint8_t {
+  kWriteBack,       ///< lines are cached; a store changes the cached line
+  kWriteThrough,    ///< lines are cached; a store goes to memory as well
+  kUncacheable,     ///< nothing is cached; one access at a time, in order
+  kWriteCombining,  ///< nothing is cached; stores are gathered by line in buffers
+};
+
 /// A range of addresses and the devices that share it.
 struct RegionParams {
   std::vector<std::string> to;
@@ -43,6 +51,7 @@ struct RegionParams {
   Coherence coherence = Coherence::kNone;
   std::optional<std::string> home;
   Persistence persistence = Persistence::kVolatile;
+  MemoryType type = MemoryType::kWriteBack;
   std::optional<std::uint32_t> ld;
 
   static void describe(Schema<RegionParams>& schema);
@@ -78,6 +87,7 @@ class AddressMap {
     unsigned round_bits = 0;  ///< bits of the mask
     Coherence coherence = Coherence::kNone;
     Persistence persistence = Persistence::kVolatile;
+    MemoryType type = MemoryType::kWriteBack;
     std::uint64_t round_mask = 0;  ///< slots - 1 where that is a power of two, else 0
     std::vector<Slot> slots;       ///< one round of the interleave
   };
@@ -149,6 +159,13 @@ class AddressMap {
   bool empty() const { return regions_.empty(); }
   /// Some region is kept coherent.
   bool has_coherent() const;
+  /// Some region is of another memory type than write-back.
+  bool has_types() const;
+  /// The memory type of an address; write-back if no region holds it.
+  MemoryType type_of(Address address) const {
+    const Region* const region = region_of(address);
+    return region ? region->type : MemoryType::kWriteBack;
+  }
   /// Every device that a region leads to, once, in the order of their identities.
   std::vector<NodeId> targets() const;
   /// Every device with memory that is persistent, in this way, once, in the order of their identities.

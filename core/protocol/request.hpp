@@ -31,6 +31,8 @@ struct alignas(64) Request {
   static constexpr std::uint16_t kPart = 0xffff;
   /// `lines` of a line of a page that is being moved, which is no access of the program.
   static constexpr std::uint16_t kCopy = 0;
+  /// `lines` of what a combining buffer writes: stores whose requests are over.
+  static constexpr std::uint16_t kCombined = 0xfffe;
 
   Message message;          ///< carries it there and the answer back
   Request* next = nullptr;  ///< link of the list it waits in
@@ -44,16 +46,21 @@ struct alignas(64) Request {
   Address address;
   NodeId target;  ///< the device that answered, also that it failed; the requester itself for a cache hit
   std::uint32_t index = 0;  ///< its place in the requester's pool: the tag of its messages
-  std::uint16_t lines = 1;  ///< of the access, or kPart or kCopy
+  std::uint16_t lines = 1;  ///< of the access, or kPart, kCopy or kCombined
   std::uint16_t size = 0;   ///< bytes
   AccessKind kind = AccessKind::kRead;
   bool failed = false;      ///< answered with an error
   bool keeps : 1 = false;   ///< of a flush: the line stays in the cache
   bool brings : 1 = false;  ///< of a flush: the line's data come with it, whatever the cache has
   bool has_thread : 1 = false;
+  bool past : 1 = false;     ///< goes past the caches, and leaves no copy of its line there
+  bool through : 1 = false;  ///< of memory that is written through: a write goes on to it
 
   bool is_part() const { return lines == kPart; }
   bool is_copy() const { return lines == kCopy; }
+  bool is_combined() const { return lines == kCombined; }
+  /// A copy in a cache is of no use to it.
+  bool wants_memory() const { return past || (through && kind != AccessKind::kRead); }
   /// Bytes exchanged with memory, known once it is answered; of several lines each has its own.
   std::uint16_t moved() const { return lines == 1 || is_part() ? message.size : std::uint16_t{0}; }
   std::uint32_t thread() const { return has_thread ? its_thread : 0; }
@@ -84,7 +91,7 @@ struct alignas(64) Request {
     lines = 1;
     size = 0;
     kind = AccessKind::kRead;
-    failed = keeps = brings = has_thread = false;
+    failed = keeps = brings = has_thread = past = through = false;
   }
 
   /// Accounts for the time up to `until`.

@@ -19,6 +19,7 @@
 #include "memory/memory_owner.hpp"
 #include "results/notes.hpp"
 #include "results/request_measures.hpp"
+#include "results/sharing.hpp"
 #include "results/task_results.hpp"
 #include "results/unlimited.hpp"
 #include "system/events/player.hpp"
@@ -64,6 +65,7 @@ struct Summary {
   Value by_hops;
   std::optional<Value> mix_windows;
   std::optional<Value> versions;
+  std::optional<Value> sharing;
   Value read;
   Value write;
   std::optional<Value> atomic;
@@ -143,6 +145,10 @@ constexpr std::array kSummaryMeasures{
                                 "old data where there were newer ones, in the whole run. Absent without "
                                 "outputs.versions",
                                 parts_of<kVersionMeasures>()),
+    measure<&Summary::sharing>("sharing", "",
+                               "what requesters missed of each other's stores to memory that nobody keeps "
+                               "coherent, in the whole run. Absent without outputs.sharing",
+                               parts_of<kSharingSummaryMeasures>()),
     measure<&Summary::read>("read", "", "measures of the reads alone", parts_of<kKindMeasures>()),
     measure<&Summary::write>("write", "", "measures of the writes alone", parts_of<kKindMeasures>()),
     measure<&Summary::atomic>("atomic", "",
@@ -384,6 +390,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .mix_windows =
            collector.mix_windows().kept() ? std::optional(collector.mix_windows().report()) : std::nullopt,
        .versions = versions_of(simulation.system()),
+       .sharing = simulation.spec().outputs.sharing ? sharing_of(simulation.system()) : std::nullopt,
        .read = kind_summary(collector.reads(), length, segments),
        .write = kind_summary(collector.writes(), length, segments),
        .atomic = has_atomics ? std::optional(kind_summary(atomics, length, segments)) : std::nullopt,

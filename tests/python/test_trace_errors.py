@@ -99,9 +99,9 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "null": (parquet({"address": unsigned([1, None]), "kind": [0, 0]}), "no address in access 1"),
     "negative": (parquet({"address": [1, -2], "kind": [0, 0]}), "'address' is out of range, found -2 to 1"),
-    "eighth kind": (
-        parquet({"address": ADDRESSES, "kind": [0, 7]}),
-        "bad kind of access 1, found 7; allowed: 0 to 6",
+    "ninth kind": (
+        parquet({"address": ADDRESSES, "kind": [0, 8]}),
+        "bad kind of access 1, found 8; allowed: 0 to 7",
     ),
     "atomic of three bytes": (
         parquet({"address": unsigned([0, 64]), "kind": [0, 2], "size": [64, 3]}),
@@ -160,7 +160,10 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
         text("# cxloom-trace 1: address kind\n# metadata: " + "[" * 60_000 + "\n0x40 R\n"),
         ":2: the metadata are not JSON",
     ),
-    "wrong column": (text("0x40 R 1\n0x40 1 R\n"), ":2: bad kind, found '1'; allowed: R, W, A, F, K, G or L"),
+    "wrong column": (
+        text("0x40 R 1\n0x40 1 R\n"),
+        ":2: bad kind, found '1'; allowed: R, W, A, F, K, G, L or N",
+    ),
     "missing column": (text("0x40 R 1\n0x40 R\n"), ":2: a line of 2 columns"),
     "comments only": (text("# nothing\n"), "the trace has no accesses"),
     "bad header": (text("# cxloom-trace 1: address kind thred\n0x40 R 1\n"), ":1: .*did you mean 'thread'"),
@@ -199,7 +202,7 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "ours, then dramsim3": (
         text("0x40 R 2\n0x40 READ 3\n"),
-        ":2: bad kind, found 'READ'; allowed: R, W, A, F, K, G or L",
+        ":2: bad kind, found 'READ'; allowed: R, W, A, F, K, G, L or N",
     ),
     "dramsim3 beyond 64 bits": (text("0x12345678123456781 READ 2\n"), ":1: bad address"),
     "ramulator2 loads, then reads": (text("LD 0x40\nR 0x40\n"), ":2: bad kind, found 'R'; allowed: LD or ST"),

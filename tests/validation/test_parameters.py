@@ -14,6 +14,7 @@ from validation.parameter_table import all_rows
 from validation.persist_rows import persist_rows
 from validation.placement_rows import placement_rows, tiering_rows
 from validation.prefetch_rows import prefetch_rows
+from validation.sharing_rows import sharing_rows
 from validation.task_rows import task_rows
 from validation.tiering_kind_rows import tiering_kind_rows
 from validation.trace_rows import trace_rows
@@ -35,6 +36,7 @@ TABLE = [
     *persist_rows(),
     *kv_rows(),
     *task_rows(),
+    *sharing_rows(),
 ]
 
 

@@ -10,7 +10,7 @@
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
 #include "component/request_throttle.hpp"
-#include "component/resource.hpp"
+#include "component/shared_lines.hpp"
 #include "kernel/event_handler.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/protocol_observer.hpp"
@@ -66,6 +66,10 @@ void CacheAgent::access(Request& request) {
   const LineAddress line = LineAddress::of(request.address);
   const CacheLevels& levels = lines_.levels();
   const CacheLevels::LookupResult found = levels.find(line);
+  if (request.past && request.kind != AccessKind::kFlush) [[unlikely]] {
+    attempt(request, found);
+    return;
+  }
   const Time begins = std::max(request.account.mark(), lines_.busy_until());
   request.charge(Segment::kCache, begins + levels.access_time(found.level));
   if (request.kind == AccessKind::kFlush) [[unlikely]] {
@@ -86,6 +90,8 @@ void CacheAgent::access(Request& request) {
 }
 
 bool CacheAgent::serves(const Request& request, LineState state) const {
+  if (request.wants_memory() && request.kind != AccessKind::kFlush) [[unlikely]]
+    return false;
   if (request.kind == AccessKind::kRead) return state != LineState::kInvalid;
   if (request.kind == AccessKind::kAtomic) return atomics_.served_by(state);
   if (request.kind == AccessKind::kFlush) return state != LineState::kDirty && !request.brings;
@@ -102,6 +108,8 @@ void CacheAgent::perform(Request& request, std::uint32_t level) {
     if (LineVersions* const versions = endpoint().system_context().versions.get()) [[unlikely]]
       versions->changed(endpoint().id(), line);
   }
+  if (SharedLines* const shared = endpoint().system_context().shared.get()) [[unlikely]]
+    shared->performed(endpoint().id(), request);
   if (ProtocolObserver* const observer = endpoint().system_context().observer) [[unlikely]]
     observer->performed(endpoint().id(), line, request.kind, now());
 }
@@ -177,6 +185,9 @@ void CacheAgent::launch(Transaction& transaction, Request& request, LineState he
     transaction.doing = Doing::kFlush;
     leave_clean(request);
     request.brings = false;  // they are on their way
+  } else if (request.wants_memory()) [[unlikely]] {
+    if (request.past && leave_first(transaction, request, held)) return;
+    transaction.doing = write ? Doing::kWrite : Doing::kCurrent;
   } else if (request.kind == AccessKind::kWrite && held == LineState::kInvalid && !write_allocate_) {
     transaction.doing = Doing::kWrite;
   } else if (write && held == LineState::kShared) {
@@ -186,6 +197,16 @@ void CacheAgent::launch(Transaction& transaction, Request& request, LineState he
     transaction.doing = write && transaction.coherent ? Doing::kOwn : Doing::kRead;
   }
   transaction.protocol->ask(transaction, request);
+}
+
+// A line that is here leaves before what goes past the cache. Whether that has to wait for it.
+bool CacheAgent::leave_first(Transaction& transaction, const Request& request, LineState held) {
+  if (held == LineState::kInvalid) return false;
+  lines_.set_state(transaction.line, LineState::kInvalid);
+  lines_.note_gone(transaction.line);
+  if (held != LineState::kDirty) return false;
+  lines_.send_eviction(transaction, Doing::kWriteBack, LineState::kInvalid, request.account.mark(), nullptr);
+  return true;
 }
 
 void CacheAgent::answer_later(Request& request) {
@@ -209,6 +230,7 @@ void CacheAgent::answer(Request& request) {
 // wants next.
 bool CacheAgent::goes_past(const Request& request, LineState state) const {
   if (request.kind == AccessKind::kFlush || request.is_copy()) return true;
+  if (request.through && request.kind == AccessKind::kWrite) return true;
   if (atomics_.at_home(request)) return !serves(request, state);
   return request.kind == AccessKind::kWrite && !write_allocate_ && state == LineState::kInvalid &&
          !lines_.under_way(LineAddress::of(request.address));
@@ -275,11 +297,19 @@ void CacheAgent::note_version(const Message& message) {
     versions->cached(endpoint().id(), LineAddress::of(message.address), message.version);
 }
 
+// The same, where it is asked who has seen which stores.
+void CacheAgent::note_filled(const Message& message) {
+  SharedLines* const shared = endpoint().system_context().shared.get();
+  if (shared && !message.failed) [[unlikely]]
+    shared->filled(endpoint().id(), LineAddress::of(message.address), message.version);
+}
+
 void CacheAgent::data_came(Message& message) {
   Transaction& transaction = lines_.transaction(message.tag);
-  if (transaction.doing == Doing::kAtomic) return completed(message);
+  if (transaction.doing == Doing::kAtomic || transaction.doing == Doing::kCurrent) return completed(message);
   transaction.data_in = true;
   note_version(message);
+  note_filled(message);
   if (!transaction.coherent) transaction.granted = LineState::kClean;
   // A device on the way may have answered; but of lines with a home elsewhere the memory counts.
   if (message.failed || transaction.home == transaction.target) transaction.target = message.source;
@@ -387,12 +417,14 @@ void CacheAgent::close(Transaction& transaction) {
 void CacheAgent::completed(Message& message) {
   Transaction& transaction = lines_.transaction(message.tag);
   if (transaction.doing == Doing::kWrite || transaction.doing == Doing::kAtomic ||
-      transaction.doing == Doing::kFlush) {
+      transaction.doing == Doing::kFlush || transaction.doing == Doing::kCurrent) {
     Request& request = transaction.waiting.pop();
     const bool memory = !message.failed && transaction.home != transaction.target;
     request.target = memory ? transaction.target : message.source;
     request.failed = message.failed;
     if (transaction.doing == Doing::kFlush && request.keeps) note_version(message);
+    if (request.through) [[unlikely]]
+      note_filled(message);
     answer(request);
   } else {
     lines_.eviction_completed(transaction);
@@ -407,36 +439,8 @@ void CacheAgent::completed(Message& message) {
 
 // ---- For people
 
-std::string CacheAgent::line_state(LineAddress line) const {
-  const Transaction* const transaction = lines_.under_way(line);
-  const std::string held{name_of(lines_.find(line).state)};
-  return transaction ? held + transaction->described() : held;
-}
-
 std::vector<MeasureInfo> CacheAgent::measures() {
   return joined(cache_measures(), PrefetchCounts::measures());
-}
-
-void CacheAgent::resources(ResourceSink& sink) const {
-  Resource registers{.name = "the miss registers (MSHRs) of",
-                     .stage = Stage::kCache,
-                     .capacity = mshrs_,
-                     .occupancy = Occupancy::kHeld,
-                     .measures = {"requests"},
-                     .wait = Segment::kMshr,
-                     .counts = Traffic::kLines,
-                     .part = "cache",
-                     .full_from = 0.95};
-  if (mshrs_) {
-    registers.twice = {doubled("mshrs", *mshrs_)};
-    registers.twice_text = std::to_string(2 * std::uint64_t{*mshrs_}) + " registers";
-  }
-  sink.add(std::move(registers));
-}
-
-void CacheAgent::report(MeasureSink& sink) const {
-  report_cache(counts_.window(), level_counts_, lines_.coherent(), sink);
-  if (prefetch_) prefetch_->counts().window().report(sink);
 }
 
 }  // namespace cxloom

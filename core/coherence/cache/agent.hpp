@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/intrusive_queue.hpp"
@@ -23,6 +24,7 @@
 #include "coherence/cache/snoops.hpp"
 #include "coherence/cache/transaction.hpp"
 #include "component/endpoint.hpp"
+#include "component/resource.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/request.hpp"
 #include "tags/cache_kinds.hpp"
@@ -55,12 +57,34 @@ class CacheAgent final : public Agent,
   void start() override;
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
-  void report(MeasureSink& sink) const override;
-  void resources(ResourceSink& sink) const override;
+  void report(MeasureSink& sink) const override {
+    report_cache(counts_.window(), level_counts_, lines_.coherent(), sink);
+    if (prefetch_) prefetch_->counts().window().report(sink);
+  }
+  void resources(ResourceSink& sink) const override {
+    Resource registers{.name = "the miss registers (MSHRs) of",
+                       .stage = Stage::kCache,
+                       .capacity = mshrs_,
+                       .occupancy = Occupancy::kHeld,
+                       .measures = {"requests"},
+                       .wait = Segment::kMshr,
+                       .counts = Traffic::kLines,
+                       .part = "cache",
+                       .full_from = 0.95};
+    if (mshrs_) {
+      registers.twice = {doubled("mshrs", *mshrs_)};
+      registers.twice_text = std::to_string(2 * std::uint64_t{*mshrs_}) + " registers";
+    }
+    sink.add(std::move(registers));
+  }
   static std::vector<MeasureInfo> measures();
 
   /// The state in its array, and what is under way.
-  std::string line_state(LineAddress line) const override;
+  std::string line_state(LineAddress line) const override {
+    const Transaction* const transaction = lines_.under_way(line);
+    const std::string held{name_of(lines_.find(line).state)};
+    return transaction ? held + transaction->described() : held;
+  }
   bool acts_later() const override { return true; }
   const CacheLevels& levels() const { return lines_.levels(); }
   /// What it holds a line as, in any level.
@@ -88,6 +112,7 @@ class CacheAgent final : public Agent,
   void perform(Request& request, std::uint32_t level);
   void leave_clean(const Request& flush);
   void launch(Transaction& transaction, Request& request, LineState held);
+  bool leave_first(Transaction& transaction, const Request& request, LineState held);
   void answer_later(Request& request);
   void answer(Request& request);
   void conclude(Transaction& transaction) override;
@@ -103,6 +128,7 @@ class CacheAgent final : public Agent,
   // Answers.
   Transaction& transaction(std::uint32_t tag) override { return lines_.transaction(tag); }
   void note_version(const Message& message);
+  void note_filled(const Message& message);
   void data_came(Message& message) override;
   void granted(Message& message, LineState state) override;
   void completed(Message& message) override;

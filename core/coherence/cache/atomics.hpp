@@ -35,7 +35,7 @@ class CacheAtomics {
   }
   /// It is an atomic operation that the home makes, unless the copy is enough.
   bool at_home(const Request& request) const {
-    return request.kind == AccessKind::kAtomic && at_ != AtomicsAt::kCache;
+    return request.kind == AccessKind::kAtomic && (at_ != AtomicsAt::kCache || request.wants_memory());
   }
   /// Makes the operation of a request on the transaction's line, which is written already, as by a write.
   void operate(CacheTransaction& transaction, Request& request);

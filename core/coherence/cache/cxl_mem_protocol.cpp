@@ -4,6 +4,7 @@
 
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
+#include "component/shared_lines.hpp"
 
 namespace cxloom {
 
@@ -66,7 +67,17 @@ void CxlMemProtocol::ask(CacheTransaction& transaction, Request& request) {
       message.completion = &transaction.completion;
     }
   }
+  if (transaction.doing == Doing::kFlush) tell_shared(message, transaction.line.address());
   send_request(agent_, request, mem_place_of(transaction), opcode, address, size, transaction.index);
+}
+
+// A changed line leaves with the version that it has.
+void CxlMemProtocol::tell_shared(Message& message, Address line) {
+  SharedLines* const shared = agent_.endpoint().system_context().shared.get();
+  if (!shared) [[likely]]
+    return;
+  message.address = line;
+  shared->leaves(agent_.endpoint().id(), message);
 }
 
 void CxlMemProtocol::evict(CacheTransaction& transaction, LineState keeps, Time ready) {
@@ -75,6 +86,7 @@ void CxlMemProtocol::evict(CacheTransaction& transaction, LineState keeps, Time 
   message.meta = meta_of(keeps);
   address_to(mem_place_of(transaction), agent_, message, dirty ? Opcode::kMemWr : Opcode::kMemClnEvct,
              transaction.line.address(), dirty ? kLineBytes : 0);
+  if (dirty) tell_shared(message, transaction.line.address());
   message.tag = transaction.index;
   if (transaction.coherent) {
     agent_.transmit(message, ready);

@@ -27,6 +27,7 @@ class CxlMemProtocol : public HomeProtocol {
   static MetaValue meta_of(LineState state);
 
  private:
+  void tell_shared(Message& message, Address line);
   void answered(Message& message);
   void snooped(Message& message);
   void conflict_answered(Message& message);

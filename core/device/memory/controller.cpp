@@ -7,6 +7,7 @@
 #include "component/component_time.hpp"
 #include "component/line_versions.hpp"
 #include "component/resource.hpp"
+#include "component/shared_lines.hpp"
 #include "device/memory/atomic_unit.hpp"
 #include "device/memory/dynamic_capacity.hpp"
 #include "kernel/event_handler.hpp"
@@ -176,7 +177,10 @@ void MemoryController::buffered(Message& message) {
   if (credit_release_ == CreditRelease::kDrain) endpoint().release(message, kernel_.now());
 }
 
-void MemoryController::start() { versions_ = endpoint().system_context().versions.get(); }
+void MemoryController::start() {
+  versions_ = endpoint().system_context().versions.get();
+  shared_ = endpoint().system_context().shared.get();
+}
 
 void MemoryController::receive(Message& message) {
   if (counts_present_) [[unlikely]] {
@@ -278,7 +282,7 @@ void MemoryController::answer(Message& message, Time at) {
   // The answers to posted writes, and to what is in no extent, overtake those of reads that the media have
   // promised for later. What is present is counted up to the instant of its answer, and then a write is
   // durable.
-  if ((buffered_ || extents_ || counts_present_ || versions_) && at > kernel_.now()) {
+  if ((buffered_ || extents_ || counts_present_ || versions_ || shared_) && at > kernel_.now()) {
     kernel_.schedule(at, source_, *this, kAnswer, payload_of(message));
     return;
   }
@@ -291,6 +295,8 @@ void MemoryController::answer(Message& message, Time at) {
       message.version = versions_->in_memory(LineAddress::of(message.address));
     }
   }
+  if (shared_ && !message.failed) [[unlikely]]
+    shared_->served(message);
   in_service_.leave_at(at, kernel_.now());
   if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, at);
   if (message.failed) [[unlikely]] {

@@ -28,6 +28,7 @@ namespace cxloom {
 
 class AtomicUnit;
 class LineVersions;
+class SharedLines;
 class Media;
 
 struct ControllerCounts {
@@ -126,6 +127,7 @@ class alignas(64) MemoryController final : public Agent,
   std::unique_ptr<DynamicCapacity> extents_;  // none: its memory is everybody's
   std::unique_ptr<AtomicUnit> atomics_;       // none: no atomic operation has come yet
   LineVersions* versions_ = nullptr;          // null: nobody asks for them
+  SharedLines* shared_ = nullptr;             // null: nobody asks who has seen which stores
   MemoryFront* front_ = nullptr;
   Time media_busy_until_;  // the last end that is known, as long as `in_media_` is counted
   BookedLevel in_service_;

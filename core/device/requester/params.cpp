@@ -17,6 +17,18 @@ namespace {
 // grow to twice their size when they are full.
 constexpr std::uint64_t kBytesInFlight = 2 * (sizeof(Request) + 128);
 
+void describe_combining(Schema<RequesterParams>& schema) {
+  schema.field("combining_buffers", &RequesterParams::combining_buffers)
+      .min(1)
+      .max(1024)
+      .doc(
+          "Buffers, of a line each, for stores that go past the caches: non-temporal ones, and those to memory "
+          "of type wc. One is free again when memory has acknowledged its line.")
+      .source(
+          "10 to 12 line fill buffers of Intel's cores up to Ice Lake, which combine such stores; that one is "
+          "kept until the acknowledgement is assumed");
+}
+
 }  // namespace
 
 RequesterParams::RequesterParams() = default;
@@ -82,6 +94,7 @@ void RequesterParams::describe_in(Schema<RequesterParams> schema) {
       .doc(
           "Holds requests back to memories that say that they are loaded (`qos` of a memory): each has a "
           "rate of its own. Requests for lines that somebody keeps coherent are not held back.");
+  describe_combining(schema);
   schema
       .choice("atomics", &RequesterParams::atomics,
               {{"cache", AtomicsAt::kCache},

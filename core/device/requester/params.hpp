@@ -34,6 +34,7 @@ struct RequesterParams {
   std::optional<CacheAgentParams> cache;
   bool external_cache = false;
   std::optional<ThrottleParams> throttle;
+  std::uint32_t combining_buffers = 12;
   AtomicsAt atomics = AtomicsAt::kCache;
   Time io_time = kDefaultIoTime;
 

@@ -8,13 +8,13 @@
 #include "component/component_time.hpp"
 #include "component/line_versions.hpp"
 #include "component/resource.hpp"
+#include "component/shared_lines.hpp"
 #include "device/requester/access_check.hpp"
-#include "device/requester/uncached_access.hpp"
 
 namespace cxloom {
 
 Time Sequencer::now() const { return endpoint().now(); }
-void Sequencer::wake_at(Time at) { endpoint().kernel().schedule(at, endpoint().source(), *this, 0, 0); }
+void Sequencer::wake_at(Time at) { endpoint().kernel().schedule(at, endpoint().source(), *this, kIssue, 0); }
 
 Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const DeviceContext& context)
     : Agent(endpoint),
@@ -25,6 +25,8 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       requests_(context.kernel.arena().memory()),
       meter_(context.kernel),
       source_(params, context),
+      past_(params.combining_buffers, params.process_time, endpoint,
+            static_cast<PastCaches::PastSender&>(*this)),
       dependences_(context.kernel, "the answer to an access that it depends on", endpoint),
       write_back_buffer_(context.kernel, "room in the write-back buffer", endpoint),
       fence_(context.kernel, "the answers to all accesses before a fence", endpoint),
@@ -61,6 +63,7 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
   if (external_ && !work.stream->from_outside())
     throw InputError({"its cache is outside", work.name, "accesses of a program that has the cache", {}});
   observer_ = &observer;
+  past_.begin(!core_params_ && !external_, work.name);
   window_.prepare();
   count_.begin(work);
   std::shared_ptr<const Tiering> tiering = std::move(work.tiering);
@@ -113,20 +116,11 @@ void Sequencer::cease() {
 void Sequencer::start() {
   if (cache_) cache_->start();
   if (throttle_) throttle_->start();
+  shared_ = endpoint().system_context().shared.get();
   if (!has_work()) return;
   if (pages_) pages_->start();
   if (!cores_) fetch();
   wake_at(source_.begins(Time{}));
-}
-
-Requester::Traits Sequencer::traits() const {
-  return {.has_cores = core_params_.has_value(),
-          .core_clock = core_params_ ? core_params_->clock.rate : Rate{},
-          .queue = queue_,
-          .times_instructions = source_.times_instructions(),
-          .throttles = throttle_ != nullptr,
-          .sets_completion_timeout = completion_timeout_.has_value(),
-          .completion_timeout = completion_timeout_.value_or(kCompletionTimeout)};
 }
 
 Requester::Progress Sequencer::progress() const {
@@ -165,10 +159,13 @@ WaitList* Sequencer::obstacle() {
   if (in_flight() == queue_) return &slots_;
   if (cache_ && cache_->victims() >= queue_) return &write_back_buffer_;
   if (!window_.allows(issued(), next.dependence)) return &dependences_;
-  if (next.dependence == kAllBefore && in_flight() > 0) {
+  if (next.dependence == kAllBefore && !quiet()) {
     if (fence_since_ < Time{}) fence_since_ = now();
+    past_.drain();
     return &fence_;
   }
+  if (past_.used()) [[unlikely]]
+    if (WaitList* const list = past_.waits_in_order(next, in_flight())) return list;
   if (pages_ && pages_->holds_up(next)) [[unlikely]]
     return &pages_->list();
   return nullptr;
@@ -215,6 +212,8 @@ void Sequencer::issue() {
     request.keeps = next.keeps;
     request.brings = next.brings;
   }
+  if (next.past) [[unlikely]]
+    past_.begin_store(request, work().name);
   if (next.thread != 0) request.set_thread(next.thread);
   const Time now = this->now();
   const NodeId self = endpoint().id();
@@ -256,6 +255,7 @@ void Sequencer::access_lines(Request& request) {
     line.kind = request.kind;
     line.keeps = request.keeps;
     line.brings = request.brings;
+    line.past = request.past;
     line.set_thread(request.thread());
     line.target = endpoint().id();
     line.begin(endpoint().id(), request.created());
@@ -272,13 +272,11 @@ void Sequencer::access_memory(Request& request) {
   try {
     if (request.kind == AccessKind::kFlush && !external_) [[unlikely]]
       volatile_flushes_ += check_durable(*this, work(), request.id, request.address) ? 0 : 1;
-    if (cache_) {
-      cache_->access(request);
-    } else if (external_) [[unlikely]] {
-      external_->access(request);
-    } else {
-      send_uncached(*this, request);
-    }
+    if (shared_) [[unlikely]]
+      shared_->begins(request);
+    if (past_.used() && past_.takes(request)) [[unlikely]]
+      return;
+    to_memory(request);
   } catch (const InputError& error) {
     throw error.with_path(work().name);
   }
@@ -353,12 +351,20 @@ void Sequencer::complete_line(Request& line) {
 void Sequencer::complete(Request& request) {
   const Time now = this->now();
   ensure(request.account.mark() == now, "a request whose time is not accounted for");
+  if (shared_ && (request.lines == 1 || request.is_part() || request.is_combined())) [[unlikely]]
+    shared_->ends(request);
   if (request.is_part()) {
     complete_line(request);
     return;
   }
   if (request.is_copy()) [[unlikely]] {
     pages_->copied(request);
+    return;
+  }
+  if (request.is_combined()) [[unlikely]] {
+    if (!request.failed) written_back(request.target, request.message.size);
+    past_.written(request);
+    requests_.give_back(request);
     return;
   }
   window_.flip(request.id);
@@ -379,7 +385,16 @@ void Sequencer::end_if_out_of_work() {
   observer_->work_ends(now());
 }
 
-void Sequencer::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
+void Sequencer::buffered(Request& store) {
+  endpoint().kernel().schedule(store.account.mark(), endpoint().source(), *this, kBuffered,
+                               payload_of(store));
+}
+
+void Sequencer::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind == kBuffered) [[unlikely]] {
+    complete(object_of<Request>(payload));
+    return go_on();
+  }
   wake_pending_ = Time{-1};
   if (asks_again_) return take_made();
   issue_what_can_be_issued();
@@ -388,6 +403,7 @@ void Sequencer::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
 void Sequencer::go_on() {
   if (asks_again_) take_made();
   else issue_what_can_be_issued();
+  if (past_.used() && !source_.has_next()) past_.drain();
   if (out_of_work() && outstanding() == 0) observer_->rests();
 }
 
@@ -405,19 +421,9 @@ void Sequencer::close_window(Time at) {
 std::vector<MeasureInfo> Sequencer::measures() {
   std::vector<MeasureInfo> all = joined(RequesterMeter::measures(), RequestThrottle::measures());
   for (auto of_part : {LargeAccesses::measures, AccessSource::measures, PageManager::measures,
-                       CoreCluster::measures, CacheAgent::measures})
+                       CoreCluster::measures, CombiningBuffers::measures, CacheAgent::measures})
     all = joined(std::move(all), of_part());
   return all;
-}
-
-void Sequencer::report_requests(MeasureSink& sink) const {
-  meter_.report(sink);
-  if (large_) large_->report(sink);
-  if (throttle_) throttle_->report(sink);
-  source_.report(sink);
-  if (pages_) pages_->report(sink);
-  if (cores_) cores_->report(sink);
-  if (cache_) cache_->report(sink);
 }
 
 void Sequencer::resources(ResourceSink& sink) const {
@@ -434,13 +440,6 @@ void Sequencer::resources(ResourceSink& sink) const {
   source_.resources(sink);
   if (core_params_) core_params_->resources(sink);
   if (cache_) cache_->resources(sink);
-}
-
-std::string Sequencer::activity() const {
-  if (outstanding() == 0) return {};
-  const std::string ahead = prefetches() > 0 ? " and " + counted(prefetches(), "prefetched line") : "";
-  return counted(in_flight(), "request") + " and " + counted(write_backs(), "write-back") + ahead +
-         " without an answer, " + std::to_string(count_.completed()) + " answered";
 }
 
 }  // namespace cxloom

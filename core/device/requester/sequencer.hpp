@@ -21,32 +21,45 @@
 #include "device/requester/meter.hpp"
 #include "device/requester/page_manager.hpp"
 #include "device/requester/params.hpp"
+#include "device/requester/past_caches.hpp"
 #include "device/requester/request_count.hpp"
 #include "device/requester/requester.hpp"
+#include "device/requester/uncached_access.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/request_observer.hpp"
 #include "workload/work.hpp"
 
 namespace cxloom {
 
+class SharedLines;
+
 class alignas(64) Sequencer final : public Agent,
                                     public Requester,
                                     private CacheAgent::Client,
                                     private CoreCluster::AccessTaker,
                                     private PageManager::ManagedProgram,
+                                    private PastCaches::PastSender,
                                     private Waiter {
  public:
   /// Joins the device, with a cache if there is one, and takes the answers that come to it.
   Sequencer(const RequesterParams& params, Endpoint& endpoint, const DeviceContext& context);
 
-  Traits traits() const override;
+  Traits traits() const override {
+    return {.has_cores = core_params_.has_value(),
+            .core_clock = core_params_ ? core_params_->clock.rate : Rate{},
+            .queue = queue_,
+            .times_instructions = source_.times_instructions(),
+            .throttles = throttle_ != nullptr,
+            .sets_completion_timeout = completion_timeout_.has_value(),
+            .completion_timeout = completion_timeout_.value_or(kCompletionTimeout)};
+  }
   Progress progress() const override;
   bool has_work() const override { return source_.has_work(); }
   bool warm() const override { return count_.warm(); }
   bool out_of_work() const override { return source_.exhausted(); }
   std::uint64_t outstanding() const override {
-    return in_flight() + write_backs() + prefetches() + (pages_ ? pages_->outstanding() : 0) +
-           (external_ ? external_->lines_under_way() : 0);
+    return in_flight() + write_backs() + prefetches() + past_.occupied() +
+           (pages_ ? pages_->outstanding() : 0) + (external_ ? external_->lines_under_way() : 0);
   }
   const CacheAgent* cache() const override { return cache_.get(); }
   void assign(Work work, RequestObserver& observer) override;
@@ -59,14 +72,15 @@ class alignas(64) Sequencer final : public Agent,
   /// that index.
   std::optional<std::uint64_t> access_of(const Message& message) override {
     const Request* const request = cores_ ? nullptr : requests_.find(message.tag);
-    const bool carries = request && message.account == &request->account && !request->is_copy();
+    const bool carries =
+        request && message.account == &request->account && !request->is_copy() && !request->is_combined();
     return carries ? std::optional(request->id) : std::nullopt;
   }
   /// With caches, cores or pages that move, what is answered next need not be under way. While an answer is
   /// told its place is free, and who waits for it has not been called yet. A request that is over and whose
   /// number is taken for one under way says less than it could.
   Time earliest_answer(RemainingTime& left) override {
-    if (cache_ || external_ || cores_ || pages_) return Time{};
+    if (cache_ || external_ || cores_ || pages_ || past_.used()) return Time{};
     Time earliest = Time::max();
     if (source_.has_next() && (waiting_in_ != &slots_ || in_flight() < queue_))
       earliest = now() + process_time_;
@@ -88,8 +102,22 @@ class alignas(64) Sequencer final : public Agent,
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time at) override;
   void close_window(Time at) override;
-  std::string activity() const override;
-  void report_requests(MeasureSink& sink) const override;
+  std::string activity() const override {
+    if (outstanding() == 0) return {};
+    const std::string ahead = prefetches() > 0 ? " and " + counted(prefetches(), "prefetched line") : "";
+    return counted(in_flight(), "request") + " and " + counted(write_backs(), "write-back") + ahead +
+           " without an answer, " + std::to_string(count_.completed()) + " answered";
+  }
+  void report_requests(MeasureSink& sink) const override {
+    meter_.report(sink);
+    if (large_) large_->report(sink);
+    if (throttle_) throttle_->report(sink);
+    source_.report(sink);
+    if (pages_) pages_->report(sink);
+    if (cores_) cores_->report(sink);
+    past_.report(sink);
+    if (cache_) cache_->report(sink);
+  }
   void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 
@@ -98,6 +126,8 @@ class alignas(64) Sequencer final : public Agent,
   const BatchMeans& batches() const override { return meter_.batches(); }
 
  private:
+  enum Wake : std::uint8_t { kIssue, kBuffered };
+
   std::uint64_t issued() const override { return count_.issued(); }
   std::uint64_t in_flight() const override { return count_.in_flight(); }
   std::uint64_t write_backs() const { return cache_ ? cache_->evictions() : 0; }
@@ -115,6 +145,22 @@ class alignas(64) Sequencer final : public Agent,
   void go_on() override;
   void take_made() override;
   void process(Request& request) override;
+  Request& request_of_buffer() override {
+    Request& request = requests_.take();
+    request.target = endpoint().id();
+    request.begin(endpoint().id(), now());
+    return request;
+  }
+  void to_memory(Request& request) override {
+    if (cache_) {
+      cache_->access(request);
+    } else if (external_) [[unlikely]] {
+      external_->access(request);
+    } else {
+      send_uncached(*this, request);
+    }
+  }
+  void buffered(Request& store) override;
   void page_moved(const PageMove& move) override;
   void may_issue() override;
 
@@ -136,6 +182,9 @@ class alignas(64) Sequencer final : public Agent,
   void complete(Request& request);
   void complete_line(Request& line);
 
+  /// Nothing that a fence waits for.
+  bool quiet() const { return in_flight() == 0 && past_.empty(); }
+
   // First what every request touches, in the order of use: with many requesters each of these lines is waited
   // for.
   Time process_time_;
@@ -151,14 +200,16 @@ class alignas(64) Sequencer final : public Agent,
   std::unique_ptr<LargeAccesses> large_;       // none: the work has none, or cores make its lines
   RequestObserver* observer_ = nullptr;
   RequestCount count_;
-  Time wake_pending_{-1};  // time of the last issue that was asked for
-  Time fence_since_{-1};   // nothing but a fence has held the next access up since then
+  Time wake_pending_{-1};          // time of the last issue that was asked for
+  SharedLines* shared_ = nullptr;  // null: nobody asks who has seen which stores
+  Time fence_since_{-1};           // nothing but a fence has held the next access up since then
   WaitList* waiting_in_ = nullptr;
   WaitList slots_;
   AccessWindow window_;
   Pool<Request> requests_;
   RequesterMeter meter_;
   AccessSource source_;
+  PastCaches past_;
 
   WaitList dependences_;
   WaitList write_back_buffer_;

@@ -75,6 +75,8 @@ class System {
   SystemContext& system_context() { return parts_->context; }
   /// Null: nobody asks for them.
   const LineVersions* versions() const { return parts_->context.versions.get(); }
+  /// Null: nobody asks who has seen which stores.
+  const SharedLines* shared_lines() const { return parts_->context.shared.get(); }
   const AddressMap& address_map() const { return *parts_->context.map; }
   /// The roles of the components.
   const Roles& roles() const { return parts_->context.roles; }

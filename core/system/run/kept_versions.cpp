@@ -1,14 +1,19 @@
 #include "system/run/kept_versions.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "base/error.hpp"
 #include "component/line_versions.hpp"
+#include "component/shared_lines.hpp"
 #include "system/model/system.hpp"
+#include "system/spec/spec.hpp"
 
 namespace cxloom {
 
-void keep_versions(System& system) {
+namespace {
+
+void keep_of_persistent(System& system) {
   for (const Persistence persistence : {Persistence::kMedia, Persistence::kController}) {
     if (!system.address_map().persistent_targets(persistence).empty())
       system.system_context().versions = std::make_unique<LineVersions>();
@@ -19,6 +24,29 @@ void keep_versions(System& system) {
                     "a region with persistence: media or controller",
                     {}},
                    "outputs.versions");
+}
+
+void check_shared(const AddressMap& map) {
+  const auto followed = [&](const AddressMap::Part& part) {
+    const auto place = map.find(part.extent.base);
+    return !place->coherent() && !place->persistent;
+  };
+  if (std::ranges::none_of(map.parts(), followed)) {
+    throw InputError({"stores that others may miss, where all memory is kept coherent or persistent",
+                      {},
+                      "a volatile region without coherence",
+                      {}},
+                     "outputs.sharing");
+  }
+}
+
+}  // namespace
+
+void keep_versions(System& system, const Spec& spec) {
+  if (spec.outputs.versions) keep_of_persistent(system);
+  if (!spec.outputs.sharing) return;
+  check_shared(system.address_map());
+  system.system_context().shared = std::make_unique<SharedLines>(system.address_map());
 }
 
 }  // namespace cxloom

@@ -4,8 +4,10 @@
 namespace cxloom {
 
 class System;
+struct Spec;
 
-/// Keeps them from now on. Throws InputError if no memory is persistent.
-void keep_versions(System& system);
+/// Keeps from now on those that the outputs of `spec` ask for: of lines of persistent memory (versions), and
+/// of those that requesters share without coherence (sharing). Throws InputError if there is no such memory.
+void keep_versions(System& system, const Spec& spec);
 
 }  // namespace cxloom

@@ -69,7 +69,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   }
   if (spec_.run.until.ci) next_look_ = kFirstLook;
   check_whole(system_, spec_);
-  if (spec_.outputs.versions) keep_versions(system_);
+  keep_versions(system_, spec_);
   for (const auto& each : system_.components()) each->start();
   if (tasks_) tasks_->start([this] { tasks_over(); });
   notes_ = notes_on(system_);

@@ -115,6 +115,10 @@ void OutputParams::describe(Schema<OutputParams>& schema) {
       .doc(
           "Whether hosts, persist buffers and memories carry versions of the lines of persistent memory, so "
           "that old data are seen: versions of the summary.");
+  schema.field("sharing", &OutputParams::sharing)
+      .doc(
+          "Whether stores to volatile memory that nobody keeps coherent are numbered, so that reads which miss "
+          "one are seen, and write-backs over one: sharing of the summary.");
 }
 
 void WorkloadParams::describe(Schema<WorkloadParams>& schema) {

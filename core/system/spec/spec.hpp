@@ -72,6 +72,7 @@ struct OutputParams {
   bool commands = false;
   std::uint64_t mix_windows = 0;
   bool versions = false;
+  bool sharing = false;
 
   static void describe(Schema<OutputParams>& schema);
 };

@@ -22,6 +22,15 @@ void PatternParams::describe_in(Schema<PatternParams> schema) {
       .doc(
           "Share of atomic operations among the accesses. One takes the first 8 bytes of its block, or 4 "
           "where `size` is no multiple of 8.");
+  schema
+      .choice("stores", &PatternParams::stores,
+              {{"cached", Stores::kCached}, {"non-temporal", Stores::kNonTemporal}})
+      .doc(
+          "How the writes are made. cached: as the memory's type and the requester's cache say. non-temporal: "
+          "past the caches, gathered by line in the requester's combining buffers.")
+      .source("MOVNTI, MOVNTDQ and VMOVNTPS of x86");
+  schema.effective(
+      "stores", [](const PatternParams& params) { return params.reads < 1.0; }, "where nothing writes");
   schema.field("footprint", &PatternParams::footprint)
       .min(Bytes{64})
       .doc("Bytes of the address range that is accessed.");
@@ -68,6 +77,7 @@ void PatternParams::describe_fences(Schema<PatternParams> schema) {
 Pattern::Pattern(const PatternParams& params, const PatternContext& context)
     : reads_(params.reads),
       atomics_(params.atomics),
+      past_(params.stores == Stores::kNonTemporal),
       base_(params.base.value()),
       size_(params.size.count()),
       blocks_(params.footprint.count() / params.size.count()),
@@ -82,6 +92,7 @@ void Pattern::next_line(Access& access) {
   access.address = line_;
   access.size = kLineBytes;
   access.kind = line_kind_;
+  access.past = past_ && line_kind_ == AccessKind::kWrite;
   access.dependence = 0;
   line_ = Address{line_.value() + kLineBytes};
   bytes_left_ -= kLineBytes;
@@ -101,6 +112,7 @@ bool Pattern::next(Access& access) {
     access.kind = AccessKind::kAtomic;
     access.size = size_ % 8 == 0 ? 8 : 4;
   }
+  access.past = past_ && access.kind == AccessKind::kWrite;
   access.dependence = dependence();
   access.continues = false;
   if (fence_every_ != 0 && to_fence_-- == 0) {

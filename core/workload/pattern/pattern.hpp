@@ -33,9 +33,16 @@ struct PatternContext {
 inline constexpr std::uint64_t kMostAtOnce = 4096;
 inline constexpr std::uint64_t kMostPatternBytes = std::uint64_t{1} << 20U;
 
+/// How writes are made.
+enum class Stores : std::uint8_t {
+  kCached,       ///< in the cache, if there is one
+  kNonTemporal,  ///< past the caches, by the combining buffers
+};
+
 /// What all patterns have in common.
 struct PatternParams : PersistParams {
   double reads = 1.0;
+  Stores stores = Stores::kCached;
   double atomics = 0.0;
   Bytes footprint{1ULL << 30U};
   Address base;
@@ -77,6 +84,7 @@ class Pattern : public AccessStream {
 
   double reads_;
   double atomics_;
+  bool past_;  // writes go past the caches
   std::uint64_t base_;
   std::uint64_t size_;
   std::uint64_t bytes_left_ = 0;  // of an access that is given as its lines

@@ -65,6 +65,8 @@ struct Access {
   bool keeps : 1 = false;  ///< of a flush: the line stays in the cache (clwb); otherwise it leaves (clflush)
   /// A flush brings data: caches in front had the line dirty.
   bool brings : 1 = false;
+  /// A write goes past the caches (a non-temporal store), by the buffers that combine such writes.
+  bool past : 1 = false;
   /// A line of an access that is given as its lines: the next of its thread goes on with it.
   bool continues : 1 = false;
   /// The process of a machine that it is of, up to kLastProcess; 0: not told. No trace has it.
@@ -89,11 +91,14 @@ struct Access {
   bool enters_kernel() const { return is_call() || role == AccessRole::kGoOn; }
 };
 
-/// Kinds of accesses in a trace: those of AccessKind in their order, a flush that keeps its line, and both
-/// flushes with the line's data.
-inline constexpr std::uint8_t kTraceKinds = 7;
+/// Kinds of accesses in a trace: those of AccessKind in their order, a flush that keeps its line, both
+/// flushes with the line's data, and a write past the caches.
+inline constexpr std::uint8_t kTraceKinds = 8;
+inline constexpr std::uint8_t kPastTraceKind = 7;
 constexpr void set_trace_kind(Access& access, std::uint8_t kind) {
   constexpr auto kFlush = static_cast<std::uint8_t>(AccessKind::kFlush);
+  access.past = kind == kPastTraceKind;
+  if (access.past) kind = static_cast<std::uint8_t>(AccessKind::kWrite);
   const bool flush = kind >= kFlush;
   access.kind = flush ? AccessKind::kFlush : static_cast<AccessKind>(kind);
   access.keeps = flush && ((kind - kFlush) & 1) != 0;
@@ -101,7 +106,7 @@ constexpr void set_trace_kind(Access& access, std::uint8_t kind) {
 }
 constexpr std::uint8_t trace_kind(const Access& access) {
   const auto kind = static_cast<std::uint8_t>(access.kind);
-  if (access.kind != AccessKind::kFlush) return kind;
+  if (access.kind != AccessKind::kFlush) return access.past ? kPastTraceKind : kind;
   return static_cast<std::uint8_t>(kind + (access.keeps ? 1 : 0) + (access.brings ? 2 : 0));
 }
 

@@ -89,6 +89,7 @@ class Persists {
     if (access.kind == AccessKind::kAtomic || !random_.chance(share_)) return;
     access.kind = AccessKind::kFlush;
     access.keeps = keeps_;
+    access.past = false;
     if (cached_) {
       flush_follows_ = access;
       flush_follows_->dependence = 0;

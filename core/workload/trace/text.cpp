@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kHeader = "# cxloom-trace ";
 constexpr std::string_view kNotGiven = "-";
-constexpr std::string_view kFence = "all";      // of what an access depends on
-constexpr std::string_view kKinds = "RWAFKGL";  // in the order of the kinds of a trace
+constexpr std::string_view kFence = "all";       // of what an access depends on
+constexpr std::string_view kKinds = "RWAFKGLN";  // in the order of the kinds of a trace
 static_assert(kKinds.size() == kTraceKinds);
 constexpr std::array<std::string_view, kAccessRoles> kRoles = {
     "demand", "store-fill", "write-back", "call",     "go-on", "wait",
@@ -140,7 +140,7 @@ void TextTraceParser::parse_column(TraceColumn column, std::string_view text, Ac
     }
     case TraceColumn::kKind:
       if (text.size() != 1 || kKinds.find(text) == std::string_view::npos)
-        refuse(column, text, "R, W, A, F, K, G or L");
+        refuse(column, text, "R, W, A, F, K, G, L or N");
       set_trace_kind(access, static_cast<std::uint8_t>(kKinds.find(text)));
       return;
     case TraceColumn::kTimestamp: parse_timestamp(text, access); return;

@@ -159,6 +159,8 @@ class Component(TypedDict, total=False):
     page_wait_ns: Any
     tiering: ComponentTiering
     core: ComponentCore
+    combined_full: Any
+    combined_partial: Any
     cache_hit_rate: Any
     cache_levels: Any
     clean_evictions: Any
@@ -475,6 +477,14 @@ class SummaryVersions(TypedDict, total=False):
     lost_updates: Any
 
 
+class SummarySharing(TypedDict, total=False):
+    stale_reads: Any
+    lost_updates: Any
+    lines: Any
+    per_line: Mapping[str, SummaryVersions]
+    per_pair: Mapping[str, SummaryVersions]
+
+
 class SummaryRead(TypedDict, total=False):
     requests: Any
     bandwidth_gb_per_s: Any
@@ -557,6 +567,7 @@ class Summary(TypedDict, total=False):
     by_hops: Mapping[str, SummaryByHops]
     mix_windows: SummaryMixWindows
     versions: SummaryVersions
+    sharing: SummarySharing
     read: SummaryRead
     write: SummaryRead
     atomic: SummaryRead

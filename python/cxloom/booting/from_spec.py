@@ -126,6 +126,8 @@ def _regions(spec: Mapping[str, Any], described: Mapping[str, Any]) -> list[_Reg
             raise InputError(
                 "persistent memory is not booted", allowed="persistence: volatile", path=entry.at
             )
+        if entry.get("type") is not None:
+            raise InputError("a booted guest caches all memory alike", allowed="type: wb", path=entry.at)
         memories = tuple(entry.written["to"])
         sizes = [each for each in found if each.memories == memories]
         left = bytes_of.get(memories, 0) - sum(each.size for each in sizes)

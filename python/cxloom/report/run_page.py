@@ -36,6 +36,7 @@ from cxloom.report.utilisation import Direction, directions, load_of
 from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.kinds import by_kind
 from cxloom.results.result import Result
+from cxloom.results.sharing import COUNTS, LINES, PAIRS, line_rows, pair_rows
 from cxloom.results.threads import threads_lines
 from cxloom.results.tiering import tierings
 from cxloom.spec.writer import to_yaml
@@ -253,6 +254,7 @@ def _tables(summary: Summary) -> Iterator[str]:
                 ],
                 title,
             )
+    yield from _shared(summary)
     homes = summary.get("per_home", {})
     if homes:
         yield _limited(
@@ -274,6 +276,17 @@ def _tables(summary: Summary) -> Iterator[str]:
             [[name, *(number(event[key]) for key in _EVENT)] for name, event in events.items()],
             "What failed and was repaired, and what each cost until the next",
         )
+
+
+def _shared(summary: Summary) -> Iterator[str]:
+    """What requesters missed of each other: by pair, and by line."""
+    for first, shared, title in (
+        (PAIRS, pair_rows(summary), "Stores that requesters missed of each other"),
+        (LINES, line_rows(summary), "Lines whose stores were missed"),
+    ):
+        if shared:
+            named = [[name, f"{stale:,}", f"{lost:,}"] for name, stale, lost in shared]
+            yield _limited([first, *COUNTS], named, title)
 
 
 def _limited(head: Sequence[str], rows: Sequence[Sequence[Cell | str]], title: str) -> str:

@@ -16,6 +16,7 @@ from cxloom.display.console import output, plain
 from cxloom.display.numbers import duration, narrow, percent, size
 from cxloom.display.tables import shortened
 from cxloom.results.caveats import error_count, error_sentence
+from cxloom.results.sharing import COUNTS, PAIRS, pair_rows, with_pairs
 from cxloom.results.threads import threads_lines
 from cxloom.results.tiering import tierings
 from cxloom.tasks import table as task_table
@@ -152,6 +153,8 @@ def _with_rows(summary: Summary, blocks: str, rows: int, width: int) -> Group:
         parts += ["", _devices(title, devices, column, occupancy, rows)]
     if homes:
         parts += ["", *_coherence(homes, summary["coherence"], max(rows, 3))]
+    if pairs := pair_rows(summary):
+        parts += ["", with_pairs(_table(PAIRS, *COUNTS), pairs, max(rows, 2))]
     if tiered := tierings(summary):
         parts += ["", _tiering(tiered, max(rows, 2))]
     busiest = _busiest(summary, min(rows, _BUSIEST), blocks)

@@ -34,6 +34,7 @@ from cxloom.trace.format import (
     WAIT,
     WRITE,
     WRITE_BACK,
+    WRITE_PAST,
     TraceBatch,
 )
 from cxloom.trace.info import TraceInfo, info
@@ -64,6 +65,7 @@ __all__ = [
     "WAIT",
     "WRITE",
     "WRITE_BACK",
+    "WRITE_PAST",
     "CacheLevel",
     "CaptureResult",
     "Ended",

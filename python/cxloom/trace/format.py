@@ -21,9 +21,10 @@ VERSION = 2
 ROW_GROUP = 1 << 18
 """Accesses that are written, and compressed, together."""
 
-READ, WRITE, ATOMIC, FLUSH, FLUSH_KEEPING, FLUSH_DATA, FLUSH_DATA_KEEPING = range(7)
+READ, WRITE, ATOMIC, FLUSH, FLUSH_KEEPING, FLUSH_DATA, FLUSH_DATA_KEEPING, WRITE_PAST = range(8)
 """Values of the column ``kind``. The first flush takes its line out of the cache, the second leaves it there; those
-with data do the same with a line that was dirty in caches in front, and bring its data along."""
+with data do the same with a line that was dirty in caches in front, and bring its data along. The last is a write past
+the caches (a non-temporal store)."""
 
 DEMAND, STORE_FILL, WRITE_BACK, CALL, GO_ON, WAIT, BRANCH, PROGRESS, PAGE_WALK, PREFETCH, USE = range(11)
 """Values of the column ``role``."""
@@ -77,7 +78,7 @@ class TraceBatch:
 
     * ``address`` (uint64): of the first byte
     * ``kind`` (uint8): 0 read, 1 write, 2 atomic, 3 flush, 4 flush that keeps the line, 5 and 6 the same of lines that
-      were dirty in caches in front
+      were dirty in caches in front, 7 a write past the caches (a non-temporal store)
     * ``size`` (uint16): bytes, at least 1; of an atomic operation 4 or 8, to which its address is aligned
     * ``thread`` (uint32): which thread of the program made it
     * ``instruction_gap`` (uint32): instructions of that thread since its access before this one
@@ -186,7 +187,7 @@ class Checker:
         """The batch itself; raises InputError that names the offending access, counted from zero."""
         import numpy as np
 
-        self._refuse_any("kind", batch.kind, batch.kind > FLUSH_DATA_KEEPING, "0 to 6")
+        self._refuse_any("kind", batch.kind, batch.kind > WRITE_PAST, "0 to 7")
         self._refuse_any("size", batch.size, batch.size == 0, "at least 1")
         atomic = batch.kind == ATOMIC
         if atomic.any():

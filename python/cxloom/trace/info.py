@@ -11,7 +11,7 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.base.granules import LINE
-from cxloom.trace.format import ALL_BEFORE, ATOMIC, FLUSH, NO_TIMESTAMP, READ, TraceBatch
+from cxloom.trace.format import ALL_BEFORE, ATOMIC, FLUSH, NO_TIMESTAMP, READ, WRITE_PAST, TraceBatch
 from cxloom.trace.reader import TraceReader, open_trace
 
 
@@ -146,7 +146,7 @@ class _Tally:
         self.accesses += len(batch)
         self.reads += int(np.count_nonzero(batch.kind == READ))
         self.atomics += int(np.count_nonzero(batch.kind == ATOMIC))
-        self.flushes += int(np.count_nonzero(batch.kind >= FLUSH))
+        self.flushes += int(np.count_nonzero((batch.kind >= FLUSH) & (batch.kind != WRITE_PAST)))
         self.bytes += int(batch.size.sum(dtype=np.uint64))
         self.size_min = min(self.size_min, int(batch.size.min()))
         self.size_max = max(self.size_max, int(batch.size.max()))

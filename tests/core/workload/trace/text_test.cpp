@@ -215,7 +215,7 @@ TEST(TextTrace, BlocksMayEndAnywhere) {
 }
 
 TEST(TextTrace, ErrorsNameTheLineAndTheText) {
-  EXPECT_EQ(error("0x40 R 1\n0x40 X 2\n"), "line 2: bad kind, found 'X'; allowed: R, W, A, F, K, G or L");
+  EXPECT_EQ(error("0x40 R 1\n0x40 X 2\n"), "line 2: bad kind, found 'X'; allowed: R, W, A, F, K, G, L or N");
   EXPECT_EQ(
       error("# c\n\n40 R 1\n"),
       "line 3: bad address, found '40'; allowed: a hexadecimal number of up to 64 bits, such as 0x1f40");

@@ -25,6 +25,7 @@ struct Work {
   std::optional<std::uint64_t> in_all;  ///< accesses, warm-up included, where that is known beforehand
   bool instruction_gaps = true;         ///< accesses say how many instructions lie between them
   bool flushes_anything = false;  ///< it is a program, which may flush lines of memory that is not durable
+  bool shares = false;            ///< its flushes show lines to other requesters
   bool timestamps = false;        ///< open loop: accesses become ready at their own times
   std::string name;               ///< how the user calls it, for errors: "workload.host"
 

@@ -300,8 +300,8 @@ def pattern_rows() -> Iterator[Turn]:
     """Every pattern."""
     at = "workload.host"
     for kind in _core.declarations()["patterns"]:
-        # persist_rows.py, object_rows.py, engine_rows.py and dma_rows.py have them.
-        if kind in ("log-append", "objects", "copy", "fill", "transfer"):
+        # persist_rows.py, object_rows.py, engine_rows.py, dma_rows.py and sharing_rows.py have them.
+        if kind in ("log-append", "objects", "copy", "fill", "transfer", "share"):
             continue
         name = f"patterns.{kind}"
         base = direct(work={"pattern": kind})

@@ -77,6 +77,7 @@ WHOLE = {
     "failures.yaml": "events change what all parts share",
     "mld.yaml": "events change what all parts share",
     "pooling.yaml": "events change what all parts share",
+    "share.yaml": "outputs.sharing follows stores through all devices",
 }
 """Those that are not divided, and why."""
 

@@ -16,6 +16,7 @@ void check_mapped(const Agent& requester, const Work& work, std::uint64_t number
 bool check_durable(const Agent& requester, const Work& work, std::uint64_t number, Address address) {
   const AddressMap::DecodedAddress place = place_of(requester, number, address);
   if (place.persistent) return true;
+  if (work.shares && !place.coherent()) return true;
   if (work.flushes_anything && !place.coherent()) return false;
   const std::string what = place.coherent() ? "coherent" : "volatile";
   throw InputError({"access " + std::to_string(number) + " flushes a line of " + what + " memory",

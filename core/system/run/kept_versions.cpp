@@ -8,6 +8,7 @@
 #include "component/shared_lines.hpp"
 #include "system/model/system.hpp"
 #include "system/spec/spec.hpp"
+#include "system/work/share_groups.hpp"
 
 namespace cxloom {
 
@@ -44,9 +45,9 @@ void check_shared(const AddressMap& map) {
 
 void keep_versions(System& system, const Spec& spec) {
   if (spec.outputs.versions) keep_of_persistent(system);
-  if (!spec.outputs.sharing) return;
-  check_shared(system.address_map());
-  system.system_context().shared = std::make_unique<SharedLines>(system.address_map());
+  if (spec.outputs.sharing) check_shared(system.address_map());
+  if (spec.outputs.sharing || std::ranges::any_of(spec.workloads, shares))
+    system.system_context().shared = std::make_unique<SharedLines>(system.address_map());
 }
 
 }  // namespace cxloom

@@ -7,7 +7,8 @@ class System;
 struct Spec;
 
 /// Keeps from now on those that the outputs of `spec` ask for: of lines of persistent memory (versions), and
-/// of those that requesters share without coherence (sharing). Throws InputError if there is no such memory.
+/// of those that requesters share without coherence (sharing), which protocols between them read, too. Throws
+/// InputError if there is no such memory.
 void keep_versions(System& system, const Spec& spec);
 
 }  // namespace cxloom

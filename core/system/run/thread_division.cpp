@@ -14,6 +14,7 @@
 #include "system/model/partitions.hpp"
 #include "system/model/system.hpp"
 #include "system/spec/spec.hpp"
+#include "system/work/share_groups.hpp"
 
 namespace cxloom {
 
@@ -29,6 +30,7 @@ std::string undivided_because(const Registry& registry, const Spec& spec) {
   if (spec.outputs.sharing) return "outputs.sharing follows stores through all devices";
   if (!registry.plugins.empty()) return "plug-ins are loaded, which may share what threads must not";
   for (const Spec::Workload& workload : spec.workloads) {
+    if (shares(workload)) return "'" + workload.device + "' shares memory by a protocol";
     if (workload.params.tiering) return "the pages of '" + workload.device + "' move while it runs";
   }
   return {};

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "system/work/share_groups.hpp"
+#include "workload/stream/reactive.hpp"
 
 namespace cxloom {
 
@@ -24,22 +26,24 @@ void check_engines(const Spec::Workload& workload, const std::vector<PhasedStrea
                    bool cores) {
   for (const PhasedStream::Phase& phase : phases) {
     if (!phase.stream->reactive()) continue;
-    const auto refuse = [](const char* problem, std::string found, const char* allowed, const char* key) {
-      throw InputError({problem, std::move(found), allowed, {}, InputError::Kind::kBetween}, key);
+    const std::string what = phase.stream->reactive()->what();
+    const bool shared = shares(workload);
+    const auto refuse = [](std::string problem, std::string found, const char* allowed, const char* key) {
+      throw InputError({std::move(problem), std::move(found), allowed, {}, InputError::Kind::kBetween}, key);
     };
     if (!workload.params.phases.empty())
-      refuse("a copy engine is no phase of other work", {}, "a pattern of its own", "phases");
+      refuse(what + " is no phase of other work", {}, "a pattern of its own", "phases");
     if (workload.params.threads > 1) {
-      refuse("a copy engine has no threads", counted(workload.params.threads, "thread"),
-             "threads: 1, and descriptors for several at a time", "threads");
+      refuse(what + " has no threads", counted(workload.params.threads, "thread"),
+             shared ? "threads: 1" : "threads: 1, and descriptors for several at a time", "threads");
     }
     if (cores) {
-      refuse("a copy engine has no instructions for a core", "a requester with a core",
+      refuse(what + " has no instructions for a core", "a requester with a core",
              "another pattern, or a requester of its own without a core", "pattern");
     }
     if (workload.params.rate) {
-      refuse("a copy engine makes its accesses as their answers let it", "a rate",
-             "no rate; setup for the time between descriptors", "rate");
+      refuse(what + " makes its accesses as their answers let it", "a rate",
+             shared ? "no rate" : "no rate; setup for the time between descriptors", "rate");
     }
   }
 }

@@ -13,6 +13,7 @@
 #include "system/work/checks.hpp"
 #include "system/work/objects_of_work.hpp"
 #include "system/work/pattern_ranges.hpp"
+#include "system/work/share_groups.hpp"
 #include "workload/pattern/pattern.hpp"
 #include "workload/placement/checked_placement.hpp"
 #include "workload/stream/foreseen.hpp"
@@ -30,6 +31,7 @@ constexpr std::uint64_t kToItsEnd = ~std::uint64_t{0};
 WorkloadBuilder::WorkloadBuilder(const Registry& registry, const Spec& spec, const System& system,
                                  const TraceOpener& open_trace)
     : registry_(registry),
+      workloads_(spec.workloads),
       run_(spec.run),
       system_(system),
       map_(system.address_map()),
@@ -288,6 +290,8 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& n
                                                             std::optional<std::uint32_t> thread) const {
   PatternContext context{run_.seed, name, has_cache(of.device), &registry_.patterns, queue_of(of.device)};
   if (run_.warmup == 0 && !run_.warmup_time) context.accesses = workload.params.requests;
+  context.map = &map_;
+  if (shares(workload)) join_share(workload, workloads_, context);
   auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
   const std::vector<AddressRange> ranges = stream->ranges();
   // The addresses of a program whose pages are placed are its own; the memory for them is not.
@@ -360,6 +364,7 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_stream(const Spec::Workload&
   check_engines(workload, phases, has_cores(workload.device));
   const std::uint64_t round = round_of(phases, threads);
   work.requests = work.requests ? given_for(phases, *work.requests) : round;
+  if (shares(workload)) work.requests.reset();  // it ends by itself
   if (threads == 1) return as_stream(workload, std::move(phases));
   if (!has_cores(workload.device)) {
     throw InputError({"threads need cores to run on",
@@ -382,6 +387,7 @@ Work WorkloadBuilder::make(const Spec::Workload& workload) {
   work.arrivals = workload.params.arrivals;
   work.instruction_gaps = workload.params.trace.has_value();
   work.flushes_anything = workload.params.trace.has_value();
+  work.shares = shares(workload);
   work.timestamps = workload.params.replay == Replay::kTimestamps;
   if (workload.params.rate) work.rate = workload.params.rate->rate;
   work.name = "workload." + workload.device;

@@ -108,6 +108,7 @@ class WorkloadBuilder {
                                              std::optional<std::uint32_t> thread) const;
 
   const Registry& registry_;
+  const std::vector<Spec::Workload>& workloads_;
   const RunParams& run_;
   const System& system_;
   const AddressMap& map_;

@@ -9,6 +9,7 @@
 #include "workload/pattern/cycle.hpp"
 #include "workload/pattern/log.hpp"
 #include "workload/pattern/objects.hpp"
+#include "workload/pattern/share.hpp"
 #include "workload/pattern/transfer.hpp"
 
 namespace cxloom {
@@ -383,6 +384,7 @@ void register_patterns(PatternRegistry& registry) {
   registry.add<CopyEngine>("copy");
   registry.add<FillEngine>("fill");
   registry.add<TransferPattern>("transfer");
+  registry.add<Share>(Share::kName);
 }
 
 }  // namespace cxloom

@@ -15,6 +15,7 @@
 
 namespace cxloom {
 
+class AddressMap;
 struct PatternContext;
 using PatternRegistry = KindRegistry<AccessStream, PatternContext>;
 
@@ -26,6 +27,9 @@ struct PatternContext {
   const PatternRegistry* kinds = nullptr;      ///< for those that are made of others
   std::uint32_t queue = 64;                    ///< requests that the requester has in flight at most
   std::optional<std::uint64_t> accesses = {};  ///< all that it will be asked for, where that is known
+  const AddressMap* map = nullptr;             ///< null: it is looked at without a system
+  std::uint32_t member = 0;                    ///< which of the requesters that have such a pattern it is of
+  std::uint32_t members = 1;                   ///< how many these are
 };
 
 /// Above it an access of a pattern is given as its lines: a place in the queue of a requester stands for an

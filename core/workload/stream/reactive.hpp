@@ -20,6 +20,8 @@ class ReactiveStream {
   virtual void finish() = 0;
   /// The answer that it was told of last completed something: when that had begun.
   virtual std::optional<Time> completed() const = 0;
+  /// What it is, for people.
+  virtual const char* what() const { return "a copy engine"; }
   /// What of it can fill up; the settings that give more of it are keys of the workload.
   virtual void resources(ResourceSink& sink) const = 0;
 

@@ -43,9 +43,9 @@ class GuestUses {
   /// Whose it is what a processor does outside of the kernel, as records have it: kFirstProcess and the index
   /// in `processes()`, or kLastProcess for all from there on; 0: not told.
   std::uint16_t number_of(const ProgramThread& thread) const {
-    constexpr std::uint32_t kMost = kLastProcess - kFirstProcess;
+    constexpr std::uint32_t kMostTold = kLastProcess - kFirstProcess;
     const std::uint32_t process = running(thread);
-    return process == kNobody ? 0 : static_cast<std::uint16_t>(kFirstProcess + std::min(process, kMost));
+    return process == kNobody ? 0 : static_cast<std::uint16_t>(kFirstProcess + std::min(process, kMostTold));
   }
 
   const std::vector<Process>& processes() const { return processes_; }

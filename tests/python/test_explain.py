@@ -129,6 +129,10 @@ KNOWN: dict[str, tuple[cx.System, str]] = {
         chained(host={"cache": {"size": "4KiB", "mshrs": 4}}, work={"reads": 1.0}),
         "the miss registers (MSHRs) of host",
     ),
+    "combining buffers": (
+        chained(host={"combining_buffers": 4}, work={"reads": 0.0, "stores": "non-temporal"}),
+        "the combining buffers of host",
+    ),
     "a wire back, of reads": (chained(link={"bandwidth": "20GB/s"}), "the wire mem->sw"),
     "a wire there, of writes": (
         chained(link={"bandwidth": "20GB/s"}, work={"reads": 0.0}),

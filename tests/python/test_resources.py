@@ -80,6 +80,10 @@ def test_no_bound_is_below_the_throughput_seen(
             assert each.busy <= 1.02, each.name
 
 
+IF_USED = ("the combining buffers of",)
+"""Measured only where some store goes past the caches, which is known when it does."""
+
+
 def test_each_measure_is_in_the_summary_and_each_setting_is_one(
     played: tuple[cx.System, dict[str, Any], dict[str, Any]],
 ) -> None:
@@ -100,7 +104,7 @@ def test_each_measure_is_in_the_summary_and_each_setting_is_one(
         several = len(each["measures"][0]) == 1 and len(summary["per_requester"]) > 1
         if each["owner"].partition(",")[0] in busy and not several:
             used = occupancy.of(each, summary)
-            assert used is not None or each["occupancy"] == "ratio", each["kind"]
+            assert used is not None or each["occupancy"] == "ratio" or each["kind"] in IF_USED, each["kind"]
 
 
 def test_twice_of_a_resource_is_twice_its_capacity() -> None:

@@ -54,6 +54,45 @@ def sections(outcome: Run) -> int:
     return int(sum(host["large_accesses"] for host in outcome.summary["per_requester"].values()))
 
 
+@pytest.mark.parametrize("buffers", [1, 4, 12])
+@pytest.mark.parametrize("size", [64, 8])
+def test_buffers_are_busy_from_a_store_to_its_acknowledgement(buffers: int, size: int) -> None:
+    """Whole lines leave at once, so that all buffers are always on their way; lines in part wait for another store."""
+    spec = pool(1, {}, combining_buffers=buffers)
+    work = {
+        "pattern": "strided",
+        "stride": "64B",
+        "reads": 0.0,
+        "stores": "non-temporal",
+        "footprint": "1MiB",
+    }
+    spec["workload"]["host0"] = {**work, "size": f"{size}B", "requests": 4000}
+    spec["outputs"]["sharing"] = False
+    host = run(spec | {"run": {"warmup": 1000}}).summary["per_requester"]["host0"]
+    written, other = (
+        ("combined_full", "combined_partial") if size == 64 else ("combined_partial", "combined_full")
+    )
+    assert host[other] == 0
+    length = host["requests"] * size / host["bandwidth_gb_per_s"]
+    assert host[written] == pytest.approx(host["requests"], abs=buffers)
+    assert host["combining_mean"] == pytest.approx(buffers, rel=0.01)
+    # Little: each line holds its buffer for the way there and back, and passes the pipeline of requests before it.
+    assert host[written] * (P + R) / length == pytest.approx(buffers, rel=0.02)
+
+
+def test_what_is_missed_is_said_by_line_and_by_pair() -> None:
+    """Without a flush a reader of messages of two lines has the first value of either for ever."""
+    outcome = run(pool(2, {"protocol": "publish", "size": "128B", "requests": 5, "flush": "none"}))
+    found = outcome.summary["sharing"]
+    assert found["lost_updates"] == 0
+    assert found["stale_reads"] == 10
+    assert found["lines"] == len(found["per_line"]) == 2
+    assert [line["stale_reads"] for line in found["per_line"].values()] == [5, 5]
+    assert {pair: counts["stale_reads"] for pair, counts in found["per_pair"].items()} == {
+        "host1 from host0": 10
+    }
+
+
 # One host: ticket, turn, drop, read, write and flush, the turn of the next. A flush follows its store in the pipelines.
 @pytest.mark.parametrize("lines", [1, 8])
 @pytest.mark.parametrize("flush", ["clflushopt", "clflush", "clwb"])

@@ -131,9 +131,21 @@ ELSEWHERE = {
         "validation/test_dma.py",
     ),
     "per_requester.*.core.waits_ns": "python/test_boot_times.py",
+    **dict.fromkeys(
+        (
+            *(f"per_requester.*.{key}" for key in ("combined_full", "combined_partial", "combining_mean")),
+            *(f"sharing.{key}" for key in ("stale_reads", "lost_updates", "lines")),
+            *(
+                f"sharing.per_{part}.*.{key}"
+                for part in ("line", "pair")
+                for key in ("stale_reads", "lost_updates")
+            ),
+        ),
+        "validation/test_sharing.py",
+    ),
 }
-"""Declared statistics of plug-ins' devices alone, of graphs of tasks, of GPUs, or of booted machines, and the test that
-has each."""
+"""Declared statistics of plug-ins' devices alone, of graphs of tasks, of GPUs, of booted machines, or of what hosts
+share, and the test that has each."""
 
 GROUPS = ("requester", "memory", "switch", "home", "io")
 

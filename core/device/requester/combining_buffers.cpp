@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <string>
 
 #include "base/error.hpp"
 #include "base/measure_table.hpp"
+#include "component/resource.hpp"
 #include "kernel/kernel.hpp"
 
 namespace cxloom {
@@ -14,15 +16,22 @@ namespace {
 
 constexpr std::uint64_t kWhole = ~std::uint64_t{0};
 
+struct CombiningMeasured : CombiningCounts {
+  double mean = 0;
+};
+
 constexpr std::array kCombiningMeasures{
-    measure<&CombiningCounts::full>(
+    measure<CombiningMeasured, &CombiningMeasured::full>(
         "combined_full", "",
         "lines that combining buffers wrote whole, answered in the window. This and what follows is absent "
         "where no store went past the caches"),
-    measure<&CombiningCounts::partial>(
+    measure<CombiningMeasured, &CombiningMeasured::partial>(
         "combined_partial", "",
         "lines that combining buffers wrote in part, answered in the window: for want of a buffer, or at a "
         "fence"),
+    measure<&CombiningMeasured::mean>(
+        "combining_mean", "",
+        "combining buffers in use, by lines on their way to memory too, mean over time"),
 };
 
 std::uint64_t bytes_of(const Request& store) {
@@ -34,7 +43,7 @@ std::uint64_t bytes_of(const Request& store) {
 
 CombiningBuffers::CombiningBuffers(std::uint32_t count, Kernel& kernel, BufferOwner& owner)
     : kernel_(kernel), owner_(owner), buffers_(count) {
-  kernel.measure(counts_);
+  kernel.measure(counts_, occupied_);
 }
 
 // The first store of a line that waits has a buffer written for it: that which has gathered for longest.
@@ -61,7 +70,7 @@ bool CombiningBuffers::place(Request& store) {
     buffer = std::ranges::find(buffers_, std::uint64_t{0}, &Buffer::bytes);
     if (buffer == buffers_.end()) return false;
     *buffer = {.line = line, .opened = ++opened_};
-    ++occupied_;
+    occupied_.change(kernel_.now(), 1);
   }
   if (store.account.mark() < kernel_.now()) store.charge(Segment::kMshr, kernel_.now());
   buffer->bytes |= bytes_of(store);
@@ -127,7 +136,7 @@ void CombiningBuffers::written(Request& request) {
   ++(buffer->bytes == kWhole ? counts_->full : counts_->partial);
   IntrusiveQueue<Request> held_up = buffer->held_up;
   *buffer = {};
-  --occupied_;
+  occupied_.change(kernel_.now(), -1);
   while (!held_up.empty()) {
     Request& next = held_up.pop();
     next.charge(Segment::kMshr, std::max(next.account.mark(), kernel_.now()));
@@ -156,7 +165,20 @@ void CombiningBuffers::serve() {
 }
 
 void CombiningBuffers::report(MeasureSink& sink) const {
-  if (used_) report_all(kCombiningMeasures, counts_.window(), sink);
+  if (used_) report_all(kCombiningMeasures, {counts_.window(), occupied_.mean()}, sink);
+}
+
+void CombiningBuffers::resources(ResourceSink& sink) const {
+  sink.add({.name = "the combining buffers of",
+            .stage = Stage::kCache,
+            .capacity = buffers_.size(),
+            .occupancy = Occupancy::kLevel,
+            .measures = {"per_requester.*.combining_mean"},
+            .wait = Segment::kMshr,
+            .counts = Traffic::kWrites,
+            .part = "requester",
+            .twice = {doubled("combining_buffers", buffers_.size())},
+            .twice_text = std::to_string(2 * buffers_.size()) + " buffers"});
 }
 
 std::vector<MeasureInfo> CombiningBuffers::measures() { return infos_of(kCombiningMeasures); }

@@ -8,12 +8,14 @@
 #include "base/intrusive_queue.hpp"
 #include "base/measure.hpp"
 #include "base/units.hpp"
+#include "kernel/distribution.hpp"
 #include "kernel/windowed.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {
 
 class Kernel;
+class ResourceSink;
 
 struct CombiningCounts {
   std::uint64_t full = 0;
@@ -46,13 +48,14 @@ class CombiningBuffers {
   /// Writes all lines that are not full: what follows waits until `empty`.
   void drain();
   /// Nothing is in them, nor on its way to memory, nor waits for them.
-  bool empty() const { return occupied_ == 0 && waiting_.empty(); }
+  bool empty() const { return occupied() == 0 && waiting_.empty(); }
   /// Lines in them, those on their way to memory too.
-  std::uint32_t occupied() const { return occupied_; }
+  std::uint32_t occupied() const { return static_cast<std::uint32_t>(occupied_.level()); }
   /// The answer to what `write_of_buffer` gave, which goes back to its owner.
   void written(Request& request);
 
   void report(MeasureSink& sink) const;
+  void resources(ResourceSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
  private:
@@ -74,7 +77,7 @@ class CombiningBuffers {
   Kernel& kernel_;
   BufferOwner& owner_;
   std::vector<Buffer> buffers_;
-  std::uint32_t occupied_ = 0;
+  LevelMonitor occupied_;
   std::uint64_t opened_ = 0;
   bool used_ = false;
   IntrusiveQueue<Request> waiting_;  // for a buffer, and what came behind these to the same lines

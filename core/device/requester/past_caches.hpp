@@ -53,6 +53,7 @@ class PastCaches final : private CombiningBuffers::BufferOwner {
   void written(Request& request) { buffers_.written(request); }
 
   void report(MeasureSink& sink) const { buffers_.report(sink); }
+  void resources(ResourceSink& sink) const { buffers_.resources(sink); }
 
  private:
   Request& write_of_buffer() override { return requester_.request_of_buffer(); }

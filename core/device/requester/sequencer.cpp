@@ -438,6 +438,7 @@ void Sequencer::resources(ResourceSink& sink) const {
             .twice = {doubled("queue", queue_)},
             .twice_text = std::to_string(2 * std::uint64_t{queue_}) + " in flight"});
   source_.resources(sink);
+  past_.resources(sink);
   if (core_params_) core_params_->resources(sink);
   if (cache_) cache_->resources(sink);
 }

@@ -161,6 +161,7 @@ class Component(TypedDict, total=False):
     core: ComponentCore
     combined_full: Any
     combined_partial: Any
+    combining_mean: Any
     cache_hit_rate: Any
     cache_levels: Any
     clean_evictions: Any

@@ -19,8 +19,11 @@ from validation.examples import slow
 import cxloom as cx
 from cxloom.advising.nodes import profiles
 from cxloom.advising.objects import objects_of_program
+from cxloom.base.errors import InputError
 from cxloom.execution.objects import ObjectUse
 from cxloom.measure.bench import Bench
+
+SHARED = Path(__file__).parents[2] / "examples" / "share.yaml"
 
 
 def check(found: Any) -> None:
@@ -186,3 +189,8 @@ def test_the_weights_of_two_fast_nodes_are_those_of_their_bandwidths() -> None:
     best = next(each for each in found.outcomes if each.policy == "optimum").proposal
     weights = best.weights(0)
     assert weights["hbm"] / sum(weights.values()) == pytest.approx(1000 / 1300, rel=0.02)
+
+
+def test_what_hosts_share_has_no_place_to_advise() -> None:
+    with pytest.raises(InputError, match=r"workload\.host\[\*\]\.pattern: what hosts share .*, found share"):
+        cx.advise(cx.load(SHARED), jobs=1)

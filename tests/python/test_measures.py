@@ -151,7 +151,7 @@ def test_every_key_of_a_summary_is_declared() -> None:
     assert undeclared({"requests": 1, "secret": 2}, patterns) == ["secret"]
     # What the run itself declares is there, but for what only plug-ins, failures and persistent memory have.
     names = [measure["name"] for measure in _core.declarations()["measures"]]
-    elsewhere = ("per_device", "tasks", "events", "flushes", "flush", "versions")
+    elsewhere = ("per_device", "tasks", "events", "flushes", "flush", "versions", "sharing")
     assert [name for name in names if name not in elsewhere] == [key for key in result if key not in BESIDE]
 
 
@@ -179,6 +179,8 @@ def test_devices_report_what_they_declare() -> None:
             expected = [name for name in expected if name not in MOVES]  # test_page_moves.py, test_tiering.py
             for large in ("large_accesses", "large_access_ns"):  # test_copy_engines.py
                 expected.remove(large)
+            for combining in ("combined_full", "combined_partial", "combining_mean"):  # test_sharing.py
+                expected.remove(combining)
         if kind == "memory":  # what cannot be beside the rest
             for name_of_mem2 in ("logical_devices", "devload_mean"):
                 expected.remove(name_of_mem2)

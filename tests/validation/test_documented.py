@@ -88,7 +88,7 @@ def spec_with(category: str, kind: str, values: Mapping[str, Any]) -> dict[str, 
         work |= {"pattern": kind, **values}
         if kind == "log-append":
             spec["address_map"][0]["persistence"] = "media"
-        if kind == "objects":
+        if kind in ("objects", "share"):
             del work["footprint"]
     elif category == "placements":
         work["addresses"] = entry

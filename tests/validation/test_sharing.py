@@ -3,13 +3,14 @@ any system, and that each does where a flush is left out."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from validation.examples import examples
-from validation.systems import Run, Spec, run
+from validation.systems import Run, Spec, changed, run
 
 from cxloom import _core
 from cxloom.base.errors import InputError
@@ -78,6 +79,60 @@ def test_buffers_are_busy_from_a_store_to_its_acknowledgement(buffers: int, size
     assert host["combining_mean"] == pytest.approx(buffers, rel=0.01)
     # Little: each line holds its buffer for the way there and back, and passes the pipeline of requests before it.
     assert host[written] * (P + R) / length == pytest.approx(buffers, rel=0.02)
+
+
+BESIDE: dict[str, tuple[Spec, str]] = {
+    "atomics at the home": ({"devices.host1.atomics": "home"}, "base: the values of locks"),
+    "stores past a cache": ({"devices.host1.cache.write_allocate": False}, "base: the values of locks"),
+    "a link that fails": (
+        {"events": [{"at": "1us", "fail": {"link": ["host1", "sw"]}}]},
+        "events[0]: a host of workload.host0 waits for ever",
+    ),
+    "an outage that loses requests": (
+        {"links.1": {"between": ["host1", "sw"], "phy": "pcie5-x8", "outage": {"at": "1us", "fail": True}}},
+        "links[1]: a host of workload.host0 waits for ever",
+    ),
+    "stores to its flags": (
+        {"workload.host1": {"pattern": "random", "requests": 9, "footprint": "4KiB"}},
+        "workload.host1.base: addresses that hosts share",
+    ),
+    "another object over it": (
+        {"workload.host1.base": 64},
+        "workload.host0.base: addresses that hosts share",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_a_protocol_would_wait_for_for_ever_is_refused(name: str) -> None:
+    settings, says = BESIDE[name]
+    region: Spec = {"coherence": "hdm-db"} if says.startswith("base") else {}
+    spec = changed(pool(2, {"protocol": "lock", "requests": 3}, region), *settings.items())
+    with pytest.raises(InputError, match=re.escape(says)):
+        run(spec)
+
+
+def test_memory_of_another_kind_within_the_object_is_refused() -> None:
+    spec = pool(1, {"size": "12KiB", "requests": 3})
+    whole: list[Spec] = [{"size": "4KiB"}, {"size": "4KiB", "persistence": "controller"}, {"size": "16KiB"}]
+    spec["address_map"] = [{"to": ["mem"], **part} for part in whole]
+    with pytest.raises(InputError, match="in volatile memory"):
+        run(spec)
+
+
+def test_lines_of_buffers_that_are_lost_are_no_lines_written() -> None:
+    """Half of them are stored when the link fails."""
+    spec = pool(1, {})
+    work = {"pattern": "sequential", "reads": 0.0, "stores": "non-temporal", "footprint": "1MiB"}
+    spec["workload"]["host0"] = {**work, "requests": 400}
+    spec["outputs"]["sharing"] = False
+    spec["events"] = [{"at": "5us", "fail": {"link": ["host0", "sw"]}}]
+    summary = run(spec).summary
+    written = summary["per_requester"]["host0"]["combined_full"]
+    assert 0 < written < 300
+    assert summary["write_backs"] == written == summary["per_memory"]["mem"]["write_backs"]
+    # The window closes when the last store is in a buffer.
+    assert 400 - 12 <= summary["failed_write_backs"] + written <= 400
 
 
 def test_what_is_missed_is_said_by_line_and_by_pair() -> None:
@@ -189,7 +244,7 @@ def test_what_cannot_be_shared_is_refused() -> None:
     lock: Spec = {"protocol": "lock", "requests": 2}
     assert "a protocol of several hosts" in refusal(pool(1, lock | {"protocol": "epochs"}))
     assert "volatile memory" in refusal(pool(2, lock, {"persistence": "controller"}))
-    assert "a host without a cache" in refusal(pool(2, lock, {"coherence": "hdm-db"}, cached=False))
+    assert "the values of locks and flags" in refusal(pool(2, lock, {"coherence": "hdm-db"}, cached=False))
     unlike = pool(2, lock)
     unlike["workload"]["host1"] |= {"size": "64B"}
     assert "agree on its protocol, size and requests" in refusal(unlike)

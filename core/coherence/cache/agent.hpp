@@ -38,6 +38,9 @@ class CacheAgent final : public Agent,
  public:
   using Client = CacheClient;
 
+  /// Stores and atomic operations to lines that it may keep are made on its copies alone.
+  bool makes_stores() const { return write_allocate_ && atomics_.all_in_cache(); }
+
   /// `process_time` is what requests take to come here: write-backs pass the same pipeline.
   CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
              const ComponentContext& context, const CacheKinds& kinds, Client& client,

@@ -133,7 +133,7 @@ void CombiningBuffers::written(Request& request) {
   for (Buffer& each : buffers_)
     if (each.leaves && each.line == line && (!buffer || each.opened < buffer->opened)) buffer = &each;
   ensure(buffer != nullptr, "an answer to a line that no combining buffer has written");
-  ++(buffer->bytes == kWhole ? counts_->full : counts_->partial);
+  if (!request.failed) ++(buffer->bytes == kWhole ? counts_->full : counts_->partial);
   IntrusiveQueue<Request> held_up = buffer->held_up;
   *buffer = {};
   occupied_.change(kernel_.now(), -1);

@@ -41,6 +41,7 @@ class Requester {
     Rate core_clock = {};             ///< of these
     std::uint32_t queue = 0;          ///< requests in flight at most
     bool times_instructions = false;  ///< its accesses are spaced by their instruction gaps, if they have any
+    bool stores_in_cache = false;     ///< it has a cache, which all stores and atomic operations are made in
     bool throttles = false;           ///< it goes by the load that memories report
     bool sets_completion_timeout = false;  ///< somebody wrote it
     Time completion_timeout;  ///< so long after it was issued a request ends with an error if it is lost

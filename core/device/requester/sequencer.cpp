@@ -362,7 +362,7 @@ void Sequencer::complete(Request& request) {
     return;
   }
   if (request.is_combined()) [[unlikely]] {
-    if (!request.failed) written_back(request.target, request.message.size);
+    written_back(request.target, request.failed ? std::uint16_t{0} : request.message.size);
     past_.written(request);
     requests_.give_back(request);
     return;

@@ -49,6 +49,7 @@ class alignas(64) Sequencer final : public Agent,
             .core_clock = core_params_ ? core_params_->clock.rate : Rate{},
             .queue = queue_,
             .times_instructions = source_.times_instructions(),
+            .stores_in_cache = cache_ && cache_->makes_stores(),
             .throttles = throttle_ != nullptr,
             .sets_completion_timeout = completion_timeout_.has_value(),
             .completion_timeout = completion_timeout_.value_or(kCompletionTimeout)};

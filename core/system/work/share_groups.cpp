@@ -1,5 +1,6 @@
 #include "system/work/share_groups.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "base/error.hpp"
@@ -47,6 +48,52 @@ void join_share(const Spec::Workload& workload, const std::vector<Spec::Workload
     ++context.members;
   }
   context.accesses = workload.params.requests;
+}
+
+void check_apart(const Spec::Workload& workload, const AddressRange& range,
+                 const std::vector<Spec::Workload>& all) {
+  for (const Spec::Workload& each : all) {
+    if (!shares(each) || each.device == workload.device) continue;
+    const auto params = read_params<ShareParams>(each.pattern);
+    if (shares(workload) && range.base == params.base) continue;  // they share it
+    PatternContext group;
+    join_share(each, all, group);
+    const std::uint64_t bytes = params.bytes(group.members);
+    if (range.base.value() >= params.base.value() + bytes ||
+        params.base.value() >= range.base.value() + range.bytes) {
+      continue;
+    }
+    throw InputError({"addresses that hosts share by a protocol, whose flags count all stores to them",
+                      to_text(range.base) + " + " + to_text(Bytes{range.bytes}),
+                      "addresses outside of those of workload." + each.device + ": it has " +
+                          to_text(params.base) + " + " + to_text(Bytes{bytes}),
+                      {},
+                      InputError::Kind::kBetween},
+                     std::string(range.key));
+  }
+}
+
+void check_nothing_is_lost(const Spec& spec) {
+  const auto sharing = std::ranges::find_if(spec.workloads, shares);
+  if (sharing == spec.workloads.end()) return;
+  const auto refuse = [&](const std::string& found, const std::string& path) {
+    throw InputError(
+        {"a host of workload." + sharing->device + " waits for ever for a store or a ticket that is lost",
+         found,
+         "another pattern, or nothing that fails, is unbound or is released",
+         {},
+         InputError::Kind::kBetween},
+        path);
+  };
+  for (std::size_t i = 0; i < spec.events.size(); ++i) {
+    const EventParams& event = spec.events[i];
+    if (event.fail || event.unbind || event.release_extent)
+      refuse(event.described(), "events[" + std::to_string(i) + "]");
+  }
+  for (std::size_t i = 0; i < spec.links.size(); ++i) {
+    const OutageParams& outage = spec.links[i].params->outage;
+    if (outage.at && outage.fail) refuse("outage.fail", indexed("links", i));
+  }
 }
 
 }  // namespace cxloom

@@ -15,4 +15,11 @@ bool shares(const Spec::Workload& workload);
 void join_share(const Spec::Workload& workload, const std::vector<Spec::Workload>& all,
                 PatternContext& context);
 
+/// Throws InputError if another workload than that of the hosts goes to where these addresses are shared:
+/// their locks and flags count the stores to their lines.
+void check_apart(const Spec::Workload& workload, const AddressRange& range,
+                 const std::vector<Spec::Workload>& all);
+/// Throws InputError for what may lose an access of a workload that waits for it for ever.
+void check_nothing_is_lost(const Spec& spec);
+
 }  // namespace cxloom

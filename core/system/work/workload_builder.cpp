@@ -6,7 +6,6 @@
 
 #include "base/kind_registry.hpp"
 #include "base/random.hpp"
-#include "device/requester/requester.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/system.hpp"
 #include "system/model/touched_memory.hpp"
@@ -38,6 +37,7 @@ WorkloadBuilder::WorkloadBuilder(const Registry& registry, const Spec& spec, con
       nodes_(system, spec.events),
       open_trace_(open_trace),
       changes_(std::ranges::any_of(spec.events, [](const EventParams& event) { return !event.move_pages; })) {
+  check_nothing_is_lost(spec);
   divide_memory(programs_of(spec));
 }
 
@@ -87,9 +87,9 @@ std::shared_ptr<Tiering> WorkloadBuilder::make_tiering(const Placed& placed) con
   });
 }
 
-std::uint32_t WorkloadBuilder::queue_of(const std::string& device) const {
+Requester::Traits WorkloadBuilder::traits_of(const std::string& device) const {
   const Requester* const requester = system_.roles().of<Requester>(system_.component(device).id());
-  return requester ? requester->traits().queue : 0;
+  return requester ? requester->traits() : Requester::Traits{};
 }
 
 bool WorkloadBuilder::has_cache(const std::string& device) const {
@@ -288,9 +288,11 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& n
                                                             const Spec::Workload& workload,
                                                             const Spec::Workload& of,
                                                             std::optional<std::uint32_t> thread) const {
-  PatternContext context{run_.seed, name, has_cache(of.device), &registry_.patterns, queue_of(of.device)};
+  PatternContext context{run_.seed, name, has_cache(of.device), &registry_.patterns,
+                         traits_of(of.device).queue};
   if (run_.warmup == 0 && !run_.warmup_time) context.accesses = workload.params.requests;
   context.map = &map_;
+  context.stores_in_cache = traits_of(of.device).stores_in_cache;
   if (shares(workload)) join_share(workload, workloads_, context);
   auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
   const std::vector<AddressRange> ranges = stream->ranges();
@@ -299,7 +301,9 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& n
   if (!ranges.empty() && of.params.places_pages() && thread.value_or(0) == 0)
     check_pages(placed_.at(of.device), ranges);
   for (const AddressRange& each : ranges) {
-    if (!of.params.places_pages()) check_footprint(each, map_, of.device);
+    if (of.params.places_pages()) continue;
+    check_footprint(each, map_, of.device);
+    check_apart(of, each, workloads_);
   }
   const auto range = stream->range();
   if (!thread) return stream;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "device/requester/requester.hpp"
 #include "protocol/address_map.hpp"
 #include "system/spec/spec.hpp"
 #include "system/work/program_nodes.hpp"
@@ -76,7 +77,7 @@ class WorkloadBuilder {
   /// That device has a cache.
   bool has_cache(const std::string& device) const;
   /// Requests that it has in flight at most.
-  std::uint32_t queue_of(const std::string& device) const;
+  Requester::Traits traits_of(const std::string& device) const;
   /// Cores make the accesses of that device.
   bool has_cores(const std::string& device) const;
   /// Which parts of its nodes it has now.

@@ -28,10 +28,11 @@ void PatternParams::describe_in(Schema<PatternParams> schema) {
               {{"cached", Stores::kCached}, {"non-temporal", Stores::kNonTemporal}})
       .doc(
           "How the writes are made. cached: as the memory's type and the requester's cache say. non-temporal: "
-          "past the caches, gathered by line in the requester's combining buffers.")
+          "past the caches, gathered by line in the requester's combining buffers. Nothing writes where `reads` "
+          "is 1.")
       .source("MOVNTI, MOVNTDQ and VMOVNTPS of x86");
   schema.effective(
-      "stores", [](const PatternParams& params) { return params.reads < 1.0; }, "where nothing writes");
+      "stores", [](const PatternParams& params) { return params.reads < 1.0; }, "where reads is 1");
   schema.field("footprint", &PatternParams::footprint)
       .min(Bytes{64})
       .doc("Bytes of the address range that is accessed.");

@@ -30,6 +30,7 @@ struct PatternContext {
   const AddressMap* map = nullptr;             ///< null: it is looked at without a system
   std::uint32_t member = 0;                    ///< which of the requesters that have such a pattern it is of
   std::uint32_t members = 1;                   ///< how many these are
+  bool stores_in_cache = false;                ///< where all stores and atomic operations are made
 };
 
 /// Above it an access of a pattern is given as its lines: a place in the queue of a requester stands for an

@@ -39,7 +39,8 @@ void ShareParams::describe(Schema<ShareParams>& schema) {
           "lock: each host takes a ticket, by an atomic operation, waits for its turn, and reads and writes the "
           "object. epochs: each host writes a block, all wait for each other, and each reads the block of its "
           "neighbour, which it writes in the next epoch. publish: the first host writes the object and sets a "
-          "flag; the others wait for that, read, and say so by flags of their own.");
+          "flag; the others wait for that, read, and say so by flags of their own. Both need another host with "
+          "the same `base`.");
   schema.field("base", &ShareParams::base)
       .where([](const Address& base) { return base.value() % kLineBytes == 0; }, "a multiple of 64")
       .doc("First address: of the locks and flags, a line each, which the object follows.");
@@ -91,18 +92,21 @@ void Share::check(const PatternContext& context) const {
   if (params_.protocol != SharingProtocol::kLock && members_ < 2) {
     throw InputError({"a protocol of several hosts",
                       counted(members_, "host") + " with this pattern and base",
-                      "two or more, or protocol: lock",
+                      "two or more with the same base, or protocol: lock",
                       {},
                       InputError::Kind::kBetween},
                      "protocol");
   }
   const std::uint64_t bytes = params_.bytes(members_);
   const auto place = context.map->find(params_.base);
-  const auto end = context.map->find(Address{params_.base.value() + bytes - 1});
-  if (!place || !end) return;  // whoever knows all regions says so
-  const bool database = place->coherence == Coherence::kNone || place->coherence == Coherence::kHdmDb;
-  if (!database || place->persistent || place->coherence != end->coherence ||
-      place->persistent != end->persistent) {
+  if (!place) return;  // whoever knows all regions says so
+  const auto fits = [&](std::uint64_t offset) {
+    const auto there = context.map->find(Address{params_.base.value() + offset});
+    return !there || (!there->persistent && there->coherence == place->coherence);
+  };
+  bool all = place->coherence == Coherence::kNone || place->coherence == Coherence::kHdmDb;
+  for (std::uint64_t offset = 0; offset < bytes && all; offset += kLineBytes) all = fits(offset);
+  if (!all) {
     throw InputError(
         {"what hosts share by a protocol is in volatile memory that nobody keeps coherent, or all of "
          "it by hdm-db",
@@ -112,10 +116,10 @@ void Share::check(const PatternContext& context) const {
          InputError::Kind::kBetween},
         "base");
   }
-  if (place->coherent() && !cached_) {
-    throw InputError({"a host without a cache in coherent memory: the values of flags are followed in caches",
-                      {},
-                      "a cache of its own",
+  if (place->coherent() && !context.stores_in_cache) {
+    throw InputError({"the values of locks and flags in coherent memory are followed in caches",
+                      cached_ ? "a cache that some stores or atomic operations go past" : "no cache",
+                      "a cache of its own, with write_allocate: true, and atomics: cache",
                       {},
                       InputError::Kind::kBetween},
                      "base");

@@ -89,6 +89,13 @@ def _of_requester(requester: str, work: Spec) -> list[PlacedObject]:
             allowed="a pattern, or --replay TRACE with the trace of a program",
             path=f"{at}.trace",
         )
+    if (kind := work.get("pattern")) and "engine" in _traits(kind) and not _has_footprint(kind):
+        raise InputError(
+            "what hosts share has one place for all of them, which is not advised",
+            found=kind,
+            allowed="patterns of one requester; `cxloom sweep` over `base` tries other places",
+            path=f"{at}.pattern",
+        )
     phases: list[Spec] = work.get("phases", [work])
     scale = 1.0
     if "phases" in work and work.get("requests"):
@@ -119,6 +126,10 @@ def _of_requester(requester: str, work: Spec) -> list[PlacedObject]:
 def _traits(kind: str) -> Sequence[str]:
     traits: Sequence[str] = declared.kinds("patterns")[kind].get("traits", ())
     return traits
+
+
+def _has_footprint(kind: str) -> bool:
+    return "footprint" in declared.kind_fields("patterns", kind)
 
 
 def _parts(phase: Spec) -> list[Spec]:

@@ -249,4 +249,7 @@ def test_what_cannot_be_shared_is_refused() -> None:
     unlike["workload"]["host1"] |= {"size": "64B"}
     assert "agree on its protocol, size and requests" in refusal(unlike)
     assert "has no instructions for a core" in refusal(pool(2, lock, cached=False, core={}))
+    stores: Spec = {"pattern": "sequential", "reads": 0.0, "stores": "non-temporal", "requests": 9}
+    cored = pool(1, {}, cached=False, core={}) | {"workload": {"host0": stores}, "outputs": {}}
+    assert "a core has no buffers" in refusal(cored)
     assert "stores" in refusal(pool(2, lock | {"stores": "non-temporal", "flush": "clwb"}))

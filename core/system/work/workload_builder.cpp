@@ -293,6 +293,7 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& n
   if (run_.warmup == 0 && !run_.warmup_time) context.accesses = workload.params.requests;
   context.map = &map_;
   context.stores_in_cache = traits_of(of.device).stores_in_cache;
+  context.has_cores = traits_of(of.device).has_cores;
   if (shares(workload)) join_share(workload, workloads_, context);
   auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
   const std::vector<AddressRange> ranges = stream->ranges();

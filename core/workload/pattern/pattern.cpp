@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/schema.hpp"
 #include "workload/pattern/copy.hpp"
 #include "workload/pattern/cycle.hpp"
@@ -88,7 +89,15 @@ Pattern::Pattern(const PatternParams& params, const PatternContext& context)
       persists_(params, RandomStream(context.seed, context.name, "persists"), context.cached),
       random_(context.seed, context.name, "addresses"),
       kinds_(context.seed, context.name, "kinds"),
-      atomic_(context.seed, context.name, "atomics") {}
+      atomic_(context.seed, context.name, "atomics") {
+  if (!past_ || !context.has_cores) return;
+  throw InputError({"a core has no buffers for stores past the caches",
+                    "stores: non-temporal",
+                    "stores: cached, or a requester without a core",
+                    {},
+                    InputError::Kind::kBetween},
+                   "stores");
+}
 
 void Pattern::next_line(Access& access) {
   access.address = line_;

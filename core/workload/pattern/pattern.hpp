@@ -31,6 +31,7 @@ struct PatternContext {
   std::uint32_t member = 0;                    ///< which of the requesters that have such a pattern it is of
   std::uint32_t members = 1;                   ///< how many these are
   bool stores_in_cache = false;                ///< where all stores and atomic operations are made
+  bool has_cores = false;                      ///< cores make the accesses
 };
 
 /// Above it an access of a pattern is given as its lines: a place in the queue of a requester stands for an

@@ -7,13 +7,15 @@
 and above SimpleMemory with the caches of Ruby, by its simple network (`ruby`) and by Garnet (`garnet`).
 
 Instructions are those of valgrind, of the longer run less the shorter one, so that start-up does not count; other work
-on the machine does not move them. User time is taken in rounds: all ways one after the other, then in the other order;
-that of a short run of the same way, mostly start-up, is taken off.
+on the machine does not move them. The caches of its model give an estimate of cycles beside them. User time is taken in
+pairs: `simple` and another way run at the same time, on a core each, then with the cores swapped; a pair's ratio is the
+geometric mean of the two, less what short runs take. A clock that changes moves both times of a pair.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import shutil
@@ -41,8 +43,11 @@ WAYS = {
     "ruby": ["--simple", LATENCY, "--caches", "ruby"],
     "garnet": ["--simple", LATENCY, "--caches", "garnet"],
 }
-SHORT, LONGER = ["20", "60", "1"], ["200", "800", "5"]
+SHORT, LONGER, LONGEST = ["20", "60", "1"], ["200", "800", "5"], ["400", "1600", "5"]
 """Arguments of mincostflow: nodes, arcs, units of flow. Starts differ by some ten million instructions."""
+
+
+_COUNTS = re.compile(r"(I refs|I1 misses|LLi misses|D1 misses|LLd misses):\s+([\d,]+)")
 
 
 @dataclass
@@ -52,7 +57,18 @@ class Run:
     simulated: int  # instructions
     ticks: int
     user_s: float
-    host_instructions: int = 0
+    counts: dict[str, int]  # of valgrind, by its names
+
+    @property
+    def host_instructions(self) -> int:
+        return self.counts["I refs"]
+
+    @property
+    def host_cycles(self) -> int:
+        """As KCachegrind estimates them: 10 for a miss that a last cache serves, 100 for one that none does."""
+        missed = self.counts["I1 misses"] + self.counts["D1 misses"]
+        missed_all = self.counts["LLi misses"] + self.counts["LLd misses"]
+        return self.host_instructions + 10 * missed + 100 * missed_all
 
 
 @dataclass
@@ -63,56 +79,70 @@ class Bench:
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
 
     def run(self, way: str, arguments: list[str], counted: bool = False) -> Run:
+        valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null"]
+        child = self.start(way, arguments, before=valgrind if counted else [])
+        return self.ended(way, child)
+
+    def beside(self, ways: tuple[str, str], arguments: list[str], cores: tuple[int, int]) -> list[float]:
+        """User time of two runs at the same time, each on a core of its own."""
+        children = [
+            self.start(way, arguments, before=["taskset", "-c", str(core)])
+            for way, core in zip(ways, cores, strict=True)
+        ]
+        return [self.ended(way, child).user_s for way, child in zip(ways, children, strict=True)]
+
+    def start(self, way: str, arguments: list[str], before: list[str]) -> subprocess.Popen[bytes]:
         memory = [str(self.folder / "system.json") if word == "SYSTEM" else word for word in WAYS[way]]
         command = [self.gem5, "--outdir", self.folder / way, SCRIPT, *memory, "--", self.program, *arguments]
-        valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
-        before = os.times()
-        done = subprocess.run(
-            [*(valgrind if counted else []), *command],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=self.environment,
-        )
-        after = os.times()
-        if done.returncode != 0 or "ended at" not in done.stdout:
-            sys.exit(f"gem5.py: {way}: {done.stdout[-1000:]}{done.stderr[-2000:]}")
+        with (self.folder / f"{way}.out").open("w") as out, (self.folder / f"{way}.err").open("w") as err:
+            return subprocess.Popen([*before, *command], stdout=out, stderr=err, env=self.environment)
+
+    def ended(self, way: str, child: subprocess.Popen[bytes]) -> Run:
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out, err = ((self.folder / f"{way}.{kind}").read_text() for kind in ("out", "err"))
+        if child.returncode != 0 or "ended at" not in out:
+            sys.exit(f"gem5.py: {way}: {out[-1000:]}{err[-2000:]}")
         rows = (line.split() for line in (self.folder / way / "stats.txt").read_text().splitlines())
         stats = {row[0]: row[1] for row in rows if len(row) > 1}
-        found = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
         return Run(
             int(stats["simInsts"]),
             int(stats["simTicks"]),
-            after.children_user - before.children_user,
-            int(found[1].replace(",", "")) if found else 0,
+            usage.ru_utime,
+            {name: int(value.replace(",", "")) for name, value in _COUNTS.findall(re.sub(" +", " ", err))},
         )
 
 
 def count(bench: Bench, ways: list[str]) -> None:
-    print(f"{'':8} host instructions per simulated one, and over simple; simulated time over simple")
+    print(f"{'':8} host instructions per simulated one; they, cycles and simulated time over simple")
     first = None
     for way in ways:
         short, longer = (bench.run(way, arguments, counted=True) for arguments in (SHORT, LONGER))
         simulated = longer.simulated - short.simulated
         each = (longer.host_instructions - short.host_instructions) / simulated
+        cycles = (longer.host_cycles - short.host_cycles) / simulated
         ticks = longer.ticks - short.ticks
-        first = first or (each, ticks)
-        print(f"{way:8} {each:9.0f} {each / first[0] - 1:+8.2%} {ticks / first[1] - 1:+8.2%}", flush=True)
+        first = first or (each, cycles, ticks)
+        over = (now / then - 1 for now, then in zip((each, cycles, ticks), first, strict=True))
+        print(f"{way:8} {each:9.0f}", *(f"{share:+8.2%}" for share in over), flush=True)
 
 
 def time(bench: Bench, ways: list[str], rounds: int) -> None:
-    seconds: dict[str, list[float]] = {way: [] for way in ways}
-    start = {way: bench.run(way, SHORT).user_s for way in ways}
-    for number in range(rounds):
-        for way in ways if number % 2 == 0 else ways[::-1]:
-            seconds[way].append(bench.run(way, LONGER).user_s - start[way])
-    print(f"{'':8} user time of {rounds} rounds, s, and the median of its ratio to simple of the same round")
-    for way in ways:
-        ratios = [one / simple for one, simple in zip(seconds[way], seconds["simple"], strict=True)]
-        times = " ".join(f"{each:6.2f}" for each in seconds[way])
-        print(
-            f"{way:8} {times}  {median(ratios) - 1:+8.2%} ({min(ratios) - 1:+.2%} to {max(ratios) - 1:+.2%})"
-        )
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    if len(cores) < 2:
+        sys.exit("gem5.py: two cores are needed, so that two runs are timed under the same clock")
+    print(f"{'':8} user time over that of simple beside it, {rounds} pairs: median and range")
+    for way in ways[1:]:
+        pair, ratios = ("simple", way), []
+        for _ in range(rounds):
+            ratio = 1.0
+            for first, second in ((cores[0], cores[1]), (cores[1], cores[0])):
+                starts = bench.beside(pair, SHORT, (first, second))
+                ends = bench.beside(pair, LONGEST, (first, second))
+                simple, other = (end - start for end, start in zip(ends, starts, strict=True))
+                ratio *= other / simple
+            ratios.append(math.sqrt(ratio) - 1)
+        print(f"{way:8} {median(ratios):+8.2%} ({min(ratios):+.2%} to {max(ratios):+.2%})", flush=True)
 
 
 def main() -> None:
@@ -120,7 +150,7 @@ def main() -> None:
     parser.add_argument(
         "--gem5", type=Path, required=True, help="gem5 with the module, RISC-V and MESI_Two_Level"
     )
-    parser.add_argument("--rounds", type=int, default=5, help="of user time")
+    parser.add_argument("--rounds", type=int, default=5, help="pairs of runs, of user time")
     parser.add_argument("--ways", default=",".join(WAYS), help="simple and others")
     parser.add_argument("--only", choices=["count", "time"], help="one of the two measurements")
     args = parser.parse_args()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from plugin_support import compiler
+from validation.examples import some
 
 ROOT = Path(__file__).parents[2]
 STANDIN = ROOT / "tests" / "integrations" / "standin"
@@ -14,23 +15,25 @@ STANDIN = ROOT / "tests" / "integrations" / "standin"
 
 @pytest.mark.parametrize(
     ("header", "folder", "use"),
-    [
-        (
-            "astra-sim/remote_memory.hpp",
-            STANDIN,
-            "return cxloom::integrations::RemoteMemory({}).finish().empty();",
-        ),
-        (
-            "champsim/dram_controller.h",
-            STANDIN / "champsim",
-            "return cxloom::integrations::ChampsimMemory().run_until(0);",
-        ),
-        (
-            "sst/host_backend.hpp",
-            STANDIN / "sst",
-            "SST::Params unset; return cxloom::integrations::HostBackend(1, unset).isClocked();",
-        ),
-    ],
+    some(
+        [
+            (
+                "astra-sim/remote_memory.hpp",
+                STANDIN,
+                "return cxloom::integrations::RemoteMemory({}).finish().empty();",
+            ),
+            (
+                "champsim/dram_controller.h",
+                STANDIN / "champsim",
+                "return cxloom::integrations::ChampsimMemory().run_until(0);",
+            ),
+            (
+                "sst/host_backend.hpp",
+                STANDIN / "sst",
+                "SST::Params unset; return cxloom::integrations::HostBackend(1, unset).isClocked();",
+            ),
+        ]
+    ),
 )
 def test_the_adapter_needs_no_more_than_cpp17(tmp_path: Path, header: str, folder: Path, use: str) -> None:
     source = tmp_path / "use.cpp"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command_lines import wrong_in
+from validation.examples import some
 
 Call = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
@@ -37,20 +38,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     "typed",
-    [
-        "report system.yaml",
-        "report system",
-        "report esf/validation",
-        "report mine.yaml",
-        "report mine",
-        "report 'a study.yaml'",
-        "report 'a study'",
-        "study run mine",
-        "run system",
-        "sweep system --set devices.host.queue=1,2",
-        "check systen.yaml",
-        "draw memory/local-remote-cx --out x.svg",
-    ],
+    some(
+        [
+            "report system.yaml",
+            "report system",
+            "report esf/validation",
+            "report mine.yaml",
+            "report mine",
+            "report 'a study.yaml'",
+            "report 'a study'",
+            "study run mine",
+            "run system",
+            "sweep system --set devices.host.queue=1,2",
+            "check systen.yaml",
+            "draw memory/local-remote-cx --out x.svg",
+        ]
+    ),
 )
 def test_advice_is_followed_to_the_end(cxloom: Call, folder: Path, typed: str) -> None:
     first = cxloom(*shlex.split(typed))

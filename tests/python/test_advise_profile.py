@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from test_advise import near_and_far
+from validation.examples import slow
 
 import cxloom as cx
 from cxloom.advising.profile import read_profile
@@ -66,6 +67,7 @@ def test_reads_of_the_objects_are_the_mix_that_nodes_are_measured_with(tmp_path:
     assert mixed.nodes[1].bandwidth == pytest.approx(20, rel=0.1)
 
 
+@slow
 def test_threads_are_those_of_the_program_and_no_more_than_cores(tmp_path: Path) -> None:
     work = [
         advised(tmp_path, HOT, host={"core": {"cores": 2}}, threads=threads).spec["workload"]["host"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from plugin_support import compiler
-from validation.examples import some
+from validation.examples import DRAWN, some
 
 import cxloom
 
@@ -83,7 +83,7 @@ def test_what_is_inside_cannot_be_included(tmp_path: Path, name: str) -> None:
     assert f"{name}: No such file" in done.stderr
 
 
-@pytest.mark.parametrize("name", some(PUBLIC))
+@pytest.mark.parametrize("name", some(PUBLIC, DRAWN))
 def test_each_public_header_stands_alone(tmp_path: Path, name: str) -> None:
     source = tmp_path / "alone.cpp"
     source.write_text(f"#include <cxloom/{name}.hpp>\n")

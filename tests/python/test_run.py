@@ -173,6 +173,7 @@ def test_a_run_that_cannot_finish_is_diagnosed(system: cx.System, tmp_path: Path
     assert str(copy) == str(error.value)
 
 
+@slow
 def test_records_of_a_long_run_leave_memory_as_they_come(spec_file: Path, tmp_path: Path) -> None:
     script = (
         "import cxloom as cx, resource, sys\n"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from validation.examples import some
+from validation.examples import pairs, slow
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -183,8 +183,7 @@ def test_to_check_takes_no_more_than_one_system(tmp_path: Path) -> None:
     assert checked.peak < 1.2 * ran.peak
 
 
-@pytest.mark.parametrize("ways", [8, 0])
-@pytest.mark.parametrize("what", ["run", "check"])
+@pytest.mark.parametrize(("ways", "what"), pairs([8, 0], ["run", "check"]))
 def test_a_large_cache_takes_memory_where_it_holds_lines(tmp_path: Path, what: str, ways: int) -> None:
     """2 GiB in lines of 64 bytes would be more than half a GB of tags, and seconds of building."""
     cache = f"devices.host.cache={{size: 2GiB, ways: {ways}}}"
@@ -195,7 +194,8 @@ def test_a_large_cache_takes_memory_where_it_holds_lines(tmp_path: Path, what: s
     assert ended.seconds < 2
 
 
-@pytest.mark.parametrize("path", some(["devices.host.cache.size=1GiB", "devices.host.queue=500000"]))
+@slow
+@pytest.mark.parametrize("path", ["devices.host.cache.size=1GiB", "devices.host.queue=500000"])
 def test_the_estimate_is_near_what_a_run_takes(tmp_path: Path, path: str) -> None:
     """`check` says how much, and a run takes more than half and not more than all of it beyond the smallest.
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from validation.examples import examples
+from validation.examples import examples, some
 from validation.rich_systems import rich_systems
 from validation.systems import Spec, changed, generated, run
 from validation.varied import VARIED
@@ -144,7 +144,7 @@ PARTITIONS = {
 }
 
 
-@pytest.mark.parametrize("name", VARIED)
+@pytest.mark.parametrize("name", some(VARIED))
 def test_varied_systems(name: str) -> None:
     whole, divided = both(apart(VARIED[name]))
     assert divided["partitions"] == PARTITIONS[name]
@@ -192,7 +192,7 @@ FLIT_LINKS: dict[str, Spec] = {
 }
 
 
-@pytest.mark.parametrize("name", FLIT_LINKS)
+@pytest.mark.parametrize("name", some(FLIT_LINKS))
 def test_links_of_flits(name: str) -> None:
     whole, divided = both(flit_links(**FLIT_LINKS[name]))
     assert divided["partitions"] == 5

@@ -288,12 +288,12 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& n
                                                             const Spec::Workload& workload,
                                                             const Spec::Workload& of,
                                                             std::optional<std::uint32_t> thread) const {
-  PatternContext context{run_.seed, name, has_cache(of.device), &registry_.patterns,
-                         traits_of(of.device).queue};
+  const Requester::Traits requester = traits_of(of.device);
+  PatternContext context{run_.seed, name, has_cache(of.device), &registry_.patterns, requester.queue};
   if (run_.warmup == 0 && !run_.warmup_time) context.accesses = workload.params.requests;
   context.map = &map_;
-  context.stores_in_cache = traits_of(of.device).stores_in_cache;
-  context.has_cores = traits_of(of.device).has_cores;
+  context.stores_in_cache = requester.stores_in_cache;
+  context.has_cores = requester.has_cores;
   if (shares(workload)) join_share(workload, workloads_, context);
   auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
   const std::vector<AddressRange> ranges = stream->ranges();

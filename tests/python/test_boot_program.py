@@ -20,10 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cxloom.base.errors import InputError, SimulationError
+from cxloom.booting import emulator as module
 from cxloom.booting.cpio import CpioWriter
 from cxloom.booting.emulator import PORTS, Emulator
 from cxloom.booting.guest import Guest
 from cxloom.booting.machine import InterleaveSet
+from cxloom.booting.patience import kept_waiting
 from cxloom.booting.policy import KINDS, Policy
 from cxloom.booting.program import Program
 from cxloom.booting.qemu import Qemu
@@ -307,6 +309,8 @@ for line in control.makefile():
     code = 3 if "fails" in line else 0
     if "dies" in line:
         sys.exit(0)
+    if "slow" in line:
+        time.sleep(0.4)
     if "cpio" in line and mode == "complains":
         code = 1
     elif "cpio" in line:
@@ -335,6 +339,43 @@ def test_commands_are_answered_by_code_and_output(stand_in: Qemu, monkeypatch: p
         guest.unpack(io.BytesIO(b"an archive"))
         with pytest.raises(SimulationError, match="the guest ended during it dies"):
             guest.ask("it dies")
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_guest_has_to_answer_in_time_unless_this_computer_runs_others(
+    busy: bool, stand_in: Qemu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STAND_IN", "answers")
+    with Emulator(stand_in, []) as emulator:
+        guest = Guest(emulator)
+        guest.wait_for_boot()
+        # It waits for a processor all the time, or never.
+        monkeypatch.setattr(module, "kept_waiting", lambda _process: time.monotonic() if busy else 0.0)
+        if busy:
+            assert guest.ask("a slow one", patience=0.01)[0] == 0
+        else:
+            with pytest.raises(SimulationError, match="does not answer any more, during a slow one"):
+                guest.ask("a slow one", patience=0.01)
+
+
+def test_a_process_is_kept_waiting_by_others_on_its_processor(tmp_path: Path) -> None:
+    """Two that compute on one processor: together they wait for as long as they go on."""
+    if not Path("/proc/self/schedstat").exists():
+        pytest.skip("this kernel does not count it")
+    code = f"import os\nos.sched_setaffinity(0, {{{min(os.sched_getaffinity(0))}}})\nwhile True: pass"
+    both = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
+    try:
+        until = time.monotonic() + 60
+        while (
+            not (waited := min(kept_waiting(each.pid) for each in both)) > 0.05 and time.monotonic() < until
+        ):
+            time.sleep(0.02)
+    finally:
+        for each in both:
+            each.kill()
+            each.wait()
+    assert waited > 0.05
+    assert kept_waiting(both[0].pid) == 0
 
 
 def test_a_guest_that_complains_early_is_heard(stand_in: Qemu, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,9 +65,9 @@ class Checkpoint:
             self._folder.mkdir(parents=True, exist_ok=True)
             with written_whole(self.path) as file:
                 monitor.run("migrate", uri=f"file:{file}")
-                until = time.monotonic() + _PATIENCE
+                until = emulator.seconds() + _PATIENCE
                 while (status := monitor.run("query-migrate").get("status")) != "completed":
-                    if status in ("failed", "cancelled") or time.monotonic() > until:
+                    if status in ("failed", "cancelled") or emulator.seconds() > until:
                         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                     time.sleep(_BETWEEN)
         except OSError:

@@ -9,12 +9,14 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from cxloom.booting.monitor import Monitor
+from cxloom.booting.patience import kept_waiting
 from cxloom.booting.qemu import Qemu
 
 PORTS = ("control", "files", "stdin", "stdout", "stderr")
@@ -86,6 +88,10 @@ class Emulator:
         if self._monitor is None:
             self._monitor = Monitor(self.ports["monitor"])
         return self._monitor
+
+    def seconds(self) -> float:
+        """Seconds of a clock that stands still while this computer has others to run, for limits of time."""
+        return time.monotonic() - kept_waiting(self._process.pid)
 
     @property
     def runs(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import selectors
 import socket
-import time
 from collections.abc import Callable
 from typing import IO
 
@@ -14,7 +13,7 @@ from cxloom.booting.emulator import Emulator
 from cxloom.booting.streams import Streams
 
 PATIENCE = 600.0
-"""Seconds for each of our commands (own choice: a boot takes some ten, and twenty times that on a busy computer)."""
+"""Seconds for each of our commands, without those in which this computer runs others (own choice: a boot takes ten)."""
 
 _PIECE = 1 << 16
 _BEAT = 0.1  # seconds between looks at whether the guest still runs
@@ -100,7 +99,7 @@ class Guest:
         return code, self._bytes(size, doing, patience)
 
     def _line(self, doing: str, patience: float) -> str:
-        until = time.monotonic() + patience
+        until = self._emulator.seconds() + patience
         while b"\n" not in self._heard:
             self._wait(doing, until)
         return (
@@ -108,7 +107,7 @@ class Guest:
         )
 
     def _bytes(self, count: int, doing: str, patience: float) -> bytes:
-        until = time.monotonic() + patience
+        until = self._emulator.seconds() + patience
         while len(self._heard) < count:
             self._wait(doing, until)
         taken = bytes(self._heard[:count])
@@ -120,7 +119,7 @@ class Guest:
         with selectors.DefaultSelector() as selector:
             selector.register(self._control, selectors.EVENT_READ)
             selector.select(_BEAT)
-        if not self._hear(doing) and time.monotonic() > until:
+        if not self._hear(doing) and self._emulator.seconds() > until:
             raise SimulationError(f"the guest does not answer any more, during {doing}{self._why()}")
 
     def _hear(self, doing: str) -> bool:

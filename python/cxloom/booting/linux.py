@@ -17,8 +17,10 @@ MODES = ("kernel", "device", "swap")
 pages that RAM has no room for."""
 SWAP = MODES[2]
 
-_SETTLED = 30.0  # seconds that devices get to appear, once their modules are loaded
-_BETWEEN = 0.1
+_LOOKS = 300
+"""How often is looked for devices that have not appeared, once their modules are loaded: half a minute on an idle
+computer. Each look is work of the guest, so that these are more seconds where it gets less of the computer."""
+_BETWEEN = 0.1  # seconds
 
 
 def load_modules(guest: Guest, mode: str) -> None:
@@ -51,8 +53,8 @@ def find_again(guest: Guest) -> None:
 def memory_devices(guest: Guest, machine: Machine) -> dict[str, str]:
     """The kernel's names of the devices, once all are there. Raises SimulationError if one does not appear."""
     names = {endpoint.serial: endpoint.name for endpoint in machine.endpoints()}
-    until = time.monotonic() + _SETTLED
-    while True:
+    found: dict[str, str] = {}
+    for _ in range(_LOOKS):
         # A device that the kernel has not finished with has no driver yet.
         listed = guest.ask("cd /sys/bus/cxl/devices && grep -H . mem*/serial; ls -d mem*/driver")[1]
         serials = dict(line.split("/serial:") for line in listed.splitlines() if "/serial:" in line)
@@ -63,11 +65,10 @@ def memory_devices(guest: Guest, machine: Machine) -> dict[str, str]:
         }
         if len(found) == len(names):
             return found
-        if time.monotonic() > until:
-            lost = ", ".join(name for name in names.values() if name not in found)
-            said = guest.ask("dmesg | grep -i cxl | tail -n 1")[1].strip()
-            raise SimulationError(f"the kernel has not found {lost}{f': {said}' if said else ''}")
         time.sleep(_BETWEEN)
+    lost = ", ".join(name for name in names.values() if name not in found)
+    said = guest.ask("dmesg | grep -i cxl | tail -n 1")[1].strip()
+    raise SimulationError(f"the kernel has not found {lost}{f': {said}' if said else ''}")
 
 
 def create_regions(guest: Guest, machine: Machine, devices: Mapping[str, str], mode: str) -> None:

@@ -84,6 +84,7 @@ def boot(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str
         (("SPEC", "--mode", "swap", "--membind", "m0", "--", "cat"), "a placement of pages is for a program"),
         (("SPEC", "--room", "much", "--", "cat"), "--room"),
         (("SPEC", "--room", "1MiB", "--", "cat"), "too little room for a program"),
+        (("SPEC", "--room", "1GiB", "--", "cat"), "allowed: less than 1024MiB"),
         (("SPEC", "--membind", "m0"), "a placement of pages is for a program on nodes"),
         (
             ("SPEC", "--mode", "device", "--membind", "m0", "--", "cat"),

@@ -6,13 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_boot import PATIENCE, boots, children_of
+from test_boot import PATIENCE, boots, children_of, waited_for
 from test_boot import runs as is_running
 from validation.examples import slow, some
 
@@ -138,6 +137,20 @@ def test_a_file_that_is_none_is_refused(wrong: str, right: str, said: str, study
         read(study_file)
 
 
+def test_the_cost_of_a_point_is_its_own(study_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One process carries out several, each with an emulator that takes its time."""
+
+    def emulated(_run: BootRun) -> None:
+        subprocess.run(
+            [sys.executable, "-c", "import time\nwhile time.process_time() < 0.3: pass"], check=True
+        )
+
+    monkeypatch.setattr(BootRun, "_run", emulated)
+    monkeypatch.setattr(point, "_summary_of", lambda _found: {})
+    costs = [each.carried_out()["cost"]["cpu_seconds"] for each in runs(study_file)]
+    assert costs == pytest.approx([0.4, 0.4], abs=0.15)
+
+
 def test_what_decides_the_result_names_it(study_file: Path, tmp_path: Path) -> None:
     near, far = (each.digest() for each in runs(study_file))
     assert near != far
@@ -242,17 +255,12 @@ def test_an_interrupted_study_leaves_nothing_running(number: signal.Signals, tmp
     with subprocess.Popen(
         [*map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(os.environ)
     ) as process:
-        until = time.monotonic() + PATIENCE
-        while not any(map(is_emulator, descendants(process.pid))) and time.monotonic() < until:
-            time.sleep(0.1)
+        waited_for(lambda: any(map(is_emulator, descendants(process.pid))))
         started = descendants(process.pid)
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
-    assert any(map(bool, started))
+        _, said = process.communicate(timeout=PATIENCE)
+    assert started
     assert process.returncode == 1, said
     assert b"Traceback" not in said
-    until = time.monotonic() + 10
-    while any(map(is_running, started)) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not any(map(is_running, started))
+    assert waited_for(lambda: not any(map(is_running, started)))
     assert list(out.rglob("points/*")) == []

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cxloom.base.errors import InputError
+from cxloom.base.words import counted
 from cxloom.booting.machine import UNIT, InterleaveSet, Machine
 
 WAYS = (1, 2, 4, 8, 16)
@@ -62,7 +63,7 @@ def levels(machine: Machine, wanted: InterleaveSet) -> dict[str, Level]:
         raise _refused(
             wanted,
             "a region that decoders cannot have",
-            found=f"{wanted.size} B over {ways} devices",
+            found=f"{wanted.size} B over {counted(ways, 'device')}",
             allowed=f"a multiple of {ways * 256} MiB",
         )
     return found

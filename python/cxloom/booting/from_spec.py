@@ -162,7 +162,11 @@ def _seen(
 def _way(network: Network, host: str, memory: str) -> tuple[str, ...]:
     way = network.way(host, memory)
     if way is None:
-        raise InputError(f"{host} has no way to this memory", path=f"devices.{memory}")
+        raise InputError(
+            f"{host} has no way to this memory, and all hosts have one address map",
+            allowed="links to it by buses and switches; or an address map without the memory of other hosts",
+            path=f"devices.{memory}",
+        )
     return way
 
 

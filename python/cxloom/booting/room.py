@@ -6,6 +6,7 @@ import re
 
 from cxloom.base.errors import InputError
 from cxloom.booting.guest import Guest
+from cxloom.booting.machine import Machine
 
 _HUGE = 2 << 20
 _PIECE = 64 << 10
@@ -18,8 +19,8 @@ _LEAST = 8 << 20
 """The kernel and its tools want some megabytes (own choice)."""
 
 
-def room_of(text: str | None) -> int | None:
-    """The bytes that `--room` says; None if it is not given. Raises InputError."""
+def room_of(text: str | None, machine: Machine) -> int | None:
+    """The bytes that `--room` says; None if it is not given. Raises InputError, also if the first node has no more."""
     if text is None:
         return None
     from cxloom.spec.parts import quantity
@@ -33,6 +34,13 @@ def room_of(text: str | None) -> int | None:
     if room < _LEAST:
         raise InputError(
             "too little room for a program", found=text, allowed=f"{_LEAST >> 20}MiB or more", path="--room"
+        )
+    if room >= machine.ram[0].size:
+        raise InputError(
+            "nothing is to be taken of the host's own memory, which is no larger than that",
+            found=text,
+            allowed=f"less than {machine.ram[0].size >> 20}MiB",
+            path="--room",
         )
     return room
 

@@ -214,7 +214,7 @@ def boot(
                 )
         balancing = Balancing(tiering, periods, large_pages)
         balancing.check(mode)
-        left = room_of(room)
+        left = room_of(room, machine)
         program = Program(command, files) if command else None
         if program is None and files:
             raise InputError(

@@ -1,10 +1,15 @@
-"""The page on the command lists every category of kinds."""
+"""The page on the command lists every category of kinds, and each kind, segment and header for plug-ins is told of."""
 
+import re
 from pathlib import Path
+
+import pytest
 
 from cxloom import _core
 
-PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGE = DOCS / "cli.md"
 
 KINDS = {
     "devices": "devices",
@@ -33,3 +38,28 @@ def test_every_category_of_kinds_is_listed_where_they_are() -> None:
         sentence = text[text.index(beginning) :][:400]
         for words in KINDS.values():
             assert words in sentence, (beginning, words)
+
+
+@pytest.mark.parametrize("category", KINDS)
+def test_every_kind_is_told_of(category: str) -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md"))
+    kinds = _core.declarations()[category]  # type: ignore[literal-required]
+    without = [kind for kind in kinds if not re.search(rf"[`\s{{(]{re.escape(kind)}[`\s}}),]", text)]
+    assert not without, (
+        f"{category} that no page in docs/ names (docs/model/ has one for each sort): {without}"
+    )
+
+
+def test_every_segment_is_told_of() -> None:
+    page = (DOCS / "model" / "results.md").read_text(encoding="utf-8")
+    names = [segment["name"] for segment in _core.declarations()["segments"]]
+    without = [name for name in names if f"`{name}`" not in page]
+    assert not without, f"segments that docs/model/results.md does not name (Segments): {without}"
+
+
+def test_every_public_header_is_told_of() -> None:
+    """But the one that all of them include."""
+    text = PAGE.read_text(encoding="utf-8")
+    headers = {file.name for file in (ROOT / "include" / "cxloom").glob("*.hpp")} - {"plugin.hpp"}
+    without = sorted(name for name in headers if f"`<cxloom/{name}>`" not in text)
+    assert not without, f"docs/cli.md (Plug-ins) does not name {without}"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from boot_support import entries
+from validation.examples import some
 
 from cxloom.base.errors import InputError
 from cxloom.booting import set_up as module
@@ -192,7 +193,7 @@ def test_what_apt_complains_of_is_said_and_nothing_is_left(
     assert "cxloom boot --setup" in error.value.allowed
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", some([signal.SIGINT, signal.SIGTERM, signal.SIGKILL]))
 def test_an_interrupted_set_up_leaves_nothing_that_counts(
     here: Path, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:

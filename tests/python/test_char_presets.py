@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from validation.examples import pairs
+from validation.examples import pairs, some
 
 import cxloom as cx
 from cxloom.measure import loaded_latency, peak
@@ -126,12 +126,14 @@ IDLE = {"char/b": 313, "char/c": 315}
 
 @pytest.mark.parametrize(
     ("preset", "reads", "packing"),
-    [
-        ("char/b", 1.0, 52.7),
-        ("char/c", 0.0, 47.4),
-        ("char/b", 0.0, 47.4),
-        ("char/c", 1.0, 52.7),
-    ],
+    some(
+        [
+            ("char/b", 1.0, 52.7),
+            ("char/c", 0.0, 47.4),
+            ("char/b", 0.0, 47.4),
+            ("char/c", 1.0, 52.7),
+        ]
+    ),
 )
 def test_credits_keep_a_full_card_below_packing(preset: str, reads: float, packing: float) -> None:
     """By 10 to 20 %; and a read from the other socket waits for all that is in the queue of the root port."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
-from validation.examples import WHOLE
+from validation.examples import WHOLE, some
 
 import cxloom as cx
 from cxloom.base.errors import InputError, SimulationError
@@ -128,7 +128,7 @@ def small(spec: Any) -> Any:
     return spec
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", some(EXAMPLES), ids=lambda path: path.stem)
 def test_of_changed_examples_both_say_the_same(example: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(example.parent)
     spec = small(YAML(typ="safe").load(example))

@@ -51,31 +51,39 @@ class Head:
     has_body: bool
 
 
+def pieces_of(code: str) -> list[str]:
+    """Braces, round brackets and semicolons, each by itself, and what stands between them."""
+    return re.findall(r"[{}();]|[^{}();]+", code)
+
+
 def heads_in(code: str) -> Iterator[Head]:
     """The heads of a source, those in namespaces included."""
     within: list[str] = []  # what the open braces belong to
+    bodies = 0  # of these, bodies
     head = ""
     round_brackets = 0
-    for sign in code:
-        if "body" in within or (sign in "{}" and round_brackets > 0):  # the latter: a lambda among arguments
-            if sign == "{":
+    for piece in pieces_of(code):
+        if bodies > 0 or (piece in "{}" and round_brackets > 0):  # the latter: a lambda among arguments
+            if piece == "{":
                 within.append("body")
-            elif sign == "}":
-                within.pop()
-        elif sign == "{":
+                bodies += 1
+            elif piece == "}":
+                bodies -= within.pop() == "body"
+        elif piece == "{":
             yield Head(head.strip(), has_body=True)
             space = re.search(r"\bnamespace\b[\w\s:]*$|\bextern\s*\"\"\s*$", head)
             within.append("namespace" if space else "body")
+            bodies += not space
             head = ""
-        elif sign == "}":
+        elif piece == "}":
             within.pop()
             head = ""
-        elif sign == ";" and round_brackets == 0:
+        elif piece == ";" and round_brackets == 0:
             yield Head(head.strip(), has_body=False)
             head = ""
         else:
-            round_brackets += (sign == "(") - (sign == ")")
-            head += sign
+            round_brackets += (piece == "(") - (piece == ")")
+            head += piece
 
 
 def class_of(head: Head) -> tuple[str, str] | None:

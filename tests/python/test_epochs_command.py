@@ -13,6 +13,7 @@ from plugin_support import PLUGINS, built, run
 from test_epochs import HOT, KINDS, PROMOTES, played, spec_of
 from test_tiering_kinds import FAR_FIRST
 from tiering_support import PAGE
+from validation.examples import some
 
 import cxloom as cx
 from cxloom.base.errors import InputError
@@ -69,13 +70,15 @@ def test_a_program_that_comes_nearer_gets_faster() -> None:
 
 @pytest.mark.parametrize(
     ("key", "value", "grows"),
-    [
-        ("fault", "100us", "time_s"),
-        ("protect", "20us", "time_s"),
-        ("shootdown", "300us", "page_moves_ns"),
-        ("unmap", "300us", "page_moves_ns"),
-        ("interrupt", "50us", "interrupted_ns"),
-    ],
+    some(
+        [
+            ("fault", "100us", "time_s"),
+            ("protect", "20us", "time_s"),
+            ("shootdown", "300us", "page_moves_ns"),
+            ("unmap", "300us", "page_moves_ns"),
+            ("interrupt", "50us", "interrupted_ns"),
+        ]
+    ),
 )
 def test_costs_of_the_kernel_are_those_of_lines(key: str, value: str, grows: str) -> None:
     cheap = played(small(kernel={"fault": "1us"}), duration="1s")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from validation.examples import some
 
 import cxloom as cx
 from cxloom.base.errors import InputError, SimulationError
@@ -280,7 +281,7 @@ LEFT_OUT: dict[str, tuple[Spec, Spec, list[Spec], str]] = {
 """A memory of three hosts, the link of the third, the address map, and who does not load the memory."""
 
 
-@pytest.mark.parametrize("tool", ["bandwidth", "stream", "loaded"])
+@pytest.mark.parametrize("tool", some(["bandwidth", "stream", "loaded"]))
 @pytest.mark.parametrize("case", LEFT_OUT)
 def test_who_is_left_out_is_told_why(case: str, tool: str) -> None:
     memory, link, address_map, said = LEFT_OUT[case]

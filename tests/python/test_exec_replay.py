@@ -111,7 +111,7 @@ def test_a_run_of_a_host_with_a_core_is_the_same(programs: Path, tmp_path: Path)
 
 
 @needs_qemu
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", some(SIZES))
 def test_programs_run_as_they_do_by_themselves(
     programs: Path, tmp_path: Path, cxloom: Callable[..., Any], name: str
 ) -> None:

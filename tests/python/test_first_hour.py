@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from validation.examples import slow
 
 import cxloom as cx
 
@@ -136,6 +137,7 @@ def test_four_hosts_share_a_card_alike(cxloom: Call) -> None:
     assert sum(each) < 63
 
 
+@slow
 def test_cards_and_load_of_a_pool_are_found(cxloom: Call) -> None:
     cards, load = (json.loads(each.out) for each in done(cxloom, HEADINGS[10], "--json"))
     for found in (cards, load):
@@ -171,6 +173,7 @@ def test_a_full_card_is_what_is_slow(cxloom: Call) -> None:
     assert "99th percentile" in outcome.out
 
 
+@slow
 def test_a_pool_is_planned_and_has_a_page(cxloom: Call) -> None:
     """Also the run of the example: more servers to a pool take less memory of devices."""
     list(done(cxloom, "How much memory does a pool save my rack?"))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from validation.examples import slow
 
 import cxloom as cx
 from cxloom.base.errors import InputError
@@ -70,6 +71,7 @@ def test_of_two_times_on_the_same_way_the_curve_tells_the_sum() -> None:
         assert float(str(each.high).removesuffix("ns")) == pytest.approx(125, abs=6)
 
 
+@slow
 def test_two_delays_are_told_together_on_a_curve_with_a_knee(folder: Path) -> None:
     """Each request has the link's delay twice, and the controller's time once: 2 x 30 + 75 ns, whatever the load."""
     spec = SPEC.replace("latency: 50ns", "latency: 60ns, bandwidth: 15GB/s")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from validation.examples import slow, some
 
 import cxloom as cx
 from cxloom.bottleneck.shared_limits import all_resources
@@ -50,7 +51,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", some(COMMANDS))
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_commands_work_on_systems_with_a_gpu(cxloom: Any, tmp_path: Path, system: str, command: str) -> None:
     spec, picture = tmp_path / "spec.yaml", tmp_path / "picture.svg"
@@ -64,6 +65,7 @@ def test_commands_work_on_systems_with_a_gpu(cxloom: Any, tmp_path: Path, system
         assert result["per_requester"]["gpu"]["large_accesses"] >= 8
 
 
+@slow
 def test_the_bandwidth_of_copies_grows_with_their_size() -> None:
     sizes = ("4KiB", "64KiB", "1MiB", "16MiB")
     found = [cx.run(cx.load("gpu/a10-pcie4").set("workload.gpu.size", size)) for size in sizes]

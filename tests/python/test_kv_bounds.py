@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from kv_support import SERVING, write_trace
+from validation.examples import slow
 
 import cxloom as cx
 
@@ -122,6 +123,7 @@ def test_a_tier_of_no_blocks_finds_nothing_under_any_policy(policy: str) -> None
     assert cx.kv.hits(requests, [{"name": "none", "blocks": 0, "policy": policy}])["hit_blocks"] == 0
 
 
+@slow
 def test_many_servers_with_tiers_of_their_own_take_little_room() -> None:
     """What one server has does not grow with how many others there are. Measured in a process of its own."""
     servers = {**SERVING["servers"], "count": 1024}

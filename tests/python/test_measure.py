@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from figure_faults import faults, heading
+from validation.examples import some
 
 import cxloom as cx
 from cxloom.measure import size_sweep
@@ -243,7 +244,7 @@ def cored(**core: object) -> cx.System:
     return system.set("devices.host.core", core)
 
 
-@pytest.mark.parametrize("tool", ["bandwidth", "stream", "loaded"])
+@pytest.mark.parametrize("tool", some(["bandwidth", "stream", "loaded"]))
 def test_a_host_with_cores_loads_a_memory_with_all_of_them(tool: str) -> None:
     """8 lines that a core waits for, of 100 ns each, are 5.12 GB/s: of so many cores together so many times that."""
     cases: list[tuple[int, int | None]] = [(4, None), (16, 2)]

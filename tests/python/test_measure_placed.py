@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from test_measure import TWO_HOSTS
+from validation.examples import some
 
 import cxloom as cx
 from cxloom.base.errors import InputError
@@ -33,16 +34,18 @@ def bus(pages: dict[str, Any], **options: Any) -> list[float]:
 
 @pytest.mark.parametrize(
     ("pages", "expected"),
-    [
-        ({"kind": "bind", "nodes": ["near"]}, 20),
-        ({"kind": "bind", "nodes": ["far"]}, 5),
-        ({"kind": "interleave", "nodes": ["near", "far"]}, 10),  # 5 / (1/2)
-        ({"kind": "interleave", "nodes": ["near", "far"], "weights": [4, 1]}, 25),  # both at their best
-        ({"kind": "interleave", "nodes": ["near", "far"], "weights": [4, 1], "by": "address"}, 25),
-        ({"kind": "interleave", "nodes": ["near", "far"], "weights": [1, 3]}, 20 / 3),  # 5 / (3/4)
-        ({"kind": "preferred", "nodes": ["far"]}, 5),
-        ("first-touch", 20),
-    ],
+    some(
+        [
+            ({"kind": "bind", "nodes": ["near"]}, 20),
+            ({"kind": "bind", "nodes": ["far"]}, 5),
+            ({"kind": "interleave", "nodes": ["near", "far"]}, 10),  # 5 / (1/2)
+            ({"kind": "interleave", "nodes": ["near", "far"], "weights": [4, 1]}, 25),  # both at their best
+            ({"kind": "interleave", "nodes": ["near", "far"], "weights": [4, 1], "by": "address"}, 25),
+            ({"kind": "interleave", "nodes": ["near", "far"], "weights": [1, 3]}, 20 / 3),  # 5 / (3/4)
+            ({"kind": "preferred", "nodes": ["far"]}, 5),
+            ("first-touch", 20),
+        ]
+    ),
 )
 def test_bandwidth_is_that_of_the_shares(pages: Any, expected: float) -> None:
     assert bus(pages) == [pytest.approx(expected, rel=0.06)] * 4

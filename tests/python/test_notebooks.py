@@ -10,6 +10,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 from notebooks import executed
+from validation.examples import slow
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 FILES = sorted(FOLDER.glob("*.ipynb"))
@@ -39,6 +40,7 @@ def test_the_sweep_with_a_plot(tmp_path: Path) -> None:
     assert "with latency.p99 &lt; 500ns" in str(shown[-2])
 
 
+@slow
 def test_your_own_device(tmp_path: Path) -> None:
     """In a process of its own, which then has another kind of device."""
     done = subprocess.run(

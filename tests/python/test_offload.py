@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
+from validation.examples import slow
 
 import cxloom as cx
 from cxloom.base.errors import InputError
@@ -58,6 +59,7 @@ def test_a_given_policy_has_the_time_of_the_published_code() -> None:
     assert plan.total_s == pytest.approx(48 * (plan.prefill_layer_s + 31 * plan.decode_layer_s))
 
 
+@slow
 def test_the_search_finds_what_the_published_code_finds() -> None:
     plan = search(OPT30)
     assert (plan.policy.batch, plan.policy.batches) == (32, 5)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from validation.examples import slow
 
 import cxloom as cx
 from cxloom.base.errors import InputError
@@ -193,6 +194,7 @@ def test_flexgens_loop_on_a_system_waits_as_the_loop_does() -> None:
     assert sorted(rates.values()) == pytest.approx([0.079e12, 4.3e12, 9.97e12, 21.24e12])
 
 
+@slow
 def test_flexgens_loop_takes_what_its_rates_say_where_they_are_those_of_the_system() -> None:
     """Copies at the link's rate; the GPU's rates are the plan's, and so are those of the CPU's cores."""
     rates = {"to_gpu": UP, "cache_from_gpu": DOWN, "activations_from_gpu": DOWN}

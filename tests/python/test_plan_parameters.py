@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from validation.examples import some
 
 from cxloom.planning import designs, inputs
 from cxloom.planning.plan_file import planned, read
@@ -162,7 +163,7 @@ def result(design: str, path: str, value: Any) -> dict[str, Any]:
     return PlanRun(plan, design, plan.run.seed).carried_out()
 
 
-@pytest.mark.parametrize(("path", "design", "values", "at", "goes"), ROWS)
+@pytest.mark.parametrize(("path", "design", "values", "at", "goes"), some(ROWS))
 def test_a_key_moves_its_result(path: str, design: str, values: list[Any], at: str, goes: str) -> None:
     found = []
     for value in values:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from plugin_support import with_plugin
-from validation.examples import slow
+from validation.examples import slow, some
 
 DRAM = """
 devices:
@@ -277,20 +277,22 @@ workload: {host: {pattern: random, requests: 100, footprint: 1MiB}}
 
 @pytest.mark.parametrize(
     ("spec", "chosen", "said"),
-    [
-        (CACHE, "devices.host.cache.policy=astray-victim", "the victim policy chose slot 1000000 of set"),
-        (PARALLEL, "run.routing=astray-routing", "the routing strategy chose way 2 of 2"),
-        (
-            SHARED,
-            "devices.hub.arbitration=astray-arbitration",
-            "the arbitration of 'hub' chose queue 1000000 of",
-        ),
-        (
-            DRAM.replace("test-D5", "DDR5-4800"),
-            "devices.mem.media.refresh=astray-refresh",
-            "the refresh policy chose set 1000000 of rank 0",
-        ),
-    ],
+    some(
+        [
+            (CACHE, "devices.host.cache.policy=astray-victim", "the victim policy chose slot 1000000 of set"),
+            (PARALLEL, "run.routing=astray-routing", "the routing strategy chose way 2 of 2"),
+            (
+                SHARED,
+                "devices.hub.arbitration=astray-arbitration",
+                "the arbitration of 'hub' chose queue 1000000 of",
+            ),
+            (
+                DRAM.replace("test-D5", "DDR5-4800"),
+                "devices.mem.media.refresh=astray-refresh",
+                "the refresh policy chose set 1000000 of rank 0",
+            ),
+        ]
+    ),
 )
 def test_a_policy_that_chooses_what_there_is_not_is_named(
     tmp_path: Path, spec: str, chosen: str, said: str

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from exec_support import spec
 from test_trace_emulator import needs_qemu
+from validation.examples import some
 
 import cxloom as cx
 from cxloom.base.errors import InputError
@@ -79,7 +80,7 @@ def instructions(program: Path, folder: Path, region: str, *words: object) -> in
 
 @needs_qemu
 @pytest.mark.parametrize("name", LINKED)
-@pytest.mark.parametrize(("function", "times"), [("here", 7), ("in_library", 5)])
+@pytest.mark.parametrize(("function", "times"), some([("here", 7), ("in_library", 5)]))
 def test_a_function_counts_what_it_runs(
     folder: Path, tmp_path: Path, name: str, function: str, times: int
 ) -> None:

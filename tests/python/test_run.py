@@ -231,6 +231,7 @@ def test_an_interrupt_leaves_labelled_results(
     assert len(cx.Result.load(out).requests()) == summary["requests"]
 
 
+@slow
 def test_an_interrupt_without_a_directory_writes_nothing(spec_file: Path, tmp_path: Path) -> None:
     process = start(spec_file)
     wait_until_running(process)

@@ -76,6 +76,7 @@ def test_memories_without_links_are_refused_before_there_are_routes(tmp_path: Pa
     assert ended.seconds < 20  # 10^10 routes would take minutes
 
 
+@slow
 def test_more_links_than_a_device_can_number_are_refused(tmp_path: Path) -> None:
     ended = command(tmp_path, devices(70_000, ", {between: [bus, 'mem[*]']}"), "check")
     assert ended.code == 2

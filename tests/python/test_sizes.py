@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_class_files import Head, class_of, code_of
+from test_class_files import Head, class_of, code_of, pieces_of
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = (
@@ -42,19 +42,21 @@ def cxx_functions(text: str) -> Iterator[tuple[str, int]]:
     head = ""
     first = line = 1
     round_brackets = 0
-    for sign in code_of(text):
-        line += sign == "\n"
-        if within > 0 or (sign in "{}" and round_brackets > 0):  # the latter: a lambda among arguments
-            if sign == "{":
+    for piece in pieces_of(code_of(text)):
+        if not head.strip() and piece not in "{}":
+            first = line + piece[: len(piece) - len(piece.lstrip())].count("\n")
+        line += piece.count("\n")
+        if within > 0 or (piece in "{}" and round_brackets > 0):  # the latter: a lambda among arguments
+            if piece == "{":
                 open_braces.append(None)
                 within += 1
-            elif sign == "}":
+            elif piece == "}":
                 function = open_braces.pop()
                 within -= 1
                 if function:
                     yield function[0], line - function[1] + 1
                     head = ""
-        elif sign == "{":
+        elif piece == "{":
             stripped = head.strip()
             named = re.search(r"([\w:~]+)\s*\(", stripped)
             inside = re.search(r"\bnamespace\b[\w\s:]*$|\bextern\s*\"\"\s*$", stripped)
@@ -64,16 +66,14 @@ def cxx_functions(text: str) -> Iterator[tuple[str, int]]:
                 open_braces.append((named[1], first) if named else None)
                 within = 1
             head = ""
-        elif sign == "}":
+        elif piece == "}":
             open_braces.pop()
             head = ""
-        elif sign == ";" and round_brackets == 0:
+        elif piece == ";" and round_brackets == 0:
             head = ""
         else:
-            if not head.strip():
-                first = line
-            round_brackets += (sign == "(") - (sign == ")")
-            head += sign
+            round_brackets += (piece == "(") - (piece == ")")
+            head += piece
 
 
 def python_functions(text: str) -> Iterator[tuple[str, int]]:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from validation.examples import slow
 
 from cxloom.cli.app import COMMANDS, loaded
 
@@ -89,6 +90,7 @@ def test_the_list_of_commands_says_what_the_commands_say(name: str) -> None:
     assert loaded(module, name).get_short_help_str(limit=80) == about
 
 
+@slow
 def test_memory_grows_with_the_links_and_little_each(tmp_path: Path) -> None:
     """A link took 11 KB of this command: nodes with places, summaries with nothing in them, and copies of both.
 

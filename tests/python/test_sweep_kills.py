@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from sweep_support import LATENCY, SPEC, command, is_alive, started, stored, workers
-from validation.examples import some
+from validation.examples import slow, some
 
 POINTS = 60
 SETS = (
@@ -72,6 +72,7 @@ def test_workers_may_be_killed(whole: Path, tmp_path: Path, seed: int) -> None:
     as_if_undisturbed(whole, tmp_path)
 
 
+@slow
 @pytest.mark.parametrize("seed", some([1, 2]))
 def test_the_driver_may_be_killed(whole: Path, tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
@@ -130,6 +131,7 @@ def test_a_terminal_sends_ctrl_c_to_all(whole: Path, tmp_path: Path) -> None:
     assert err.count("\n") == 1, err
 
 
+@slow
 def test_two_drivers_may_share_a_directory(whole: Path, tmp_path: Path) -> None:
     both = [
         subprocess.Popen(

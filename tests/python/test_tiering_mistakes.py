@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from forked import forked
 from plugin_support import built
+from validation.examples import some
 
 SPEC = """\
 devices:
@@ -159,12 +160,14 @@ def astray(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("hosts", [1, 2])
 @pytest.mark.parametrize(
     ("params", "says"),
-    [
-        ("node: 2", ["into a node that is not there", "found: node 2", "allowed: 0 (near) or 1 (far)"]),
-        ("node: 2, from: 5", ["page 5 of the program into a node", "found: node 2"]),
-        ("node: 0, pages: 0", ["where it has no frame", "found: 0 pages into near"]),
-        ("node: 0, pages: 99", ["where it has no frame", "found: 99 pages into near"]),
-    ],
+    some(
+        [
+            ("node: 2", ["into a node that is not there", "found: node 2", "allowed: 0 (near) or 1 (far)"]),
+            ("node: 2, from: 5", ["page 5 of the program into a node", "found: node 2"]),
+            ("node: 0, pages: 0", ["where it has no frame", "found: 0 pages into near"]),
+            ("node: 0, pages: 99", ["where it has no frame", "found: 99 pages into near"]),
+        ]
+    ),
 )
 def test_a_placement_of_a_plugin_that_goes_astray(
     astray: Path, tmp_path: Path, touched: str, hosts: int, params: str, says: list[str]

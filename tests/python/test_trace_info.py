@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from validation.examples import some
+from validation.examples import slow, some
 
 from cxloom import _core
 from cxloom.trace import (
@@ -155,6 +155,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
+@slow
 @pytest.mark.parametrize("suffix", some(["parquet", "txt"]))
 def test_memory_does_not_depend_on_the_length(suffix: str, tmp_path: Path) -> None:
     def batches(count: int) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from validation.examples import slow
 
 import cxloom as cx
 
@@ -27,6 +28,7 @@ def followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@slow
 @pytest.mark.usefixtures("followed")
 def test_the_program_takes_what_the_page_says(cxloom: Call) -> None:
     done = cxloom(

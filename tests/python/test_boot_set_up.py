@@ -220,14 +220,18 @@ def test_an_interrupted_set_up_leaves_nothing_that_counts(
     assert left_in(cache_folder()) == [set_up_folder().name]
 
 
-def test_no_room_is_said_before_anything_is_fetched(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usage = shutil.disk_usage("/")
-    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: usage._replace(free=1000))
+@pytest.mark.parametrize("free", [[1000], [1 << 30, 1000]])
+def test_no_room_is_said_before_anything_is_fetched(
+    free: list[int], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list of packages with less than it takes, or packages with less than they take."""
+    usage, left = shutil.disk_usage("/"), iter(free)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: usage._replace(free=next(left)))
     with pytest.raises(InputError, match="no room for the set-up"):
         set_up()
-    assert "download" not in [
-        line.split()[1] for line in here.read_text().splitlines() if len(line.split()) == 2
-    ]
+    asked = here.read_text() if here.exists() else ""
+    assert ("update" in asked) == (len(free) > 1)
+    assert "download" not in [line.split()[1] for line in asked.splitlines() if len(line.split()) == 2]
     assert left_in(cache_folder()) == []
 
 

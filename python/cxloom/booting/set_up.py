@@ -32,6 +32,9 @@ TOOLS = ("cxl", "daxctl", "numactl")
 _KERNEL = "linux-image-amd64"
 _BUSYBOX = "usr/bin/busybox"
 _NEW = "new-"
+_AT_LEAST = 100_000_000
+"""Bytes without which no set-up is begun (measured: the lists of packages take 64 MB). On a full disk apt cannot even
+complain."""
 _ROOM = 2.5  # times what is fetched: lists and packages while they are unpacked, and what is kept of them
 
 Watch = Callable[[str, float | None], None]
@@ -77,6 +80,7 @@ def set_up(mirror: str | None = None, watch: Watch = lambda _doing, _share: None
 
 def _fetch(apt: Apt, folder: Path, watch: Watch) -> list[Package]:
     """Fetches and unpacks everything; the folder is a set-up then. Gives the packages."""
+    _check_room(folder, _AT_LEAST)
     watch(f"fetching the list of packages of Debian {SUITE}", None)
     apt.update(lambda share: watch(f"fetching the list of packages of Debian {SUITE}", share))
     with_qemu = installed_qemu() is None
@@ -84,7 +88,7 @@ def _fetch(apt: Apt, folder: Path, watch: Watch) -> list[Package]:
     kernel_package = _kernel_package(apt)
     kernel = apt.alone(kernel_package)
     packages = apt.with_dependences(wanted)
-    _check_room(folder, sum(each.size for each in [*kernel, *packages]))
+    _check_room(folder, int(_ROOM * sum(each.size for each in [*kernel, *packages])))
 
     doing = f"fetching {_megabytes(packages)} of {'QEMU and ' if with_qemu else ''}the guest's tools"
     files = apt.fetch_with_dependences(wanted, lambda share: watch(doing, share))
@@ -159,8 +163,8 @@ def _leave_qemu(root: Path) -> None:
         shutil.rmtree(root / path, ignore_errors=True)
 
 
-def _check_room(folder: Path, fetched: int) -> None:
-    room, needed = shutil.disk_usage(folder).free, int(_ROOM * fetched)
+def _check_room(folder: Path, needed: int) -> None:
+    room = shutil.disk_usage(folder).free
     if room < needed:
         raise InputError(
             "there is no room for the set-up",

@@ -125,6 +125,19 @@ def test_what_is_to_run_it_comes_first() -> None:
     assert "exec numactl --membind=1 -- env -i " in line
 
 
+def test_files_that_are_not_taken_along_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b", "c"):
+        Path(name).touch()
+    Path("folder").mkdir()
+    command = ["cat", "a", "--from=b", str(tmp_path / "c"), "folder", "d", "/proc/self/maps", "--", "="]
+    assert Program(command).left_here() == ["a", "b", str(tmp_path / "c")]
+    assert Program(command, [Path("a"), tmp_path / "b"]).left_here() == [str(tmp_path / "c")]
+    Path("script").write_text("#!/bin/cat\n")
+    Path("script").chmod(0o755)
+    assert Program(["./script", "script", "a"]).left_here() == ["a"]
+
+
 def test_a_script_brings_its_interpreter(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("#!/bin/cat\nhello\n")

@@ -21,6 +21,8 @@ STARTER = "cxloom/start_program"
 
 _JOINED = ("bin", "sbin", "lib", "lib64")
 """Folders at the root that are links into usr/ in the guest, as they are on most systems."""
+_IN_GUEST = ("/proc/", "/sys/")
+"""Where the guest has files of its own."""
 
 
 class Program:
@@ -33,6 +35,7 @@ class Program:
         Raises InputError if there is no such program, or a library or file is missing.
         """
         self._program = find_executable(command)
+        self._arguments = command[1:]
         self._needed = [Path(self._program.path), *_linked(self._program.path)]
         # The interpreter of a script is what runs, and the script one of its arguments.
         script = (
@@ -49,6 +52,13 @@ class Program:
             self._needed += _below(file)
             if file.is_file() and os.access(file, os.X_OK) and interpreter_of(str(file)) is not None:
                 self._needed += _linked(str(file))
+
+    def left_here(self) -> list[str]:
+        """Its arguments, or what they have behind a ``=``, that are files of this computer and are not taken along."""
+        taken = {os.path.abspath(each) for each in self._needed}
+        words = (each.partition("=")[2] or each for each in self._arguments)
+        files = (each for each in words if os.path.isfile(each) and not each.startswith(_IN_GUEST))
+        return [each for each in files if os.path.abspath(each) not in taken]
 
     def write(
         self,

@@ -87,6 +87,10 @@ def run(boot: Boot) -> int:
             code = run_timed(timing, played, guest, boot.program, boot.command, boot.policy, boot.quiet)
         if why := guest.killed(code):
             messages().print(f"cxloom: {why}", soft_wrap=True, highlight=False, markup=False)
+        if code != 0:
+            for name in boot.program.left_here():
+                text = f"cxloom: {name} is here, and not in the guest: --file {name} takes it along"
+                messages().print(text, soft_wrap=True, highlight=False, markup=False)
         return code
 
 

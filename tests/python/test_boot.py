@@ -109,6 +109,10 @@ def boot(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str
         (("SPEC", "--", "a-program-of-nowhere"), "there is no program"),
         (("SPEC", "--", "cat"), "nothing is set up yet"),
         (("SPEC", "--set", "devices.m0.capacity=300MiB"), "decoders cannot have"),
+        (
+            ("SPEC", "--set", "devices.m0.capacity=0MiB", "--", "cat"),
+            "out of bounds (from --set devices.m0.capacity=0MiB)\n",
+        ),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_started(

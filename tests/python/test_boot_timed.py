@@ -96,8 +96,8 @@ def test_a_step_in_memory_that_is_a_device_takes_an_idle_read(spec: Path, tmp_pa
 def test_a_program_takes_what_exec_says(
     program: str, arguments: list[str], memory: str, spec: Path, tmp_path: Path
 ) -> None:
-    """Between its marks. A page that is touched first there is cleared by the kernel, which exec does not have: some
-    microseconds each; STREAM has 120 of them."""
+    """Between its marks, without the time of the kernel, which exec does not have: a page that is touched first is
+    cleared, of which STREAM has 120, and a tick of the timer comes, or does not."""
     path = built_programs() / program
     options = ["--membind", memory, "--roi", "marks"]
     booted = run("boot", tmp_path / "boot.json", spec, *options, "--", path, *arguments)
@@ -105,10 +105,9 @@ def test_a_program_takes_what_exec_says(
     one, other = booted["systems"][-1], alone["systems"][-1]
     kernels = booted["kernel"]["instructions"]
     assert booted["instructions"] - kernels == pytest.approx(alone["instructions"], rel=0.001)
-    # Its instructions take about what others take.
-    more = kernels / alone["instructions"]
-    assert more < 0.08
-    assert one["time_ns"] == pytest.approx((1 + more) * other["time_ns"], rel=0.05)
+    kernels_ns = booted["kernel"]["times_ns"][-1]
+    assert kernels_ns < 0.08 * one["time_ns"]
+    assert one["time_ns"] - kernels_ns == pytest.approx(other["time_ns"], rel=0.03)
     if program == "chase":
         assert booted["tlb"]["misses"] == pytest.approx(alone["tlb"]["misses"], rel=0.001)
 

@@ -30,8 +30,9 @@ def machine_of_system(
     host has cores.
     """
     found = bare(resolved)
+    described = describe(found)  # whose errors are placed
     try:
-        machine = machine_of(found.plain(), describe(found), host, local)
+        machine = machine_of(found.plain(), described, host, local)
     except InputError as error:
         raise error if error.path.startswith("--") else found.placed(error) from None
     part = part_of(found.plain(), machine.host, "requester")

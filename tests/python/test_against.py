@@ -59,7 +59,7 @@ def test_memories_of_other_names_have_rows_of_their_own(cxloom: Call, here: Path
 def test_a_limit_that_stays_and_one_that_moves(cxloom: Call) -> None:
     """One request in flight: the queue limits, at 64 B a latency. With thousands the link does, at its bandwidth."""
     said = " ".join(cxloom("explain", "far.yaml", "--against", "near.yaml").out.split())
-    assert said.startswith("Throughput -30.0 %: the queue of host limits both.")
+    assert said.startswith("Throughput -30.0 %: the limit is the queue of host in both.")
     wire = ["--set", "links[*].bandwidth=8GB/s", "--set", "devices.host.queue=512"]
     said = " ".join(cxloom("explain", "near.yaml", *wire, "--against", "near.yaml").out.split())
     assert "the limit moved from the queue of host to the wire mem->host." in said

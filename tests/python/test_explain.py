@@ -208,7 +208,9 @@ def test_the_congestion_of_the_paper_is_the_devices_slots() -> None:
     assert best.then is not None
     assert best.then.name == "the data path of cxl"
     assert all(abs(each.gain) < 0.01 for each in others)
-    assert found.sentence.endswith("with 96 places it rises by 9 %, and then the data path of cxl limits.")
+    assert found.sentence.endswith(
+        "with 96 places it rises by 9 %, and then the limit is the data path of cxl."
+    )
 
 
 def test_an_idle_link_beside_a_full_one_is_the_relief() -> None:

@@ -21,7 +21,11 @@ def sentence(base: Explanation, found: Explanation) -> str:
     rate = f"Throughput {100 * change:+.1f} %"
     before, now = ("nothing" if each.limit is None else each.limit.name for each in (base, found))
     if before == now:
-        return f"{rate}: {now} limits both." if now != "nothing" else f"{rate}: nothing is full in either."
+        return (
+            f"{rate}: the limit is {now} in both."
+            if now != "nothing"
+            else f"{rate}: nothing is full in either."
+        )
     return f"{rate}: the limit moved from {before} to {now}."
 
 

@@ -87,7 +87,7 @@ class Explanation(ShowsItself):
             return f"{said}; the latency is mostly {parts}."
         moved = ""
         if tried.then is not None and tried.then.name != self.limit.name:
-            moved = f", and then {tried.then.name} limits"
+            moved = f", and then the limit is {tried.then.name}"
         return f"{said}: with {self.limit.twice} it rises by {100 * tried.gain:.0f} %{moved}."
 
     def bound(self, resource: Resource) -> float | None:

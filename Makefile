@@ -49,6 +49,7 @@ help:
 	@echo "make demo      build, then run the demonstration"
 	@echo "make test      C++ and Python tests, linters, type checks"
 	@echo "make build     the environment and the extension; afterwards .venv/bin/cxloom works"
+	@echo "make guards    what each new part must have besides: rows of tests, places in docs, floors; half a minute"
 	@echo "make lint      clang-format, clang-tidy, ruff, mypy"
 	@echo "make format    rewrite C++ and Python files in the project's style"
 	@echo "make sanitize  all C++ tests under the address and undefined-behaviour sanitizers"
@@ -254,6 +255,15 @@ python-tests: build .venv/.installed-dev
 	@scripts/bootstrap.sh browser
 	@$(CMAKE) --build build --target cxloom_divided
 	$(BIN)/python -m pytest -n $(JOBS)
+
+# Those that read sources, declarations and docs, and run nothing: what is forgotten when something is added, they name.
+GUARDS := $(wildcard tests/python/test_*floors.py) $(patsubst %,tests/python/test_%.py,sizes sections class_files includes \
+  compiled_together public_headers measured_windows columns summary_types doc_kinds docs) \
+  tests/python/test_pictures.py::test_every_segment_has_a_look_of_its_own \
+  tests/validation/test_parameters.py::test_every_declared_parameter_has_a_row \
+  tests/validation/test_statistics.py::test_every_declared_statistic_has_a_law
+guards: build .venv/.installed-dev
+	$(BIN)/python -m pytest -q $(GUARDS)
 
 # All examples and cases of the tests of which `python-tests` has a slice (tests/validation/examples.py), and what is marked as slow.
 python-tests-long: build .venv/.installed-dev

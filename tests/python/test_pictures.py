@@ -90,8 +90,8 @@ def test_shares_are_numbers() -> None:
 
 def test_every_segment_has_a_look_of_its_own() -> None:
     segments = {segment["name"]: segment["waits"] for segment in _core.declarations()["segments"]}
-    assert set(segments) == set(palette.SEGMENTS)
-    assert len(set(palette.SEGMENTS.values())) == len(segments)
+    assert set(segments) == set(palette.SEGMENTS), "SEGMENTS in cxloom/display/palette.py has each once"
+    assert len(set(palette.SEGMENTS.values())) == len(segments), "colour and hatching of another one"
     hatched = {name for name, (_, hatch) in palette.SEGMENTS.items() if hatch}
     assert hatched == {name for name, waits in segments.items() if waits}, "waits alone are hatched"
 

@@ -43,8 +43,12 @@ TABLE = [
 def test_every_declared_parameter_has_a_row() -> None:
     rows = {turn.parameter for turn in TABLE}
     without = sorted(set(declared()) - rows)
-    assert without == [], f"parameters without a row in the table: {without}"
-    assert sorted(rows - set(declared())) == [], "rows for parameters that there are not"
+    assert without == [], (
+        f"parameters without a row: {without}; each gets two values and what has to rise or fall, in "
+        "tests/validation/parameter_table.py or the *_rows.py of its part (CONTRIBUTING.md, A parameter)"
+    )
+    gone = sorted(rows - set(declared()))
+    assert gone == [], f"rows in tests/validation/ for parameters that there are not: {gone}"
 
 
 @pytest.mark.parametrize("turn", TABLE, ids=lambda turn: turn.parameter)

@@ -92,6 +92,9 @@ class Parameters {
  public:
   Parameters(const Registry& registry, const Spec& spec) : registry_(registry), spec_(spec) {}
 
+  const KindList::Entry& kind_of(std::size_t device) const {
+    return registry_.devices.at(spec_.devices[device].kinded.kind);
+  }
   /// The path of those of a part of a device, as far as its kind declares it; of several parts of a sort it
   /// must be the only one that is written, or there is no telling which one is meant. An empty part is the
   /// device.
@@ -124,12 +127,56 @@ class Parameters {
   std::map<std::string, std::vector<DevicePart>> parts_;  // by kind
 };
 
+/// Holds what a plug-in says of its resources to what its kind declares. Tests hold our own kinds to it.
+class DeclaredByPlugin {
+ public:
+  DeclaredByPlugin(const KindList::Entry& kind, const std::string& device) : kind_(kind), device_(device) {}
+
+  void check(const Resource& resource) const {
+    for (const std::string& path : resource.measures) {
+      // In other groups a device has more than its kind declares.
+      for (const std::string_view group : {"per_device.*.", "per_switch.*."}) {
+        if (path.starts_with(group)) check_measure(resource, path.substr(group.size()));
+      }
+    }
+    if (!resource.part.empty()) return;
+    for (const auto& [path, value] : resource.twice) check_parameter(resource, path);
+  }
+
+ private:
+  void check_measure(const Resource& resource, const std::string& path) const {
+    std::vector<std::string> names;
+    for (const MeasureInfo& measure : kind_.measures) names.emplace_back(measure.name);
+    refuse_unknown(resource, "goes by a measure that its measures() does not have", path, names);
+  }
+  void check_parameter(const Resource& resource, const std::string& path) const {
+    std::vector<std::string> names;
+    for (const FieldInfo& field : kind_.info.fields) names.push_back(field.name);
+    refuse_unknown(resource, "is doubled by a parameter that it does not have", path, names);
+  }
+  void refuse_unknown(const Resource& resource, const char* problem, const std::string& path,
+                      const std::vector<std::string>& names) const {
+    const std::string name = path.substr(0, path.find('.'));
+    if (std::ranges::count(names, name) > 0) return;
+    throw InputError(
+        {"'" + resource.name + "' of the kind '" + kind_.kind + "' (plug-in " + kind_.plugin + ") " + problem,
+         name, names.empty() ? "nothing: it has none" : list_names(names), nearest_name(name, names)},
+        "devices." + device_);
+  }
+
+  const KindList::Entry& kind_;
+  const std::string& device_;
+};
+
 class DeviceResources final : public ResourceSink {
  public:
   DeviceResources(const Component& device, std::size_t index, Parameters& parameters)
       : device_(device), index_(index), parameters_(parameters) {}
 
   void add(Resource resource) override {
+    const std::string name = device_.name();
+    const KindList::Entry& kind = parameters_.kind_of(index_);
+    if (!kind.plugin.empty()) DeclaredByPlugin(kind, name).check(resource);
     const std::string_view part = resource.part;
     add(std::move(resource), parameters_.place(index_, part), {});
   }

@@ -1,14 +1,17 @@
 #include "results/notes.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
+#include "base/measure_table.hpp"
 #include "component/io_roles.hpp"
 #include "device/requester/requester.hpp"
 #include "memory/memory_owner.hpp"
 #include "results/link_notes.hpp"
 #include "system/events/player.hpp"
+#include "system/kinds/registry.hpp"
 
 namespace cxloom {
 
@@ -54,6 +57,25 @@ double io_in_flight(const IoInitiator& initiator) {
   const Value* const mean = measured.find("in_flight_mean");
   const double* const value = mean ? mean->as_real() : nullptr;
   return value ? *value : 0.0;
+}
+
+// Tools and readers go by what a kind declares. Tests hold our own kinds to it.
+void add_notes_on_undeclared(const Simulation& simulation, Value::List& notes) {
+  for (const auto& component : simulation.system().components()) {
+    const KindSpec& kinded = simulation.spec().devices[component->id().index()].kinded;
+    const auto& kind = simulation.registry().devices.at(kinded.kind);
+    if (kind.plugin.empty()) continue;
+    MapSink own;
+    component->report(own);
+    const Value reported = own.take();
+    for (const auto& [name, value] : *reported.as_map()) {
+      const auto declares = [&](const MeasureInfo& measure) { return measure.name == name; };
+      if (std::ranges::none_of(kind.measures, declares))
+        notes.emplace_back("'" + component->name() + "' reports " + name +
+                           ", which measures() of its kind '" + kind.kind + "' (" + kind.plugin +
+                           ") does not have");
+    }
+  }
 }
 
 // A requester that got nothing with data has no latency: the reader of the result is told why.
@@ -117,6 +139,7 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
   for (std::string& note : notes_on_unmet_errors(simulation.system())) notes.emplace_back(std::move(note));
   add_event_notes(simulation, notes);
   add_notes_on_nothing(simulation, collector, notes);
+  add_notes_on_undeclared(simulation, notes);
   const LatencyDistribution& latency = all.latency;
   if (latency.count() > 0 && length == 0.0) {
     notes.emplace_back(without_length(latency.mean_ns() > 0.0));

@@ -85,6 +85,7 @@ def test_it_works_when_nothing_is_wrong(library: Path) -> None:
         ("waits", "is not loaded after 5 seconds"),
         ("crashes", "ends the program while it is loaded: Segmentation fault"),
         ("exits", "ends the program while it is loaded: exit code 0"),
+        ("adds nothing", "fails to register: it adds no kind"),
         ("exists", "fails to register: the device kind 'host' exists already"),
         ("twice", "fails to register: the device kind 'idle' exists already"),
         ("initialiser throws", "ends the program while it is loaded: it throws: boom"),
@@ -148,6 +149,49 @@ def test_one_that_throws_at_work_is_named(
     result = json.loads(done.stdout)
     assert result["truncated"]
     assert result["stop_reason"].endswith(says.partition("LIB) ")[2])
+
+
+@pytest.mark.parametrize(
+    ("how", "says", "found", "allowed"),
+    [
+        (
+            "has no such measure",
+            "goes by a measure that its measures() does not have",
+            "seat_mean",
+            "seats_mean",
+        ),
+        ("has no such parameter", "is doubled by a parameter that it does not have", "seat", "seats"),
+    ],
+)
+def test_what_fills_up_by_what_is_not_declared_is_refused(
+    library: Path, tmp_path: Path, how: str, says: str, found: str, allowed: str
+) -> None:
+    (tmp_path / "spec.yaml").write_text(WORKING.replace("WAY", "idle").replace("MEDIA", "fixed"))
+    command = ["explain", "spec.yaml", "--plugin", library]
+    done = forked(*command, env=os.environ | {"BAD_PLUGIN": "passes on"}, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = forked(*command, env=os.environ | {"BAD_PLUGIN": how}, cwd=tmp_path)
+    assert done.returncode == 2, done
+    assert f"'the seats of' of the kind 'idle' (plug-in {library}) {says}" in done.stderr
+    assert [line.strip() for line in done.stderr.splitlines()[-3:]] == [
+        f"found: {found}",
+        f"allowed: {allowed}",
+        f"did you mean '{allowed}'?",
+    ]
+
+
+def test_a_measure_that_is_not_declared_is_noted(library: Path, tmp_path: Path) -> None:
+    (tmp_path / "spec.yaml").write_text(WORKING.replace("WAY", "idle").replace("MEDIA", "fixed"))
+    command = ["run", "spec.yaml", "--plugin", library, "--json"]
+    noted = {}
+    for how in ("passes on", "declares no guests"):
+        done = forked(*command, env=os.environ | {"BAD_PLUGIN": how}, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        noted[how] = [note for note in json.loads(done.stdout)["notes"] if "measures()" in note]
+    assert noted["passes on"] == []
+    assert noted["declares no guests"] == [
+        f"'way' reports guests, which measures() of its kind 'idle' ({library}) does not have"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,12 @@ InputError refused_by_loader(const char* problem, const std::string& path) {
   return InputError({"the plug-in cannot be loaded: " + reason, {}, {}, {}});
 }
 
+std::size_t number_of_kinds(const Registry& registry) {
+  std::size_t number = 0;
+  registry.each_category([&](auto, auto, const auto& kinds) { number += kinds.entries().size(); });
+  return number;
+}
+
 /// Loads the library and lets it register. It stays loaded whatever comes: what it did cannot be undone.
 Registry extended(const std::string& path, const Registry& registry) {
   Registry more = registry;
@@ -132,6 +138,12 @@ Registry extended(const std::string& path, const Registry& registry) {
     throw fails(std::string("it throws: ") + error.what());
   } catch (...) {
     throw fails("it throws what is no std::exception");
+  }
+  if (number_of_kinds(more) == number_of_kinds(registry)) {
+    throw fails("it adds no kind", {.problem = {},
+                                    .found = {},
+                                    .allowed = "registry.LIST.add<Class>(\"name\") in its CXLOOM_PLUGIN",
+                                    .suggestion = {}});
   }
   more.plugins.push_back(library);
   return more;

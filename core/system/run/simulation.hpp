@@ -133,6 +133,7 @@ class Simulation final : private RequestObserver, private WholeRun {
   const RunKernels& kernels() const { return *kernels_; }
   const System& system() const { return system_; }
   const Spec& spec() const { return spec_; }
+  const Registry& registry() const { return registry_; }
   /// What happened to the system during the run.
   const EventPlayer& events() const { return *events_; }
   /// Its graph of tasks; null: it has none.

@@ -29,18 +29,47 @@ struct Initialised {
 };
 const Initialised initialised;
 
+const MeasureInfo kSeats{"seats_mean", "", "seats taken, mean over time"};
+const MeasureInfo kGuests{"guests", "", "who came in the window"};
+
 class Idle final : public Component {
  public:
   struct Params {
-    static void describe(Schema<Params>& schema) { schema.doc("Does nothing."); }
+    std::uint32_t seats = 4;
+
+    static void describe(Schema<Params>& schema) {
+      schema.doc("Does nothing.");
+      schema.field("seats", &Params::seats).doc("They are empty.");
+    }
   };
   Idle(const Params&, const DeviceContext& context) : Component(context) {}
   bool forwards() const override { return true; }
   std::size_t max_ports() const override { return 2; }
-  void receive(Message&) override {
+  void receive(Message& message) override {
     if (wanted() == "throws at work") throw std::runtime_error("no coffee");
     if (wanted() == "throws a number at work") throw 42;
+    if (wanted().empty()) return;
+    const std::uint16_t in = message.port;
+    port(in).release(message, now());
+    port(1U - in).send(message, now());
   }
+  void report(MeasureSink& sink) const override {
+    sink.add(kSeats, 1.0);
+    if (wanted() == "declares no guests") sink.count(kGuests, 1);
+  }
+  void resources(ResourceSink& sink) const override {
+    const bool wrong_measure = wanted() == "has no such measure";
+    sink.add({.name = "the seats of",
+              .stage = Stage::kWay,
+              .capacity = 4,
+              .occupancy = Occupancy::kLevel,
+              .measures = {wrong_measure ? "per_device.*.seat_mean" : "per_device.*.seats_mean"},
+              .wait = Segment::kSwitchQueue,
+              .counts = Traffic::kMessages,
+              .twice = {doubled(wanted() == "has no such parameter" ? "seat" : "seats", 4)},
+              .twice_text = "8 seats"});
+  }
+  static std::vector<MeasureInfo> measures() { return {kSeats}; }
 };
 
 class Lazy final : public Media {
@@ -100,6 +129,7 @@ class Lost final : public TieringPolicy {
 }  // namespace
 
 CXLOOM_PLUGIN(registry) {
+  if (wanted() == "adds nothing") return;
   registry.tiering.add<Lost>("lost");
   registry.devices.add<Idle>("idle");
   registry.media.add<Lazy>("lazy");

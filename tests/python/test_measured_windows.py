@@ -106,3 +106,38 @@ def test_counters_are_kept_by_the_kernel() -> None:
 def test_another_way_is_found(text: str, held: bool, more: bool) -> None:
     assert holders({"a.hpp": text}) == ({"a.hpp"} if held else set())
     assert doing_more({"a.hpp": text}) == ({"a.hpp"} if more else set())
+
+
+COUNTED = re.compile(r"\+\+[\w.()*>-]*(?:->|\.)(\w+);|(?:->|\.)(\w+) \+= ")
+
+
+def unread(sources: Mapping[str, str]) -> list[str]:
+    """Counters of structs in a `Windowed` that these sources count, and neither report in a row nor use otherwise."""
+    text = "\n".join(map(code_of, sources.values()))
+    used = set(re.findall(r"(?:->|\.|::)(\w+)\b", COUNTED.sub(";", text)))
+    found = []
+    for name in sorted(set(re.findall(r"\bWindowed<(\w+)>", text))):
+        struct = re.search(rf"struct {name}\b[^;{{]*{{(.*?)^}};", text, re.DOTALL | re.MULTILINE)
+        members = (
+            re.findall(r"^  (?:std::uint64_t|Time) (\w+)\b[^(\n]*;", struct[1], re.MULTILINE)
+            if struct
+            else []
+        )
+        found += [f"{name}::{member}" for member in members if member not in used]
+    return found
+
+
+def test_every_counter_has_a_row() -> None:
+    sources = {str(file): file.read_text(encoding="utf-8") for file in (ROOT / "core").rglob("*.?pp")}
+    missing = unread(sources)
+    assert not missing, (
+        f"counters without a row in their table of measures (CONTRIBUTING.md, A statistic): {missing}"
+    )
+
+
+def test_a_counter_without_a_row_is_found() -> None:
+    header = "struct Counts {\n  std::uint64_t hits = 0;\n  std::uint64_t lost = 0;\n};\nWindowed<Counts> counts_;\n"
+    source = "++counts_->hits;\ncounts_->lost += 2;\n"
+    row = 'measure<&Counts::hits>("hits", "", "what was found"),\n'
+    assert unread({"a.hpp": header, "a.cpp": source}) == ["Counts::hits", "Counts::lost"]
+    assert unread({"a.hpp": header, "a.cpp": source + row}) == ["Counts::lost"]

@@ -178,6 +178,21 @@ def arrows_that_do_not_point_down(graph: Graph, floors: Floors) -> Iterator[str]
 # --- the tree as it is -----------------------------------------------------------------------------------------------
 
 
+def unused_headers(graph: Graph) -> list[str]:
+    """Headers that nothing includes but the source of the same stem."""
+    users: dict[str, set[str]] = {}
+    for file, included in graph.items():
+        for name in included:
+            users.setdefault(name, set()).add(file)
+    return [
+        file
+        for file in graph
+        if file.startswith("core/")
+        and file.endswith(".hpp")
+        and not users.get(file, set()) - {file.removesuffix(".hpp") + ".cpp"}
+    ]
+
+
 @pytest.fixture(scope="module")
 def floors() -> dict[str, int]:
     return floors_of(PAGE.read_text(encoding="utf-8"))
@@ -218,6 +233,22 @@ def test_folders_of_a_room_have_an_order() -> None:
 
 def test_no_circle_of_includes() -> None:
     assert circle_in(include_graph(ROOT, ["core", "include", "bindings"])) == []
+
+
+def test_every_header_is_of_use() -> None:
+    """A kind whose line where kinds are registered was forgotten is of none."""
+    unused = unused_headers(include_graph(ROOT, ["core", "include", "bindings"]))
+    unused.remove("core/protocol/flit/reader.hpp")  # by which tests read what is packed
+    assert not unused, (
+        f"nothing includes (is the kind registered? CONTRIBUTING.md, How to add things): {unused}"
+    )
+
+
+def test_a_header_of_no_use_is_found(tmp_path: Path) -> None:
+    kind = {"core/memory/m.hpp": "", "core/memory/m.cpp": '#include "memory/m.hpp"\n'}
+    assert unused_headers(planted(tmp_path, kind)) == ["core/memory/m.hpp"]
+    registered = {"core/memory/registry.cpp": '#include "memory/m.hpp"\n'}
+    assert unused_headers(planted(tmp_path, registered)) == []
 
 
 @pytest.mark.parametrize("folder", ["system", "results"])

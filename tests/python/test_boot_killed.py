@@ -1,14 +1,20 @@
-"""Why a program in a guest was killed."""
+"""What is said of a program that a guest's kernel has killed, and done about an emulator that has ended itself."""
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from test_boot_program import STAND_IN
 
-from cxloom.booting.booted import BootedMachine
+from cxloom.base.errors import SimulationError
+from cxloom.booting.booted import BootedMachine, from_start
 from cxloom.booting.emulator import Emulator
+from cxloom.booting.qemu import Qemu
 
 OOM = "[   12.345678] Out of memory: Killed process 227 (my (app)) total-vm:900kB, anon-rss:5kB\r\n"
 
@@ -35,3 +41,31 @@ def machine(console: str) -> BootedMachine:
 )
 def test_memory_that_was_short_is_said(console: str, code: int, said: str) -> None:
     assert BootedMachine.killed(machine(console), code) == said
+
+
+ABORTS = """\
+import os, resource
+with open(os.environ["STARTS"], "a+") as starts:
+    starts.write(".")
+    starts.seek(0)
+    if len(starts.read()) <= int(os.environ["ABORTS"]):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.abort()
+"""
+
+
+@pytest.mark.parametrize(("aborts", "starts"), [(0, 1), (2, 3), (3, 3)])
+def test_an_emulator_that_aborts_is_started_again(
+    aborts: int, starts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "qemu.py").write_text(ABORTS + STAND_IN)
+    monkeypatch.setenv("STAND_IN", "answers")
+    monkeypatch.setenv("STARTS", str(tmp_path / "starts"))
+    monkeypatch.setenv("ABORTS", str(aborts))
+    qemu = Qemu((sys.executable, str(tmp_path / "qemu.py")), (10, 0))
+    with contextlib.ExitStack() as ends:
+        if aborts == starts:
+            ends.enter_context(pytest.raises(SimulationError, match="the guest ended during its boot"))
+        _, guest = ends.enter_context(from_start(qemu, [], None))
+        assert guest.run("it works", "this") == "the last line\n"
+    assert len((tmp_path / "starts").read_text()) == starts

@@ -27,6 +27,7 @@ from cxloom.booting.machine import Machine
 from cxloom.booting.memory import available_memory, check_memory
 from cxloom.booting.policy import Policy
 from cxloom.booting.program import START, Program
+from cxloom.booting.qemu import Qemu
 from cxloom.booting.room import leave_room
 from cxloom.booting.tracing import Trace, Traced
 
@@ -38,6 +39,8 @@ PATH = "/cxloom/bin:/usr/bin:/usr/sbin"
 
 RESUMED = 60.0
 """Seconds in which a guest from a checkpoint answers (own choice: it takes one)."""
+
+_STARTS = 3  # of a QEMU that aborts
 
 _INIT = Path(__file__).with_name("guest") / "init"
 _LINKS = ("bin", "sbin", "lib", "lib64")
@@ -266,15 +269,36 @@ def _started(
         files = ends.enter_context(tempfile.NamedTemporaryFile())
         files.write(set_up.guest.read_bytes() + first)
         files.flush()
-        emulator = ends.enter_context(
-            Emulator(set_up.qemu, [*options, "-initrd", files.name], reporting.preload)
+        emulator, guest = ends.enter_context(
+            from_start(set_up.qemu, [*options, "-initrd", files.name], reporting.preload)
         )
-        guest = Guest(emulator)
-        guest.wait_for_boot()
         if keep:
             watch("keeping a checkpoint")
             checkpoint.take(emulator)
         yield emulator, guest, trace
+
+
+@contextlib.contextmanager
+def from_start(qemu: Qemu, options: Sequence[str], preload: Path | None) -> Iterator[tuple[Emulator, Guest]]:
+    """A guest that has booted. Raises SimulationError if it ends before.
+
+    QEMU 10 aborts now and then while the firmware of several processors lays out addresses: one looks up a section of
+    them that another has just taken away (`iotlb_to_section`). It is started again then.
+    """
+    with contextlib.ExitStack() as ends:
+        for left in reversed(range(_STARTS)):
+            with contextlib.ExitStack() as tried:
+                emulator = tried.enter_context(Emulator(qemu, options, preload))
+                guest = Guest(emulator)
+                try:
+                    guest.wait_for_boot()
+                except SimulationError:
+                    if not left or not emulator.has_aborted():
+                        raise
+                    continue
+                ends.enter_context(tried.pop_all())
+                break
+        yield emulator, guest
 
 
 def _resumes(guest: Guest) -> bool:

@@ -23,6 +23,7 @@ PORTS = ("control", "files", "stdin", "stdout", "stderr")
 """The ports of the guest, /dev/vport0p1 and so on."""
 
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_ENDING = 60.0  # seconds, in which a core may be written
 _CONSOLE = 1 << 16  # bytes that are kept of the console
 
 
@@ -92,6 +93,12 @@ class Emulator:
     def seconds(self) -> float:
         """Seconds of a clock that stands still while this computer has others to run, for limits of time."""
         return time.monotonic() - kept_waiting(self._process.pid)
+
+    def has_aborted(self) -> bool:
+        """Whether QEMU, which ends, does so by an assertion of its own."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_ENDING)
+        return self._process.poll() == -signal.SIGABRT
 
     @property
     def runs(self) -> bool:

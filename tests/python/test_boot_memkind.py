@@ -21,7 +21,10 @@ SOURCE = Path(__file__).parent / "programs" / "memkinds.c"
     ("mode", "arguments", "said"),
     [("device", ["/dev/dax0.0"], "in the device\n"), ("kernel", [], "on node 1\n")],
 )
-def test_memkind_finds_memory_on_cxl(mode: str, arguments: list[str], said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("topology", ["direct", "a switch with two devices"])
+def test_memkind_finds_memory_on_cxl(
+    topology: str, mode: str, arguments: list[str], said: str, tmp_path: Path
+) -> None:
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler here")
@@ -32,6 +35,6 @@ def test_memkind_finds_memory_on_cxl(mode: str, arguments: list[str], said: str,
         pytest.skip("memkind is not installed")
     assert made.returncode == 0, made.stderr
     spec = tmp_path / "system.yaml"
-    spec.write_text(TOPOLOGIES["direct"])
+    spec.write_text(TOPOLOGIES[topology])
     done = boot(spec, "--untimed", "--mode", mode, "--", program, *arguments)
     assert (done.returncode, done.stdout) == (0, said), done.stderr

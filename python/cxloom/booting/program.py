@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import stat
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from cxloom.base.errors import InputError, reason_of
 from cxloom.booting.cpio import CpioWriter
-from cxloom.trace.executable import find_executable
+from cxloom.trace.executable import Executable, find_executable
 from cxloom.trace.symbols import interpreter_of
 
 START = "cxloom/program"
@@ -43,7 +44,8 @@ class Program:
             if len(self._program.arguments) > len(command)
             else None
         )
-        self._needed += [script] if script is not None else []
+        if script is not None:
+            self._needed += [script, *_by_env(self._program)]
         for file in files:
             if not os.path.lexists(file):
                 raise InputError(
@@ -91,6 +93,16 @@ class Program:
             START, f"cd {shlex.quote(str(here))}\nexec {line}\n".encode(errors="surrogateescape")
         )
         archive.finish()
+
+
+def _by_env(interpreter: Executable) -> list[Path]:
+    """What a script that begins with ``#!/usr/bin/env NAME`` is run by, with its libraries; nothing of others."""
+    if Path(interpreter.path).name != "env":
+        return []
+    words = interpreter.arguments[1].removeprefix("-S").split()
+    name = next((each for each in words if "=" not in each), "")
+    path = shutil.which(name)  # where there is none, `env` says so in the guest
+    return [] if path is None else [Path(path), *_linked(path)]
 
 
 def _linked(program: str) -> list[Path]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cxloom._core import __version__
     from cxloom.advising.advice import advise
     from cxloom.base.errors import CxloomError, InputError, SimulationError
+    from cxloom.consumption.consumed import energy
     from cxloom.epochs.study import play_epochs
     from cxloom.explaining.explanation import explain
     from cxloom.fitting.fit import fit
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "_core": ("__version__",),
     "advising.advice": ("advise",),
+    "consumption.consumed": ("energy",),
     "epochs.study": ("play_epochs",),
     "explaining.explanation": ("explain",),
     "base.errors": ("CxloomError", "InputError", "SimulationError"),
@@ -75,6 +77,7 @@ __all__ = [
     "__version__",
     "advise",
     "compare",
+    "energy",
     "explain",
     "find",
     "fit",

@@ -116,6 +116,9 @@ def test_completions_at_one_instant_may_have_taken_time(cxloom: Callable[..., An
     assert "completed at the instant at which the window opened" in done.err
     assert "measure more requests" in done.err
     assert cxloom("explain", spec, "--jobs", 1, "--set", "workload.host.requests=5000").code == 0
+    done = cxloom("energy", spec)
+    assert done.code == 1
+    assert "there is no power, as all requests that were measured completed at the instant" in done.err
 
 
 def test_a_half_of_no_latency_is_no_base_of_a_percentage() -> None:

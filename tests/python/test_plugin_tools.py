@@ -181,7 +181,7 @@ REFUSED = {
     ("epochs", "silent memory"): "whose kind does not declare its capacity has no small copy",
 }
 """Tools that cannot use a device, each with the reason that it gives."""
-OTHERS = {(tool, "silent memory") for tool in ("sample", "measure", *LONG)}
+OTHERS = {(tool, "silent memory") for tool in ("sample", "measure", "energy", *LONG)}
 """Results that differ for a reason: the medium takes another time, and may keep anything."""
 
 
@@ -208,7 +208,7 @@ def of_tools(library: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     return found
 
 
-TOOLS = ("import", "measure", "boot", "exec", "sample", "offload", "epochs", "crash")
+TOOLS = ("import", "measure", "boot", "exec", "sample", "offload", "epochs", "crash", "energy")
 PAIRS = [(tool, theirs) for tool in TOOLS for theirs in THEIRS]
 PAIRS += [(tool, theirs) for tool in LONG for theirs in (THEIRS if WHOLE else ("nested requester",))]
 

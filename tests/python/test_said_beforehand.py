@@ -33,7 +33,7 @@ def spec(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("workload", ["{}", "null"])
 @pytest.mark.parametrize(
-    "command", [["run"], ["check"], ["explain", "--jobs", "1"], ["crash", "--at", "1us"]]
+    "command", [["run"], ["check"], ["explain", "--jobs", "1"], ["energy"], ["crash", "--at", "1us"]]
 )
 def test_a_workload_of_nobody_is_refused_by_all(
     spec: Path, cxloom: Callable[..., Outcome], command: list[str], workload: str

@@ -77,6 +77,8 @@ def error_of_copy(spec: Spec) -> Any:
     return found.error or list(found.notes)
 
 
+FIGURES = {"links": {"*": 2}, "media": {"*": {"read_pj_per_bit": 3, "write_pj_per_bit": 5}}}
+
 TOOLS: dict[str, Callable[[Spec], Any]] = {
     "import": lambda spec: elsewhere_ns(made(spec), "mem"),
     "measure": lambda spec: cx.measure.sizes(made(spec), jobs=1, largest="4KiB").rows,
@@ -89,6 +91,7 @@ TOOLS: dict[str, Callable[[Spec], Any]] = {
     "epochs": error_of_copy,
     "crash": lambda spec: crash(made(persistent(spec)), every_event=True).to_json()["lost_instants"],
     "advise": advised,
+    "energy": lambda spec: cx.energy(made(spec), FIGURES).to_json(),
 }
 
 

@@ -45,6 +45,7 @@ COMMANDS = {
     "sweep": ("cxloom.cli.sweep", "Simulate SPEC at many points, in parallel."),
     "plan": ("cxloom.cli.plan", "Plan a pool of memory for the demand of many servers."),
     "study": ("cxloom.cli.study", "Run published experiments."),
+    "energy": ("cxloom.cli.energy", "Run SPEC, and say what each of its ports, switches and memories needs."),
     "crash": ("cxloom.cli.crash", "Let the power fail during a run of SPEC."),
     "draw": ("cxloom.cli.draw", "Draw the devices and links of SPEC."),
     "report": ("cxloom.cli.report", "Write one HTML page of results."),

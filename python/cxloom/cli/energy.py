@@ -1,0 +1,67 @@
+"""``cxloom energy``: where the energy of a run goes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cxloom.cli.options import AsJson, Plugins, Quiet, Sets, Spec, written_to
+from cxloom.cli.progress import ProgressBar
+from cxloom.cli.writing import check_forms, check_writable, write_text
+from cxloom.spec.override import Override
+from cxloom.spec.plugins import load_plugins
+
+FORMS = (".json", ".csv")
+
+
+def energy(
+    spec: Spec,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            "--figures", metavar="FILE", help="Energy a bit and a second of parts (docs/energy.md)."
+        ),
+    ] = None,
+    out: Annotated[list[str], written_to("Write the account (.json, .csv).")] = [],  # noqa: B006
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    sets: Sets = [],  # noqa: B006 - typer wants a list, and copies it
+    plugins: Plugins = [],  # noqa: B006
+) -> None:
+    """Run SPEC, and say what each of its ports, switches and memories needs.
+
+    Rows are counted by the core where currents of the devices are known, and otherwise by figures a bit and a second
+    that you give, that are published, or that are estimates: the last column says which.
+
+    Exit code 0: accounted for. 1: the system could not finish, or nothing was measured. 2: the input is wrong; nothing
+    was written.
+    """
+    from cxloom.consumption.consumed import energy as consumed
+
+    files = [Path(name) for name in out]
+    check_forms(files, "account", FORMS)
+    check_writable(files)
+    load_plugins(plugins)
+    with ProgressBar(quiet) as bar:
+        found = consumed(spec, figures, overrides=[Override.parse(text) for text in sets], watch=bar.update)
+    text = json.dumps(found.to_json(), indent=2, allow_nan=False)
+    for file in files:
+        write_text(file, text + "\n" if file.suffix == ".json" else found.frame().write_csv())
+    if as_json:
+        print(text)
+    elif not quiet:
+        from rich.text import Text
+
+        from cxloom.display.console import output
+
+        console = output()
+        shown = found.shown()
+        console.print(Text("\n".join(shown.sentences), style="bold"))
+        for table in shown.tables:
+            console.print()
+            console.print(table)
+        for note in shown.notes:
+            console.print(Text(f"\nnot in it: {note}", style="dim"))

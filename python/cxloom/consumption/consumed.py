@@ -1,0 +1,55 @@
+"""``cx.energy``: a run, and the account of its energy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cxloom.base.errors import InputError, SimulationError
+from cxloom.base.filenames import file_name
+from cxloom.consumption.account import Energy, account
+from cxloom.consumption.figures import read
+from cxloom.results.caveats import why_no_length
+from cxloom.running.run import Watch, simulate
+from cxloom.spec.override import Override
+from cxloom.system.simulation import build, describe, refuse_without_work
+from cxloom.system.system import System
+
+
+def energy(
+    system: System | str | os.PathLike[str],
+    figures: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    *,
+    seed: int | None = None,
+    overrides: Sequence[Override] = (),
+    watch: Watch = lambda _progress: None,
+) -> Energy:
+    """Runs a system, and says where its energy goes: ports of links, retimers, switches, memories.
+
+    Args:
+        system: a `System`, a spec file, or the name of a preset.
+        figures: energy of what the core counts none for, by the keys of `docs/energy.md`: a YAML file or a map. Those
+            that are not given are published ones or estimates, and each row says which.
+        seed: of the random streams; overrides the spec's.
+        overrides: values set in the system first.
+        watch: is called now and then with the progress of the run.
+
+    Raises InputError for a system or figures that are wrong, SimulationError if it does not finish, or if nothing is
+    measured.
+    """
+    given = read(figures)
+    if not isinstance(system, System):
+        system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
+    of_run = [] if seed is None else [Override.of("run.seed", seed)]
+    resolved = system.resolve([*overrides, *of_run])
+    refuse_without_work(resolved)
+    links = describe(resolved)["links"]
+    summary = simulate(resolved, build(resolved), watch=watch, keep=False).summary
+    if not summary["requests"]:
+        raise InputError(
+            "nothing is measured in this system", allowed="a workload with more requests than its warm-up"
+        )
+    if (why := why_no_length(summary)) is not None:
+        raise SimulationError(f"there is no power, as {why}; measure more requests")
+    return account(resolved.plain(), links, summary, given)

@@ -1,4 +1,4 @@
-"""A program and what it needs, put into the guest; where its pages are; its streams; how the guest is spoken with."""
+"""A program and what it needs, put into the guest; its streams; how the guest is spoken with."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from boot_support import TOPOLOGIES, Entry, entries, machine
+from boot_support import Entry, entries
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,9 +23,7 @@ from cxloom.booting import emulator as module
 from cxloom.booting.cpio import CpioWriter
 from cxloom.booting.emulator import PORTS, Emulator
 from cxloom.booting.guest import Guest
-from cxloom.booting.machine import InterleaveSet
 from cxloom.booting.patience import kept_waiting
-from cxloom.booting.policy import KINDS, Policy
 from cxloom.booting.program import Program
 from cxloom.booting.qemu import Qemu
 from cxloom.booting.streams import Streams
@@ -187,60 +184,6 @@ def test_a_program_that_needs_a_missing_library_is_refused(tmp_path: Path) -> No
         Program([str(tmp_path / "main")])
     assert error.value.found == "liblost.so"
     assert error.value.file == str(tmp_path / "main")
-
-
-# --- policies --------------------------------------------------------------------------------------------------------
-
-
-def policy(**given: str) -> Policy | None:
-    return Policy.parse({kind: given.get(kind.replace("-", "_")) for kind in KINDS})
-
-
-def test_memories_are_the_guests_nodes() -> None:
-    made = machine(TOPOLOGIES["two bridges"])
-    binding = policy(membind="m1,local")
-    assert binding is not None
-    assert binding.commands(made, [4, 7]) == ([], ["numactl", "--membind=7,0", "--"])
-    weighted = policy(weighted_interleave="local=3,m0=1")
-    assert weighted is not None
-    before, front = weighted.commands(made, [4, 7])
-    assert front == ["numactl", "--weighted-interleave=0,4", "--"]
-    assert [line.partition(" >")[0] for line in before] == ["echo 3", "echo 1"]
-    assert [line.rpartition("/")[2] for line in before] == ["node0", "node4"]
-    assert policy() is None
-
-
-def test_a_node_of_its_own_counts_before_one_that_is_shared() -> None:
-    made = machine(TOPOLOGIES["two devices on one bridge"])
-    shared = InterleaveSet("address_map[3]", ("m0", "m1"), 256, 512 << 20)
-    found = policy(membind="m1")
-    assert found is not None
-    for sets, node in (((shared, *made.sets), 3), ((*made.sets, shared), 2), ((shared,), 1)):
-        assert found.commands(replace(made, sets=sets), [1, 2, 3][: len(sets)])[1][1] == f"--membind={node}"
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"membind": "m0", "interleave": "m0"}, "said twice"),
-        ({"membind": "m0,"}, "not the name of a memory"),
-        ({"preferred": "m0,m1"}, "not the name of a memory"),
-        ({"weighted_interleave": "m0"}, "not a memory and its weight"),
-        ({"weighted_interleave": "m0=0"}, "not a memory and its weight"),
-        ({"weighted_interleave": "m0=256"}, "not a memory and its weight"),
-    ],
-)
-def test_policies_that_are_none_are_refused(given: dict[str, str], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        policy(**given)
-
-
-def test_a_policy_over_what_is_no_memory_is_refused() -> None:
-    found = policy(membind="far")
-    assert found is not None
-    with pytest.raises(InputError, match="no memory of the machine") as error:
-        found.check(machine(TOPOLOGIES["direct"]), "kernel")
-    assert (error.value.path, error.value.allowed) == ("--membind", "local, m0")
 
 
 # --- streams and the guest -------------------------------------------------------------------------------------------

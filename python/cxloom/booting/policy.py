@@ -96,4 +96,17 @@ class Policy:
                     allowed=", ".join(known),
                     path=f"--{self.kind}",
                 )
-        return list(dict.fromkeys(known[name] for name in self.memories))
+        nodes = list(dict.fromkeys(known[name] for name in self.memories))
+        if self.weights and len(nodes) < len(self.memories):
+            raise InputError(
+                "these memories are one node, and a node has one weight",
+                found=", ".join(self._together(known)),
+                allowed="the weight of one of them",
+                path=f"--{self.kind}",
+            )
+        return nodes
+
+    def _together(self, known: Mapping[str, int]) -> list[str]:
+        """The first of its memories that are on one node."""
+        groups = ([name for name in self.memories if known[name] == node] for node in known.values())
+        return next(group for group in groups if len(group) > 1)

@@ -37,6 +37,8 @@ CXX_TESTS := JOBS=$(JOBS) scripts/cxx_tests.sh
 # tests, fewer depths. `make cxx-tests-long` has them, coherence-check, dram-check and fabric-check have more.
 LONG_CXX_TESTS := DramDepth.*:PrefetchExplorer.*:*.FingerprintsSayEnough:AtomicsExplorer.AtA*Agent:AtomicsExplorer.InTheCache*
 LONG_CXX_TESTS := $(LONG_CXX_TESTS):Litmus.MoreInFlight*:DeadlockCheck.RandomFabricsWith*:LivelockWatch.SeesEvents*
+LONG_CXX_TESTS := $(LONG_CXX_TESTS):HomeAgentFaults.ALostMessage*:HomeAgentExplorer.TwoRequestsInFlight*
+LONG_CXX_TESTS := $(LONG_CXX_TESTS):HomeAgentExplorer.WritesPast*:Generators.FatTreesHave*:BatchMeans.ALevelThatChanges*
 LONG_CXX_TESTS := $(LONG_CXX_TESTS):DramAlone.Sends*:BatchMeans.IntervalsCover*:DramMapping.AnyNumber*:DramStarvation.ARequesterAlone*
 
 # The environment is .venv and nothing else that the caller happens to have active.

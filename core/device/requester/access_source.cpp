@@ -88,6 +88,19 @@ inline Time AccessSource::earliest_issue(const RequestCount& made) const {
   return std::max(begins(Time{}), last_issue_ + std::max(issue_interval_, gap));
 }
 
+Requester::Progress AccessSource::progress(const RequestCount& made) const {
+  return {.trace_ended = exhausted_ && !enough(made) && !from_outside_,
+          .waits_for_outside = from_outside_ && work_.stream->open() && !has_next_,
+          .open_loop = arrivals_.open_loop(),
+          .has_instruction_gaps = has_gaps_,
+          .goes_by_answers = reactive_ != nullptr,
+          .warmup = work_.warmup,
+          .issued = made.issued(),
+          .issued_before_window = made.issued_before_window(),
+          .expected = expected(made),
+          .left_at_least = left_at_least(made)};
+}
+
 std::optional<std::uint64_t> AccessSource::expected(const RequestCount& made) const {
   if (ceased_) return made.issued();
   if (work_.requests) return made.issued_before_window() + *work_.requests;

@@ -12,6 +12,7 @@
 #include "device/requester/arrival_process.hpp"
 #include "device/requester/params.hpp"
 #include "device/requester/request_count.hpp"
+#include "device/requester/requester.hpp"
 #include "workload/work.hpp"
 
 namespace cxloom {
@@ -62,20 +63,17 @@ class AccessSource {
   }
   /// It ends here, be the stream at its end or not.
   bool enough(const RequestCount& made) const { return ceased_ || made.enough(); }
-  /// Accesses in all, where that is known.
-  std::optional<std::uint64_t> expected(const RequestCount& made) const;
-  /// Accesses that are sure to come, the next one among them, before there may be no more.
-  std::uint64_t left_at_least(const RequestCount& made) const;
-  /// Accesses become ready at times of their own.
-  bool open_loop() const { return arrivals_.open_loop(); }
-  /// Some access so far had an instruction gap.
-  bool has_gaps() const { return has_gaps_; }
-  bool times_instructions() const { return instruction_time_ > Time{}; }
+  /// Where its work is, as far as that depends on no answer.
+  Requester::Progress progress(const RequestCount& made) const;
   void resources(ResourceSink& sink) const;
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
  private:
+  /// Accesses in all, where that is known.
+  std::optional<std::uint64_t> expected(const RequestCount& made) const;
+  /// Accesses that are sure to come, the next one among them, before there may be no more.
+  std::uint64_t left_at_least(const RequestCount& made) const;
   Time earliest_issue(const RequestCount& made) const;
   bool goes_on(const RequestCount& made, Time now);
   void check_warmup(const RequestCount& made) const;
@@ -83,7 +81,7 @@ class AccessSource {
 
   // First what every request touches.
   bool has_next_ = false;
-  bool has_gaps_ = false;
+  bool has_gaps_ = false;  // some access so far had an instruction gap
   bool exhausted_ = false;
   bool ceased_ = false;
   bool may_be_empty_ = false;

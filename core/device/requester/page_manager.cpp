@@ -11,12 +11,12 @@
 namespace cxloom {
 
 // With cores other threads go on while an access waits for its page: accesses are placed when they are made.
-PageManager::PageManager(Endpoint& endpoint, MovablePages& pages, CoreCluster* cores, Pool<Request>& requests,
+PageManager::PageManager(Endpoint& endpoint, MovablePages& pages, CoreCluster* cores, RequestQueue& queue,
                          ManagedProgram& program)
     : endpoint_(endpoint),
       pages_(pages),
       cores_(cores),
-      requests_(requests),
+      queue_(queue),
       program_(program),
       mover_(endpoint.kernel(), endpoint.source(), endpoint, pages,
              static_cast<PageMover::MovedProgram&>(*this)) {
@@ -67,14 +67,12 @@ void PageManager::goes_on(Request& access) {
 
 // A line of a page takes the way of the program's accesses, through the cache if there is one.
 void PageManager::copy(Address line, AccessKind kind, std::uint64_t number) {
-  Request& request = requests_.take();
+  Request& request = queue_.take(endpoint_.now());
   request.id = number;
   request.lines = Request::kCopy;
   request.address = line;
   request.kind = kind;
   request.size = kLineBytes;
-  request.target = endpoint_.id();
-  request.begin(endpoint_.id(), endpoint_.now());
   program_.process(request);
 }
 
@@ -90,7 +88,7 @@ void PageManager::copied(Request& line) {
       program_.prefetched(line.target, line.message.size);
     }
   }
-  requests_.give_back(line);
+  queue_.give_back(line);
   mover_.answered(number, kind, failed);
 }
 

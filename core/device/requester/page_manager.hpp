@@ -10,8 +10,8 @@
 #include "base/units.hpp"
 #include "device/requester/core_cluster.hpp"
 #include "device/requester/page_mover.hpp"
+#include "device/requester/request_queue.hpp"
 #include "device/requester/tiering_agent.hpp"
-#include "kernel/pool.hpp"
 #include "protocol/request.hpp"
 #include "workload/stream/movable_pages.hpp"
 
@@ -41,8 +41,8 @@ class PageManager final : private PageMover::MovedProgram, private TieringAgent:
     ~ManagedProgram() = default;
   };
 
-  /// `cores`: null if accesses are made in the order of the stream. `requests` has the copies of lines, too.
-  PageManager(Endpoint& endpoint, MovablePages& pages, CoreCluster* cores, Pool<Request>& requests,
+  /// `cores`: null if accesses are made in the order of the stream. `queue` has the copies of lines, too.
+  PageManager(Endpoint& endpoint, MovablePages& pages, CoreCluster* cores, RequestQueue& queue,
               ManagedProgram& program);
 
   void begin(const PageMover::Order& order) { mover_.begin(order); }
@@ -95,7 +95,7 @@ class PageManager final : private PageMover::MovedProgram, private TieringAgent:
   Endpoint& endpoint_;
   MovablePages& pages_;
   CoreCluster* const cores_;
-  Pool<Request>& requests_;
+  RequestQueue& queue_;
   ManagedProgram& program_;
   PageMover mover_;
   std::unique_ptr<TieringAgent> tiering_;

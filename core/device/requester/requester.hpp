@@ -20,6 +20,7 @@ class ExternalCache;
 class MeasureSink;
 struct Message;
 struct Request;
+struct RequesterParams;
 class MovablePages;
 class TieringAgent;
 
@@ -45,6 +46,8 @@ class Requester {
     bool throttles = false;           ///< it goes by the load that memories report
     bool sets_completion_timeout = false;  ///< somebody wrote it
     Time completion_timeout;  ///< so long after it was issued a request ends with an error if it is lost
+
+    static Traits of(const RequesterParams& params);
   };
   /// Where it is.
   struct Progress {

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/arena.hpp"
 #include "coherence/common/write_pull.hpp"
 #include "component/component_time.hpp"
 #include "component/line_versions.hpp"
-#include "component/resource.hpp"
 #include "component/shared_lines.hpp"
 #include "device/requester/access_check.hpp"
 
@@ -19,56 +17,33 @@ void Sequencer::wake_at(Time at) { endpoint().kernel().schedule(at, endpoint().s
 Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const DeviceContext& context)
     : Agent(endpoint),
       process_time_(params.process_time),
-      queue_(params.queue),
-      slots_(context.kernel, "a queue slot", endpoint),
-      window_(params.queue),
-      requests_(context.kernel.arena().memory()),
+      queue_(params.queue, endpoint),
       meter_(context.kernel),
       source_(params, context),
       past_(params.combining_buffers, params.process_time, endpoint,
             static_cast<PastCaches::PastSender&>(*this)),
-      dependences_(context.kernel, "the answer to an access that it depends on", endpoint),
       write_back_buffer_(context.kernel, "room in the write-back buffer", endpoint),
-      fence_(context.kernel, "the answers to all accesses before a fence", endpoint),
-      completion_timeout_(params.completion_timeout),
-      core_params_(params.core) {
+      core_params_(params.core),
+      traits_(Traits::of(params)) {
   endpoint.add(*this);
   endpoint.system_context().roles.declare<Requester>(endpoint, endpoint.id(), *this);
   if (core_params_) core_params_->find_prefetchers(context.prefetchers);
-  Agent* taker = this;
-  if (params.cache) {
-    cache_ = with_path("cache", [&] {
-      return std::make_unique<CacheAgent>(*params.cache, params.process_time, endpoint, context,
-                                          CacheKinds{context.victims, context.prefetchers},
-                                          static_cast<CacheAgent::Client&>(*this), params.atomics);
-    });
-    taker = cache_.get();
-  }
-  if (params.external_cache) {
-    external_ = std::make_unique<ExternalCache>(endpoint, static_cast<CacheClient&>(*this));
-    taker = external_.get();
-  }
-  if (params.throttle) {
-    throttle_ = std::make_unique<RequestThrottle>(*params.throttle, context.kernel, *taker);
-    endpoint.set_throttle(*throttle_);
-  }
-  for (const Channel answers : {Channel::kS2MNDR, Channel::kS2MDRS, Channel::kH2DRsp, Channel::kH2DData})
-    endpoint.bind(answers, *taker);
-  if (taker == this) return;
-  for (const Channel snoops : {Channel::kS2MBISnp, Channel::kH2DReq, Channel::kD2HReq})
-    endpoint.bind(snoops, *taker);
+  Agent& sender = path_.connect(params, endpoint, context, *this, *this);
+  if (!params.throttle) return;
+  throttle_ = std::make_unique<RequestThrottle>(*params.throttle, context.kernel, sender);
+  endpoint.set_throttle(*throttle_);
 }
 
 void Sequencer::assign(Work work, RequestObserver& observer) {
-  if (external_ && !work.stream->from_outside())
+  if (path_.external_cache() && !work.stream->from_outside())
     throw InputError({"its cache is outside", work.name, "accesses of a program that has the cache", {}});
   observer_ = &observer;
-  past_.begin(!core_params_ && !external_, work.name);
-  window_.prepare();
+  past_.begin(!core_params_ && !path_.external_cache(), work.name);
+  queue_.prepare();
   count_.begin(work);
   std::shared_ptr<const Tiering> tiering = std::move(work.tiering);
   if (core_params_) {
-    auto cores = std::make_unique<CoreCluster>(*core_params_, queue_, work, endpoint(),
+    auto cores = std::make_unique<CoreCluster>(*core_params_, queue_.size(), work, endpoint(),
                                                static_cast<CoreCluster::AccessTaker&>(*this));
     cores_ = cores.get();
     work.stream = std::move(cores);
@@ -83,14 +58,14 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
   if (!cores_ && (source_.reactive() || this->work().stream->per_access() > 1))
     large_ = std::make_unique<LargeAccesses>(endpoint().kernel(), source_.reactive());
   // Data that a home pulls go at once, and requests on their way through `process_time` after them.
-  if (!cache_ && !external_ && process_time_ > Time{} && endpoint().system_context().map->has_coherent())
+  if (path_.uncached() && process_time_ > Time{} && endpoint().system_context().map->has_coherent())
     endpoint().send_as_ready();
 }
 
 MovablePages* Sequencer::expect_moves() {
   MovablePages* const pages = has_work() ? workload().movable_pages() : nullptr;
   if (pages && !pages_) {
-    pages_ = std::make_unique<PageManager>(endpoint(), *pages, cores_, requests_,
+    pages_ = std::make_unique<PageManager>(endpoint(), *pages, cores_, queue_,
                                            static_cast<PageManager::ManagedProgram&>(*this));
   }
   return pages;
@@ -114,7 +89,7 @@ void Sequencer::cease() {
 }
 
 void Sequencer::start() {
-  if (cache_) cache_->start();
+  path_.start();
   if (throttle_) throttle_->start();
   shared_ = endpoint().system_context().shared.get();
   if (!has_work()) return;
@@ -124,20 +99,26 @@ void Sequencer::start() {
 }
 
 Requester::Progress Sequencer::progress() const {
-  const bool outside = has_work() && work().stream->from_outside();
-  return {.trace_ended = out_of_work() && !source_.enough(count_) && !outside,
-          .waits_for_outside = outside && work().stream->open() && !source_.has_next() && outstanding() == 0,
-          .open_loop = source_.open_loop(),
-          .has_instruction_gaps = source_.has_gaps(),
-          .goes_by_answers = source_.reactive() != nullptr,
-          .warmup = work().warmup,
-          .issued = issued(),
-          .issued_before_window = count_.issued_before_window(),
-          .expected = source_.expected(count_),
-          .left_at_least = source_.left_at_least(count_),
-          .write_backs = write_backs(),
-          .live_requests = requests_.live(),
-          .volatile_flushes = volatile_flushes_};
+  Progress progress = source_.progress(count_);
+  progress.waits_for_outside &= outstanding() == 0;
+  progress.write_backs = path_.write_backs();
+  progress.live_requests = queue_.live();
+  progress.volatile_flushes = volatile_flushes_;
+  return progress;
+}
+
+std::uint64_t Sequencer::outstanding() const {
+  return in_flight() + path_.outstanding() + past_.occupied() + (pages_ ? pages_->outstanding() : 0);
+}
+
+// With caches, cores or pages that move, what is answered next need not be under way. While an answer is told
+// its place is free, and who waits for it has not been called yet.
+Time Sequencer::earliest_answer(RemainingTime& left) {
+  if (!path_.uncached() || cores_ || pages_ || past_.used()) return Time{};
+  const Time earliest = queue_.earliest_answer(left);
+  const bool may_issue =
+      source_.has_next() && (waiting_in_ != &queue_.slots() || in_flight() < queue_.size());
+  return may_issue ? std::min(earliest, now() + process_time_) : earliest;
 }
 
 void Sequencer::fetch() {
@@ -156,13 +137,13 @@ void Sequencer::fetch() {
 // What the next access waits for; null: it can be issued.
 WaitList* Sequencer::obstacle() {
   const Access& next = source_.next();
-  if (in_flight() == queue_) return &slots_;
-  if (cache_ && cache_->victims() >= queue_) return &write_back_buffer_;
-  if (!window_.allows(issued(), next.dependence)) return &dependences_;
+  if (in_flight() == queue_.size()) return &queue_.slots();
+  if (path_.cache() && path_.cache()->victims() >= queue_.size()) return &write_back_buffer_;
+  if (!queue_.allows(issued(), next.dependence)) return &queue_.dependences();
   if (next.dependence == kAllBefore && !quiet()) {
-    if (fence_since_ < Time{}) fence_since_ = now();
+    WaitList& fence = queue_.hold(now());
     past_.drain();
-    return &fence_;
+    return &fence;
   }
   if (past_.used()) [[unlikely]]
     if (WaitList* const list = past_.waits_in_order(next, in_flight())) return list;
@@ -194,35 +175,27 @@ void Sequencer::issue_what_can_be_issued() {
   }
 }
 
-void Sequencer::pass_fence() {
-  const Time since = std::exchange(fence_since_, Time{-1});
-  meter_.passed_fence(since >= Time{} ? now() - since : Time{});
-}
-
 void Sequencer::issue() {
   const Access& next = source_.next();
+  const Time now = this->now();
   if (next.dependence == kAllBefore) [[unlikely]]
-    pass_fence();
-  Request& request = requests_.take();
+    meter_.passed_fence(queue_.pass_fence(now));
+  Request& request = queue_.take(source_.came(now));
   request.id = issued();
   request.address = next.address;
   request.kind = next.kind;
   request.size = next.size;
-  if (next.kind == AccessKind::kFlush || external_) [[unlikely]] {
+  if (next.kind == AccessKind::kFlush || path_.external_cache()) [[unlikely]] {
     request.keeps = next.keeps;
     request.brings = next.brings;
   }
   if (next.past) [[unlikely]]
     past_.begin_store(request, work().name);
   if (next.thread != 0) request.set_thread(next.thread);
-  const Time now = this->now();
-  const NodeId self = endpoint().id();
-  request.target = self;
-  request.begin(self, source_.came(now));
   request.charge(Segment::kRequesterQueue, now);
   request.charge(Segment::kProcess, now + process_time_);
   if (issued() == work().warmup) observer_->measuring_begins(now);
-  window_.flip(issued());
+  queue_.flip(issued());
   count_.issue();
   meter_.issued(now);
   if (large_) large_->issued(request.id, next.continues, request.created());
@@ -242,35 +215,20 @@ void Sequencer::process(Request& request) {
   access(request);
 }
 
-// Each line has an account of its own, which begins as a copy of the access's.
+// The last line may end the access.
 void Sequencer::access_lines(Request& request) {
   request.pending = request.lines;
-  std::uint64_t at = request.address.value();
-  for (std::uint64_t left = request.size; left > 0;) {
-    const std::uint64_t part = std::min(left, kLineBytes - at % kLineBytes);
-    Request& line = requests_.take();
-    line.parent = &request;
-    line.lines = Request::kPart;
-    line.id = request.id;
-    line.kind = request.kind;
-    line.keeps = request.keeps;
-    line.brings = request.brings;
-    line.past = request.past;
-    line.set_thread(request.thread());
-    line.target = endpoint().id();
-    line.begin(endpoint().id(), request.created());
-    line.account = request.account;
-    line.address = Address{at};
-    line.size = static_cast<std::uint16_t>(part);
+  const std::uint64_t size = request.size;
+  for (std::uint64_t done = 0; done < size;) {
+    Request& line = queue_.take_line(request, done);
+    done += line.size;
     access_memory(line);
-    at += part;
-    left -= part;
   }
 }
 
 void Sequencer::access_memory(Request& request) {
   try {
-    if (request.kind == AccessKind::kFlush && !external_) [[unlikely]]
+    if (request.kind == AccessKind::kFlush && !path_.external_cache()) [[unlikely]]
       volatile_flushes_ += check_durable(*this, work(), request.id, request.address) ? 0 : 1;
     if (shared_) [[unlikely]]
       shared_->begins(request);
@@ -284,7 +242,7 @@ void Sequencer::access_memory(Request& request) {
 
 void Sequencer::check_mapped(const Access& access) const {
   Access checked = access;
-  if (external_) checked.kind = AccessKind::kRead;  // what leaves a cache need not be durable
+  if (path_.external_cache()) checked.kind = AccessKind::kRead;  // what leaves a cache need not be durable
   with_path(work().name, [&] { cxloom::check_mapped(*this, work(), issued(), checked); });
 }
 
@@ -315,7 +273,7 @@ void Sequencer::receive(Message& message) {
   if (message.opcode == Opcode::kWritePull || message.opcode == Opcode::kGoWritePull)
     send_pulled_data(*this, message, now());
   if (message.channel == Channel::kD2HData) return;  // the answer to the write comes when they are there
-  Request& request = requests_.at(message.tag);
+  Request& request = queue_.at(message.tag);
   request.failed = message.failed;
   if (message.failed || request.target == endpoint().id()) request.target = message.source;
   complete(request);
@@ -333,19 +291,12 @@ void Sequencer::may_issue() {
   end_if_out_of_work();
 }
 
-// An access of several lines waited for the last one answered. Bytes count as each line is answered.
+// Bytes count as each line is answered.
 void Sequencer::complete_line(Request& line) {
-  Request& request = *line.parent;
-  request.failed |= line.failed;
   meter_.moved(line.moved());
   observer_->line_completed(line, now());
-  if (--request.pending == 0) {
-    request.account = line.account;
-    request.target = line.target;
-    request.message.hops = line.message.hops;
-    complete(request);
-  }
-  requests_.give_back(line);
+  if (RequestQueue::ends_access(line)) complete(*line.parent);
+  queue_.give_back(line);
 }
 
 void Sequencer::complete(Request& request) {
@@ -364,10 +315,10 @@ void Sequencer::complete(Request& request) {
   if (request.is_combined()) [[unlikely]] {
     written_back(request.target, request.failed ? std::uint16_t{0} : request.message.size);
     past_.written(request);
-    requests_.give_back(request);
+    queue_.give_back(request);
     return;
   }
-  window_.flip(request.id);
+  queue_.flip(request.id);
   count_.complete();
   meter_.completed(request, now);
   observer_->completed(request, now);
@@ -375,7 +326,7 @@ void Sequencer::complete(Request& request) {
     pages_->completed(request, now);
   if (wants_answers_) work().stream->answered(request.id, request, now);
   if (large_) large_->answered(request.id, now);
-  requests_.give_back(request);
+  queue_.give_back(request);
   end_if_out_of_work();
 }
 
@@ -383,6 +334,16 @@ void Sequencer::end_if_out_of_work() {
   if (!out_of_work() || ended_ || !count_.counting() || !count_.even()) return;
   ended_ = true;
   observer_->work_ends(now());
+}
+
+void Sequencer::written_back(NodeId target, std::uint16_t bytes) {
+  meter_.moved(bytes);
+  observer_->written_back(endpoint().id(), target, bytes);
+}
+
+void Sequencer::prefetched(NodeId target, std::uint16_t bytes) {
+  meter_.moved(bytes);
+  observer_->prefetched(endpoint().id(), target, bytes);
 }
 
 void Sequencer::buffered(Request& store) {
@@ -418,29 +379,39 @@ void Sequencer::close_window(Time at) {
   if (cores_) cores_->close_window(at);
 }
 
+std::string Sequencer::activity() const {
+  if (outstanding() == 0) return {};
+  const std::uint64_t prefetches = path_.prefetches();
+  const std::string ahead = prefetches > 0 ? " and " + counted(prefetches, "prefetched line") : "";
+  return counted(in_flight(), "request") + " and " + counted(path_.write_backs(), "write-back") + ahead +
+         " without an answer, " + std::to_string(count_.completed()) + " answered";
+}
+
 std::vector<MeasureInfo> Sequencer::measures() {
   std::vector<MeasureInfo> all = joined(RequesterMeter::measures(), RequestThrottle::measures());
   for (auto of_part : {LargeAccesses::measures, AccessSource::measures, PageManager::measures,
-                       CoreCluster::measures, CombiningBuffers::measures, CacheAgent::measures})
+                       CoreCluster::measures, CombiningBuffers::measures, RequestPath::measures})
     all = joined(std::move(all), of_part());
   return all;
 }
 
+void Sequencer::report_requests(MeasureSink& sink) const {
+  meter_.report(sink);
+  if (large_) large_->report(sink);
+  if (throttle_) throttle_->report(sink);
+  source_.report(sink);
+  if (pages_) pages_->report(sink);
+  if (cores_) cores_->report(sink);
+  past_.report(sink);
+  path_.report(sink);
+}
+
 void Sequencer::resources(ResourceSink& sink) const {
-  sink.add({.name = "the queue of",
-            .stage = Stage::kRequester,
-            .capacity = queue_,
-            .occupancy = Occupancy::kLevel,
-            .measures = {"per_requester.*.in_flight_mean"},
-            .wait = Segment::kRequesterQueue,
-            .counts = Traffic::kRequests,
-            .part = "requester",
-            .twice = {doubled("queue", queue_)},
-            .twice_text = std::to_string(2 * std::uint64_t{queue_}) + " in flight"});
+  queue_.resources(sink);
   source_.resources(sink);
   past_.resources(sink);
   if (core_params_) core_params_->resources(sink);
-  if (cache_) cache_->resources(sink);
+  path_.resources(sink);
 }
 
 }  // namespace cxloom

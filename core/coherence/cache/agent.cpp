@@ -3,51 +3,31 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/kind_registry.hpp"
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
-#include "component/line_versions.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
 #include "component/request_throttle.hpp"
-#include "component/shared_lines.hpp"
 #include "kernel/event_handler.hpp"
 #include "protocol/address_map.hpp"
-#include "protocol/protocol_observer.hpp"
 
 namespace cxloom {
-
-namespace {
-
-/// Null: none.
-std::unique_ptr<Prefetcher> make_prefetcher(const CacheAgentParams& params, const CacheKinds& kinds) {
-  return with_path("prefetch", [&] {
-    PrefetcherContext context;
-    return kinds.prefetchers.make(params.prefetch, context);
-  });
-}
-
-}  // namespace
 
 CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
                        const ComponentContext& context, const CacheKinds& kinds, Client& client,
                        AtomicsAt atomics_at)
     : Agent(endpoint),
       client_(client),
-      mshrs_(params.mshrs),
       write_allocate_(params.write_allocate),
+      observers_(endpoint),
       level_counts_(params.levels.size() + 1),
       protocols_(*this, *this, params.read_state),
       lines_(params, process_time, kinds, context.seed, *this, protocols_, counts_),
       snoops_(params.clear_time, *this, kSnoop, lines_, client, counts_),
       atomics_(params.atomic_time, atomics_at, *this, kOperated, lines_, *this, client, counts_),
-      registers_(context.kernel, "a miss register", endpoint) {
-  if (auto prefetcher = make_prefetcher(params, kinds)) {
-    prefetch_ = std::make_unique<PrefetchUnit>(std::move(prefetcher), endpoint,
-                                               static_cast<PrefetchUnit::Cache&>(*this));
-    lines_.tell(*prefetch_);
-    context.kernel.measure(prefetch_->counts());
-  }
+      prefetch_(PrefetchUnit::make(params.prefetch, kinds, endpoint, *this)),
+      mshrs_(params.mshrs, endpoint) {
+  if (prefetch_) lines_.tell(*prefetch_);
   context.kernel.measure(counts_);
   for (auto& level : level_counts_) context.kernel.measure(level);
   ++endpoint.system_context().caches;
@@ -79,9 +59,9 @@ void CacheAgent::access(Request& request) {
   // Lines of pages that move are none of the program's accesses, which the shares are of.
   const bool is_copy = request.is_copy();
   counts_->lookups += is_copy ? 0 : 1;
-  if (LineVersions* const versions = endpoint().system_context().versions.get()) [[unlikely]] {
+  if (observers_.follow_versions()) [[unlikely]] {
     if (request.kind == AccessKind::kRead && found.state != LineState::kInvalid && !lines_.under_way(line))
-      versions->hit(endpoint().id(), line);
+      observers_.found(line);
   }
   const bool prefetches = prefetch_ && !goes_past(request, found.state);
   const bool held = found.state != LineState::kInvalid || (prefetches && is_missing(line));
@@ -100,31 +80,11 @@ bool CacheAgent::serves(const Request& request, LineState state) const {
 
 // The line may have gone to a level behind since it came.
 void CacheAgent::perform(Request& request, std::uint32_t level) {
-  if (request.kind == AccessKind::kFlush) return leave_clean(request);
   const LineAddress line = LineAddress::of(request.address);
+  if (request.kind == AccessKind::kFlush) return lines_.clean(line, request.keeps);
   if (level > 0) lines_.use(line, level);
-  if (request.kind != AccessKind::kRead) {
-    lines_.mark_dirty(line);
-    if (LineVersions* const versions = endpoint().system_context().versions.get()) [[unlikely]]
-      versions->changed(endpoint().id(), line);
-  }
-  if (SharedLines* const shared = endpoint().system_context().shared.get()) [[unlikely]]
-    shared->performed(endpoint().id(), request);
-  if (ProtocolObserver* const observer = endpoint().system_context().observer) [[unlikely]]
-    observer->performed(endpoint().id(), line, request.kind, now());
-}
-
-// The line of a flush, whose data are elsewhere or on their way there.
-void CacheAgent::leave_clean(const Request& flush) {
-  const LineAddress line = LineAddress::of(flush.address);
-  const LineState state = lines_.find(line).state;
-  if (state == LineState::kInvalid) return;
-  if (flush.keeps) {
-    if (state == LineState::kDirty) lines_.set_state(line, LineState::kClean);
-    return;
-  }
-  lines_.set_state(line, LineState::kInvalid);
-  lines_.note_gone(line);
+  if (request.kind != AccessKind::kRead) lines_.mark_dirty(line);
+  observers_.performed(request, line);
 }
 
 void CacheAgent::retry(Request& request) {
@@ -158,14 +118,13 @@ bool CacheAgent::attempt(Request& request, CacheLevels::LookupResult found) {
     launch(transaction, request, found.state);
     return true;
   }
-  if (mshrs_ && misses_ == *mshrs_) {
-    if (outside_.empty()) registers_.join(*this, now());
-    outside_.push(request);
+  if (mshrs_.full()) {
+    mshrs_.wait(request);
     return false;
   }
   Transaction& transaction = lines_.open(line, place_of(*this, request.id, line.address()));
   transaction.miss = true;
-  ++misses_;
+  mshrs_.take();
   transaction.waiting.push(request);
   launch(transaction, request, found.state);
   return false;
@@ -183,10 +142,10 @@ void CacheAgent::launch(Transaction& transaction, Request& request, LineState he
   }
   if (request.kind == AccessKind::kFlush) {
     transaction.doing = Doing::kFlush;
-    leave_clean(request);
+    lines_.clean(transaction.line, request.keeps);
     request.brings = false;  // they are on their way
   } else if (request.wants_memory()) [[unlikely]] {
-    if (request.past && leave_first(transaction, request, held)) return;
+    if (request.past && lines_.leave_first(transaction, held, request.account.mark())) return;
     transaction.doing = write ? Doing::kWrite : Doing::kCurrent;
   } else if (request.kind == AccessKind::kWrite && held == LineState::kInvalid && !write_allocate_) {
     transaction.doing = Doing::kWrite;
@@ -197,16 +156,6 @@ void CacheAgent::launch(Transaction& transaction, Request& request, LineState he
     transaction.doing = write && transaction.coherent ? Doing::kOwn : Doing::kRead;
   }
   transaction.protocol->ask(transaction, request);
-}
-
-// A line that is here leaves before what goes past the cache. Whether that has to wait for it.
-bool CacheAgent::leave_first(Transaction& transaction, const Request& request, LineState held) {
-  if (held == LineState::kInvalid) return false;
-  lines_.set_state(transaction.line, LineState::kInvalid);
-  lines_.note_gone(transaction.line);
-  if (held != LineState::kDirty) return false;
-  lines_.send_eviction(transaction, Doing::kWriteBack, LineState::kInvalid, request.account.mark(), nullptr);
-  return true;
 }
 
 void CacheAgent::answer_later(Request& request) {
@@ -276,8 +225,7 @@ void CacheAgent::receive(Message& message) {
   endpoint().release(message, now());
   if (RequestThrottle* const throttle = endpoint().throttle()) [[unlikely]]
     throttle->observe(message);
-  if (message.persistent && endpoint().system_context().versions) [[unlikely]]
-    endpoint().system_context().versions->returns(message);
+  observers_.received(message);
   switch (message.channel) {
     case Channel::kS2MBISnp: protocols_.cxl_mem.receive(message); break;
     case Channel::kH2DReq:
@@ -290,26 +238,12 @@ void CacheAgent::receive(Message& message) {
 
 // ---- Answers
 
-// Notes the version of the line that is, or comes, in the cache.
-void CacheAgent::note_version(const Message& message) {
-  LineVersions* const versions = endpoint().system_context().versions.get();
-  if (versions && message.persistent && !message.failed) [[unlikely]]
-    versions->cached(endpoint().id(), LineAddress::of(message.address), message.version);
-}
-
-// The same, where it is asked who has seen which stores.
-void CacheAgent::note_filled(const Message& message) {
-  SharedLines* const shared = endpoint().system_context().shared.get();
-  if (shared && !message.failed) [[unlikely]]
-    shared->filled(endpoint().id(), LineAddress::of(message.address), message.version);
-}
-
 void CacheAgent::data_came(Message& message) {
   Transaction& transaction = lines_.transaction(message.tag);
   if (transaction.doing == Doing::kAtomic || transaction.doing == Doing::kCurrent) return completed(message);
   transaction.data_in = true;
-  note_version(message);
-  note_filled(message);
+  observers_.cached(message);
+  observers_.filled(message);
   if (!transaction.coherent) transaction.granted = LineState::kClean;
   // A device on the way may have answered; but of lines with a home elsewhere the memory counts.
   if (message.failed || transaction.home == transaction.target) transaction.target = message.source;
@@ -406,12 +340,8 @@ void CacheAgent::close(Transaction& transaction) {
   const bool miss = transaction.miss;
   lines_.close(transaction);
   if (!miss) return;
-  --misses_;
-  while (!outside_.empty() && misses_ < *mshrs_) {
-    Request& request = outside_.pop();
-    if (outside_.empty()) registers_.leave(*this);
-    retry(request);
-  }
+  mshrs_.give_back();
+  while (Request* const request = mshrs_.admit()) retry(*request);
 }
 
 void CacheAgent::completed(Message& message) {
@@ -422,9 +352,9 @@ void CacheAgent::completed(Message& message) {
     const bool memory = !message.failed && transaction.home != transaction.target;
     request.target = memory ? transaction.target : message.source;
     request.failed = message.failed;
-    if (transaction.doing == Doing::kFlush && request.keeps) note_version(message);
+    if (transaction.doing == Doing::kFlush && request.keeps) observers_.cached(message);
     if (request.through) [[unlikely]]
-      note_filled(message);
+      observers_.filled(message);
     answer(request);
   } else {
     lines_.eviction_completed(transaction);
@@ -441,6 +371,17 @@ void CacheAgent::completed(Message& message) {
 
 std::vector<MeasureInfo> CacheAgent::measures() {
   return joined(cache_measures(), PrefetchCounts::measures());
+}
+
+void CacheAgent::report(MeasureSink& sink) const {
+  report_cache(counts_.window(), level_counts_, lines_.coherent(), sink);
+  if (prefetch_) prefetch_->counts().window().report(sink);
+}
+
+std::string CacheAgent::line_state(LineAddress line) const {
+  const Transaction* const transaction = lines_.under_way(line);
+  const std::string held{name_of(lines_.find(line).state)};
+  return transaction ? held + transaction->described() : held;
 }
 
 }  // namespace cxloom

@@ -6,9 +6,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/intrusive_queue.hpp"
@@ -18,28 +16,22 @@
 #include "coherence/cache/counts.hpp"
 #include "coherence/cache/home_protocol.hpp"
 #include "coherence/cache/home_protocols.hpp"
+#include "coherence/cache/line_observers.hpp"
 #include "coherence/cache/lines.hpp"
+#include "coherence/cache/mshr_file.hpp"
 #include "coherence/cache/params.hpp"
 #include "coherence/cache/prefetch_unit.hpp"
 #include "coherence/cache/snoops.hpp"
 #include "coherence/cache/transaction.hpp"
 #include "component/endpoint.hpp"
-#include "component/resource.hpp"
-#include "kernel/wait_list.hpp"
 #include "protocol/request.hpp"
 #include "tags/cache_kinds.hpp"
 
 namespace cxloom {
 
-class CacheAgent final : public Agent,
-                         private Waiter,
-                         private HomeProtocol::Cache,
-                         private PrefetchUnit::Cache {
+class CacheAgent final : public Agent, private HomeProtocol::Cache, private PrefetchUnit::Cache {
  public:
   using Client = CacheClient;
-
-  /// Stores and atomic operations to lines that it may keep are made on its copies alone.
-  bool makes_stores() const { return write_allocate_ && atomics_.all_in_cache(); }
 
   /// `process_time` is what requests take to come here: write-backs pass the same pipeline.
   CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
@@ -60,34 +52,12 @@ class CacheAgent final : public Agent,
   void start() override;
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
-  void report(MeasureSink& sink) const override {
-    report_cache(counts_.window(), level_counts_, lines_.coherent(), sink);
-    if (prefetch_) prefetch_->counts().window().report(sink);
-  }
-  void resources(ResourceSink& sink) const override {
-    Resource registers{.name = "the miss registers (MSHRs) of",
-                       .stage = Stage::kCache,
-                       .capacity = mshrs_,
-                       .occupancy = Occupancy::kHeld,
-                       .measures = {"requests"},
-                       .wait = Segment::kMshr,
-                       .counts = Traffic::kLines,
-                       .part = "cache",
-                       .full_from = 0.95};
-    if (mshrs_) {
-      registers.twice = {doubled("mshrs", *mshrs_)};
-      registers.twice_text = std::to_string(2 * std::uint64_t{*mshrs_}) + " registers";
-    }
-    sink.add(std::move(registers));
-  }
+  void report(MeasureSink& sink) const override;
+  void resources(ResourceSink& sink) const override { mshrs_.resources(sink); }
   static std::vector<MeasureInfo> measures();
 
   /// The state in its array, and what is under way.
-  std::string line_state(LineAddress line) const override {
-    const Transaction* const transaction = lines_.under_way(line);
-    const std::string held{name_of(lines_.find(line).state)};
-    return transaction ? held + transaction->described() : held;
-  }
+  std::string line_state(LineAddress line) const override;
   bool acts_later() const override { return true; }
   const CacheLevels& levels() const { return lines_.levels(); }
   /// What it holds a line as, in any level.
@@ -95,8 +65,7 @@ class CacheAgent final : public Agent,
   /// Null: nothing is under way for the line.
   const CacheTransaction* under_way(LineAddress line) const { return lines_.under_way(line); }
   const HomeProtocols& protocols() const { return protocols_; }
-  /// Requests that wait for an MSHR.
-  const IntrusiveQueue<Request>& outside() const { return outside_; }
+  const MshrFile& mshrs() const { return mshrs_; }
   /// Lines that snoops took away in the window while it held them.
   std::uint64_t lines_lost() const { return counts_.window().lines_lost; }
 
@@ -105,7 +74,6 @@ class CacheAgent final : public Agent,
 
   using Transaction = CacheTransaction;
 
-  const EventHandler& owner() const override { return endpoint(); }
   Time now() const override;
 
   // Requests.
@@ -113,9 +81,7 @@ class CacheAgent final : public Agent,
   void retry(Request& request);
   bool serves(const Request& request, LineState state) const;
   void perform(Request& request, std::uint32_t level);
-  void leave_clean(const Request& flush);
   void launch(Transaction& transaction, Request& request, LineState held);
-  bool leave_first(Transaction& transaction, const Request& request, LineState held);
   void answer_later(Request& request);
   void answer(Request& request);
   void conclude(Transaction& transaction) override;
@@ -130,8 +96,6 @@ class CacheAgent final : public Agent,
 
   // Answers.
   Transaction& transaction(std::uint32_t tag) override { return lines_.transaction(tag); }
-  void note_version(const Message& message);
-  void note_filled(const Message& message);
   void data_came(Message& message) override;
   void granted(Message& message, LineState state) override;
   void completed(Message& message) override;
@@ -145,8 +109,8 @@ class CacheAgent final : public Agent,
   void answer_snoop_first(Transaction& transaction) override { snoops_.answer_first(transaction); }
 
   Client& client_;
-  std::optional<std::uint32_t> mshrs_;
   bool write_allocate_;
+  LineObservers observers_;
   Windowed<CacheCounts> counts_;
   std::vector<Windowed<CacheLevelCounts>> level_counts_;
   HomeProtocols protocols_;
@@ -154,9 +118,7 @@ class CacheAgent final : public Agent,
   CacheSnoops snoops_;
   CacheAtomics atomics_;
   std::unique_ptr<PrefetchUnit> prefetch_;  // null: none
-  std::uint32_t misses_ = 0;                // transactions that requests began
-  IntrusiveQueue<Request> outside_;
-  WaitList registers_;
+  MshrFile mshrs_;
 };
 
 }  // namespace cxloom

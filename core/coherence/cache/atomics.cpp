@@ -45,10 +45,7 @@ void CacheAtomics::end(CacheTransaction& transaction) {
 // Its own copy goes first. A clean one leaves without a notice: the request says that there is none. The way
 // of a modified one is charged to the request, which is launched again when it is complete.
 void CacheAtomics::ask_home(CacheTransaction& transaction, Request& request, LineState held) {
-  if (held != LineState::kInvalid) {
-    lines_.set_state(transaction.line, LineState::kInvalid);
-    lines_.note_gone(transaction.line);
-  }
+  if (held != LineState::kInvalid) lines_.drop(transaction.line);
   if (held == LineState::kDirty) {
     lines_.send_eviction(transaction, Doing::kWriteBack, LineState::kInvalid, request.account.mark(),
                          &request.account);

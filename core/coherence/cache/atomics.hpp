@@ -34,8 +34,6 @@ class CacheAtomics {
     return at_ != AtomicsAt::kHome && (state == LineState::kClean || state == LineState::kDirty);
   }
   /// It is an atomic operation that the home makes, unless the copy is enough.
-  /// All are made in the cache that are not past it.
-  bool all_in_cache() const { return at_ == AtomicsAt::kCache; }
   bool at_home(const Request& request) const {
     return request.kind == AccessKind::kAtomic && (at_ != AtomicsAt::kCache || request.wants_memory());
   }

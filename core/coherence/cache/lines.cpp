@@ -30,6 +30,16 @@ void CacheLines::fill(LineAddress line, LineState state) {
   evict_gone();
 }
 
+void CacheLines::clean(LineAddress line, bool keeps) {
+  const LineState state = find(line).state;
+  if (state == LineState::kInvalid) return;
+  if (!keeps) {
+    drop(line);
+  } else if (state == LineState::kDirty) {
+    set_state(line, LineState::kClean);
+  }
+}
+
 Time CacheLines::occupy(Time from, Time length) {
   if (length > Time{}) busy_until_ = std::max(busy_until_, from) + length;
   return std::max(busy_until_, from);
@@ -85,6 +95,14 @@ void CacheLines::send_eviction(Transaction& transaction, Doing doing, LineState 
   transaction.evict = {};
   transaction.evict.account = account;
   transaction.protocol->evict(transaction, keeps, ready);
+}
+
+bool CacheLines::leave_first(Transaction& transaction, LineState held, Time ready) {
+  if (held == LineState::kInvalid) return false;
+  drop(transaction.line);
+  if (held != LineState::kDirty) return false;
+  send_eviction(transaction, Doing::kWriteBack, LineState::kInvalid, ready, nullptr);
+  return true;
 }
 
 void CacheLines::eviction_completed(const Transaction& transaction) {

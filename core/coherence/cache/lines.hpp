@@ -40,6 +40,14 @@ class CacheLines {
   CacheLevels::LookupResult find(LineAddress line) const { return levels_.find(line); }
   void set_state(LineAddress line, LineState state) { levels_.set_state(line, state); }
   void mark_dirty(LineAddress line) { levels_.mark_dirty(line); }
+  /// The line is in no level any more.
+  void drop(LineAddress line) {
+    set_state(line, LineState::kInvalid);
+    note_gone(line);
+  }
+  /// A flush of the line, whose data are elsewhere or on their way there: a copy stays only if it `keeps`
+  /// one.
+  void clean(LineAddress line, bool keeps);
   /// An access uses a line that is in that level. It comes to the first; others may leave for it.
   void use(LineAddress line, std::uint32_t level);
   /// A line comes in. Others may leave for it.
@@ -61,12 +69,11 @@ class CacheLines {
   void evict(LineAddress line, LineState state);
   /// Writes back; `keeps` stays. With an `account` a snoop, or a request, waits for it, and is charged.
   void send_eviction(Transaction& transaction, Doing doing, LineState keeps, Time ready, Account* account);
+  /// The line of a transaction, held as `held`, leaves before a request that goes past the cache. Whether
+  /// that has to wait for a write-back, which is ready at `ready`.
+  bool leave_first(Transaction& transaction, LineState held, Time ready);
   /// The home has answered that.
   void eviction_completed(const Transaction& transaction);
-  /// The line is in no level any more.
-  void note_gone(LineAddress line) {
-    if (prefetch_) prefetch_->left(line);
-  }
   /// An atomic operation on a line has begun, or has ended: until then it does not leave.
   void hold() { ++held_; }
   void let_go() { --held_; }
@@ -78,6 +85,9 @@ class CacheLines {
 
  private:
   void evict_gone();
+  void note_gone(LineAddress line) {
+    if (prefetch_) prefetch_->left(line);
+  }
 
   Agent& agent_;
   HomeProtocols& protocols_;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/kind_registry.hpp"
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
 #include "protocol/address_map.hpp"
@@ -36,6 +37,18 @@ constexpr std::array kPrefetchMeasures{
 std::vector<MeasureInfo> PrefetchCounts::measures() { return infos_of(kPrefetchMeasures); }
 
 void PrefetchCounts::report(MeasureSink& sink) const { report_all(kPrefetchMeasures, *this, sink); }
+
+std::unique_ptr<PrefetchUnit> PrefetchUnit::make(const KindSpec& prefetcher, const CacheKinds& kinds,
+                                                 Endpoint& endpoint, Cache& cache) {
+  auto made = with_path("prefetch", [&] {
+    PrefetcherContext context;
+    return kinds.prefetchers.make(prefetcher, context);
+  });
+  if (!made) return nullptr;
+  auto unit = std::make_unique<PrefetchUnit>(std::move(made), endpoint, cache);
+  endpoint.kernel().measure(unit->counts());
+  return unit;
+}
 
 void PrefetchUnit::accessed(const Request& request, bool hit, Time looked_up) {
   const LineAddress line = LineAddress::of(request.address);

@@ -44,6 +44,10 @@ class PrefetchUnit {
     ~Cache() = default;
   };
 
+  /// One with the prefetcher that a cache names, whose counts are measured; null: it names none.
+  static std::unique_ptr<PrefetchUnit> make(const KindSpec& prefetcher, const CacheKinds& kinds,
+                                            Endpoint& endpoint, Cache& cache);
+
   PrefetchUnit(std::unique_ptr<Prefetcher> prefetcher, const Endpoint& endpoint, Cache& cache)
       : prefetcher_(std::move(prefetcher)), endpoint_(endpoint), cache_(cache) {}
 

@@ -82,11 +82,12 @@ void CacheSnoops::answer(CacheSnoop& snoop, LineAddress line, CacheTransaction* 
   }
   Time ready = now();
   if (left == LineState::kInvalid) {
-    lines_.note_gone(line);
+    lines_.drop(line);
     ++counts_->lines_lost;
     ready = lines_.occupy(now(), clear_time_);
+  } else if (left != held) {
+    lines_.set_state(line, left);
   }
-  if (left != held) lines_.set_state(line, left);
   snoop.ready = std::max(snoop.ready, ready);
   if (held != LineState::kDirty || snoop.protocol->forwards_data()) {
     snoop.forwards = held == LineState::kDirty;

@@ -107,7 +107,7 @@ void write(const CacheAgent& cache, NodeId node, StateText& text) {
       text.message(*snoop->message);
     }
   }
-  for (const Request* request = cache.outside().first(); request; request = request->next) {
+  for (const Request* request = cache.mshrs().waiting().first(); request; request = request->next) {
     text << "rwa"[static_cast<std::size_t>(request->kind)] << request->id << '@';
     text.line(LineAddress::of(request->address));
   }

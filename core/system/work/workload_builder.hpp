@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,9 +11,8 @@
 #include "device/requester/requester.hpp"
 #include "protocol/address_map.hpp"
 #include "system/spec/spec.hpp"
-#include "system/work/program_nodes.hpp"
-#include "workload/placement/page_shares.hpp"
-#include "workload/placement/placed_stream.hpp"
+#include "system/work/placed_programs.hpp"
+#include "workload/placement/page_runs.hpp"
 #include "workload/stream/phases.hpp"
 #include "workload/trace/stream.hpp"
 #include "workload/work.hpp"
@@ -48,60 +46,22 @@ class WorkloadBuilder {
   /// The phases of a workload's thread, or of all of them; a pattern is one. Throws InputError as `make`
   /// does.
   std::vector<PhasedStream::Phase> phases_of(const Spec::Workload& workload,
-                                             std::optional<std::uint32_t> thread) const {
-    return make_phases(workload, thread);
-  }
+                                             std::optional<std::uint32_t> thread = {}) const;
   /// Ways or extents have changed: programs whose pages are placed find other memory from now on.
-  void memory_changed();
+  void memory_changed() { programs_.memory_changed(); }
 
  private:
-  /// A workload whose pages are placed.
-  struct Placed {
-    const Spec::Workload* workload;
-    std::vector<NumaNode> nodes;
-    std::unique_ptr<PagePlacement> placement = {};  ///< its stream's, once that is made
-    ProgramMemory::Parts frames = {};               ///< its own
-    ProgramMemory::Parts spare = {};                ///< those that its pages can be moved to besides
-    PlacedStream* stream = nullptr;                 ///< of its requester
-  };
-
-  /// The workloads whose pages are placed, with their nodes.
-  std::vector<Placed*> programs_of(const Spec& spec);
-  static void check_tables(const std::vector<Placed*>& all);
-  /// Each program gets its part of the nodes that it shares with others.
-  void divide_memory(const std::vector<Placed*>& all);
-  /// Throws InputError below this key.
-  std::unique_ptr<PagePlacement> make_placement(const Placed& placed, const char* key,
-                                                const KindSpec& kinded) const;
-  std::shared_ptr<Tiering> make_tiering(const Placed& placed) const;
   /// That device has a cache.
   bool has_cache(const std::string& device) const;
-  /// Requests that it has in flight at most.
+  /// How its requester is made.
   Requester::Traits traits_of(const std::string& device) const;
   /// Cores make the accesses of that device.
-  bool has_cores(const std::string& device) const;
-  /// Which parts of its nodes it has now.
-  std::vector<std::vector<bool>> offered(const Placed& placed) const {
-    return nodes_.offered(placed.workload->device, placed.nodes, page_);
-  }
-  /// The placement, which has placed nothing yet, and knows which nodes have memory now; `ever`: all that
-  /// will have some.
-  static PagePlacement& restarted(const Placed& placed, const std::vector<std::vector<bool>>& offers,
-                                  bool ever = false);
-  /// Every program that shares memory with others says the same of `page` and `frames`.
-  void check_alike(const Spec::Workload& workload, const Spec::Workload& first) const;
-  std::shared_ptr<const FrameOrder> order_of(const Frames& frames) const;
-  /// A node that is one device's alone: who else has it has other frames.
-  ProgramMemory::Parts::value_type parts_in_extents(const NumaNode& node) const;
+  bool has_cores(const std::string& device) const { return traits_of(device).has_cores; }
   /// The pages that it has touched before it runs; none: it touches them while it runs.
   PageRuns touched_before(const Spec::Workload& workload) const;
   /// The pages that it touches at most, as far as they are known.
   std::optional<PageRuns> pages_of(const Spec::Workload& workload) const;
-  void check_pages(const Placed& placed, const std::vector<AddressRange>& ranges) const;
   std::unique_ptr<AccessStream> make_stream(const Spec::Workload& workload, Work& work) const;
-  /// What the threads of a workload do, all of them or one.
-  std::vector<PhasedStream::Phase> make_phases(const Spec::Workload& workload,
-                                               std::optional<std::uint32_t> thread = {}) const;
   static std::unique_ptr<AccessStream> as_stream(const Spec::Workload& workload,
                                                  std::vector<PhasedStream::Phase> phases);
   std::unique_ptr<AccessStream> make_pattern(const std::string& name, const Spec::Workload& workload,
@@ -113,13 +73,8 @@ class WorkloadBuilder {
   const RunParams& run_;
   const System& system_;
   const AddressMap& map_;
-  ProgramNodes nodes_;
   TraceOpener open_trace_;
-  Bytes page_;
-  FrameLayout layout_ = FrameLayout::kScattered;
-  std::map<std::string, Placed> placed_;  // by device
-  Division division_;
-  bool changes_ = false;  // memory may come and go for programs
+  PlacedPrograms programs_;
 };
 
 }  // namespace cxloom

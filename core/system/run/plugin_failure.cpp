@@ -6,6 +6,9 @@
 #include "memory/media/media.hpp"
 #include "memory/memory_owner.hpp"
 #include "system/kinds/registry.hpp"
+#include "system/model/system.hpp"
+#include "system/run/run_kernels.hpp"
+#include "system/spec/spec.hpp"
 
 namespace cxloom {
 
@@ -96,18 +99,17 @@ std::string device_at_work(const System& system, const EventHandler* handler) {
 
 }  // namespace
 
-std::string plugin_failure(const Registry& registry, const Spec& spec, const System& system,
-                           const EventHandler* at_work, const std::string& thrown) {
-  const std::vector<PluginPart> parts = parts_of_plugins(registry, spec);
-  const std::string device = device_at_work(system, at_work);
+void PluginFailure::fail(const std::string& thrown) const {
+  const std::vector<PluginPart> parts = parts_of_plugins(registry_, spec_);
+  if (parts.empty()) throw;
+  const std::string device = device_at_work(system_, kernels_.failed());
   std::string names;
   std::string suspects;
   for (const PluginPart& part : parts) {
     std::string& list = part.device == device ? names : suspects;
     list.append(list.empty() ? "" : ", or ").append(part.text);
   }
-  if (parts.empty()) return {};
-  return (names.empty() ? suspects : names) + " threw during the run: " + thrown;
+  throw SimulationError((names.empty() ? suspects : names) + " threw during the run: " + thrown);
 }
 
 }  // namespace cxloom

@@ -18,7 +18,6 @@
 #include "system/kinds/registry.hpp"
 #include "system/record/protocol_recorder.hpp"
 #include "system/run/kept_versions.hpp"
-#include "system/run/plugin_failure.hpp"
 #include "system/run/run_kernels.hpp"
 #include "system/run/standstill.hpp"
 #include "system/run/window_opener.hpp"
@@ -29,10 +28,6 @@
 namespace cxloom {
 
 namespace {
-
-// Measured requests at which a run looks for the first time whether the mean is known well enough: fewer say
-// too little of how they depend on each other.
-constexpr std::uint64_t kFirstLook = 4096;
 
 // Accesses of a pattern that a check looks at: what is wrong with one is wrong with many, and each takes some
 // ten nanoseconds.
@@ -49,10 +44,12 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
       kernel_(&kernels_->main()),
       events_(std::make_unique<EventPlayer>(*kernel_, spec_.events)),
       system_(kernels_->build()),
+      plugin_failure_(registry, spec_, system_, *kernels_),
       past_(system_),
       workload_builder_(registry, spec_, system_, open_trace),
       driven_(*kernel_, *this),
       outside_(system_),
+      stopping_rule_(spec_.run.until.ci, observer),
       livelock_watch_(system_, spec_.run) {
   if (DividedRun* const divided = kernels_->divided())
     divided->attach(*this, *this, observer_, window_, livelock_watch_);
@@ -67,7 +64,6 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
     opener_ =
         std::make_unique<WindowOpener>(*kernel_, *spec_.run.warmup_time, [this] { open_at_given_time(); });
   }
-  if (spec_.run.until.ci) next_look_ = kFirstLook;
   check_whole(system_, spec_);
   keep_versions(system_, spec_);
   for (const auto& each : system_.components()) each->start();
@@ -216,30 +212,12 @@ bool Simulation::advance_events(Time limit, std::uint64_t max_events) {
   return true;
 }
 
-// What others throw than we do comes from a part of a plug-in, if there is one.
-template <class Action>
-auto Simulation::blaming_plugins(Action action) const {
-  try {
-    return action();
-  } catch (const InputError&) {
-    throw;
-  } catch (const SimulationError&) {
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {
-    fail(error.what());
-  } catch (...) {
-    fail("what is no std::exception");
-  }
-}
-
 void Simulation::play_past(std::uint64_t steps) {
-  blaming_plugins([&] { past_.play(steps); });
+  plugin_failure_.name_in([&] { past_.play(steps); });
 }
 
 std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
-  return blaming_plugins([&] {
+  return plugin_failure_.name_in([&] {
     const std::uint64_t ran = kernels_->run(limit, std::min(most, LivelockWatch::kMostAtOnce),
                                             livelock_watch_.next_look() - Time{1});
     if (DividedRun* const divided = kernels_->divided()) {
@@ -248,12 +226,6 @@ std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
     }
     return ran;
   });
-}
-
-void Simulation::fail(const std::string& thrown) const {
-  const std::string failure = plugin_failure(registry_, spec_, system_, kernels_->failed(), thrown);
-  if (failure.empty()) throw;
-  throw SimulationError(failure);
 }
 
 // Whatever the slices: a look takes place behind all that lies before it.
@@ -275,37 +247,22 @@ void Simulation::look_for_livelock(std::uint64_t events) {
 }
 
 void Simulation::finish() {
-  if (tasks_ && !tasks_->over())
-    throw SimulationError(
-        diagnosis("deadlock: nothing is left to happen, and tasks have not ended", kernel_->now()));
-  for (const auto& [component, requester] : system_.roles().all<Requester>()) {
-    if (requester->has_work() && !requester->finished()) {
-      throw SimulationError(
-          diagnosis("deadlock: nothing is left to happen, and requests wait for an answer", kernel_->now()));
-    }
-  }
-  for (const auto& [component, requester] : system_.roles().all<Requester>())
-    ensure(requester->progress().live_requests == 0, "a request was lost");
-  if (system_.system_context().posted.live() > 0 ||
-      std::ranges::any_of(system_.roles().all<IoInitiator>(),
-                          [](const auto& each) { return each.role->outstanding() > 0; })) {
-    throw SimulationError(diagnosis(
-        "deadlock: nothing is left to happen, and packets of CXL.io are under way", kernel_->now()));
-  }
+  if (const std::string deadlock = deadlock_in(system_, tasks_.get()); !deadlock.empty())
+    throw SimulationError(diagnosis(deadlock, kernel_->now()));
   if (!window_.has_opened() && opener_) end_unmeasured();
-  blaming_plugins([&] {  // media are caught up with
+  plugin_failure_.name_in([&] {  // media are caught up with
     if (window_.is_open()) close_window(kernel_->now());
     recorders_.finish(kernel_->now());
   });
   if (kernels_->divided()) kernels_->divided()->take_in();
   state_ = State::kFinished;
-  stop_reason_ = known_ ? "finished: the mean latency is known to " + percent_text(*spec_.run.until.ci)
-                        : "finished: every request was answered";
-  for (std::string& note : notes_on_work(
-           system_,
-           {.cut_short = known_, .from_outside = !driven_.empty(), .timed_window = opener_ != nullptr}))
+  stop_reason_ =
+      "finished: " + (stopping_rule_.met() ? stopping_rule_.reason() : "every request was answered");
+  for (std::string& note : notes_on_work(system_, {.cut_short = stopping_rule_.met(),
+                                                   .from_outside = !driven_.empty(),
+                                                   .timed_window = opener_ != nullptr}))
     notes_.push_back(std::move(note));
-  add_note_on_precision();
+  add_note(stopping_rule_.note());
 }
 
 // The work has ended before the time at which it was to be measured.
@@ -321,20 +278,14 @@ void Simulation::end_unmeasured() {
   notes_.push_back("nothing was measured: the run ended before run.warmup_time, which is " + time);
 }
 
-void Simulation::add_note_on_precision() {
-  if (!spec_.run.until.ci || known_) return;
-  const auto error = observer_.relative_error();
-  notes_.push_back("the run ended before the mean latency was known to " + percent_text(*spec_.run.until.ci) +
-                   ": " +
-                   (error ? "it is known to " + percent_text(*error) + " (95 % confidence)"
-                          : "too little was measured to say how well it is known") +
-                   "; measure more requests");
+void Simulation::add_note(std::string note) {
+  if (!note.empty()) notes_.push_back(std::move(note));
 }
 
 void Simulation::stop(const std::string& reason) {
   if (state_ != State::kRunning) return;
   leave_past_out();
-  blaming_plugins([&] {                                         // media are caught up with
+  plugin_failure_.name_in([&] {                                 // media are caught up with
     if (!window_.has_opened()) begin_counting(kernel_->now());  // an empty window: nothing was measured
     if (window_.is_open()) close_window(kernel_->now());
     recorders_.stop(kernel_->now());
@@ -342,7 +293,7 @@ void Simulation::stop(const std::string& reason) {
   if (kernels_->divided()) kernels_->divided()->take_in();
   state_ = State::kStopped;
   stop_reason_ = "stopped: " + reason;
-  add_note_on_precision();
+  add_note(stopping_rule_.note());
 }
 
 Simulation::Progress Simulation::progress() const {
@@ -390,13 +341,8 @@ void Simulation::completed(const Request& request, Time now) {
   }
 }
 
-// At points of the run that depend on nothing but the run, each an eighth of the way further than the one
-// before: who looks too often finds an interval that is narrow by chance.
-void Simulation::conclude_if_known() {
-  next_look_ += next_look_ / 8;
-  const auto error = observer_.relative_error();
-  if (!error || *error > *spec_.run.until.ci) return;
-  known_ = true;
+// The mean latency is known well enough.
+void Simulation::conclude() {
   close_window(kernel_->now());
   for (const auto& [component, requester] : system_.roles().all<Requester>()) requester->cease();
 }
@@ -417,6 +363,23 @@ void Simulation::end_io_with_work() {
 
 void Simulation::cease_io() {
   for (const auto& [component, initiator] : system_.roles().all<IoInitiator>()) initiator->cease();
+}
+
+void Simulation::begin_window(const std::function<void()>& ended) {
+  check_running();
+  if (tasks_) throw InputError({"a graph of tasks is measured as a whole", {}, {}, {}});
+  if (window_.is_open()) close_window(now());
+  if (window_.has_opened()) ended();
+  open_window(now());
+}
+
+// The warm-up is over. A window that the outside has begun before goes on: it measures, and changes nothing
+// of what is made.
+void Simulation::begin_counting(Time now) {
+  if (!counting_)
+    for (const auto& [component, requester] : system_.roles().all<Requester>()) requester->count_from_now();
+  counting_ = true;
+  if (!window_.has_opened()) open_window(now);
 }
 
 void Simulation::open_window(Time now) {

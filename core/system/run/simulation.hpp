@@ -19,6 +19,8 @@
 #include "system/run/driven_requesters.hpp"
 #include "system/run/livelock_watch.hpp"
 #include "system/run/outside_parts.hpp"
+#include "system/run/plugin_failure.hpp"
+#include "system/run/stopping_rule.hpp"
 #include "system/run/system_past.hpp"
 #include "system/run/whole_run.hpp"
 #include "system/work/workload_builder.hpp"
@@ -96,13 +98,7 @@ class Simulation final : private RequestObserver, private WholeRun {
   /// The measured window ends now, if it is open, and the next one begins. `ended` is called between these:
   /// what was measured can be had there. Throws InputError if the simulation is over, or has a graph of
   /// tasks.
-  void begin_window(const std::function<void()>& ended) {
-    check_running();
-    if (tasks_) throw InputError({"a graph of tasks is measured as a whole", {}, {}, {}});
-    if (window_.is_open()) close_window(now());
-    if (window_.has_opened()) ended();
-    open_window(now());
-  }
+  void begin_window(const std::function<void()>& ended);
 
   /// Reads the traces of the workloads, as far as a run is sure to read them, and the beginning of what
   /// patterns make; to be called instead of running it. Throws InputError for what a run would refuse.
@@ -153,8 +149,8 @@ class Simulation final : private RequestObserver, private WholeRun {
   void open_at_given_time();
   void end_unmeasured();
   bool all_warm();
-  void conclude_if_known();
-  void add_note_on_precision();
+  void conclude();
+  void add_note(std::string note);
 
   void measuring_begins(Time now) override;
   void work_ends(Time now) override;
@@ -178,23 +174,14 @@ class Simulation final : private RequestObserver, private WholeRun {
     if (!counting_ && !opener_) return NextOfAll::kAllWarm;
     return window_.is_open() ? NextOfAll::kFirstOutOfWork : NextOfAll::kAllOutOfWork;
   }
-  std::uint64_t answers_until_look() const override {
-    return next_look_ > measured_ ? next_look_ - measured_ : ~std::uint64_t{0};
-  }
+  std::uint64_t answers_until_look() const override { return stopping_rule_.answers_until_look(); }
   bool overlooked_warmth() override { return !counting_ && !opener_ && all_warm(); }
   void measured() override {
-    if (++measured_ == next_look_) [[unlikely]]
-      conclude_if_known();
+    if (stopping_rule_.measured()) [[unlikely]]
+      conclude();
   }
 
-  /// The warm-up is over. A window that the outside has begun before goes on: it measures, and changes
-  /// nothing of what is made.
-  void begin_counting(Time now) {
-    if (!counting_)
-      for (const auto& [component, requester] : system_.roles().all<Requester>()) requester->count_from_now();
-    counting_ = true;
-    if (!window_.has_opened()) open_window(now);
-  }
+  void begin_counting(Time now);
   void open_window(Time now);
   void close_window(Time now);
   void end_io_with_work();
@@ -202,9 +189,6 @@ class Simulation final : private RequestObserver, private WholeRun {
   bool advance_events(Time limit, std::uint64_t max_events);
   std::uint64_t run_events(Time limit, std::uint64_t most);
   void look_for_livelock(std::uint64_t events);
-  template <class Action>
-  auto blaming_plugins(Action action) const;
-  [[noreturn]] void fail(const std::string& thrown) const;
   void finish();
   std::string diagnosis(const std::string& problem, Time now) const;
 
@@ -215,6 +199,7 @@ class Simulation final : private RequestObserver, private WholeRun {
   Kernel* kernel_;  // of what concerns the whole system
   std::unique_ptr<EventPlayer> events_;
   System system_;
+  PluginFailure plugin_failure_;
   SystemPast past_;
   WorkloadBuilder workload_builder_;
   std::unique_ptr<TaskPlayer> tasks_;
@@ -232,9 +217,7 @@ class Simulation final : private RequestObserver, private WholeRun {
   MeasuredWindow window_;
   std::vector<const Requester*> cold_;  // the last of them is; others may be warm meanwhile
   std::uint64_t completed_ = 0;
-  std::uint64_t measured_ = 0;   // of these, in the window
-  std::uint64_t next_look_ = 0;  // at how well the mean is known: when so many are measured; 0: never
-  bool known_ = false;           // well enough
+  StoppingRule stopping_rule_;
   LivelockWatch livelock_watch_;
 };
 

@@ -169,19 +169,9 @@ def stands_alone(text: str) -> bool:
     return re.search(r"^(devices|preset|topology|title):", text, re.MULTILINE) is not None
 
 
-def is_serving(text: str) -> bool:
-    """A file of `cxloom kv`, which test_kv_serving.py runs."""
-    return re.search(r"^tiers:", text, re.MULTILINE) is not None
-
-
-def is_plan(text: str) -> bool:
-    """A file of `cxloom plan`, which test_plan_command.py runs."""
-    return re.search(r"^designs:", text, re.MULTILINE) is not None
-
-
-def is_of_energy(text: str) -> bool:
-    """Figures of `cxloom energy`, which test_energy.py reads."""
-    return re.search(r"^port_pj_per_bit:", text, re.MULTILINE) is not None
+def is_spec(text: str) -> bool:
+    """Not a file of `cxloom kv`, `plan` or `energy`: test_kv_serving, test_plan_command and test_energy read those."""
+    return re.search(r"^(tiers|designs|port_pj_per_bit):", text, re.MULTILINE) is None
 
 
 def within(base: str, text: str) -> str:
@@ -193,12 +183,7 @@ def within(base: str, text: str) -> str:
 @pytest.mark.parametrize("page", sorted({each.page for each in of("yaml")}))
 def test_specs_are_valid(page: str, tmp_path: Path) -> None:
     of_page = [each for each in BLOCKS if each.page == page]
-    specs = [
-        each
-        for each in of_page
-        if each.language == "yaml"
-        and not any(is_other(each.text) for is_other in (is_serving, is_plan, is_of_energy))
-    ]
+    specs = [each for each in of_page if each.language == "yaml" and is_spec(each.text)]
     parts = [each for each in specs if not stands_alone(each.text)]
     assert len(parts) == len(PARTS.get(page, ())), (
         f"a part of a spec is checked within one: {[*map(str, parts)]}"

@@ -15,6 +15,7 @@ from validation.systems import Run, Spec, changed, run
 from cxloom import _core
 from cxloom.base.errors import InputError
 
+WRITE = 1
 P, C, W, M = 10.0, 12.0, 50.0, 140.0
 R = 2 * W + M
 """A read or write of memory from its leaving to its answer; as much for either."""
@@ -231,6 +232,14 @@ def test_hardware_needs_no_flush(protocol: str) -> None:
     assert outcome.summary["completed"]
     assert sections(outcome) > 0
     assert "flushes" not in outcome.summary
+
+
+@pytest.mark.parametrize("hosts", [2, 3])
+def test_a_host_of_epochs_sets_one_flag_in_each(hosts: int) -> None:
+    """The others say that they have arrived, and the first one that all may go on: four lines and a flag."""
+    outcome = run(pool(hosts, {"protocol": "epochs", "size": "256B", "requests": 5}))
+    writers = outcome.requests["requester"][outcome.requests["kind"] == WRITE]
+    assert [int((writers == host).sum()) for host in range(hosts)] == [5 * (4 + 1)] * hosts
 
 
 def refusal(spec: Spec) -> str:

@@ -198,11 +198,11 @@ void Share::lock() {
 void Share::epoch() {
   const std::uint64_t number = begun_;
   write_block(block_at((member_ + number) % members_));
-  set_flag(member_);
-  if (member_ == 0) {
+  if (member_ == 0) {  // nobody polls whether it has arrived: it says so with the last flag
     for (std::uint32_t other = 1; other < members_; ++other) poll_flag(other, number);
     set_flag(members_);
   } else {
+    set_flag(member_);
     poll_flag(members_, number);
   }
   read_block(block_at((member_ + number + 1) % members_));

@@ -64,7 +64,7 @@ def test_a_policy_over_what_is_no_memory_is_refused() -> None:
 
 
 def test_memories_of_one_node_have_one_weight() -> None:
-    """Of several only the first would count, and what follows them would be the weight of another node."""
+    """Only the first of several would count, and what follows them would be the weight of another node."""
     made = machine(TOPOLOGIES["a switch with two devices"])
     for given in ("m0=1,m1=4,local=3", "local=3,m0=1,m1=1"):
         found = policy(weighted_interleave=given)

@@ -35,7 +35,7 @@ class Row:
     power_w: float
     """Mean watts over the measured window."""
     idle_w: float
-    """Of it what it would need without traffic."""
+    """What it would need of that without traffic."""
     basis: Basis
 
 
@@ -61,7 +61,7 @@ class Energy(ShowsItself):
 
     @property
     def idle_w(self) -> float:
-        """Of them those that would be needed without traffic."""
+        """Mean watts that would be needed without traffic."""
         return sum(row.idle_w for row in self.rows)
 
     @property

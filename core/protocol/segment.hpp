@@ -37,7 +37,7 @@ enum class Segment : std::uint8_t {
   kPersistBuffer,
 };
 
-inline constexpr std::size_t kSegmentCount = 24;
+inline constexpr std::size_t kSegmentCount = static_cast<std::size_t>(Segment::kPersistBuffer) + 1;
 /// The last ones: of systems with persist buffers alone.
 inline constexpr std::size_t kPersistSegments = 2;
 
@@ -133,5 +133,25 @@ inline constexpr std::array<Segment, kSegmentCount> kPathOrder{
     Segment::kMediaQueue,
     Segment::kMedia,
 };
+
+// A row or a place too many does not compile; one too few would be empty, or the first segment again.
+static_assert(
+    [] {
+      for (const SegmentInfo& segment : kSegments) {
+        if (segment.name.empty() || segment.meaning.empty()) return false;
+      }
+      return true;
+    }(),
+    "each value of Segment has its row in kSegments, at the same place");
+static_assert(
+    [] {
+      std::array<bool, kSegmentCount> there{};
+      for (const Segment segment : kPathOrder) there[static_cast<std::size_t>(segment)] = true;
+      for (const bool one : there) {
+        if (!one) return false;
+      }
+      return true;
+    }(),
+    "each value of Segment has its place on the way of a request in kPathOrder, once");
 
 }  // namespace cxloom

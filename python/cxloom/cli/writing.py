@@ -24,8 +24,7 @@ def write_texts(texts: Mapping[Path, str]) -> None:
     try:
         with ExitStack() as written:
             for path, text in texts.items():
-                if path.is_dir():
-                    raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+                _refuse_other_kinds(path)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 written.enter_context(written_whole(path)).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -54,9 +53,9 @@ def check_writable(paths: Iterable[Path]) -> None:
             there = next(each for each in [path, *path.absolute().parents] if each.exists())
             folder = path.absolute().parent if there == path else there
             number = 0
-            if there == path and path.is_dir():
-                number = errno.EISDIR
-            elif not folder.is_dir():
+            if there == path:
+                _refuse_other_kinds(path)
+            if not folder.is_dir():
                 number = errno.ENOTDIR
             elif not os.access(folder, os.W_OK | os.X_OK):
                 number = errno.EACCES
@@ -64,6 +63,16 @@ def check_writable(paths: Iterable[Path]) -> None:
                 raise OSError(number, os.strerror(number))
         except OSError as error:
             raise _unwritable(path, error) from None
+
+
+def _refuse_other_kinds(path: Path) -> None:
+    """Raises OSError for a folder, and InputError for a device, a pipe or a descriptor such as /dev/stdout: the whole
+    file would take their name."""
+    if path.is_dir():
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+    is_descriptor = path.is_symlink() and os.readlink(path).startswith("/proc/")
+    if path.exists() and (is_descriptor or not path.is_file()):
+        raise InputError("not a regular file", allowed="the name of a file to write", file=path)
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,8 +13,9 @@ import pytest
 from test_boot_program import STAND_IN
 
 from cxloom.base.errors import SimulationError
-from cxloom.booting.booted import BootedMachine, from_start
+from cxloom.booting.booted import BootedMachine, entered
 from cxloom.booting.emulator import Emulator
+from cxloom.booting.guest import Guest
 from cxloom.booting.qemu import Qemu
 
 OOM = "[   12.345678] Out of memory: Killed process 227 (my (app)) total-vm:900kB, anon-rss:5kB\r\n"
@@ -54,6 +56,14 @@ with open(os.environ["STARTS"], "a+") as starts:
 """
 
 
+@contextlib.contextmanager
+def begun(qemu: Qemu) -> Iterator[Guest]:
+    with Emulator(qemu, []) as emulator:
+        guest = Guest(emulator)
+        guest.wait_for_boot()
+        yield guest
+
+
 @pytest.mark.parametrize(("aborts", "starts"), [(0, 1), (2, 3), (3, 3)])
 def test_an_emulator_that_aborts_is_started_again(
     aborts: int, starts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -66,6 +76,19 @@ def test_an_emulator_that_aborts_is_started_again(
     with contextlib.ExitStack() as ends:
         if aborts == starts:
             ends.enter_context(pytest.raises(SimulationError, match="the guest ended during its boot"))
-        _, guest = ends.enter_context(from_start(qemu, [], None))
+        guest = entered(ends, lambda: begun(qemu))
         assert guest.run("it works", "this") == "the last line\n"
     assert len((tmp_path / "starts").read_text()) == starts
+
+
+def test_a_guest_that_ends_otherwise_is_not_booted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "qemu.py").write_text(ABORTS + STAND_IN)
+    monkeypatch.setenv("STAND_IN", "panics")
+    monkeypatch.setenv("STARTS", str(tmp_path / "starts"))
+    monkeypatch.setenv("ABORTS", "0")
+    qemu = Qemu((sys.executable, str(tmp_path / "qemu.py")), (10, 0))
+    with contextlib.ExitStack() as ends, pytest.raises(SimulationError, match="Kernel panic"):
+        entered(ends, lambda: begun(qemu))
+    assert len((tmp_path / "starts").read_text()) == 1

@@ -8,8 +8,10 @@ import re
 import signal
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from cxloom.base.errors import SimulationError
 from cxloom.booting import linux
@@ -18,7 +20,7 @@ from cxloom.booting.balancing import Balancing
 from cxloom.booting.checkpoint import Checkpoint, suits
 from cxloom.booting.comparison import MappedSet, check_map, mapped_sets
 from cxloom.booting.cpio import CpioWriter
-from cxloom.booting.emulator import Emulator
+from cxloom.booting.emulator import AbortedError, Emulator
 from cxloom.booting.enumeration import Access, places
 from cxloom.booting.firmware import Firmware
 from cxloom.booting.folder import SetUp
@@ -27,7 +29,6 @@ from cxloom.booting.machine import Machine
 from cxloom.booting.memory import available_memory, check_memory
 from cxloom.booting.policy import Policy
 from cxloom.booting.program import START, Program
-from cxloom.booting.qemu import Qemu
 from cxloom.booting.room import leave_room
 from cxloom.booting.tracing import Trace, Traced
 
@@ -151,9 +152,38 @@ def booted(
         reporting: how QEMU reports what the guest does, if it does.
     """
     check_memory(machine, available_memory())
-    with _started(
-        machine, set_up, firmware, watch, keep, log, reporting or Reporting(), mode == linux.SWAP
-    ) as started:
+    given = (machine, set_up, mode, firmware, watch, keep, log, reporting or Reporting())
+    with contextlib.ExitStack() as ends:
+        yield entered(ends, lambda: _prepared(*given))
+
+
+Prepared = TypeVar("Prepared")
+
+
+def entered(ends: contextlib.ExitStack, begin: Callable[[], AbstractContextManager[Prepared]]) -> Prepared:
+    """What begins, and ends with the stack. Raises what it raises.
+
+    QEMU 10 aborts now and then with several processors, where one looks up a section of the addresses that another has
+    just laid out anew (`iotlb_to_section`), as the firmware does. No program has begun yet: the guest is booted again.
+    """
+    for _ in range(_STARTS - 1):
+        with contextlib.suppress(AbortedError):
+            return ends.enter_context(begin())
+    return ends.enter_context(begin())
+
+
+@contextlib.contextmanager
+def _prepared(
+    machine: Machine,
+    set_up: SetUp,
+    mode: str,
+    firmware: Firmware | None,
+    watch: Watch,
+    keep: bool,
+    log: bool,
+    reporting: Reporting,
+) -> Iterator[BootedMachine]:
+    with _started(machine, set_up, firmware, watch, keep, log, reporting, mode == linux.SWAP) as started:
         emulator, guest, trace = started
         watch("finding the memory on CXL")
         kernel = guest.run("uname -r", "asking for the kernel's version").strip()
@@ -269,36 +299,15 @@ def _started(
         files = ends.enter_context(tempfile.NamedTemporaryFile())
         files.write(set_up.guest.read_bytes() + first)
         files.flush()
-        emulator, guest = ends.enter_context(
-            from_start(set_up.qemu, [*options, "-initrd", files.name], reporting.preload)
+        emulator = ends.enter_context(
+            Emulator(set_up.qemu, [*options, "-initrd", files.name], reporting.preload)
         )
+        guest = Guest(emulator)
+        guest.wait_for_boot()
         if keep:
             watch("keeping a checkpoint")
             checkpoint.take(emulator)
         yield emulator, guest, trace
-
-
-@contextlib.contextmanager
-def from_start(qemu: Qemu, options: Sequence[str], preload: Path | None) -> Iterator[tuple[Emulator, Guest]]:
-    """A guest that has booted. Raises SimulationError if it ends before.
-
-    QEMU 10 aborts now and then while the firmware of several processors lays out addresses: one looks up a section of
-    them that another has just taken away (`iotlb_to_section`). It is started again then.
-    """
-    with contextlib.ExitStack() as ends:
-        for left in reversed(range(_STARTS)):
-            with contextlib.ExitStack() as tried:
-                emulator = tried.enter_context(Emulator(qemu, options, preload))
-                guest = Guest(emulator)
-                try:
-                    guest.wait_for_boot()
-                except SimulationError:
-                    if not left or not emulator.has_aborted():
-                        raise
-                    continue
-                ends.enter_context(tried.pop_all())
-                break
-        yield emulator, guest
 
 
 def _resumes(guest: Guest) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from cxloom.base.errors import SimulationError
 from cxloom.booting.monitor import Monitor
 from cxloom.booting.patience import kept_waiting
 from cxloom.booting.qemu import Qemu
@@ -25,6 +26,10 @@ PORTS = ("control", "files", "stdin", "stdout", "stderr")
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _ENDING = 60.0  # seconds, in which a core may be written
 _CONSOLE = 1 << 16  # bytes that are kept of the console
+
+
+class AbortedError(SimulationError):
+    """QEMU has ended by an assertion of its own, and the guest with it."""
 
 
 class Emulator:

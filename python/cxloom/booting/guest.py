@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import IO
 
 from cxloom.base.errors import SimulationError
-from cxloom.booting.emulator import Emulator
+from cxloom.booting.emulator import AbortedError, Emulator
 from cxloom.booting.streams import Streams
 
 PATIENCE = 600.0
@@ -135,7 +135,8 @@ class Guest:
             data, runs = b"", False
         self._heard += data
         if not data and not runs:
-            raise SimulationError(f"the guest ended during {doing}{self._why()}")
+            kind = AbortedError if self._emulator.has_aborted() else SimulationError
+            raise kind(f"the guest ended during {doing}{self._why()}")
         return data != b""
 
     def _send(self, port: socket.socket, data: memoryview) -> int:

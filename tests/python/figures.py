@@ -255,6 +255,7 @@ GIVEN: dict[str, dict[str, str]] = {
         "5.4 %": "server cost that Octopus saves at most: Zhong et al., arXiv:2501.09020",
     },
     "docs/model/tasks.md": {"0.5 %": "own choice: kLargestError of core/system/tasks"},
+    "docs/energy.md": {"38 %": "beyond the product brief of PEX8748: test_energy.py"},
     "docs/model/inline_ecc.md": {
         "31 %": "AM62x with DDR4, with and without inline ECC: measurements of Critical Link",
     },

@@ -34,10 +34,10 @@ def energy(
     """Run SPEC, and say what each of its ports, switches and memories needs.
 
     Rows are counted by the core where currents of the devices are known, and otherwise by figures a bit and a second
-    that you give, that are published, or that are estimates: the last column says which.
+    that you give, or by estimates: the last column says which.
 
-    Exit code 0: accounted for. 1: the system could not finish, or nothing was measured. 2: the input is wrong; nothing
-    was written.
+    Exit code 0: accounted for. 1: the system could not finish, or its measured window has no length. 2: the input is
+    wrong; nothing was written.
     """
     from cxloom.consumption.consumed import energy as consumed
 
@@ -64,4 +64,4 @@ def energy(
             console.print()
             console.print(table)
         for note in shown.notes:
-            console.print(Text(f"\nnot in it: {note}", style="dim"))
+            console.print(Text(f"\n{note}", style="dim"))

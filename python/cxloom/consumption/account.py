@@ -2,311 +2,214 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from cxloom.consumption.figures import Figures, matching
-from cxloom.display.shown import Shown, ShowsItself
-from cxloom.spec.parts import Part, links_of, parts_of, quantity
+from cxloom.base.errors import InputError
+from cxloom.consumption.energy import Basis, Energy, Missing, Row
+from cxloom.consumption.figures import Figures, MediaFigures
+from cxloom.results.caveats import error_sentence
+from cxloom.spec.names import listed, matching, nearest
+from cxloom.spec.parts import Part, links_of, part_of, parts_of
 
 if TYPE_CHECKING:
-    import polars as pl
-    from rich.table import Table
-
     from cxloom.base.summary import Summary
 
-Basis = Literal["counted", "given", "estimate"]
-"""Whence a row is: commands that the core counted, times currents of a data sheet; a figure of the user; a figure that
-is published of another part."""
-_MOST_NAMED = 4
 _BITS = 8e9
 """Bits a second of a gigabyte a second."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """What one part of a component needs."""
-
-    component: str
-    """The device, or the link."""
-    part: str
-    power_w: float
-    """Mean watts over the measured window."""
-    idle_w: float
-    """What it would need of that without traffic."""
-    basis: Basis
-
-
-@dataclass(frozen=True)
-class Energy(ShowsItself):
-    """Where the energy of a run went. Its numbers are defined in ``docs/energy.md``."""
-
-    system: str
-    rows: Sequence[Row]
-    window_ns: float
-    """Length of the measured window."""
-    requests: int
-    """Completed requests in it."""
-    bandwidth: float
-    """Their payload in gigabytes per second."""
-    missing: Sequence[str]
-    """What is not in the account, and why."""
-
-    @property
-    def power_w(self) -> float:
-        """Mean watts of all rows."""
-        return sum(row.power_w for row in self.rows)
-
-    @property
-    def idle_w(self) -> float:
-        """Mean watts that would be needed without traffic."""
-        return sum(row.idle_w for row in self.rows)
-
-    @property
-    def energy_uj(self) -> float:
-        """Microjoules in the measured window."""
-        return self.power_w * self.window_ns * 1e-3
-
-    @property
-    def nj_per_request(self) -> float:
-        """Nanojoules of all, for each completed request."""
-        return 1e3 * self.energy_uj / self.requests
-
-    @property
-    def pj_per_bit(self) -> float:
-        """Picojoules of all, for each bit of payload."""
-        return self.power_w / (self.bandwidth * _BITS) * 1e12 if self.bandwidth else float("inf")
-
-    @property
-    def sentence(self) -> str:
-        """The sum, and its largest row, in one sentence."""
-        if not self.rows:
-            return (
-                "Nothing of this system has figures of its energy: the notes say what would have to be given."
-            )
-        largest = max(self.rows, key=lambda row: row.power_w)
-        share = 100 * largest.power_w / self.power_w if self.power_w else 0.0
-        return (
-            f"What is accounted for needs {self.power_w:.3g} W, {self.nj_per_request:.3g} nJ a request, of which "
-            f"{100 * self.idle_w / (self.power_w or 1.0):.0f} % would be needed without traffic; the most, "
-            f"{share:.0f} %, is {largest.part} of {largest.component}."
-        )
-
-    def frame(self) -> pl.DataFrame:
-        """A row for each part: component, part, power_w, idle_w, nj_per_request, basis."""
-        import polars as pl
-
-        return pl.DataFrame([self._plain(row) for row in self.rows])
-
-    def to_json(self) -> dict[str, Any]:
-        """The account for programs."""
-        return {
-            "system": self.system,
-            "power_w": self.power_w,
-            "idle_w": self.idle_w,
-            "energy_uj": self.energy_uj,
-            "nj_per_request": self.nj_per_request,
-            "pj_per_bit": self.pj_per_bit if self.bandwidth else None,
-            "window_ns": self.window_ns,
-            "requests": self.requests,
-            "rows": [self._plain(row) for row in self.rows],
-            "missing": list(self.missing),
-        }
-
-    def _plain(self, row: Row) -> dict[str, Any]:
-        return {
-            "component": row.component,
-            "part": row.part,
-            "power_w": row.power_w,
-            "idle_w": row.idle_w,
-            "nj_per_request": row.power_w * self.window_ns / self.requests,
-            "basis": row.basis,
-        }
-
-    def table(self) -> Table:
-        """The account for people; of Rich."""
-        from rich.table import Table
-
-        made = Table(box=None, header_style="dim", pad_edge=False)
-        for title in ("component", "part"):
-            made.add_column(title)
-        for title in ("W", "idle W", "nJ/request", "share"):
-            made.add_column(title, justify="right")
-        made.add_column("basis")
-        for row in sorted(self.rows, key=lambda row: -row.power_w):
-            each = self._plain(row)
-            share = row.power_w / self.power_w if self.power_w else 0.0
-            numbers = (
-                f"{row.power_w:.3g}",
-                f"{row.idle_w:.3g}",
-                f"{each['nj_per_request']:.3g}",
-                f"{share:.0%}",
-            )
-            made.add_row(row.component, row.part, *numbers, row.basis)
-        return made
-
-    def shown(self) -> Shown:
-        """The sentence, the table, and what is missing."""
-        return Shown([self.sentence], [self.table()] if self.rows else [], self.missing)
-
-    def __repr__(self) -> str:
-        return json.dumps(self.to_json())
+_NEVER = (
+    "processors, accelerators and engines with their caches, buses, root ports, home agents, persist buffers"
+)
 
 
 def account(
-    spec: Mapping[str, Any], links: Sequence[Mapping[str, Any]], summary: Summary, figures: Figures
+    spec: Mapping[str, Any], described: Mapping[str, Any], summary: Summary, figures: Figures
 ) -> Energy:
     """The account of a run.
 
     Args:
         spec: the resolved spec, plain.
-        links: the links as the core describes them, in the order of the spec.
+        described: the system as `cxloom check --json` has it, its links in the order of the spec.
         summary: that of the run, of a window with requests and a length.
         figures: energy of what the core counts none for.
+
+    Raises InputError for figures of links or memories that are not there, or whose energy follows otherwise.
     """
-    rows: list[Row] = []
-    missing: list[str] = []
-    rows += _links(spec, links, summary, figures, missing)
-    unknown: dict[str, list[str]] = {}
-    physical = {device for _, ends, _ in _physical(spec, links) for device in ends}
-    for name in spec["devices"]:
-        if any(True for _ in parts_of(spec, name, "switch")):
-            rows.append(
-                Row(
-                    name,
-                    "switch without its ports",
-                    figures.switch_w,
-                    figures.switch_w,
-                    _of(figures, "switch_w"),
-                )
-            )
-        if name in summary["per_memory"]:
-            rows += _memory(spec, name, summary["per_memory"][name], figures, unknown)
-            if name in physical and figures.controller_w is not None:
-                rows.append(Row(name, "controller", figures.controller_w, figures.controller_w, "given"))
-    missing += [f"{what}: {_some(names)}" for what, names in unknown.items()]
-    if figures.controller_w is None and physical & set(summary["per_memory"]):
-        missing.append("controllers of memories: nothing public is known of them; give controller_w")
-    missing.append("requesters: processors, their caches and accelerators are not accounted for")
+    made = _Account(spec, described, summary, figures)
+    rows = [*made.links(), *made.switches(), *made.memories()]
+    errors = error_sentence(summary)
     return Energy(
         str(spec.get("name", "system")),
         rows,
         summary["simulated_time_ns"],
         summary["requests"],
         summary["bandwidth_gb_per_s"],
-        missing,
+        [*made.missing(), Missing(_NEVER)],
+        [
+            *made.notes(),
+            *([] if errors is None else [f"{errors}; energy for each request is that of all, by the others"]),
+            *summary["notes"],
+        ],
     )
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= _MOST_NAMED else f"{names[0]} and {len(names) - 1} more"
+class _Account:
+    """The parts of an account, and which figures had an effect."""
 
-
-def _of(figures: Figures, *names: str) -> Basis:
-    return "given" if set(names) & figures.model_fields_set else "estimate"
-
-
-_Link = tuple[Mapping[str, Any], tuple[str, str], Part]
-
-
-def _physical(spec: Mapping[str, Any], links: Sequence[Mapping[str, Any]]) -> Iterator[_Link]:
-    """The physical links with their two devices and their parameters."""
-    for link, written in zip(links, links_of(spec), strict=True):
-        if written.get("phy") is not None:
-            first, _, second = link["ends"][0]["name"].partition("->")
-            yield link, (first, second), written
-
-
-def _links(
-    spec: Mapping[str, Any],
-    links: Sequence[Mapping[str, Any]],
-    summary: Summary,
-    figures: Figures,
-    missing: list[str],
-) -> Iterator[Row]:
-    """Ports and retimers of physical links, and links with a figure of their own."""
-    basis = _of(figures, "port_pj_per_bit")
-    known = set()
-    for link, (first, second), written in _physical(spec, links):
-        known.add(link["name"])
-        rates = _rates(link, summary)
-        for device, other in ((first, second), (second, first)):
-            yield _sending(f"port to {other}", device, rates, figures.port_pj_per_bit, figures, basis)
-        if retimers := written.count("retimers"):
-            pj = retimers * figures.retimer_pj_per_bit
-            what = "retimer" if retimers == 1 else f"{retimers} retimers"
-            yield _sending(what, link["name"], rates, pj, figures, _of(figures, "retimer_pj_per_bit"))
-    without = []
-    for link in links:
-        if link["name"] in known:
-            continue
-        pj_per_bit = matching(figures.links, link["name"])
-        if pj_per_bit is None:
-            without.append(link["name"])
-            continue
-        sent = sum(summary["per_link"][link["name"]][end["name"]]["bytes"] for end in link["ends"])
-        power = pj_per_bit * 8e-3 * sent / summary["simulated_time_ns"]
-        yield Row(link["name"], "link", power, 0.0, "given")
-    if without:
-        missing.append(f"links without phy; give links: {{NAME: pJ per bit}}: {_some(without)}")
-
-
-def _rates(link: Mapping[str, Any], summary: Summary) -> list[tuple[float, float]]:
-    """Bits a second of each direction, and the share of the window in which it sent something."""
-    return [
-        (
-            8 * quantity("bandwidth", end["bandwidth"]),
-            summary["per_link"][link["name"]][end["name"]]["utilization"] or 0.0,
+    def __init__(
+        self, spec: Mapping[str, Any], described: Mapping[str, Any], summary: Summary, figures: Figures
+    ) -> None:
+        self._spec = spec
+        self._links: list[tuple[Mapping[str, Any], Part]] = list(
+            zip(described["links"], links_of(spec), strict=True)
         )
-        for end in link["ends"]
-    ]
+        self._roles = {device["name"]: device["roles"] for device in described["devices"]}
+        self._summary = summary
+        self._figures = figures
+        self._window_ns = summary["simulated_time_ns"]
+        self._missing: dict[str, list[str]] = {}
+        self._used: set[str] = set()
+        abstract = [link["name"] for link, written in self._links if written.get("phy") is None]
+        self._of_link = _by_name("links", figures.links, abstract, "links without phy")
+        uncounted = [
+            label
+            for name in summary["per_memory"]
+            for label, _, prefix in _media(spec, name)
+            if summary["per_memory"][name].get(f"{prefix}energy_uj") is None
+        ]
+        self._of_medium = _by_name("media", figures.media, uncounted, "media whose energy is not counted")
 
+    def links(self) -> Iterator[Row]:
+        """Ports and retimers of physical links, and links with a figure of their own."""
+        for link, written in self._links:
+            name = link["name"]
+            if written.get("phy") is not None:
+                yield from self._physical(link, written)
+                continue
+            if name not in self._of_link:
+                self._missing.setdefault("links without phy; give links: {NAME: pJ per bit}", []).append(name)
+                continue
+            sent = sum(self._summary["per_link"][name][end["name"]]["bytes"] for end in link["ends"])
+            yield Row(name, "link", self._of_link[name] * 8e-3 * sent / self._window_ns, 0.0, "given")
 
-def _sending(
-    part: str,
-    component: str,
-    rates: Sequence[tuple[float, float]],
-    pj_per_bit: float,
-    figures: Figures,
-    basis: Basis,
-) -> Row:
-    """What a port needs that sends in one direction and receives in the other, or a retimer that passes both on."""
-    full = sum(bits for bits, _ in rates) * pj_per_bit * 1e-12
-    busy = sum(bits * share for bits, share in rates) * pj_per_bit * 1e-12
-    idle = full * figures.port_idle_share
-    return Row(component, part, busy + (full - busy) * figures.port_idle_share, idle, basis)
+    def _physical(self, link: Mapping[str, Any], written: Part) -> Iterator[Row]:
+        """What sends in one direction and receives in the other needs for each bit of either."""
+        figures = self._figures
+        rate = _raw_bits_per_second(written.text("phy"))
+        ways = self._summary["per_link"][link["name"]]
+        busy = sum(ways[end["name"]]["utilization"] or 0.0 for end in link["ends"])
 
+        def row(component: str, part: str, pj_per_bit: float, basis: Basis) -> Row:
+            of_one = rate * pj_per_bit * 1e-12
+            idle = figures.port_idle_share
+            return Row(component, part, of_one * (busy + (2 - busy) * idle), of_one * 2 * idle, basis)
 
-def _memory(
-    spec: Mapping[str, Any],
-    name: str,
-    measured: Mapping[str, Any],
-    figures: Figures,
-    unknown: dict[str, list[str]],
-) -> Iterator[Row]:
-    """The media of a memory: as the core counted, as given, or as published."""
-    for kind, prefix in _media(spec, name) or [("", "")]:  # a kind need not declare its medium
-        what = " ".join([*prefix.split("_"), kind]).strip()
-        if measured.get(f"{prefix}energy_uj") is not None:
-            window_w = 1e-3 * measured[f"{prefix}power_mw"] / measured[f"{prefix}energy_uj"]
+        first, _, second = link["ends"][0]["name"].partition("->")
+        basis = self._basis("port_pj_per_bit", "port_idle_share")
+        for device in (first, second):
+            yield row(device, f"port of {link['name']}", figures.port_pj_per_bit, basis)
+        if retimers := written.count("retimers"):
+            what = "retimer" if retimers == 1 else f"{retimers} retimers"
+            basis = self._basis("retimer_pj_per_bit")
+            yield row(link["name"], what, retimers * figures.retimer_pj_per_bit, basis)
+
+    def switches(self) -> Iterator[Row]:
+        """Switches without their ports."""
+        watts = self._figures.switch_w
+        for name in self._spec["devices"]:
+            if part_of(self._spec, name, "switch") is not None:
+                yield Row(name, "switch without its ports", watts, watts, self._basis("switch_w"))
+
+    def memories(self) -> Iterator[Row]:
+        """Media, and controllers of memory devices at physical links."""
+        outside = {
+            device
+            for link, written in self._links
+            if written.get("phy") is not None
+            for device in link["ends"][0]["name"].split("->")
+        }
+        watts = self._figures.controller_w
+        for name, measured in self._summary["per_memory"].items():
+            for label, kind, prefix in _media(self._spec, name):
+                yield from self._medium(name, measured, label, kind, prefix)
+            if name in outside and "requester" not in self._roles.get(name, ()):
+                if watts is None:
+                    said = "controllers of memories: no public figure was found; give controller_w"
+                    self._missing.setdefault(said, []).append(name)
+                else:
+                    yield Row(name, "controller", watts, watts, self._basis("controller_w"))
+
+    def _medium(
+        self, name: str, measured: Mapping[str, Any], label: str, kind: str, prefix: str
+    ) -> Iterator[Row]:
+        what = " ".join(word for word in (prefix.rstrip("_"), kind) if word)
+        counted = measured.get(f"{prefix}energy_uj")
+        if counted is not None:
             rest = measured[f"{prefix}energy_background_uj"] + measured[f"{prefix}energy_refresh_uj"]
-            yield Row(
-                name,
-                f"{what} devices".lstrip(),
-                1e-3 * measured[f"{prefix}power_mw"],
-                rest * window_w,
-                "counted",
-            )
-            continue
-        each = matching(figures.media, name)
+            watts = 1e3 / self._window_ns
+            yield Row(name, f"{what} devices", counted * watts, rest * watts, "counted")
+            return
+        each: MediaFigures | None = self._of_medium.get(label)
+        if each is None:
+            said = f"{what} media".lstrip() + " without currents that are known; give media: {NAME: ...}"
+            self._missing.setdefault(said, []).append(label)
+            return
         read, write = (_rate(measured, prefix, way) for way in ("read", "write"))
-        if each is None or read is None or write is None:
-            unknown.setdefault(f"{what} media without {_WHY[each is None]}".lstrip(), []).append(name)
-            continue
-        active = _BITS * 1e-12 * (read * each.read_pj_per_bit + write * each.write_pj_per_bit)
+        active = _BITS * 1e-12 * ((read or 0) * each.read_pj_per_bit + (write or 0) * each.write_pj_per_bit)
+        if (read is None or write is None) and (each.read_pj_per_bit or each.write_pj_per_bit):
+            said = "what media read and write that do not count it, within others"
+            self._missing.setdefault(said, []).append(label)
         yield Row(name, f"{what} media".lstrip(), active + each.idle_w, each.idle_w, "given")
+
+    def missing(self) -> list[Missing]:
+        """What is not in the account, after its rows were made."""
+        return [Missing(what, names) for what, names in self._missing.items()]
+
+    def notes(self) -> Iterator[str]:
+        """Figures without an effect, and what of links is not as it was counted."""
+        idle = sorted(self._figures.model_fields_set - self._used - {"links", "media"})
+        if idle:
+            yield f"without effect in this system: {listed(idle, word='and')}"
+        failing = [
+            link["name"]
+            for link, written in self._links
+            if written.get("phy") is not None and (written.get("degraded") or written.get("outage"))
+        ]
+        if failing:
+            yield f"lanes and links that go down are counted as if they had not: {listed(failing, 4, 'and')}"
+        if self._spec.get("events"):
+            yield "what events fail is counted as if it had not failed"
+
+    def _basis(self, *names: str) -> Basis:
+        self._used |= set(names)
+        return "given" if names[0] in self._figures.model_fields_set else "estimate"
+
+
+def _by_name(key: str, given: Mapping[str, Any], names: Sequence[str], what: str) -> dict[str, Any]:
+    """The figure of each name that a glob matches, the last one of several. Raises InputError for one without any."""
+    found: dict[str, Any] = {}
+    for glob, value in given.items():
+        matched = matching(glob, names)
+        if not matched:
+            raise InputError(
+                f"no {what} of this name",
+                found=f"'{glob}'",
+                allowed=listed(names) or f"this system has no {what}",
+                suggestion=nearest(glob, names),
+                path=f"{key}.{glob}",
+            )
+        found |= dict.fromkeys(matched, value)
+    return found
+
+
+def _raw_bits_per_second(phy: str) -> float:
+    """Bits a second of one direction, with those of the line code: 2.5, 5, 8, 16, 32, ... GT/s a lane."""
+    found = re.fullmatch(r"pcie(\d+)-x(\d+)", phy)
+    if found is None:
+        raise InputError("a physical layer whose lanes are not known", found=phy, allowed="pcieN-xLANES")
+    generation, lanes = int(found[1]), int(found[2])
+    return {1: 2.5, 2: 5.0}.get(generation, 2.0**generation) * 1e9 * lanes
 
 
 def _rate(measured: Mapping[str, Any], prefix: str, way: str) -> float | None:
@@ -316,22 +219,17 @@ def _rate(measured: Mapping[str, Any], prefix: str, way: str) -> float | None:
     return measured[f"{way}_gb_per_s"] if counted is None and not prefix else counted
 
 
-_WHY = {
-    True: "currents that are known; give media: {NAME: {read_pj_per_bit: ..., write_pj_per_bit: ..., idle_w: ...}}",
-    False: "a count of what they read and write",
-}
+def _media(spec: Mapping[str, Any], device: str) -> list[tuple[str, str, str]]:
+    """The media of a device: the name of each, its kind, and what stands before its measures. A kind of device need
+    not declare its medium."""
 
-
-def _media(spec: Mapping[str, Any], device: str) -> list[tuple[str, str]]:
-    """The kinds of media of a device, those within another with the prefix of their measures."""
-
-    def within(part: Part, key: str, prefix: str) -> Iterator[tuple[str, str]]:
+    def within(part: Part, key: str, label: str, prefix: str) -> Iterator[tuple[str, str, str]]:
         kind, inner = part.kind(key)
         nested = [name for name, field in inner.fields.items() if field.get("category") == "media"]
         if not nested:
-            yield kind, prefix
+            yield label, kind, prefix
         for name in nested:
-            yield from within(inner, name, f"{prefix}{name}_")
+            yield from within(inner, name, f"{label}.{name}", f"{prefix}{name}_")
 
     parts = (part for part in parts_of(spec, device, "memory") if "media" in part.fields)
-    return [each for part in parts for each in within(part, "media", "")]
+    return [each for part in parts for each in within(part, "media", device, "")] or [(device, "", "")]

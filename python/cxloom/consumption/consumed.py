@@ -8,10 +8,12 @@ from typing import Any
 
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
-from cxloom.consumption.account import Energy, account
-from cxloom.consumption.figures import read
-from cxloom.results.caveats import why_no_length
+from cxloom.consumption.account import account
+from cxloom.consumption.energy import Energy
+from cxloom.consumption.figures import figures_of, tree
+from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.running.run import Watch, simulate
+from cxloom.spec import paths
 from cxloom.spec.override import Override
 from cxloom.system.simulation import build, describe, refuse_without_work
 from cxloom.system.system import System
@@ -38,18 +40,24 @@ def energy(
     Raises InputError for a system or figures that are wrong, SimulationError if it does not finish, or if nothing is
     measured.
     """
-    given = read(figures)
+    root = tree(figures)
+    given = figures_of(root)
     if not isinstance(system, System):
         system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
     of_run = [] if seed is None else [Override.of("run.seed", seed)]
     resolved = system.resolve([*overrides, *of_run])
     refuse_without_work(resolved)
-    links = describe(resolved)["links"]
+    described = describe(resolved)
     summary = simulate(resolved, build(resolved), watch=watch, keep=False).summary
+    if not summary["requests"] and (said := error_sentence(summary)):
+        raise SimulationError(f"no request was answered with data: {said}")
     if not summary["requests"]:
         raise InputError(
             "nothing is measured in this system", allowed="a workload with more requests than its warm-up"
         )
     if (why := why_no_length(summary)) is not None:
         raise SimulationError(f"there is no power, as {why}; measure more requests")
-    return account(resolved.plain(), links, summary, given)
+    try:
+        return account(resolved.plain(), described, summary, given)
+    except InputError as error:
+        raise paths.located(root, error) from None

@@ -139,6 +139,7 @@ PARTS = {
     "docs/model/adapters.md": [DEVICE, MEDIA],
     "docs/model/cached.md": [DEVICE],
     "docs/model/inline_ecc.md": [DEVICE],
+    "docs/model/compressed.md": [DEVICE, DEVICE],
     "docs/model/curve.md": [DEVICE],
     "docs/model/dram.md": [MEDIA, MEDIA, MEDIA],
     "docs/model/failures.md": [FABRIC],

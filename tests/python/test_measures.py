@@ -22,6 +22,7 @@ MEDIA: list[dict[str, Any]] = [
     },
     {"kind": "dram", "preset": "DDR5-4800", "row_hammer": {"prac": True, "alert_at": 9, "raaimt": 32}},
     {"kind": "inline-ecc", "cache": "1KiB", "backing": BANKS},
+    {"kind": "compressed", "backing": BANKS},
     {"kind": "cached", "size": "64KiB", "cache": BANKS, "backing": NVM, "prefetch": "next-line"},
 ]
 

@@ -25,6 +25,7 @@ MEMORIES: dict[str, Any] = {
     "nvm": {"kind": "nvm"},
     "cached": {"kind": "cached", "size": "1MiB", "backing": {"kind": "nvm"}},
     "inline ECC": {"kind": "inline-ecc", "backing": {"kind": "nvm"}},
+    "compression": {"kind": "compressed", "backing": {"kind": "nvm"}},
     "DRAM before flash": {
         "kind": "cached",
         "size": "1MiB",

@@ -120,6 +120,12 @@ def checked(reads: float) -> Spec:
     return spec
 
 
+def compressed(reads: float, **params: object) -> Spec:
+    """Inline compression whose engines are what is used up."""
+    banks = {"kind": "fixed", "latency": "100ns", "banks": 16}
+    return alone({"kind": "compressed", "engines": 2, "backing": banks, **params}, reads)
+
+
 def tiered(tiering: Spec, **host: Any) -> Spec:
     """A program whose pages go to the nearer memory as a policy says."""
     spec = host_bus_memories(memories=2, host=host)
@@ -366,6 +372,8 @@ EXAMPLES = [
     *(fails(engine) for engine in (False, True)),
     *(all_answered(every) for every in (7, 1_000_000)),
     *(checked(reads) for reads in (1.0, 0.5)),
+    *(compressed(reads) for reads in (1.0, 0.5)),
+    compressed(0.5, ratio=3, spread=0.8),
     *(rows_in_turn(footprint) for footprint in ("64KiB", "64MiB")),
     *(hammered(alert_at) for alert_at in (1, 100_000)),
     cached(),

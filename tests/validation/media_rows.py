@@ -110,6 +110,31 @@ def inline_ecc_rows() -> Iterator[Turn]:
     yield turn("backing", base, (backing, {**backing, "latency": "80ns"}), RISES, latency)
 
 
+def compressed_rows() -> Iterator[Turn]:
+    """Blocks that are compressed on their way into other media."""
+    backing = {"kind": "fixed", "latency": "40ns", "bandwidth": "4GB/s"}
+    compressed = {"kind": "compressed", "backing": backing, "engines": 64}
+    base = direct(memory={"media": compressed}, work={"footprint": "256KiB"})
+    writes = changed(base, ("workload.host.reads", 0.0))
+    spread = changed(writes, ("devices.mem.media.spread", 0.5))
+    share = of_memory("stored_share")
+    one = changed(base, ("devices.mem.media.engines", 1))
+
+    def turn(key: str, base: Spec, values: tuple[Any, Any], effect: Any, measure: Measure) -> Turn:
+        return Turn(f"media.compressed.{key}", base, f"devices.mem.media.{key}", values, effect, measure)
+
+    yield turn("block", base, ("1KiB", "4KiB"), FALLS, bandwidth)
+    yield turn("sector", writes, ("256B", "1KiB"), RISES, share)
+    # All blocks of the footprint have the ratio of one page then, which is above the mean.
+    yield turn("page", spread, ("4KiB", "1MiB"), FALLS, share)
+    yield turn("ratio", base, (1, 4), RISES, bandwidth)
+    yield turn("spread", writes, (0, 1), RISES, share)
+    yield turn("compress_time", writes, ("200ns", "2us"), RISES, latency)
+    yield turn("decompress_time", base, ("100ns", "1us"), RISES, latency)
+    yield turn("engines", one, (1, 2), RISES, bandwidth)
+    yield turn("backing", base, (backing, {**backing, "latency": "400ns"}), RISES, latency)
+
+
 def curve(reads: float = 1.0, bandwidth: str = "8GB/s", latency: str = "200ns") -> list[Spec]:
     """A curve of two points for each of two read shares; the arguments are of its last."""
     return [

@@ -14,7 +14,14 @@ from validation.dram_rows import dram, dram_rows
 from validation.event_rows import possible
 from validation.flash_rows import flash_rows
 from validation.flit_rows import flit_rows
-from validation.media_rows import cached_rows, curve_rows, inline_ecc_rows, media_rows, nvm_rows
+from validation.media_rows import (
+    cached_rows,
+    compressed_rows,
+    curve_rows,
+    inline_ecc_rows,
+    media_rows,
+    nvm_rows,
+)
 from validation.qos_rows import qos_rows
 from validation.systems import (
     FREE,
@@ -620,6 +627,7 @@ def all_rows() -> Iterator[Turn]:
     yield from flash_rows()
     yield from cached_rows()
     yield from inline_ecc_rows()
+    yield from compressed_rows()
     yield from curve_rows()
     yield from dram_rows()
     yield from pattern_rows()

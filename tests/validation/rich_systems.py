@@ -50,8 +50,18 @@ INLINE_ECC = st.builds(
     FEW_BANKS,
     keys(data_lines=st.sampled_from([7, 15]), ways=st.sampled_from([0, 1, 4])),
 )
+COMPRESSED = st.builds(
+    lambda backing, more: {"kind": "compressed", "backing": backing, **more},
+    FEW_BANKS,
+    keys(
+        block=st.sampled_from(["512B", "4KiB"]),
+        ratio=st.sampled_from([1, 1.5, 4]),
+        spread=st.just(0.5),
+        engines=st.integers(1, 4),
+    ),
+)
 MEDIUM = st.one_of(
-    MEDIA, FEW_BANKS, NVM, FLASH, DRAM, INLINE_ECC, st.just({"kind": "curve", "points": CURVE})
+    MEDIA, FEW_BANKS, NVM, FLASH, DRAM, INLINE_ECC, COMPRESSED, st.just({"kind": "curve", "points": CURVE})
 )
 PHY = st.sampled_from(["pcie5-x16", "pcie5-x2", "pcie6-x4", "pcie3-x8"])
 

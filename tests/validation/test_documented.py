@@ -24,6 +24,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "media.curve": {"file": "curve.csv"},
     "media.cached": {"size": "1GiB", "cache": {"kind": "fixed"}, "backing": {"kind": "fixed"}},
     "media.inline-ecc": {"backing": {"kind": "fixed"}},
+    "media.compressed": {"backing": {"kind": "fixed"}},
     "placements.bind": {"nodes": ["mem"]},
     "placements.ranges": {"ranges": [{"base": 0, "size": "1MiB", "place": {"kind": "first-touch"}}]},
     "patterns.objects": {"objects": [{"name": "a", "size": "1MiB"}]},

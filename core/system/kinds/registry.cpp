@@ -15,6 +15,7 @@
 #include "interconnect/routing/strategy.hpp"
 #include "interconnect/topology/generators.hpp"
 #include "memory/cached/media.hpp"
+#include "memory/compressed/media.hpp"
 #include "memory/curve/media.hpp"
 #include "memory/dram/controller/media.hpp"
 #include "memory/dram/refresh/policy.hpp"
@@ -52,6 +53,7 @@ Registry builtin_registry() {
   registry.media.add<DramMedia>("dram");
   registry.media.add<CachedMedia>("cached");
   registry.media.add<InlineEccMedia>("inline-ecc");
+  registry.media.add<CompressedMedia>("compressed");
   register_schedulers(registry.media.schedulers);
   register_row_policies(registry.media.row_policies);
   register_refresh_policies(registry.media.refresh_policies);

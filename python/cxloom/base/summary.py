@@ -282,6 +282,11 @@ class Component(TypedDict, total=False):
     ecc_hit_rate: Any
     ecc_reads: Any
     ecc_write_backs: Any
+    blocks_decompressed: Any
+    blocks_compressed: Any
+    blocks_merged: Any
+    stored_share: Any
+    engines_busy_mean: Any
     cache_media_queue_mean: Any
     cache_media_queue_max: Any
     cache_media_read_gb_per_s: Any
@@ -349,6 +354,11 @@ class Component(TypedDict, total=False):
     cache_ecc_hit_rate: Any
     cache_ecc_reads: Any
     cache_ecc_write_backs: Any
+    cache_blocks_decompressed: Any
+    cache_blocks_compressed: Any
+    cache_blocks_merged: Any
+    cache_stored_share: Any
+    cache_engines_busy_mean: Any
     backing_media_queue_mean: Any
     backing_media_queue_max: Any
     backing_media_read_gb_per_s: Any
@@ -416,6 +426,11 @@ class Component(TypedDict, total=False):
     backing_ecc_hit_rate: Any
     backing_ecc_reads: Any
     backing_ecc_write_backs: Any
+    backing_blocks_decompressed: Any
+    backing_blocks_compressed: Any
+    backing_blocks_merged: Any
+    backing_stored_share: Any
+    backing_engines_busy_mean: Any
 
 
 class LinkDirectionFlits(TypedDict, total=False):

@@ -2,6 +2,7 @@
 
 #include "base/schema.hpp"
 #include "memory/cached/media.hpp"
+#include "memory/compressed/media.hpp"
 #include "memory/dram/controller/media.hpp"
 #include "memory/dram/refresh/policy.hpp"
 #include "memory/dram/row_policy/row_policy.hpp"
@@ -28,6 +29,7 @@ const MediaRegistry& media_kinds() {
     registry.add<DramMedia>("dram");
     registry.add<CachedMedia>("cached");
     registry.add<InlineEccMedia>("inline-ecc");
+    registry.add<CompressedMedia>("compressed");
     return registry;
   }();
   return kinds;

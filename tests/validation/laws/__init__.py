@@ -64,6 +64,7 @@ def check(outcome: Run, decided: Counter[Path]) -> None:
 
 for name in (
     "cached",
+    "compressed",
     "cores",
     "dram",
     "ecc",

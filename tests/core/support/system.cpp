@@ -12,6 +12,12 @@ Running::Running(const SpecBuilder& system, const Registry& kinds)
       simulation_(std::make_unique<Simulation>(kinds, Spec::read(system.value(), kinds), system.traces(),
                                                *collector_)) {}
 
+Running::Running(const SpecBuilder& system, Registry&& kinds)
+    : own_kinds_(std::make_unique<Registry>(std::move(kinds))),
+      collector_(std::make_unique<Collector>(true)),
+      simulation_(std::make_unique<Simulation>(*own_kinds_, Spec::read(system.value(), *own_kinds_),
+                                               system.traces(), *collector_)) {}
+
 const Registry& Running::registry() {
   static const Registry kinds = builtin_registry();
   return kinds;

@@ -83,7 +83,9 @@ class SpecBuilder {
 /// A simulation of a system with everything it needs.
 class Running {
  public:
+  /// The kinds outlive it.
   explicit Running(const SpecBuilder& system, const Registry& kinds = registry());
+  Running(const SpecBuilder& system, Registry&& kinds);
   static const Registry& registry();
 
   Running& to_end();
@@ -104,6 +106,7 @@ class Running {
   double number(const std::vector<std::string_view>& keys) const;
 
  private:
+  std::unique_ptr<const Registry> own_kinds_;  // where it was given them
   std::unique_ptr<Collector> collector_;
   std::unique_ptr<Simulation> simulation_;
   RequestTable table_;

@@ -32,7 +32,7 @@ class Row:
     power_w: float
     """Mean watts over the measured window."""
     idle_w: float
-    """Of it what is not for traffic: ports that have nothing to send, standby and refresh, what is always on."""
+    """What of that is not for traffic: ports that have nothing to send, standby and refresh, what is always on."""
     basis: Basis
 
 
@@ -43,7 +43,7 @@ class Missing:
     what: str
     """What it is, and which figure would have to be given."""
     names: Sequence[str] = ()
-    """Of these components."""
+    """The components that lack it."""
 
     def __str__(self) -> str:
         if not self.names:
@@ -76,7 +76,7 @@ class Energy(ShowsItself):
 
     @property
     def idle_w(self) -> float:
-        """Of them those that are not for traffic."""
+        """Mean watts that are not for traffic."""
         return sum(row.idle_w for row in self.rows)
 
     @property

@@ -13,7 +13,7 @@ Running::Running(const SpecBuilder& system, const Registry& kinds)
                                                *collector_)) {}
 
 Running::Running(const SpecBuilder& system, Registry&& kinds)
-    : own_kinds_(std::make_unique<Registry>(std::move(kinds))),
+    : own_kinds_(std::make_shared<const Registry>(std::move(kinds))),
       collector_(std::make_unique<Collector>(true)),
       simulation_(std::make_unique<Simulation>(*own_kinds_, Spec::read(system.value(), *own_kinds_),
                                                system.traces(), *collector_)) {}

@@ -106,7 +106,7 @@ class Running {
   double number(const std::vector<std::string_view>& keys) const;
 
  private:
-  std::unique_ptr<const Registry> own_kinds_;  // where it was given them
+  std::shared_ptr<const Registry> own_kinds_;  // where it was given them
   std::unique_ptr<Collector> collector_;
   std::unique_ptr<Simulation> simulation_;
   RequestTable table_;

@@ -191,7 +191,13 @@ def test_errors_are_said(system: Path) -> None:
     events = [{"at": "2us", "fail": {"link": ["sw", "mem"]}}]
     notes = cx.energy(cx.load(system).set("events", events)).notes
     assert any("an error" in note and "that of all, by the others" in note for note in notes)
-    assert "what events fail is counted as if it had not failed" in notes
+    said = "what events fail is counted as if it had not failed"
+    assert said in notes
+    moves = {"requester": "host", "from": "near", "to": "mem", "share": "50%", "rate": "2GB/s"}
+    placed = {"kind": "bind", "nodes": ["near"]}
+    apart = cx.load(system).set("address_map", [{"to": ["mem"]}, {"to": ["near"]}])
+    moved = apart.set("workload.host.addresses", placed)
+    assert said not in cx.energy(moved.set("events", [{"at": "1us", "move_pages": moves}])).notes
 
 
 def test_the_command_writes_what_it_prints(cxloom: Callable[..., Any], system: Path, tmp_path: Path) -> None:

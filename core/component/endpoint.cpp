@@ -13,7 +13,7 @@
 namespace cxloom {
 
 Endpoint::Endpoint(const ComponentContext& context, SystemContext& system_context)
-    : Component(context), system_context_(system_context) {
+    : Component(context), system_context_(system_context), map_(system_context.map.get()) {
   system_context.add_endpoint(*this, id());
 }
 
@@ -140,6 +140,7 @@ void Endpoint::refuse_sender() const {
 }
 
 void Endpoint::start() {
+  map_ = &system_context_.map_of(id());
   detours_ = system_context_.routes && system_context_.routes->detours();
   order_ = system_context_.order.get();
   look_aside(watched_ || order_);

@@ -31,6 +31,8 @@ class Endpoint : public Component {
 
   SystemContext& system_context() { return system_context_; }
   const SystemContext& system_context() const { return system_context_; }
+  /// The address map as this device sees it, once the system is whole: without memory to which no way leads.
+  const AddressMap& address_map() const { return *map_; }
   /// Joins the device: windows, reports and the like reach the agents in the order in which they joined.
   void add(Agent& agent);
   /// Messages of this class to the device go to `agent`, be they from outside or its own. It may send: most
@@ -153,6 +155,7 @@ class Endpoint : public Component {
   bool detours_ = false;       // of routes
   bool sends_by_port_ = true;  // it contains no switch, and nobody looks at what it sends
   SystemContext& system_context_;
+  const AddressMap* map_;
   RequestThrottle* throttle_ = nullptr;
   Takers takers_{};  // none while messages are looked at one by one: `take` goes the longer way
   DeliveryOrder* order_ = nullptr;  // none: routes keep the order

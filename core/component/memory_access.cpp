@@ -16,7 +16,8 @@ void send_to_memory(Agent& sender, Message& message, Time ready) {
 }
 
 InputError no_region(const AddressMap& map, std::uint64_t access, Address address) {
-  return InputError({"access " + std::to_string(access) + " goes to an address that no region holds",
+  return InputError({"access " + std::to_string(access) + " goes to an address that no region " +
+                         (map.beyond().empty() ? "holds" : "holds which its device reaches"),
                      to_text(address),
                      map.described() + " (addresses: first-touch maps a program's pages there)",
                      {}});

@@ -18,7 +18,7 @@ InputError no_region(const AddressMap& map, std::uint64_t access, Address addres
 
 /// Where an access of a requester goes. Throws InputError if no region holds its address.
 inline AddressMap::DecodedAddress place_of(const Agent& sender, std::uint64_t access, Address address) {
-  const AddressMap& map = *sender.endpoint().system_context().map;
+  const AddressMap& map = sender.endpoint().address_map();
   const auto* const region = map.region_of(address);
   if (!region) [[unlikely]]
     throw no_region(map, access, address);

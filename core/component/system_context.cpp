@@ -21,6 +21,16 @@ void SystemContext::add_endpoint(const Component& endpoint, NodeId node) {
   endpoints_[node.index()] = &endpoint;
 }
 
+const AddressMap& SystemContext::map_of(NodeId node) const {
+  const bool has_own = node.index() < own_maps_.size() && own_maps_[node.index()];
+  return has_own ? *own_maps_[node.index()] : *map;
+}
+
+void SystemContext::give_map(NodeId node, AddressMap&& own) {
+  if (own_maps_.size() <= node.index()) own_maps_.resize(node.index() + 1);
+  own_maps_[node.index()] = std::make_unique<AddressMap>(std::move(own));
+}
+
 bool SystemContext::leads_upstream(NodeId node) const {
   return node.index() < roots_.size() && roots_[node.index()];
 }

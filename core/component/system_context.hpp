@@ -40,12 +40,12 @@ class Routes {
   virtual bool detours() const { return false; }
 };
 
-/// Map and routes are complete when `Component::start` is called.
+/// Maps and routes are complete when `Component::start` is called.
 struct SystemContext {
   SystemContext();
   ~SystemContext();
 
-  std::unique_ptr<AddressMap> map;
+  std::unique_ptr<AddressMap> map;  ///< of the whole system
   std::unique_ptr<Routes> routes;
   std::unique_ptr<DeliveryOrder> order;    ///< of messages under way, where routes do not keep it; else none
   std::unique_ptr<LineVersions> versions;  ///< of lines of persistent memory; none: nobody asks for them
@@ -61,6 +61,10 @@ struct SystemContext {
   /// To be called by each endpoint when it is made.
   void add_endpoint(const Component& endpoint, NodeId node);
 
+  /// The map as the device at that node sees it: that of the whole system, unless it has one of its own.
+  const AddressMap& map_of(NodeId node) const;
+  void give_map(NodeId node, AddressMap&& own);
+
   /// Which way a message goes where directions differ (a bus). CXL.io goes by where it leads.
   bool goes_downstream(const Message& message) const {
     return message.channel == Channel::kIo ? !leads_upstream(message.destination)
@@ -73,6 +77,7 @@ struct SystemContext {
  private:
   std::vector<bool> roots_;  // by node
   std::vector<const Component*> endpoints_;
+  std::vector<std::unique_ptr<AddressMap>> own_maps_;  // by node; none: it sees all
 };
 
 }  // namespace cxloom

@@ -246,6 +246,23 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
   regions_.push_back(std::move(region));
 }
 
+AddressMap AddressMap::seen_by(const std::string& who, const std::function<bool(NodeId)>& reaches) const {
+  AddressMap own;
+  own.seen_by_ = who;
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    const bool reached = std::ranges::any_of(
+        regions_[i].slots, [&](const Slot& slot) { return reaches(slot.target) || reaches(slot.home); });
+    if (reached) own.regions_.push_back(regions_[i]);
+    (reached ? own.parts_ : own.beyond_).push_back(parts_[i]);
+  }
+  std::ranges::copy_if(used_, std::back_inserter(own.used_), [&](const Used& used) {
+    return std::ranges::any_of(own.regions_, [&](const Region& region) {
+      return std::ranges::any_of(region.slots, [&](const Slot& slot) { return slot.target == used.target; });
+    });
+  });
+  return own;
+}
+
 std::vector<NodeId> AddressMap::targets() const {
   std::vector<NodeId> targets;
   for (const Used& used : used_) targets.push_back(used.target);
@@ -382,6 +399,7 @@ std::string AddressMap::described() const {
     if (!text.empty()) text += ", ";
     text += to_text(Address{region.base}) + "-" + to_text(Address{region.base + region.size - 1});
   }
+  if (!beyond_.empty()) text += " (all that '" + seen_by_ + "' reaches)";
   return text;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -111,6 +112,9 @@ class AddressMap {
   void add_region(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets,
                   std::optional<NodeId> home = std::nullopt);
 
+  /// The map as device `who` sees it: without the regions of which it `reaches` no target and no home.
+  AddressMap seen_by(const std::string& who, const std::function<bool(NodeId)>& reaches) const;
+
   /// Where an address lives; nothing if no region holds it.
   std::optional<DecodedAddress> find(Address address) const {
     const Region* const region = region_of(address);
@@ -198,6 +202,8 @@ class AddressMap {
   };
   /// All regions, in order.
   const std::vector<Part>& parts() const { return parts_; }
+  /// The regions that the device whose map this is does not reach, in order.
+  const std::vector<Part>& beyond() const { return beyond_; }
   /// The addresses of a part (by its number) whose rounds of the interleave lie in these bytes of one of its
   /// memories (by its place there).
   Extent rounds_within(std::size_t part, std::size_t memory, const Extent& bytes) const;
@@ -210,12 +216,15 @@ class AddressMap {
   };
   /// The first of these addresses that leads to memory of another device than `device`; nothing if none does.
   std::optional<Owned> foreign(Address base, std::uint64_t bytes, const std::string& device) const;
-  /// "0x0-0x3ffffffff": the regions as an error message lists them.
+  /// "0x0-0x3ffffffff": the regions as an error message lists them; "(all that 'host0' reaches)" behind them
+  /// if there are others.
   std::string described() const;
 
  private:
   std::vector<Region> regions_;
   std::vector<Part> parts_;  // the regions for people; apart, since every access looks at `regions_`
+  std::vector<Part> beyond_;
+  std::string seen_by_;  // whose map it is; empty: that of the system
   /// Bytes of a target's memory that are mapped so far.
   struct Used {
     NodeId target;

@@ -65,7 +65,7 @@ Value links_of(const System& system) {
 struct Route {
   std::string requester;
   Value::Map described;
-  bool whole = false;  // it reaches them all
+  bool timed = false;  // it has memory in its address map
 };
 
 std::vector<Route> routes_of(const System& system) {
@@ -78,8 +78,8 @@ std::vector<Route> routes_of(const System& system) {
     std::uint32_t farthest = 0;
     std::uint64_t reached = 0;
     for (const NodeId target : targets) {
+      if (!system.routes().reaches(requester->id().index(), target.index())) continue;
       const std::uint32_t links_between = system.routes().distance(requester->id().index(), target.index());
-      if (links_between == RouteTable::kUnreachable) continue;
       ++reached;
       sum += links_between;
       nearest = std::min(nearest, links_between);
@@ -91,7 +91,7 @@ std::vector<Route> routes_of(const System& system) {
                        {"nearest", number(nearest)},
                        {"mean", static_cast<double>(sum) / static_cast<double>(reached)},
                        {"farthest", number(farthest)}},
-                      reached == targets.size()});
+                      !system.address_map_of(requester->id()).empty()});
   }
   return routes;
 }
@@ -102,7 +102,7 @@ Value timed(const Registry& registry, const Spec& spec, std::vector<Route> route
   const std::size_t most = std::clamp<std::size_t>(4096 / spec.devices.size(), 1, 16);
   Value::List described;
   for (Route& route : routes) {
-    if (route.whole && described.size() < most) {
+    if (route.timed && described.size() < most) {
       route.described.emplace_back("idle_read_ns", idle_read_latency(registry, spec, route.requester));
     }
     described.emplace_back(std::move(route.described));
@@ -181,8 +181,9 @@ std::map<NodeMemories, Value::Map> offered_of(const System& system) {
   std::map<NodeMemories, Value::Map> offered;
   const auto distance = [](NodeId /*memory*/) { return Time{}; };
   for (const auto& [component, requester] : system.roles().all<Requester>()) {
-    for (const NumaNode& node : numa_nodes(system.address_map(), component->name(), Bytes{kPageBytes},
-                                           distance, extents_now(system, component->id()))) {
+    for (const NumaNode& node :
+         numa_nodes(system.address_map_of(component->id()), component->name(), Bytes{kPageBytes}, distance,
+                    extents_now(system, component->id()))) {
       const std::vector<bool> parts = offered_parts(system, component->id(), node, Bytes{kPageBytes});
       std::uint64_t bytes = 0;
       for (std::size_t run = 0; run < node.frames.size(); ++run)

@@ -68,12 +68,13 @@ std::vector<IdleRead> pass(const Registry& registry, const Spec& spec, const std
                            Time start) {
   NullObserver nobody;
   Simulation simulation(registry, spec, {}, nobody);
-  for (const auto& [component, initiator] : simulation.system().roles().all<IoInitiator>())
-    initiator->cease();
+  const System& system = simulation.system();
+  for (const auto& [component, initiator] : system.roles().all<IoInitiator>()) initiator->cease();
   simulation.leave_past_out();  // the latency of a read is the same behind any of them
   simulation.drive(requester);
   simulation.run_until(start);
-  const std::vector<Address> addresses = simulation.system().address_map().first_addresses();
+  const std::vector<Address> addresses =
+      system.address_map_of(system.component(requester).id()).first_addresses();
   std::vector<IdleRead> reads(std::min(addresses.size(), kMost));
   for (std::size_t i = 0; i < reads.size(); ++i) {
     reads[i] = read_once(simulation, requester, addresses[i * addresses.size() / reads.size()]);

@@ -77,7 +77,7 @@ bool PrefetchUnit::used(LineAddress line) {
 bool PrefetchUnit::worth_asking(LineAddress line, LineAddress trigger) const {
   const std::uint64_t page = prefetcher_->lines_of_page();
   if (line.number() / page != trigger.number() / page || cache_.concerns(line)) return false;
-  const AddressMap& map = *endpoint_.system_context().map;
+  const AddressMap& map = endpoint_.address_map();
   const auto place = map.find(line.address());
   if (!place || place->coherence != Coherence::kHdmD) return place.has_value();
   const auto from = map.find(trigger.address());

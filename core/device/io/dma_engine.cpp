@@ -109,7 +109,7 @@ std::uint16_t DmaEngine::bytes_at_once(const Job& job) const {
       (job.way == Transfer::Way::kIn ? params_.max_read_request : params_.max_payload).count();
   std::uint64_t bytes = std::min(job.rest.size.count(), most - job.rest.at.value() % most);
   if (!peers_.empty()) {
-    const AddressMap& map = *endpoint().system_context().map;
+    const AddressMap& map = endpoint().address_map();
     if (const auto* const region = map.region_of(job.rest.at))
       bytes = std::min(bytes, AddressMap::together(*region, job.rest.at));
   }
@@ -125,8 +125,8 @@ void DmaEngine::check(Address at, std::uint64_t bytes) const {
   const SystemContext& context = endpoint().system_context();
   const std::uint64_t end = at.value() + bytes;
   for (std::uint64_t next = at.value(); next < end;) {
-    const auto* const region = context.map->region_of(Address{next});
-    if (!region) throw no_region(*context.map, made_, Address{next});
+    const auto* const region = endpoint().address_map().region_of(Address{next});
+    if (!region) throw no_region(endpoint().address_map(), made_, Address{next});
     if (region->coherence == Coherence::kHdmD) {
       throw InputError({"DMA to memory that its device keeps coherent by bias",
                         to_text(Address{next}),

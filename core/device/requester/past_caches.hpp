@@ -60,7 +60,7 @@ class PastCaches final : private CombiningBuffers::BufferOwner {
   void send_past(Request& request) override;
   void buffered(Request& store) override { requester_.buffered(store); }
   void let_go(Request& request) override { send_past(request); }
-  const AddressMap& map() const { return *endpoint_.system_context().map; }
+  const AddressMap& map() const { return endpoint_.address_map(); }
   bool is_uncacheable(const Access& access) const;
 
   Time process_time_;

@@ -46,6 +46,7 @@ class RouteTable {
   /// Links on a shortest way between two nodes; kUnreachable if there is none through forwarding nodes.
   std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
   static constexpr std::uint32_t kUnreachable = 0xffffffffU;
+  bool reaches(std::uint32_t from, std::uint32_t to) const { return distance(from, to) != kUnreachable; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;

@@ -17,6 +17,7 @@
 #include "device/switch/virtual_switches.hpp"
 #include "interconnect/routing/route_table.hpp"
 #include "memory/memory_owner.hpp"
+#include "system/build/own_address_maps.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
@@ -113,7 +114,7 @@ std::vector<NodeId> peers_of(System& system, const Component& component, const D
   for (const NodeId home : system.address_map().homes(Coherence::kHdmDb)) homes.push_back(home);
   for (const NodeId home : homes) {
     if (is_root_complex(system, home) || !system.roles().of<IoTarget>(home) ||
-        system.routes().distance(component.id().index(), home.index()) == RouteTable::kUnreachable)
+        !system.routes().reaches(component.id().index(), home.index()))
       continue;
     if (std::ranges::find(peers, home) == peers.end()) peers.push_back(home);
   }
@@ -137,6 +138,10 @@ void aim_dma_engines(System& system) {
     const std::vector<NodeId> peers = peers_of(system, *component, *engine);
     for (const NodeId peer : peers) check_peer(system, *component, host, peer);
     engine->aim(host, peers);
+    give_own_map(system, *component, [&](NodeId memory) {
+      return system.routes().reaches(host.index(), memory.index()) ||
+             std::ranges::find(peers, memory) != peers.end();
+    });
     system.roles().of<IoTarget>(host)->expect_dma(component->id(), *engine);
     for (const NodeId peer : peers) system.roles().of<IoTarget>(peer)->expect_dma(component->id(), *engine);
   }

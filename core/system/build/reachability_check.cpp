@@ -42,7 +42,7 @@ void check_reachability(const System& system) {
   const auto& components = system.components();
   const AddressMap& map = system.address_map();
   const auto check = [&](const Component& from, NodeId to) {
-    if (system.routes().distance(from.id().index(), to.index()) != RouteTable::kUnreachable) return;
+    if (system.routes().reaches(from.id().index(), to.index())) return;
     throw InputError({"'" + from.name() + "' cannot reach '" + components[to.index()]->name() +
                           "': only buses and switches pass messages on",
                       {},
@@ -50,17 +50,19 @@ void check_reachability(const System& system) {
                       {}},
                      "links");
   };
-  const std::vector<NodeId> targets = map.targets();
+  const auto check_own_map = [&](const Component& from) {
+    const AddressMap& own = system.address_map_of(from.id());
+    for (const NodeId target : own.targets()) check(from, target);
+    for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
+      for (const NodeId home : own.homes(coherence)) check(from, home);
+    }
+  };
   for (const auto& [component, requester] : system.roles().all<Requester>()) {
-    if (!requester->has_work() || system.roles().of<TransferEngine>(component->id())) continue;
-    for (const NodeId target : targets) check(*component, target);
+    if (requester->has_work() && !system.roles().of<TransferEngine>(component->id()))
+      check_own_map(*component);
   }
   for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
     for (const NodeId home : map.homes(coherence)) {
-      for (const auto& [component, requester] : system.roles().all<Requester>()) {
-        if (requester->has_work() && !system.roles().of<TransferEngine>(component->id()))
-          check(*component, home);
-      }
       for (const NodeId target : map.targets_of(home)) check(*components[home.index()], target);
     }
   }
@@ -69,12 +71,8 @@ void check_reachability(const System& system) {
   for (const auto& [component, engine] : system.roles().all<TransferEngine>()) {
     if (!engine->dma()) continue;
     const NodeId host = engine->dma()->host_node();
-    const std::vector<NodeId>& peers = engine->dma()->peer_nodes();
     check(*component, host);
-    for (const NodeId target : targets) {
-      if (target != host && std::ranges::find(peers, target) == peers.end())
-        check(*components[host.index()], target);
-    }
+    check_own_map(*components[host.index()]);
   }
 }
 

@@ -11,8 +11,8 @@ class Topology;
 /// the devices. Throws InputError.
 void check_connected(const Devices& devices, const Topology& topology);
 
-/// Throws InputError unless each requester with work can reach all memories that have addresses, and the
-/// homes that keep them coherent.
+/// Throws InputError unless each requester with work can reach all of its address map, memories and the homes
+/// that keep them coherent, and each home its memories.
 void check_reachability(const System& system);
 
 }  // namespace cxloom

@@ -22,6 +22,7 @@
 #include "system/build/dma_targets.hpp"
 #include "system/build/given_routes.hpp"
 #include "system/build/named_devices.hpp"
+#include "system/build/own_address_maps.hpp"
 #include "system/build/persistence_check.hpp"
 #include "system/build/reachability_check.hpp"
 #include "system/deadlock/virtual_channel_plan.hpp"
@@ -255,6 +256,7 @@ System SystemBuilder::build() {
   make_links();
   make_routes();
   System system(std::move(parts_));
+  give_own_maps(system);
   aim_dma_engines(system);
   check_order(system, spec_);
   system.router().plan(plan_virtual_channels(system));

@@ -135,11 +135,17 @@ MessageFlows message_flows(const System& system, bool all_requesters) {
       if (engine->dma()) take(engine->dma()->host_node());
     }
   };
+  const auto reaches = [&](NodeId from, NodeId to) {
+    return system.routes().reaches(from.index(), to.index());
+  };
+  const auto talk_plainly = [&](NodeId from, NodeId to) {
+    if (reaches(from, to)) collector.talk(from, to, kPlain);
+  };
   for (const NodeId target : map.targets())
-    with_work([&](NodeId requester) { collector.talk(requester, target, kPlain); });
+    with_work([&](NodeId requester) { talk_plainly(requester, target); });
   for (const auto& [component, buffer] : system.roles().all<PersistDomain>()) {
-    for (const NodeId target : map.targets()) collector.talk(component->id(), target, kPlain);
-    with_work([&, node = component->id()](NodeId requester) { collector.talk(requester, node, kPlain); });
+    for (const NodeId target : map.targets()) talk_plainly(component->id(), target);
+    with_work([&, node = component->id()](NodeId requester) { talk_plainly(requester, node); });
   }
   for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
     for (const NodeId home : map.homes(coherence)) {
@@ -147,6 +153,7 @@ MessageFlows message_flows(const System& system, bool all_requesters) {
       const Channel request = coherence == Coherence::kHdmH ? Channel::kD2HReq : Channel::kM2SReq;
       MessageFlows::Home held{home.index(), cxloom::set_of(request), dialogue.back, dialogue.there, {}};
       with_work([&](NodeId requester) {
+        if (!reaches(requester, home)) return;
         collector.talk(requester, home, dialogue);
         if (requester != home) held.answering.push_back(requester.index());
       });

@@ -96,7 +96,8 @@ void StudiedProgram::find_nodes(const Registry& registry, const Spec& spec) {
 
   const Spec::Workload& workload = spec.workloads.front();
   const WorkloadBuilder builder(registry, built, system, {});
-  const std::vector<MemoryOfOther> others = memory_of_others(system.address_map(), device_);
+  const std::vector<MemoryOfOther> others =
+      memory_of_others(system.address_map_of(system.component(device_).id()), device_);
   with_path("workload." + device_, [&] {
     const std::vector<ObjectRange> objects = objects_in(workload, registry);
     PlacementContext context{nodes_, page_, registry.placements, others, objects};

@@ -39,8 +39,8 @@ PageMover::Order PageMoveActions::order_of(const MovePagesParams& move, MovableP
   const auto node = [&](const char* key, const std::string& memory) {
     const auto found = pages.node_of_memory(memory);
     if (!found) {
-      refuse_of_other(memory_of_others(system_.address_map(), move.requester), memory, pages.node_names(),
-                      key);
+      const AddressMap& map = system_.address_map_of(system_.component(move.requester).id());
+      refuse_of_other(memory_of_others(map, move.requester), memory, pages.node_names(), key);
       throw InputError({"the program has no pages there", "'" + memory + "'", list_names(pages.node_names()),
                         nearest_name(memory, pages.node_names())},
                        key);

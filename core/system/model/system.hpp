@@ -78,6 +78,8 @@ class System {
   /// Null: nobody asks who has seen which stores.
   const SharedLines* shared_lines() const { return parts_->context.shared.get(); }
   const AddressMap& address_map() const { return *parts_->context.map; }
+  /// The map as a device sees it: without memory to which no way leads from there.
+  const AddressMap& address_map_of(NodeId device) const { return parts_->context.map_of(device); }
   /// The roles of the components.
   const Roles& roles() const { return parts_->context.roles; }
 

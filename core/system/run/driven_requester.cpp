@@ -116,7 +116,7 @@ void DrivenRequester::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
 
 void DrivenRequester::transfer(const System& system, const BlockOrder& order, FedBlock::Moved moved) {
   with_path("driven." + device_, [&] { check_block(order, device_, requester_, engine_); });
-  check_block_mapped(order, system.address_map(), requester_);
+  check_block_mapped(order, system.address_map_of(node_), requester_);
   feed_.push(order, std::move(moved));
   requester_.resume();
 }

@@ -156,7 +156,7 @@ void Simulation::drive(const std::string& device) {
   ensure(!kernels_->divided(), "a divided system that the outside drives");
   const NodeId node = system_.component(device).id();
   TransferEngine* const engine = system_.roles().of<TransferEngine>(node);
-  driven_.drive(device, node, requester_at(device), engine, system_.address_map());
+  driven_.drive(device, node, requester_at(device), engine, system_.address_map_of(node));
   check_whole(system_, spec_);
 }
 

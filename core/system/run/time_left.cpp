@@ -43,7 +43,7 @@ Time TimeLeft::of_any(NodeId requester) {
   const auto found = least_.find(requester);
   if (found != least_.end()) return found->second;
   Time least = unknown_ ? Time{} : Time::max();
-  for (const NodeId memory : system_.address_map().targets()) {
+  for (const NodeId memory : system_.address_map_of(requester).targets()) {
     if (unknown_) break;
     if (!serves_whole_ || memory == requester) least = Time{};
     least = std::min(least, way(requester, memory).front() + way(memory, requester).front());

@@ -59,11 +59,11 @@ void TaskObjects::place(const Registry& registry, const TaskObjectParams& params
   if (first_host_.empty())
     throw InputError({"no device that could use an object", {}, "a host, an accelerator or a GPU", {}});
   const std::string host = params.host.value_or(first_host_);
-  with_path("host", [&] { static_cast<void>(system_.component(host)); });
+  const NodeId node = with_path("host", [&] { return system_.component(host).id(); });
   if (system_.address_map().empty())
     throw InputError({"there is no memory for objects", {}, "address_map: a region or more", {}});
   View& view = view_of(host, page);
-  const std::vector<MemoryOfOther> others = memory_of_others(system_.address_map(), host);
+  const std::vector<MemoryOfOther> others = memory_of_others(system_.address_map_of(node), host);
   PlacementContext context{view.nodes, page, registry.placements, others, {}};
   const auto made =
       with_path("addresses", [&] { return registry.placements.make(params.addresses, context); });

@@ -37,7 +37,6 @@ PlacedPrograms::PlacedPrograms(const Registry& registry, const Spec& spec, const
     : registry_(registry),
       run_(spec.run),
       system_(system),
-      map_(system.address_map()),
       nodes_(system, spec.events),
       changes_(std::ranges::any_of(spec.events, [](const EventParams& event) { return !event.move_pages; })) {
 }
@@ -162,7 +161,8 @@ ProgramMemory::Parts::value_type PlacedPrograms::parts_in_extents(const NumaNode
 
 std::unique_ptr<PagePlacement> PlacedPrograms::make_placement(const Placed& placed, const char* key,
                                                               const KindSpec& kinded) const {
-  const std::vector<MemoryOfOther> others = memory_of_others(map_, placed.workload->device);
+  const std::vector<MemoryOfOther> others = memory_of_others(
+      system_.address_map_of(system_.component(placed.workload->device).id()), placed.workload->device);
   const std::vector<ObjectRange> objects = objects_in(*placed.workload, registry_);
   PlacementContext context{placed.nodes, page_, registry_.placements, others, objects};
   auto made = with_path(key, [&] { return registry_.placements.make(kinded, context); });

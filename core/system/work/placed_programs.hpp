@@ -82,7 +82,6 @@ class PlacedPrograms {
   const Registry& registry_;
   const RunParams& run_;
   const System& system_;
-  const AddressMap& map_;
   ProgramNodes nodes_;
   Bytes page_;
   FrameLayout layout_ = FrameLayout::kScattered;

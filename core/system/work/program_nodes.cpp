@@ -54,8 +54,8 @@ Time time_between(const System& system, NodeId from, NodeId to) {
 std::vector<NumaNode> ProgramNodes::of(const std::string& device, Bytes page) const {
   const NodeId from = system_.component(device).id();
   return numa_nodes(
-      system_.address_map(), device, page, [&](NodeId memory) { return time_between(system_, from, memory); },
-      extents_ever(device));
+      system_.address_map_of(from), device, page,
+      [&](NodeId memory) { return time_between(system_, from, memory); }, extents_ever(device));
 }
 
 Extents ProgramNodes::extents_ever(const std::string& device) const {

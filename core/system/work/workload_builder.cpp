@@ -26,7 +26,6 @@ WorkloadBuilder::WorkloadBuilder(const Registry& registry, const Spec& spec, con
       workloads_(spec.workloads),
       run_(spec.run),
       system_(system),
-      map_(system.address_map()),
       open_trace_(open_trace),
       programs_(registry, spec, system) {
   check_nothing_is_lost(spec);
@@ -77,7 +76,8 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& n
   const Requester::Traits requester = traits_of(of.device);
   PatternContext context{run_.seed, name, has_cache(of.device), &registry_.patterns, requester.queue};
   if (run_.warmup == 0 && !run_.warmup_time) context.accesses = workload.params.requests;
-  context.map = &map_;
+  const AddressMap& map = system_.address_map_of(system_.component(of.device).id());
+  context.map = &map;
   context.stores_in_cache = requester.stores_in_cache;
   context.has_cores = requester.has_cores;
   if (shares(workload)) join_share(workload, workloads_, context);
@@ -89,7 +89,7 @@ std::unique_ptr<AccessStream> WorkloadBuilder::make_pattern(const std::string& n
     programs_.check_pages(of.device, ranges);
   for (const AddressRange& each : ranges) {
     if (of.params.places_pages()) continue;
-    check_footprint(each, map_, of.device);
+    check_footprint(each, map, of.device);
     check_apart(of, each, workloads_);
   }
   const auto range = stream->range();

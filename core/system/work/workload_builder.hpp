@@ -72,7 +72,6 @@ class WorkloadBuilder {
   const std::vector<Spec::Workload>& workloads_;
   const RunParams& run_;
   const System& system_;
-  const AddressMap& map_;
   TraceOpener open_trace_;
   PlacedPrograms programs_;
 };

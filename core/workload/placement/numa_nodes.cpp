@@ -124,8 +124,12 @@ std::vector<MemoryOfOther> memory_of_others(const AddressMap& map, const std::st
   for (const AddressMap::Part& part : map.parts()) {
     for (const MemoryTargetInfo& memory : part.memories) {
       if (memory.owner && *memory.owner != device)
-        others.push_back({memory.described(), memory.name, *memory.owner});
+        others.push_back({memory.described(), memory.name, memory.owner});
     }
+  }
+  for (const AddressMap::Part& part : map.beyond()) {
+    for (const MemoryTargetInfo& memory : part.memories)
+      others.push_back({memory.described(), memory.name, std::nullopt});
   }
   return others;
 }
@@ -136,9 +140,9 @@ void refuse_of_other(std::span<const MemoryOfOther> others, const std::string& n
       others, [&](const MemoryOfOther& each) { return name == each.name || name == each.device; });
   if (found == others.end()) return;
   throw InputError(
-      {"this memory belongs to another device",
-       "'" + name + "' of '" + found->owner + "'",
-       known.empty() ? "none: all memory in the address map belongs to others" : list_names(known),
+      {found->owner ? "this memory belongs to another device" : "no way leads to this memory from the device",
+       "'" + name + "'" + (found->owner ? " of '" + *found->owner + "'" : std::string()),
+       known.empty() ? "none: it may use no memory in the address map" : list_names(known),
        {}},
       key);
 }

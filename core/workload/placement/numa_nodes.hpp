@@ -55,12 +55,13 @@ std::vector<AddressMap::Extent> usable_in(const AddressMap& map, std::size_t par
 /// The nodes' places, nearest first; of those that are as near, the first.
 std::vector<std::size_t> nearest_first(std::span<const NumaNode> nodes);
 
-/// Memory that another device alone may use.
+/// Memory that a device may not use: it belongs to another, or no way leads there.
 struct MemoryOfOther {
   std::string name;    ///< "mld ld 1"
   std::string device;  ///< "mld"
-  std::string owner;
+  std::optional<std::string> owner;
 };
+/// What there is of it for `device`, whose address map this is.
 std::vector<MemoryOfOther> memory_of_others(const AddressMap& map, const std::string& device);
 /// Throws InputError, with that key, for a name of such memory; `known` are the names allowed.
 void refuse_of_other(std::span<const MemoryOfOther> others, const std::string& name,

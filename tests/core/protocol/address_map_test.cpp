@@ -127,6 +127,24 @@ TEST(AddressMap, ABaseMakesAGap) {
   EXPECT_EQ(map.contiguous_bytes(), 1U << 20U);
 }
 
+TEST(AddressMap, ADeviceSeesTheRegionsThatItReaches) {
+  const auto targets = memories(3, 1_MiB);
+  AddressMap map;
+  for (const MemoryTargetInfo& each : targets) map.add_region(region({each}), {each});
+  map.add_region(region({targets[0]}), {{"more", NodeId{3}, 1_MiB}}, NodeId{0});
+  const AddressMap own =
+      map.seen_by("h1", [](NodeId node) { return node != NodeId{0} && node != NodeId{3}; });
+  EXPECT_EQ(own.described(), "0x100000-0x1fffff, 0x200000-0x2fffff (all that 'h1' reaches)");
+  EXPECT_FALSE(own.find(Address{64}));
+  EXPECT_EQ(own.find(Address{0x10'0040})->target, NodeId{1});
+  EXPECT_EQ(own.targets(), (std::vector{NodeId{1}, NodeId{2}}));
+  ASSERT_EQ(own.beyond().size(), 2U);
+  EXPECT_EQ(own.beyond().front().memories.front().name, "mem0");
+  // One target or the home is enough: what else it lacks of the region is a mistake.
+  EXPECT_EQ(map.seen_by("h1", [](NodeId node) { return node == NodeId{0}; }).targets(),
+            (std::vector{NodeId{0}, NodeId{3}}));
+}
+
 TEST(AddressMap, Refusals) {
   const auto targets = memories(5, 1_MiB);
   const auto refuse = [](const RegionParams& params, const std::vector<MemoryTargetInfo>& all) {

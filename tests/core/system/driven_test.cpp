@@ -33,6 +33,34 @@ class Driven : public ::testing::Test {
   Simulation simulation_;
 };
 
+// Beside a host whose memory no way leads to from another one.
+TEST(DrivenBesideAnother, AnAccessToANeighboursOwnMemoryIsRefused) {
+  const Value host = map({{"kind", "host"}});
+  const Value memory = map({{"kind", "memory"}, {"capacity", "1MiB"}});
+  const auto link = [](const char* a, const char* b) { return map({{"between", Value::List{a, b}}}); };
+  const auto region = [](const char* to) { return map({{"to", Value::List{to}}}); };
+  const Value system = map({{"devices", map({{"h0", host},
+                                             {"h1", host},
+                                             {"l0", memory},
+                                             {"l1", memory},
+                                             {"pool", memory},
+                                             {"sw", map({{"kind", "switch"}})}})},
+                            {"links", Value::List{link("h0", "l0"), link("h1", "l1"), link("h0", "sw"),
+                                                  link("h1", "sw"), link("pool", "sw")}},
+                            {"address_map", Value::List{region("l0"), region("l1"), region("pool")}}});
+  const Registry registry = builtin_registry();
+  Collector collector(true);
+  Simulation simulation(registry, Spec::read(system, registry), {}, collector);
+  simulation.drive("h1");
+  int answered = 0;
+  const auto count = [&](const Request& /*request*/, Time /*now*/) { ++answered; };
+  simulation.inject("h1", {.address = Address{1U << 20U}}, count);
+  simulation.inject("h1", {.address = Address{2U << 20U}}, count);
+  EXPECT_THROW(simulation.inject("h1", {.address = Address{64}}, count), InputError);
+  EXPECT_FALSE(simulation.run_until(Time{1'000'000}));
+  EXPECT_EQ(answered, 2);
+}
+
 TEST_F(Driven, AnswersComeByCallbackAtTheirTime) {
   simulation_.drive("host");
   std::vector<std::int64_t> answered;

@@ -1,0 +1,28 @@
+#include "system/build/own_address_maps.hpp"
+
+#include <utility>
+
+#include "component/component.hpp"
+#include "component/transfer_engine.hpp"
+#include "device/requester/requester.hpp"
+#include "interconnect/routing/route_table.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+void give_own_map(System& system, const Component& device, const std::function<bool(NodeId)>& reaches) {
+  AddressMap own = system.address_map().seen_by(device.name(), reaches);
+  if (own.beyond().empty() || own.empty()) return;
+  system.system_context().give_map(device.id(), std::move(own));
+}
+
+void give_own_maps(System& system) {
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
+    if (system.roles().of<TransferEngine>(component->id())) continue;  // what it asks for its host fetches
+    give_own_map(system, *component, [&](NodeId memory) {
+      return system.routes().reaches(component->id().index(), memory.index());
+    });
+  }
+}
+
+}  // namespace cxloom

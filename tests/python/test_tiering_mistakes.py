@@ -48,6 +48,19 @@ def refusal(cxloom: Callable[..., Any], tmp_path: Path, text: str, *more: str) -
     return str(done.err)
 
 
+def test_looks_that_leave_no_time_are_told_and_not_played_for_ever(
+    cxloom: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Fourteen near pages at 50 ns are 700 ns: every 600 ns nothing is left, every 900 something, elsewhere all."""
+    text = SPEC.replace("footprint: 64KiB", "footprint: 96KiB").replace(KIND, HOT.replace("10us", "600ns"))
+    told = refusal(cxloom, tmp_path, text)
+    assert "spec.yaml:15:5: workload.host.tiering: the kernel's own work leaves the program no time" in told
+    assert "found: 700ns for each look, every 600ns" in told
+    for change in (text.replace("600ns", "900ns"), text + "    kernel: {scanner: other}\n"):
+        (tmp_path / "spec.yaml").write_text(change)
+        assert cxloom("run", str(tmp_path / "spec.yaml")).code == 0
+
+
 @pytest.mark.parametrize(
     ("policy", "key", "says"),
     [

@@ -140,10 +140,28 @@ void TieringAgent::look() {
   tiering_->policy->look(*this);
   looking_ = false;
   busy_until_ = now() + pay();
+  check_progress();
   schedule_look(std::max(next_look_, busy_until_));
 }
 
+void TieringAgent::check_progress() {
+  constexpr std::uint32_t kMost = 16;  // one access may be under way for some looks
+  const bool all_taken =               // of one thread; several share the work
+      busy_until_ >= next_look_ && costs_.scanner == Scanner::kProgram && program_.running() <= 1;
+  const bool starved = all_taken && completed_ == std::exchange(completed_at_look_, completed_);
+  starved_looks_ = starved ? starved_looks_ + 1 : 0;
+  if (starved_looks_ < kMost) return;
+  throw InputError(
+      {"the kernel's own work leaves the program no time: each look at its pages takes longer than "
+       "the time to the next one",
+       to_text(busy_until_ - now()) + " for each look, every " + to_text(sources_.period),
+       "looks that are rarer or at fewer pages, or kernel: {scanner: other}",
+       {}},
+      "workload." + owner_.name() + ".tiering");
+}
+
 void TieringAgent::completed(const Request& access, Time now) {
+  ++completed_;
   if (access.failed || access.target == access.requester()) return;
   const bool sampled = sources_.sample_every > 0 && --until_sample_ == 0;
   if (!sampled && !sources_.traffic && !counts_answers_) return;

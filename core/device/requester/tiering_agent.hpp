@@ -102,6 +102,8 @@ class TieringAgent final : public EventHandler, private TieredPages {
   PageState& state_of(std::uint64_t page);
   void end_fault();
   void look();
+  /// Throws InputError if looks without a break have left the program no time at all.
+  void check_progress();
   void schedule_look(Time time);
   /// The policy has returned: what it did is paid for. Gives how long that takes.
   Time pay();
@@ -123,8 +125,11 @@ class TieringAgent final : public EventHandler, private TieredPages {
   std::uint64_t protected_now_ = 0;  // by this call of the policy
   std::uint64_t scanned_now_ = 0;
   Time next_look_;
-  Time busy_until_;          // with what the last look did
-  std::uint64_t looks_ = 0;  // that were scheduled, of which the last one counts
+  Time busy_until_;              // with what the last look did
+  std::uint64_t looks_ = 0;      // that were scheduled, of which the last one counts
+  std::uint64_t completed_ = 0;  // accesses of the program
+  std::uint64_t completed_at_look_ = 0;
+  std::uint32_t starved_looks_ = 0;  // one behind the other, between which there was no time for any
   bool looking_ = false;
   bool counts_answers_ = false;
   bool urgent_ = false;  // what it orders is because of a fault

@@ -70,8 +70,31 @@ def test_memory_that_is_bound_to_no_virtual_switch_of_the_host_is_left_out() -> 
         "local",
         "m0",
     }
-    with pytest.raises(InputError, match="host1 has no way to this memory"):
+    with pytest.raises(InputError, match="host1 has a way to none of the memory"):
         machine(TWO_HOSTS, "host1")
+
+
+POD = """
+devices:
+  host[0-1]: {kind: host}
+  own[0-1]: {kind: memory, capacity: 1GiB, media: {kind: fixed, latency: 45ns}}
+  sw: {kind: switch}
+  pool: {kind: memory, capacity: 512MiB, media: {kind: fixed, latency: 45ns}}
+links:
+  - {between: [host0, own0], port_delay: 0ns}
+  - {between: [host1, own1], port_delay: 0ns}
+  - {between: [sw, "host[*]"]}
+  - {between: [sw, pool]}
+address_map: [{to: own0}, {to: own1}, {to: pool}]
+"""
+
+
+@pytest.mark.parametrize("host", [0, 1])
+def test_a_server_of_a_pod_boots_with_its_own_memory_and_the_pool(host: int) -> None:
+    found = machine(POD, f"host{host}")
+    assert [(each.memories, each.size) for each in found.ram] == [((f"own{host}",), GIB)]
+    assert [each.targets for each in found.sets] == [("pool",)]
+    assert f"own{1 - host}: none of host{host}'s, left out" in found.notes
 
 
 def test_memory_of_which_the_host_has_extents_alone_is_refused() -> None:

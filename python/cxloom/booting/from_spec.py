@@ -67,7 +67,14 @@ def machine_of(
     chosen = _host(spec, host)
     regions, left_out = _seen(_regions(spec, described), described, chosen)
     names = list(dict.fromkeys(name for region in regions for name in region.memories))
-    ways = {name: _way(network, chosen, name) for name in [*names, *left_out]}
+    if left_out and not names:
+        raise InputError(
+            f"{chosen} has a way to none of the memory of the address map",
+            found=", ".join(left_out),
+            allowed="links to it by buses and switches, and virtual switches of the host that have it bound",
+            path="address_map",
+        )
+    ways = {name: _way(network, chosen, name) for name in names}
     if local is None:
         own = {name for name in names if network.is_in_socket(chosen, name, ways[name])}
     else:
@@ -141,8 +148,8 @@ def _regions(spec: Mapping[str, Any], described: Mapping[str, Any]) -> list[_Reg
 def _seen(
     regions: Sequence[_Region], described: Mapping[str, Any], host: str
 ) -> tuple[list[_Region], list[str]]:
-    """The regions whose memory the host is offered, and the memories of others, which are bound to a virtual switch of
-    another host, or to none."""
+    """The regions whose memory the host is offered, and the other memories: no way leads there, or they are bound to a
+    virtual switch of another host, or to none."""
     nodes = {tuple(node["memories"]): node for node in described["nodes"]}
     seen = [each for each in regions if each.memories not in nodes or host in nodes[each.memories]["offered"]]
     for region in seen:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -98,7 +99,7 @@ void EventQueue::look_ahead() {
   ahead_ = bucket < 0 ? kNone : buckets_[static_cast<std::size_t>(bucket & (kBuckets - 1))];
 }
 
-// True: it held but one event, or two of one instant, and is open at that instant.
+// True: all that it held is of one instant, and the queue is open at that instant.
 bool EventQueue::open_next_bucket() {
   std::int64_t bucket = next_filled_bucket();
   // Unsigned, minus one lies beyond them all: the wheel is empty.
@@ -114,16 +115,31 @@ bool EventQueue::open_next_bucket() {
     left_ = 1;
   } else {
     const std::uint32_t other = other_link >> kFineBits;
-    if (next_[other] != kNone || ((link ^ other_link) & kFineMask) != 0) {
-      spread(link);
-      return false;
-    }
+    if (next_[other] != kNone || ((link ^ other_link) & kFineMask) != 0) return lay_out_bucket(link);
     const bool node_first = events_[node].order < events_[other].order;
     at_instant_[0] = node_first ? other : node;
     at_instant_[1] = node_first ? node : other;
     left_ = 2;
   }
-  instant_ = Time{(bucket << kFineBits) + (link & kFineMask)};
+  instant_ = instant_of(link);
+  return true;
+}
+
+// The open bucket held more than two events, or two instants. Most often it is one instant all the same.
+[[gnu::noinline]] bool EventQueue::lay_out_bucket(std::uint32_t first) {
+  std::uint32_t* const nodes = at_instant_.data();
+  std::size_t count = 0;
+  for (std::uint32_t link = first; link != kNone; link = next_[nodes[count++]]) {
+    if (((link ^ first) & kFineMask) != 0) {
+      spread(first);
+      return false;
+    }
+    nodes[count] = link >> kFineBits;
+    prefetch(&events_[nodes[count]]);
+  }
+  left_ = count;
+  instant_ = instant_of(first);
+  order_instant(true);
   return true;
 }
 
@@ -139,18 +155,11 @@ void EventQueue::open_next_instant() {
   const auto fine = static_cast<std::size_t>(std::countr_zero(filled_instants_));
   filled_instants_ &= filled_instants_ - 1;
   instant_ = Time{(open_ << kFineBits) + static_cast<std::int64_t>(fine)};
-  for (std::uint32_t node = instants_[fine]; node != kNone; node = next_[node]) at_instant_[left_++] = node;
-  if (left_ <= 1) return;
-  if (left_ == 2) {
-    if (Later{events_}(at_instant_[1], at_instant_[0])) std::swap(at_instant_[0], at_instant_[1]);
-    return;
-  }
-  order_instant();
-  if (left_ < kCrowded) return;
-  // The events whose turn comes first are fetched now, all others while events happen.
-  crowded_ = true;
-  look_ahead();
-  for (std::size_t i = left_; i > 0 && i + kFetchedAhead > left_; --i) fetch_more(at_instant_[i - 1]);
+  std::uint32_t* const nodes = at_instant_.data();
+  std::size_t count = 0;
+  for (std::uint32_t node = instants_[fine]; node != kNone; node = next_[node]) nodes[count++] = node;
+  left_ = count;
+  if (count > 1) order_instant(false);
 }
 
 [[gnu::noinline]] const Event* EventQueue::look_ahead_in_instant() {
@@ -162,52 +171,58 @@ void EventQueue::open_next_instant() {
 }
 
 // In large systems many events share an instant. A sort spends most of its time on mispredicted branches;
-// here the place of each is the number of events that go behind it, which compilers count several at a time.
-void EventQueue::order_instant() {
+// here the place of each is the number of events that go behind it, which is counted for several at a time.
+void EventQueue::order_instant(bool latest_first) {
   constexpr std::size_t kFewest = 6;
   constexpr std::size_t kMost = 64;
+  using Four [[gnu::vector_size(16)]] = std::int32_t;
   constexpr std::size_t kBlock = 16;
-  const Later goes_later{events_};
-  const auto begin = at_instant_.begin();
-  const auto end = begin + static_cast<std::ptrdiff_t>(left_);
+  std::uint32_t* const at = at_instant_.data();
+  const Event* const events = events_.data();
+  const auto goes_later = [events](std::uint32_t a, std::uint32_t b) {
+    return events[a].order > events[b].order;  // all are of one time
+  };
   const std::size_t count = left_;
   if (count < kFewest) {
     for (std::size_t i = 1; i < count; ++i) {
-      const std::uint32_t added = at_instant_[i];
+      const std::uint32_t added = at[i];
       std::size_t place = i;
-      for (; place > 0 && goes_later(added, at_instant_[place - 1]); --place)
-        at_instant_[place] = at_instant_[place - 1];
-      at_instant_[place] = added;
+      for (; place > 0 && goes_later(added, at[place - 1]); --place) at[place] = at[place - 1];
+      at[place] = added;
     }
     return;
   }
   if (count > kMost) {
     sort_instant();
-    return;
-  }
-  // Unlike keys of 31 bits: the source, and the place in the list for events of one source.
-  std::array<std::int32_t, kMost> keys{};
-  std::array<std::uint32_t, kMost> nodes;
-  for (std::size_t i = 0; i < count; ++i) {
-    nodes[i] = at_instant_[i];
-    const auto source = static_cast<std::int32_t>(events_[nodes[i]].order >> EventSource::kIdentityShift);
-    keys[i] = source << 6 | static_cast<std::int32_t>(i);
-  }
-  for (std::size_t start = 0; start < count; start += kBlock) {
-    std::array<std::int32_t, kBlock> block;
-    std::copy_n(keys.begin() + start, kBlock, block.begin());
-    std::array<std::int32_t, kBlock> places{};
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::int32_t key = keys[i];
-      for (std::size_t j = 0; j < kBlock; ++j) places[j] += key > block[j] ? 1 : 0;
+  } else {
+    // Unlike keys of 31 bits: the source, and the turn in the list for events of one source.
+    const std::uint32_t turns = latest_first ? kMost - 1 : 0;
+    alignas(Four) std::array<std::int32_t, kMost> keys{};
+    std::array<std::uint32_t, kMost> nodes;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      nodes[i] = at[i];
+      const auto source = static_cast<std::uint32_t>(events[nodes[i]].order >> EventSource::kIdentityShift);
+      keys[i] = static_cast<std::int32_t>(source << 6U | (i ^ turns));
     }
-    const std::size_t rest = std::min(kBlock, count - start);
-    for (std::size_t j = 0; j < rest; ++j) {
-      at_instant_[static_cast<std::size_t>(places[j])] = nodes[start + j];
+    for (std::size_t start = 0; start < count; start += kBlock) {
+      std::array<Four, kBlock / 4> block;
+      std::memcpy(&block, &keys[start], sizeof block);
+      std::array<Four, kBlock / 4> behind{};
+      for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t j = 0; j < block.size(); ++j) behind[j] -= keys[i] > block[j];  // true is minus one
+      }
+      const auto places = std::bit_cast<std::array<std::uint32_t, kBlock>>(behind);
+      const std::size_t rest = std::min(kBlock, count - start);
+      for (std::size_t j = 0; j < rest; ++j) at[places[j]] = nodes[start + j];
     }
+    // Few sources send two events to one instant.
+    if (!std::is_sorted(at, at + count, goes_later)) std::sort(at, at + count, goes_later);
   }
-  // Few sources send two events to one instant.
-  if (!std::is_sorted(begin, end, goes_later)) std::sort(begin, end, goes_later);
+  if (count < kCrowded) return;
+  // The events whose turn comes first are fetched now, all others while events happen.
+  crowded_ = true;
+  look_ahead();
+  for (std::size_t i = count; i > 0 && i + kFetchedAhead > count; --i) fetch_more(at[i - 1]);
 }
 
 // Copies the orders of very many events before sorting: each is compared often, in a cache line of its own.

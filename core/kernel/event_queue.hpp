@@ -112,6 +112,8 @@ class EventQueue {
 
   static std::int64_t bucket_of(Time time) { return time.ps() >> kFineBits; }
   static std::int64_t turn_of(std::int64_t bucket) { return bucket >> kTurnBits; }  // of the wheel
+  // Of a link of a list of the open bucket.
+  Time instant_of(std::uint32_t link) const { return Time{(open_ << kFineBits) + (link & kFineMask)}; }
   static std::uint32_t fine_of(Time time) { return static_cast<std::uint32_t>(time.ps()) & kFineMask; }
 
   // Lists of a bucket hold each node with the picosecond of its event within the bucket, so that spreading
@@ -157,12 +159,13 @@ class EventQueue {
   void link_elsewhere(std::uint32_t node);
   void insert_at_instant(std::uint32_t node);
   void open_next_instant();
-  void order_instant();
+  void order_instant(bool latest_first);
   void sort_instant();
   bool open_next_bucket();
   void look_ahead();
   const Event* look_ahead_in_instant();
   void lay_out_instant();
+  bool lay_out_bucket(std::uint32_t first);
   std::int64_t bring_near();
   std::uint32_t take_bucket(std::int64_t bucket);
   void spread(std::uint32_t link);

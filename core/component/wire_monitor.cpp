@@ -23,6 +23,16 @@ void WireMonitor::make_room(Time now) {
 
 /// Accounts for everything up to `now`.
 void WireMonitor::settle(Time now) {
+  // Most passages start when they are ready, with nobody in the queue, and have ended.
+  if (ended_ == joined_) {
+    std::uint32_t next = ended_;
+    for (; next != tail_; ++next) {
+      const Passage& passage = at(next);
+      if (passage.end > now || passage.start > passage.ready) break;
+      count(passage);
+    }
+    ended_ = started_ = joined_ = next;
+  }
   // Joins and starts in the order of time; a passage that starts when it is ready was never in the queue.
   while (true) {
     if (joined_ != started_ && (joined_ == tail_ || at(started_).start <= at(joined_).ready)) {

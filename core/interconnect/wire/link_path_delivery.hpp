@@ -6,7 +6,7 @@
 
 namespace cxloom {
 
-inline void LinkPath::deliver(Message& message, Time at) {
+[[gnu::always_inline]] inline void LinkPath::deliver(Message& message, Time at) {
   if (cut()) [[unlikely]]
     kernel_.send(far_kernel_, at, source_, receiver_, Event::kArrival, payload_of(message));
   else far_kernel_.deliver(at, source_, receiver_, message);

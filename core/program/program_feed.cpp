@@ -11,6 +11,7 @@
 #include "program/feed/machine_records.hpp"
 #include "program/feed/record.hpp"
 #include "program/feed/reported_mappings.hpp"
+#include "program/feed/room.hpp"
 #include "program/feed/thread_place.hpp"
 
 namespace cxloom {
@@ -314,7 +315,7 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
     }
   }
   thread.at = at;
-  head.read.store(at, std::memory_order_release);
+  note_read(head, at);
   return at - begin;
 }
 

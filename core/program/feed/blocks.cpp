@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "program/feed/record.hpp"
+#include "program/feed/room.hpp"
 
 namespace cxloom {
 
@@ -66,7 +67,7 @@ void read_blocks(FeedRingHead& head, const std::uint64_t* words,
     block->repeats = block->instructions.front().has(BlockInstruction::kRepeated);
     blocks.push_back(std::move(block));
   }
-  head.read.store(at, std::memory_order_release);
+  note_read(head, at);
 }
 
 }  // namespace cxloom

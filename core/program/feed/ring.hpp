@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-inline constexpr std::uint32_t kFeedVersion = 8;
+inline constexpr std::uint32_t kFeedVersion = 9;
 
 /// The first page of the folder's file "control".
 struct FeedControl {
@@ -66,6 +66,7 @@ struct FeedRingHead {
   std::atomic<std::uint32_t> rests{0};   ///< odd while the writer sleeps until there is room
 
   alignas(64) std::atomic<std::uint64_t> read{0};
+  std::atomic<std::uint32_t> wakings{0};  ///< a futex on which the writer rests
 
   char name[256] = {};  ///< of a process: its program's, as it is called; of a thread: its own, if it has one
 };

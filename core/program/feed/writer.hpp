@@ -3,9 +3,11 @@
 #pragma once
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -111,19 +113,18 @@ class FeedWriter {
 
   /// Waits until there is room for so many words; false if nobody reads any longer.
   bool wait_for(std::uint64_t count, FeedControl& control) {
-    const timespec pause{0, 50'000};
     for (unsigned turn = 1;; ++turn) {
-      limit_ = head_->read.load(std::memory_order_acquire) + mask_ + 1;
-      if (room() >= count) return true;
+      const std::uint32_t wakings = head_->wakings.load(std::memory_order_acquire);
+      if (has_room(count)) return true;
       if (control.stop.load(std::memory_order_relaxed) != 0) return false;
-      const bool look = turn % 2000 == 0;  // ten times per second
+      const bool look = turn % 10 == 0;  // ten times per second
       if (look && kill(static_cast<pid_t>(control.reader), 0) != 0 && errno == ESRCH) {
         control.orphaned.store(1);
         control.stop.store(1);
       }
-      head_->rests.fetch_add(1, std::memory_order_acq_rel);
-      nanosleep(&pause, nullptr);
-      head_->rests.fetch_add(1, std::memory_order_acq_rel);
+      head_->rests.fetch_add(1);  // from now on the reader wakes it
+      if (!has_room(count)) sleep_until_woken(wakings);
+      head_->rests.fetch_add(1);
     }
   }
 
@@ -160,6 +161,18 @@ class FeedWriter {
 
  private:
   static constexpr std::size_t kLongestName = 4096;
+  static constexpr timespec kLongestRest{0, 10'000'000};
+
+  bool has_room(std::uint64_t count) {
+    limit_ = head_->read.load() + mask_ + 1;
+    return room() >= count;
+  }
+  // However many wait for their reader, they leave this computer to it.
+  void sleep_until_woken(std::uint32_t wakings) {
+    const int error = errno;
+    syscall(SYS_futex, &head_->wakings, FUTEX_WAIT, wakings, &kLongestRest, nullptr, 0);
+    errno = error;
+  }
 
   // A program whose standard output is closed may write there at any time, and would write into the ring.
   static int above_standard_streams(int file) {

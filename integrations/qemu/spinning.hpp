@@ -15,10 +15,11 @@ inline bool is_pause(const void* data, std::size_t size) {
 }
 
 /// The thread that is waited for gets this computer's processor, and the one that waits goes round less
-/// often: it would do so as often as this computer is busy otherwise.
-inline void let_others_run() {
-  constexpr timespec kMoment{0, 20'000};
-  nanosleep(&kMoment, nullptr);
+/// often: it would do so as often as this computer is busy otherwise. Where all but one of many processors
+/// wait, this computer would have nothing but their looks to run: the more there are, the longer each waits.
+inline void let_others_run(unsigned processors = 2) {
+  const timespec moment{0, 10'000L * processors};
+  nanosleep(&moment, nullptr);
 }
 
 }  // namespace cxloom::qemu

@@ -2,8 +2,8 @@
 // kernel and programs alike: which blocks they enter, what they access, and where its pages are in memory. It
 // fills rings as the plug-in of programs does, a thread for each processor.
 //
-// Nothing is told before a program begins, and code runs as fast as without the plug-in: at that mark QEMU is
-// asked to translate all code anew.
+// Nothing is told before a program begins, and code runs as fast as without the plug-in, but for pauses of
+// several processors: at that mark QEMU is asked to translate all code anew.
 #include <cxloom/program_feed.hpp>
 
 #include <pthread.h>
@@ -162,7 +162,7 @@ void on_end_of_space(unsigned number, void*) {
   tell_mapping(processors[number], {.space = processors[number].kernel.argument()});
 }
 
-void on_pause(unsigned, void*) { let_others_run(); }
+void on_pause(unsigned, void*) { let_others_run(processor_count); }
 
 void watch_kernel(qemu_plugin_insn* instruction) {
   if (!knows_processes) return;
@@ -363,12 +363,14 @@ void on_end(unsigned, void*) {
   qemu_plugin_reset(plugin, install);
 }
 
-void watch_for_mark(qemu_plugin_insn* instruction, const void* data, std::size_t size) {
+void watch_for_marks_and_pauses(qemu_plugin_insn* instruction, const void* data, std::size_t size) {
   const std::uint8_t mark = mark_of(data, size);
   if (mark == kProgramBegins)
     qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_begin, QEMU_PLUGIN_CB_NO_REGS, nullptr);
   else if (mark == kProgramEnds)
     qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_end, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+  else if (several() && is_pause(data, size))
+    qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_pause, QEMU_PLUGIN_CB_NO_REGS, nullptr);
 }
 
 // --- translation -----------------------------------------------------------------------------------------
@@ -378,7 +380,7 @@ void on_waiting_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
   for (std::size_t i = 0; i < count; ++i) {
     qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
     unsigned char data[kLongest];
-    watch_for_mark(instruction, data, qemu_plugin_insn_data(instruction, data, sizeof data));
+    watch_for_marks_and_pauses(instruction, data, qemu_plugin_insn_data(instruction, data, sizeof data));
   }
 }
 
@@ -391,10 +393,8 @@ void tell_translation(qemu_plugin_tb* block, std::uint32_t count) {
     unsigned char data[kLongest];
     const std::size_t size = qemu_plugin_insn_data(instruction, data, sizeof data);
     decoded[i] = decode(data, size);
-    watch_for_mark(instruction, data, size);
+    watch_for_marks_and_pauses(instruction, data, size);
     watch_kernel(instruction);
-    if (several() && is_pause(data, size))
-      qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_pause, QEMU_PLUGIN_CB_NO_REGS, nullptr);
     if (decoded[i].operand_bytes == 0) continue;
     qemu_plugin_register_vcpu_mem_cb(instruction, on, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                      reinterpret_cast<void*>(feed::access_of(i) | number));

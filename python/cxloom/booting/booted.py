@@ -45,10 +45,13 @@ _STARTS = 3  # of a QEMU that aborts
 
 _INIT = Path(__file__).with_name("guest") / "init"
 _LINKS = ("bin", "sbin", "lib", "lib64")
-_KERNEL = "console=ttyS0 quiet loglevel=4 panic=-1 nokaslr no_timer_check"
+_KERNEL = (
+    "console=ttyS0 quiet loglevel=4 panic=-1 nokaslr no_timer_check nowatchdog "
+    "rcupdate.rcu_cpu_stall_suppress=1"
+)
 """What the kernel is told: errors alone on the console, no second try after a panic, the same addresses in each
-boot, and no
-checks of clocks, which fail on a busy computer: a timer that is late to the kernel is one that does not work."""
+boot, and no checks of clocks and of processors, which fail on a busy computer. A timer that is late to the kernel is
+one that does not work, and a processor that the emulator has not run for long is one that is locked up."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from cxloom.booting.point import BootRun
 from cxloom.booting.qemu import Qemu
 from cxloom.spec.override import Override
 from cxloom.study import read
+from cxloom.study.carried import points_at_once
 from cxloom.study.compare import check
 from cxloom.study.shipped import find, names
 
@@ -86,6 +87,13 @@ def test_values_are_those_of_the_run_or_of_its_system(study_file: Path) -> None:
     assert (near["mode"], far["system"]["devices"]["local"]["capacity"]) == ("device", "2GiB")
 
 
+def test_a_machine_takes_a_processor_for_each_of_its_threads(study_file: Path) -> None:
+    """The simulation has one, and each of the guest's processors has one."""
+    assert [points_at_once(read(study_file), processors) for processors in (1, 2, 3, 8)] == [1, 1, 1, 4]
+    several = read(study_file, [Override.parse("processors=3")])
+    assert [points_at_once(several, processors) for processors in (1, 8, 12)] == [1, 2, 3]
+
+
 @pytest.mark.usefixtures("set_up")
 def test_every_measure_is_looked_for_before_a_boot(study_file: Path) -> None:
     check(read(study_file))
@@ -115,6 +123,11 @@ def test_every_measure_is_looked_for_before_a_boot(study_file: Path) -> None:
         ("roi: marks", "roi: main", "a region of interest in a guest is between marks"),
         ("roi: marks", "core: z80", "there is no such processor"),
         ("local: {capacity: 1GiB}", "local: {capacity: 256MiB}", "too little memory of its own"),
+        ("roi: marks", "processors: many", "study.yaml:7: boot.processors: not a whole number, found 'many'"),
+        ("roi: marks", "processors: 2.5", "boot.processors: not a whole number, found 2.5"),
+        ("membind: local", "tiering: numa, scan-periods: often", "scan-periods: not a number"),
+        ("roi: marks", "exact: often", "boot.exact: not true or false"),
+        ("arguments: [1, 2]", "arguments: one", "boot.arguments: not a list"),
     ],
 )
 def test_what_is_wrong_is_said_before_a_boot(wrong: str, right: str, said: str, study_file: Path) -> None:

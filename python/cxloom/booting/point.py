@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from cxloom.base.errors import AbsentError, InputError, SimulationError
 from cxloom.booting.balancing import Balancing
@@ -36,7 +36,7 @@ from cxloom.execution.sampling import Sampling
 from cxloom.results.caveats import error_sentence
 from cxloom.spec import paths
 from cxloom.spec.names import listed, nearest
-from cxloom.spec.node import Node
+from cxloom.spec.node import Node, described
 from cxloom.spec.override import Override
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Template
@@ -65,6 +65,8 @@ KEYS = (
 """What is booted and run: names of options of ``cxloom boot``, the system, the program (one on this computer, or a C
 source beside the file), its arguments."""
 
+Value = TypeVar("Value")
+
 _PASSED_ON = ("PATH", "LD_LIBRARY_PATH")
 _SOURCE = ".c"
 
@@ -76,6 +78,11 @@ class BootRun:
     root: Node
     """Its keys, without the system."""
     resolved: Resolved
+
+    @property
+    def threads(self) -> int:
+        """How many processors of this computer have work at a time: the simulation, and each of the guest's."""
+        return 1 + self._processors()
 
     def plain(self) -> dict[str, Any]:
         """Its keys as plain data."""
@@ -107,6 +114,7 @@ class BootRun:
             machine = self._machine()
             self._policy(machine)
             self._balancing()
+            self._exact()
             room_of(self._text("room"), machine)
         with self._placing(), self._timed(machine):
             work = {machine.host: {"pattern": "random", "requests": 1}}
@@ -146,7 +154,7 @@ class BootRun:
                 {name: os.environ[name] for name in _PASSED_ON if name in os.environ},
                 policy,
                 region=self._text("roi"),
-                sampling=None if self._value("exact") else Sampling(),
+                sampling=None if self._exact() else Sampling(),
                 streams=(nothing, said.fileno(), said.fileno()),
             )
             _check_end(found, said.fileno(), guest)
@@ -167,9 +175,14 @@ class BootRun:
                 )
             ) from None
 
-    def _value(self, key: str) -> Any:
+    def _value(self, key: str, default: Value, kinds: tuple[type[Value], ...], allowed: str) -> Value:
+        """What a key has that is a value of one of these kinds. Raises InputError for another."""
         node = self.root.get(key)
-        return None if node is None else node.plain()
+        if node is None or node.value is None:
+            return default
+        if type(node.value) not in kinds:  # True is no number
+            raise node.place.error(f"not {allowed}", found=described(node.value), allowed=allowed)
+        return cast(Value, node.value)
 
     def _text(self, key: str) -> str | None:
         node = self.root.get(key)
@@ -207,17 +220,20 @@ class BootRun:
         """The command, and the program with what it needs; a source is compiled in the folder."""
         first, *files = self._named()
         program = compiled(first, folder) if first.suffix == _SOURCE else first
-        command = [str(program), *map(str, self._value("arguments") or [])]
+        given = self.root.get("arguments")
+        arguments = [] if given is None or given.value is None else [each.plain() for each in given.list()]
+        command = [str(program), *map(str, arguments)]
         return command, Program(command, files)
 
     def _machine(self) -> Machine:
         local = self._text("local")
         names = None if local is None else [name.strip() for name in local.split(",")]
-        machine = machine_of_system(
-            self.resolved, self._text("host"), names, int(self._value("processors") or 1)
-        )
+        machine = machine_of_system(self.resolved, self._text("host"), names, self._processors())
         check_has_ram(machine)
         return machine
+
+    def _processors(self) -> int:
+        return self._value("processors", 1, (int,), "a whole number")
 
     def _mode(self) -> str:
         mode = self._text("mode") or MODES[0]
@@ -231,8 +247,11 @@ class BootRun:
             policy.check(machine, self._mode())
         return policy
 
+    def _exact(self) -> bool:
+        return self._value("exact", False, (bool,), "true or false")
+
     def _balancing(self) -> Balancing:
-        periods = float(self._value("scan-periods") or 1.0)
+        periods = float(self._value("scan-periods", 1.0, (int, float), "a number"))
         balancing = Balancing(self._text("tiering"), periods, self._text("large-pages"))
         balancing.check(self._mode())
         return balancing

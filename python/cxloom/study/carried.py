@@ -63,7 +63,8 @@ def carried_out(
     Args:
         study: what to run.
         out: a directory to keep the points in; those that are there are not run again. None keeps nothing.
-        jobs: points at a time; by default one for each processor.
+        jobs: points at a time; by default as many as this computer has processors for, of which a booted machine takes
+            several.
         begun: is called with what there is to do.
         watch: is called now and then with the progress.
 
@@ -77,9 +78,18 @@ def carried_out(
             Point(at, who.key(spec), None, Spec(spec))
             for at, spec in zip(study.points, study.specs, strict=True)
         ]
+        processors = len(os.sched_getaffinity(0))
         engine = Engine(Path(name), Manifest(study.title, who, [], points))
-        engine.carry_out(Specs(), Supervisor(jobs), begun=begun, watch=watch)
+        engine.carry_out(
+            Specs(), Supervisor(jobs or points_at_once(study, processors)), begun=begun, watch=watch
+        )
         return [_summary(engine, point) for point in points]
+
+
+def points_at_once(study: Study, processors: int) -> int:
+    """How many points are run at a time on so many processors: each of their threads has one, if one point's have."""
+    threads = [1 if isinstance(each, Resolved | KvRun) else each.threads for each in study.specs]
+    return max(1, processors // max(threads, default=1))
 
 
 def _summary(engine: Engine, point: Point) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def run_study(
 
     Args:
         study: what to run.
-        jobs: points at the same time; by default one per processor.
+        jobs: points at the same time; by default one per processor, fewer of machines that are booted.
         out: a directory to keep the points in, so that those that are there are not run again; None keeps nothing.
         begun: is called with what there is to do.
         watch: is called now and then with the progress.

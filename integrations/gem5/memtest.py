@@ -45,6 +45,11 @@ def options():
     parser.add_argument("--writeback-clean", action="store_true", help="caches write clean lines back")
     parser.add_argument("--atomic", action="store_true", help="atomic mode: accesses let no time pass")
     parser.add_argument("--shares", action="store_true", help="reads ask for shared copies")
+    parser.add_argument(
+        "--last-bus",
+        choices=["point-of-coherency", "above-it"],
+        help="what the last bus of a host is; by default the point of coherency without --shares",
+    )
     return parser.parse_args()
 
 
@@ -75,7 +80,8 @@ def tester(args):
 
 def host(system, name, args):
     """The testers, caches and buses of a host, and the host itself."""
-    membus = L2XBar(point_of_coherency=not args.shares)
+    is_point = args.last_bus == "point-of-coherency" if args.last_bus else not args.shares
+    membus = L2XBar(point_of_coherency=is_point)
     parts = {"buses": [membus], "caches": [], "testers": []}
     parts["host"] = CxlHost(
         device=name,

@@ -101,7 +101,10 @@ class Caches : public RequestPort {
     late_value_ = copy.value;
   }
   Tick recvAtomicSnoop(PacketPtr packet) override {
-    const Copy copy = take(packet);
+    const bool shares = !packet->needsWritable();
+    const auto found = copies.find(packet->getAddr() - kStart);
+    if (shares && found != copies.end()) packet->setHasSharers();
+    const Copy copy = !shares ? take(packet) : found == copies.end() ? Copy{} : found->second;
     if (copy.dirty) {
       packet->setCacheResponding();
       *packet->getPtr<std::uint8_t>() = copy.value;

@@ -184,6 +184,27 @@ def test_programs_of_two_hosts_see_what_the_other_has_written(tmp_path: Path, sh
         assert stats[f"hosts{side}.dirtySnoops"] >= (rounds - 1) * 9
 
 
+@pytest.mark.parametrize(
+    "mode",
+    [
+        ["--cpu", "RiscvO3CPU"],
+        ["--cpu", "RiscvO3CPU", "--shares"],
+        ["--cpu", "RiscvTimingSimpleCPU", "--shares"],
+        ["--first", "RiscvAtomicSimpleCPU", "--switch-at", "100us", "--shares"],
+    ],
+    ids=["own", "shares", "in-order", "atomic-first"],
+)
+def test_two_hosts_count_together(tmp_path: Path, mode: list[str]) -> None:
+    """Atomic additions, store-conditionals that fail and go on, and a lock."""
+    counter = program(tmp_path, SCRIPTS / "counter.c")
+    system = tmp_path / "system.json"
+    system.write_text(cxloom("resolve", SCRIPTS / "pool.yaml"))
+    rounds = 2000 if "--first" in mode else 100
+    said = output(tmp_path, "two_hosts.py", "--system", system, *mode, "--", counter, str(rounds))
+    for side in (0, 1):
+        assert f"counter: side {side} counted {2 * rounds} {2 * rounds} {2 * rounds}\n" in said
+
+
 @pytest.mark.parametrize("shares", [[], ["--shares"]])
 def test_hosts_go_on_from_atomic_to_timing_without_a_wrong_word(tmp_path: Path, shares: list[str]) -> None:
     """Lines that caches got without time are taken back by the drain between: the system knows of no copy then."""

@@ -68,6 +68,12 @@ def test_testers_find_their_bytes_in_a_coherent_pool(
     gem5(tmp_path, "memtest.py", *arguments, *functional, *shares, *clean)
 
 
+def test_testers_find_their_bytes_where_upgrades_come_to_a_host_without_coherence(tmp_path: Path) -> None:
+    system = resolved(tmp_path, EXPANDER.format(queue=64))
+    arguments = ["--loads", str(LOADS // 10), "--system", system, "--last-bus", "above-it"]
+    gem5(tmp_path, "memtest.py", *arguments)
+
+
 # ---- Time
 
 
@@ -263,3 +269,12 @@ def test_what_is_wrong_is_said_before_the_first_tick(
     assert done.returncode != 0
     assert "fatal: " in done.stderr
     assert says in done.stderr
+
+
+def test_shared_copies_below_a_bus_that_upgrades_them_unseen_are_refused(tmp_path: Path) -> None:
+    system = resolved(tmp_path, POOL.replace("FILTER", "64"))
+    arguments = ["--system", system, "--hosts", "left,right", "--shares", "--last-bus", "point-of-coherency"]
+    command = [GEM5, "--outdir", tmp_path, SCRIPTS / "memtest.py", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "fatal: system.hosts0: shares is set, and system.buses" in done.stderr + done.stdout

@@ -67,6 +67,13 @@ TEST_F(Gem5Test, AnswersThatTheBusRefusesComeInOrderWhenItHasRoom) {
   EXPECT_EQ(caches().answers[1].packet, second);
 }
 
+TEST_F(Gem5Test, AnUpgradeOfAHostWithoutCoherenceIsAnswered) {
+  start_one();
+  caches().send(MemCmd::UpgradeReq, 0);
+  event_queue.run(1'000 * kNs);
+  EXPECT_EQ(caches().answers.size(), 1U);
+}
+
 TEST_F(Gem5Test, WithoutTimeAnAccessTakesWhatItTakesAlone) {
   start_one();
   Packet packet(std::make_shared<Request>(kStart, 64, 0, 0), MemCmd::ReadReq, 64);
@@ -225,6 +232,41 @@ TEST_F(Gem5Test, HostsThatShareUpgradeWhatTheyWrite) {
   EXPECT_FALSE(right->hasSharers());
 }
 
+TEST_F(Gem5Test, AStoreOfAWholeLineUpgradesASharedCopyWithoutItsBytes) {
+  CxlFabricParams params = spec(kTwoHosts);
+  params.measures = {"per_memory.pool.reads"};
+  open(params);
+  add("left", true);
+  add("right", true);
+  fabric_->startup();
+  const auto reads = [this](std::size_t host, MemCmd command) {
+    caches(host).send(command, 0);
+    event_queue.run(curTick() + 2'000 * kNs);
+    fabric_->preDumpStats();
+    return *statistics::scalars["per_memory_pool_reads"];
+  };
+  EXPECT_EQ(reads(0, MemCmd::InvalidateReq), 1.0) << "no copy was granted";
+  EXPECT_EQ(reads(1, MemCmd::ReadSharedReq), 1.0);
+  EXPECT_EQ(reads(1, MemCmd::InvalidateReq), 0.0);
+}
+
+TEST_F(Gem5Test, OfTwoStoreConditionalsOneGetsTheLineAndFails) {
+  start_two(true);
+  for (const std::size_t host : {0U, 1U}) {
+    caches(host).send(MemCmd::ReadSharedReq, 0);
+    event_queue.run(curTick() + 2'000 * kNs);
+  }
+  caches(1).copies[0] = {false, 0};
+  const PacketPtr left = caches(0).send(MemCmd::SCUpgradeReq, 0);
+  const PacketPtr right = caches(1).send(MemCmd::SCUpgradeReq, 0);
+  event_queue.run(curTick() + 300 * kNs);
+  *memory_->at(kStart) = 6;  // as the one that succeeds writes it
+  event_queue.run(curTick() + 5'000 * kNs);
+  ASSERT_EQ(caches(0).answers.size() + caches(1).answers.size(), 4U);
+  const auto value = [](const PacketPtr packet) { return *packet->getPtr<std::uint8_t>(); };
+  EXPECT_EQ(value(left) + value(right), 6) << "one has been upgraded without bytes";
+}
+
 TEST_F(Gem5Test, ALineLeavesWithItsLastCopy) {
   start_two();
   caches(0).send(MemCmd::ReadExReq, 0);
@@ -266,6 +308,28 @@ TEST_F(Gem5Test, WithoutTimeACopyOfAnotherHostIsTakenOrRead) {
   Packet read(std::make_shared<Request>(kStart, 64, 0, 0), MemCmd::ReadExReq, 64);
   right.recvAtomic(&read);
   EXPECT_EQ(*read.getPtr<std::uint8_t>(), 3);
+  EXPECT_TRUE(caches(0).copies.empty());
+}
+
+TEST_F(Gem5Test, WithoutTimeHostsThatShareKeepTheirCopiesUntilOneWrites) {
+  start_two(true);
+  const auto send = [this](std::size_t host, MemCmd command, bool responding = false) {
+    Packet packet(std::make_shared<Request>(kStart, 64, 0, 0), command, 64);
+    if (responding) packet.setCacheResponding();
+    dynamic_cast<ResponsePort&>(hosts_[host]->getPort("cpu_side", 0)).recvAtomic(&packet);
+    return packet;
+  };
+  EXPECT_FALSE(send(0, MemCmd::ReadSharedReq).hasSharers());
+  caches(0).copies[0] = {true, 3};
+  Packet read = send(1, MemCmd::ReadSharedReq);
+  EXPECT_TRUE(read.hasSharers());
+  EXPECT_EQ(*read.getPtr<std::uint8_t>(), 3);
+  EXPECT_EQ(caches(0).copies.size(), 1U);
+  caches(1).copies[0] = {false, 3};
+  // Another cache of the left host gets it from the one that wrote it.
+  send(0, MemCmd::ReadExReq, true);
+  EXPECT_TRUE(caches(1).copies.empty());
+  send(1, MemCmd::UpgradeReq);
   EXPECT_TRUE(caches(0).copies.empty());
 }
 

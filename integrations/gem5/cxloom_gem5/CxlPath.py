@@ -1,9 +1,11 @@
 """The objects that put a simulated CXL system behind the caches of gem5."""
 
 from m5.objects.AbstractMemory import AbstractMemory
+from m5.objects.XBar import CoherentXBar
 from m5.params import Param, RequestPort, ResponsePort, VectorParam
 from m5.proxy import Parent
 from m5.SimObject import SimObject
+from m5.util import fatal
 
 
 class CxlMemory(AbstractMemory):
@@ -73,6 +75,16 @@ class CxlHost(SimObject):
         "Reads ask for shared copies. The bus above must not be the point of coherency, so that upgrades come here",
     )
     cpu_side = ResponsePort("To the last bus of the host's caches")
+
+    def connectPorts(self):  # noqa: N802
+        """Refuses a bus that upgrades shared copies without a word to the memory: two hosts would write a line."""
+        bus = self.cpu_side.peer and self.cpu_side.peer.simobj
+        if self.shares and isinstance(bus, CoherentXBar) and bus.point_of_coherency:
+            fatal(
+                f"{self.path()}: shares is set, and {bus.path()} is the point of coherency: set its "
+                "point_of_coherency=False."
+            )
+        super().connectPorts()
 
 
 class CxlMedium(SimObject):

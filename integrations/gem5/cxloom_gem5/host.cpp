@@ -85,7 +85,7 @@ bool Host::empty() const { return unanswered_ == 0 && answers_.empty() && snoops
 // afterwards.
 DrainState Host::drain() {
   if (!system_.isTimingMode())
-    for (const Addr line : std::exchange(untimed_, {})) take(line);
+    for (const Addr line : std::exchange(untimed_, {})) take(line, false);
   return empty() ? DrainState::Drained : DrainState::Draining;
 }
 
@@ -99,7 +99,9 @@ void Host::drained_if_empty() {
 std::optional<Intent> Host::intent_of(const Packet& packet) {
   if (packet.isEviction() || packet.cmd == MemCmd::WriteClean) return intent_of_eviction(packet);
   if (packet.isWrite()) return Intent::kWrite;
-  if (packet.isUpgrade()) return Intent::kUpgrade;
+  // A store of a whole line (InvalidateReq) wants no bytes; where no shared copy is there they come all the
+  // same.
+  if (seat_.coherent && (packet.isUpgrade() || packet.cmd == MemCmd::InvalidateReq)) return Intent::kUpgrade;
   if (!seat_.coherent || packet.isClean() || !packet.fromCache() || packet.req->isUncacheable())
     return Intent::kCurrent;
   // A bus that is the point of coherency upgrades copies without a word to the memory: each copy may be
@@ -193,6 +195,9 @@ void Host::answered(const Answer& answer) {
   if (answer.held == nullptr) return drained_if_empty();
   let_go(*answer.held);
   PacketPtr packet = answer.held->release();
+  // A store-conditional whose copy was taken meanwhile gets the line, and fails: no load-locked for the
+  // memory to watch.
+  if (packet->cmd == MemCmd::SCUpgradeFailReq) memory_.functionalAccess(packet);
   if (!packet->isResponse()) memory_.access(packet);
   if (answer.shared && !packet->hasSharers()) packet->setHasSharers();
   DPRINTF(CxlHost, "answer %s\n", packet->print());
@@ -233,7 +238,7 @@ void Host::snoop(std::uint64_t number, Addr address, bool to_share) {
   if (packet.cacheResponding()) {
     ++stats_->dirtySnoops;
     ++snoops_out_;
-    number_of.release();  // it comes back with the bytes
+    static_cast<void>(number_of.release());  // it comes back with the bytes
     return;
   }
   // As if a copy stayed, others get the line to share, and this host, too, when it asks again.
@@ -264,11 +269,10 @@ void Host::write(Packet& answer) {
 // ---- Without time
 
 Tick Host::atomic(PacketPtr packet) {
+  if (!packet->isEviction()) ask_others(*packet);
+  // The owner of a dirty line, in another cache of this host, gives it.
   if (packet->cacheResponding()) return 0;
   const std::optional<Intent> intent = intent_of(*packet);
-  if (!packet->isEviction())
-    for (Host* const other : memory_.hosts())
-      if (other != this) other->take(line_of(*packet));
   const Access access = {address_of(packet->getAddr()), packet->getSize(),
                          intent.value_or(Intent::kCleanEvict), curTick(), nullptr};
   if (packet->isEviction() && !packet->isBlockCached()) untimed_.erase(line_of(*packet));
@@ -277,12 +281,22 @@ Tick Host::atomic(PacketPtr packet) {
   return access.intent == Intent::kCleanEvict ? 0 : path_.estimate(seat_.number, access);
 }
 
-void Host::take(Addr line) {
-  Packet snoop(std::make_shared<Request>(line, line_bytes_, 0, requestor_), MemCmd::ReadExReq, line_bytes_);
+// Hosts that share keep copies beside those that are read, so that a load-locked leaves the reservations of
+// others alone: store-conditionals of two hosts in step would else fail for ever.
+void Host::ask_others(Packet& packet) {
+  const bool to_share = shares_ && packet.isRead() && !packet.needsWritable();
+  for (Host* const other : memory_.hosts())
+    if (other != this && other->take(line_of(packet), to_share) && to_share) packet.setHasSharers();
+}
+
+bool Host::take(Addr line, bool to_share) {
+  Packet snoop(std::make_shared<Request>(line, line_bytes_, 0, requestor_),
+               to_share ? MemCmd::ReadSharedReq : MemCmd::ReadExReq, line_bytes_);
   snoop.allocate();
   snoop.setExpressSnoop();
   cpu_side_.sendAtomicSnoop(&snoop);
   if (snoop.cacheResponding()) write(snoop);
+  return snoop.hasSharers();
 }
 
 void Host::functional(PacketPtr packet) {

@@ -85,8 +85,10 @@ class Host : public SimObject {
     statistics::Vector readSegments;
   };
 
-  /// Takes a line from the caches at once, for another host that lets no time pass.
-  void take(Addr line);
+  /// Takes a line from the caches at once, for another host that lets no time pass; or lets them keep copies
+  /// to read. Whether any stays.
+  bool take(Addr line, bool to_share);
+  void ask_others(Packet& packet);
   bool request(PacketPtr packet);
   bool snoop_answer(PacketPtr packet);
   void write(Packet& answer);

@@ -25,6 +25,9 @@ class MemCmd {
     WriteClean,
     CleanEvict,
     UpgradeReq,
+    SCUpgradeReq,
+    SCUpgradeFailReq,
+    InvalidateReq,
     ReadExReq,
     ReadSharedReq,
     CleanSharedReq,
@@ -80,16 +83,21 @@ class Packet {
   std::string print() const { return "a packet"; }
 
   bool isResponse() const { return cmd == MemCmd::Response; }
-  bool isRead() const { return cmd.in({MemCmd::ReadReq, MemCmd::ReadExReq, MemCmd::ReadSharedReq}); }
+  bool isRead() const {
+    return cmd.in({MemCmd::ReadReq, MemCmd::ReadExReq, MemCmd::ReadSharedReq, MemCmd::SCUpgradeFailReq});
+  }
   bool isWrite() const {
     return cmd.in({MemCmd::WriteReq, MemCmd::WritebackDirty, MemCmd::WritebackClean, MemCmd::WriteClean});
   }
   bool isEviction() const {
     return cmd.in({MemCmd::WritebackDirty, MemCmd::WritebackClean, MemCmd::CleanEvict});
   }
-  bool isUpgrade() const { return cmd == MemCmd::UpgradeReq; }
+  bool isUpgrade() const { return cmd.in({MemCmd::UpgradeReq, MemCmd::SCUpgradeReq}); }
   bool isClean() const { return cmd == MemCmd::CleanSharedReq; }
-  bool needsWritable() const { return cmd.in({MemCmd::WriteReq, MemCmd::UpgradeReq, MemCmd::ReadExReq}); }
+  bool needsWritable() const {
+    return isUpgrade() ||
+           cmd.in({MemCmd::WriteReq, MemCmd::InvalidateReq, MemCmd::ReadExReq, MemCmd::SCUpgradeFailReq});
+  }
   bool needsResponse() const { return !isResponse() && !isEviction() && !(cmd == MemCmd::WriteClean); }
   bool fromCache() const { return !cmd.in({MemCmd::ReadReq, MemCmd::WriteReq}); }
   void makeResponse() { cmd = MemCmd::Response; }
@@ -209,6 +217,7 @@ class AbstractMemory : public SimObject {
   std::uint8_t* at(Addr address) { return &bytes_.at(address - range_.start); }
 
   void access(PacketPtr packet) {
+    if (packet->cmd == MemCmd::SCUpgradeFailReq) fatal("a load-locked of a cache");
     if (packet->cmd.in({MemCmd::CleanEvict, MemCmd::WritebackClean})) return;
     copy(packet);
     if (packet->needsResponse()) packet->makeResponse();
@@ -244,7 +253,9 @@ class MSHR {
     packet_->pending_below = true;
   }
   bool handleSnoop(PacketPtr snoop, Counter /*order*/) {
-    if (snoop->needsWritable() && packet_->cmd == MemCmd::UpgradeReq) packet_->cmd = MemCmd::ReadExReq;
+    if (!snoop->needsWritable()) return false;
+    if (packet_->cmd == MemCmd::UpgradeReq) packet_->cmd = MemCmd::ReadExReq;
+    if (packet_->cmd == MemCmd::SCUpgradeReq) packet_->cmd = MemCmd::SCUpgradeFailReq;
     return false;
   }
   void markInService(bool /*pending_modified*/) { packet_->pending_below = false; }

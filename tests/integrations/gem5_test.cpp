@@ -333,6 +333,24 @@ TEST_F(Gem5Test, WithoutTimeHostsThatShareKeepTheirCopiesUntilOneWrites) {
   EXPECT_TRUE(caches(0).copies.empty());
 }
 
+TEST_F(Gem5Test, ProbesSeeEachRequestAndEachAnswerOnce) {
+  start_one();
+  const ProbeManager& seen = *hosts_[0]->getProbeManager();
+  caches().send(MemCmd::ReadReq, 0);
+  caches().send(MemCmd::WritebackDirty, 64, 5);
+  caches().accepts = false;
+  event_queue.run(1'000 * kNs);
+  EXPECT_EQ(seen.at("PktRequest"), 2);
+  EXPECT_EQ(seen.at("PktResponse"), 0) << "the bus has no room";
+  caches().accepts = true;
+  caches().sendRetryResp();
+  EXPECT_EQ(seen.at("PktResponse"), 1) << "a write-back has none";
+  Packet packet(std::make_shared<Request>(kStart, 64, 0, 0), MemCmd::ReadReq, 64);
+  dynamic_cast<ResponsePort&>(hosts_[0]->getPort("cpu_side", 0)).recvAtomic(&packet);
+  EXPECT_EQ(seen.at("PktRequest"), 3);
+  EXPECT_EQ(seen.at("PktResponse"), 2);
+}
+
 // ---- Media
 
 class Controller : public ResponsePort {

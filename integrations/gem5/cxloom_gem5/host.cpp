@@ -54,6 +54,8 @@ Host::Host(const CxlHostParams& params)
       shares_(params.shares),
       requestor_(params.system->getRequestorId(this)),
       line_bytes_(params.system->cacheLineSize()),
+      requests_probe_(getProbeManager(), "PktRequest"),
+      answers_probe_(getProbeManager(), "PktResponse"),
       stats_(std::make_unique<Stats>(*this, params.fabric->segments())) {}
 
 void Host::init() {
@@ -137,6 +139,7 @@ bool Host::request(PacketPtr packet) {
     ended_.reset(packet);
     return true;
   }
+  requests_probe_.notify(probing::PacketInfo(packet));
   const std::optional<Intent> intent = intent_of(*packet);
   const Tick ready = curTick() + packet->headerDelay + (packet->isWrite() ? packet->payloadDelay : 0);
   packet->headerDelay = 0;
@@ -208,10 +211,12 @@ void Host::answered(const Answer& answer) {
 void Host::send_answers() {
   waits_for_retry_ = false;
   while (!answers_.empty()) {
+    const probing::PacketInfo answer(answers_.front());  // once it is sent it may be gone
     if (!cpu_side_.sendTimingResp(answers_.front())) {
       waits_for_retry_ = true;
       return;
     }
+    answers_probe_.notify(answer);
     answers_.pop_front();
   }
   drained_if_empty();
@@ -272,12 +277,14 @@ Tick Host::atomic(PacketPtr packet) {
   if (!packet->isEviction()) ask_others(*packet);
   // The owner of a dirty line, in another cache of this host, gives it.
   if (packet->cacheResponding()) return 0;
+  requests_probe_.notify(probing::PacketInfo(packet));
   const std::optional<Intent> intent = intent_of(*packet);
   const Access access = {address_of(packet->getAddr()), packet->getSize(),
                          intent.value_or(Intent::kCleanEvict), curTick(), nullptr};
   if (packet->isEviction() && !packet->isBlockCached()) untimed_.erase(line_of(*packet));
   if (seat_.coherent && !packet->isEviction() && packet->fromCache()) untimed_.insert(line_of(*packet));
   memory_.access(packet);
+  if (packet->isResponse()) answers_probe_.notify(probing::PacketInfo(packet));
   return access.intent == Intent::kCleanEvict ? 0 : path_.estimate(seat_.number, access);
 }
 

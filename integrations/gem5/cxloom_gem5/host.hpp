@@ -13,6 +13,7 @@
 #include <base/statistics.hh>
 #include <mem/port.hh>
 #include <params/CxlHost.hh>
+#include <sim/probe/mem.hh>
 #include <sim/sim_object.hh>
 #include "backing_memory.hpp"
 #include "held_request.hpp"
@@ -128,6 +129,9 @@ class Host : public SimObject {
   std::unordered_set<Addr> written_early_;
   std::unordered_set<Addr> untimed_;  // lines that caches have got in atomic mode
   std::unique_ptr<Packet> ended_;     // its sender still reads a packet without answer when `request` returns
+  // As a CommMonitor has them: for the probes of gem5.
+  probing::Packet requests_probe_;
+  probing::Packet answers_probe_;
   std::unique_ptr<Stats> stats_;
 };
 

@@ -138,6 +138,24 @@ class Packet {
 };
 using PacketPtr = Packet*;
 
+namespace probing {
+
+struct PacketInfo {
+  explicit PacketInfo(const PacketPtr& packet) : cmd(packet->cmd), addr(packet->getAddr()) {}
+  MemCmd cmd;
+  Addr addr;
+};
+class Packet {
+ public:
+  Packet(ProbeManager* manager, const std::string& name) : seen_((*manager)[name]) {}
+  void notify(const PacketInfo& /*info*/) { ++seen_; }
+
+ private:
+  int& seen_;
+};
+
+}  // namespace probing
+
 // ---- Ports
 
 struct AddrRange {

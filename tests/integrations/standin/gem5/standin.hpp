@@ -216,6 +216,8 @@ class Port {
   virtual ~Port() = default;
 };
 
+using ProbeManager = std::map<std::string, int>;  // how often each point has told
+
 struct SimObjectParams {
   std::string name = "system.object";
 };
@@ -225,6 +227,7 @@ class SimObject : public statistics::Group {
   explicit SimObject(const SimObjectParams& params) : Group(nullptr), name_(params.name) {}
 
   const std::string& name() const { return name_; }
+  ProbeManager* getProbeManager() { return &probes_; }
   virtual void init() {}
   virtual void startup() {}
   virtual Port& getPort(const std::string& port, PortID /*index*/) {
@@ -252,6 +255,7 @@ class SimObject : public statistics::Group {
 
  private:
   std::string name_;
+  ProbeManager probes_;
   DrainState drain_state_ = DrainState::Running;
 };
 

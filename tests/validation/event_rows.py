@@ -231,6 +231,11 @@ def removed(outcome: Run) -> float:
     return float(outcome.summary["per_switch"]["sw"]["removal_errors"])
 
 
+def served_there(outcome: Run) -> float:
+    """Requests to the memory with extents."""
+    return float(outcome.summary["per_memory"]["mem"]["requests"])
+
+
 def in_extents(*extents: Spec) -> Spec:
     """A host and another, and a memory of dynamic capacity of which the host reads all."""
     return {
@@ -257,6 +262,22 @@ def extent_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.extents.base", near, f"{at}.extents.0.base", ("0x0", "128KiB"), RISES, failed)
     yield Turn(f"{name}.extents.size", base, f"{at}.extents.0.size", ("512KiB", "768KiB"), FALLS, failed)
     yield Turn(f"{name}.extents.host", base, f"{at}.extents.0.host", ("host", "other"), RISES, failed)
+    # A kernel places no pages in what hosts share.
+    placed = changed(near, ("devices.own", {"kind": "memory", "capacity": "1MiB"}))
+    placed["links"].append({"between": ["own", "bus"]})
+    placed["address_map"].append({"to": ["own"]})
+    placed["workload"]["host"] |= {"addresses": "first-touch", "touched": "during", "rate": "10M/s"}
+    tag = (..., "ring")
+    yield Turn(f"{name}.extents.tag", placed, f"{at}.extents.0.tag", tag, FALLS, served_there)
+    later = changed(placed, (f"{at}.extents", []))
+    later["events"] = [{"at": "2us", "add_extent": {"device": "mem", **half}}]
+    yield Turn("event.add_extent.tag", later, "events.0.add_extent.tag", tag, FALLS, served_there)
+    tagged = changed(near, (f"{at}.extents", [half, {**half, "base": "512KiB", "tag": "ring"}]))
+    tagged["events"] = [{"at": "2us", "release_extent": {"device": "mem", **half}}]
+    yield Turn(
+        "event.release_extent.tag", tagged, "events.0.release_extent.tag", tag, FALLS, failed,
+        also=(("events.0.release_extent.base", "512KiB"),),
+    )  # fmt: skip
     two = changed(near, ("devices.mem2", {"kind": "memory", "capacity": "1MiB", "dynamic_capacity": {}}))
     two["links"].append({"between": ["mem2", "bus"]})
     two["address_map"].append({"to": ["mem2"]})

@@ -212,7 +212,8 @@ def extents(draw: st.DrawFn, spec: Spec) -> None:
     parts = [
         {"base": f"{8 * i}KiB", "size": "8KiB", "host": draw(st.sampled_from(requesters))} for i in range(4)
     ]
-    there = parts[: draw(st.integers(0, 4))]
+    parts += [{"base": "32KiB", "size": "8KiB", "host": host, "tag": "shared"} for host in requesters]
+    there = parts[: draw(st.integers(0, len(parts)))]
     spec["devices"][name]["dynamic_capacity"] = {"extents": list(there)}
     at, events = 0, []
     for _ in range(draw(st.integers(0, 4))):

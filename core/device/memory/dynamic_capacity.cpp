@@ -57,31 +57,46 @@ void DynamicCapacity::add(const ExtentParams& extent, Time now) {
                           to_text(Address{*border}),
                       {}},
                      "size");
-  const auto next = std::ranges::lower_bound(extents_, base, {}, &Extent::base);
-  const bool meets_next = next != extents_.end() && next->base - base < size;
-  const bool meets_last = next != extents_.begin() && base - std::prev(next)->base < std::prev(next)->size;
-  if (meets_next || meets_last) {
-    const Extent& other = meets_next ? *next : *std::prev(next);
-    throw InputError({"the extent overlaps another",
-                      to_text(extent.size) + " from " + to_text(extent.base),
-                      "beside that of '" + hosts_[other.host].name + "', " + to_text(Bytes{other.size}) +
-                          " from " + to_text(Address{other.base}),
-                      {}},
-                     "base");
+  if (const Extent* const other = in_the_way(extent, host)) {
+    const bool shared = !extent.tag.empty() && extent.tag == other->tag;
+    throw InputError(
+        {shared && other->host == host ? "the host has the extent already"
+         : shared                      ? "hosts share an extent as a whole"
+                                       : "the extent overlaps another",
+         to_text(extent.size) + " from " + to_text(extent.base),
+         (shared ? "the same base and size as '" : "beside that of '") + hosts_[other->host].name + "', " +
+             to_text(Bytes{other->size}) + " from " + to_text(Address{other->base}) +
+             (shared ? "" : "; or the same extent, with one tag for both, which they share then"),
+         {}},
+        "base");
   }
-  extents_.insert(next, {base, size, host});
+  const auto next = std::ranges::upper_bound(extents_, base, {}, &Extent::base);
+  extents_.insert(next, {base, size, host, extent.tag});
   hosts_[host].bytes.set(now, hosts_[host].bytes.level() + size);
+}
+
+const DynamicCapacity::Extent* DynamicCapacity::in_the_way(const ExtentParams& extent,
+                                                           std::size_t host) const {
+  const std::uint64_t base = extent.base.value();
+  const std::uint64_t size = extent.size.count();
+  const auto found = std::ranges::find_if(extents_, [&](const Extent& each) {
+    const bool apart = each.base < base ? base - each.base >= each.size : each.base - base >= size;
+    const bool same = each.base == base && each.size == size && each.host != host;
+    return !apart && !(same && !each.tag.empty() && each.tag == extent.tag);
+  });
+  return found == extents_.end() ? nullptr : &*found;
 }
 
 void DynamicCapacity::release(const ExtentParams& extent, Time now) {
   const std::size_t host = host_index(extent.host);
   const auto found = std::ranges::find_if(extents_, [&](const Extent& each) {
-    return each.base == extent.base.value() && each.size == extent.size.count() && each.host == host;
+    return each.base == extent.base.value() && each.size == extent.size.count() && each.host == host &&
+           each.tag == extent.tag;
   });
   if (found == extents_.end())
     throw InputError({"there is no such extent",
                       to_text(extent.size) + " from " + to_text(extent.base),
-                      "base, size and host of one that was added",
+                      "base, size, host and tag of one that was added",
                       {}});
   extents_.erase(found);
   hosts_[host].bytes.set(now, hosts_[host].bytes.level() - extent.size.count());
@@ -90,17 +105,22 @@ void DynamicCapacity::release(const ExtentParams& extent, Time now) {
 std::vector<std::pair<Address, Bytes>> DynamicCapacity::extents_of(NodeId requester) const {
   std::vector<std::pair<Address, Bytes>> extents;
   for (const Extent& extent : extents_) {
-    if (hosts_[extent.host].node == requester) extents.emplace_back(Address{extent.base}, Bytes{extent.size});
+    if (hosts_[extent.host].node == requester && extent.tag.empty())
+      extents.emplace_back(Address{extent.base}, Bytes{extent.size});
   }
   return extents;
 }
 
 bool DynamicCapacity::holds(Address address, std::uint64_t size, NodeId requester) const {
-  const auto next = std::ranges::upper_bound(extents_, address.value(), {}, &Extent::base);
-  if (next == extents_.begin()) return false;
-  const Extent& extent = *std::prev(next);
-  const std::uint64_t offset = address.value() - extent.base;
-  return offset < extent.size && size <= extent.size - offset && hosts_[extent.host].node == requester;
+  auto next = std::ranges::upper_bound(extents_, address.value(), {}, &Extent::base);
+  for (; next != extents_.begin(); --next) {
+    const Extent& extent = *std::prev(next);
+    const std::uint64_t offset = address.value() - extent.base;
+    if (offset >= extent.size || size > extent.size - offset) return false;
+    if (hosts_[extent.host].node == requester) return true;
+    if (extent.tag.empty()) return false;  // else the one before may be the same, of another host
+  }
+  return false;
 }
 
 void DynamicCapacity::open(Time at) {

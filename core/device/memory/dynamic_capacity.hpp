@@ -1,4 +1,5 @@
-// Dynamic capacity of a memory: extents that come and go, each for one host. docs/model/dynamic_capacity.md.
+// Dynamic capacity of a memory: extents that come and go, each for a host, or shared.
+// docs/model/dynamic_capacity.md.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ struct ExtentParams {
   Address base;
   Bytes size;
   std::string host;
+  std::string tag;  ///< by which hosts share it; empty: it is the host's alone
 
   static void describe(Schema<ExtentParams>& schema);
 };
@@ -44,7 +46,7 @@ class DynamicCapacity {
   /// It may not any more: an extent that was added so.
   void release(const ExtentParams& extent, Time now);
 
-  /// What a requester may use now.
+  /// What a requester has for itself now, and its kernel for pages: what it shares is none of it.
   std::vector<std::pair<Address, Bytes>> extents_of(NodeId requester) const;
   /// All of an access lies in extents of the requester.
   bool holds(Address address, std::uint64_t size, NodeId requester) const;
@@ -59,6 +61,7 @@ class DynamicCapacity {
     std::uint64_t base;
     std::uint64_t size;
     std::size_t host;  // of the table
+    std::string tag;
   };
   struct HostExtents {
     std::string name;
@@ -67,11 +70,14 @@ class DynamicCapacity {
   };
 
   std::size_t host_index(const std::string& name) const;
+  /// The first extent, from `base` on or before it, that `extent` of this host may not lie on; null: there is
+  /// none.
+  const Extent* in_the_way(const ExtentParams& extent, std::size_t host) const;
 
   DynamicCapacityParams params_;
   std::uint64_t capacity_ = 0;
   std::vector<std::uint64_t> borders_;  // of logical devices: where each begins
-  std::vector<Extent> extents_;         // by base
+  std::vector<Extent> extents_;         // by base; of those that are shared, one for each host
   std::vector<HostExtents> hosts_;
 };
 

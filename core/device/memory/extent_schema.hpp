@@ -18,6 +18,11 @@ void describe_extent(Schema<Params>& schema) {
              "a multiple of 64 B, more than 0")
       .doc("Its length.");
   schema.field("host", &Params::host).required().doc("Whose it is: a host or an accelerator.");
+  schema.field("tag", &Params::tag)
+      .default_text("none")
+      .doc(
+          "Hosts share an extent that is added for each of them with the same base, size and tag. No pages are "
+          "placed there: a kernel has it as a device.");
 }
 
 }  // namespace cxloom

@@ -133,7 +133,7 @@ void MovePagesParams::describe(Schema<MovePagesParams>& schema) {
 std::string EventParams::described() const {
   const auto extent = [](const ExtentEventParams& params) {
     return params.device + " " + to_text(params.size) + " from " + to_text(params.base) + " of " +
-           params.host;
+           params.host + (params.tag.empty() ? "" : ", tag " + params.tag);
   };
   if (add_extent) return "add_extent " + extent(*add_extent);
   if (release_extent) return "release_extent " + extent(*release_extent);

@@ -64,7 +64,7 @@ Extents ProgramNodes::extents_ever(const std::string& device) const {
     auto ever = now(memory);
     if (!ever) return ever;
     for (const EventParams& event : events_) {
-      if (event.add_extent && event.add_extent->host == device &&
+      if (event.add_extent && event.add_extent->host == device && event.add_extent->tag.empty() &&
           system_.components()[memory.index()]->name() == event.add_extent->device)
         ever->push_back({event.add_extent->base, event.add_extent->size.count()});
     }

@@ -57,14 +57,15 @@ def _admit(device: Spec, requester: str, probe: str, junction: str) -> None:
 
 
 def _shared_out(extents: Sequence[Spec], requester: str, probe: str) -> list[Spec]:
-    """Extents of a memory, where the probe has the second half of each of its host's: two requesters share none.
+    """Extents of a memory, where the probe has the second half of each of its host's, and all that its host shares.
 
     Of an odd number of pages one of the two has one more, in turns, so that of those next to each other, such as all of
     a logical device, each has a half rounded down at least.
     """
-    found = [extent for extent in extents if extent["host"] != requester]
+    found = [extent for extent in extents if extent["host"] != requester or extent.get("tag")]
+    found += [{**extent, "host": probe} for extent in found if extent["host"] == requester]
     pages = 0
-    for extent in sorted((each for each in extents if each["host"] == requester), key=_base):
+    for extent in sorted((each for each in extents if each not in found), key=_base):
         base, size = _base(extent), int(quantity("bytes", extent["size"]))
         first = -(-base // PAGE) * PAGE
         before, whole = pages, max(0, (base + size - first) // PAGE)

@@ -1,4 +1,4 @@
-// Extents of a memory that come and go, each for one host.
+// Extents of a memory that come and go, each for one host, or shared by tag.
 #include "device/memory/dynamic_capacity.hpp"
 
 #include <gtest/gtest.h>
@@ -107,6 +107,56 @@ TEST(DynamicCapacity, LeavesFailuresWhatTheyCost) {
   run.to_end();
   EXPECT_EQ(run.number({"events", "1ns fail link mem-bus", "failed"}), 10.0);
   EXPECT_EQ(run.summary().find("events")->as_map()->size(), 1U);  // an extent costs nothing by itself
+}
+
+Value::Map shared(const char* base, const char* size, const char* host, const char* tag) {
+  Value::Map shared = extent(base, size, host);
+  shared.emplace_back("tag", tag);
+  return shared;
+}
+
+TEST(DynamicCapacity, HostsShareAnExtentOfOneTag) {
+  // The first line and the last one of the extent, and those beside it; `third` shares nothing.
+  const std::vector<std::uint64_t> addresses{4096, 8128, 4032, 8192};
+  for (const char* host : {"host", "other", "third"}) {
+    SpecBuilder system =
+        one_host(addresses, {shared("4KiB", "4KiB", "other", "log"), extent("0x0", "4KiB", "third"),
+                             shared("4KiB", "4KiB", "host", "log")});
+    system.device("third", "host", {{"queue", 1}}).link("third", "bus", {{"port_delay", "0ns"}});
+    std::vector<Access> all;
+    for (const std::uint64_t address : addresses) all.push_back(access_to((1U << 30U) + address));
+    Running run(host == std::string("host") ? std::move(system) : std::move(system.replay(host, all)));
+    run.to_end();
+    const bool shares = host != std::string("third");
+    EXPECT_EQ(run.number({"per_requester", host, "requests"}), shares ? 2.0 : 1.0) << host;
+    EXPECT_EQ(run.number({"per_memory", "mem", "extent_bytes", "host"}), 4096.0);
+    EXPECT_EQ(run.number({"per_memory", "mem", "extent_bytes", "other"}), 4096.0);
+  }
+}
+
+TEST(DynamicCapacity, AReleaseLeavesOthersWhatTheyShare) {
+  const std::vector<std::uint64_t> addresses(10, 0);
+  for (const char* leaving : {"host", "other"}) {
+    Running run(
+        one_host(addresses, {shared("0x0", "4KiB", "host", "log"), shared("0x0", "4KiB", "other", "log")})
+            .event(event("200ns", "release_extent", shared("0x0", "4KiB", leaving, "log"))));
+    run.to_end();
+    EXPECT_EQ(run.number({"errors", "requests"}), leaving == std::string("host") ? 8.0 : 0.0);
+  }
+}
+
+TEST(DynamicCapacity, RefusesToShareOtherwise) {
+  const auto problem = [](const Value::Map& first, const Value::Map& second) {
+    return input_error([&] { Running run(one_host({0}, {first, second})); }).detail().problem;
+  };
+  const Value::Map first = shared("4KiB", "4KiB", "host", "log");
+  EXPECT_EQ(problem(first, shared("4KiB", "4KiB", "other", "")), "the extent overlaps another");
+  EXPECT_EQ(problem(first, shared("4KiB", "4KiB", "other", "data")), "the extent overlaps another");
+  EXPECT_EQ(problem(extent("4KiB", "4KiB", "host"), extent("4KiB", "4KiB", "other")),
+            "the extent overlaps another");
+  EXPECT_EQ(problem(first, shared("4KiB", "2KiB", "other", "log")), "hosts share an extent as a whole");
+  EXPECT_EQ(problem(first, shared("0x0", "8KiB", "other", "log")), "hosts share an extent as a whole");
+  EXPECT_EQ(problem(first, first), "the host has the extent already");
 }
 
 TEST(DynamicCapacity, RefusesWhatCannotBe) {

@@ -80,6 +80,17 @@ def test_a_flush_of_a_volatile_line_is_refused_by_both(more: str, work: str) -> 
     assert ran is None or "flushes a line of volatile memory" in ran
 
 
+@pytest.mark.parametrize("more", ["queue: 4", "core: {}", "cache: {size: 4KiB}"])
+def test_a_non_temporal_store_of_a_core_is_refused_by_both(more: str, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("# cxloom-trace 2: address kind\n0x0 R\n0x40 N\n")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(PLAIN.replace("MORE", more).replace("WORK", "{trace: t.txt}"))
+    ran, checked = both(cx.load(spec))
+    assert checked == ran
+    assert (ran is None) == ("core" not in more)
+    assert ran is None or "a store past the caches, of a requester with cores" in ran
+
+
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The paths of all that is neither a map nor a list."""
     if isinstance(value, dict):

@@ -48,15 +48,17 @@ WaitList* PastCaches::waits_in_order(const Access& next, std::uint64_t in_flight
   return nullptr;
 }
 
+void PastCaches::check_store(std::uint64_t number) const {
+  if (by_itself_) return;
+  throw InputError({"a store past the caches, of a requester with cores or a cache outside",
+                    "access " + std::to_string(number),
+                    "a requester that makes its accesses in order, with a cache or without",
+                    {},
+                    InputError::Kind::kBetween});
+}
+
 void PastCaches::begin_store(Request& request, const std::string& work) {
-  if (!by_itself_) {
-    throw InputError({"a store past the caches, of a requester with cores or a cache outside",
-                      "access " + std::to_string(request.id),
-                      "a requester that makes its accesses in order, with a cache or without",
-                      {},
-                      InputError::Kind::kBetween},
-                     work);
-  }
+  with_path(work, [&] { check_store(request.id); });
   request.past = true;
   used_ = true;
 }

@@ -47,6 +47,8 @@ class PastCaches final : private CombiningBuffers::BufferOwner {
   WaitList* waits_in_order(const Access& next, std::uint64_t in_flight);
   /// A store that goes past the caches is issued. Throws InputError where it must not.
   void begin_store(Request& request, const std::string& work);
+  /// Throws InputError for such a store, the access of that number, if the requester can make none.
+  void check_store(std::uint64_t number) const;
   /// What the type of its memory says of a request. Whether that is all for now.
   bool takes(Request& request);
   /// The answer to what a buffer wrote, which goes back to the requester.

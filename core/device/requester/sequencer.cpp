@@ -243,7 +243,10 @@ void Sequencer::access_memory(Request& request) {
 void Sequencer::check_mapped(const Access& access) const {
   Access checked = access;
   if (path_.external_cache()) checked.kind = AccessKind::kRead;  // what leaves a cache need not be durable
-  with_path(work().name, [&] { cxloom::check_mapped(*this, work(), issued(), checked); });
+  with_path(work().name, [&] {
+    if (access.past) past_.check_store(issued());
+    cxloom::check_mapped(*this, work(), issued(), checked);
+  });
 }
 
 void Sequencer::read_through(std::uint64_t most) {

@@ -100,6 +100,26 @@ def test_requesters_share_the_weights_of_the_system() -> None:
     assert "mmap" not in text
 
 
+# A server of a pod has no node of its neighbour: its kernel numbers what it has itself, and has weights of its own.
+@pytest.mark.parametrize("policy", [None, "uniform", "optimum"])
+def test_each_machine_has_numbers_of_its_own(policy: str | None) -> None:
+    nodes = [
+        replace(node("own0", 30, 100), latency={"h0": 100.0}),
+        replace(node("own1", 30, 100), latency={"h1": 100.0}),
+        replace(node("pool", 10, 250), latency={"h0": 250.0, "h1": 250.0}),
+    ]
+    rest = [replace(made(name, 1, 1), requester=name, rest=True) for name in ("h0", "h1")]
+    shares = [{"own0": 0.75, "pool": 0.25}, {"own1": 0.6, "pool": 0.4}]
+    text = recipe(None if policy is None else Proposal(policy, rest, shares), nodes)
+    first, second = text.split("# of h1: ")
+    assert first.startswith("# of h0: node 0 is own0, node 1 is pool; ")
+    assert second.startswith("node 0 is own1, node 1 is pool; ")
+    command = {None: "localalloc", "uniform": "interleave=0,1", "optimum": "weighted-interleave=0,1"}[policy]
+    weights = [[line.split()[1] for line in part.splitlines() if "echo" in line] for part in (first, second)]
+    assert weights == ([["3", "1"], ["3", "2"]] if policy == "optimum" else [[], []])
+    assert text.count(f"numactl --{command} ./program") == 2
+
+
 # The command says where the rest goes; an object that goes elsewhere has a call, be it to the nearest node.
 def test_an_object_near_is_bound_where_the_command_is_for_far() -> None:
     rest = replace(made("host", 1, 1), rest=True)

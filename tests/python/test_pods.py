@@ -127,6 +127,8 @@ def test_tools_leave_out_pairs_without_a_way() -> None:
         {"requester": "h0", "l0": NEAR, "pool": FAR, "l1": None},
         {"requester": "h1", "l0": None, "pool": FAR, "l1": NEAR},
     ]
+    # Nodes are in the order of the address map, as the numbers of a recipe are.
+    assert list(found.rows[0]) == ["requester", "l0", "l1", "pool"]
     assert "is limited by the queue of" in cx.explain(system(), jobs=1).sentence
 
 
@@ -187,3 +189,10 @@ def test_more_servers_change_nothing_for_the_first(servers: int) -> None:
             cx.run(cx.System.from_yaml(json.dumps(spec))).summary["per_requester"]["h0"]["latency_ns"]
         )
     assert all(each == means[0] for each in means)
+
+
+@pytest.mark.parametrize("work", [None, 5, [1]], ids=str)
+@pytest.mark.parametrize("tool", [cx.run, cx.explain, cx.advise])
+def test_what_is_no_workload_is_refused_by_each_tool(tool: Any, work: Any) -> None:
+    with pytest.raises(InputError, match=r"workload\.h1: not a (workload|map)"):
+        tool(system(workload={"h0": SMALL, "h1": work}))

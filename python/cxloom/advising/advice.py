@@ -235,6 +235,8 @@ def advise(
 
     refuse_without_work(resolved)
     names = resolved.plain()["workload"]
+    if not all(isinstance(work, Mapping) for work in names.values()):
+        build(resolved)  # which says what is no workload
     if not any("trace" in work for work in names.values()):  # these have no objects, which is said first
         near = [Override.of(f"workload.{name}.addresses", {"kind": "preferred"}) for name in names]
         build(system.resolve([*overrides, *near]))  # errors at their places: what fits nowhere, too

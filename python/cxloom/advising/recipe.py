@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cxloom.advising.objects import PlacedObject
 from cxloom.advising.policies import NodeProfile, Proposal, nearest
+from cxloom.spec.names import listed
 
 Weights = Mapping[int, int]
 """Pages in a row to each node, by its number."""
@@ -14,31 +15,48 @@ _SMALL = 4096
 
 
 def recipe(proposal: Proposal | None, nodes: Sequence[NodeProfile]) -> str:
-    """The recipe, with nodes numbered as the address map has them; None: first touch."""
-    names = [node.name for node in nodes]
-    said = ", ".join(f"node {number} is {name}" for number, name in enumerate(names))
-    lines = [f"# {said}; `numactl --hardware` says which numbers they have on the machine"]
+    """The recipe, with nodes numbered as the address map has them; None: first touch.
+
+    Requesters that reach different nodes are of different machines: each machine has numbers and weights of its own.
+    """
+    machines: dict[tuple[str, ...], list[str]] = {}
+    for requester in dict.fromkeys(name for node in nodes for name in node.latency):
+        have = tuple(node.name for node in nodes if requester in node.latency)
+        machines.setdefault(have, []).append(requester)
+    lines = []
+    for names, requesters in machines.items():
+        said = ", ".join(f"node {number} is {name}" for number, name in enumerate(names))
+        whose = f"of {listed(requesters, word='and')}: " if len(machines) > 1 else ""
+        lines.append(f"# {whose}{said}; `numactl --hardware` says which numbers they have on the machine")
+        lines += _of_machine(proposal, nodes, names, requesters)
+    return "\n".join(lines)
+
+
+def _of_machine(
+    proposal: Proposal | None, nodes: Sequence[NodeProfile], names: Sequence[str], requesters: Sequence[str]
+) -> list[str]:
     if proposal is None:
-        return "\n".join([*lines, "numactl --localalloc ./program"])
+        return ["numactl --localalloc ./program"]
     if proposal.policy == "uniform":
-        return "\n".join([*lines, f"numactl --interleave={_listed(range(len(names)))} ./program"])
-    objects = proposal.objects
+        return [f"numactl --interleave={_listed(range(len(names)))} ./program"]
+    objects: list[PlacedObject] = []
     weights: list[Weights] = []
-    for index in range(len(objects)):
-        mine = proposal.weights(index)
-        weights.append({number: mine[name] for number, name in enumerate(names) if name in mine})
+    for index, each in enumerate(proposal.objects):
+        if each.requester in requesters:
+            mine = proposal.weights(index)
+            objects.append(each)
+            weights.append({number: mine[name] for number, name in enumerate(names) if name in mine})
     system = _of_system(objects, weights)
-    lines += [
+    lines = [
         f"echo {weight} > /sys/kernel/mm/mempolicy/weighted_interleave/node{number}"
         for number, weight in sorted(system.items())
     ]
-    requesters = list(dict.fromkeys(each.requester for each in objects))
     for requester in requesters:
         first = names.index(nearest(nodes, requester)[0].name)
         placed = [pair for pair in zip(objects, weights, strict=True) if pair[0].requester == requester]
         lines += [f"# of {requester}:"] if len(requesters) > 1 else []
         lines += _of_requester(placed, system, first)
-    return "\n".join(lines)
+    return lines
 
 
 def _of_system(objects: Sequence[PlacedObject], weights: Sequence[Weights]) -> Weights:

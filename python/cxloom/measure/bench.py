@@ -238,9 +238,9 @@ class Bench:
         return "there is no way, or no extent, when the run begins"
 
     def all_nodes(self) -> list[Node]:
-        """All that somebody may use, once. Raises InputError if there is none."""
-        found = [each for name in self.requesters for each in self._nodes_of(name)]
-        return list(dict.fromkeys(found or self.nodes(self.requesters[0])))
+        """All that somebody may use, in the order of the address map. Raises InputError if there is none."""
+        found = [node for node in self._nodes if not node.offered.isdisjoint(self.requesters)]
+        return found or self.nodes(self.requesters[0])
 
     def may(self, requester: str, node: Node) -> bool:
         """The requester has it when the run begins."""

@@ -22,9 +22,16 @@ def declarations() -> Mapping[str, Any]:
     return _core.declarations()
 
 
+@functools.cache
+def generation() -> object:
+    """What stands for the declarations that there are now: after `forget` it is another object."""
+    return object()
+
+
 def forget() -> None:
     """Ask the core again next time: a plug-in may have registered more kinds."""
     declarations.cache_clear()
+    generation.cache_clear()
 
 
 def sections() -> Mapping[str, Mapping[str, Any]]:
@@ -110,29 +117,26 @@ def files(root: Node) -> Iterator[tuple[Path, Node]]:
 
 def default_words(root: Node) -> Iterator[tuple[Path, Node]]:
     """Parts of devices for which the word of their default is written: ``cache: none``."""
-    yield from _found_in_devices(root, _words)
+    yield from _found_in_devices(root, "default words", _words)
 
 
 def of_devices(root: Node, kind: str) -> Iterator[tuple[Path, Node]]:
     """What is written for parameters of devices of one type: paths in the spec, and nodes."""
-    yield from _found_in_devices(root, functools.partial(_of_type, kind))
+    yield from _found_in_devices(root, kind, functools.partial(_of_type, kind))
 
 
 _Finder: TypeAlias = "Callable[[Path, Node, Fields], Iterator[tuple[Path, Node]]]"
 
 
-def _found_in_devices(root: Node, find: _Finder) -> Iterator[tuple[Path, Node]]:
+def _found_in_devices(root: Node, what: str, find: _Finder) -> Iterator[tuple[Path, Node]]:
+    def found_in(device: Node) -> list[tuple[Path, Node]]:
+        return list(find((), device, kind_fields("devices", _kind(device))))
+
     devices = root.get("devices")
-    without: set[int] = (
-        set()
-    )  # nodes that have none: those of a range are one node, however many devices it has
+    known = what, generation()
     for name, device in devices.map().items() if devices is not None else ():
-        if id(device) in without:
-            continue
-        found = list(find(("devices", name), device, kind_fields("devices", _kind(device))))
-        yield from found
-        if not found:
-            without.add(id(device))
+        for path, node in device.once(known, functools.partial(found_in, device)):
+            yield ("devices", name, *path), node
 
 
 def _words(path: Path, node: Node, fields: Fields) -> Iterator[tuple[Path, Node]]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cxloom import _core
 from cxloom.base.errors import InputError
 from cxloom.spec import declared, paths
 from cxloom.spec.node import Node
@@ -67,7 +66,7 @@ def _is_beside(override: Override) -> bool:
 
 def _without_effect(resolved: Resolved) -> set[str]:
     """The paths of the keys without effect."""
-    return {error.path for error in _core.spec_errors(resolved.lean()) if error.is_idle}
+    return {error.path for error in resolved.entry_errors() if error.is_idle}
 
 
 def _had_effect(path: str, resolved: Resolved, below: Sequence[tuple[Resolved, set[str]]]) -> bool:

@@ -8,11 +8,11 @@ the old one, so that four thousand devices from one ``mem[0-4095]`` cost little.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from cxloom.base import limits
 from cxloom.base.errors import InputError
@@ -20,6 +20,7 @@ from cxloom.base.errors import InputError
 if TYPE_CHECKING:
     from cxloom._core import GeneratedLinks
 
+_T = TypeVar("_T")
 Scalar: TypeAlias = str | int | float | bool | None
 Plain: TypeAlias = "Scalar | list[Plain] | dict[str, Plain]"
 Step: TypeAlias = str | int
@@ -90,6 +91,16 @@ class Node:
     value: Scalar | list[Node] | dict[str, Node]
     origin: Origin
     key: Origin | None = None
+    _known: dict[object, object] | None = field(default=None, init=False, repr=False, compare=False)
+
+    def once(self, what: object, work_out: Callable[[], _T]) -> _T:
+        """What is worked out of this node alone, which does not change: the points of a sweep share most of theirs."""
+        if self._known is None:
+            object.__setattr__(self, "_known", {})
+        known = cast("dict[object, _T]", self._known)
+        if what not in known:
+            known[what] = work_out()
+        return known[what]
 
     @property
     def place(self) -> Origin:
@@ -143,8 +154,19 @@ class Node:
         return self.value
 
     def lean(self) -> Plain | GeneratedLinks:
-        """`plain`, but generated links stay what makes each of them when it is asked for."""
-        return self.plain()
+        """`plain`, made once, but generated links stay what makes each of them when it is asked for."""
+        if isinstance(self.value, dict):
+            entries = self.value
+            return self.once(
+                "lean", lambda: {key: cast("Plain", node.lean()) for key, node in entries.items()}
+            )
+        if isinstance(self.value, list):
+            items = self.value
+            return self.once("lean", lambda: [cast("Plain", node.lean()) for node in items])
+        return self.value
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Node, (self.value, self.origin, self.key)
 
     def with_entries(self, entries: Mapping[str, Node]) -> Node:
         """This node with other entries."""
@@ -163,7 +185,8 @@ class GeneratedNode(Node):
     _nodes: list[Node] | dict[str, Node] | None
 
     def __init__(self, generated: Plain | GeneratedLinks, origin: Origin) -> None:
-        for name, part in (("_generated", generated), ("_nodes", None), ("origin", origin), ("key", origin)):
+        parts = {"_generated": generated, "_nodes": None, "_known": None, "origin": origin, "key": origin}
+        for name, part in parts.items():
             object.__setattr__(self, name, part)
 
     @property

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ class Resolved:
         for path, file in self.files().items():
             spec = replaced(spec, path, digest_of(Path(file.text())))
         digest = hashlib.sha256()
-        for piece in _json(spec):
+        for piece in _json(spec, self.root):
             digest.update(piece.encode())
         return digest.hexdigest()
 
@@ -80,7 +80,13 @@ class Resolved:
             > _core.ENTRIES_LOOKED_AT
         ):
             return []
-        return [self.placed(error) for error in _core.spec_errors(self.lean())]
+        return [self.placed(error) for error in self.entry_errors()]
+
+    def entry_errors(self) -> Sequence[InputError]:
+        """The errors of the entries as the core finds them, by their paths; looked for once."""
+        return self.root.once(
+            ("errors", declared.generation()), lambda: tuple(_core.spec_errors(self.lean()))
+        )
 
 
 def replaced(plain: Any, path: SpecPath, value: str) -> Any:
@@ -92,8 +98,11 @@ def replaced(plain: Any, path: SpecPath, value: str) -> Any:
     return copied
 
 
-def _json(spec: dict[str, Any]) -> Iterator[str]:
-    """The one JSON text of a spec, in pieces of some links: of very many, the whole would be large."""
+def _json(spec: dict[str, Any], root: Node) -> Iterator[str]:
+    """The one JSON text of a spec, in pieces of some links: of very many, the whole would be large.
+
+    That of a section is made once where it is what the tree has.
+    """
     opening = "{"
     for key in sorted(spec):
         yield f"{opening}{_ENCODER.encode(key)}:"
@@ -104,6 +113,8 @@ def _json(spec: dict[str, Any]) -> Iterator[str]:
                 yield before + _ENCODER.encode(some)[1:-1]
                 before = ","
             yield "[]" if before == "[" else "]"
+        elif (section := root.map()[key]).lean() is spec[key]:
+            yield section.once("json", functools.partial(_ENCODER.encode, spec[key]))
         else:
             yield _ENCODER.encode(spec[key])
     yield "}" if spec else "{}"

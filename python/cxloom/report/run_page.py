@@ -33,6 +33,7 @@ from cxloom.report.series import Series, series_of
 from cxloom.report.tail_section import tail_section
 from cxloom.report.task_section import task_section, task_tiles
 from cxloom.report.utilisation import Direction, directions, load_of
+from cxloom.results import fences
 from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.kinds import by_kind
 from cxloom.results.result import Result
@@ -254,6 +255,8 @@ def _tables(summary: Summary) -> Iterator[str]:
                 ],
                 title,
             )
+    if waits := fences.rows(summary):
+        yield _limited(fences.HEADS, waits, "What accesses behind fences waited for, beside their own time")
     yield from _shared(summary)
     homes = summary.get("per_home", {})
     if homes:

@@ -15,6 +15,7 @@ from cxloom.base.words import counted, direction_name
 from cxloom.display.console import output, plain
 from cxloom.display.numbers import duration, narrow, percent, size
 from cxloom.display.tables import shortened
+from cxloom.results import fences
 from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.sharing import COUNTS, PAIRS, pair_rows, with_pairs
 from cxloom.results.threads import threads_lines
@@ -151,6 +152,8 @@ def _with_rows(summary: Summary, blocks: str, rows: int, width: int) -> Group:
     parts += ["", _breakdown(summary, blocks)]
     for title, devices, column, occupancy in tables:
         parts += ["", _devices(title, devices, column, occupancy, rows)]
+    if waits := fences.rows(summary):
+        parts += ["", fences.with_rows(_table(*fences.HEADS), waits, max(rows, 2))]
     if homes:
         parts += ["", *_coherence(homes, summary["coherence"], max(rows, 3))]
     if pairs := pair_rows(summary):
@@ -234,11 +237,8 @@ def _breakdown(summary: Summary, blocks: str) -> Table:
 
 
 def _devices(title: str, devices: Values, column: str, occupancy: str, limit: int) -> Table:
-    """A row for each device with requests (or whatever `column` counts), or for those with the most.
-
-    `occupancy` is the key of its queue's mean.
-    """
-    active = {name: values for name, values in devices.items() if values.get(column) or error_count(values)}
+    """A row for each device that was used, or those with most of `column`; `occupancy` is a key: its queue's mean."""
+    active = {name: values for name, values in devices.items() if _was_used(values, column)}
     errors = any(error_count(values) for values in devices.values())
     heads = [column, *(["errors"] if errors else []), "GB/s", "mean ns", "p99", "max"]
     table = _table(title, *heads, occupancy.replace("_", " "))
@@ -253,6 +253,10 @@ def _devices(title: str, devices: Values, column: str, occupancy: str, limit: in
     if len(active) > limit:
         table.add_row(Text(f"and {len(active) - len(shown)} more", style="dim"))
     return table
+
+
+def _was_used(values: Values, column: str) -> bool:
+    return bool(values.get(column) or values.get("reads") or values.get("writes") or error_count(values))
 
 
 def _lookups(home: Component | SummaryCoherence) -> int:

@@ -51,6 +51,31 @@ def test_power_that_fails_loses_nothing() -> None:
     assert crash(system, at=0.0).recoveries == 0
 
 
+def test_stores_past_the_caches_are_durable_once_they_are_answered() -> None:
+    """What combining buffers still hold has not been answered, and is not missed; what a lost switch held is."""
+    system = cx.System.from_yaml(SPEC)
+    past = [
+        Override.of(
+            f"workload.host{i}",
+            {
+                "pattern": "random",
+                "reads": "0%",
+                "size": "16B",
+                "stores": "non-temporal",
+                "fence_every": 8,
+                "base": f"{2 * i}KiB",
+                "footprint": "2KiB",
+                "requests": 100,
+            },
+        )
+        for i in range(2)
+    ]
+    drawn = crash(system, drawn=100, overrides=past)
+    assert (drawn.lost_instants, drawn.other_ends) == (0, 0)
+    assert drawn.recoveries > 0
+    assert crash(system, at=1e9, lose="sw", overrides=past).lost_instants == 1
+
+
 # A persist takes 151.173 ns with the buffer in the first switch; the media have it a good deal later.
 def test_a_lost_switch_has_a_history() -> None:
     found = crash(cx.System.from_yaml(SPEC), at=1e9, lose="sw")

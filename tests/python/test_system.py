@@ -59,6 +59,15 @@ def test_a_preset_and_a_topology_can_be_built_on() -> None:
     assert len(ring.check()["links"]) == 8
 
 
+def test_a_parameter_may_have_a_name_that_models_have() -> None:
+    """`copy` is a method of all of Pydantic's models: no warning, its value kept, and its name among those allowed."""
+    moved = {"requester": "h", "from": "a", "to": "b", "copy": False}
+    system = cx.System().event("10us", move_pages=moved)
+    assert system.resolve().plain()["events"][0]["move_pages"] == moved
+    with pytest.raises(cx.InputError, match=r"unknown key 'copi'; .*\bcopy\b"):
+        cx.System().event("10us", move_pages={**moved, "copi": True})
+
+
 def line_of(needle: str) -> int:
     lines = Path(__file__).read_text().splitlines()
     return next(number for number, line in enumerate(lines, 1) if needle in line)

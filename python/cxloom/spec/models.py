@@ -28,6 +28,7 @@ from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import described, join, python_value
 
 if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
 
@@ -103,7 +104,9 @@ def check(model_type: type[BaseModel], params: Mapping[str, Any]) -> dict[str, A
     """The parameters as given, once the model accepts them. Raises InputError with the paths of the wrong ones."""
     try:
         plain = {name: python_value(value) for name, value in params.items()}
-        checked = model_type.model_validate(plain).model_dump(exclude_unset=True, warnings=False)
+        checked = model_type.model_validate(plain).model_dump(
+            exclude_unset=True, by_alias=True, warnings=False
+        )
     except ValidationError as error:
         found = error.errors(include_url=False)
         raise together([_translated(each, model_type) for each in found]) from None
@@ -114,7 +117,10 @@ def _model(name: str, doc: str, fields: declared.Fields) -> type[BaseModel]:
     members: dict[str, Any] = {}
     for field in fields.values():
         default = ... if field["required"] else field["default"] or None
-        members[field["name"]] = (_type(field), PydanticField(default, description=_description(field)))
+        key = str(field["name"])
+        # A parameter may be called as a method of all models is, such as `copy`: that is its alias.
+        member, alias = (f"{key}_", key) if hasattr(BaseModel, key) else (key, None)
+        members[member] = (_type(field), PydanticField(default, alias=alias, description=_description(field)))
     config = ConfigDict(extra="forbid", validate_default=False, protected_namespaces=())
     title = "".join(part.capitalize() for part in name.replace("_", "-").split("-"))
     return create_model(title, __config__=config, __doc__=doc, **members)
@@ -265,8 +271,13 @@ def _known(model_type: type[BaseModel], location: tuple[int | str, ...]) -> list
     """The keys that the model declares where an unknown one was found."""
     here = model_type
     for step in location[:-1]:
-        annotation = here.model_fields[str(step)].annotation
+        annotation = _fields(here)[str(step)].annotation
         parts = [getattr(t, "__origin__", t) for t in getattr(annotation, "__args__", [annotation])]
         nested = [t for t in parts if isinstance(t, type)]
         here = next((t for t in nested if issubclass(t, BaseModel)), here)
-    return list(here.model_fields)
+    return list(_fields(here))
+
+
+def _fields(model_type: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields by the names of the parameters."""
+    return {field.alias or name: field for name, field in model_type.model_fields.items()}

@@ -359,3 +359,30 @@ def test_a_throttle_is_spoken_of_where_it_keeps_back_and_only_there() -> None:
     assert note.endswith("--set devices.batch.throttle=null shows what is asked for without")
     free = throttled.set("devices.batch.throttle", None)
     assert not any("throttle" in each for each in cx.explain(free, jobs=1).notes)
+
+
+# Who lost a request waits 50 us for its timeout, in a run of 90 us: what was lost by chance is no gain of anything.
+@pytest.mark.parametrize("ways", [1, 2])
+def test_gains_are_not_told_where_requests_are_lost(ways: int) -> None:
+    if ways == 1:
+        whole = chained(host={"queue": 16}, memory={"media": {**FIXED, "bandwidth": "10GB/s"}})
+        whole.event("60us", fail={"link": ["sw", "mem"], "reroute_time": "2us"}).event(
+            "64us", repair={"link": ["sw", "mem"]}
+        )
+    else:
+        whole = cx.System.load(Path(__file__).parents[2] / "examples" / "failures.yaml")
+    found = cx.explain(whole, jobs=1)
+    lost = sum(event["lost"] for event in cx.run(whole).summary["events"].values())
+    assert lost > 0
+    assert not found.what_ifs
+    assert any(note.startswith(f"{lost} requests on the way were lost") for note in found.notes)
+
+
+def test_gains_beside_events_are_of_whole_runs() -> None:
+    """A memory of a slow data path, and a link whose failure is known at once, so that nothing is lost."""
+    whole = chained(memory={"media": {**FIXED, "bandwidth": "10GB/s"}}, work={"requests": 6000})
+    whole.event("20us", fail={"link": ["sw", "mem"]}).event("21us", repair={"link": ["sw", "mem"]})
+    found = cx.explain(whole, jobs=1)
+    assert found.limit is not None
+    assert found.limit.name == "the data path of mem"
+    assert any("gains are of whole runs" in note for note in found.notes)

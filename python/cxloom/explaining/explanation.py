@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom import _core
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
+from cxloom.base.words import counted
 from cxloom.bottleneck.resource import Resource
 from cxloom.bottleneck.resources import cause, chain, together
 from cxloom.bottleneck.shared_limits import all_resources
@@ -231,7 +232,7 @@ def explain(
         more = "; measure more requests" if summary["latency_ns"]["max"] else ""
         raise SimulationError(f"there is nothing to explain, as {why}{more}")
     resources = all_resources(spec, summary)
-    tried = _worth_trying(resources)
+    tried = [] if _lost(summary) else _worth_trying(resources)
     # The smallest of equally good changes comes first: a resource before all of its kind.
     played_all = _played(whole, summary, tried, jobs, watch)
     what_ifs = sorted(played_all, key=lambda each: (-round(each.gain, 2), len(each.resource.relief)))
@@ -251,6 +252,15 @@ def _notes(spec: Mapping[str, Any], summary: Summary) -> list[str]:
     of the window and of what has no limit, and insides that no kind declares."""
     said = error_sentence(summary)
     notes = [] if said is None else [f"{said}; this is about the others"]
+    if lost := _lost(summary):
+        notes.append(
+            f"{counted(lost, 'request')} on the way {'was' if lost == 1 else 'were'} lost to what failed, and held "
+            "places until the timeout: what twice of something gains is not told, as each run loses others"
+        )
+    elif spec.get("events"):
+        notes.append(
+            "events have fixed times, so that a faster run does more before them: gains are of whole runs"
+        )
     notes += summary["notes"]
     notes += tiering_sentences(summary)
     notes += _throttled(spec, summary)
@@ -266,6 +276,11 @@ def _notes(spec: Mapping[str, Any], summary: Summary) -> list[str]:
                     f"devices of kind '{kind}' do not say {what}: that {name} limits is not looked at"
                 )
     return notes
+
+
+def _lost(summary: Summary) -> int:
+    """Requests on the way where something failed: who made them waits for their timeout, which may be all of a run."""
+    return sum(int(event["lost"]) for event in (summary.get("events") or {}).values())
 
 
 def _throttled(spec: Mapping[str, Any], summary: Summary) -> list[str]:
@@ -321,6 +336,8 @@ def _played(
     for resource, (summary, _, _) in zip(tried, found, strict=True):
         if summary is None or not summary["requests"] or not summary["simulated_time_ns"]:
             continue  # without a window that has a length there is no rate to compare
+        if _lost(summary):
+            continue  # what waits for timeouts is no rate of the system
         gain = _rate(summary) / _rate(before) - 1
         changed = whole.resolve([Override.of(path, value) for path, value in resource.relief.items()])
         what_ifs.append(WhatIf(resource, gain, cause(all_resources(changed.plain(), summary))))

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include <base/logging.hh>
@@ -41,8 +42,15 @@ int intent_of(const Access& access, bool coherent) {
   return -1;
 }
 
-// In a resolved spec the `bind` of an event names a switch; that of a switch is a list.
-constexpr const char* kBindEvent = R"("bind": {)";
+// The `bind` of an event is a map, which names a switch; that of a switch is a list.
+bool binds_later(const std::string& json) {
+  constexpr std::string_view kBind = R"("bind")";
+  for (std::size_t at = json.find(kBind); at != std::string::npos; at = json.find(kBind, at + 1)) {
+    const std::size_t value = json.find_first_not_of(": \t\r\n", at + kBind.size());
+    if (value != std::string::npos && json[value] == '{') return true;
+  }
+  return false;
+}
 
 // gem5 takes letters, digits and _ in the name of a statistic.
 std::string statistic_of(std::string measure) {
@@ -102,7 +110,7 @@ void Fabric::open() {
   plugins.push_back(nullptr);
   char* error = nullptr;
   simulation_.reset(cxloom_open(text.str().c_str(), plugins.data(), &error));
-  binds_later_ = text.str().find(kBindEvent) != std::string::npos;
+  binds_later_ = binds_later(text.str());
   if (!simulation_) {
     const std::string why = error ? error : "out of memory";
     cxloom_free(error);

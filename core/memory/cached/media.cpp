@@ -28,21 +28,14 @@ CacheParams tags_of(const CachedMediaParams& params) {
 
 }  // namespace
 
-struct CachedMedia::PagedAccess {
-  PagedAccess* next = nullptr;
-  Message* message = nullptr;
-  Address address;
-  std::uint64_t pieces = 0;  // not done yet
-};
-
 struct CachedMedia::PagePiece {
   PagePiece* next = nullptr;
-  PagedAccess* access = nullptr;
+  Served* access = nullptr;
   Address address;
   std::uint64_t bytes = 0;
   Account account;  // from the look-up on; that of the piece done last joins the message's
 
-  bool writes() const { return access->message->opcode == Opcode::kMemWr; }
+  bool writes() const { return access->writes(); }
 };
 
 struct CachedMedia::Miss {
@@ -78,9 +71,7 @@ struct CachedMedia::MissQueue final : public Waiter {
 };
 
 CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& context)
-    : kernel_(context.kernel),
-      client_(context.client),
-      source_(context.kernel.new_source()),
+    : WrappingMedia(context),
       page_(params.page.count()),
       lookup_time_(params.lookup_time),
       most_misses_(params.misses),
@@ -88,9 +79,8 @@ CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& co
             RandomStream(context.seed, context.owner.name(), context.path + "page victims")),
       coming_(tags_.capacity()),
       leaving_(params.misses),
-      side_(std::make_unique<Side>(*this)),
-      cache_(make("cache", params.cache, params.size, context)),
-      backing_(make("backing", params.backing, context.capacity, context)),
+      cache_(*this, "cache", params.cache, params.size, context, kTransferred),
+      backing_(*this, "backing", params.backing, context.capacity, context, kTransferred),
       meter_(context.kernel),
       prefetches_(params.prefetch, context, tags_.capacity(), pages_behind(context), meter_.counts()),
       miss_queue_(std::make_unique<MissQueue>(context.kernel, context.owner)) {}
@@ -103,16 +93,6 @@ std::uint64_t CachedMedia::bytes_of_miss() {
   return sizeof(Miss) + 4 * sizeof(Transfer) + LineIndex::bytes(1);
 }
 
-std::unique_ptr<Media> CachedMedia::make(const char* key, const KindSpec& kinded,
-                                         std::optional<Bytes> capacity, const MediaContext& context) {
-  return with_path(key, [&] {
-    MediaContext inside{context.kernel,     context.owner, *side_,       context.kinds,
-                        context.victims,    capacity,      context.seed, context.path + key + ".",
-                        context.prefetchers};
-    return context.kinds.make(kinded, inside);
-  });
-}
-
 std::uint64_t CachedMedia::pages_behind(const MediaContext& context) const {
   const std::optional<Bytes> behind = context.capacity ? context.capacity : backing_->capacity();
   return behind ? behind->count() / page_ : ~std::uint64_t{0};
@@ -122,33 +102,24 @@ CachedMedia::~CachedMedia() = default;
 
 std::uint64_t CachedMedia::page_of(const PagePiece& piece) const { return piece.address.value() / page_; }
 
-void CachedMedia::Side::media_done(Message& message, Time at) {
-  media_.kernel_.schedule(at, media_.source_, media_, kTransferred, message.tag);
-}
-
 void CachedMedia::access(Message& message, Address address, Time ready) {
-  PagedAccess& access = accesses_.take();
-  access.message = &message;
-  access.address = address;
-  message.charge(Segment::kMediaQueue, ready);
-  kernel_.schedule(ready + lookup_time_, source_, *this, kLookedUp, payload_of(access));
+  take(message, address, ready, ready + lookup_time_, kLookedUp);
 }
 
 void CachedMedia::wake(std::uint8_t kind, std::uint64_t payload) {
   if (kind == kLookedUp) {
-    look_up(object_of<PagedAccess>(payload));
+    look_up(object_of<Served>(payload));
   } else {
     transferred(transfers_.at(static_cast<std::uint32_t>(payload)));
   }
 }
 
-void CachedMedia::look_up(PagedAccess& access) {
-  Message& message = *access.message;
+void CachedMedia::look_up(Served& access) {
   const Time now = kernel_.now();
-  message.charge(Segment::kMedia, now);
+  access.message->charge(Segment::kMedia, now);
   const std::uint64_t begin = access.address.value();
-  const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
-  access.pieces = (end - 1) / page_ - begin / page_ + 1;
+  const std::uint64_t end = access.end();
+  access.left = (end - 1) / page_ - begin / page_ + 1;
   for (std::uint64_t at = begin; at < end;) {
     const std::uint64_t next = std::min(end, (at / page_ + 1) * page_);
     PagePiece& piece = pieces_.take();
@@ -197,7 +168,7 @@ bool CachedMedia::find(PagePiece& piece) {
   }
   ++meter_.counts().hits;
   const Address place{address_of(slot).value() + piece.address.value() % page_};
-  transfer(*cache_, Step::kUse, piece.access->message->opcode, place, piece.bytes, &piece, nullptr);
+  transfer(cache_, Step::kUse, piece.access->message->opcode, place, piece.bytes, &piece, nullptr);
   return true;
 }
 
@@ -247,11 +218,11 @@ void CachedMedia::bring(std::uint64_t page, Slot place, bool writes, PagePiece* 
     miss.writes_back = true;
     ++miss.before_fill;
     leaving_.insert(key_of(miss.victim), miss.slot);
-    transfer(*cache_, Step::kVictim, Opcode::kMemRd, address_of(miss.slot), page_, nullptr, &miss);
+    transfer(cache_, Step::kVictim, Opcode::kMemRd, address_of(miss.slot), page_, nullptr, &miss);
   }
   if (fetches) {
     ++miss.before_fill;
-    transfer(*backing_, Step::kFetch, Opcode::kMemRd, Address{page * page_}, page_, leader, &miss);
+    transfer(backing_, Step::kFetch, Opcode::kMemRd, Address{page * page_}, page_, leader, &miss);
   }
   if (miss.before_fill == 0) fill(miss);
 }
@@ -283,7 +254,7 @@ void CachedMedia::serve_waiting() {
 
 void CachedMedia::fill(Miss& miss) {
   if (miss.leader) miss.leader->account.charge(Segment::kMediaQueue, kernel_.now());
-  transfer(*cache_, Step::kFill, Opcode::kMemWr, address_of(miss.slot), page_, miss.leader, &miss);
+  transfer(cache_, Step::kFill, Opcode::kMemWr, address_of(miss.slot), page_, miss.leader, &miss);
 }
 
 void CachedMedia::filled(Miss& miss) {
@@ -314,34 +285,22 @@ void CachedMedia::release(Miss& miss) {
 
 /// An access to several pages waited for the one done last.
 void CachedMedia::finish(PagePiece& piece) {
-  PagedAccess& access = *piece.access;
+  Served& access = *piece.access;
   const Account account = piece.account;
   pieces_.give_back(piece);
-  if (--access.pieces > 0) return;
-  Message& message = *access.message;
-  accesses_.give_back(access);
-  if (message.account) message.account->join(account);
-  client_.media_done(message, kernel_.now());
+  done(access, account);
 }
 
-void CachedMedia::transfer(Media& media, Step step, Opcode opcode, Address address, std::uint64_t bytes,
+void CachedMedia::transfer(Held& media, Step step, Opcode opcode, Address address, std::uint64_t bytes,
                            PagePiece* piece, Miss* miss) {
   Transfer& transfer = transfers_.take();
   transfer.piece = piece;
   transfer.miss = miss;
   transfer.step = step;
-  Message& message = transfer.message;
-  message.opcode = opcode;
-  message.channel = channel_of(opcode);
-  message.size = static_cast<std::uint16_t>(bytes);
-  message.address = address;
-  message.tag = transfer.index;
-  if (piece) {  // what goes back behind is for nobody
-    message.account = &piece->account;
-    message.requester = piece->access->message->requester;
-    message.age = piece->access->message->age;
-  }
-  media.access(message, address, kernel_.now());
+  transfer.message.tag = transfer.index;
+  if (piece)
+    serve_by(*piece->access, transfer.message, piece->account);  // what goes back behind is for nobody
+  media.send(transfer.message, opcode, address, bytes);
 }
 
 void CachedMedia::transferred(Transfer& transfer) {
@@ -352,7 +311,7 @@ void CachedMedia::transferred(Transfer& transfer) {
   switch (step) {
     case Step::kUse: finish(*piece); return;
     case Step::kVictim:
-      this->transfer(*backing_, Step::kWriteBack, Opcode::kMemWr, Address{miss->victim * page_}, page_,
+      this->transfer(backing_, Step::kWriteBack, Opcode::kMemWr, Address{miss->victim * page_}, page_,
                      nullptr, miss);
       [[fallthrough]];
     case Step::kFetch:
@@ -376,14 +335,6 @@ std::string CachedMedia::described() const {
   return behind.empty() ? text : text + "backing: " + behind;
 }
 
-void CachedMedia::open_window(Time now) {
-  for (Media* part : parts()) part->open_window(now);
-}
-
-void CachedMedia::close_window(Time now) {
-  for (Media* part : parts()) part->close_window(now);
-}
-
 void CachedMedia::resources(ResourceSink& sink) const {
   sink.add({.name = "the misses at work of the page cache of",
             .stage = Stage::kPlaces,
@@ -395,23 +346,12 @@ void CachedMedia::resources(ResourceSink& sink) const {
             .twice = {doubled("misses", most_misses_)},
             .twice_text = std::to_string(2 * std::uint64_t{most_misses_}) + " misses"});
   sink.add(waiting_for_media("the cached media of"));
-  const auto within = [&](const Media& media, const char* measures, const char* parameters,
-                          const char* owner) {
-    ResourcesWithin part(measures, parameters, sink);
-    part.owned_by(owner);
-    part.only_measured();
-    media.resources(part);
-  };
-  within(*cache_, "cache_", "cache.", " the cache of");
-  within(*backing_, "backing_", "backing.", " the backing of");
+  WrappingMedia::resources(sink);
 }
 
 void CachedMedia::report(MeasureSink& sink) const {
   meter_.report(sink, prefetches_.on());
-  PrefixedSink of_cache("cache_", sink);
-  cache_->report(of_cache);
-  PrefixedSink of_backing("backing_", sink);
-  backing_->report(of_backing);
+  WrappingMedia::report(sink);
 }
 
 }  // namespace cxloom

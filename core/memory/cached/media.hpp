@@ -7,14 +7,11 @@
 #include <vector>
 
 #include "base/zeroed_array.hpp"
-#include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
 #include "memory/cached/meter.hpp"
 #include "memory/cached/page_prefetches.hpp"
 #include "memory/cached/params.hpp"
-#include "memory/media/context.hpp"
-#include "memory/media/media.hpp"
-#include "protocol/opcode.hpp"
+#include "memory/media/wrapping_media.hpp"
 #include "tags/cache_array.hpp"
 #include "tags/line_index.hpp"
 
@@ -23,7 +20,7 @@ namespace cxloom {
 /// Write-back and write-allocate. A page that misses is fetched from behind while a dirty victim is read out
 /// of the cache; then it is filled in, whoever waited for it is done, and the victim goes back behind in the
 /// background. A prefetcher may ask for pages that nobody waits for.
-class CachedMedia final : public Media {
+class CachedMedia final : public WrappingMedia {
  public:
   using Params = CachedMediaParams;
   CachedMedia(const CachedMediaParams& params, const MediaContext& context);
@@ -34,11 +31,8 @@ class CachedMedia final : public Media {
   std::optional<Bytes> capacity() const override { return backing_->capacity(); }
   std::string answers_early() const override { return "cache"; }
   std::string described() const override;
-  std::vector<Media*> parts() override { return {cache_.get(), backing_.get()}; }
   std::uint64_t remembers() const override { return tags_.capacity() * page_ + backing_->remembers(); }
   void touched_before(Address address, std::uint64_t bytes) override;
-  void open_window(Time now) override;
-  void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures() { return CachedMediaMeter::measures(); }
@@ -49,28 +43,16 @@ class CachedMedia final : public Media {
   static std::uint64_t bytes_of_miss();
 
  private:
-  struct PagedAccess;  // a message, until all its pages are done
-  struct PagePiece;    // what an access wants of one page
-  struct Miss;         // a page on its way in, and its victim on the way out
-  struct Transfer;     // an access to one of the two media
-  /// The listener to one of the two media.
-  class Side final : public MediaClient {
-   public:
-    explicit Side(CachedMedia& media) : media_(media) {}
-    void media_done(Message& message, Time at) override;
-
-   private:
-    CachedMedia& media_;
-  };
+  struct PagePiece;  // what an access wants of one page
+  struct Miss;       // a page on its way in, and its victim on the way out
+  struct Transfer;   // an access to one of the two media
   struct MissQueue;  // the pieces that wait to become misses
   enum class Step : std::uint8_t { kUse, kFetch, kVictim, kFill, kWriteBack };
   enum Wake : std::uint8_t { kLookedUp, kTransferred };
 
-  std::unique_ptr<Media> make(const char* key, const KindSpec& kinded, std::optional<Bytes> capacity,
-                              const MediaContext& context);
   std::uint64_t pages_behind(const MediaContext& context) const;
 
-  void look_up(PagedAccess& access);
+  void look_up(Served& access);
   void serve(PagePiece& piece);
   bool find(PagePiece& piece);
   bool begin_miss(PagePiece& piece);
@@ -83,31 +65,26 @@ class CachedMedia final : public Media {
   void filled(Miss& miss);
   void release(Miss& miss);
   void finish(PagePiece& piece);
-  void transfer(Media& media, Step step, Opcode opcode, Address address, std::uint64_t bytes,
-                PagePiece* piece, Miss* miss);
+  void transfer(Held& media, Step step, Opcode opcode, Address address, std::uint64_t bytes, PagePiece* piece,
+                Miss* miss);
   void transferred(Transfer& transfer);
 
   Address address_of(Slot slot) const { return Address{slot * page_}; }
   std::uint64_t page_of(const PagePiece& piece) const;
   static LineAddress key_of(std::uint64_t page) { return LineAddress{page}; }
 
-  Kernel& kernel_;
-  MediaClient& client_;
-  EventSource source_;
   std::uint64_t page_;  // bytes
   Time lookup_time_;
   std::uint32_t most_misses_;
-  CacheArray tags_;             // of pages where it says lines
-  ZeroedArray<Miss*> coming_;   // by slot: what fills it now
-  LineIndex leaving_;           // pages on their way out
-  std::unique_ptr<Side> side_;  // hears from both
-  std::unique_ptr<Media> cache_;
-  std::unique_ptr<Media> backing_;
+  CacheArray tags_;            // of pages where it says lines
+  ZeroedArray<Miss*> coming_;  // by slot: what fills it now
+  LineIndex leaving_;          // pages on their way out
+  Held cache_;
+  Held backing_;
   CachedMediaMeter meter_;
   PagePrefetches prefetches_;
   std::unique_ptr<MissQueue> miss_queue_;
 
-  Pool<PagedAccess> accesses_;
   Pool<PagePiece> pieces_;
   Pool<Miss> misses_;
   Pool<Transfer> transfers_;

@@ -41,16 +41,9 @@ constexpr std::array kCompressedMeasures{
 
 }  // namespace
 
-struct CompressedMedia::CompressedAccess {
-  CompressedAccess* next = nullptr;
-  Message* message = nullptr;
-  Address address;
-  std::uint64_t blocks = 0;  // not done yet
-};
-
 struct CompressedMedia::BlockJob {
   BlockJob* next = nullptr;
-  CompressedAccess* access = nullptr;
+  Served* access = nullptr;
   Message message;          // to the media behind
   Account account;          // that of the block done last joins the message's
   std::uint64_t block = 0;  // its address
@@ -60,14 +53,11 @@ struct CompressedMedia::BlockJob {
 };
 
 CompressedMedia::CompressedMedia(const CompressedParams& params, const MediaContext& context)
-    : kernel_(context.kernel),
-      client_(context.client),
-      source_(context.kernel.new_source()),
+    : WrappingMedia(context),
       params_(params),
       seed_(RandomStream(context.seed, context.owner.name(), context.path + "ratios").next()),
       place_(params.place()),
-      behind_(std::make_unique<Behind>(*this)),
-      backing_(make(params.backing, context)),
+      backing_(*this, "backing", params.backing, bytes_behind(context), context, kBacking),
       end_(end_of(context)) {
   kernel_.measure(counts_, busy_);
 }
@@ -79,15 +69,6 @@ std::optional<Bytes> CompressedMedia::bytes_behind(const MediaContext& context) 
   if (!context.capacity) return std::nullopt;
   const std::uint64_t block = params_.block.count();
   return Bytes{std::max((context.capacity->count() + block - 1) / block * place_, block)};
-}
-
-std::unique_ptr<Media> CompressedMedia::make(const KindSpec& kinded, const MediaContext& context) {
-  return with_path("backing", [&] {
-    MediaContext inside{context.kernel,     context.owner,         *behind_,     context.kinds,
-                        context.victims,    bytes_behind(context), context.seed, context.path + "backing.",
-                        context.prefetchers};
-    return context.kinds.make(kinded, inside);
-  });
 }
 
 std::uint64_t CompressedMedia::end_of(const MediaContext& context) const {
@@ -102,10 +83,6 @@ std::optional<Bytes> CompressedMedia::capacity() const {
   const std::optional<Bytes> behind = backing_->capacity();
   if (!behind) return std::nullopt;
   return Bytes{behind->count() / place_ * params_.block.count()};
-}
-
-std::string CompressedMedia::answers_early() const {
-  return backing_->answers_early().empty() ? "" : "backing";
 }
 
 std::uint64_t CompressedMedia::stored_at(std::uint64_t address) const {
@@ -130,37 +107,30 @@ void CompressedMedia::touched_before(Address address, std::uint64_t bytes) {
 // --- accesses --------------------------------------------------------------------------------------------
 
 void CompressedMedia::access(Message& message, Address address, Time ready) {
-  CompressedAccess& access = accesses_.take();
-  access.message = &message;
-  access.address = address;
-  message.charge(Segment::kMediaQueue, ready);
-  kernel_.schedule(ready, source_, *this, kBegun, payload_of(access));
-}
-
-void CompressedMedia::Behind::media_done(Message& message, Time at) {
-  media_.kernel_.schedule(at, media_.source_, media_, kBacking, message.tag);
+  take(message, address, ready, ready, kBegun);
 }
 
 void CompressedMedia::wake(std::uint8_t kind, std::uint64_t payload) {
-  if (kind == kBegun) return begin(object_of<CompressedAccess>(payload));
+  if (kind == kBegun) return begin(object_of<Served>(payload));
   BlockJob& job = jobs_.at(static_cast<std::uint32_t>(payload));
   if (kind == kWorked) return worked(job);
   if (job.compresses) return finish(job);  // it is stored
   ask_engine(job);
 }
 
-void CompressedMedia::begin(CompressedAccess& access) {
-  const Message& message = *access.message;
+void CompressedMedia::begin(Served& access) {
   const std::uint64_t size = params_.block.count();
   const std::uint64_t begin = access.address.value();
-  const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
-  access.blocks = (end - 1) / size - begin / size + 1;
+  const std::uint64_t end = access.end();
+  access.left = (end - 1) / size - begin / size + 1;
   for (std::uint64_t block = begin / size * size; block < end; block += size) {
     BlockJob& job = jobs_.take();
     job.access = &access;
     job.block = block;
     job.account.open(kernel_.now());
-    job.whole = message.opcode == Opcode::kMemWr && begin <= block && block + size <= end;
+    job.message.tag = job.index;
+    serve_by(access, job.message, job.account);
+    job.whole = access.writes() && begin <= block && block + size <= end;
     job.compresses = job.whole;
     if (job.whole) {
       ask_engine(job);
@@ -171,17 +141,7 @@ void CompressedMedia::begin(CompressedAccess& access) {
 }
 
 void CompressedMedia::send(BlockJob& job, Opcode opcode) {
-  const Message& of = *job.access->message;
-  Message& message = job.message;
-  message.opcode = opcode;
-  message.channel = channel_of(opcode);
-  message.size = static_cast<std::uint16_t>(stored_at(job.block));
-  message.address = Address{behind(job.block)};
-  message.tag = job.index;
-  message.account = &job.account;
-  message.requester = of.requester;
-  message.age = of.age;
-  backing_->access(message, message.address, kernel_.now());
+  backing_.send(job.message, opcode, Address{behind(job.block)}, stored_at(job.block));
 }
 
 void CompressedMedia::ask_engine(BlockJob& job) {
@@ -211,27 +171,19 @@ void CompressedMedia::worked(BlockJob& job) {
     return send(job, Opcode::kMemWr);
   }
   ++counts_->decompressed;
-  if (job.access->message->opcode != Opcode::kMemWr) return finish(job);
+  if (!job.access->writes()) return finish(job);
   job.compresses = true;
   ask_engine(job);
 }
 
 void CompressedMedia::finish(BlockJob& job) {
-  CompressedAccess& access = *job.access;
+  Served& access = *job.access;
   const Account account = job.account;
   jobs_.give_back(job);
-  if (--access.blocks > 0) return;
-  Message& message = *access.message;
-  accesses_.give_back(access);
-  if (message.account) message.account->join(account);
-  client_.media_done(message, kernel_.now());
+  done(access, account);
 }
 
 // --- measures --------------------------------------------------------------------------------------------
-
-void CompressedMedia::open_window(Time now) { backing_->open_window(now); }
-
-void CompressedMedia::close_window(Time now) { backing_->close_window(now); }
 
 std::vector<MeasureInfo> CompressedMedia::measures() { return infos_of(kCompressedMeasures); }
 
@@ -241,8 +193,7 @@ void CompressedMedia::report(MeasureSink& sink) const {
                                      static_cast<double>(measured.compressed * params_.block.count()));
   measured.busy = busy_.mean();
   report_all(kCompressedMeasures, measured, sink);
-  PrefixedSink of_backing("backing_", sink);
-  backing_->report(of_backing);
+  WrappingMedia::report(sink);
 }
 
 void CompressedMedia::resources(ResourceSink& sink) const {
@@ -255,10 +206,7 @@ void CompressedMedia::resources(ResourceSink& sink) const {
             .counts = Traffic::kRequests,
             .twice = {doubled("engines", params_.engines)},
             .twice_text = "twice as many"});
-  ResourcesWithin part("backing_", "backing.", sink);
-  part.owned_by(" the backing of");
-  part.only_measured();
-  backing_->resources(part);
+  WrappingMedia::resources(sink);
   sink.add(waiting_for_media("the compressed media of"));
 }
 

@@ -4,20 +4,15 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "base/intrusive_queue.hpp"
 #include "kernel/distribution.hpp"
-#include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/windowed.hpp"
 #include "memory/compressed/params.hpp"
-#include "memory/media/context.hpp"
-#include "memory/media/media.hpp"
-#include "protocol/opcode.hpp"
+#include "memory/media/wrapping_media.hpp"
 
 namespace cxloom {
 
@@ -30,7 +25,7 @@ struct CompressedCounts {
   std::uint64_t stored = 0;  // bytes of the blocks that were compressed
 };
 
-class CompressedMedia final : public Media {
+class CompressedMedia final : public WrappingMedia {
  public:
   using Params = CompressedParams;
   CompressedMedia(const CompressedParams& params, const MediaContext& context);
@@ -39,15 +34,8 @@ class CompressedMedia final : public Media {
   void access(Message& message, Address address, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   std::optional<Bytes> capacity() const override;
-  DramMedia* dram() override { return backing_->dram(); }
-  std::string answers_early() const override;
-  std::string described() const override { return backing_->described(); }
-  std::string held_back() const override { return backing_->held_back(); }
-  std::vector<Media*> parts() override { return {backing_.get()}; }
   std::uint64_t remembers() const override { return backing_->remembers() / place_ * params_.block.count(); }
   void touched_before(Address address, std::uint64_t bytes) override;
-  void open_window(Time now) override;
-  void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
@@ -58,43 +46,27 @@ class CompressedMedia final : public Media {
   std::uint64_t behind(std::uint64_t address) const;
 
  private:
-  struct CompressedAccess;  // a message, until all its blocks are done
-  struct BlockJob;          // what it wants of one block
-  /// The listener to the media behind.
-  class Behind final : public MediaClient {
-   public:
-    explicit Behind(CompressedMedia& media) : media_(media) {}
-    void media_done(Message& message, Time at) override;
-
-   private:
-    CompressedMedia& media_;
-  };
+  struct BlockJob;  // what an access wants of one block
   enum Wake : std::uint8_t { kBegun, kBacking, kWorked };
 
-  std::unique_ptr<Media> make(const KindSpec& kinded, const MediaContext& context);
   std::optional<Bytes> bytes_behind(const MediaContext& context) const;
   std::uint64_t end_of(const MediaContext& context) const;
-  void begin(CompressedAccess& access);
+  void begin(Served& access);
   void send(BlockJob& job, Opcode opcode);
   void ask_engine(BlockJob& job);
   void start(BlockJob& job);
   void worked(BlockJob& job);
   void finish(BlockJob& job);
 
-  Kernel& kernel_;
-  MediaClient& client_;
-  EventSource source_;
   CompressedParams params_;
   std::uint64_t seed_;
   std::uint64_t place_;  ///< bytes between the stored blocks: what they take on average
-  std::unique_ptr<Behind> behind_;
-  std::unique_ptr<Media> backing_;
+  Held backing_;
   std::uint64_t end_;  ///< of the media behind
   Windowed<CompressedCounts> counts_;
   LevelMonitor busy_;                 ///< engines
   IntrusiveQueue<BlockJob> waiting_;  ///< for an engine
 
-  Pool<CompressedAccess> accesses_;
   Pool<BlockJob> jobs_;
 };
 

@@ -46,16 +46,9 @@ CacheParams ecc_tags(const InlineEccParams& params) {
 
 }  // namespace
 
-struct InlineEccMedia::CheckedAccess {
-  CheckedAccess* next = nullptr;
-  Message* message = nullptr;
-  Address address;
-  std::uint64_t parts = 0;  // not done yet
-};
-
 struct InlineEccMedia::CheckedPart {
   CheckedPart* next = nullptr;
-  CheckedAccess* access = nullptr;
+  Served* access = nullptr;
   Message message;
   Account account;                 // that of the part done last joins the message's
   CheckedPart* joined = nullptr;   // of a line of ECC: who waits for it, the latest first
@@ -66,15 +59,12 @@ struct InlineEccMedia::CheckedPart {
 };
 
 InlineEccMedia::InlineEccMedia(const InlineEccParams& params, const MediaContext& context)
-    : kernel_(context.kernel),
-      client_(context.client),
-      source_(context.kernel.new_source()),
+    : WrappingMedia(context),
       group_(params.data_lines * kLineBytes),
       tags_(ecc_tags(params), context.victims,
             RandomStream(context.seed, context.owner.name(), context.path + "ecc victims")),
       coming_(tags_.capacity()),
-      behind_(std::make_unique<Behind>(*this)),
-      backing_(make(params.backing, context)) {
+      backing_(*this, "backing", params.backing, bytes_behind(context), context, kDone) {
   kernel_.measure(counts_);
 }
 
@@ -86,18 +76,10 @@ std::uint64_t InlineEccMedia::bytes_of_tables(const InlineEccParams& params) {
 }
 
 // The media hold the data of the memory, and their ECC.
-std::unique_ptr<Media> InlineEccMedia::make(const KindSpec& kinded, const MediaContext& context) {
-  std::optional<Bytes> capacity;
-  if (context.capacity) {
-    const std::uint64_t groups = (context.capacity->count() + group_ - 1) / group_;
-    capacity = Bytes{groups * (group_ + kLineBytes)};
-  }
-  return with_path("backing", [&] {
-    MediaContext inside{context.kernel,     context.owner, *behind_,     context.kinds,
-                        context.victims,    capacity,      context.seed, context.path + "backing.",
-                        context.prefetchers};
-    return context.kinds.make(kinded, inside);
-  });
+std::optional<Bytes> InlineEccMedia::bytes_behind(const MediaContext& context) const {
+  if (!context.capacity) return std::nullopt;
+  const std::uint64_t groups = (context.capacity->count() + group_ - 1) / group_;
+  return Bytes{groups * (group_ + kLineBytes)};
 }
 
 std::optional<Bytes> InlineEccMedia::capacity() const {
@@ -105,12 +87,6 @@ std::optional<Bytes> InlineEccMedia::capacity() const {
   if (!behind) return std::nullopt;
   return Bytes{behind->count() / (group_ + kLineBytes) * group_};
 }
-
-std::string InlineEccMedia::answers_early() const {
-  return backing_->answers_early().empty() ? "" : "backing";
-}
-
-std::uint64_t InlineEccMedia::remembers() const { return backing_->remembers(); }
 
 void InlineEccMedia::touched_before(Address address, std::uint64_t bytes) {
   const std::uint64_t end = address.value() + bytes;
@@ -129,42 +105,32 @@ void InlineEccMedia::touched_before(Address address, std::uint64_t bytes) {
 // --- accesses --------------------------------------------------------------------------------------------
 
 void InlineEccMedia::access(Message& message, Address address, Time ready) {
-  CheckedAccess& access = accesses_.take();
-  access.message = &message;
-  access.address = address;
-  message.charge(Segment::kMediaQueue, ready);
-  kernel_.schedule(ready, source_, *this, kBegun, payload_of(access));
-}
-
-void InlineEccMedia::Behind::media_done(Message& message, Time at) {
-  media_.kernel_.schedule(at, media_.source_, media_, kDone, message.tag);
+  take(message, address, ready, ready, kBegun);
 }
 
 void InlineEccMedia::wake(std::uint8_t kind, std::uint64_t payload) {
-  if (kind == kBegun) return begin(object_of<CheckedAccess>(payload));
+  if (kind == kBegun) return begin(object_of<Served>(payload));
   CheckedPart& part = parts_.at(static_cast<std::uint32_t>(payload));
   if (part.comes) came(part);
   finish(part);
 }
 
-void InlineEccMedia::begin(CheckedAccess& access) {
-  const Message& message = *access.message;
-  const std::uint64_t begin = access.address.value();
-  const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
-  access.parts = 1;  // this one, until all are on their way
-  for (std::uint64_t at = begin; at < end;) {
+void InlineEccMedia::begin(Served& access) {
+  const std::uint64_t end = access.end();
+  access.left = 1;  // this one, until all are on their way
+  for (std::uint64_t at = access.address.value(); at < end;) {
     const std::uint64_t group = at / group_;
     const std::uint64_t next = std::min(end, (group + 1) * group_);
-    send(part_of(access), message.opcode, group_behind(group) + at % group_, next - at);
+    send(part_of(access), access.message->opcode, group_behind(group) + at % group_, next - at);
     check(access, group, next - at == group_);
     at = next;
   }
-  --access.parts;
+  --access.left;
 }
 
 // The line of ECC of a group: it is there, comes, or is fetched. A write of the `whole` group makes it anew.
-void InlineEccMedia::check(CheckedAccess& access, std::uint64_t group, bool whole) {
-  const bool write = access.message->opcode == Opcode::kMemWr;
+void InlineEccMedia::check(Served& access, std::uint64_t group, bool whole) {
+  const bool write = access.writes();
   const LineAddress key{group};
   const Slot slot = tags_.lookup(key);
   if (slot != kNoSlot) {
@@ -211,26 +177,18 @@ void InlineEccMedia::check(CheckedAccess& access, std::uint64_t group, bool whol
   send(line, Opcode::kMemRd, line_behind(group), kLineBytes);
 }
 
-InlineEccMedia::CheckedPart& InlineEccMedia::part_of(CheckedAccess& access) {
+InlineEccMedia::CheckedPart& InlineEccMedia::part_of(Served& access) {
   CheckedPart& part = parts_.take();
   part.access = &access;
   part.account.open(kernel_.now());
-  ++access.parts;
+  part.message.tag = part.index;
+  serve_by(access, part.message, part.account);
+  ++access.left;
   return part;
 }
 
 void InlineEccMedia::send(CheckedPart& part, Opcode opcode, std::uint64_t address, std::uint64_t bytes) {
-  const Message& of = *part.access->message;
-  Message& message = part.message;
-  message.opcode = opcode;
-  message.channel = channel_of(opcode);
-  message.size = static_cast<std::uint16_t>(bytes);
-  message.address = Address{address};
-  message.tag = part.index;
-  message.account = &part.account;
-  message.requester = of.requester;
-  message.age = of.age;
-  backing_->access(message, message.address, kernel_.now());
+  backing_.send(part.message, opcode, Address{address}, bytes);
 }
 
 // A line of ECC is there: who came while it did goes on, in the order of coming.
@@ -257,21 +215,13 @@ void InlineEccMedia::came(CheckedPart& line) {
 }
 
 void InlineEccMedia::finish(CheckedPart& part) {
-  CheckedAccess& access = *part.access;
+  Served& access = *part.access;
   const Account account = part.account;
   parts_.give_back(part);
-  if (--access.parts > 0) return;
-  Message& message = *access.message;
-  accesses_.give_back(access);
-  if (message.account) message.account->join(account);
-  client_.media_done(message, kernel_.now());
+  done(access, account);
 }
 
 // --- measures --------------------------------------------------------------------------------------------
-
-void InlineEccMedia::open_window(Time now) { backing_->open_window(now); }
-
-void InlineEccMedia::close_window(Time now) { backing_->close_window(now); }
 
 std::vector<MeasureInfo> InlineEccMedia::measures() { return infos_of(kInlineEccMeasures); }
 
@@ -280,15 +230,11 @@ void InlineEccMedia::report(MeasureSink& sink) const {
   measured.hit_rate = mean_value(static_cast<double>(measured.hits),
                                  static_cast<double>(measured.hits + measured.misses + measured.joined));
   report_all(kInlineEccMeasures, measured, sink);
-  PrefixedSink of_backing("backing_", sink);
-  backing_->report(of_backing);
+  WrappingMedia::report(sink);
 }
 
 void InlineEccMedia::resources(ResourceSink& sink) const {
-  ResourcesWithin part("backing_", "backing.", sink);
-  part.owned_by(" the backing of");
-  part.only_measured();
-  backing_->resources(part);
+  WrappingMedia::resources(sink);
   sink.add(waiting_for_media("the media with inline ECC of"));
 }
 

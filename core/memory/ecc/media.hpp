@@ -4,19 +4,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "base/zeroed_array.hpp"
-#include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/windowed.hpp"
 #include "memory/ecc/params.hpp"
-#include "memory/media/context.hpp"
-#include "memory/media/media.hpp"
-#include "protocol/opcode.hpp"
+#include "memory/media/wrapping_media.hpp"
 #include "tags/cache_array.hpp"
 
 namespace cxloom {
@@ -31,7 +26,7 @@ struct InlineEccCounts {
   std::uint64_t write_backs = 0;
 };
 
-class InlineEccMedia final : public Media {
+class InlineEccMedia final : public WrappingMedia {
  public:
   using Params = InlineEccParams;
   InlineEccMedia(const InlineEccParams& params, const MediaContext& context);
@@ -40,15 +35,8 @@ class InlineEccMedia final : public Media {
   void access(Message& message, Address address, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   std::optional<Bytes> capacity() const override;
-  DramMedia* dram() override { return backing_->dram(); }
-  std::string answers_early() const override;
-  std::string described() const override { return backing_->described(); }
-  std::string held_back() const override { return backing_->held_back(); }
-  std::vector<Media*> parts() override { return {backing_.get()}; }
-  std::uint64_t remembers() const override;
+  std::uint64_t remembers() const override { return backing_->remembers(); }
   void touched_before(Address address, std::uint64_t bytes) override;
-  void open_window(Time now) override;
-  void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
   static std::vector<MeasureInfo> measures();
@@ -57,24 +45,13 @@ class InlineEccMedia final : public Media {
   static std::uint64_t bytes_of_tables(const InlineEccParams& params);
 
  private:
-  struct CheckedAccess;  // a message, until all its parts are done
-  struct CheckedPart;    // an access to the media behind, or a wait for a line that comes
-  /// The listener to the media behind.
-  class Behind final : public MediaClient {
-   public:
-    explicit Behind(InlineEccMedia& media) : media_(media) {}
-    void media_done(Message& message, Time at) override;
-
-   private:
-    InlineEccMedia& media_;
-  };
+  struct CheckedPart;  // an access to the media behind, or a wait for a line that comes
   enum Wake : std::uint8_t { kBegun, kDone };
 
-  std::unique_ptr<Media> make(const KindSpec& kinded, const MediaContext& context);
-  void begin(CheckedAccess& access);
-  void check(CheckedAccess& access, std::uint64_t group, bool whole);
-  void make_room(CheckedAccess& access, std::uint64_t group, Slot place, LineState state);
-  CheckedPart& part_of(CheckedAccess& access);
+  std::optional<Bytes> bytes_behind(const MediaContext& context) const;
+  void begin(Served& access);
+  void check(Served& access, std::uint64_t group, bool whole);
+  CheckedPart& part_of(Served& access);
   void send(CheckedPart& part, Opcode opcode, std::uint64_t address, std::uint64_t bytes);
   void came(CheckedPart& line);
   void finish(CheckedPart& part);
@@ -83,17 +60,12 @@ class InlineEccMedia final : public Media {
   std::uint64_t group_behind(std::uint64_t group) const { return group * (group_ + kLineBytes); }
   std::uint64_t line_behind(std::uint64_t group) const { return group_behind(group) + group_; }
 
-  Kernel& kernel_;
-  MediaClient& client_;
-  EventSource source_;
   std::uint64_t group_;               ///< bytes of data
   CacheArray tags_;                   ///< of groups where it says lines
   ZeroedArray<CheckedPart*> coming_;  ///< by slot: what brings its line
-  std::unique_ptr<Behind> behind_;
-  std::unique_ptr<Media> backing_;
+  Held backing_;
   Windowed<InlineEccCounts> counts_;
 
-  Pool<CheckedAccess> accesses_;
   Pool<CheckedPart> parts_;
 };
 

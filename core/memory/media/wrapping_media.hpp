@@ -1,0 +1,95 @@
+// What media that hold other media have in common: they make these, hear from them, hand on what these
+// report, and serve an access by several of their own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel/event_source.hpp"
+#include "kernel/pool.hpp"
+#include "memory/media/context.hpp"
+#include "memory/media/media.hpp"
+#include "protocol/account.hpp"
+#include "protocol/opcode.hpp"
+
+namespace cxloom {
+
+struct KindSpec;
+
+class WrappingMedia : public Media {
+ public:
+  /// The DRAM of the only media that it holds; null if it holds several.
+  DramMedia* dram() override;
+  std::string answers_early() const override;
+  /// The only media that it holds, in a few words.
+  std::string described() const override;
+  std::vector<Media*> parts() override;
+  void open_window(Time now) override;
+  void close_window(Time now) override;
+  /// What the held media report, each under its key: to be called behind its own.
+  void report(MeasureSink& sink) const override;
+  /// Gives what in the held media can fill up, and has a measure of its own.
+  void resources(ResourceSink& sink) const override;
+
+ protected:
+  /// Media that it holds: a member, made with it.
+  class Held final : private MediaClient {
+   public:
+    /// `key`: the parameter that says what they are, before their measures and parameters. An access that is
+    /// done comes to the holder as its event `done`, whose payload is the message's tag, at its time: media
+    /// may say so ahead of it. Throws InputError, with the key as path, for media that cannot be.
+    Held(WrappingMedia& holder, const char* key, const KindSpec& kind, std::optional<Bytes> capacity,
+         const MediaContext& context, std::uint8_t done);
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+
+    Media* operator->() const { return media_.get(); }
+    /// Sends an access now, whose tag is set.
+    void send(Message& message, Opcode opcode, Address address, std::uint64_t bytes);
+
+   private:
+    friend class WrappingMedia;
+    void media_done(Message& message, Time at) override;
+
+    WrappingMedia& holder_;
+    std::string key_;
+    std::uint8_t done_;
+    std::unique_ptr<Media> media_;
+  };
+
+  /// A message, until all that it is served by is done.
+  struct Served {
+    Served* next = nullptr;
+    Message* message = nullptr;
+    Address address;
+    std::uint64_t left = 0;  ///< accesses and waits that are not done yet
+
+    bool writes() const;
+    /// One past the last byte; at least one is accessed.
+    std::uint64_t end() const;
+  };
+
+  explicit WrappingMedia(const MediaContext& context);
+
+  /// Takes an access that waits until `ready`. It comes back as the event `begins`, at `at`.
+  void take(Message& message, Address address, Time ready, Time at, std::uint8_t begins);
+  /// Makes a message one of those by which an access is served: `account` is charged.
+  static void serve_by(const Served& access, Message& by, Account& account);
+  /// One of what it is served by is done, which was charged to `account`. The access has waited for the last.
+  void done(Served& access, const Account& account);
+
+  Kernel& kernel_;
+  EventSource source_;
+
+ private:
+  const Held* only() const { return held_.size() == 1 ? held_.front() : nullptr; }
+
+  MediaClient& client_;
+  std::vector<Held*> held_;
+  Pool<Served> accesses_;
+};
+
+}  // namespace cxloom

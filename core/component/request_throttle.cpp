@@ -78,7 +78,7 @@ struct RequestThrottle::MemoryThrottle {
     std::uint32_t lowest = kFull;
     std::uint32_t largest = 0;
   };
-  Windowed<Counts> counts;
+  Windowed<Counts> counts{OpenedByOwner{}};
   EntriesInWindow<Extremes> extremes;
   LevelMonitor levels;
   Time since;  ///< it is accounted for up to then

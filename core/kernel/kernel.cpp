@@ -44,6 +44,8 @@ void Kernel::at_end_of_instant(EventHandler& handler) { settling_.push_back(&han
 
 MeasuredParts& Kernel::measured() { return group_.measured; }
 
+MeasuredParts& measured_parts(Kernel& kernel) { return kernel.measured(); }
+
 void Kernel::schedule_background(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
                                  std::uint64_t payload) {
   ++background_;

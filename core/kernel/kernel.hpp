@@ -115,6 +115,7 @@ class alignas(128) Kernel {
 
  private:
   friend class DividedKernels;
+  friend MeasuredParts& measured_parts(Kernel& kernel);
 
   Outbox& outbox_to(const Kernel& to);
   void take_in(Outbox& outbox);

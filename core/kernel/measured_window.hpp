@@ -71,4 +71,9 @@ class MeasuredParts {
   bool opened_ = false;
 };
 
+class Kernel;
+
+/// The parts of the simulation of this kernel.
+MeasuredParts& measured_parts(Kernel& kernel);
+
 }  // namespace cxloom

@@ -71,10 +71,20 @@ class CountsInWindow {
   Counts counted_{};  // in the window; while it is open: all when it opened
 };
 
-/// `counts->reads += 1` counts, whether a window is open or not; `window()` has what was counted in it.
+/// Its owner opens and closes it, together with more.
+struct OpenedByOwner {};
+
+/// `counts->reads += 1` counts, whether a window is open or not; `window()` has what was counted in it. It is
+/// made with the kernel whose simulation's window is its own: nobody can forget to open it. It stays where it
+/// is.
 template <CounterStruct Counts>
 class Windowed {
  public:
+  explicit Windowed(Kernel& kernel) { measured_parts(kernel).add(*this); }
+  explicit Windowed(OpenedByOwner /*owner*/) {}
+  Windowed(const Windowed&) = delete;
+  Windowed& operator=(const Windowed&) = delete;
+
   Counts* operator->() { return &all_; }
   Counts& operator*() { return all_; }
 

@@ -111,7 +111,6 @@ class ClockedMedia final : public Media {
                        "config");
     }
     library_->done = [this](std::uint64_t tag) { completed(tag); };
-    kernel_.measure(counts_);
   }
 
   std::optional<Bytes> capacity() const override { return Bytes{library_->capacity()}; }
@@ -314,7 +313,7 @@ class ClockedMedia final : public Media {
   std::vector<std::uint64_t> free_;
   std::vector<std::uint64_t> waiting_;  // tags, in order, from next_waiting_ on
   std::size_t next_waiting_ = 0;
-  Windowed<Counts> counts_;
+  Windowed<Counts> counts_{kernel_};
 };
 
 }  // namespace cxloom::integrations

@@ -20,7 +20,7 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
       client_(client),
       write_allocate_(params.write_allocate),
       observers_(endpoint),
-      level_counts_(params.levels.size() + 1),
+      counts_(context.kernel),
       protocols_(*this, *this, params.read_state),
       lines_(params, process_time, kinds, context.seed, *this, protocols_, counts_),
       snoops_(params.clear_time, *this, kSnoop, lines_, client, counts_),
@@ -28,8 +28,7 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
       prefetch_(PrefetchUnit::make(params.prefetch, kinds, endpoint, *this)),
       mshrs_(params.mshrs, endpoint) {
   if (prefetch_) lines_.tell(*prefetch_);
-  context.kernel.measure(counts_);
-  for (auto& level : level_counts_) context.kernel.measure(level);
+  for (std::size_t i = 0; i <= params.levels.size(); ++i) level_counts_.emplace_back(context.kernel);
   ++endpoint.system_context().caches;
   // What has waited, for a register or for its own line, goes at once; what came later is still on its way
   // through the levels.

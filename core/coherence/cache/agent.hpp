@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -112,7 +113,7 @@ class CacheAgent final : public Agent, private HomeProtocol::Cache, private Pref
   bool write_allocate_;
   LineObservers observers_;
   Windowed<CacheCounts> counts_;
-  std::vector<Windowed<CacheLevelCounts>> level_counts_;
+  std::deque<Windowed<CacheLevelCounts>> level_counts_;
   HomeProtocols protocols_;
   CacheLines lines_;
   CacheSnoops snoops_;

@@ -57,7 +57,7 @@ double rate(std::uint64_t part, std::uint64_t whole) {
 
 std::vector<MeasureInfo> cache_measures() { return infos_of(kCacheMeasures); }
 
-void report_cache(const CacheCounts& counts, const std::vector<Windowed<CacheLevelCounts>>& levels,
+void report_cache(const CacheCounts& counts, const std::deque<Windowed<CacheLevelCounts>>& levels,
                   bool coherent, MeasureSink& sink) {
   CacheMeasured measured{counts};
   measured.coherent = coherent;

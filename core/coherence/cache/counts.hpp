@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "base/measure.hpp"
@@ -26,7 +27,7 @@ struct CacheLevelCounts {
 
 /// `coherent`: some memory is kept coherent, and what only such memory has is reported, too. Levels: nearest
 /// first.
-void report_cache(const CacheCounts& counts, const std::vector<Windowed<CacheLevelCounts>>& levels,
+void report_cache(const CacheCounts& counts, const std::deque<Windowed<CacheLevelCounts>>& levels,
                   bool coherent, MeasureSink& sink);
 std::vector<MeasureInfo> cache_measures();
 

@@ -38,6 +38,9 @@ std::vector<MeasureInfo> PrefetchCounts::measures() { return infos_of(kPrefetchM
 
 void PrefetchCounts::report(MeasureSink& sink) const { report_all(kPrefetchMeasures, *this, sink); }
 
+PrefetchUnit::PrefetchUnit(std::unique_ptr<Prefetcher> prefetcher, Endpoint& endpoint, Cache& cache)
+    : prefetcher_(std::move(prefetcher)), endpoint_(endpoint), cache_(cache), counts_(endpoint.kernel()) {}
+
 std::unique_ptr<PrefetchUnit> PrefetchUnit::make(const KindSpec& prefetcher, const CacheKinds& kinds,
                                                  Endpoint& endpoint, Cache& cache) {
   auto made = with_path("prefetch", [&] {
@@ -45,9 +48,7 @@ std::unique_ptr<PrefetchUnit> PrefetchUnit::make(const KindSpec& prefetcher, con
     return kinds.prefetchers.make(prefetcher, context);
   });
   if (!made) return nullptr;
-  auto unit = std::make_unique<PrefetchUnit>(std::move(made), endpoint, cache);
-  endpoint.kernel().measure(unit->counts());
-  return unit;
+  return std::make_unique<PrefetchUnit>(std::move(made), endpoint, cache);
 }
 
 void PrefetchUnit::accessed(const Request& request, bool hit, Time looked_up) {

@@ -48,8 +48,7 @@ class PrefetchUnit {
   static std::unique_ptr<PrefetchUnit> make(const KindSpec& prefetcher, const CacheKinds& kinds,
                                             Endpoint& endpoint, Cache& cache);
 
-  PrefetchUnit(std::unique_ptr<Prefetcher> prefetcher, const Endpoint& endpoint, Cache& cache)
-      : prefetcher_(std::move(prefetcher)), endpoint_(endpoint), cache_(cache) {}
+  PrefetchUnit(std::unique_ptr<Prefetcher> prefetcher, Endpoint& endpoint, Cache& cache);
 
   /// An access has been looked up in all levels at `looked_up`; `hit`: its line concerned the cache before
   /// it. Asks for what that makes worth asking for.

@@ -22,9 +22,9 @@ DirectoryAgent::DirectoryAgent(const DirectoryParams& params, const SnoopFilterP
       lookup_time_(params.lookup_time),
       lookup_interval_(params.lookup_interval),
       memory_(memory),
-      places_(params.transactions, context.kernel, endpoint) {
+      places_(params.transactions, context.kernel, endpoint),
+      counts_(context.kernel) {
   endpoint.add(*this);
-  context.kernel.measure(counts_);
   endpoint.system_context().roles.declare<CoherenceHome>(endpoint, endpoint.id(), *this);
 }
 

@@ -88,7 +88,7 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
     writes_ = std::make_unique<Places>(kernel_, endpoint, "a place in the write buffer", params.write_buffer);
     kernel_.measure(writes_->level);
   }
-  kernel_.measure(in_service_, requests_.level, counts_);
+  kernel_.measure(in_service_, requests_.level);
   counts_present_ = qos_ || !params.logical_devices.empty();
   releases_when_taken_ = credit_release_ == CreditRelease::kDrain && params.logical_devices.empty();
   if (params.posted_writes) buffered_ = std::make_unique<BufferedWrites>(*params.write_buffer);

@@ -137,7 +137,7 @@ class alignas(64) MemoryController final : public Agent,
   Time atomic_time_;
   std::unique_ptr<Media> replaced_;  // none: the media are its own
   Pool<Message> posted_;             // carry posted writes to the media
-  Windowed<ControllerCounts> counts_;
+  Windowed<ControllerCounts> counts_{kernel_};
   std::unique_ptr<LogicalDevices> logical_;  // none: the memory is one whole
   std::optional<DeviceLoadParams> qos_;      // none: it reports no load
   std::uint64_t present_ = 0;                // requests that are not answered, if they are counted

@@ -6,8 +6,8 @@
 
 namespace cxloom {
 
-LogicalDevices::Device::Device(const LogicalDeviceParams& params, const Component& device)
-    : component(device), limit(params.bandwidth_limit.rate), places(params.queue) {
+LogicalDevices::Device::Device(const LogicalDeviceParams& params, Kernel& kernel, const Component& device)
+    : component(device), limit(params.bandwidth_limit.rate), places(params.queue), counts(kernel) {
   flow.weight = params.allocated_bandwidth;
 }
 
@@ -16,8 +16,8 @@ LogicalDevices::LogicalDevices(const std::vector<LogicalDeviceParams>& params, K
     : kernel_(kernel), source_(kernel.new_source()), device_(device), server_(server), places_(places) {
   Bytes base;
   for (const LogicalDeviceParams& each : params) {
-    Device& own = devices_.emplace_back(each, device);
-    kernel.measure(own.counts, own.level);
+    Device& own = devices_.emplace_back(each, kernel, device);
+    kernel.measure(own.level);
     extents_.push_back({base, each.capacity, each.host});
     base = Bytes{base.count() + each.capacity.count()};
   }

@@ -101,7 +101,7 @@ class LogicalDevices final : public EventHandler {
 
  private:
   struct Device final : public Waiter {
-    Device(const LogicalDeviceParams& params, const Component& device);
+    Device(const LogicalDeviceParams& params, Kernel& kernel, const Component& device);
     const EventHandler& owner() const override { return component; }
 
     const Component& component;

@@ -42,8 +42,8 @@ std::uint64_t bytes_of(const Request& store) {
 }  // namespace
 
 CombiningBuffers::CombiningBuffers(std::uint32_t count, Kernel& kernel, BufferOwner& owner)
-    : kernel_(kernel), owner_(owner), buffers_(count) {
-  kernel.measure(counts_, occupied_);
+    : kernel_(kernel), owner_(owner), buffers_(count), counts_(kernel) {
+  kernel.measure(occupied_);
 }
 
 // The first store of a line that waits has a buffer written for it: that which has gathered for longest.

@@ -30,9 +30,8 @@ constexpr std::array kLargeMeasures{
 
 }  // namespace
 
-LargeAccesses::LargeAccesses(Kernel& kernel, const ReactiveStream* engine) : engine_(engine) {
-  kernel.measure(counts_);
-}
+LargeAccesses::LargeAccesses(Kernel& kernel, const ReactiveStream* engine)
+    : engine_(engine), counts_(kernel) {}
 
 void LargeAccesses::issued(std::uint64_t number, bool continues, Time created) {
   if (engine_) return;

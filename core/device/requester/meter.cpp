@@ -37,7 +37,7 @@ constexpr std::array kMeterMeasures{
 
 }  // namespace
 
-RequesterMeter::RequesterMeter(Kernel& kernel) { kernel.measure(in_window_, counts_, in_flight_); }
+RequesterMeter::RequesterMeter(Kernel& kernel) : counts_(kernel) { kernel.measure(in_window_, in_flight_); }
 
 void RequesterMeter::passed_fence(Time waited) {
   fenced_ = true;

@@ -49,7 +49,7 @@ class TransferWork::Copy final : public Transfer {
 };
 
 TransferWork::TransferWork(std::uint32_t queue, Endpoint& endpoint)
-    : Agent(endpoint), queue_(queue), meter_(endpoint.kernel()) {
+    : Agent(endpoint), queue_(queue), meter_(endpoint.kernel()), failed_(endpoint.kernel()) {
   endpoint.add(*this);
   endpoint.system_context().roles.declare<Requester>(endpoint, endpoint.id(), *this);
 }
@@ -72,7 +72,6 @@ void TransferWork::assign(Work work, RequestObserver& observer) {
   observer_ = &observer;
   count_.begin(work);
   copies_ = std::make_unique<LargeAccesses>(endpoint().kernel(), nullptr);
-  endpoint().kernel().measure(failed_);
   work_ = std::move(work);
   open_.assign(engine_->streams(), 0);
 }

@@ -38,7 +38,7 @@ PersistBuffer::PersistBuffer(const PersistBufferParams& params, Time switching_t
       empty_wanted_(kernel_, "an Empty entry of the persist buffer", owner),
       place_wanted_(kernel_, "a place in the input queue of the persist buffer", owner),
       waits_outside_(owner) {
-  kernel_.measure(*this, counts_, full_level_, dirty_level_, drain_level_, queue_level_);
+  kernel_.measure(*this, full_level_, dirty_level_, drain_level_, queue_level_);
 }
 
 // ---- Into the input queue

@@ -194,7 +194,7 @@ class PersistBuffer : public EventHandler, public PersistDomain, private Waiter 
     const Component& component;
   } waits_outside_;
 
-  Windowed<PersistCounts> counts_;
+  Windowed<PersistCounts> counts_{kernel_};
   std::uint64_t resident_before_ = 0;  // when the window opened
   std::uint64_t resident_ = 0;         // when it closed
   LevelMonitor full_level_;

@@ -35,8 +35,8 @@ constexpr std::array kRequestOrderMeasures{
 
 RequestOrder::RequestOrder(std::optional<std::uint32_t> depth, const Rate& rate, SwitchCore& core,
                            Component& owner)
-    : depth_(depth), meter_(rate), core_(core), owner_(owner) {
-  owner.kernel().measure(level_, outside_, counts_);
+    : depth_(depth), meter_(rate), core_(core), owner_(owner), counts_(owner.kernel()) {
+  owner.kernel().measure(level_, outside_);
 }
 
 // A message that is to leave by a port counts as waiting there, wherever it waits.

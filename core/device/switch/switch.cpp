@@ -21,12 +21,12 @@ constexpr std::array kSwitchMeasures{
 
 }  // namespace
 
-Switch::Switch(const SwitchParams& params, const DeviceContext& context) : SwitchingDevice(params, context) {
+Switch::Switch(const SwitchParams& params, const DeviceContext& context)
+    : SwitchingDevice(params, context), counts_(context.kernel) {
   if (params.vcs.empty()) return;
   virtual_ = std::make_unique<VirtualSwitches>(params.vcs);
   context.system_context.roles.declare<VirtualSwitching>(*this, id(), *this);
   core().guard_by(*this);
-  kernel().measure(counts_);
 }
 
 bool Switch::admits(const Message& message, std::uint16_t input, std::uint16_t output) const {

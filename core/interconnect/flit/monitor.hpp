@@ -67,7 +67,7 @@ class FlitMonitor {
   };
 
   FlitPacking packing_;
-  Windowed<Counts> counts_;
+  Windowed<Counts> counts_{OpenedByOwner{}};
 };
 
 }  // namespace cxloom

@@ -55,7 +55,7 @@ constexpr std::array kCachedMediaMeasures{
 
 }  // namespace
 
-CachedMediaMeter::CachedMediaMeter(Kernel& kernel) { kernel.measure(counts_, waiting_, at_work_); }
+CachedMediaMeter::CachedMediaMeter(Kernel& kernel) : counts_(kernel) { kernel.measure(waiting_, at_work_); }
 
 std::vector<MeasureInfo> CachedMediaMeter::measures() { return infos_of(kCachedMediaMeasures); }
 

@@ -59,7 +59,7 @@ CompressedMedia::CompressedMedia(const CompressedParams& params, const MediaCont
       place_(params.place()),
       backing_(*this, "backing", params.backing, bytes_behind(context), context, kBacking),
       end_(end_of(context)) {
-  kernel_.measure(counts_, busy_);
+  kernel_.measure(busy_);
 }
 
 CompressedMedia::~CompressedMedia() = default;

@@ -63,7 +63,7 @@ class CompressedMedia final : public WrappingMedia {
   std::uint64_t place_;  ///< bytes between the stored blocks: what they take on average
   Held backing_;
   std::uint64_t end_;  ///< of the media behind
-  Windowed<CompressedCounts> counts_;
+  Windowed<CompressedCounts> counts_{kernel_};
   LevelMonitor busy_;                 ///< engines
   IntrusiveQueue<BlockJob> waiting_;  ///< for an engine
 

@@ -64,9 +64,7 @@ InlineEccMedia::InlineEccMedia(const InlineEccParams& params, const MediaContext
       tags_(ecc_tags(params), context.victims,
             RandomStream(context.seed, context.owner.name(), context.path + "ecc victims")),
       coming_(tags_.capacity()),
-      backing_(*this, "backing", params.backing, bytes_behind(context), context, kDone) {
-  kernel_.measure(counts_);
-}
+      backing_(*this, "backing", params.backing, bytes_behind(context), context, kDone) {}
 
 InlineEccMedia::~InlineEccMedia() = default;
 

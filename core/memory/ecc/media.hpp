@@ -64,7 +64,7 @@ class InlineEccMedia final : public WrappingMedia {
   CacheArray tags_;                   ///< of groups where it says lines
   ZeroedArray<CheckedPart*> coming_;  ///< by slot: what brings its line
   Held backing_;
-  Windowed<InlineEccCounts> counts_;
+  Windowed<InlineEccCounts> counts_{kernel_};
 
   Pool<CheckedPart> parts_;
 };

@@ -134,7 +134,7 @@ FlashMedia::FlashMedia(const FlashParams& params, const MediaContext& context)
     dies_.push_back(std::make_unique<FlashDie>(works_, source_, *channels_[geometry_.channel_of(i)], members,
                                                params.plane_work == FlashPlaneWork::kTogether));
   }
-  kernel_.measure(works_.counts, works_.waiting, works_.busy, buffer_.occupied());
+  kernel_.measure(works_.waiting, works_.busy, buffer_.occupied());
 }
 
 FlashMedia::~FlashMedia() = default;

@@ -77,7 +77,7 @@ struct FlashWorks {
   std::uint32_t page;  // bytes
   bool copyback;
   FlashObserver* observer = nullptr;
-  Windowed<FlashCounts> counts;
+  Windowed<FlashCounts> counts{kernel};
   LevelMonitor waiting;  // reads, for a die
   LevelMonitor busy;     // dies
 };

@@ -115,7 +115,7 @@ NvmMedia::NvmMedia(const NvmMediaParams& params, const MediaContext& context)
   for (std::uint32_t i = 0; i < params.banks; ++i) {
     banks_.push_back(std::make_unique<Bank>(context.kernel, context.owner));
   }
-  kernel_.measure(counts_, waiting_, buffer_.occupied());
+  kernel_.measure(waiting_, buffer_.occupied());
 }
 
 NvmMedia::~NvmMedia() = default;

@@ -97,7 +97,7 @@ class NvmMedia final : public Media {
   Pool<BufferedBlock> entries_;
   Pool<Operation> operations_;
 
-  Windowed<NvmCounts> counts_;
+  Windowed<NvmCounts> counts_{kernel_};
   LevelMonitor waiting_;
   CoalescingBuffer<NvmMedia, BufferedBlock> buffer_;
 };

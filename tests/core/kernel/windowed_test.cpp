@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <type_traits>
+
+#include "kernel/kernel.hpp"
 
 namespace cxloom {
 namespace {
@@ -23,6 +26,8 @@ struct Inexact {
 static_assert(CounterStruct<Counts>);
 static_assert(!CounterStruct<Uneven>);
 static_assert(!CounterStruct<Inexact>);
+static_assert(!std::is_default_constructible_v<Windowed<Counts>>, "nobody would open it");
+static_assert(!std::is_move_constructible_v<Windowed<Counts>>, "it would be opened at its old place");
 
 void count(Windowed<Counts>& counts, Time waited) {
   ++counts->messages;
@@ -30,7 +35,7 @@ void count(Windowed<Counts>& counts, Time waited) {
 }
 
 TEST(Windowed, HasWhatWasCountedInTheWindow) {
-  Windowed<Counts> counts;
+  Windowed<Counts> counts{OpenedByOwner{}};
   count(counts, Time{5});
   EXPECT_EQ(counts.window(), (Counts{}));
   counts.open(Time{100});
@@ -45,8 +50,18 @@ TEST(Windowed, HasWhatWasCountedInTheWindow) {
   EXPECT_EQ(counts.measured().per_ns(3.0), 3.0);
 }
 
+TEST(Windowed, IsOpenedByItsKernel) {
+  Kernel kernel;
+  Windowed<Counts> counts(kernel);
+  count(counts, Time{5});
+  kernel.open_window(Time{100});
+  count(counts, Time{7});
+  kernel.close_window(Time{200});
+  EXPECT_EQ(counts.window(), (Counts{1, Time{7}}));
+}
+
 TEST(Windowed, IsOfTheLatestWindow) {
-  Windowed<Counts> counts;
+  Windowed<Counts> counts{OpenedByOwner{}};
   for (int window = 1; window <= 3; ++window) {
     counts.open(Time{window * 100});
     for (int i = 0; i < window; ++i) count(counts, Time{1});

@@ -42,7 +42,7 @@ class Engines final : public Agent, public MemoryFront {
         unpack_(params.unpack) {
     endpoint.add(*this);
     endpoint.add_sender(*this);
-    endpoint.kernel().measure(counts_, level_);
+    endpoint.kernel().measure(level_);
   }
   // Lines that were read are unpacked; answers to writes have none.
   void memory_answered(Message& message) override {
@@ -100,7 +100,7 @@ class Engines final : public Agent, public MemoryFront {
   std::uint32_t busy_ = 0;
   std::deque<Message*> waiting_;
   LevelMonitor level_;
-  Windowed<EngineCounts> counts_;
+  Windowed<EngineCounts> counts_{endpoint().kernel()};
 };
 
 class PackedMemory final : public Endpoint {

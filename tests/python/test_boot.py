@@ -100,6 +100,8 @@ def boot(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str
         (("SPEC", "--core", "z80", "--", "cat"), "there is no such processor"),
         (("SPEC", "--record", "a.csv", "--", "cat"), "the file name has no known trace suffix"),
         (("SPEC", "--untimed", "--exact", "--", "cat"), "these options are about the time of a program"),
+        (("dmsim/local", "--mode", "swap", "--", "cat"), "no memory of this machine is on CXL"),
+        (("dmsim/local", "--mode", "device", "--", "cat"), "no memory of this machine is on CXL"),
         (("expander/asic-ddr5", "--", "cat"), "has no memory of its own in this system"),
         (("SPEC", "--tiering", "hot"), "no mode"),
         (("SPEC", "--tiering", "tiering", "--scan-periods", "0"), "no factor"),

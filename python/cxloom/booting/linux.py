@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 
-from cxloom.base.errors import SimulationError
+from cxloom.base.errors import InputError, SimulationError
 from cxloom.booting.decoded import KernelMap
 from cxloom.booting.guest import Guest
 from cxloom.booting.kernel_modules import CXL, DISKS, EARLY, NODES
@@ -21,6 +21,19 @@ _LOOKS = 300
 """How often is looked for devices that have not appeared, once their modules are loaded: half a minute on an idle
 computer. Each look is work of the guest, so that these are more seconds where it gets less of the computer."""
 _BETWEEN = 0.1  # seconds
+
+
+def check_mode(mode: str, machine: Machine) -> None:
+    """Raises InputError for what is none of MODES, and for devices or disks where no memory is on CXL."""
+    if mode not in MODES:
+        raise InputError("no mode", found=f"'{mode}'", allowed=" or ".join(MODES), path="--mode")
+    if mode != MODES[0] and not machine.sets:
+        raise InputError(
+            "no memory of this machine is on CXL, that could be devices or disks",
+            found=mode,
+            allowed=f"{MODES[0]}; or a system with such memory",
+            path="--mode",
+        )
 
 
 def load_modules(guest: Guest, mode: str) -> None:

@@ -21,7 +21,7 @@ from cxloom.booting.booted import BootedMachine, booted
 from cxloom.booting.compiled import compiled
 from cxloom.booting.firmware import firmware_of
 from cxloom.booting.folder import find_set_up
-from cxloom.booting.linux import MODES
+from cxloom.booting.linux import MODES, check_mode
 from cxloom.booting.machine import Machine
 from cxloom.booting.performance import measured
 from cxloom.booting.places import check_has_ram
@@ -230,16 +230,14 @@ class BootRun:
         names = None if local is None else [name.strip() for name in local.split(",")]
         machine = machine_of_system(self.resolved, self._text("host"), names, self._processors())
         check_has_ram(machine)
+        check_mode(self._mode(), machine)
         return machine
 
     def _processors(self) -> int:
         return self._value("processors", 1, (int,), "a whole number")
 
     def _mode(self) -> str:
-        mode = self._text("mode") or MODES[0]
-        if mode not in MODES:
-            raise self.root.map()["mode"].place.error("no mode", found=f"'{mode}'", allowed=listed(MODES))
-        return mode
+        return self._text("mode") or MODES[0]
 
     def _policy(self, machine: Machine) -> Policy | None:
         policy = Policy.parse({kind: self._text(kind) for kind in KINDS})

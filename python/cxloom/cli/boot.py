@@ -9,7 +9,6 @@ import typer
 
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted
-from cxloom.booting.linux import MODES
 from cxloom.cli.boot_timed import Timing
 from cxloom.cli.interrupt import terminable
 from cxloom.cli.options import Plugins, Quiet, Sets
@@ -185,11 +184,10 @@ def boot(
         if spec is None:
             _set_up(mirror, quiet)
             return
-        if mode not in MODES:
-            raise InputError("no mode", found=f"'{mode}'", allowed=" or ".join(MODES), path="--mode")
         log_file = _log_file(log)
         resolved = resolve(spec, sets, plugins)
         from cxloom.booting.balancing import Balancing
+        from cxloom.booting.linux import check_mode
         from cxloom.booting.policy import Policy
         from cxloom.booting.program import Program
         from cxloom.booting.room import room_of
@@ -198,6 +196,7 @@ def boot(
 
         names = None if local is None else [name.strip() for name in local.split(",")]
         machine = machine_of_system(resolved, host, names, processors)
+        check_mode(mode, machine)
         policy = Policy.parse(
             {
                 "membind": membind,

@@ -386,3 +386,33 @@ def test_gains_beside_events_are_of_whole_runs() -> None:
     assert found.limit is not None
     assert found.limit.name == "the data path of mem"
     assert any("gains are of whole runs" in note for note in found.notes)
+
+
+# In uncacheable memory no access begins before the one ahead is answered; other types are limited by the queue.
+@pytest.mark.parametrize(
+    ("kind", "name"), [("uc", "the latency, as each access of host waits"), ("wt", "the queue of host")]
+)
+def test_accesses_to_uncacheable_memory_limit_each_other(kind: str, name: str) -> None:
+    whole = chained(host={"queue": 4}, work={"requests": 3000}).set("address_map[0].type", kind)
+    found = cx.explain(whole, jobs=1)
+    assert found.limit is not None
+    assert found.limit.name.startswith(name)
+    idle = (
+        10 + 2 * 20 + 20 + 50 + (16 + 80) / 200 * 2
+    )  # process, delays, controller, media, two wires each way
+    assert found.throughput == pytest.approx((1 if kind == "uc" else 4) * 64 / idle, rel=0.01)
+
+
+def test_one_of_a_kind_is_named_where_the_others_gain_nothing() -> None:
+    """Two hosts with a memory each: the wire of one is full, that of the other is half in use."""
+    whole = cx.System()
+    whole.host("fast", queue=64).host("slow", queue=14, process_time="100ns")
+    whole.memory("near[0-1]", capacity="1GiB", media={"kind": "fixed", "latency": "50ns"})
+    whole.connect("fast", "near0", bandwidth="10GB/s").connect("slow", "near1", bandwidth="10GB/s")
+    whole.memory("pool", capacity="1GiB").bus("bus").connect("fast", "bus").connect("slow", "bus")
+    whole.connect("bus", "pool").map(to="near0").map(to="near1").map(to="pool")
+    whole.workload("fast", pattern="random", requests=4000, footprint="1GiB")
+    whole.workload("slow", pattern="random", requests=4000, footprint="1GiB", base="1GiB")
+    found = cx.explain(whole, jobs=1)
+    assert found.limit is not None
+    assert found.limit.name == "the wire near0->fast"

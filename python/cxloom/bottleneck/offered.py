@@ -16,6 +16,8 @@ Spec = Mapping[str, Any]
 
 _ALONE = 1.5
 """The mean number in flight, at most, of accesses that wait for each other."""
+_IN_TURN = 0.97
+"""The mean number in flight from which on accesses in turn leave no time between them."""
 
 
 def offered_rates(spec: Spec, summary: Summary) -> dict[str, tuple[float, float, str]]:
@@ -32,10 +34,20 @@ def offered_rates(spec: Spec, summary: Summary) -> dict[str, tuple[float, float,
 
 
 def waits_for_itself(spec: Spec, summary: Summary, requester: str) -> bool:
-    """Each access needs the one before it, and does not merely wait for a place."""
+    """Each access needs the one before it, or is held back until that is answered, and does not merely wait for a
+    place."""
     pattern = declared.kinds("patterns").get(str(_work(spec, requester).get("pattern")), {})
     in_flight: float = summary["per_requester"][requester]["in_flight_mean"]
-    return "dependent" in pattern.get("traits", ()) and in_flight < _ALONE
+    if "dependent" in pattern.get("traits", ()):
+        return in_flight < _ALONE
+    return _IN_TURN <= in_flight < _ALONE and _uncacheable(spec, summary)
+
+
+def _uncacheable(spec: Spec, summary: Summary) -> bool:
+    """Requests go to uncacheable memory, in which no access begins before the one ahead is answered."""
+    asked = {name for name, memory in summary["per_memory"].items() if memory["requests"]}
+    regions = spec.get("address_map") or ()
+    return any(region.get("type") == "uc" and not asked.isdisjoint(region["to"]) for region in regions)
 
 
 def _work(spec: Spec, requester: str) -> Part:

@@ -345,10 +345,15 @@ def _played(
 
 
 def _limit(resources: Sequence[Resource], what_ifs: Sequence[WhatIf]) -> Resource | None:
-    """What gains the most if there is twice of it; without a gain what is last of the full ones on the way."""
+    """What gains the most if there is twice of it; without a gain what is last of the full ones on the way.
+
+    Of several of a kind the one alone, where the others gain no more than counts.
+    """
     best = next(iter(what_ifs), None)
     if best is not None and best.gain >= GAIN:
-        return best.resource
+        alike = [each for each in what_ifs if each.resource.kind == best.resource.kind]
+        as_good = [each for each in alike if each.gain > best.gain - GAIN]
+        return min(as_good, key=lambda each: len(each.resource.relief)).resource
     return cause(list(resources))
 
 

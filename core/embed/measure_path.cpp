@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,7 @@ double measure_at(const Value& summary, std::string_view path) {
   if (const std::int64_t* const whole = at->as_integer()) return static_cast<double>(*whole);
   if (const double* const real = at->as_real()) return *real;
   if (const bool* const truth = at->as_bool()) return *truth ? 1.0 : 0.0;
+  if (at->is_null()) return std::numeric_limits<double>::quiet_NaN();
   throw InputError({"this measure is no number", std::string(path) + ": " + at->described(), {}, {}});
 }
 

@@ -221,7 +221,7 @@ int cxloom_write(cxloom_simulation* simulation, uint64_t address, const void* by
  * ended. 0, or -1. */
 int cxloom_new_window(cxloom_simulation* simulation);
 /* One number of the summary, by its keys with dots between them: "per_memory.mem0.reads", "latency_ns.mean".
- * A name may have dots itself.
+ * A name may have dots itself. NaN where there is none: the mean latency of no requests, say.
  * 0; or -1 if there is none of that name, it is no number, or no window has ended yet. */
 int cxloom_measure(cxloom_simulation* simulation, const char* path, double* value);
 /* The summary as JSON, as `cxloom run --json` prints it without `cost`; to be freed with cxloom_free(). NULL

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "cxloom_gem5/fabric.hpp"
@@ -77,7 +78,7 @@ TEST_F(Gem5Test, LinesThatCachesGotWithoutTimeAreTakenBackByTheDrainBeforeTimeBe
 
 TEST_F(Gem5Test, StatisticsAreOfTheTimeSinceTheirReset) {
   CxlFabricParams params = spec(kOneHost);
-  params.measures = {"per_memory.mem.reads"};
+  params.measures = {"per_memory.mem.reads", "latency_ns.p99"};
   open(params);
   add("host");
   fabric_->resetStats();  // as gem5 does before anything has begun
@@ -97,6 +98,10 @@ TEST_F(Gem5Test, StatisticsAreOfTheTimeSinceTheirReset) {
   fabric_->preDumpStats();
   EXPECT_EQ(*statistics::scalars["per_memory_mem_reads"], 1.0);
   EXPECT_EQ(*statistics::scalars["reads"], 1.0);
+  EXPECT_GT(*statistics::scalars["latency_ns_p99"], 0.0);
+  event_queue.run(curTick() + 1'000 * kNs);
+  fabric_->preDumpStats();
+  EXPECT_TRUE(std::isnan(*statistics::scalars["latency_ns_p99"])) << "of no access";
   ASSERT_EQ(exit_callbacks.size(), 1U);
   exit_callbacks[0]();
   EXPECT_NE(simout.files["cxl.json"].text().find("per_memory"), std::string::npos);

@@ -89,6 +89,7 @@ static void refused(void) {
   EXPECT(cxloom_new_window(s) == 0);
   EXPECT(cxloom_measure(s, "requests", &value) == 0 && value == 1);
   EXPECT(cxloom_measure(s, "per_memory.pool.0.reads", &value) == 0 && value == 1);
+  EXPECT(cxloom_measure(s, "write.latency_ns.mean", &value) == 0 && value != value); /* of nothing */
   EXPECT(cxloom_measure(s, "requests", 0) == -1 && SAYS("NULL"));
   EXPECT(cxloom_measure(s, "requests.", &value) == -1);
   EXPECT(cxloom_measure(s, "latency_ns..mean", &value) == -1 && SAYS("no measure of that name"));

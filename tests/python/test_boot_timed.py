@@ -97,7 +97,11 @@ def test_a_program_takes_what_exec_says(
     program: str, arguments: list[str], memory: str, spec: Path, tmp_path: Path
 ) -> None:
     """Between its marks, without the time of the kernel, which exec does not have: a page that is touched first is
-    cleared, of which STREAM has 120, and a tick of the timer comes, or does not."""
+    cleared, of which STREAM has 120, and a tick of the timer comes, or does not.
+
+    A chase touches nothing new, and is what it is under exec, to the record. Of STREAM's own lines the kernel has some
+    in the caches, as it has cleared them: it takes less, and not more, but for what a tick drives out of the caches,
+    which is no more than they hold: 4608 lines of 843 thousand."""
     path = built_programs() / program
     options = ["--membind", memory, "--roi", "marks"]
     booted = run("boot", tmp_path / "boot.json", spec, *options, "--", path, *arguments)
@@ -106,9 +110,13 @@ def test_a_program_takes_what_exec_says(
     kernels = booted["kernel"]["instructions"]
     assert booted["instructions"] - kernels == pytest.approx(alone["instructions"], rel=0.001)
     kernels_ns = booted["kernel"]["times_ns"][-1]
-    assert kernels_ns < 0.15 * one["time_ns"]  # of STREAM 7 %, and with a tick 9 %
-    assert one["time_ns"] - kernels_ns == pytest.approx(other["time_ns"], rel=0.05)
-    if program == "chase":
+    own = (one["time_ns"] - kernels_ns) / other["time_ns"]
+    if program == "stream":
+        assert kernels_ns < 0.12 * one["time_ns"]  # 6 to 8 %, and with a tick 9 %
+        assert 0.96 < own < 1.01  # 0.978 to 0.991
+    else:
+        assert kernels_ns < 0.03 * one["time_ns"]  # nothing, or a tick
+        assert own == pytest.approx(1, rel=0.03)
         assert booted["tlb"]["misses"] == pytest.approx(alone["tlb"]["misses"], rel=0.001)
 
 

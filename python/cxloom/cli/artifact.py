@@ -12,7 +12,7 @@ import typer
 
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted
-from cxloom.cli.options import AllAsJson, MostPoints, Quiet, RunsAtATime, StudyFolder
+from cxloom.cli.options import AllAsJson, MostPoints, Quiet, StudyFolder, StudyRunsAtATime
 from cxloom.cli.study_runs import folder_of, run_stored, write_files
 from cxloom.cli.writing import refuse_empty, write_text
 from cxloom.display.console import output
@@ -35,7 +35,7 @@ def package(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="The quick form of the study.")] = False,
     out_dir: StudyFolder = None,
-    jobs: RunsAtATime = None,
+    jobs: StudyRunsAtATime = None,
     most_points: MostPoints = MOST_POINTS,
     quiet: Quiet = False,
 ) -> None:
@@ -85,7 +85,7 @@ def reproduce(
         str | None,
         typer.Option("--out", metavar="DIR", help="Where results go; by default DIR/reproduced."),
     ] = None,
-    jobs: RunsAtATime = None,
+    jobs: StudyRunsAtATime = None,
     as_json: AllAsJson = False,
     quiet: Quiet = False,
 ) -> None:

@@ -22,9 +22,9 @@ def whole_number(least: int) -> Callable[[object], int]:
     return parse
 
 
-def _at_a_time(what: str) -> Any:
+def _at_a_time(what: str, default: str = "one per processor") -> Any:
     return typer.Option(
-        "--jobs", parser=whole_number(1), metavar="N", help=f"{what} at a time; by default one per processor."
+        "--jobs", parser=whole_number(1), metavar="N", help=f"{what} at a time; by default {default}."
     )
 
 
@@ -47,6 +47,9 @@ Plugins = Annotated[
     typer.Option("--plugin", metavar="LIB", help="Load more kinds of components. May be repeated."),
 ]
 RunsAtATime = Annotated[int | None, _at_a_time("Runs")]
+StudyRunsAtATime = Annotated[
+    int | None, _at_a_time("Runs", "one per processor, and fewer of machines that are booted")
+]
 PointsAtATime = Annotated[int | None, _at_a_time("Points")]
 StudyFolder = Annotated[
     str | None,

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from cxloom.base.errors import AbsentError, InputError, reason_of
 from cxloom.cli.artifact import package, reproduce
-from cxloom.cli.options import MostPoints, Quiet, RunsAtATime, StudyFolder
+from cxloom.cli.options import MostPoints, Quiet, StudyFolder, StudyRunsAtATime
 from cxloom.cli.study_runs import folder_of, run_stored, write_files
 from cxloom.cli.writing import refuse_empty, write_text
 from cxloom.display.console import messages, output
@@ -61,7 +61,7 @@ def list_studies() -> None:
 @app.command("run")
 def run(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A shipped study, or the file of one.")],
-    jobs: RunsAtATime = None,
+    jobs: StudyRunsAtATime = None,
     most_points: MostPoints = MOST_POINTS,
     sets: Annotated[
         list[str] | None,

@@ -15,6 +15,7 @@ namespace cxloom {
 
 class AddressMap;
 class DeliveryOrder;
+class Endpoint;
 class Failures;
 class LineVersions;
 class ProtocolObserver;
@@ -53,6 +54,7 @@ struct SystemContext {
   PostedRequests posted;
   Roles roles;
   std::uint32_t caches = 0;              ///< how many caches may hold coherent lines
+  std::vector<const Endpoint*> caching;  ///< the devices that have them
   Failures* failures = nullptr;          ///< what becomes of messages that find no way; none: nothing fails
   ProtocolObserver* observer = nullptr;  ///< of the messages that endpoints send and take; mostly nobody
 

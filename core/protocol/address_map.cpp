@@ -5,6 +5,7 @@
 #include <bit>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/schema.hpp"
@@ -250,8 +251,8 @@ AddressMap AddressMap::seen_by(const std::string& who, const std::function<bool(
   AddressMap own;
   own.seen_by_ = who;
   for (std::size_t i = 0; i < regions_.size(); ++i) {
-    const bool reached = std::ranges::any_of(
-        regions_[i].slots, [&](const Slot& slot) { return reaches(slot.target) || reaches(slot.home); });
+    const bool reached =
+        std::ranges::any_of(regions_[i].slots, [&](const Slot& slot) { return reaches(slot.home); });
     if (reached) own.regions_.push_back(regions_[i]);
     (reached ? own.parts_ : own.beyond_).push_back(parts_[i]);
   }
@@ -269,6 +270,14 @@ std::vector<NodeId> AddressMap::targets() const {
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   return targets;
+}
+
+std::vector<NodeId> AddressMap::receivers() const {
+  std::set<NodeId> receivers;
+  for (const Region& region : regions_) {
+    for (const Slot& slot : region.slots) receivers.insert(slot.home);
+  }
+  return {receivers.begin(), receivers.end()};
 }
 
 std::optional<std::size_t> AddressMap::region_at(Address address) const {

@@ -112,7 +112,7 @@ class AddressMap {
   void add_region(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets,
                   std::optional<NodeId> home = std::nullopt);
 
-  /// The map as device `who` sees it: without the regions of which it `reaches` no target and no home.
+  /// The map as device `who` sees it: without the regions of which it `reaches` nobody who receives requests.
   AddressMap seen_by(const std::string& who, const std::function<bool(NodeId)>& reaches) const;
 
   /// Where an address lives; nothing if no region holds it.
@@ -172,6 +172,9 @@ class AddressMap {
   }
   /// Every device that a region leads to, once, in the order of their identities.
   std::vector<NodeId> targets() const;
+  /// Every device that receives requests for a region: its home, which is its target where nobody else keeps
+  /// it coherent. Once, in the order of their identities.
+  std::vector<NodeId> receivers() const;
   /// Every device with memory that is persistent, in this way, once, in the order of their identities.
   std::vector<NodeId> persistent_targets(Persistence persistence) const;
   /// Every device that keeps a region coherent in this way, or a part of one, once, in the order of their

@@ -16,6 +16,7 @@
 #include "results/idle_read.hpp"
 #include "results/inventory.hpp"
 #include "results/unlimited.hpp"
+#include "system/build/reachability_check.hpp"
 #include "system/deadlock/check.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/offered_memory.hpp"
@@ -65,7 +66,7 @@ Value links_of(const System& system) {
 struct Route {
   std::string requester;
   Value::Map described;
-  bool timed = false;  // it has memory in its address map
+  bool timed = false;  // it reaches all of its address map, and has some
 };
 
 std::vector<Route> routes_of(const System& system) {
@@ -91,7 +92,7 @@ std::vector<Route> routes_of(const System& system) {
                        {"nearest", number(nearest)},
                        {"mean", static_cast<double>(sum) / static_cast<double>(reached)},
                        {"farthest", number(farthest)}},
-                      !system.address_map_of(requester->id()).empty()});
+                      reaches_its_map(system, *requester)});
   }
   return routes;
 }

@@ -103,6 +103,9 @@ def test_memory_of_which_the_host_has_extents_alone_is_refused() -> None:
     with pytest.raises(InputError, match="no extents") as error:
         machine(text, "host0")
     assert (error.value.found, error.value.line) == ("256 of 512 MiB", 11)
+    with pytest.raises(InputError, match="host0 shares extents of this memory") as shared:
+        machine(text.replace("host: host0}", "host: host0, tag: log}"), "host0")
+    assert shared.value.line == 11
 
 
 def test_devices_have_what_the_address_map_has_of_them() -> None:

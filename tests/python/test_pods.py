@@ -12,6 +12,7 @@ import pytest
 
 import cxloom as cx
 from cxloom.base.errors import InputError
+from cxloom.system.simulation import describe
 
 Spec = dict[str, Any]
 
@@ -119,6 +120,71 @@ def test_a_trace_that_leaves_its_server_is_told_where(tmp_path: Path) -> None:
     spec.write_text(json.dumps({**POD, "workload": {"h1": {"trace": "t.txt"}}}))
     with pytest.raises(InputError, match=r"(?s)access 1.*0x40.*all that 'h1' reaches"):
         cx.run(cx.load(spec))
+
+
+KERNEL = {"name": "k", "kind": "kernel", "reads": [{"object": "a", "bytes": "8KiB"}]}
+
+
+@pytest.mark.parametrize("on", ["h0", "h1"])
+def test_a_task_on_what_its_device_cannot_reach_is_refused_before_the_run(on: str) -> None:
+    """The first host places an object of which nobody says whose it is."""
+    tasks = {"exact": True, "objects": [{"name": "a", "size": "64KiB"}], "graph": [{**KERNEL, "on": on}]}
+    made = system(workload={}, tasks=tasks)
+    if on == "h0":
+        assert cx.run(made).summary["tasks"]["per_task"]["k"]["bytes"] == 8192
+        return
+    for action in (cx.run, lambda spec: describe(spec.resolve([]))):
+        with pytest.raises(InputError, match="no way leads from 'h1' to some of 'a'") as caught:
+            action(made)
+        assert caught.value.path == "tasks.graph[0].reads[0].object"
+
+
+def test_an_idle_server_that_reaches_a_part_of_a_region_is_no_mistake() -> None:
+    made = system(address_map=[{"to": ["l0", "pool"]}, {"to": "l1"}], workload={"h0": SMALL})
+    assert cx.run(made).summary["requests"] == 5
+    routes = {route["requester"]: route.get("idle_read_ns") for route in describe(made.resolve([]))["routes"]}
+    assert routes["h0"] is not None
+    assert routes["h1"] is None
+
+
+def test_links_that_lead_to_no_home_are_not_asked_for_snoops() -> None:
+    """68B flits between h0 and the switch carry no snoops of l1, which only h1 reaches."""
+    links = [dict(link) for link in POD["links"]]
+    links[2:3] = [
+        {"between": ["h0", "sw"], "phy": "pcie5-x8", "flit": "68B"},
+        {"between": ["h1", "sw"], "delay": "7ns"},
+    ]
+    cached = {**POD["devices"]["h[0-1]"], "cache": {"size": "16KiB", "ways": 4}}
+    made = system(
+        **{"devices__h[0-1]": cached, "devices__l[0-1]": {**POD["devices"]["l[0-1]"], "dcoh": {}}},
+        links=links,
+        address_map=[{"to": "l1", "coherence": "hdm-db"}, {"to": "pool"}],
+        workload={"h1": {"pattern": "random", "footprint": "64KiB", "requests": 50}},
+    )
+    assert cx.run(made).summary["errors"]["requests"] == 0
+
+
+def test_stream_places_pages_for_a_server_that_has_their_nodes() -> None:
+    pages = {"kind": "interleave", "nodes": ["l1", "pool"]}
+    found = cx.measure.stream(system(workload={}), pages=pages, jobs=1)
+    assert found.rows
+
+
+def test_servers_whose_home_agents_keep_their_own_memory_coherent() -> None:
+    """A neighbour asks the home, which no link to the memory itself need pass by."""
+    server = {**POD["devices"]["h[0-1]"], "cache": {"size": "16KiB", "ways": 4}, "home_agent": {}}
+    made = system(
+        **{"devices__h[0-1]": server},
+        address_map=[
+            {"to": "l0", "coherence": "hdm-h", "home": "h0"},
+            {"to": "l1", "coherence": "hdm-h", "home": "h1"},
+            {"to": "pool"},
+        ],
+        workload={"h0": SMALL, "h1": {**SMALL, "footprint": "1MiB", "addresses": "first-touch"}},
+    )
+    summary = cx.run(made).summary
+    assert summary["errors"]["requests"] == 0
+    assert summary["per_requester"]["h1"]["pages"] == {"l0": 0, "l1": 256, "pool": 0}
 
 
 def test_tools_leave_out_pairs_without_a_way() -> None:

@@ -61,6 +61,29 @@ def test_looks_that_leave_no_time_are_told_and_not_played_for_ever(
         assert cxloom("run", str(tmp_path / "spec.yaml")).code == 0
 
 
+@pytest.mark.parametrize("host", ["core: {}", "queue: 4"])
+def test_looks_are_no_mistake_where_a_core_waits_anyway_or_the_work_is_over(
+    cxloom: Callable[..., Any], tmp_path: Path, host: str
+) -> None:
+    """A core with memory of 20 us loses nothing; and a program that has ended has nothing to lose."""
+    text = SPEC.replace("footprint: 64KiB", "footprint: 96KiB").replace(KIND, HOT.replace("10us", "600ns"))
+    if "core" in host:
+        text = text.replace("capacity: 1MiB", "capacity: 1MiB, media: {kind: fixed, latency: 20us}")
+    else:
+        text = text.replace("requests: 100", "requests: 3")
+    text = text.replace(
+        "{kind: host}", f"{{kind: host, {host}}}\n  other: {{kind: host}}\n  sw: {{kind: switch}}"
+    )
+    text = text.replace(
+        "links:\n", "links:\n  - {between: [other, sw]}\n  - {between: [far, sw], delay: 100ns}\n"
+    )
+    text = text.replace("[host, far], delay: 100ns", "[host, sw]")
+    text += "  other: {pattern: random, requests: 2000, base: 64KiB, footprint: 1MiB}\n"
+    (tmp_path / "spec.yaml").write_text(text)
+    done = cxloom("run", str(tmp_path / "spec.yaml"))
+    assert done.code == 0, done.err
+
+
 @pytest.mark.parametrize(
     ("policy", "key", "says"),
     [

@@ -30,6 +30,7 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
   if (prefetch_) lines_.tell(*prefetch_);
   for (std::size_t i = 0; i <= params.levels.size(); ++i) level_counts_.emplace_back(context.kernel);
   ++endpoint.system_context().caches;
+  endpoint.system_context().caching.push_back(&endpoint);
   // What has waited, for a register or for its own line, goes at once; what came later is still on its way
   // through the levels.
   endpoint.send_as_ready();

@@ -88,6 +88,7 @@ class PageManager final : private PageMover::MovedProgram, private TieringAgent:
   void shot_down() override;
   void fault_over(Request& access) override { goes_on(access); }
   std::uint64_t running() const override;
+  bool stands_still() const override { return !cores_ && running() > 0; }
   Time interrupt(std::optional<std::uint32_t> thread, Time time) override;
 
   void place_later();

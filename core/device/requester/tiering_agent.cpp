@@ -145,10 +145,9 @@ void TieringAgent::look() {
 }
 
 void TieringAgent::check_progress() {
-  constexpr std::uint32_t kMost = 16;  // one access may be under way for some looks
-  const bool all_taken =               // of one thread; several share the work
-      busy_until_ >= next_look_ && costs_.scanner == Scanner::kProgram && program_.running() <= 1;
-  const bool starved = all_taken && completed_ == std::exchange(completed_at_look_, completed_);
+  constexpr std::uint32_t kMost = 16;  // what is under way ends
+  const bool starved = busy_until_ >= next_look_ && costs_.scanner == Scanner::kProgram &&
+                       program_.stands_still() && completed_ == std::exchange(completed_at_look_, completed_);
   starved_looks_ = starved ? starved_looks_ + 1 : 0;
   if (starved_looks_ < kMost) return;
   throw InputError(

@@ -32,6 +32,9 @@ class TieringAgent final : public EventHandler, private TieredPages {
     virtual void fault_over(Request& access) = 0;
     /// Threads that have something to do.
     virtual std::uint64_t running() const = 0;
+    /// Nothing of it goes on while the kernel has its only thread: it has no core that waits for memory
+    /// anyway.
+    virtual bool stands_still() const = 0;
     /// The kernel takes so much of the time of a thread, or of each that runs; gives what it takes in all.
     virtual Time interrupt(std::optional<std::uint32_t> thread, Time time) = 0;
 

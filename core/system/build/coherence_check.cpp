@@ -75,7 +75,9 @@ void check_coherence(const System& system) {
   for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
     for (const NodeId home : system.address_map().homes(coherence)) {
       for (const auto& [component, requester] : system.roles().all<Requester>()) {
-        if (!requester->cache() || component->id() == home) continue;
+        if (!requester->cache() || component->id() == home ||
+            !system.routes().reaches(component->id().index(), home.index()))
+          continue;
         check_ways(system, coherence == Coherence::kHdmDb, component->id(), home);
         check_ways(system, coherence == Coherence::kHdmDb, home, component->id());
       }

@@ -38,6 +38,13 @@ void check_connected(const Devices& devices, const Topology& topology) {
   }
 }
 
+bool reaches_its_map(const System& system, const Component& requester) {
+  const AddressMap& own = system.address_map_of(requester.id());
+  return !own.empty() && std::ranges::all_of(own.receivers(), [&](NodeId receiver) {
+    return system.routes().reaches(requester.id().index(), receiver.index());
+  });
+}
+
 void check_reachability(const System& system) {
   const auto& components = system.components();
   const AddressMap& map = system.address_map();
@@ -51,11 +58,7 @@ void check_reachability(const System& system) {
                      "links");
   };
   const auto check_own_map = [&](const Component& from) {
-    const AddressMap& own = system.address_map_of(from.id());
-    for (const NodeId target : own.targets()) check(from, target);
-    for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
-      for (const NodeId home : own.homes(coherence)) check(from, home);
-    }
+    for (const NodeId receiver : system.address_map_of(from.id()).receivers()) check(from, receiver);
   };
   for (const auto& [component, requester] : system.roles().all<Requester>()) {
     if (requester->has_work() && !system.roles().of<TransferEngine>(component->id()))

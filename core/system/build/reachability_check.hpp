@@ -3,6 +3,7 @@
 
 namespace cxloom {
 
+class Component;
 class Devices;
 class System;
 class Topology;
@@ -11,8 +12,10 @@ class Topology;
 /// the devices. Throws InputError.
 void check_connected(const Devices& devices, const Topology& topology);
 
-/// Throws InputError unless each requester with work can reach all of its address map, memories and the homes
-/// that keep them coherent, and each home its memories.
+/// A requester has memory in its address map, and reaches whoever receives its requests for all of it.
+bool reaches_its_map(const System& system, const Component& requester);
+/// Throws InputError unless each requester with work can reach whoever receives its requests, all over its
+/// address map: memories, or the homes that keep them coherent; and each home its memories.
 void check_reachability(const System& system);
 
 }  // namespace cxloom

@@ -220,6 +220,30 @@ void TaskGraph::add_copy(const TaskParams& params, Task& task) {
   }
   task.ranges = {read, write};
   put_on_host(params, task);
+  check_reached(*params.on, read, "from");
+  check_reached(*params.on, write, "to");
+}
+
+void TaskGraph::check_reached(const std::string& device, const TaskRange& range, const char* key) const {
+  const AddressMap& map = system_.address_map_of(system_.component(device).id());
+  if (map.beyond().empty()) return;
+  const PlacedObject& object = objects_.at(range.object);
+  const bool goes_round = range.bytes > object.size() - range.offset;
+  const std::uint64_t end = goes_round ? object.size() : range.offset + range.bytes;
+  for (std::uint64_t at = goes_round ? 0 : range.offset; at < end;) {
+    const PlacedObject::Place place = object.place(at);
+    const auto* const region = map.region_of(place.at);
+    if (!region) {
+      throw InputError({"no way leads from '" + device + "' to some of '" + object.name() + "'",
+                        to_text(place.at),
+                        "addresses of the object in " + map.described() +
+                            "; `host` of the object says whose nodes it is in",
+                        {},
+                        InputError::Kind::kBetween},
+                       key);
+    }
+    at += std::min(place.room, AddressMap::together(*region, place.at));
+  }
 }
 
 void TaskGraph::put_on_engine(const TaskParams& params, const TransferEngine& engine, bool writes,
@@ -250,6 +274,7 @@ void TaskGraph::put_on_engine(const TaskParams& params, const TransferEngine& en
            "at most " + to_text(engine.memory()) + ", its hbm.capacity");
   }
   range.writes = writes;
+  check_reached(device, range, writes ? "to" : "from");
   task.ranges = {range};
   join_lane(LaneKind::kEngine, device, params, task);
 }
@@ -266,6 +291,11 @@ void TaskGraph::add_kernel(const TaskParams& params, Task& task) {
   }
   task.least = least_of(params, *params.on);
   put_on_host(params, task);
+  for (std::size_t i = 0; i < task.ranges.size(); ++i) {
+    const bool writes = task.ranges[i].writes;
+    with_path(indexed(writes ? "writes" : "reads", writes ? i - params.reads.size() : i),
+              [&] { check_reached(*params.on, task.ranges[i], "object"); });
+  }
 }
 
 void TaskGraph::put_on_host(const TaskParams& params, Task& task) {

@@ -79,6 +79,8 @@ class TaskGraph {
   Time least_of(const TaskParams& params, const std::string& device) const;
   TaskRange part_of(const std::string& object, const char* key, std::optional<Bytes> bytes, Bytes offset,
                     const char* offset_key = "offset") const;
+  /// Throws InputError, at the key, if no way leads from a device to some of a part of an object.
+  void check_reached(const std::string& device, const TaskRange& range, const char* key) const;
   void connect();
   void refuse_circle(const std::vector<Digraph::Edge>& edges) const;
 

@@ -212,7 +212,7 @@ void PlacedPrograms::check_pages(const std::string& device, const std::vector<Ad
   std::string allowed =
       "at most " + to_text(Bytes{fit * page_.count()}) + " in whole pages of " + to_text(page_);
   if (!without.empty())
-    allowed += "; '" + device + "' has no way to, or no extent of, " + list_names(without);
+    allowed += "; '" + device + "' has no way to, or no extent of its own of, " + list_names(without);
   throw InputError({"the footprint is larger than the memory that its pages may be in",
                     to_text(Bytes{ranges.size() * ranges.front().bytes}),
                     allowed,

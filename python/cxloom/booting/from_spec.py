@@ -65,7 +65,7 @@ def machine_of(
     """
     network = Network.of(described)
     chosen = _host(spec, host)
-    regions, left_out = _seen(_regions(spec, described), described, chosen)
+    regions, left_out = _seen(spec, described, chosen)
     names = list(dict.fromkeys(name for region in regions for name in region.memories))
     if left_out and not names:
         raise InputError(
@@ -146,10 +146,11 @@ def _regions(spec: Mapping[str, Any], described: Mapping[str, Any]) -> list[_Reg
 
 
 def _seen(
-    regions: Sequence[_Region], described: Mapping[str, Any], host: str
+    spec: Mapping[str, Any], described: Mapping[str, Any], host: str
 ) -> tuple[list[_Region], list[str]]:
     """The regions whose memory the host is offered, and the other memories: no way leads there, or they are bound to a
     virtual switch of another host, or to none."""
+    regions = _regions(spec, described)
     nodes = {tuple(node["memories"]): node for node in described["nodes"]}
     seen = [each for each in regions if each.memories not in nodes or host in nodes[each.memories]["offered"]]
     for region in seen:
@@ -161,9 +162,24 @@ def _seen(
                 allowed="memory that is all offered to the host",
                 path=region.entry.at,
             )
+    for region in regions:
+        for name in region.memories:
+            if _has_shared_extents(spec, name, host):
+                raise InputError(
+                    f"{host} shares extents of this memory, and QEMU has no extents",
+                    found=name,
+                    allowed="memory that is all offered to the host",
+                    path=region.entry.at,
+                )
     own = {name for region in seen for name in region.memories}
     names = dict.fromkeys(name for region in regions for name in region.memories)
     return seen, [name for name in names if name not in own]
+
+
+def _has_shared_extents(spec: Mapping[str, Any], memory: str, host: str) -> bool:
+    capacity = spec["devices"][memory].get("dynamic_capacity")
+    extents = capacity.get("extents") if isinstance(capacity, Mapping) else None
+    return any(extent["host"] == host and extent.get("tag") for extent in extents or ())
 
 
 def _way(network: Network, host: str, memory: str) -> tuple[str, ...]:

@@ -40,13 +40,13 @@ def placed(bench: Bench, pages: Any, option: str = OPTION) -> PlacedPages:
         raise InputError("not a placement", found=str(pages), allowed="{kind: ..., ...}", path=option)
     named = pages.get("nodes")
     known = [name for node in bench.all_nodes() for name in node.memories]
-    _check(bench, dict(pages), bench.requesters[0], option)
     nodes = [
         node
         for node in bench.all_nodes()
         if not named or any(one in (name, name.split(" ld ")[0]) for one in named for name in node.memories)
     ]
     users = [name for name in bench.requesters if all(name in bench.users(node) for node in nodes)]
+    _check(bench, dict(pages), users[0] if users else bench.requesters[0], option)
     if not nodes or not users:
         raise InputError(
             "no requester has all memories of this placement",

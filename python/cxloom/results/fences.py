@@ -24,8 +24,8 @@ Row: TypeAlias = tuple[str, str, str, str]
 def rows(summary: Summary) -> list[Row]:
     """A row for each requester whose accesses waited behind fences, in the order of the summary.
 
-    The last column is the share of the window that a requester waited so, all of its threads together where it has
-    several. Requests themselves are made later for it, and are no slower.
+    The last column is the share of the window that a requester waited so. Requests are made later for it, and are no
+    slower. Requesters with cores count no fences: what their threads wait for stands in the account of the core.
     """
     time = summary["simulated_time_ns"]
     found = []

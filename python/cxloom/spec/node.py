@@ -154,7 +154,7 @@ class Node:
         return self.value
 
     def lean(self) -> Plain | GeneratedLinks:
-        """`plain`, made once, but generated links stay what makes each of them when it is asked for."""
+        """`plain`, made once and never to be changed, but generated links stay what makes each when it is asked for."""
         if isinstance(self.value, dict):
             entries = self.value
             return self.once(

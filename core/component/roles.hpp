@@ -46,11 +46,7 @@ struct RolePlayers {
   std::vector<Player> players;  ///< in the order of the devices
   std::vector<void*> by_node;
 
-  void declare(Component& component, NodeId node, void* role) {
-    if (by_node.size() <= node.index()) by_node.resize(node.index() + 1);
-    by_node[node.index()] = role;
-    players.push_back({&component, role});
-  }
+  void declare(Component& component, NodeId node, void* role);
   void* of(NodeId node) const { return node.index() < by_node.size() ? by_node[node.index()] : nullptr; }
 };
 

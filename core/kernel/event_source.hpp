@@ -11,9 +11,7 @@ namespace cxloom {
 class EventSource {
  public:
   /// The next of all sources, which it joins: it stays where it is, as long as these may be counted anew.
-  explicit EventSource(std::vector<EventSource*>& all) : next_(std::uint64_t{all.size()} << kIdentityShift) {
-    all.push_back(this);
-  }
+  explicit EventSource(std::vector<EventSource*>& all);
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
 

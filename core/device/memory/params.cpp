@@ -94,4 +94,9 @@ void MemoryControllerParams::describe_in(Schema<MemoryControllerParams> schema) 
   schema.field("media", &MemoryControllerParams::media).category("media").doc("What stores the bytes.");
 }
 
+// For plug-ins (include/cxloom/memory.hpp).
+template SchemaField<MemoryControllerParams> add_field(SchemaFields&, std::string_view, std::size_t,
+                                                       const MemoryControllerParams&);
+template const SchemaFields& declared<MemoryControllerParams>();
+
 }  // namespace cxloom

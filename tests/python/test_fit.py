@@ -12,6 +12,7 @@ from validation.examples import slow
 
 import cxloom as cx
 from cxloom.base.errors import InputError
+from cxloom.curves.order import in_order
 from cxloom.curves.points import Point
 from cxloom.fitting.measured import parted
 from cxloom.measure import loaded_latency
@@ -135,6 +136,15 @@ def test_the_end_of_a_curve_is_a_peak_where_latency_rises() -> None:
     points = [Point(1.0, gb, ns, gb) for gb, ns in ((1, 100), (2, 101), (3, 140), (4, 200))]
     assert [point.line for point in parted(points).peaks] == [4]
     assert parted(points[:3]).peaks == ()
+
+
+@pytest.mark.parametrize(("bandwidth", "peaks"), [(3.9999, [4]), (3.5, [])])
+def test_a_row_without_a_limit_of_the_load_tells_the_peak(bandwidth: float, peaks: list[int]) -> None:
+    """Its bandwidth may be less by the last digits, so that it is none of the curve; one far below tells nothing."""
+    points = [Point(1.0, gb, ns, gb) for gb, ns in ((1, 100), (2, 101), (3, 102), (4, 130))]
+    found = in_order([*points, Point(1.0, bandwidth, 200, 5)])
+    assert [point.line for point in found.bent_back] == [5]
+    assert [point.line for point in parted(found.points, found.bent_back).peaks] == peaks
 
 
 def test_several_rows_at_one_peak_are_all_at_it() -> None:

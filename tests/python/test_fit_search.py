@@ -41,6 +41,20 @@ def test_of_several_valleys_a_start_finds_the_deepest() -> None:
     assert search(valleys, starts, 40).at[0] == pytest.approx(0.9, abs=0.03)
 
 
+@pytest.mark.parametrize("limit", [0.08, 0.3, 0.45])
+def test_a_value_that_just_limits_is_found_from_where_it_changes_nothing(limit: float) -> None:
+    """A peak is the least of two bandwidths: where the second is more than the first no slope leads down to it."""
+
+    def peaks(point: Vector) -> Vector:
+        time, bandwidth = point
+        return np.array([time - 0.6, 0.8 * (min(0.5, bandwidth) - limit)])
+
+    starts = [np.array([0.5, 0.9]), np.array([0.4, 0.7])]
+    found = search(peaks, starts, 60)
+    assert found.at == pytest.approx(np.array([0.6, limit]), abs=0.02)
+    assert found.evaluations <= 60
+
+
 def test_no_point_is_played_twice_and_the_budget_holds() -> None:
     seen: list[tuple[float, ...]] = []
 

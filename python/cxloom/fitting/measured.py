@@ -54,17 +54,22 @@ class Parts:
     measured decide."""
 
 
-def parted(points: Sequence[Point]) -> Parts:
+def parted(points: Sequence[Point], bent_back: Sequence[Point] = ()) -> Parts:
     """The points of a curve, by share of reads: those at its peak, where it has one, and every fourth of the others
-    held back."""
+    held back.
+
+    Points that are `bent_back` are none of the curve, but those near its most bandwidth tell that it ends at its peak:
+    without a limit of the load the last digits of a bandwidth may be less.
+    """
     fitted: list[Point] = []
     held: list[Point] = []
     peaks: list[Point] = []
     for share in dict.fromkeys(point.reads for point in points):
         curve = [point for point in points if point.reads == share]
         risen = PEAK * min(point.latency_ns for point in curve)
-        if len(curve) > 2 and curve[-1].latency_ns > risen:
-            full = NEAR * max(point.bandwidth_gb_per_s for point in curve)
+        full = NEAR * max(point.bandwidth_gb_per_s for point in curve)
+        behind = [each for each in bent_back if each.reads == share and each.bandwidth_gb_per_s >= full]
+        if len(curve) > 2 and any(each.latency_ns > risen for each in (curve[-1], *behind)):
             at_peak = [each for each in curve if each.latency_ns > risen and each.bandwidth_gb_per_s >= full]
             # The last one is a peak even where others, below it, have more bandwidth.
             peaks += [each for each in curve if each in at_peak or each is curve[-1]]
@@ -198,7 +203,7 @@ def measured_in(path: str, reads: float | None, stores: str | None) -> Measured:
     found = read_measured(path, reads)
     if isinstance(found, Ordered):
         _refuse_stores(stores)
-        return LoadCurve(parted(found.points))
+        return LoadCurve(parted(found.points, found.bent_back))
     sizes = [each for each in found if isinstance(each, SizePoint)]
     if sizes:
         _refuse_stores(stores)

@@ -7,7 +7,7 @@ derivatives are taken over a twentieth of a range, and the search begins where a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,12 @@ _ENOUGH = 0.003
 """A step of the search that is smaller, in parts of a range, ends it."""
 _GAIN = 0.003
 """An improvement that is smaller, as a share of the sum of squares, ends the search."""
+_EDGE = 1 / 64
+"""How near, in parts of a range, the value is found from which on a parameter changes nothing."""
+_FLAT = 0.5
+"""A sum of squares that is more by less than this share is that of a parameter that changes little but noise."""
+_BETTER = 0.1
+"""A value from which on a parameter changes nothing has to be better by this share: others would be as good."""
 _NOTHING = 1e-9
 """What is less is rounding."""
 _WEAK = 0.05
@@ -71,6 +77,16 @@ def search(residuals: Residuals, starts: Sequence[Vector], evaluations: int) -> 
         return known[key]
 
     best = min(starts, key=lambda point: _squares(at(point)))
+    while True:
+        best, jacobian = _descended(at, known, best, evaluations)
+        better = _at_an_edge(at, known, best, jacobian, evaluations)
+        if better is None:
+            return Solution(best, at(best), jacobian, len(known))
+        best = better
+
+
+def _descended(at: Residuals, known: Sized, best: Vector, evaluations: int) -> tuple[Vector, Vector]:
+    """Where steps downhill from a point end, and the derivatives there."""
     damping = 0.01
     jacobian = _jacobian(at, best)
     while len(known) + 1 < evaluations:
@@ -89,7 +105,34 @@ def search(residuals: Residuals, starts: Sequence[Vector], evaluations: int) -> 
         if len(known) + len(best) >= evaluations:
             break
         jacobian = _jacobian(at, best)
-    return Solution(best, at(best), _jacobian(at, best), len(known))
+    return best, _jacobian(at, best)
+
+
+def _at_an_edge(
+    at: Residuals, known: Sized, best: Vector, jacobian: Vector, evaluations: int
+) -> Vector | None:
+    """A better point in the direction of a parameter that has no slope; None if none is found.
+
+    A bandwidth that is more than enough changes nothing: no slope leads down from there to the one that just limits.
+    So each end of the part of its range that changes nothing is looked for by halving.
+    """
+    least = _squares(at(best))
+    sizes = np.linalg.norm(jacobian, axis=0)
+    for parameter in np.flatnonzero(sizes <= _WEAK * sizes.max(initial=0)):
+        for far in (0.0, 1.0):
+            flat, point = float(best[parameter]), best.copy()
+            end = far
+            while abs(end - flat) > _EDGE and len(known) + 1 < evaluations:
+                point[parameter] = (flat + end) / 2
+                squares = _squares(at(point))
+                if squares < least * (1 - _BETTER):
+                    return point
+                flat, end = (
+                    (float(point[parameter]), end)
+                    if squares <= least * (1 + _FLAT)
+                    else (flat, float(point[parameter]))
+                )
+    return None
 
 
 def uncertainty(

@@ -56,6 +56,7 @@ struct Message {
   Message* completion = nullptr;
   /// The line of an M2S Req or RwD is of persistent memory (docs/model/persist.md).
   bool persistent = false;
+  bool poisoned = false;      ///< `failed`: its data are known to be wrong, as the latest were lost
   std::uint32_t version = 0;  ///< the version of its line that it writes or brings, where versions are kept
 
   /// The logical device (LD-ID) of a CXL.mem message to a memory that has some.

@@ -16,6 +16,9 @@ class ProtocolObserver {
   /// A device sends a message of its own: it is ready at `at`, which is not before now. Until somebody has
   /// handled it the object stays where it is.
   virtual void sent(const Message& /*message*/, Time /*at*/) {}
+  /// A message is lost where something failed. Who waits for it hears of that with an answer that is sent as
+  /// any other; who waits for the answer to a snoop, without.
+  virtual void lost(const Message& /*message*/) {}
   /// The device at `node` begins to act on a message that came to it. The message is as it came; `state` says
   /// in the words of the agent that acts what it knows of the line, or of each line of a block; empty where
   /// it keeps nothing of lines.

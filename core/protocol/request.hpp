@@ -59,6 +59,8 @@ struct alignas(64) Request {
   bool is_part() const { return lines == kPart; }
   bool is_copy() const { return lines == kCopy; }
   bool is_combined() const { return lines == kCombined; }
+  /// Nothing of what the line had is left.
+  bool writes_whole_line() const { return kind == AccessKind::kWrite && size == kLineBytes; }
   /// A copy in a cache is of no use to it.
   bool wants_memory() const { return past || (through && kind != AccessKind::kRead); }
   /// Bytes exchanged with memory, known once it is answered; of several lines each has its own.

@@ -17,35 +17,16 @@
 #include "interconnect/link/measures.hpp"
 #include "interconnect/wire/shared_medium.hpp"
 #include "memory/memory_owner.hpp"
+#include "results/event_results.hpp"
 #include "results/notes.hpp"
 #include "results/request_measures.hpp"
 #include "results/sharing.hpp"
 #include "results/task_results.hpp"
 #include "results/unlimited.hpp"
-#include "system/events/player.hpp"
 
 namespace cxloom {
 
 namespace {
-
-// What an event cost, up to the one after it.
-struct EventMeasured {
-  std::uint64_t rerouted = 0;
-  std::uint64_t failed = 0;
-  std::uint64_t lost = 0;
-  double lasted = 0;
-};
-
-constexpr std::array kEventMeasures{
-    measure<&EventMeasured::rerouted>("rerouted", "",
-                                      "messages that waited for what had failed, and left by another way"),
-    measure<&EventMeasured::failed>("failed", "",
-                                    "requests answered with an error by a device from which no way led on"),
-    measure<&EventMeasured::lost>(
-        "lost", "", "messages that were lost; their requests ended with their completion timeouts"),
-    measure<&EventMeasured::lasted>("lasted_ns", "ns",
-                                    "from the event until the last of these, timeouts included"),
-};
 
 struct Summary {
   std::uint64_t requests = 0;
@@ -200,24 +181,6 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::seed>("seed", "", "of all random streams"),
 };
 
-std::optional<Value> events_of(const Simulation& simulation) {
-  const auto& entries = simulation.events().entries();
-  const auto fails = [](const EventPlayer::PlannedEvent& entry) {
-    return entry.params->fail || entry.params->repair;
-  };
-  if (std::ranges::none_of(entries, fails)) return std::nullopt;
-  Value::Map events;
-  for (const EventPlayer::PlannedEvent& event : entries) {
-    if (!event.happened || !fails(event)) continue;
-    const Time lasted = std::max(event.cost.felt_until, event.params->at) - event.params->at;
-    events.emplace_back(event.name, map_of(kEventMeasures, {.rerouted = event.cost.rerouted,
-                                                            .failed = event.cost.failed,
-                                                            .lost = event.cost.lost,
-                                                            .lasted = lasted.ns()}));
-  }
-  return events;
-}
-
 bool has_persistent(const AddressMap& map) {
   return !map.persistent_targets(Persistence::kMedia).empty() ||
          !map.persistent_targets(Persistence::kController).empty();
@@ -288,6 +251,7 @@ Value homes_of(const System& system) {
   for (const auto& [component, home] : system.roles().all<CoherenceHome>()) {
     CoherenceMeasured measured(home->coherence_counts());
     measured.transactions_mean = home->transactions_mean();
+    measured.fails = system.system_context().failures != nullptr;
     MapSink own;
     report_all(kHomeMeasures, measured, own);
     homes.emplace_back(component->name(), own.take());
@@ -301,6 +265,7 @@ Value coherence_of(const System& system) {
   for (const auto& [component, home] : system.roles().all<CoherenceHome>())
     counts = sum_of(counts, home->coherence_counts());
   CoherenceMeasured all(counts);
+  all.fails = system.system_context().failures != nullptr;
   std::uint64_t live = 0;
   for (const auto& [component, requester] : system.roles().all<Requester>())
     live += requester->cache() ? requester->cache()->lines_lost() : 0;

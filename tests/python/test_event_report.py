@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import cxloom as cx
+from cxloom.results.blast import hit_hardest
 from cxloom.results.terminal import LINES, to_text
 
 Call = Callable[..., Any]
@@ -83,7 +84,12 @@ def test_equal_events_at_one_instant_have_an_entry_each() -> None:
     ]
     once = run(LINK).summary["events"][fail]
     assert once["rerouted"] > 0
-    assert again[f"{fail} (3)"] == once
+    last = again[f"{fail} (3)"]
+    assert {**last, "requesters": {}} == {**once, "requesters": {}}
+    around, alone = last["requesters"]["host"], once["requesters"]["host"]
+    assert (around["requests"], around["latency_ns"]) == (alone["requests"], alone["latency_ns"])
+    assert around["requests_before"] == 0  # they came before the first
+    assert again[fail]["requesters"]["host"]["requests_before"] == alone["requests_before"]
     assert sum(cost["rerouted"] for cost in again.values()) == once["rerouted"]
 
 
@@ -143,3 +149,17 @@ def test_the_page_has_the_table(cxloom: Call, tmp_path: Path) -> None:
         row = page[start : page.index("</tr>", start)]
         for key in ("rerouted", "failed", "lost"):
             assert f'data-value="{cost[key]}"' in row
+
+
+def test_whom_an_event_hit_hardest_is_who_became_slowest() -> None:
+    def each(before: float | None, after: float | None) -> dict[str, object]:
+        return {"latency_before_ns": before, "latency_ns": after}
+
+    requesters = {
+        "h0": each(100.0, None),
+        "h1": each(100.0, 150.0),
+        "h2": each(400.0, 500.0),
+        "h3": each(9.0, 3.0),
+    }
+    assert hit_hardest({"requesters": requesters}) == "h1: 100 ns to 150 ns"
+    assert hit_hardest({"requesters": {name: requesters[name] for name in ("h0", "h3")}}) is None

@@ -45,6 +45,12 @@ def of_home(name: str) -> Measure:
     return lambda outcome: float(outcome.summary["coherence"][name])
 
 
+def lasted(outcome: Run) -> float:
+    """Time from the only failure to the last wait for what it lost."""
+    (cost,) = outcome.summary["events"].values()
+    return float(cost["lasted_ns"])
+
+
 def mean_of_host(outcome: Run) -> float:
     """Mean latency of `host`."""
     return float(outcome.summary["per_requester"]["host"]["latency_ns"]["mean"])
@@ -116,6 +122,12 @@ def home_rows(name: str, at: str, base: Spec, blocks: bool) -> Iterator[Turn]:
     if not blocks:
         return
     yield turn("transactions", base, (1, 16), RISES, bandwidth)
+    failing = changed(
+        base,
+        ("devices.other.completion_timeout", "1us"),
+        ("events", [{"at": "3us", "fail": {"link": ["other", "sw"], "reroute_time": "1us"}}]),
+    )
+    yield turn("answer_timeout", failing, ("1us", "20us"), RISES, lasted)
     yield turn("filter.block", small, (1, 4), FALLS, of_home("snoops_sent"))
     # An aligned block has less of a run of lines that begins anywhere.
     pairs = changed(small, (f"{at}.filter.block", 4), ("workload.host.base", "64B"))

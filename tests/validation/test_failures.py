@@ -291,7 +291,16 @@ def test_wrong_events_are_refused(events: list[Spec], path: str, problem: str) -
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"address_map": [{"to": ["mem"], "coherence": "hdm-db"}]}, "coherent regions"),
+        (
+            {
+                "devices": {
+                    "host": {"kind": "host", "external_cache": True},
+                    "mem": {"kind": "memory", "dcoh": {}},
+                },
+                "address_map": [{"to": ["mem"], "coherence": "hdm-db"}],
+            },
+            "outside and coherent",
+        ),
         (
             {"links": [{"between": ["host", "mem"], "phy": "pcie5-x16", "outage": {"at": "2us"}}]},
             "no outage of its own",

@@ -36,7 +36,10 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
   endpoint.send_as_ready();
 }
 
-void CacheAgent::start() { lines_.keep_coherent(endpoint().system_context().map->has_coherent()); }
+void CacheAgent::start() {
+  lines_.keep_coherent(endpoint().system_context().map->has_coherent());
+  if (endpoint().system_context().failures) in_vain_ = std::make_unique<GrantsInVain>();
+}
 
 Time CacheAgent::now() const { return endpoint().now(); }
 
@@ -136,6 +139,7 @@ void CacheAgent::launch(Transaction& transaction, Request& request, LineState he
   const bool write = request.kind != AccessKind::kRead;
   transaction.data_in = false;
   transaction.granted = LineState::kInvalid;
+  transaction.flaw = Flaw::kNone;
   if (atomics_.at_home(request)) {
     atomics_.ask_home(transaction, request, held);
     return;
@@ -247,12 +251,19 @@ void CacheAgent::data_came(Message& message) {
   if (!transaction.coherent) transaction.granted = LineState::kClean;
   // A device on the way may have answered; but of lines with a home elsewhere the memory counts.
   if (message.failed || transaction.home == transaction.target) transaction.target = message.source;
-  if (message.failed || transaction.granted != LineState::kInvalid) finish_read(transaction, message.failed);
+  if (message.failed) [[unlikely]] {
+    transaction.worsen(message.poisoned ? Flaw::kPoisoned : Flaw::kError);
+    if (!transaction.completion_comes()) finish_read(transaction);
+  } else if (transaction.granted != LineState::kInvalid) {
+    finish_read(transaction);
+  }
 }
 
 void CacheAgent::granted(Message& message, LineState state) {
   Transaction& transaction = lines_.transaction(message.tag);
   transaction.granted = state;
+  if (in_vain_ && !usable(transaction, message)) [[unlikely]]
+    return;
   if (transaction.doing == Doing::kUpgrade) {
     if (lines_.find(transaction.line).state ==
         LineState::kInvalid) {  // the shared copy has left meanwhile: ownership is granted, and the data are
@@ -261,34 +272,81 @@ void CacheAgent::granted(Message& message, LineState state) {
       return;
     }
     lines_.set_state(transaction.line, LineState::kClean);
-    serve_waiting(transaction, false);
+    serve_waiting(transaction, Flaw::kNone);
     conclude(transaction);
     return;
   }
   if (!transaction.data_in) return;
   transaction.waiting.front().account = transaction.completion_account;  // what the read waited for last
-  finish_read(transaction, false);
+  finish_read(transaction);
 }
 
-void CacheAgent::finish_read(Transaction& transaction, bool failed) {
-  if (!failed) {
+void CacheAgent::finish_read(Transaction& transaction) {
+  if (in_vain_ && transaction.coherent && in_vain_->has(transaction)) [[unlikely]]
+    transaction.worsen(Flaw::kInVain);
+  const Flaw flaw = transaction.flaw;
+  if (flaw == Flaw::kNone || (flaw == Flaw::kPoisoned && transaction.doing == Doing::kOwn &&
+                              transaction.waiting.front().writes_whole_line())) {
     lines_.fill(transaction.line, transaction.granted);
     if (prefetch_ && !transaction.prefetch) prefetch_->filled(transaction.line);
+    serve_waiting(transaction, Flaw::kNone);
+  } else if (flaw == Flaw::kInVain) {
+    if (transaction.snoop && !transaction.asked) snoops_.answer_waiting(transaction);
+    Request& first = transaction.waiting.front();
+    first.message.failed = first.message.poisoned = false;
+    return launch(transaction, first, lines_.find(transaction.line).state);
+  } else {
+    serve_waiting(transaction, flaw);
   }
-  serve_waiting(transaction, failed);
   conclude(transaction);
 }
 
-// Serves those that wait, in order, up to the first that needs more than what was granted.
-void CacheAgent::serve_waiting(Transaction& transaction, bool failed) {
+// ---- Answers in a system parts of which fail
+
+// Whether a grant, or the loss of one, is one to go on with. That of a read is: its end says if it has a
+// flaw.
+bool CacheAgent::usable(Transaction& transaction, const Message& message) {
+  transaction.grant = message.pushes;
+  if (message.failed) transaction.worsen(Flaw::kError);
+  if (transaction.doing != Doing::kUpgrade) return true;
+  if (message.failed) {
+    end_upgrade(transaction, message);
+  } else if (in_vain_->has(transaction)) {
+    launch(transaction, transaction.waiting.front(), lines_.find(transaction.line).state);
+  } else {
+    return true;
+  }
+  return false;
+}
+
+// It was lost, and its shared copy may stay.
+void CacheAgent::end_upgrade(Transaction& transaction, const Message& message) {
+  transaction.target = message.source;
+  serve_waiting(transaction, Flaw::kError);
+  conclude(transaction);
+}
+
+std::vector<LineAddress> CacheAgent::presumed_dead(NodeId home, std::uint32_t answers) {
+  if (answers > 0) in_vain_->add(home, answers);
+  return lines_.lose(home);
+}
+
+// Serves those that wait, in order, up to the first that needs more than what was granted. Poison is no
+// matter to who overwrites it.
+void CacheAgent::serve_waiting(Transaction& transaction, Flaw flaw) {
   const NodeId target = transaction.target;
   const std::uint16_t hops = transaction.waiting.front().message.hops;
+  const bool failed = flaw != Flaw::kNone;
   while (!transaction.waiting.empty()) {
     Request& request = transaction.waiting.front();
     if (!failed) {
       const CacheLevels::LookupResult found = lines_.find(transaction.line);
       if (!serves(request, found.state)) return;
       if (&request != transaction.prefetch) perform(request, found.level);
+    } else if (flaw == Flaw::kPoisoned) {
+      if (request.writes_whole_line()) return;
+      request.message.poisoned = true;
+      request.message.size = 0;
     }
     transaction.waiting.pop();
     request.target = target;
@@ -318,7 +376,7 @@ void CacheAgent::conclude(Transaction& transaction) {
     if (transaction.doing != Doing::kNothing) return;
   }
   if (transaction.miss && !transaction.waiting.empty()) {
-    serve_waiting(transaction, false);
+    serve_waiting(transaction, Flaw::kNone);
     if (transaction.doing != Doing::kNothing) return;
   }
   if (transaction.waiting.empty()) {
@@ -352,14 +410,19 @@ void CacheAgent::completed(Message& message) {
     const bool memory = !message.failed && transaction.home != transaction.target;
     request.target = memory ? transaction.target : message.source;
     request.failed = message.failed;
-    if (transaction.doing == Doing::kFlush && request.keeps) observers_.cached(message);
+    if (transaction.doing == Doing::kFlush) {
+      if (request.keeps) observers_.cached(message);
+      if (message.failed) ++counts_->dirty_lines_lost;
+    }
     if (request.through) [[unlikely]]
       observers_.filled(message);
     answer(request);
+  } else if (transaction.doing == Doing::kUpgrade) {
+    return end_upgrade(transaction, message);
   } else {
     lines_.eviction_completed(transaction);
     if (transaction.doing == Doing::kWriteBack) {
-      if (message.size > 0) ++counts_->write_backs;
+      ++(message.size > 0 ? counts_->write_backs : counts_->dirty_lines_lost);
       const bool memory = transaction.home != transaction.target;
       client_.written_back(memory ? transaction.target : message.source, message.size);
     }

@@ -15,6 +15,7 @@
 #include "coherence/cache/atomics.hpp"
 #include "coherence/cache/client.hpp"
 #include "coherence/cache/counts.hpp"
+#include "coherence/cache/grants_in_vain.hpp"
 #include "coherence/cache/home_protocol.hpp"
 #include "coherence/cache/home_protocols.hpp"
 #include "coherence/cache/line_observers.hpp"
@@ -49,6 +50,16 @@ class CacheAgent final : public Agent, private HomeProtocol::Cache, private Pref
   const PrefetchUnit* prefetcher() const { return prefetch_.get(); }
   /// Lines that it has asked for ahead of their use, without an answer.
   std::uint64_t prefetches() const { return prefetch_ ? prefetch_->under_way() : 0; }
+
+  // In a system parts of which fail: docs/model/failures.md. What it holds of the lines of `home` is gone;
+  // they return the lines that were modified.
+
+  /// Its device has crashed: all lines are gone.
+  std::vector<LineAddress> crashed() { return lines_.lose({}); }
+  /// No way leads there any more.
+  std::vector<LineAddress> cut_off(NodeId home) { return lines_.lose(home); }
+  /// The home has presumed it dead, and has sent it so many answers: what these grant is in vain.
+  std::vector<LineAddress> presumed_dead(NodeId home, std::uint32_t answers);
 
   void start() override;
   void receive(Message& message) override;
@@ -100,8 +111,10 @@ class CacheAgent final : public Agent, private HomeProtocol::Cache, private Pref
   void data_came(Message& message) override;
   void granted(Message& message, LineState state) override;
   void completed(Message& message) override;
-  void finish_read(Transaction& transaction, bool failed);
-  void serve_waiting(Transaction& transaction, bool failed);
+  void finish_read(Transaction& transaction);
+  void serve_waiting(Transaction& transaction, Flaw flaw);
+  bool usable(Transaction& transaction, const Message& message);
+  void end_upgrade(Transaction& transaction, const Message& message);
 
   // Snoops.
   void snooped(Message& message, SnoopFor purpose, HomeProtocol& protocol) override {
@@ -120,6 +133,7 @@ class CacheAgent final : public Agent, private HomeProtocol::Cache, private Pref
   CacheAtomics atomics_;
   std::unique_ptr<PrefetchUnit> prefetch_;  // null: none
   MshrFile mshrs_;
+  std::unique_ptr<GrantsInVain> in_vain_;  // null: nothing fails
 };
 
 }  // namespace cxloom

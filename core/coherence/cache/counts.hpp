@@ -20,6 +20,7 @@ struct CacheCounts {
   std::uint64_t conflicts = 0;
   std::uint64_t atomics = 0;
   std::uint64_t atomics_of_home = 0;
+  std::uint64_t dirty_lines_lost = 0;
 };
 struct CacheLevelCounts {
   std::uint64_t hits = 0;

@@ -61,6 +61,15 @@ class CacheLevels {
     CacheArray& first = levels_[0].array;
     first.mark_dirty(first.lookup(line));
   }
+  /// Calls `visit(line)` for each line of each level: of one that is in several, as often. It changes
+  /// nothing.
+  template <class Visit>
+  void for_each_line(Visit&& visit) const {
+    for (const Level& level : levels_) {
+      for (std::uint32_t set = 0; set < level.array.sets(); ++set)
+        level.array.newest_first(set, [&](Slot slot) { visit(level.array.line(slot)); });
+    }
+  }
   /// All copies of a line that is somewhere are in this state now; kInvalid: they are gone.
   void set_state(LineAddress line, LineState state);
 

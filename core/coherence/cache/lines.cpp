@@ -40,6 +40,24 @@ void CacheLines::clean(LineAddress line, bool keeps) {
   }
 }
 
+std::vector<LineAddress> CacheLines::lose(std::optional<NodeId> home) {
+  const AddressMap& map = *agent_.endpoint().system_context().map;
+  std::vector<LineAddress> held;
+  levels_.for_each_line([&](LineAddress line) {
+    if (!home || map.find(line.address())->home == *home) held.push_back(line);
+  });
+  std::vector<LineAddress> modified;
+  for (const LineAddress line : held) {
+    const LineState state = find(line).state;
+    if (state == LineState::kInvalid) continue;  // it was in another level, too
+    const Transaction* const busy = under_way(line);
+    if (state == LineState::kDirty && !(busy && busy->doing == Doing::kOperate)) modified.push_back(line);
+    drop(line);
+  }
+  counts_->dirty_lines_lost += modified.size();
+  return modified;
+}
+
 Time CacheLines::occupy(Time from, Time length) {
   if (length > Time{}) busy_until_ = std::max(busy_until_, from) + length;
   return std::max(busy_until_, from);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "coherence/cache/counts.hpp"
@@ -45,6 +46,9 @@ class CacheLines {
     set_state(line, LineState::kInvalid);
     note_gone(line);
   }
+  /// The lines of the device at `home`, or all of them, are gone, without a word to anybody. Returns those
+  /// that were modified. One on which an atomic operation is under way is written back at its end.
+  std::vector<LineAddress> lose(std::optional<NodeId> home);
   /// A flush of the line, whose data are elsewhere or on their way there: a copy stays only if it `keeps`
   /// one.
   void clean(LineAddress line, bool keeps);

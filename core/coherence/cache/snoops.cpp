@@ -60,6 +60,8 @@ void CacheSnoops::answer_waiting(CacheTransaction& transaction) {
 }
 
 void CacheSnoops::answer_first(CacheTransaction& transaction) {
+  transaction.snooped_first = true;
+  transaction.snooped = transaction.snoop->message->pushes;
   answer(*std::exchange(transaction.snoop, nullptr), transaction.line, &transaction);
 }
 

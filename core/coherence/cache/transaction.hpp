@@ -1,6 +1,7 @@
 // A transaction of a cache: a miss or an eviction of a line, and a snoop that is being answered.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -50,6 +51,14 @@ LineState left_of(LineState held, const CacheSnoop& snoop);
 /// The more of the two that a cache holds.
 LineState more_of(LineState a, LineState b);
 
+/// What is wrong with the answer to a read, in a system parts of which fail: the later ones outdo the others.
+enum class Flaw : std::uint8_t {
+  kNone,
+  kPoisoned,  ///< the latest data of the line are lost
+  kInVain,    ///< the home has taken back what it granted: the line is asked for again
+  kError,     ///< a part of the answer was lost, or is an error
+};
+
 /// A miss register, or a line on its way out. A line has one at a time.
 struct CacheTransaction {
   CacheTransaction* next = nullptr;
@@ -64,8 +73,12 @@ struct CacheTransaction {
   std::uint8_t ld = 0;  ///< the logical device of the target
   bool miss = false;    ///< it has a miss register
   bool data_in = false;
-  bool asked = false;       ///< a BIConflict is without its answer
-  bool handed_out = false;  ///< the snoop is with a cache outside of the simulation
+  bool asked = false;  ///< a BIConflict is without its answer
+  Flaw flaw = Flaw::kNone;
+  std::uint32_t grant = 0;     ///< the number of the home's answer that granted the line
+  bool snooped_first = false;  ///< a snoop was answered before the request:
+  std::uint32_t snooped = 0;   ///< answers up to this number were sent before that
+  bool handed_out = false;     ///< the snoop is with a cache outside of the simulation
   LineState granted = LineState::kInvalid;
   Request* prefetch = nullptr;      ///< it began ahead of an access, with this request, which still waits
   Request* operation = nullptr;     ///< the atomic operation that is being made
@@ -86,6 +99,12 @@ struct CacheTransaction {
     coherent = place.coherent();
     persistent = place.persistent;
     ld = place.ld;
+  }
+  /// That is wrong with the answer to its read, too.
+  void worsen(Flaw by) { flaw = std::max(flaw, by); }
+  /// The home has sent the second part of an answer, which is neither here nor lost. An error has none.
+  bool completion_comes() const {
+    return coherent && granted == LineState::kInvalid && completion.opcode != Opcode::kMemRd;
   }
   /// The transaction in words, behind the state of the line.
   std::string described() const;

@@ -24,6 +24,12 @@ struct CoherenceCounts {
   std::uint64_t conflicts = 0;
   std::uint64_t flips_to_device = 0;
   std::uint64_t flips_to_host = 0;
+  std::uint64_t lines_poisoned = 0;
+  std::uint64_t lines_cured = 0;
+  std::uint64_t poison_delivered = 0;
+  std::uint64_t lines_reclaimed = 0;
+  std::uint64_t snoops_timed_out = 0;
+  std::uint64_t poisoned_lines = 0;  ///< not counted: those at the end of the window
   std::uint64_t filter_entries = 0;  ///< not counted: those in use at the end of the window
 };
 
@@ -32,6 +38,7 @@ struct CoherenceMeasured : CoherenceCounts {
   std::optional<std::uint64_t> lines_invalidated_live;
   double invalidation_wait_mean = 0;
   std::optional<double> transactions_mean;
+  bool fails = false;  ///< something of the system: what only such systems have is reported, too
 
   explicit CoherenceMeasured(const CoherenceCounts& counts)
       : CoherenceCounts(counts),
@@ -72,6 +79,25 @@ inline constexpr std::array kCoherenceMeasures{
         "bias_flips_to_device", "", "pages whose lines the host gave up, all at once, to the device (HDM-D)"),
     measure<CoherenceMeasured, &CoherenceMeasured::flips_to_host>(
         "bias_flips_to_host", "", "pages of the device that the host came to use (HDM-D)"),
+    measure<CoherenceMeasured, &CoherenceMeasured::snoops_timed_out, &CoherenceMeasured::fails>(
+        "snoops_timed_out", "",
+        "snoops that ended without an answer, as they or their answers were lost. Absent where nothing fails"),
+    measure<CoherenceMeasured, &CoherenceMeasured::lines_reclaimed, &CoherenceMeasured::fails>(
+        "lines_reclaimed", "",
+        "shared copies of caches that were presumed dead: nobody asks for them any more. Absent where nothing "
+        "fails"),
+    measure<CoherenceMeasured, &CoherenceMeasured::lines_poisoned, &CoherenceMeasured::fails>(
+        "lines_poisoned", "",
+        "lines that became poisoned, as their latest data were lost, or may have been. Absent where nothing "
+        "fails"),
+    measure<CoherenceMeasured, &CoherenceMeasured::lines_cured, &CoherenceMeasured::fails>(
+        "lines_cured", "",
+        "poisoned lines that were written as a whole, and are sound again. Absent where nothing fails"),
+    measure<CoherenceMeasured, &CoherenceMeasured::poisoned_lines, &CoherenceMeasured::fails>(
+        "poisoned_lines", "", "poisoned lines at the end of the window. Absent where nothing fails"),
+    measure<CoherenceMeasured, &CoherenceMeasured::poison_delivered, &CoherenceMeasured::fails>(
+        "poison_delivered", "",
+        "reads and atomic operations that were answered with poison. Absent where nothing fails"),
 };
 
 /// The measures of one home.

@@ -3,12 +3,14 @@
 
 #include <optional>
 
+#include "base/units.hpp"
 #include "component/roles.hpp"
 #include "protocol/address_map.hpp"
 
 namespace cxloom {
 
 struct CoherenceCounts;
+struct Message;
 
 /// Manages the coherence of memory, its own or that of other devices: regions may have it as their home.
 class CoherenceHome {
@@ -23,6 +25,21 @@ class CoherenceHome {
   virtual CoherenceCounts coherence_counts() const = 0;
   /// Requests in it, the mean over the window; none: it takes as many as come.
   virtual std::optional<double> transactions_mean() const = 0;
+
+  // In a system parts of which fail (docs/model/failures.md).
+
+  /// So long it waits for an answer that was lost.
+  virtual Time answer_timeout() const = 0;
+  /// Somebody set that.
+  virtual bool sets_answer_timeout() const = 0;
+  /// When a snoop, which or whose answer this message is, began.
+  virtual Time snooped_at(const Message& snoop) = 0;
+  /// A snoop ends without an answer: its cache is presumed dead.
+  virtual void snoop_lost(Message& snoop) = 0;
+  /// The data that the cache at `owner` had of a line are gone.
+  virtual void data_lost(LineAddress line, NodeId owner) = 0;
+  /// How many answers it has sent to that cache.
+  virtual std::uint32_t answers_sent(NodeId node) const = 0;
 
  protected:
   ~CoherenceHome() = default;

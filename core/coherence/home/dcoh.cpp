@@ -84,6 +84,12 @@ bool Dcoh::take_out_of_turn(Message& message) {
   if (message.opcode != Opcode::kMemWr || message.snp != SnpType::kNoOp) return false;
   const LineAddress line = LineAddress::of(message.address);
   const ObservedScope handling(*this, message);
+  if (losses() && !losses()->owns(line, peers().known(message.source))) [[unlikely]] {
+    message.failed = true;  // of a cache that was presumed dead: others may have written the line since
+    message.size = 0;
+    complete(message, Opcode::kCmp);
+    return true;
+  }
   const Slot held = filter().find(line);
   if (message.meta == MetaValue::kInvalid) {
     drop_owner(line, peers().known(message.source));
@@ -100,6 +106,7 @@ bool Dcoh::take_out_of_turn(Message& message) {
 
 void Dcoh::address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) {
   ++counts().bisnp_sent;
+  snoop.message.pushes = answers_to(snoop.message.destination);
   Opcode& opcode = snoop.message.opcode;
   const bool block = lines > 0;
   switch (purpose) {
@@ -139,16 +146,29 @@ void Dcoh::memory_done(const MemoryAccess& access, const Message& answer) {
     return;
   }
   answered.hops = static_cast<std::uint16_t>(answered.hops + answer.hops);
+  if (losses()) [[unlikely]]
+    written_back(answered, answer.failed);
   complete(answered, Opcode::kCmp);
   if (access.transaction) close(*access.transaction);
 }
 
+// The line is open: nobody has had it meanwhile.
+void Dcoh::written_back(Message& message, bool failed) {
+  const LineAddress line = LineAddress::of(message.address);
+  if (!failed) return losses()->cure(line);
+  losses()->poison(line);
+  message.failed = true;
+  message.size = 0;
+}
+
 void Dcoh::reply(Transaction& transaction, std::uint16_t hops, bool failed) {
   Message& request = *transaction.request;
+  if (losses() && !failed) [[unlikely]]
+    losses()->answers(request);
   const Opcode granted = grant(transaction, failed) == LineState::kClean ? Opcode::kCmpE : Opcode::kCmpS;
   request.hops = static_cast<std::uint16_t>(request.hops + hops);
   request.failed |= failed;
-  send_completion(request, granted);
+  if (!failed) send_completion(request, granted);  // an error has no second part
   if (request.opcode == Opcode::kMemInv) {
     complete(request, granted);
   } else if (request.opcode == Opcode::kMemWr) {

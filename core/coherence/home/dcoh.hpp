@@ -10,6 +10,11 @@ struct DcohParams : DirectoryParams {
   SnoopFilterParams filter;
 
   static void describe(Schema<DcohParams>& schema);
+  template <class Params>
+  static void describe_in(Schema<Params>& schema) {
+    DirectoryParams::describe_in(schema);
+    describe_timeout(schema);
+  }
   static void estimate(const DcohParams& params, MemoryEstimate& memory) {
     estimate_filter(params.filter, memory);
   }
@@ -43,6 +48,7 @@ class Dcoh : public DirectoryAgent {
 
   void conflict(Message& message);
   void response(Message& message);
+  void written_back(Message& message, bool failed);
   void reply(Transaction& transaction, std::uint16_t hops, bool failed);
 };
 

@@ -22,6 +22,7 @@ DirectoryAgent::DirectoryAgent(const DirectoryParams& params, const SnoopFilterP
       lookup_time_(params.lookup_time),
       lookup_interval_(params.lookup_interval),
       memory_(memory),
+      answer_timeout_(params.answer_timeout),
       places_(params.transactions, context.kernel, endpoint),
       counts_(context.kernel) {
   endpoint.add(*this);
@@ -32,6 +33,7 @@ DirectoryAgent::DirectoryAgent(const DirectoryParams& params, const SnoopFilterP
 void DirectoryAgent::start() {
   filter_ = std::make_unique<SnoopFilter>(filter_params_, std::max(endpoint().system_context().caches, 1U),
                                           victims_, RandomStream(seed_, endpoint().name(), "filter victims"));
+  if (endpoint().system_context().failures) losses_ = std::make_unique<LineLosses>(*filter_, counts_);
 }
 
 Time DirectoryAgent::now() const { return endpoint().now(); }
@@ -261,11 +263,22 @@ void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
   }
   if (std::exchange(transaction.asks, false)) {
     asked(transaction);
+  } else if (losses_ && transaction.request && transaction.write_backs > 0) {  // the answer was lost
+    transaction.waits_for_write_backs = true;
   } else if (transaction.request) {
     serve(transaction);
   } else {
     finish_eviction(transaction);
   }
+}
+
+void DirectoryAgent::snoop_lost(Message& message) {
+  ++counts_->snoops_timed_out;
+  message.charge(Segment::kRetry, now());
+  Snoop& snoop = snoops_.at(message.tag);
+  losses_->forget(snoop.peer);
+  snoop_answered(snoop, snoop.account);
+  retry_waiting_for_room();
 }
 
 // A pinned entry goes with the transaction that pins it.
@@ -374,16 +387,6 @@ void DirectoryAgent::complete(Message& message, Opcode opcode) {
   if (Message* const next = places_.leave(now())) admit(*next);
 }
 
-// Answers to a root complex are none of the cache beside it.
-void DirectoryAgent::number_answer(Message& answer) {
-  if (answer.requester == answer.destination) answer.pushes = ++answers_to(answer.destination);
-}
-
-std::uint32_t& DirectoryAgent::answers_to(NodeId node) {
-  if (answers_.size() <= node.index()) answers_.resize(node.index() + 1);
-  return answers_[node.index()];
-}
-
 void DirectoryAgent::close(Transaction& transaction) {
   if (transaction.write_backs > 0) {  // the next request to the line must not overtake them
     transaction.request = nullptr;
@@ -430,11 +433,10 @@ std::string DirectoryAgent::line_state(LineAddress line) const {
   return text;
 }
 
-void DirectoryAgent::close_window(Time /*now*/) { entries_at_close_ = filter_->occupied(); }
-
 CoherenceCounts DirectoryAgent::coherence_counts() const {
   CoherenceCounts counts = counts_.window();
   counts.filter_entries = entries_at_close_;
+  counts.poisoned_lines = poisoned_at_close_;
   return counts;
 }
 

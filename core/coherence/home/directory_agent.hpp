@@ -18,6 +18,7 @@
 #include "coherence/home/directory_params.hpp"
 #include "coherence/home/directory_peers.hpp"
 #include "coherence/home/directory_places.hpp"
+#include "coherence/home/line_losses.hpp"
 #include "coherence/home/snoop_filter.hpp"
 #include "component/endpoint.hpp"
 #include "component/memory_front.hpp"
@@ -59,9 +60,21 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   CoherenceCounts coherence_counts() const override;
   std::optional<double> transactions_mean() const override { return places_.mean_taken(); }
 
+  Time answer_timeout() const override { return answer_timeout_.value_or(DirectoryParams::kAnswerTimeout); }
+  bool sets_answer_timeout() const override { return answer_timeout_.has_value(); }
+  Time snooped_at(const Message& message) override { return snoops_.at(message.tag).transaction->snooped_at; }
+  void snoop_lost(Message& snoop) override;
+  void data_lost(LineAddress line, NodeId owner) override { losses_->lost_by(line, peers_.known(owner)); }
+  std::uint32_t answers_sent(NodeId node) const override {
+    return node.index() < answers_.size() ? answers_[node.index()] : 0;
+  }
+
   void start() override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
-  void close_window(Time now) override;
+  void close_window(Time /*now*/) override {
+    entries_at_close_ = filter_->occupied();
+    if (losses_) poisoned_at_close_ = losses_->lines();
+  }
   void resources(ResourceSink& sink) const override {
     filter_params_.resources(sink);
     places_.resources(sink);
@@ -74,6 +87,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   std::string line_state(LineAddress line) const override;
   bool acts_later() const override { return true; }
   const SnoopFilter& filter() const { return *filter_; }
+  /// Null: nothing fails in this system.
+  const LineLosses* losses() const { return losses_.get(); }
   /// Null: nothing is under way for the line.
   const Transaction* under_way(LineAddress line) const { return lines_.find(line); }
   const DirectoryPeers& peers() const { return peers_; }
@@ -154,6 +169,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   bool has_memory() const { return memory_ != nullptr; }
   Agent& memory() { return *memory_; }
   SnoopFilter& filter() { return *filter_; }
+  LineLosses* losses() { return losses_.get(); }
   Transaction* under_way(LineAddress line) { return lines_.find(line); }
   /// The number of a cache that asks for a copy.
   std::uint32_t peer_of(NodeId node) { return peers_.number(node); }
@@ -192,9 +208,14 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   void complete(Message& message, Opcode opcode);
   void close(Transaction& transaction);
   /// How many messages of the class that snoops must not overtake (H2D Rsp, S2M NDR) it has sent there.
-  std::uint32_t& answers_to(NodeId node);
-  /// One of these is about to be sent.
-  void number_answer(Message& answer);
+  std::uint32_t& answers_to(NodeId node) {
+    if (answers_.size() <= node.index()) answers_.resize(node.index() + 1);
+    return answers_[node.index()];
+  }
+  /// One of these is about to be sent. Those to a root complex are none of the cache beside it.
+  void number_answer(Message& answer) {
+    if (answer.requester == answer.destination) answer.pushes = ++answers_to(answer.destination);
+  }
 
  private:
   enum Wake : std::uint8_t { kLookedUp };
@@ -217,7 +238,9 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   Time lookup_time_;
   Time lookup_interval_;
   Agent* memory_;
+  std::optional<Time> answer_timeout_;
   std::unique_ptr<SnoopFilter> filter_;
+  std::unique_ptr<LineLosses> losses_;  // null: nothing fails
   DirectoryPeers peers_;
   std::vector<std::uint32_t> answers_;  // by node
   Time next_lookup_;
@@ -231,7 +254,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   bool freed_again_ = false;  // an entry, during the retry
 
   Windowed<CoherenceCounts> counts_;
-  std::uint64_t entries_at_close_ = 0;  // of the filter
+  std::uint64_t entries_at_close_ = 0;   // of the filter
+  std::uint64_t poisoned_at_close_ = 0;  // lines
 };
 
 }  // namespace cxloom

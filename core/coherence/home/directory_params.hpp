@@ -15,6 +15,9 @@ struct DirectoryParams {
   Time lookup_time{12'000};
   Time lookup_interval;
   std::optional<std::uint32_t> transactions;
+  std::optional<Time> answer_timeout;  ///< of homes of HDM-DB
+
+  static constexpr Time kAnswerTimeout{50'000'000};
 
   /// The memory that its filter takes.
   static void estimate_filter(const LineFilterParams& filter, MemoryEstimate& memory) {
@@ -36,6 +39,18 @@ struct DirectoryParams {
             "Requests in the agent at the same time, from their lookup to their answer; more wait in the "
             "port's receive buffer and hold their credits. Write-backs need no place: what snoops wait for "
             "must come in.");
+  }
+  /// Declares how long it waits for an answer that was lost.
+  template <class Params>
+  static void describe_timeout(Schema<Params>& schema) {
+    schema.field("answer_timeout", &Params::answer_timeout)
+        .min(Time{1})
+        .default_text(to_text(kAnswerTimeout))
+        .doc(
+            "Time from a snoop until the agent goes on without its answer, if it or the answer was lost "
+            "where a link or a switch failed, and from the loss of an access to memory of another device, or "
+            "of its answer, until the agent gives it up. Only beside events that make something fail.")
+        .source("own estimate: the least completion timeout that PCIe has by default");
   }
   template <class Params>
   static void describe_lookups(Schema<Params>& schema) {

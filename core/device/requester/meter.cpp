@@ -25,6 +25,10 @@ constexpr std::array kMeterMeasures{
         "payload bytes exchanged with memory, write-backs and prefetches included / length of the window"),
     measure<&MeterMeasured::in_flight>(
         "in_flight_mean", "", "requests in flight, mean over time, those answered without data among them"),
+    measure<MeterMeasured, &MeterMeasured::poisoned, &MeterMeasured::poisoned>(
+        "poison_consumed", "",
+        "requests that ended with poison: the latest data of their lines are lost. Absent where there were "
+        "none"),
     measure<MeterMeasured, &MeterMeasured::fences, &MeterMeasured::fenced>(
         "fences", "",
         "accesses behind a fence that were issued in the window, those above 4 KiB among them that depend on the "

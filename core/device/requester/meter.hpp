@@ -19,6 +19,7 @@ class Kernel;
 struct MeterCounts {
   std::uint64_t payload = 0;  ///< bytes
   std::uint64_t fences = 0;
+  std::uint64_t poisoned = 0;
   Time fence_wait;
 };
 
@@ -31,8 +32,10 @@ class RequesterMeter {
   [[gnu::always_inline]] void completed(const Request& request, Time now) {
     in_flight_.change(now, -1);
     if (!in_window_.is_open()) return;
-    if (request.failed) [[unlikely]]
+    if (request.failed) [[unlikely]] {
+      counts_->poisoned += request.message.poisoned ? 1 : 0;
       return in_window_->errors.add(now - request.created());
+    }
     in_window_->latency.add(now - request.created());
     if (in_window_->latency.count() == in_window_->batches.next()) [[unlikely]]
       in_window_->batches.close(in_window_->latency.sum_ps());

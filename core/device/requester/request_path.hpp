@@ -37,6 +37,7 @@ class RequestPath {
 
   /// Null: it has none, or it is outside.
   const CacheAgent* cache() const { return cache_.get(); }
+  CacheAgent* cache() { return cache_.get(); }
   /// Null: it has none, or it is of the simulation.
   ExternalCache* external_cache() const { return external_.get(); }
   /// Requests go straight to memory.

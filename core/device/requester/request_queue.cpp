@@ -46,7 +46,10 @@ Request& RequestQueue::take_line(Request& access, std::uint64_t done) {
 
 bool RequestQueue::ends_access(const Request& line) {
   Request& access = *line.parent;
-  access.failed |= line.failed;
+  if (line.failed) [[unlikely]] {
+    access.failed = true;
+    access.message.poisoned |= line.message.poisoned;
+  }
   if (--access.pending > 0) return false;
   access.account = line.account;
   access.target = line.target;

@@ -82,6 +82,8 @@ class Requester {
   bool finished() const { return out_of_work() && outstanding() == 0; }
   /// Null: it has none.
   virtual const CacheAgent* cache() const = 0;
+  /// The same, for who takes lines from it as if it had never had them.
+  virtual CacheAgent* losing_cache() = 0;
 
   /// Gives it something to do; to be called before the simulation starts.
   virtual void assign(Work work, RequestObserver& observer) = 0;
@@ -105,6 +107,9 @@ class Requester {
   /// The number, in the order of its stream, of the access that a message carries to memory; none: it
   /// carries none, or somebody else has made the message for it.
   virtual std::optional<std::uint64_t> access_of(const Message& /*message*/) { return std::nullopt; }
+  /// It makes no more requests, as `cease`, because it has crashed. The window stays open for the others; for
+  /// the `last` with work it closes.
+  virtual void crash(bool last) = 0;
   /// Its cache is outside of the simulation; null: it is not.
   virtual ExternalCache* external_cache() { return nullptr; }
   /// Nothing of what it has taken from its stream is answered before; it may say less than it could.

@@ -88,6 +88,12 @@ void Sequencer::cease() {
   source_.cease();
 }
 
+void Sequencer::crash(bool last) {
+  ended_ |= !last;
+  cease();
+  end_if_out_of_work();
+}
+
 void Sequencer::start() {
   path_.start();
   if (throttle_) throttle_->start();
@@ -278,7 +284,10 @@ void Sequencer::receive(Message& message) {
   if (message.channel == Channel::kD2HData) return;  // the answer to the write comes when they are there
   Request& request = queue_.at(message.tag);
   request.failed = message.failed;
-  if (message.failed || request.target == endpoint().id()) request.target = message.source;
+  if (message.failed || request.target == endpoint().id()) {
+    request.target = message.source;
+    if (message.failed) message.size = 0;  // poison is of no use
+  }
   complete(request);
   go_on();
 }

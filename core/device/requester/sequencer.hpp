@@ -48,6 +48,7 @@ class alignas(64) Sequencer final : public Agent,
   bool out_of_work() const override { return source_.exhausted(); }
   std::uint64_t outstanding() const override;
   const CacheAgent* cache() const override { return path_.cache(); }
+  CacheAgent* losing_cache() override { return path_.cache(); }
   void assign(Work work, RequestObserver& observer) override;
   void read_through(std::uint64_t most) override;
   void check_mapped(const Access& access) const override;
@@ -61,6 +62,7 @@ class alignas(64) Sequencer final : public Agent,
   ExternalCache* external_cache() override { return path_.external_cache(); }
   void count_from_now() override { count_.begin_counting(); }
   void cease() override;
+  void crash(bool last) override;
   void resume() override;
 
   void start() override;

@@ -40,12 +40,14 @@ class TransferWork final : public Agent, public Requester, public DmaEngine::Cli
   bool out_of_work() const override { return out_of_work_; }
   std::uint64_t outstanding() const override { return engine_->transfers(); }
   const CacheAgent* cache() const override { return nullptr; }
+  CacheAgent* losing_cache() override { return nullptr; }
   void assign(Work work, RequestObserver& observer) override;
   void read_through(std::uint64_t most) override;
   void check_mapped(const Access& access) const override;
   MovablePages* expect_moves() override { return nullptr; }
   TieringAgent* tiering() override { return nullptr; }
   void move_pages(const PageMover::Order& order) override;
+  void crash(bool /*last*/) override { cease(); }
   void cease() override { out_of_work_ = has_work() && !work_.stream->from_outside(); }
   void count_from_now() override { count_.begin_counting(); }
   void resume() override { submit(); }

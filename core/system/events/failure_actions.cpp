@@ -4,12 +4,15 @@
 #include <array>
 #include <utility>
 
+#include "coherence/cache/agent.hpp"
+#include "coherence/home/coherence_home.hpp"
 #include "component/component.hpp"
 #include "component/io_roles.hpp"
 #include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/deadlock/virtual_channel_plan.hpp"
 #include "system/events/actions.hpp"
 #include "system/model/system.hpp"
@@ -27,6 +30,15 @@ bool covers(const FailingPart& all, const FailingPart& part) {
   return all.device == part.device && std::ranges::all_of(part.links, repaired);
 }
 
+/// Whether it makes requests and has nothing that others need.
+bool may_crash(const System& system, const Component& device) {
+  const Roles& roles = system.roles();
+  const NodeId node = device.id();
+  const Requester* const requester = roles.of<Requester>(node);
+  return requester && !roles.of<MemoryOwner>(node) && !roles.of<CoherenceHome>(node) &&
+         !roles.of<TransferEngine>(node) && !roles.of<IoInitiator>(node) && device.reroutes();
+}
+
 std::vector<std::pair<std::size_t, std::size_t>> ends_of_links(const System& system) {
   std::vector<std::pair<std::size_t, std::size_t>> ends;
   for (const System::LinkView& link : system.links())
@@ -37,6 +49,15 @@ std::vector<std::pair<std::size_t, std::size_t>> ends_of_links(const System& sys
 }  // namespace
 
 void check_no_timeouts(const System& system) {
+  for (const auto& [component, home] : system.roles().all<CoherenceHome>()) {
+    if (!home->sets_answer_timeout()) continue;
+    throw InputError({"answer_timeout has no effect: nothing fails in this system",
+                      {},
+                      "events: [{at: ..., fail: {...}}], or no answer_timeout",
+                      {},
+                      InputError::Kind::kNoEffect},
+                     "devices." + component->name());
+  }
   for (const auto& [component, requester] : system.roles().all<Requester>()) {
     if (!requester->traits().sets_completion_timeout) continue;
     throw InputError({"completion_timeout has no effect: nothing fails in this system",
@@ -67,6 +88,9 @@ void FailureActions::expect(std::size_t number, const EventParams& event) {
       check_links(found);
       if (failed) refuse_event("it has failed already", part.described(), "a repair before it fails again");
       failed_.push_back(found);
+    } else if (failed && crashing(found)) {
+      refuse_event("a host or an accelerator that has crashed stays so", part.described(),
+                   "no repair of it: what it would do next is another workload");
     } else {
       if (!failed)
         refuse_event("it has not failed", part.described(),
@@ -94,9 +118,10 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
   if (part.device) {
     const Component* const device = with_path("device", [&] {
       const Component& named = system_.component(*part.device);
-      if (!named.is_switch() || !named.reroutes())
+      if ((!named.is_switch() || !named.reroutes()) && !may_crash(system_, named))
         refuse_event("a device that cannot fail", "'" + *part.device + "'",
-                     "a switch; of another device its links: link: [a, b]");
+                     "a switch, or a host or an accelerator without memory of its own; of another device its "
+                     "links: link: [a, b]");
       return &named;
     });
     found.device = device->id().index();
@@ -134,10 +159,16 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
 
 // What is beside a failure must be able to live with it.
 void FailureActions::check_links(const FailingPart& part) const {
-  if (system_.address_map().has_coherent()) {
+  for (const Coherence coherence : {Coherence::kHdmH, Coherence::kHdmD}) {
+    if (system_.address_map().homes(coherence).empty()) continue;
     refuse_event(
-        "nothing fails in a system with coherent regions", {},
-        "regions without coherence: a snoop or an answer that is lost would leave its home waiting for ever");
+        "nothing fails in a system with regions of hdm-h or hdm-d", {},
+        "coherence: hdm-db, or none: what a home of CXL.cache makes of a lost message is not modelled");
+  }
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) {
+    if (!system_.address_map().has_coherent() || !requester->external_cache()) continue;
+    refuse_event("nothing fails beside '" + component->name() + "', whose cache is outside and coherent", {},
+                 "regions without coherence, or a cache of the simulation");
   }
   for (const auto& [component, initiator] : system_.roles().all<IoInitiator>()) {
     if (initiator->losses()) continue;
@@ -172,13 +203,41 @@ void FailureActions::act(std::size_t number, const EventParams& event) {
 
 void FailureActions::fail(std::size_t number, Time reroute_time) {
   const FailingPart& part = parts_[number];
-  if (part.device != FailingPart::kNone) system_.components()[part.device]->routes_changed(true);
+  Requester* const requester = crashing(part);
+  if (requester) {
+    crash(*requester, system_.components()[part.device]->id());
+  } else if (part.device != FailingPart::kNone) {
+    system_.components()[part.device]->routes_changed(true);
+  }
   for (const std::size_t index : failures_.fail(part, number)) {
     system_.links()[index].forward->interrupt();
     system_.links()[index].backward->interrupt();
   }
-  each_end_at(part, [](LinkEnd& end) { end.close(); });  // what waits there is lost
+  if (!requester) each_end_at(part, [](LinkEnd& end) { end.close(); });  // what waits there is lost
   kernel_.schedule(kernel_.now() + reroute_time, source_, *this, 0, number);
+}
+
+// Null: it is a link or a switch.
+Requester* FailureActions::crashing(const FailingPart& part) const {
+  if (part.device == FailingPart::kNone) return nullptr;
+  return system_.roles().of<Requester>(system_.components()[part.device]->id());
+}
+
+// It makes no more requests, and all that is in its cache is gone. Those under way end with its links.
+void FailureActions::crash(Requester& requester, NodeId node) const {
+  const auto at_work = [&](const auto& each) {
+    return each.role != &requester && each.role->has_work() && !each.role->out_of_work();
+  };
+  requester.crash(!std::ranges::any_of(system_.roles().all<Requester>(), at_work));
+  if (CacheAgent* const cache = requester.losing_cache()) lost(cache->crashed(), node);
+}
+
+// The modified lines of the cache at that node. Of those that nobody keeps coherent nobody else knows.
+void FailureActions::lost(const std::vector<LineAddress>& lines, NodeId node) const {
+  for (const LineAddress line : lines) {
+    const auto place = system_.address_map().find(line.address());
+    if (place->coherent()) system_.roles().of<CoherenceHome>(place->home)->data_lost(line, node);
+  }
 }
 
 // The ends of its links at a device that fails, or is repaired.
@@ -233,7 +292,21 @@ void FailureActions::compute_routes() {
   system_.route_around(failures_.avoided());
   for (const auto& component : system_.components())
     component->routes_changed(failures_.device_failed(component->id().index()));
+  cut_caches_off();
   rerouted_();
+}
+
+// A cache whose home no way leads to has lost the home's lines.
+void FailureActions::cut_caches_off() const {
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) {
+    CacheAgent* const cache = requester->losing_cache();
+    if (!cache) continue;
+    const NodeId node = component->id();
+    for (const NodeId home : system_.address_map().homes(Coherence::kHdmDb)) {
+      if (system_.routes().distance(node.index(), home.index()) != RouteTable::kUnreachable) continue;
+      lost(cache->cut_off(home), node);
+    }
+  }
 }
 
 }  // namespace cxloom

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units.hpp"
 #include "kernel/event_handler.hpp"
 #include "system/events/actions.hpp"
 #include "system/routes/link_failures.hpp"
@@ -16,6 +17,7 @@ namespace cxloom {
 class EventSource;
 class Kernel;
 class LinkEnd;
+class Requester;
 class System;
 
 /// Where nothing fails, nothing is lost: throws InputError for a requester with a timeout.
@@ -42,10 +44,14 @@ class FailureActions final : public EventActions, public EventHandler {
   FailingPart find_part(const FailedPart& part) const;
   void check_links(const FailingPart& part) const;
   void fail(std::size_t number, Time reroute_time);
+  Requester* crashing(const FailingPart& part) const;
+  void crash(Requester& requester, NodeId node) const;
+  void lost(const std::vector<LineAddress>& lines, NodeId node) const;
   void repair(std::size_t number);
   void each_end_at(const FailingPart& part, const std::function<void(LinkEnd&)>& action) const;
   void wait_for_discovery(const FailingPart& repaired);
   void compute_routes();
+  void cut_caches_off() const;
 
   Kernel& kernel_;
   EventSource& source_;

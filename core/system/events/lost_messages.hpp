@@ -11,6 +11,7 @@
 
 namespace cxloom {
 
+class CoherenceHome;
 class EventSource;
 class IoLosses;
 class Kernel;
@@ -43,6 +44,11 @@ class LostMessages final : public EventHandler, public Failures {
  private:
   enum Wake : std::uint8_t { kTimeout, kTakeKept };
 
+  CoherenceHome* waiting_home(const Message& message) const;
+  Time end_of_wait(const Message& message, Time now) const;
+  bool is_of_cache(const Message& message) const;
+  void note_lost_data(const Message& message) const;
+  void end_snoop(Message& message, CoherenceHome& home);
   void time_out(Message& message);
   IoLosses& sender_of(const Message& packet) const;
   void lose_packet(Message& message, Time now);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "component/system_context.hpp"
+#include "device/requester/requester.hpp"
 #include "kernel/kernel.hpp"
 #include "system/events/binding_actions.hpp"
 #include "system/events/extent_actions.hpp"
@@ -18,6 +19,15 @@ namespace {
 std::string path_of(std::size_t event) { return "events[" + std::to_string(event) + "]"; }
 
 }  // namespace
+
+std::vector<AnsweredSoFar> answered_so_far(const System& system) {
+  std::vector<AnsweredSoFar> all;
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
+    all.push_back({requester->latency().count(), static_cast<double>(requester->latency().sum_ps()),
+                   requester->errors().count()});
+  }
+  return all;
+}
 
 EventPlayer::Source::Source(Kernel& kernel) : events(kernel.new_source()) {}
 
@@ -37,6 +47,7 @@ void EventPlayer::attach(System& system) {
       std::ranges::any_of(entries_, [](const PlannedEvent& entry) { return entry.params->fail.has_value(); });
   if (!anything_fails) check_no_timeouts(system);
   if (entries_.empty()) return;
+  system_ = &system;
   check_order();
   std::vector<EventParams> events;
   for (const PlannedEvent& entry : entries_) events.push_back(*entry.params);
@@ -84,7 +95,10 @@ EventActions& EventPlayer::actions_of(const EventParams& event) const {
 void EventPlayer::wake(std::uint8_t /*kind*/, std::uint64_t number) {
   PlannedEvent& entry = entries_[number];
   entry.happened = true;
-  if (entry.params->fail || entry.params->repair) lost_->count_in(entry.cost);
+  if (entry.params->fail || entry.params->repair) {
+    entry.answered = answered_so_far(*system_);
+    lost_->count_in(entry.cost);
+  }
   entry.actions->act(number, *entry.params);
   if (!entry.params->move_pages) memory_changed();
 }

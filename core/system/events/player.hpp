@@ -19,6 +19,15 @@ namespace cxloom {
 class Kernel;
 class System;
 
+/// What was answered to a requester in the window up to some time.
+struct AnsweredSoFar {
+  std::uint64_t requests = 0;  ///< with data
+  double latency_sum_ps = 0;   ///< of these
+  std::uint64_t errors = 0;
+};
+/// What each requester has had so far, in the order of the devices.
+std::vector<AnsweredSoFar> answered_so_far(const System& system);
+
 class EventPlayer final : public EventHandler {
  public:
   struct PlannedEvent {
@@ -27,7 +36,8 @@ class EventPlayer final : public EventHandler {
         name;  ///< "10us fail link sw0-mem1", then "10us fail link sw0-mem1 (2)": no two have the same
     bool happened = false;
     EventCost cost;
-    EventActions* actions = nullptr;  ///< of events like this one
+    EventActions* actions = nullptr;           ///< of events like this one
+    std::vector<AnsweredSoFar> answered = {};  ///< of a failure or a repair, as it happens
   };
 
   /// To be made before everything else that sends events: its own come first at their instants.
@@ -60,6 +70,7 @@ class EventPlayer final : public EventHandler {
   };
 
   Kernel& kernel_;
+  const System* system_ = nullptr;  // null: there are no events, or they are not attached
   std::unique_ptr<Source> source_;  // none: there are no events
   std::vector<PlannedEvent> entries_;
   std::vector<std::unique_ptr<EventActions>> actions_;

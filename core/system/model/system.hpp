@@ -73,6 +73,7 @@ class System {
   const Devices& devices() const { return parts_->devices; }
 
   SystemContext& system_context() { return parts_->context; }
+  const SystemContext& system_context() const { return parts_->context; }
   /// Null: nobody asks for them.
   const LineVersions* versions() const { return parts_->context.versions.get(); }
   /// Null: nobody asks who has seen which stores.

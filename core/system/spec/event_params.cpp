@@ -23,7 +23,9 @@ void describe_part(Schema<Params>& schema) {
       .doc("Which of several links between the two devices, in the order of the spec, from 1.");
   schema.field("device", &Params::device)
       .default_text("none")
-      .doc("A switch: all its links, and what it holds.");
+      .doc(
+          "A switch: all its links, and what it holds. Or a host, or an accelerator without memory, which "
+          "crashes: it makes no more requests, its cache is lost, and its links are down for good.");
   schema.rule("exactly one of link and device is needed",
               [](const Params& part) { return part.link.empty() == part.device.has_value(); });
   schema.effective(
@@ -43,7 +45,7 @@ std::string FailedPart::described() const {
 }
 
 void FailParams::describe(Schema<FailParams>& schema) {
-  schema.doc("A link or a switch stops working.");
+  schema.doc("A link, a switch or a host stops working.");
   describe_part(schema);
   schema.field("reroute_time", &FailParams::reroute_time)
       .doc(

@@ -145,8 +145,15 @@ class Component(TypedDict, total=False):
     conflicts: Any
     bias_flips_to_device: Any
     bias_flips_to_host: Any
+    snoops_timed_out: Any
+    lines_reclaimed: Any
+    lines_poisoned: Any
+    lines_cured: Any
+    poisoned_lines: Any
+    poison_delivered: Any
     transactions_mean: Any
     in_flight_mean: Any
+    poison_consumed: Any
     fences: Any
     fence_wait_ns: Any
     throttle: Mapping[str, ComponentThrottle]
@@ -170,6 +177,7 @@ class Component(TypedDict, total=False):
     lines_lost: Any
     cache_atomics: Any
     home_atomics: Any
+    dirty_lines_lost: Any
     prefetches_useful: Any
     prefetches_late: Any
     prefetches_useless: Any
@@ -523,6 +531,12 @@ class SummaryCoherence(TypedDict, total=False):
     conflicts: Any
     bias_flips_to_device: Any
     bias_flips_to_host: Any
+    snoops_timed_out: Any
+    lines_reclaimed: Any
+    lines_poisoned: Any
+    lines_cured: Any
+    poisoned_lines: Any
+    poison_delivered: Any
     lines_invalidated_live: Any
 
 
@@ -552,11 +566,20 @@ class SummaryTasks(TypedDict, total=False):
     windows: Any
 
 
+class SummaryEventsRequesters(TypedDict, total=False):
+    requests_before: Any
+    latency_before_ns: Any
+    requests: Any
+    latency_ns: Any
+    errors: Any
+
+
 class SummaryEvents(TypedDict, total=False):
     rerouted: Any
     failed: Any
     lost: Any
     lasted_ns: Any
+    requesters: Mapping[str, SummaryEventsRequesters]
 
 
 class SummaryUnlimited(TypedDict, total=False):

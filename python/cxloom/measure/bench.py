@@ -174,6 +174,7 @@ class Bench:
         for name in self.requesters:
             if (part := part_of(spec, name, "requester")) is not None:
                 entry(spec, part).pop("completion_timeout", None)  # nothing fails without events
+        _drop(spec.get("devices", {}), "answer_timeout")
         run = spec.setdefault("run", {})
         for key in ("warmup", "warmup_time", "until"):
             run.pop(key, None)
@@ -343,6 +344,16 @@ class Bench:
             if each.summary is None:
                 raise SimulationError(f"a point of the measurement did not finish: {each.error}")
         return [each.summary for each in found if each.summary is not None]
+
+
+def _drop(part: Any, key: str) -> None:
+    """Takes a key out of a part of a spec, and of all that is in it."""
+    if isinstance(part, dict):
+        part.pop(key, None)
+        part = list(part.values())
+    if isinstance(part, list):
+        for each in part:
+            _drop(each, key)
 
 
 def offered(spec: Spec) -> dict[str, dict[str, int]]:

@@ -34,6 +34,7 @@ from cxloom.report.tail_section import tail_section
 from cxloom.report.task_section import task_section, task_tiles
 from cxloom.report.utilisation import Direction, directions, load_of
 from cxloom.results import fences
+from cxloom.results.blast import hit_hardest
 from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.kinds import by_kind
 from cxloom.results.result import Result
@@ -275,8 +276,11 @@ def _tables(summary: Summary) -> Iterator[str]:
     events: Mapping[str, Values] = summary.get("events", {})
     if events:
         yield _limited(
-            ["event", *_EVENT.values()],
-            [[name, *(number(event[key]) for key in _EVENT)] for name, event in events.items()],
+            ["event", *_EVENT.values(), "hit hardest"],
+            [
+                [name, *(number(event[key]) for key in _EVENT), hit_hardest(event) or "-"]
+                for name, event in events.items()
+            ],
             "What failed and was repaired, and what each cost until the next",
         )
 

@@ -93,9 +93,14 @@ std::optional<CoherenceOracle::Version> CoherenceOracle::take_made(const Message
 
 void CoherenceOracle::sent(const Message& message, Time /*at*/) {
   const LineAddress address = LineAddress::of(message.address);
+  if (losses_ && message.failed) {  // it was a request, or was lost: what it carried is
+    on_the_way_.erase(&message);
+    if (!message.poisoned) carried_.erase(&message);
+  }
   if (!on_the_way_.emplace(&message, address).second)
     fail(address, "a message that is sent again before it has arrived: " + describe(message));
   if (!nodes_.coherent(address)) return;
+  if (losses_ && message.failed && message.source == message.destination) return;  // to who waited, by itself
   made_.erase(&message);
   const std::uint32_t cache = nodes_.cache_at(message.source);
   if (message.opcode == Opcode::kMemWr && message.snp == SnpType::kNoOp && cache != CoherentNodes::kNone &&
@@ -129,8 +134,18 @@ void CoherenceOracle::sent(const Message& message, Time /*at*/) {
   answered(message, asked);
 }
 
+void CoherenceOracle::lost(const Message& message) {
+  if (logs_) log_.push_back("    lost: " + describe(message));
+  on_the_way_.erase(&message);
+  carried_.erase(&message);
+  snoops_.erase(&message);
+  conflicts_.erase(&message);
+}
+
 void CoherenceOracle::answered(const Message& message, Asked asked) {
   Line& answered = line(asked.line);
+  if (losses_ && asked.opcode == Opcode::kMemWr && !asked.past_caches) written_back(message);
+  if (message.failed && !message.poisoned) completions_.erase(message.completion);  // an error is one part
   const Version current = answered.forwarded.value_or(answered.memory);
   answered.forwarded.reset();
   if (message.failed) return;
@@ -148,7 +163,7 @@ void CoherenceOracle::answered(const Message& message, Asked asked) {
                            std::to_string(asked.latest) + " was there before it began");
     }
   } else if (asked.past_caches) {
-    if (answered.memory != answered.latest)
+    if (answered.memory != answered.latest && !answered.poisoned)
       fail(asked.line, "a write past the caches comes to memory without the latest write");
     answered.memory = ++answered.latest;
     touch(asked.line);
@@ -186,7 +201,9 @@ void CoherenceOracle::cache_handled(const Message& message, std::uint32_t cache)
     line(address).copies[cache] = found->second.version;
     carried_.erase(found);
   } else if (message.opcode == Opcode::kBIConflictAck) {
-    if (conflicts_.erase(&message) == 0) fail(address, "an answer to a conflict that nobody asked about");
+    const bool of_nobody = message.source == message.destination;  // it was lost
+    if (conflicts_.erase(&message) == 0 && !of_nobody)
+      fail(address, "an answer to a conflict that nobody asked about");
   } else if (nodes_.is_snoop(message)) {
     if (!snoops_.emplace(&message, address).second) fail(address, "a snoop that its cache acts on twice");
   }
@@ -218,10 +235,19 @@ void CoherenceOracle::home_handled(const Message& message) {
     fail(address, "a request that its home takes up twice: " + describe(message));
   if (message.completion) completions_.insert(message.completion);
   at.owed = false;
-  if (!write_back) return;
+  if (write_back && !losses_) written_back(message);
+}
+
+void CoherenceOracle::written_back(const Message& message) {
+  const LineAddress address = LineAddress::of(message.address);
+  Line& at = line(address);
   const auto found = carried_.find(&message);
   if (found == carried_.end()) {
-    fail(address, "a write-back that no cache has sent");
+    if (!message.failed) fail(address, "a write-back that no cache has sent");
+    return;
+  }
+  if (message.failed) {  // it was refused, or lost behind the home
+    carried_.erase(found);
     return;
   }
   if (found->second.version < at.memory) {
@@ -286,7 +312,8 @@ void CoherenceOracle::performed(NodeId node, LineAddress address, AccessKind kin
     log_.push_back(to_text(now) + "  " + number_of(node) + word_of(kind) + to_text(address.address()) +
                    " on version " + std::to_string(copy) + " of " + std::to_string(at.latest));
   }
-  if (copy != at.latest) {
+  const bool overwrites = kind == AccessKind::kWrite && at.poisoned;
+  if (copy != at.latest && !overwrites) {
     fail(address, "node " + number_of(node) + (write ? " writes on top of" : " reads") + " version " +
                       std::to_string(copy) + ", and the latest is " + std::to_string(at.latest));
   }
@@ -301,6 +328,13 @@ void CoherenceOracle::performed(NodeId node, LineAddress address, AccessKind kin
 // ---- What must hold
 
 void CoherenceOracle::settled() {
+  if (losses_) {
+    for (auto& [number, line] : lines_) {
+      const DirectoryAgent* const home = nodes_.home_of(LineAddress{number});
+      line.poisoned = home && home->losses() && home->losses()->poisoned(LineAddress{number});
+      check(LineAddress{number});
+    }
+  }
   for (const LineAddress address : touched_) {
     line(address).touched = false;
     check(address);
@@ -366,14 +400,14 @@ void CoherenceOracle::idle() {
     const DirectoryAgent* const home = nodes_.home_of(address);
     check(address);
     if (!home) continue;
-    check_notices(address);
+    if (!losses_) check_notices(address);
     const std::string state = home->line_state(address);
     if (state.find('+') != std::string::npos) fail(address, "its home is still at work: " + state);
     bool dirty = false;
     for (const CoherentNodes::Cache& cache : nodes_.caches()) {
       dirty = dirty || cache.agent->held(address) == LineState::kDirty;
     }
-    if (!dirty && line.memory != line.latest) fail(address, "the latest write is lost");
+    if (!dirty && line.memory != line.latest && !line.poisoned) fail(address, "the latest write is lost");
   }
 }
 

@@ -32,6 +32,11 @@ namespace cxloom::test {
 /// - a request, a snoop, and a question about a conflict get exactly one answer each;
 /// - each message that is sent is acted on once.
 ///
+/// In a system parts of which fail (`expect_losses`) messages may be lost. A write-back counts when the home
+/// has answered it without an error. The latest version may be lost, but then the home has the line as
+/// poisoned: nobody sees an older one, until a write of the whole line makes another. Owners that the filter
+/// has may have lost their lines.
+///
 /// A store makes a new version in its cache. A write-back carries what the cache has as it is sent, and the
 /// home has it when it acts on the message; the data that a cache sends with the answer to a snoop, or when
 /// they are pulled, likewise. The data of a read carry what the home has as they are sent, and the cache has
@@ -50,7 +55,11 @@ class CoherenceOracle final : public ProtocolObserver {
   }
   void add(NodeId node, const DirectoryAgent& home) { nodes_.add(node, home); }
 
+  /// To be said before the first message, too. All lines are checked after every event.
+  void expect_losses() { losses_ = true; }
+
   void sent(const Message& message, Time at) override;
+  void lost(const Message& message) override;
   void handling(const Message& message, NodeId node, Time now, const std::string& state) override;
   void handled(const std::string& state) override;
   void performed(NodeId node, LineAddress line, AccessKind kind, Time now) override;
@@ -109,6 +118,7 @@ class CoherenceOracle final : public ProtocolObserver {
     bool owed = false;
     std::vector<Version> copies;  // by cache, whether it still holds the line or not
     bool touched = false;
+    bool poisoned = false;  // after the last event
   };
   /// A request that a home has taken up.
   struct Asked {
@@ -130,6 +140,7 @@ class CoherenceOracle final : public ProtocolObserver {
   void home_handled(const Message& message);
   void snoop_answered(const Message& message);
   void data_came(const Message& message);
+  void written_back(const Message& message);
   void settle_forwarded(Line& at);
   void answered(const Message& message, Asked asked);
   void check(LineAddress address);
@@ -137,6 +148,7 @@ class CoherenceOracle final : public ProtocolObserver {
   void fail(LineAddress address, const std::string& what);
 
   CoherentNodes nodes_;
+  bool losses_ = false;
   std::unordered_map<std::uint64_t, Line> lines_;
   std::vector<LineAddress> touched_;
   std::unordered_map<const Message*, LineAddress> on_the_way_;

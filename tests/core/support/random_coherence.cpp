@@ -51,6 +51,7 @@ struct Audience final : ProtocolObserver {
     plain.handling(message, node, now, state);
   }
   void handled(const std::string& state) override { coherent.handled(state); }
+  void lost(const Message& message) override { coherent.lost(message); }
   void performed(NodeId node, LineAddress line, AccessKind kind, Time now) override {
     coherent.performed(node, line, kind, now);
     plain.performed(node, line, kind, now);
@@ -212,6 +213,7 @@ std::string play(const RandomCase& made, const Lengths& lengths, bool log, const
   Audience audience(system.address_map());
   CoherenceOracle& oracle = audience.coherent;
   oracle.keep_log(log);
+  if (made.fails) oracle.expect_losses();
   if (fault) audience.fault = fault();
   for (const RandomRequester& requester : made.requesters) {
     if (!requester.cache) continue;

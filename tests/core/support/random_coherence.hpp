@@ -46,6 +46,7 @@ struct RandomRequester {
 struct RandomCase {
   SpecBuilder system;
   std::vector<RandomRequester> requesters;
+  bool fails = false;  ///< parts of it do
 };
 
 // The parameters of a part each, for a system of so many lines.

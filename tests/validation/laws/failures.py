@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from validation.laws import law
 from validation.laws.look import Look
 
@@ -62,3 +64,68 @@ def packets_of_engines(look: Look, value: int, name: str) -> None:
     if device["traffic"] != "dma-write":
         look.within(measures["unfinished"], 0, device.get("outstanding", 32))
     look.within(sum(each["lost"] for each in look.summary["per_io"].values()), 0, over_events(look, "lost"))
+
+
+OF_HOMES = ("snoops_timed_out", "lines_reclaimed", "lines_poisoned", "lines_cured", "poison_delivered")
+
+
+@law(*(f"{part}.{key}" for part in ("per_home.*", "coherence") for key in OF_HOMES))
+def losses(look: Look, value: int, *names: str) -> None:
+    """A snoop without an answer is a lost message; and only what is poisoned is delivered, or cured."""
+    here = look.summary["per_home"][names[0]] if names else look.summary["coherence"]
+    look.within(here["snoops_timed_out"], 0, over_events(look, "lost"))
+    if not names:
+        look.equal(value, sum(home[look.path[-1]] for home in look.summary["per_home"].values()))
+    elif look.whole and here["lines_poisoned"] == 0:
+        look.equal(here["lines_cured"] + here["poison_delivered"], 0)
+    look.within(value, 0)
+
+
+@law("per_home.*.poisoned_lines", "coherence.poisoned_lines")
+def poisoned_lines(look: Look, value: int, *names: str) -> None:
+    """Those that nobody has written as a whole since."""
+    here = look.summary["per_home"][names[0]] if names else look.summary["coherence"]
+    if look.whole:
+        look.equal(value, here["lines_poisoned"] - here["lines_cured"])
+    look.within(value, 0)
+
+
+@law("per_requester.*.poison_consumed")
+def poison_consumed(look: Look, value: int, name: str) -> None:
+    """Each is a request that ended with an error; a home has delivered what they got, once for all that waited."""
+    look.within(value, 0, look.summary["per_requester"][name]["errors"]["requests"])
+    if look.whole and look.summary["coherence"]["poison_delivered"] == 0:
+        look.equal(value, 0)
+
+
+@law("per_requester.*.dirty_lines_lost")
+def dirty_lines_lost(look: Look, value: int, name: str) -> None:
+    """Where nothing fails, write-backs that end with errors are all that is lost."""
+    if not look.summary.get("events") and look.summary["failed_write_backs"] == 0:
+        look.equal(value, 0)
+    look.within(value, 0)
+
+
+AROUND = ("requests_before", "requests", "errors", "latency_before_ns", "latency_ns")
+
+
+@law(*(f"events.*.requesters.*.{key}" for key in AROUND))
+def around(look: Look, value: float | None, event: str, name: str) -> None:
+    """All that a requester got in the window it got before the first event, or after one of them."""
+    of = [each["requesters"][name] for each in look.summary["events"].values()]
+    whole = look.summary["per_requester"][name]
+    look.equal(of[0]["requests_before"] + sum(each["requests"] for each in of), whole["requests"])
+    for one, following in pairwise(of):
+        look.equal(following["requests_before"], one["requests"])
+        look.equal(following["latency_before_ns"], one["latency_ns"])
+    parts = [
+        (of[0]["requests_before"], of[0]["latency_before_ns"]),
+        *((e["requests"], e["latency_ns"]) for e in of),
+    ]
+    if whole["requests"]:
+        total = sum(count * mean for count, mean in parts if count)
+        look.equal(total, float(whole["latency_ns"]["mean"] * whole["requests"]))
+    look.equal([mean is None for _, mean in parts], [count == 0 for count, _ in parts])
+    look.within(
+        sum(each["errors"] for each in of), 0, whole["errors"]["requests"] if "errors" in whole else 0
+    )

@@ -1,0 +1,40 @@
+// Grants that reach a cache when their home has taken the lines back: it was presumed dead, or has answered a
+// snoop that came behind them first, as the answer to its question was lost. By the numbers of the answers
+// that homes send (`Message::pushes`).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coherence/cache/transaction.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom {
+
+class GrantsInVain {
+ public:
+  /// All that the home has sent up to this number, one at least.
+  void add(NodeId home, std::uint32_t number) {
+    if (homes_.size() <= home.index()) homes_.resize(home.index() + 1);
+    homes_[home.index()] = {number, true};
+  }
+  /// What the transaction was granted, up to now.
+  bool has(const CacheTransaction& transaction) const {
+    if (transaction.snooped_first && !after(transaction.grant, transaction.snooped)) return true;
+    const std::size_t home = transaction.home.index();
+    return home < homes_.size() && homes_[home].any && !after(transaction.grant, homes_[home].number);
+  }
+
+ private:
+  struct UpTo {
+    std::uint32_t number = 0;
+    bool any = false;
+  };
+
+  // The numbers wrap.
+  static bool after(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) > 0; }
+
+  std::vector<UpTo> homes_;  // by node
+};
+
+}  // namespace cxloom

@@ -1,0 +1,55 @@
+#include "coherence/home/line_losses.hpp"
+
+#include <vector>
+
+namespace cxloom {
+
+void LineLosses::poison(LineAddress line) {
+  if (poisoned(line)) return;
+  lines_.place(key_of(line)) = {key_of(line)};
+  ++counts_->lines_poisoned;
+}
+
+void LineLosses::cure(LineAddress line) {
+  if (!poisoned(line)) return;
+  lines_.erase(key_of(line));
+  ++counts_->lines_cured;
+}
+
+bool LineLosses::owns(LineAddress line, std::uint32_t peer) const {
+  const Slot slot = filter_.find(line);
+  return slot != kNoSlot && peer < filter_.peers() && filter_.has_owner(slot, peer) &&
+         filter_.state(slot) == FilterState::kExclusive;
+}
+
+void LineLosses::forget(std::uint32_t peer) {
+  std::vector<Slot> owned;
+  for (std::uint32_t set = 0; set < filter_.tags().sets(); ++set) {
+    filter_.tags().newest_first(set, [&](Slot slot) {
+      // A set that never had a line shows slot 0.
+      const bool here = filter_.tags().set_of(filter_.line(slot)) == set;
+      if (here && filter_.has_owner(slot, peer)) owned.push_back(slot);
+    });
+  }
+  for (const Slot slot : owned) {
+    if (filter_.state(slot) == FilterState::kExclusive) {
+      poison(filter_.line(slot));
+    } else {
+      ++counts_->lines_reclaimed;
+    }
+    filter_.remove_owner(slot, peer);
+    if (filter_.owner_count(slot) == 0 && !filter_.pinned(slot)) filter_.erase(slot);
+  }
+}
+
+void LineLosses::answers(Message& request) {
+  const LineAddress line = LineAddress::of(request.address);
+  if (request.opcode == Opcode::kMemWr) {
+    if (request.size == kLineBytes) cure(line);
+  } else if (request.opcode != Opcode::kMemInv && poisoned(line)) {
+    request.failed = request.poisoned = true;
+    ++counts_->poison_delivered;
+  }
+}
+
+}  // namespace cxloom

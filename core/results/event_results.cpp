@@ -1,0 +1,75 @@
+#include "results/event_results.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "component/component.hpp"
+#include "device/requester/requester.hpp"
+#include "system/events/player.hpp"
+#include "system/model/system.hpp"
+#include "system/run/simulation.hpp"
+
+namespace cxloom {
+
+namespace {
+
+using Reading = std::vector<AnsweredSoFar>;
+
+bool fails(const EventPlayer::PlannedEvent& event) { return event.params->fail || event.params->repair; }
+
+/// `at` is the reading of the event, between those of its neighbours.
+Value requesters_around(const System& system, const Reading& before, const Reading& at,
+                        const Reading& after) {
+  Value::Map requesters;
+  std::size_t i = 0;
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
+    const std::size_t number = i++;
+    if (!requester->has_work()) continue;
+    const AnsweredSoFar was = before.empty() ? AnsweredSoFar{} : before[number];
+    const AnsweredSoFar& now = at[number];
+    const AnsweredSoFar& then = after[number];
+    const std::uint64_t requests_before = now.requests - was.requests;
+    const std::uint64_t requests = then.requests - now.requests;
+    requesters.emplace_back(
+        component->name(),
+        map_of(kAroundEventMeasures,
+               {.requests_before = requests_before,
+                .latency_before = mean_value((now.latency_sum_ps - was.latency_sum_ps) / 1000.0,
+                                             static_cast<double>(requests_before)),
+                .requests = requests,
+                .latency = mean_value((then.latency_sum_ps - now.latency_sum_ps) / 1000.0,
+                                      static_cast<double>(requests)),
+                .errors = then.errors - now.errors}));
+  }
+  return requesters;
+}
+
+}  // namespace
+
+std::optional<Value> events_of(const Simulation& simulation) {
+  const auto& entries = simulation.events().entries();
+  if (std::ranges::none_of(entries, fails)) return std::nullopt;
+  std::vector<const EventPlayer::PlannedEvent*> happened;
+  for (const EventPlayer::PlannedEvent& event : entries) {
+    if (event.happened && fails(event)) happened.push_back(&event);
+  }
+  const Reading end = answered_so_far(simulation.system());
+  Value::Map events;
+  for (std::size_t i = 0; i < happened.size(); ++i) {
+    const EventPlayer::PlannedEvent& event = *happened[i];
+    const Reading& before = i == 0 ? Reading{} : happened[i - 1]->answered;
+    const Reading& after = i + 1 == happened.size() ? end : happened[i + 1]->answered;
+    const Time lasted = std::max(event.cost.felt_until, event.params->at) - event.params->at;
+    events.emplace_back(event.name,
+                        map_of(kEventMeasures, {.rerouted = event.cost.rerouted,
+                                                .failed = event.cost.failed,
+                                                .lost = event.cost.lost,
+                                                .lasted = lasted.ns(),
+                                                .requesters = requesters_around(simulation.system(), before,
+                                                                                event.answered, after)}));
+  }
+  return events;
+}
+
+}  // namespace cxloom

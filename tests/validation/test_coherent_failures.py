@@ -1,0 +1,152 @@
+"""Systems with coherent regions parts of which fail: docs/model/failures.md. test_failures.py has those without.
+
+`failures_random_test.cpp` follows the values of lines in such systems; here every statistic is judged by its law.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from validation.coherent_systems import coherent_systems
+from validation.examples import examples
+from validation.laws import LAWS, Path, flattened
+from validation.laws.failures import OF_HOMES
+from validation.laws.look import Look
+from validation.systems import SEGMENTS, Spec, run
+from validation.test_failures import failures
+
+from cxloom import _core
+from cxloom.base.errors import InputError
+
+JUDGED = {*OF_HOMES, "poisoned_lines", "poison_consumed", "dirty_lines_lost"}
+
+
+@st.composite
+def failing_systems(draw: st.DrawFn) -> Spec:
+    """Requesters around a switch or a bus, and homes of HDM-DB; links and the switch fail."""
+    kept_by_device = coherent_systems().filter(lambda spec: spec["address_map"][0]["coherence"] == "hdm-db")
+    spec = draw(kept_by_device)
+    spec["events"] = draw(failures(spec))
+    for device in spec["devices"].values():
+        timeout = f"{draw(st.integers(1, 9))}us"
+        if device["kind"] in ("host", "accelerator"):
+            device["completion_timeout"] = timeout
+        elif device["kind"] == "dcoh":
+            device["answer_timeout"] = timeout
+        elif "dcoh" in device:
+            device["dcoh"]["answer_timeout"] = timeout
+    return spec
+
+
+def judge(spec: Spec, decided: Counter[Path]) -> None:
+    """Plays it. All is answered, every picosecond is accounted for, and the laws of losses hold."""
+    outcome = run(spec)
+    assert outcome.summary["completed"]
+    assert outcome.completed == outcome.expected
+    rows = outcome.requests
+    latency = rows["completed_ps"] - rows["created_ps"]
+    assert np.array_equal(sum(rows[f"{name}_ps"] for name in SEGMENTS), latency)
+    events = outcome.summary["events"].values()
+    troubled = (
+        sum(each["lost"] + each["failed"] for each in events) + outcome.summary["coherence"]["lines_poisoned"]
+    )
+    assert troubled > 0 or outcome.summary["errors"]["requests"] == 0
+    look = Look(outcome)
+    for path, value in flattened(outcome.summary):
+        if path[-1] not in JUDGED:
+            continue
+        pattern = next(
+            p
+            for p in LAWS
+            if len(p) == len(path) and all(a in ("*", b) for a, b in zip(p, path, strict=True))
+        )
+        look.path, look.decisive = path, False
+        LAWS[pattern](look, value, *(b for a, b in zip(pattern, path, strict=True) if a == "*"))
+        decided[pattern] += look.decisive and bool(value)
+
+
+def cut_off_and_back(requesters: int = 1, **fail: object) -> Spec:
+    """A host that loses lines which it has changed, and reads some of them again."""
+    names = [f"h{i}" for i in range(requesters)]
+    work: Spec = {"pattern": "random", "requests": 600, "footprint": "4KiB", "size": "64B", "reads": 0.5}
+    host: Spec = {"kind": "host", "cache": {"size": "2KiB", "ways": 0}, "completion_timeout": "2us"}
+    return {
+        "devices": {
+            **{name: dict(host) for name in names},
+            "hub": {"kind": "switch"},
+            "mem": {"kind": "memory", "capacity": "1MiB", "dcoh": {"answer_timeout": "3us"}},
+        },
+        "links": [{"between": [name, "hub"]} for name in (*names, "mem")],
+        "address_map": [{"to": ["mem"], "coherence": "hdm-db"}],
+        "workload": {name: dict(work) for name in names},
+        "run": {"warmup": 0, "seed": 3},
+        "outputs": {"requests": True},
+        "events": [
+            {"at": "400ns", "fail": {"link": ["h0", "hub"], "reroute_time": "50ns", **fail}},
+            {"at": "700ns", "repair": {"link": ["h0", "hub"]}},
+        ],
+    }
+
+
+def test_every_request_is_answered_and_losses_are_what_they_may_be() -> None:
+    decided: Counter[Path] = Counter()
+    for requesters in (1, 2):
+        judge(cut_off_and_back(requesters), decided)
+
+    @settings(max_examples=examples(240), deadline=None)
+    @given(spec=failing_systems())
+    def play(spec: Spec) -> None:
+        judge(spec, decided)
+
+    play()
+    assert decided["per_home", "*", "poisoned_lines"] > 0
+    assert decided["coherence", "poison_delivered"] > 0
+
+
+def test_a_host_that_was_cut_off_reads_poison_where_it_had_written() -> None:
+    outcome = run(cut_off_and_back())
+    host, home = outcome.summary["per_requester"]["h0"], outcome.summary["coherence"]
+    # A host does not know of a write-back without an answer whether its data have come.
+    assert host["dirty_lines_lost"] >= home["lines_poisoned"] > 0
+    assert 0 < host["poison_consumed"] <= home["poison_delivered"]  # who writes a whole line does not mind
+    assert home["snoops_timed_out"] == 0  # nobody else asked for them
+    assert (
+        "lines_poisoned" not in run({**cut_off_and_back(), "events": []} | no_timeouts()).summary["coherence"]
+    )
+
+
+def no_timeouts() -> Spec:
+    """The devices of `cut_off_and_back` where nothing fails."""
+    devices = cut_off_and_back()["devices"]
+    del devices["h0"]["completion_timeout"], devices["mem"]["dcoh"]["answer_timeout"]
+    return {"devices": devices}
+
+
+@pytest.mark.parametrize(
+    ("dcoh", "host"), [({"answer_timeout": "1us"}, {}), ({}, {"completion_timeout": "1us"})]
+)
+def test_a_timeout_where_nothing_fails_is_refused(dcoh: Spec, host: Spec) -> None:
+    spec = {**cut_off_and_back(), "events": []}
+    spec["devices"] |= {
+        "h0": {"kind": "host", "cache": {"size": "2KiB"}, **host},
+        "mem": {"kind": "memory", "capacity": "1MiB", "dcoh": dcoh},
+    }
+    with pytest.raises(InputError, match="nothing fails in this system"):
+        _core.Simulation(spec, {})
+
+
+@pytest.mark.parametrize("coherence", ["hdm-h", "hdm-d"])
+def test_failures_beside_other_homes_are_refused(coherence: str) -> None:
+    spec = cut_off_and_back()
+    del spec["devices"]["mem"]
+    own: Spec = {"home_agent": {}} if coherence == "hdm-h" else {"kind": "accelerator"}
+    memory: Spec = {"capacity": "1MiB"} | ({"bias": {}} if coherence == "hdm-d" else {})
+    spec["devices"]["h0"] |= {**own, "memory": memory}
+    spec["links"].pop()
+    spec["address_map"] = [{"to": ["h0"], "coherence": coherence}]
+    with pytest.raises(InputError, match="hdm-h or hdm-d"):
+        _core.Simulation(spec, {})

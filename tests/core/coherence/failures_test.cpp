@@ -87,11 +87,11 @@ struct FailingRun {
   std::vector<std::size_t> rows;
 };
 
-const Value::Map kH0Fails = fail_link("5us", "h0", "bus", "1us");
+Value::Map h0_fails() { return fail_link("5us", "h0", "bus", "1us"); }
 
 TEST(CoherenceFailures, AModifiedLineOfAHostThatIsCutOffIsPoisonedUntilItIsWrittenAsAWhole) {
   const FailingRun played({{0, 0, W}, {1, 0, R}, {1, 0, R}, {1, 0, W, 8}, {1, 0, W}, {1, 0, R}, {1, 0, R}},
-                          {kH0Fails});
+                          {h0_fails()});
   EXPECT_EQ(played.latency(0), kIdleMiss);
   // The snoop finds no way at the bus; the home waits for its answer as long as it would from anybody.
   EXPECT_EQ(played.latency(1), kIdleMiss + kAnswerTimeout);
@@ -109,7 +109,7 @@ TEST(CoherenceFailures, AModifiedLineOfAHostThatIsCutOffIsPoisonedUntilItIsWritt
 }
 
 TEST(CoherenceFailures, ALineThatMayHaveBeenWrittenIsPoisonedToo) {
-  const FailingRun played({{0, 0, R}, {1, 0, R}, {1, 0, R}}, {kH0Fails});
+  const FailingRun played({{0, 0, R}, {1, 0, R}, {1, 0, R}}, {h0_fails()});
   EXPECT_EQ(played.latency(1), kIdleMiss + kAnswerTimeout);
   EXPECT_EQ(played.of_home("lines_poisoned"), 1.0);
   EXPECT_EQ(played.errors(), 2);
@@ -138,7 +138,7 @@ TEST(CoherenceFailures, ARepairBeforeTheFailureIsKnownCostsNothingButTheWait) {
 
 TEST(CoherenceFailures, AHostThatComesBackHasNothingOfWhatItHad) {
   const FailingRun played({{0, 0, W}, {1, 64, R}, {0, 0, R}, {0, 0, W}, {1, 0, R}},
-                          {kH0Fails, repair_link("15us", "h0", "bus")});
+                          {h0_fails(), repair_link("15us", "h0", "bus")});
   EXPECT_EQ(played.latency(2), kIdleMiss);  // the home has it as the owner still, and the line is poisoned
   EXPECT_EQ(played.of_host("h0", "poison_consumed"), 1.0);
   EXPECT_EQ(played.latency(3), kIdleMiss);

@@ -53,11 +53,12 @@ struct SystemContext {
   std::unique_ptr<SharedLines> shared;     ///< who has seen which stores; none: nobody asks for them
   PostedRequests posted;
   Roles roles;
-  std::uint32_t caches = 0;              ///< how many caches may hold coherent lines
-  std::vector<const Endpoint*> caching;  ///< the devices that have them
+  std::vector<const Endpoint*> caches;   ///< the devices with caches that may hold coherent lines
   Failures* failures = nullptr;          ///< what becomes of messages that find no way; none: nothing fails
   ProtocolObserver* observer = nullptr;  ///< of the messages that endpoints send and take; mostly nobody
 
+  /// One at least.
+  std::uint32_t cache_count() const { return caches.empty() ? 1 : static_cast<std::uint32_t>(caches.size()); }
   /// The name of the endpoint at that node; its number if there is none.
   std::string name_of(NodeId node) const;
   /// To be called by each endpoint when it is made.

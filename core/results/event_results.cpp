@@ -45,12 +45,30 @@ Value requesters_around(const System& system, const Reading& before, const Readi
   return requesters;
 }
 
+using Happened = std::vector<const EventPlayer::PlannedEvent*>;
+
+// What was answered at the event before, and at the next one. Those of its own instant are neither.
+const Reading& read_before(const Happened& happened, std::size_t event) {
+  static const Reading nothing;
+  for (std::size_t i = event; i-- > 0;) {
+    if (happened[i]->params->at < happened[event]->params->at) return happened[i]->answered;
+  }
+  return nothing;
+}
+
+const Reading& read_after(const Happened& happened, std::size_t event, const Reading& end) {
+  for (std::size_t i = event + 1; i < happened.size(); ++i) {
+    if (happened[i]->params->at > happened[event]->params->at) return happened[i]->answered;
+  }
+  return end;
+}
+
 }  // namespace
 
 std::optional<Value> events_of(const Simulation& simulation) {
   const auto& entries = simulation.events().entries();
   if (std::ranges::none_of(entries, fails)) return std::nullopt;
-  std::vector<const EventPlayer::PlannedEvent*> happened;
+  Happened happened;
   for (const EventPlayer::PlannedEvent& event : entries) {
     if (event.happened && fails(event)) happened.push_back(&event);
   }
@@ -58,8 +76,8 @@ std::optional<Value> events_of(const Simulation& simulation) {
   Value::Map events;
   for (std::size_t i = 0; i < happened.size(); ++i) {
     const EventPlayer::PlannedEvent& event = *happened[i];
-    const Reading& before = i == 0 ? Reading{} : happened[i - 1]->answered;
-    const Reading& after = i + 1 == happened.size() ? end : happened[i + 1]->answered;
+    const Reading& before = read_before(happened, i);
+    const Reading& after = read_after(happened, i, end);
     const Time lasted = std::max(event.cost.felt_until, event.params->at) - event.params->at;
     events.emplace_back(event.name,
                         map_of(kEventMeasures, {.rerouted = event.cost.rerouted,

@@ -26,10 +26,12 @@ inline constexpr std::array kAroundEventMeasures{
         "requests_before", "",
         "its requests answered with data between the event before, or the opening of the window, and this one"),
     measure<&AroundEventMeasured::latency_before>("latency_before_ns", "ns",
-                                                  "of these, mean; null if there are none"),
+                                                  "mean latency of requests_before; null if there are none"),
     measure<&AroundEventMeasured::requests>(
-        "requests", "", "those between the event and the next one, or the end of the window"),
-    measure<&AroundEventMeasured::latency>("latency_ns", "ns", "of these, mean; null if there are none"),
+        "requests", "",
+        "its requests answered with data between the event and the next one, or the end of the window"),
+    measure<&AroundEventMeasured::latency>("latency_ns", "ns",
+                                           "mean latency of requests; null if there are none"),
     measure<&AroundEventMeasured::errors>("errors", "", "its requests that ended with an error in that time"),
 };
 
@@ -47,7 +49,8 @@ inline constexpr std::array kEventMeasures{
     measure<&EventMeasured::failed>("failed", "",
                                     "requests answered with an error by a device from which no way led on"),
     measure<&EventMeasured::lost>(
-        "lost", "", "messages that were lost; their requests ended with their completion timeouts"),
+        "lost", "",
+        "messages that were lost, snoops and their answers among them; what waited for one ended with its timeout"),
     measure<&EventMeasured::lasted>("lasted_ns", "ns",
                                     "from the event until the last of these, timeouts included"),
     measure<&EventMeasured::requesters>("requesters", "",

@@ -27,14 +27,10 @@ struct IdleRead {
 };
 
 Spec without_work(Spec spec) {
-  constexpr Time kLongAfter{3'600'000'000'000'000};
   spec.workloads.clear();
   spec.tasks = {};
   spec.outputs = {};
-  std::erase_if(spec.events, [](const EventParams& event) { return !event.fail && !event.repair; });
-  // What may fail stays known as such, as other parameters refer to it, and fails behind the last of the
-  // reads.
-  for (EventParams& event : spec.events) event.at = kLongAfter;
+  put_off_failures(spec.events);
   for (Spec::Link& link : spec.links) {
     LinkParams sound = *link.params;
     sound.errors = {};

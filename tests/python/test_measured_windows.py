@@ -27,7 +27,7 @@ HOLDERS = {
 # Who does more than to open and close what it keeps.
 DOING_MORE = {
     "core/component/request_throttle.cpp": "a memory that was there for the last instant alone had its level then",
-    "core/coherence/home/directory_agent.cpp": "the level of the filter at the close, which nothing counts over time",
+    "core/coherence/home/directory_agent.hpp": "the level of the filter at the close, which nothing counts over time",
     "core/device/requester/cores_meter.cpp": "what counts as before it: whether the window is the whole run",
     "core/device/requester/sequencer.cpp": "whether its work had ended before",
     "core/device/requester/transfer_work.cpp": "whether its work had ended before",

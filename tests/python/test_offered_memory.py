@@ -158,7 +158,7 @@ def test_pages_that_may_go_nowhere_are_refused_with_the_reason(kind: str) -> Non
     with pytest.raises(cx.InputError, match="the footprint is larger than the memory") as raised:
         cx.run(bound)
     assert raised.value.path == "workload.h.footprint"
-    assert f"'h' has no way to, or no extent of, {name}" in raised.value.allowed
+    assert f"'h' has no way to, or no extent of its own of, {name}" in raised.value.allowed
     later = system(kind, {"kind": "bind", "nodes": ["b"]}, at_first=False, changes=True, touched="during")
     with pytest.raises(cx.InputError, match="out of memory"):
         cx.run(later)

@@ -150,3 +150,49 @@ def test_failures_beside_other_homes_are_refused(coherence: str) -> None:
     spec["address_map"] = [{"to": ["h0"], "coherence": coherence}]
     with pytest.raises(InputError, match="hdm-h or hdm-d"):
         _core.Simulation(spec, {})
+
+
+def test_lines_that_nobody_keeps_coherent_outlast_a_link() -> None:
+    """The memory has a plain region, too, and its lines stay in the cache of a host that is cut off and comes back."""
+    spec = cut_off_and_back()
+    del spec["devices"]["mem"]["dcoh"]["answer_timeout"]
+    spec["devices"]["h0"]["cache"] = {"size": "64KiB"}  # nothing leaves it by itself
+    spec["workload"]["h0"] |= {"requests": 3000, "base": "0x0"}
+    lost = {}
+    for coherence in ("none", "hdm-db"):
+        spec["address_map"] = [
+            {"to": ["mem"], "size": "512KiB", "coherence": coherence},
+            {"to": ["mem"], "size": "512KiB", "coherence": "hdm-db"},
+        ]
+        lost[coherence] = run(spec).summary["per_requester"]["h0"].get("dirty_lines_lost", 0)
+    assert lost["none"] == 0
+    assert lost["hdm-db"] > 0
+
+
+def test_a_host_that_crashes_in_the_warm_up_is_waited_for_by_nobody() -> None:
+    spec = cut_off_and_back(2)
+    spec["events"] = [{"at": "100ns", "fail": {"device": "h0"}}]
+    spec["run"]["warmup"] = 200
+    outcome = run(spec)
+    assert outcome.summary["completed"]
+    assert outcome.summary["per_requester"]["h1"]["requests"] > 0
+
+
+def test_crashes_beside_what_would_wait_for_ever_are_refused() -> None:
+    spec = cut_off_and_back(2)
+    spec["events"] = [{"at": "100ns", "fail": {"device": "h0"}}]
+    tasks = {
+        "exact": True,
+        "objects": [{"name": "a", "size": "4KiB"}],
+        "graph": [{"name": "k", "kind": "kernel", "on": "h1", "reads": [{"object": "a", "bytes": "4KiB"}]}],
+    }
+    with pytest.raises(InputError, match="crashes beside tasks") as caught:
+        _core.Simulation({**spec, "workload": {}, "tasks": tasks}, {})
+    assert caught.value.path == "events[0].fail.device"
+
+
+def test_a_timeout_of_a_home_without_a_region_is_refused() -> None:
+    spec = cut_off_and_back()
+    spec["address_map"] = [{"to": ["mem"]}]
+    with pytest.raises(InputError, match="no region of hdm-db has this home"):
+        _core.Simulation(spec, {})

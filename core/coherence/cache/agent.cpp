@@ -29,8 +29,7 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
       mshrs_(params.mshrs, endpoint) {
   if (prefetch_) lines_.tell(*prefetch_);
   for (std::size_t i = 0; i <= params.levels.size(); ++i) level_counts_.emplace_back(context.kernel);
-  ++endpoint.system_context().caches;
-  endpoint.system_context().caching.push_back(&endpoint);
+  endpoint.system_context().caches.push_back(&endpoint);
   // What has waited, for a register or for its own line, goes at once; what came later is still on its way
   // through the levels.
   endpoint.send_as_ready();
@@ -343,9 +342,9 @@ void CacheAgent::serve_waiting(Transaction& transaction, Flaw flaw) {
       const CacheLevels::LookupResult found = lines_.find(transaction.line);
       if (!serves(request, found.state)) return;
       if (&request != transaction.prefetch) perform(request, found.level);
-    } else if (flaw == Flaw::kPoisoned) {
-      if (request.writes_whole_line()) return;
-      request.message.poisoned = true;
+    } else {
+      if (flaw == Flaw::kPoisoned && request.writes_whole_line()) return;
+      if (flaw == Flaw::kPoisoned) request.message.poisoned = true;
       request.message.size = 0;
     }
     transaction.waiting.pop();
@@ -410,6 +409,7 @@ void CacheAgent::completed(Message& message) {
     const bool memory = !message.failed && transaction.home != transaction.target;
     request.target = memory ? transaction.target : message.source;
     request.failed = message.failed;
+    if (message.failed) request.message.size = 0;
     if (transaction.doing == Doing::kFlush) {
       if (request.keeps) observers_.cached(message);
       if (message.failed) ++counts_->dirty_lines_lost;

@@ -44,7 +44,8 @@ std::vector<LineAddress> CacheLines::lose(std::optional<NodeId> home) {
   const AddressMap& map = *agent_.endpoint().system_context().map;
   std::vector<LineAddress> held;
   levels_.for_each_line([&](LineAddress line) {
-    if (!home || map.find(line.address())->home == *home) held.push_back(line);
+    const auto place = map.find(line.address());
+    if (!home || (place->coherent() && place->home == *home)) held.push_back(line);
   });
   std::vector<LineAddress> modified;
   for (const LineAddress line : held) {

@@ -26,8 +26,7 @@ bool asks(const CacheTransaction& transaction) { return transaction.doing != Doi
 
 ExternalCache::ExternalCache(Endpoint& endpoint, CacheClient& client)
     : Agent(endpoint), client_(client), protocols_(*this, *this, ReadState::kAny) {
-  ++endpoint.system_context().caches;
-  endpoint.system_context().caching.push_back(&endpoint);
+  endpoint.system_context().caches.push_back(&endpoint);
   endpoint.send_as_ready();
 }
 

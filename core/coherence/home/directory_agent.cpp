@@ -31,8 +31,8 @@ DirectoryAgent::DirectoryAgent(const DirectoryParams& params, const SnoopFilterP
 
 // Now all caches are known.
 void DirectoryAgent::start() {
-  filter_ = std::make_unique<SnoopFilter>(filter_params_, std::max(endpoint().system_context().caches, 1U),
-                                          victims_, RandomStream(seed_, endpoint().name(), "filter victims"));
+  filter_ = std::make_unique<SnoopFilter>(filter_params_, endpoint().system_context().cache_count(), victims_,
+                                          RandomStream(seed_, endpoint().name(), "filter victims"));
   if (endpoint().system_context().failures) losses_ = std::make_unique<LineLosses>(*filter_, counts_);
 }
 

@@ -134,7 +134,7 @@ void DmaEngine::check(Address at, std::uint64_t bytes) const {
                         {}});
     }
     const auto reaches = [&](const Endpoint* cache) { return cache->address_map().region_of(Address{next}); };
-    if (region->coherence == Coherence::kNone && std::ranges::any_of(context.caching, reaches)) {
+    if (region->coherence == Coherence::kNone && std::ranges::any_of(context.caches, reaches)) {
       throw InputError({"DMA to memory that nobody keeps coherent, beside caches that may hold its lines",
                         to_text(Address{next}),
                         "a region with coherence: hdm-h (a home_agent of the host) or hdm-db (a dcoh of the "

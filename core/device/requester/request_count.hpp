@@ -16,6 +16,8 @@ class RequestCount {
     measured_ = work.requests;
   }
   void issue() { ++issued_; }
+  /// It makes no more: what it has made is its warm-up, so that nobody waits for it.
+  void end_warmup() { warmup_ = std::min(warmup_, issued_); }
   void complete() { ++completed_; }
   /// The warm-up is over: those that the work wants are the next.
   void begin_counting() {

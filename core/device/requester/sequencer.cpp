@@ -91,6 +91,8 @@ void Sequencer::cease() {
 void Sequencer::crash(bool last) {
   ended_ |= !last;
   cease();
+  count_.end_warmup();
+  if (has_work() && !count_.counting()) observer_->measuring_begins(now());
   end_if_out_of_work();
 }
 

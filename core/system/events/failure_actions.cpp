@@ -34,9 +34,10 @@ bool covers(const FailingPart& all, const FailingPart& part) {
 bool may_crash(const System& system, const Component& device) {
   const Roles& roles = system.roles();
   const NodeId node = device.id();
-  const Requester* const requester = roles.of<Requester>(node);
-  return requester && !roles.of<MemoryOwner>(node) && !roles.of<CoherenceHome>(node) &&
-         !roles.of<TransferEngine>(node) && !roles.of<IoInitiator>(node) && device.reroutes();
+  Requester* const requester = roles.of<Requester>(node);
+  return requester && !requester->external_cache() && !roles.of<MemoryOwner>(node) &&
+         !roles.of<CoherenceHome>(node) && !roles.of<TransferEngine>(node) && !roles.of<IoInitiator>(node) &&
+         device.reroutes();
 }
 
 std::vector<std::pair<std::size_t, std::size_t>> ends_of_links(const System& system) {
@@ -66,6 +67,35 @@ void check_no_timeouts(const System& system) {
                       {},
                       InputError::Kind::kNoEffect},
                      "devices." + component->name() + ".completion_timeout");
+  }
+}
+
+void check_answer_timeouts(const System& system) {
+  const std::vector<NodeId> homes = system.address_map().homes(Coherence::kHdmDb);
+  for (const auto& [component, home] : system.roles().all<CoherenceHome>()) {
+    if (!home->sets_answer_timeout() || std::ranges::find(homes, component->id()) != homes.end()) continue;
+    throw InputError({"answer_timeout has no effect: no region of hdm-db has this home",
+                      {},
+                      "address_map: [{to: ..., coherence: hdm-db}], or no answer_timeout",
+                      {},
+                      InputError::Kind::kNoEffect},
+                     "devices." + component->name());
+  }
+}
+
+void refuse_crashes(const std::vector<EventParams>& events, const System& system, const std::string& device,
+                    const std::string& beside) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (!events[i].fail || !events[i].fail->device) continue;
+    const std::string& crashing = *events[i].fail->device;
+    if (!system.roles().of<Requester>(system.component(crashing).id())) continue;
+    if (!device.empty() && crashing != device) continue;
+    throw InputError({"a host that crashes beside " + beside,
+                      "'" + crashing + "'",
+                      "links or switches that fail",
+                      {},
+                      InputError::Kind::kBetween},
+                     "events[" + std::to_string(i) + "].fail.device");
   }
 }
 
@@ -119,9 +149,10 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
     const Component* const device = with_path("device", [&] {
       const Component& named = system_.component(*part.device);
       if ((!named.is_switch() || !named.reroutes()) && !may_crash(system_, named))
-        refuse_event("a device that cannot fail", "'" + *part.device + "'",
-                     "a switch, or a host or an accelerator without memory of its own; of another device its "
-                     "links: link: [a, b]");
+        refuse_event(
+            "a device that cannot fail", "'" + *part.device + "'",
+            "a switch, or a host or an accelerator without memory of its own or a cache outside; of another device its "
+            "links: link: [a, b]");
       return &named;
     });
     found.device = device->id().index();

@@ -22,6 +22,11 @@ class System;
 
 /// Where nothing fails, nothing is lost: throws InputError for a requester with a timeout.
 void check_no_timeouts(const System& system);
+/// Throws InputError for an answer_timeout of a home that keeps nothing coherent.
+void check_answer_timeouts(const System& system);
+/// Throws InputError, at the event, if a requester crashes by one: that of this name, or any if it is empty.
+void refuse_crashes(const std::vector<EventParams>& events, const System& system, const std::string& device,
+                    const std::string& beside);
 
 class FailureActions final : public EventActions, public EventHandler {
  public:

@@ -45,6 +45,7 @@ EventPlayer::EventPlayer(Kernel& kernel, const std::vector<EventParams>& events)
 void EventPlayer::attach(System& system) {
   const bool anything_fails =
       std::ranges::any_of(entries_, [](const PlannedEvent& entry) { return entry.params->fail.has_value(); });
+  check_answer_timeouts(system);
   if (!anything_fails) check_no_timeouts(system);
   if (entries_.empty()) return;
   system_ = &system;

@@ -1,4 +1,5 @@
 #include "system/run/simulation.hpp"
+#include "system/events/failure_actions.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -121,6 +122,7 @@ void Simulation::give_work() {
 // Tasks are measured from the first to the last, and workloads beside them are their background.
 void Simulation::give_tasks() {
   if (spec_.tasks.empty()) return;
+  refuse_crashes(spec_.events, system_, {}, "tasks, which would wait for ever for its own");
   tasks_ =
       std::make_unique<TaskPlayer>(*kernel_, registry_, spec_, system_, static_cast<RequestObserver&>(*this));
 }
@@ -155,6 +157,7 @@ void Simulation::drive(const std::string& device) {
   check_running();
   ensure(!kernels_->divided(), "a divided system that the outside drives");
   const NodeId node = system_.component(device).id();
+  refuse_crashes(spec_.events, system_, device, "accesses that a program gives it");
   TransferEngine* const engine = system_.roles().of<TransferEngine>(node);
   driven_.drive(device, node, requester_at(device), engine, system_.address_map_of(node));
   check_whole(system_, spec_);

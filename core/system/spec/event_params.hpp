@@ -92,4 +92,8 @@ struct EventParams {
 /// Some event of the spec makes a link between these two devices fail.
 bool may_fail(const std::vector<EventParams>& events, const std::string& a, const std::string& b);
 
+/// Leaves failures and repairs alone, which are parts of a system that other parameters refer to, and puts
+/// them off to a time behind all that is of interest.
+void put_off_failures(std::vector<EventParams>& events);
+
 }  // namespace cxloom

@@ -279,7 +279,7 @@ def _notes(spec: Mapping[str, Any], summary: Summary) -> list[str]:
 
 
 def _lost(summary: Summary) -> int:
-    """Requests on the way where something failed: who made them waits for their timeout, which may be all of a run."""
+    """Messages on the way where something failed: who waits for them waits for a timeout, which may be all of a run."""
     return sum(int(event["lost"]) for event in (summary.get("events") or {}).values())
 
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cxloom.base.words import counted
 from cxloom.display.numbers import duration
 
 
 def hit_hardest(event: Mapping[str, Any]) -> str | None:
-    """The requester whose mean latency grew most with the event, with both means: "h1: 341 ns to 1.2 us".
+    """The requester with most errors behind the event, "h1: 1,052 errors"; without errors the one whose mean latency
+    grew most, with both means: "h1: 341 ns to 1.2 us".
 
-    ``event`` is one of ``summary["events"]``. None where nobody's grew, or nobody had answers on both sides.
+    ``event`` is one of ``summary["events"]``. None where nobody had errors, and nobody's latency grew.
     """
+    requesters = event["requesters"]
+    if any(each["errors"] for each in requesters.values()):
+        name, most = max(requesters.items(), key=lambda item: item[1]["errors"])
+        return f"{name}: {counted(most['errors'], 'error')}"
     grew = {
         name: (each["latency_ns"] / each["latency_before_ns"], each)
-        for name, each in event["requesters"].items()
+        for name, each in requesters.items()
         if each["latency_before_ns"] and each["latency_ns"]
     }
     if not grew:

@@ -55,7 +55,7 @@ class HomeBench {
                 ScriptedPeer(bench_.add_device("h2"))},
         device_(bench_.add_device("home")),
         memory_(device_) {
-    bench_.system_context().caches = 3;
+    bench_.system_context().caches.assign(3, nullptr);
     const ComponentContext context = bench_.context_of(device_);
     if (coherence == Coherence::kHdmH) {
       HomeAgentParams params;

@@ -48,15 +48,14 @@ Value requesters_around(const System& system, const Reading& before, const Readi
 using Happened = std::vector<const EventPlayer::PlannedEvent*>;
 
 // What was answered at the event before, and at the next one. Those of its own instant are neither.
-const Reading& read_before(const Happened& happened, std::size_t event) {
-  static const Reading nothing;
+Reading read_before(const Happened& happened, std::size_t event) {
   for (std::size_t i = event; i-- > 0;) {
     if (happened[i]->params->at < happened[event]->params->at) return happened[i]->answered;
   }
-  return nothing;
+  return {};
 }
 
-const Reading& read_after(const Happened& happened, std::size_t event, const Reading& end) {
+Reading read_after(const Happened& happened, std::size_t event, const Reading& end) {
   for (std::size_t i = event + 1; i < happened.size(); ++i) {
     if (happened[i]->params->at > happened[event]->params->at) return happened[i]->answered;
   }
@@ -76,8 +75,8 @@ std::optional<Value> events_of(const Simulation& simulation) {
   Value::Map events;
   for (std::size_t i = 0; i < happened.size(); ++i) {
     const EventPlayer::PlannedEvent& event = *happened[i];
-    const Reading& before = read_before(happened, i);
-    const Reading& after = read_after(happened, i, end);
+    const Reading before = read_before(happened, i);
+    const Reading after = read_after(happened, i, end);
     const Time lasted = std::max(event.cost.felt_until, event.params->at) - event.params->at;
     events.emplace_back(event.name,
                         map_of(kEventMeasures, {.rerouted = event.cost.rerouted,

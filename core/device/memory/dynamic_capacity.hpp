@@ -70,8 +70,7 @@ class DynamicCapacity {
   };
 
   std::size_t host_index(const std::string& name) const;
-  /// The first extent, from `base` on or before it, that `extent` of this host may not lie on; null: there is
-  /// none.
+  /// The first extent that `extent` of this host overlaps and does not share; null: there is none.
   const Extent* in_the_way(const ExtentParams& extent, std::size_t host) const;
 
   DynamicCapacityParams params_;

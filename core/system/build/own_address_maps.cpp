@@ -18,7 +18,7 @@ void give_own_map(System& system, const Component& device, const std::function<b
 
 void give_own_maps(System& system) {
   for (const auto& [component, requester] : system.roles().all<Requester>()) {
-    if (system.roles().of<TransferEngine>(component->id())) continue;  // what it asks for its host fetches
+    if (system.roles().of<TransferEngine>(component->id())) continue;  // its host fetches what it asks for
     give_own_map(system, *component, [&](NodeId memory) {
       return system.routes().reaches(component->id().index(), memory.index());
     });

@@ -11,17 +11,28 @@ namespace cxloom {
 
 class DramWriteFilter {
  public:
-  void add(const DramBurst& burst) { ++counts_[hash(burst)]; }
-  void remove(const DramBurst& burst) { --counts_[hash(burst)]; }
-  bool may_hold(const DramBurst& burst) const { return counts_[hash(burst)] != 0; }
-
- private:
-  static constexpr std::size_t kSize = 1024;
-  static std::size_t hash(const DramBurst& burst) {
-    return (burst.row * 0x9e3779b1U ^ burst.bank * 0x85ebca6bU ^ burst.column * 0xc2b2ae35U) % kSize;
+  void add(const DramBurst& burst) {
+    for (const std::uint32_t place : places(burst)) ++counts_[place];
+  }
+  void remove(const DramBurst& burst) {
+    for (const std::uint32_t place : places(burst)) --counts_[place];
+  }
+  bool may_hold(const DramBurst& burst) const {
+    const auto [first, second] = places(burst);
+    return counts_[first] != 0 && counts_[second] != 0;
   }
 
-  std::array<std::uint32_t, kSize> counts_{};  ///< how many writes share a hash
+ private:
+  static constexpr unsigned kBits = 11;
+  /// Two counters for each burst, so that the filter is seldom wrong: it is asked again after each command
+  /// about a read that it takes for one to be answered from the queue.
+  static std::array<std::uint32_t, 2> places(const DramBurst& burst) {
+    const std::uint32_t hash =
+        burst.row * 0x9e3779b1U ^ burst.bank * 0x85ebca6bU ^ burst.column * 0xc2b2ae35U;
+    return {hash % (1U << kBits), hash >> (32U - kBits)};
+  }
+
+  std::array<std::uint32_t, 1U << kBits> counts_{};  ///< how many writes count here
 };
 
 }  // namespace cxloom

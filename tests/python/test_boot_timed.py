@@ -122,6 +122,20 @@ def test_a_program_takes_what_exec_says(
 
 @boots
 @slow
+def test_stream_in_a_device_has_the_bandwidth_of_its_memory(spec: Path, tmp_path: Path) -> None:
+    """Arrays that the program maps, beside exec with all that it has on CXL. The kernel clears no pages of a device."""
+    words = [built_programs() / "stream", "30000", "1", "16"]
+    mapped = ["--mode", "device", "--roi", "marks", "--", *words, "/dev/dax0.0"]
+    booted = run("boot", tmp_path / "boot.json", spec, *mapped)
+    near = ["--membind", "cxl", "--roi", "marks", "--", *words]
+    alone = run("exec", tmp_path / "exec.json", "--system", spec, *near)
+    time_ns, kernels_ns = booted["systems"][-1]["time_ns"], booted["kernel"]["times_ns"][-1]
+    assert kernels_ns < 0.05 * time_ns  # 1.2 %, and with ticks more
+    assert time_ns - kernels_ns == pytest.approx(alone["systems"][-1]["time_ns"], rel=0.03)  # 0.994
+
+
+@boots
+@slow
 def test_the_kernel_is_counted_apart(spec: Path, tmp_path: Path) -> None:
     """All of a program: loading it, and its first touches, are the kernel's."""
     path = built_programs() / "chase"

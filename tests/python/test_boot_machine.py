@@ -158,6 +158,12 @@ def test_a_host_without_memory_of_its_own_gets_some_and_that_is_said() -> None:
     assert any("2560 MiB of RAM are added" in note for note in found.notes)
 
 
+@pytest.mark.parametrize(("capacity", "told"), [("16GiB", False), ("64GiB", True)])
+def test_much_memory_on_cxl_is_said_to_take_time(capacity: str, told: bool) -> None:
+    found = machine_of_system(cx.load("dmsim/asic").resolve([Override.of("devices.cxl.capacity", capacity)]))
+    assert any("takes 64 GiB on CXL into use" in note for note in found.notes) == told
+
+
 def test_a_kernel_needs_ram_for_the_memory_on_cxl() -> None:
     """64 GiB with 1 GiB of RAM panicked when they were taken into use."""
     text = TOPOLOGIES["direct"].replace("capacity: 256MiB", "capacity: 16GiB")

@@ -33,6 +33,8 @@ LEAST_RAM = 1 << 29
 it)."""
 MOST_MEMORY = 1 << 39
 """Memory that QEMU's processor can address beside its devices: half of 40 bits (own choice of the share)."""
+QUICK_ON_CXL = 16 << 30
+"""With more on CXL it is said that a kernel takes its time for it: 29 s for 64 GiB (docs/boot.md)."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,11 @@ def machine_of(
         ram = [RamNode((), added)]
         notes.append(
             f"{chosen} has no memory of its own: {added >> 20} MiB of RAM are added, where the kernel is"
+        )
+    if sum(capacities.values()) > QUICK_ON_CXL:
+        notes.append(
+            f"the kernel takes {sum(capacities.values()) >> 30} GiB on CXL into use, a GiB in half a second or "
+            f"more: with --set devices.{next(iter(capacities))}.capacity=1GiB it comes to the program sooner"
         )
     bridges = _bridges(network, {name: ways[name] for name in names if name not in own}, capacities)
     machine = Machine(chosen, tuple(ram), bridges, tuple(sets), tuple(notes))

@@ -63,6 +63,8 @@ def run(boot: Boot) -> int:
             check_has_ram(machine)
             played = ends.enter_context(prepared(timing, boot.spec, boot.sets, machine))
         set_up = find_set_up()
+        if not boot.quiet:
+            _tell_beforehand(machine)
         with BootBar(boot.quiet) as bar:
             bar.update("measuring the system")
             firmware = firmware_of(machine, measured(boot.resolved, machine))
@@ -100,11 +102,15 @@ def _shell(guest: BootedMachine) -> int:
     return guest.guest.run_program(f"PATH={PATH} sh", 0, 1, 2)
 
 
+def _tell_beforehand(machine: Machine) -> None:
+    """Says what will be booted, on standard error."""
+    for note in machine.notes:
+        messages().print(f"cxloom: {note}", style="dim", soft_wrap=True, highlight=False)
+
+
 def _tell(machine: Machine, guest: BootedMachine) -> None:
     """Says what was booted, on standard error."""
     out = messages()
-    for note in machine.notes:
-        out.print(f"cxloom: {note}", style="dim", soft_wrap=True, highlight=False)
     where = [f"{'+'.join(each.targets)} is " for each in machine.sets]
     names = [f"node {node}" for node in guest.nodes] or list(guest.devices)
     parts = ", ".join(f"{what}{name}" for what, name in zip(where, names, strict=True))

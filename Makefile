@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build compiled cxx-tests cxx-tests-long alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check boot-check simplessd-check gem5-check champsim-check sst-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
+.PHONY: help demo test build compiled cxx-tests cxx-tests-long alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check boot-check simplessd-check gem5-check champsim-check sst-check python-tests python-tests-long lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against bench-history \
   fuzz same-bytes threads-check package package-check site validation clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -70,6 +70,7 @@ help:
 	@echo "make threads-check  the same of these systems and N_SYSTEMS=2000 random ones in threads, and under ThreadSanitizer"
 	@echo "make same-bytes  what changed in the results of about 1000 systems since BASE (a commit; default HEAD)"
 	@echo "make bench-against  instructions and time of the benchmarks beside those of BASE (a commit; default HEAD)"
+	@echo "make bench-history  instructions of the benchmarks at this commit, added to docs/speed-history.md"
 	@echo "make bench     C++ micro-benchmarks, and benchmarks/run.py, startup.py, sweep.py, epochs.py and exec.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried, also by a program and a plug-in in C and C++"
 	@echo "make package-check  sdist, a wheel from it, what that links, and the demonstration by a user of a bare Debian"
@@ -320,6 +321,10 @@ bench-against: build build/.configured-benchmarks
 	$(MAKE) --no-print-directory -C $$then/tree build build/.configured-benchmarks COMPILE_TOGETHER=$(COMPILE_TOGETHER); \
 	for tree in . $$then/tree; do $(CMAKE) --build $$tree/build --target cxloom_throughput || exit 1; done; \
 	$(BIN)/python benchmarks/compare.py $$then/tree --only "$(ONLY)"
+
+bench-history: build build/.configured-benchmarks
+	$(CMAKE) --build build --target cxloom_throughput
+	$(BIN)/python benchmarks/history.py --only "$(ONLY)"
 
 # The wheel as a user's `pip install .` builds it, but from the objects that there are, tried from where it was installed: with a
 # system, with a program that embeds one, and with a plug-in.

@@ -28,7 +28,12 @@ def row(page: str, system: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("bus", "told"),
-    [([1000], "least"), ([1010, 1000], "least"), ([1000, 1029], "+2.9 %"), ([1000, 1015, 1031], "**+3.1 %**")],
+    [
+        ([1000], "least"),
+        ([1010, 1000], "least"),
+        ([1000, 1029], "+2.9 %"),
+        ([1000, 1015, 1031], "**+3.1 %**"),
+    ],
 )
 def test_a_row_is_compared_with_its_least_and_drift_is_bold(bus: list[int], told: str) -> None:
     assert row(history.page(counts(bus)), "bus") == ["bus", *(f"{each:,}" for each in bus), told]

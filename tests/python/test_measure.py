@@ -131,6 +131,40 @@ def test_loaded_latency_rises_from_idle_to_full() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("narrow", "wide", "parts"),
+    [({"bandwidth": "4GB/s"}, {"bandwidth": "16GB/s"}, (20, 80)), ({"queue": 16}, {"queue": 48}, (25, 75))],
+    ids=["links", "queues"],
+)
+def test_hosts_of_unlike_limits_come_to_them_together(
+    monkeypatch: pytest.MonkeyPatch, narrow: dict[str, Any], wide: dict[str, Any], parts: tuple[int, int]
+) -> None:
+    """With one delay for both the narrow host is at its limit, and the wide one far from it: no point is between."""
+    monkeypatch.setattr("cxloom.measure.loaded_latency.SHARES", (0.3, 0.6, 0.9))
+    both = {"narrow": narrow, "wide": wide}
+    spec = {
+        "devices": {name: {"kind": "host", "queue": each.get("queue", 64)} for name, each in both.items()}
+        | {
+            "sw": {"kind": "switch", "port_bandwidth": "200GB/s"},
+            "mem": {"kind": "memory", "capacity": "1GiB", "media": {"kind": "fixed", "bandwidth": "100GB/s"}},
+        },
+        "links": [
+            {"between": [name, "sw"], "bandwidth": each.get("bandwidth", "200GB/s")}
+            for name, each in both.items()
+        ]
+        + [{"between": ["sw", "mem"], "bandwidth": "200GB/s"}],
+        "address_map": [{"to": "mem"}],
+    }
+    measured = cx.measure.loaded(cx.System.from_yaml(json.dumps(spec)))
+    *before, full = measured.rows
+    for share, row in zip((0.3, 0.6, 0.9), before, strict=True):
+        assert row["bandwidth_gb_per_s"] == pytest.approx(share * full["bandwidth_gb_per_s"], rel=0.08)
+    if "bandwidth" in narrow:  # the curve has its knee where all of it is used
+        assert before[-1]["latency_ns"] < 1.1 * before[0]["latency_ns"]
+        assert full["latency_ns"] > 3 * before[0]["latency_ns"]
+    assert f"the full load for mem is {parts[0]} % by narrow and {parts[1]} % by wide" in measured.note
+
+
 def test_several_shares_of_reads_have_a_curve_each(monkeypatch: pytest.MonkeyPatch) -> None:
     # The memory's 10 GB/s are those of reads and of writes: whatever the share, that is the end of its curve.
     monkeypatch.setattr("cxloom.measure.loaded_latency.SHARES", (0.3,))

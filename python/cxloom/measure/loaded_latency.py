@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cxloom.base.granules import LINE, MIB
@@ -12,6 +12,7 @@ from cxloom.measure.bench import Bench, Cells, Node, Spec, note_on_load, offered
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 from cxloom.measure.peak import of_threads
 from cxloom.measure.probe import PROBE, with_probe
+from cxloom.spec.names import listed
 
 if TYPE_CHECKING:
     from cxloom.base.summary import Summary
@@ -22,6 +23,8 @@ _FOOTPRINT = 256 * MIB
 _LOADS = 100_000
 """Requests of all loading requesters at the highest load; the others have as much time."""
 _WARM = 30  # reads of the probe
+_UNLIKE = 1.1
+"""Times as much of a full load as another requester has, from which on it is spoken of. Own choice."""
 _LEAST = 0.05
 """The share of a bandwidth that is load at least, where a probe alone makes nearly all of it."""
 
@@ -79,7 +82,7 @@ def loaded(
             Column("p99_ns", "p99 ns", one_decimal),
         ],
         pictures.loaded,
-        note_on_load(bench),
+        "; ".join(filter(None, [note_on_load(bench), *_unlike(work, full, cells)])),
         cells.without,
     )
 
@@ -119,6 +122,19 @@ def at_loads(
         known_row = row["bandwidth_gb_per_s"] is not None and row["latency_ns"] is not None
         rows.append((row["bandwidth_gb_per_s"], row["latency_ns"]) if known_row else None)
     return rows
+
+
+def _unlike(work: Sequence[_Work], full: Sequence[Summary], cells: Cells) -> Iterator[str]:
+    """A note on requesters that have unlike parts of a full load, the first of them: so are their delays."""
+    for each, summary in zip(work, full, strict=True):
+        parts = {} if each.cell in cells.without else each.parts(summary)
+        if parts and max(parts.values()) > _UNLIKE * min(parts.values()):
+            said = listed([f"{100 * part:.0f} % by {name}" for name, part in parts.items()], word="and")
+            yield (
+                f"the full load {each.cell} is {said}: at each point all have the same share of their own, and the "
+                "delay is that of a requester on average"
+            )
+            return
 
 
 def _percent(share: float) -> str:
@@ -163,22 +179,41 @@ class _Work:
         self._load = {"pattern": pattern, "reads": reads}
 
     def delay_ns(self, full: Mapping[str, Any], share: float) -> float:
-        """The delay between two issues of a requester at which all have this share of the undelayed bandwidth."""
+        """The delay between two issues of a requester, on average, at which all have this share of the bandwidth."""
         most: float = full["bandwidth_gb_per_s"]
         return round(len(self._loading) * LINE / (share * most), 3)
 
+    def parts(self, full: Mapping[str, Any]) -> dict[str, float]:
+        """What each requester has of the full load, as a share; alike where that is not known."""
+        rates = {
+            name: full["per_requester"].get(name, {}).get("bandwidth_gb_per_s", 1.0) for name in self._loading
+        }
+        whole = sum(rates.values())
+        return {name: rate / whole for name, rate in rates.items()}
+
     def point(self, full: Mapping[str, Any] | None = None, share: float = 1.0) -> Spec:
-        """The spec at a share of the full load; without it, at the full load."""
-        loads = max(1000, round(_LOADS * share / len(self._loading)))
+        """The spec at a share of the full load; without it, at the full load.
+
+        Each requester has that share of its own full load: one behind a narrow link would be at its limit, and one
+        behind a wide one far from it, at the same delay.
+        """
+        alike = dict.fromkeys(self._loading, 1 / len(self._loading))
+        parts = alike if full is None else self.parts(full)
+        loads = {name: max(1000, round(_LOADS * share * part)) for name, part in parts.items()}
         probes = 2000
         settings: Spec = {}
         if full is not None:
-            delay = self.delay_ns(full, share)
-            settings = {f"{self._bench.part(name).at}.issue_interval": f"{delay}ns" for name in self._loading}
-            time = loads * delay
+            mean = self.delay_ns(full, share)
+            delays = {name: mean / part / len(parts) for name, part in parts.items()}
+            settings = {
+                f"{self._bench.part(name).at}.issue_interval": f"{delay:.3f}ns"
+                for name, delay in delays.items()
+            }
+            time = min(loads[name] * delay for name, delay in delays.items())
             least = full["per_requester"][self._probe]["latency_ns"]["min"]
             probes = max(100, round(time / least))
-        load = {**self._load, **self._common, "requests": loads}
+        load = {**self._load, **self._common}
         work = self._bench.load(self._loading, self._size, load)
+        work = {name: {**mine, "requests": loads[name]} for name, mine in work.items()}
         work[self._probe] = {"pattern": "pointer-chase", **self._common, "requests": probes}
         return {"workload": work, "run.warmup": _WARM, **settings}

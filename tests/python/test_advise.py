@@ -270,6 +270,14 @@ def test_a_run_without_an_answer_is_nothing_to_compare(monkeypatch: pytest.Monke
     assert found.sentence == "Keep first touch: no other placement could be run."
 
 
+def test_a_placement_that_cannot_run_is_named_by_what_is_wrong_with_it() -> None:
+    """Those who advise, explain or measure know of no points."""
+    system = cx.System.from_yaml(json.dumps(near_and_far(objects=TWO)))
+    points = [{"devices.far.capacity": size} for size in ("64MiB", "1KiB")]
+    [_, refused] = summaries_at(system, points, jobs=1)
+    assert refused.error == "devices.far.capacity: out of bounds, found 1KiB; allowed: at least 4KiB"
+
+
 def test_memory_that_answers_nobody_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     first = {"requester": "host", "address": "0x0", "answered_by": "near"}
     silent = {"requests": 0, "errors": {"requests": 200, "first": first}}

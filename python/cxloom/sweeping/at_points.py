@@ -49,7 +49,7 @@ def summaries_at(
     """
     template = system.template()
     with tempfile.TemporaryDirectory(prefix="cxloom-points-") as folder:
-        engine = engine_of(template, rows.given(points), Path(folder), "points")
+        engine = engine_of(template, rows.given(points, named=False), Path(folder), "points")
         engine.carry_out(Sweep(template), Supervisor(jobs), watch=watch)
         result = SweepResult(engine)
         return [

@@ -19,8 +19,11 @@ from cxloom.sweeping.space import Setting, node_of
 _FORMS = ".csv, .parquet, .yaml or .yml"
 
 
-def given(points: object) -> list[Setting]:
-    """The settings of a list of maps in Python. Raises InputError."""
+def given(points: object, named: bool = True) -> list[Setting]:
+    """The settings of a list of maps in Python. Raises InputError.
+
+    Errors name the point of a value, unless nobody knows of points: `named` is false.
+    """
     allowed = 'a list of maps such as {"devices.host.queue": 8}'
     if isinstance(points, (str, bytes, Mapping)) or not isinstance(points, Iterable):
         raise InputError("not a list of points", found=described(points), allowed=allowed, path="points")
@@ -29,9 +32,8 @@ def given(points: object) -> list[Setting]:
         if not isinstance(point, Mapping) or not all(isinstance(path, str) for path in point):
             found = described(point)
             raise InputError("not a point", found=found, allowed="values by path", path=f"points[{index}]")
-        settings.append(
-            {path: node_of(path, value, f"from points[{index}]") for path, value in point.items()}
-        )
+        note = f"from points[{index}]" if named else ""
+        settings.append({path: node_of(path, value, note) for path, value in point.items()})
     return _checked(settings, None)
 
 

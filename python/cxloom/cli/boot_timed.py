@@ -126,6 +126,8 @@ def run_timed(
         from cxloom.report.machine_page import machine_page
 
         write_text(timing.html, machine_page(found))
+    if found.result.unrecorded is not None:
+        raise found.result.unrecorded
     return 0 if found.result.ended is None else found.result.ended.command_code
 
 

@@ -186,4 +186,6 @@ def exec_(
         from cxloom.report.execution_page import execution_page
 
         write_text(html, execution_page(result))
+    if result.unrecorded is not None:
+        raise result.unrecorded
     raise typer.Exit(0 if result.ended is None else result.ended.command_code)

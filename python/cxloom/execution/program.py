@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import time
@@ -19,6 +18,7 @@ from cxloom.execution.feed import Part, batch_of, play
 from cxloom.execution.objects import RecordedObjects, Rule, UseOfPages
 from cxloom.execution.placed_program import PlacedProgram, core_of, is_persistent, prepare_all
 from cxloom.execution.processor import Processor
+from cxloom.execution.recording import Recording
 from cxloom.execution.result import REGION, Execution, ExecutionResult, Sampled
 from cxloom.execution.sampling import Sampler, Sampling, Timing, keeps_state
 from cxloom.results.caveats import error_sentence
@@ -27,13 +27,11 @@ from cxloom.trace import threads as of_threads
 from cxloom.trace.capture import CacheLevel, CoreOfTrace, about
 from cxloom.trace.emulator import EmulatedSource
 from cxloom.trace.files import refuse_no_file
-from cxloom.trace.format import TraceBatch
 from cxloom.trace.objects import METADATA as OBJECTS
 from cxloom.trace.objects import Directory, Objects, recorded
 from cxloom.trace.reader import TraceReader, open_trace
 from cxloom.trace.source import Ended
 from cxloom.trace.translation import Translation
-from cxloom.trace.writer import BatchWriter, trace_writer
 
 SAMPLING = Sampling()
 """The sampling of a long program, if nothing else is said."""
@@ -74,11 +72,12 @@ def execute(
     The ``processor`` takes the place of that of the host, in all systems.
 
     With ``region`` only that part of the program counts: a function, or ``"marks"`` of <cxloom/roi.h>. What the
-    systems are given is kept in the trace ``record``, if one is named: :func:`replay` gives the same result from
-    it. Of a long program windows are simulated, as ``sampling`` says (docs/model/sampling.md); None: all of it.
-    ``watch`` is called now and then with how many instructions were run and how many accesses were made, and before
-    that ``watch_past`` with how many steps of how many were played of what flash of a system has been through. If
-    ``interrupted``, asked now and then, says True, the program is ended, and the result is that of what was run.
+    systems are given is kept in the trace ``record``, if one is named: :func:`replay` gives the same result from it.
+    If that cannot be written to its end, the result says so (`unrecorded`). Of a long program windows are simulated,
+    as ``sampling`` says (docs/model/sampling.md); None: all of it. ``watch`` is called now and then with how many
+    instructions were run and how many accesses were made, and before that ``watch_past`` with how many steps of how
+    many were played of what flash of a system has been through. If ``interrupted``, asked now and then, says True,
+    the program is ended, and the result is that of what was run.
 
     Raises InputError if the emulator, the program or the host is missing, and SimulationError if the program cannot be
     followed or a simulation cannot finish.
@@ -167,7 +166,7 @@ def play_source(
     def want(thread: int) -> None:
         source.wanted = thread
 
-    with contextlib.nullcontext() if record is None else trace_writer(record, said) as writer:
+    with Recording(record, said) as recording:
         sampler = _sampler(sampling, placed)
         regions: Counter[int] = Counter()
         objects: Objects | None = None
@@ -179,7 +178,7 @@ def play_source(
                 objects = objects or (Objects(source.sieve) if frames else None)
                 yield part
 
-        kept = _counted(_kept(told(), writer), regions, use, lambda: objects)
+        kept = _counted(recording.kept(told()), regions, use, lambda: objects)
         executions = play(
             placed, kept, sampler, want, lambda: objects, core.page_bytes, _heard(watch_past, interrupted)
         )
@@ -206,6 +205,7 @@ def play_source(
         names,
         core.page_bytes,
         physical=not frames,
+        unrecorded=recording.problem,
     )
 
 
@@ -347,14 +347,6 @@ class _Progress:
             if self._asked():
                 self.interrupted = True
                 return
-
-
-def _kept(parts: Iterator[_core.Accesses], writer: BatchWriter | None) -> Iterator[Part]:
-    """The accesses as they come, written into a trace, too."""
-    for part in parts:
-        if writer is not None:
-            writer.write(TraceBatch(*part.columns()))
-        yield part
 
 
 def _counted(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cxloom.base.errors import InputError
 from cxloom.execution.objects import ObjectUse
 from cxloom.execution.sampling import Interval
 from cxloom.results.caveats import error_sentence
@@ -252,6 +253,8 @@ class ExecutionResult:
     """Bytes of a page of the program."""
     physical: bool = False
     """Whether its addresses are those of the address map, as a machine's are: its pages got no frames here."""
+    unrecorded: InputError | None = None
+    """Why the trace was not written that was to be recorded, such as a full disk."""
 
     def errors(self) -> dict[str, str]:
         """Systems that answered accesses of the program without data, and how many: its time there means nothing."""

@@ -13,7 +13,7 @@ history = pytest.importorskip("history")
 
 
 def counts(bus: list[int]) -> list[object]:
-    """Of some commits, a day each; all other systems take one instruction at all of them."""
+    """Counts of some commits, a day each; all other systems take one instruction at each."""
     return [
         history.Count(f"2026-11-{1 + day:02}T00:00:00", f"{day:08}", name, number if name == "bus" else 1)
         for day, number in enumerate(bus)

@@ -176,6 +176,7 @@ THEIRS: dict[str, tuple[str, Spec]] = {
 REFUSED = {
     ("import", "silent memory"): "'mem' is a device whose kind declares no medium",
     ("boot", "requester"): "no host that could boot, found 0 hosts",  # it is no root complex
+    ("enumeration", "requester"): "no host that could boot, found 0 hosts",
     ("offload", "requester"): "no host completes the DMA requests of 'gpu'",
     ("offload", "nested requester"): "no host completes the DMA requests of 'gpu'",
     ("epochs", "silent memory"): "whose kind does not declare its capacity has no small copy",
@@ -208,7 +209,7 @@ def of_tools(library: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     return found
 
 
-TOOLS = ("import", "measure", "boot", "exec", "sample", "offload", "epochs", "crash", "energy")
+TOOLS = ("import", "measure", "boot", "enumeration", "exec", "sample", "offload", "epochs", "crash", "energy")
 PAIRS = [(tool, theirs) for tool in TOOLS for theirs in THEIRS]
 PAIRS += [(tool, theirs) for tool in LONG for theirs in (THEIRS if WHOLE else ("nested requester",))]
 

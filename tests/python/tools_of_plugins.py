@@ -16,6 +16,7 @@ from typing import Any
 
 import cxloom as cx
 from cxloom.base.errors import InputError
+from cxloom.booting.enumeration import Access, Times
 from cxloom.booting.system import machine_of_system
 from cxloom.crash.power_failures import crash
 from cxloom.curves.medium import elsewhere_ns
@@ -24,6 +25,7 @@ from cxloom.execution.processor import Processor
 from cxloom.execution.sampling import keeps_state
 from cxloom.offload.target import target
 from cxloom.spec.parts import part_of
+from cxloom.system.simulation import describe
 
 Spec = dict[str, Any]
 
@@ -77,6 +79,14 @@ def error_of_copy(spec: Spec) -> Any:
     return found.error or list(found.notes)
 
 
+def register_times(spec: Spec) -> list[float]:
+    """How long reads of the configuration of what stands before the memory take, in the order of the way."""
+    resolved = made(spec).resolve()
+    times = Times(machine_of_system(resolved), resolved.plain(), describe(resolved))
+    stations = ("sw root port 0", "sw upstream port", "sw downstream port 0")
+    return [times.ns(Access("drivers", each, "configuration", 0, False, 0)) for each in stations]
+
+
 FIGURES = {"links": {"*": 2}, "media": {"*": {"read_pj_per_bit": 3, "write_pj_per_bit": 5}}}
 
 TOOLS: dict[str, Callable[[Spec], Any]] = {
@@ -85,6 +95,7 @@ TOOLS: dict[str, Callable[[Spec], Any]] = {
     "load": lambda spec: cx.measure.loaded(made(spec), jobs=1).rows,
     "bandwidth": lambda spec: cx.measure.bandwidth(made(spec), jobs=1).rows,
     "boot": lambda spec: machine_of_system(made(spec).resolve()).notes,
+    "enumeration": register_times,
     "exec": with_processor,
     "sample": lambda spec: keeps_state(made(spec).resolve().plain()),
     "offload": computed_on,

@@ -153,7 +153,7 @@ class Times:
             way = (machine.host, *(network.way(machine.host, endpoint.name) or ()), endpoint.name)
             self._ways[endpoint.name] = way
             for place, station in enumerate(way):
-                if network.kinds[station] == "switch":
+                if network.is_switch(station):
                     self._ways[station] = way[: place + 1]
 
     def ns(self, access: Access) -> float:

@@ -252,8 +252,8 @@ def _bridges(
     bridges: dict[str, dict[str, Endpoint | list[Endpoint]]] = {}
     for number, (name, way) in enumerate(ways.items()):
         endpoint = Endpoint(name, capacities[name], number + 1)
-        ports = [station for station in way if network.kinds[station] == "root-port"]
-        switches = [station for station in way if "switch" in network.roles[station] and station not in ports]
+        ports = [station for station in way if network.is_root_port(station)]
+        switches = [station for station in way if network.is_switch(station)]
         wrong = [station for station in way if station not in ports and station not in switches]
         if wrong:
             kind = network.kinds[wrong[0]]

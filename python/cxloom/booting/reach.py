@@ -36,6 +36,14 @@ class Network:
                 links[a][b] = links[a].get(b, True) and at_once
         return cls(kinds, roles, links)
 
+    def is_root_port(self, station: str) -> bool:
+        """Whether a device is a root port: by its kind, as its roles are those of a switch, and none tells it apart."""
+        return self.kinds[station] == "root-port"
+
+    def is_switch(self, station: str) -> bool:
+        """Whether a device is a switch, of whatever kind, and no root port."""
+        return "switch" in self.roles[station] and not self.is_root_port(station)
+
     def way(self, host: str, memory: str) -> tuple[str, ...] | None:
         """The devices between a host and a memory, on the shortest way; None if there is no way."""
         before: dict[str, str] = {}
@@ -62,6 +70,6 @@ class Network:
     def is_in_socket(self, host: str, memory: str, way: Sequence[str]) -> bool:
         """Whether memory is in the host's socket: no link on the way takes time, and none leaves by a root port."""
         stations = [host, *way, memory]
-        return all(self.kinds[each] != "root-port" for each in way) and all(
+        return not any(map(self.is_root_port, way)) and all(
             self.links[a][b] for a, b in pairwise(stations) if a != b
         )

@@ -344,9 +344,9 @@ void bind_capture(nb::module_& m) {
               if (cycles[process] != 0) all[process] = cycles[process];
             return all;
           },
-          "With a core, while recording: cycles in which nothing waits for memory, by process as `waits_ns` of a "
-          "summary has them: 1 for the kernel of a machine, from 2 on those of `guest_processes`, 0 for what is "
-          "not told.")
+          "With a core, while recording: cycles in which nothing waits for memory, by process as `waits_ns` "
+          "of a summary has them: 1 for the kernel of a machine, from 2 on those of `guest_processes`, 0 for "
+          "what is not told.")
       .def_prop_ro(
           "guest_processes",
           [](const ProgramSession& self) {
@@ -358,8 +358,8 @@ void bind_capture(nb::module_& m) {
                                         each.instructions, each.records));
             return all;
           },
-          "Of a machine, while recording: number and name of each process, and its instructions outside of the "
-          "kernel with their records.")
+          "Of a machine, while recording: number and name of each process, and its instructions outside of "
+          "the kernel with their records.")
       .def_prop_ro(
           "guest_mappings",
           [](const ProgramSession& self) {
@@ -376,8 +376,8 @@ void bind_capture(nb::module_& m) {
             }
             return all;
           },
-          "The mappings of these processes: the index of each one's process, its name, the numbers of its pages in "
-          "memory, and the records of each.")
+          "The mappings of these processes: the index of each one's process, its name, the numbers of its "
+          "pages in memory, and the records of each.")
       .def_prop_ro(
           "register_accesses", [](const ProgramSession& self) { return self.capture.register_accesses(); },
           "Of a machine, while recording: accesses to registers of devices, which are in no record.")

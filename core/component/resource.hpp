@@ -50,7 +50,7 @@ struct Resource {
   std::string_view part =
       {};  ///< of the device, whose parameters `twice` sets (device/kinds/parts.hpp); empty: the device
   std::vector<Setting> twice = {};  ///< what gives twice as much of it; empty: nothing is known to
-  std::string twice_text = {};      ///< the same for people: "96 slots"
+  std::string twice_text = {};      ///< `twice` for people: "96 slots"
   double full_from = 0.97;          ///< in use by this share it is full
   std::string each = {};            ///< a measure: there are so many of it, of this capacity each; empty: one
   std::string remark = {};          ///< a measure that says more of it, a share; empty: none

@@ -88,7 +88,7 @@ class SharedLines {
     std::uint32_t newest = 0;                           // the number of the latest store
     std::uint32_t in_memory = 0;                        // the version there
     Store latest;                                       // the store with the highest number that is over
-    Store other;                                        // the same of other writers than that one's
+    Store other;                                        // `latest` of other writers than that one's
     std::uint64_t writes = 0;                           // of memory
     std::map<std::uint32_t, std::uint64_t> last_write;  // by writer's node: which of these
     std::map<std::uint32_t, Copy> copies;               // by node

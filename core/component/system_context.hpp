@@ -50,7 +50,7 @@ struct SystemContext {
   std::unique_ptr<Routes> routes;
   std::unique_ptr<DeliveryOrder> order;    ///< of messages under way, where routes do not keep it; else none
   std::unique_ptr<LineVersions> versions;  ///< of lines of persistent memory; none: nobody asks for them
-  std::unique_ptr<SharedLines> shared;     ///< who has seen which stores; none: nobody asks for them
+  std::unique_ptr<SharedLines> shared;     ///< which stores a host has seen; none: nobody asks for them
   PostedRequests posted;
   Roles roles;
   std::vector<const Endpoint*> caches;   ///< the devices with caches that may hold coherent lines

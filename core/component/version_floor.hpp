@@ -70,7 +70,7 @@ class VersionFloor {
   Known answered_;  // the answered version that was written last
   Known written_;   // the settled version that was written last
   Known latest_;    // the version that reads brought, and when the last of these began
-  Known other_;     // the same of other versions
+  Known other_;     // `latest_` of other versions
 };
 
 }  // namespace cxloom

@@ -19,7 +19,7 @@ namespace cxloom {
 class VirtualChannelTurns {
  public:
   enum class Turn : std::uint8_t {
-    kStay,    ///< the same level as before
+    kStay,    ///< at the level that it has
     kNext,    ///< the next one: the turn crosses a dateline
     kRestart  ///< the first one: no circle leads back behind it
   };

@@ -46,7 +46,7 @@ struct EmbeddedSystem::Parts {
   std::unique_ptr<MemoryOffsets> offsets;
   bool has_plugins = false;
   std::unique_ptr<TimeLeft> left;  // none: nobody has asked
-  std::unique_ptr<IdleTwin> twin;  // the same
+  std::unique_ptr<IdleTwin> twin;  // none: nobody has asked
   Value measured;                  // in the window that has ended last while the simulation went on
   Value final;                     // in its last window, once it is over and somebody has asked
 };
@@ -78,7 +78,7 @@ EmbeddedSystem::EmbeddedSystem(std::string_view json, const std::vector<std::str
   parts_->has_plugins = !plugins.empty();
   for (const std::string& plugin : plugins) with_path(plugin, [&] { load_plugin(plugin, registry); });
   Spec spec = Spec::read(parse_json(json), registry);
-  spec.run.threads = {};  // who drives it gives accesses at times that nobody knows beforehand
+  spec.run.threads = {};  // accesses come at times that nobody knows beforehand
   parts_->simulation = std::make_unique<Simulation>(registry, std::move(spec), no_trace, parts_->collector);
   parts_->offsets = std::make_unique<MemoryOffsets>(parts_->simulation->system().address_map());
 }

@@ -112,7 +112,7 @@ class EventQueue {
 
   static std::int64_t bucket_of(Time time) { return time.ps() >> kFineBits; }
   static std::int64_t turn_of(std::int64_t bucket) { return bucket >> kTurnBits; }  // of the wheel
-  // Of a link of a list of the open bucket.
+  // The time of the entries in a list of the open bucket, which has one for each instant.
   Time instant_of(std::uint32_t link) const { return Time{(open_ << kFineBits) + (link & kFineMask)}; }
   static std::uint32_t fine_of(Time time) { return static_cast<std::uint32_t>(time.ps()) & kFineMask; }
 
@@ -189,7 +189,7 @@ class EventQueue {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted_;  // order and node, while many are sorted
   std::uint64_t filled_instants_ = 0;                      // instants of the open bucket that hold something
   std::array<std::uint32_t, 1U << kFineBits> instants_{};  // a list of nodes each
-  FarEvents far_;  // those that were beyond the horizon when they were pushed
+  FarEvents far_;  // events that were beyond the horizon when they were pushed
   std::uint32_t free_ = kNone;
   std::uint32_t ahead_ = kNone;  // in the list of a bucket that is still closed
   std::vector<Event> events_;    // by node

@@ -149,13 +149,13 @@ void RegionParams::describe(Schema<RegionParams>& schema) {
                {"uc", MemoryType::kUncacheable},
                {"wc", MemoryType::kWriteCombining}})
       .doc(
-          "How hosts and accelerators access the range. wb: lines are cached, and stores stay in the cache. wt: "
-          "lines are cached, and stores go to memory as well. uc: nothing is cached, and one access is made at "
-          "a time, in order. wc: nothing is cached, and stores are gathered by line in buffers.")
+          "How hosts and accelerators access the range. wb: lines are cached, and stores stay in the cache. "
+          "wt: lines are cached, and stores go to memory as well. uc: nothing is cached, and one access is "
+          "made at a time, in order. wc: nothing is cached, and stores are gathered by line in buffers.")
       .source("Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, section 12.3");
   schema.rule(
-      "memory of another type than wb is volatile, and nobody keeps it coherent: leave out type, or coherence "
-      "and persistence",
+      "memory of another type than wb is volatile, and nobody keeps it coherent: leave out type, or "
+      "coherence and persistence",
       [](const RegionParams& region) {
         return region.type == MemoryType::kWriteBack ||
                (region.persistence == Persistence::kVolatile && region.coherence == Coherence::kNone);

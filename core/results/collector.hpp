@@ -201,7 +201,8 @@ class Collector final : public RequestObserver {
   bool keep_requests_;
   std::array<Kind, kAccessKinds> kinds_;
   std::uint64_t count_ = 0;  // of all requests answered with data
-  // Of these, those of parts: by kind, and of all. They are in `kinds_` once `take_in` has been called.
+  // Requests of parts of a divided run: by kind, and of all. They are in `kinds_` once `take_in` has been
+  // called.
   std::array<InOrder, kAccessKinds> kinds_in_order_{};
   InOrder in_order_;
   BatchMeans batches_;                      // of them

@@ -24,7 +24,8 @@ struct AroundEventMeasured {
 inline constexpr std::array kAroundEventMeasures{
     measure<&AroundEventMeasured::requests_before>(
         "requests_before", "",
-        "its requests answered with data between the event before, or the opening of the window, and this one"),
+        "its requests answered with data between the event before, or the opening of the window, and this "
+        "one"),
     measure<&AroundEventMeasured::latency_before>("latency_before_ns", "ns",
                                                   "mean latency of requests_before; null if there are none"),
     measure<&AroundEventMeasured::requests>(
@@ -50,7 +51,8 @@ inline constexpr std::array kEventMeasures{
                                     "requests answered with an error by a device from which no way led on"),
     measure<&EventMeasured::lost>(
         "lost", "",
-        "messages that were lost, snoops and their answers among them; what waited for one ended with its timeout"),
+        "messages that were lost, snoops and their answers among them; what waited for one ended with its "
+        "timeout"),
     measure<&EventMeasured::lasted>("lasted_ns", "ns",
                                     "from the event until the last of these, timeouts included"),
     measure<&EventMeasured::requesters>("requesters", "",

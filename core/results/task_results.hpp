@@ -61,12 +61,12 @@ inline constexpr std::array kGraphMeasures{
     measure<&GraphMeasured::time>("time_ns", "ns", "from the start of the graph to the end of its last task"),
     measure<&GraphMeasured::error>(
         "error_ns", "ns",
-        "how far that may be from what a simulation of every line gives, from the scatter of the windows; 0 if "
-        "every line was"),
+        "how far that may be from what a simulation of every line gives, from the scatter of the windows; 0 "
+        "if every line was"),
     measure<&GraphMeasured::skipped>(
         "skipped_ns", "ns",
-        "the part of the time in which lines moved at known rates, or nothing did but processors, and that was "
-        "not simulated"),
+        "the part of the time in which lines moved at known rates, or nothing did but processors, and that "
+        "was not simulated"),
     measure<&GraphMeasured::per_task>("per_task", "", "what became of each, by its name",
                                       parts_of<kTaskMeasures>(true)),
     measure<&GraphMeasured::critical_path>(
@@ -81,8 +81,8 @@ inline constexpr std::array kGraphMeasures{
         "shortest ways; nothing of caches"),
     measure<&GraphMeasured::windows>(
         "windows", "",
-        "of each set of transfers that ran together, in a window of lines: their rates, how far off these may "
-        "be, and for how long they stood"),
+        "of each set of transfers that ran together, in a window of lines: their rates, how far off these "
+        "may be, and for how long they stood"),
 };
 
 /// `kGraphMeasures` of a simulation with tasks; nothing: it has none.

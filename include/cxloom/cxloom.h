@@ -99,8 +99,8 @@ typedef struct {
   uint64_t address; /* in bytes; with a memory an offset in it */
   uint64_t tag;     /* the program's own name for it: the answer brings it back */
   int64_t ready;    /* when it comes, now or later: its latency begins then, however full the device's queue
-                       is; of a device with cores or a DMA engine it begins when these take it. 0: now. Else not
-                       before now, and at most INT64_MAX / 2 */
+                       is; of a device with cores or a DMA engine it begins when these take it. 0: now. Else
+                       not before now, and at most INT64_MAX / 2 */
   uint32_t bytes;   /* 1 to 4096 */
   int intent;       /* CXLOOM_READ and so on */
   int memory;       /* the number of a memory that the address map leads to, or CXLOOM_MAPPED */

@@ -47,7 +47,7 @@ typedef struct cxloom_dax cxloom_dax;
 /* How much of a device is free. */
 typedef struct cxloom_dax_statistics {
   size_t bytes;        /* the size of the device */
-  size_t free_bytes;   /* those that are in no piece that is taken */
+  size_t free_bytes;   /* bytes in no piece that is taken */
   size_t largest_free; /* bytes of the largest free piece: the most that can be allocated in one */
   size_t free_pieces;
   size_t taken_pieces;

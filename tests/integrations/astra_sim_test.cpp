@@ -25,8 +25,10 @@ constexpr const char* kSystem = R"({
     "host": {"kind": "host"}, "cxl": {"kind": "memory", "capacity": "64GiB"},
     "gpu0": {"kind": "gpu", "posted": 1024}, "gpu1": {"kind": "gpu", "posted": 1024}},
   "links": [
-    {"between": ["host", "gpu0"], "bandwidth": "28GB/s", "header": "24B", "data_header": "24B", "port_delay": "100ns"},
-    {"between": ["host", "gpu1"], "bandwidth": "28GB/s", "header": "24B", "data_header": "24B", "port_delay": "100ns"},
+    {"between": ["host", "gpu0"], "bandwidth": "28GB/s", "header": "24B", "data_header": "24B",
+      "port_delay": "100ns"},
+    {"between": ["host", "gpu1"], "bandwidth": "28GB/s", "header": "24B", "data_header": "24B",
+      "port_delay": "100ns"},
     {"between": ["host", "cxl"], "bandwidth": "WIDTH", "port_delay": "25ns"}],
   "address_map": [{"to": ["cxl"]}]})";
 

@@ -23,8 +23,10 @@ using champsim::channel;
 constexpr const char* kSystem = R"({
   "devices": {
     "host": {"kind": "host", "process_time": "10ns"},
-    "cxl": {"kind": "memory", "capacity": "1GiB", "controller_time": "40ns", "media": {"kind": "fixed", "latency": "45ns"}}},
-  "links": [{"between": ["host", "cxl"], "bandwidth": "32GB/s", "header": "16B", "data_header": "16B", "port_delay": "25ns", "delay": "5ns"}],
+    "cxl": {"kind": "memory", "capacity": "1GiB", "controller_time": "40ns",
+      "media": {"kind": "fixed", "latency": "45ns"}}},
+  "links": [{"between": ["host", "cxl"], "bandwidth": "32GB/s", "header": "16B", "data_header": "16B",
+    "port_delay": "25ns", "delay": "5ns"}],
   "address_map": [{"to": ["cxl"]}]})";
 constexpr std::int64_t kPeriod = 250;
 

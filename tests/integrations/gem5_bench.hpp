@@ -25,8 +25,10 @@ constexpr Addr kStart = 1 << 20;  // of the memory in gem5
 constexpr const char* kOneHost = R"({
   "devices": {
     "host": {"kind": "host", "process_time": "10ns"},
-    "mem": {"kind": "memory", "capacity": "64KiB", "controller_time": "40ns", "media": {"kind": "fixed", "latency": "45ns"}}},
-  "links": [{"between": ["host", "mem"], "bandwidth": "32GB/s", "header": "16B", "data_header": "16B", "port_delay": "25ns", "delay": "5ns"}],
+    "mem": {"kind": "memory", "capacity": "64KiB", "controller_time": "40ns",
+      "media": {"kind": "fixed", "latency": "45ns"}}},
+  "links": [{"between": ["host", "mem"], "bandwidth": "32GB/s", "header": "16B", "data_header": "16B",
+    "port_delay": "25ns", "delay": "5ns"}],
   "address_map": [{"to": ["mem"]}]})";
 constexpr Tick kIdle = 208 * kNs;
 
@@ -36,7 +38,8 @@ constexpr const char* kTwoHosts = R"({
     "right": {"kind": "host", "external_cache": true},
     "switch": {"kind": "switch"},
     "pool": {"kind": "memory", "capacity": "64KiB", "dcoh": {"filter": {"entries": 1024}}}},
-  "links": [{"between": ["left", "switch"]}, {"between": ["right", "switch"]}, {"between": ["switch", "pool"]}],
+  "links": [{"between": ["left", "switch"]}, {"between": ["right", "switch"]},
+    {"between": ["switch", "pool"]}],
   "address_map": [{"to": ["pool"], "coherence": "hdm-db"}]})";
 
 /// The caches of a host and the bus below them.

@@ -165,8 +165,10 @@ TEST_F(Gem5Test, MemoryThatAnotherHostHasIsRefusedUnlessItMayComeLater) {
   const std::string bound = R"({
     "devices": {
       "host": {"kind": "host"}, "other": {"kind": "host"}, "mem": {"kind": "memory", "capacity": "64KiB"},
-      "switch": {"kind": "switch", "vcs": [{"upstream": "other", "vppbs": 1, "bind": ["mem"]}, {"upstream": "host", "vppbs": 1}]}},
-    "links": [{"between": ["switch", "host"]}, {"between": ["switch", "other"]}, {"between": ["switch", "mem"]}],
+      "switch": {"kind": "switch", "vcs": [{"upstream": "other", "vppbs": 1, "bind": ["mem"]},
+        {"upstream": "host", "vppbs": 1}]}},
+    "links": [{"between": ["switch", "host"]}, {"between": ["switch", "other"]},
+      {"between": ["switch", "mem"]}],
     "address_map": [{"to": ["mem"]}])";
   open(spec(bound + "}"));
   EXPECT_NE(refused([&] { add("host"); }).find("the memory of \"host\""), std::string::npos);

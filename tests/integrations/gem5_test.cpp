@@ -105,7 +105,8 @@ TEST_F(Gem5Test, AHostsMemoryBeginsWhereItIsToldInTheMap) {
   std::string two = kOneHost;
   two.replace(
       two.find("\"mem\""), 5,
-      R"("far": {"kind": "memory", "capacity": "64KiB", "controller_time": "40ns", "media": {"kind": "fixed", "latency": "90ns"}}, "mem")");
+      R"("far": {"kind": "memory", "capacity": "64KiB", "controller_time": "40ns",
+        "media": {"kind": "fixed", "latency": "90ns"}}, "mem")");
   const std::string link = R"({"between": ["host", "mem"])";
   std::string far = link;
   far.replace(far.find("mem"), 3, "far");

@@ -22,8 +22,10 @@ using SST::standin::sst_clock;
 constexpr const char* kSystem = R"({
   "devices": {
     "host": {"kind": "host", "process_time": "10ns"},
-    "cxl": {"kind": "memory", "capacity": "1MiB", "controller_time": "40ns", "media": {"kind": "fixed", "latency": "45ns"}}},
-  "links": [{"between": ["host", "cxl"], "bandwidth": "32GB/s", "header": "16B", "data_header": "16B", "port_delay": "25ns", "delay": "5ns"}],
+    "cxl": {"kind": "memory", "capacity": "1MiB", "controller_time": "40ns",
+      "media": {"kind": "fixed", "latency": "45ns"}}},
+  "links": [{"between": ["host", "cxl"], "bandwidth": "32GB/s", "header": "16B", "data_header": "16B",
+    "port_delay": "25ns", "delay": "5ns"}],
   "address_map": [{"to": ["cxl"]}]})";
 constexpr std::uint64_t kIdle = 208'000;
 
@@ -95,7 +97,8 @@ TEST_F(SstTest, ItsMemoryBeginsWhereItIsToldInTheMap) {
   std::string two = kSystem;
   two.replace(
       two.find(R"("cxl": {"kind")"), 0,
-      R"("near": {"kind": "memory", "capacity": "1MiB", "controller_time": "0ns", "media": {"kind": "fixed", "latency": "9ns"}}, )");
+      R"("near": {"kind": "memory", "capacity": "1MiB", "controller_time": "0ns",
+        "media": {"kind": "fixed", "latency": "9ns"}}, )");
   two.replace(two.find(R"("links": [)") + 10, 0, R"({"between": ["host", "near"]}, )");
   two.replace(two.find(R"([{"to": ["cxl"]}])"), 17, R"([{"to": ["near"]}, {"to": ["cxl"]}])");
   std::ofstream(folder_ + "sst_test.json") << two;

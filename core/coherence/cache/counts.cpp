@@ -49,8 +49,8 @@ constexpr std::array kCacheMeasures{
         "Atomic). Absent where there were none"),
     measure<CacheMeasured, &CacheMeasured::dirty_lines_lost, &CacheMeasured::dirty_lines_lost>(
         "dirty_lines_lost", "",
-        "modified lines whose data are lost, or not known to have arrived: their write-backs ended with errors, "
-        "or the cache was cut off from their home, or presumed dead. Absent where there were none"),
+        "modified lines whose data are lost, or not known to have arrived: their write-backs ended with "
+        "errors, or the cache was cut off from their home, or presumed dead. Absent where there were none"),
 };
 
 double rate(std::uint64_t part, std::uint64_t whole) {

@@ -81,11 +81,12 @@ inline constexpr std::array kCoherenceMeasures{
         "bias_flips_to_host", "", "pages of the device that the host came to use (HDM-D)"),
     measure<CoherenceMeasured, &CoherenceMeasured::snoops_timed_out, &CoherenceMeasured::fails>(
         "snoops_timed_out", "",
-        "snoops that ended without an answer, as they or their answers were lost. Absent where nothing fails"),
+        "snoops that ended without an answer, as they or their answers were lost. Absent where nothing "
+        "fails"),
     measure<CoherenceMeasured, &CoherenceMeasured::lines_reclaimed, &CoherenceMeasured::fails>(
         "lines_reclaimed", "",
-        "shared copies of caches that were presumed dead: nobody asks for them any more. Absent where nothing "
-        "fails"),
+        "shared copies of caches that were presumed dead: nobody asks for them any more. Absent where "
+        "nothing fails"),
     measure<CoherenceMeasured, &CoherenceMeasured::lines_poisoned, &CoherenceMeasured::fails>(
         "lines_poisoned", "",
         "lines that became poisoned, as their latest data were lost, or may have been. Absent where nothing "
@@ -106,7 +107,8 @@ inline constexpr auto kHomeMeasures = [] {
   for (std::size_t i = 0; i < kCoherenceMeasures.size(); ++i) all[i] = kCoherenceMeasures[i];
   all.back() = measure<&CoherenceMeasured::transactions_mean>(
       "transactions_mean", "",
-      "requests in the agent, from their lookup to their answer, mean. Absent where their number has no limit");
+      "requests in the agent, from their lookup to their answer, mean. Absent where their number has no "
+      "limit");
   return all;
 }();
 

@@ -83,7 +83,7 @@ class DmaCompleter final : public Agent {
   static std::uint16_t bytes_of(const Message& message, std::uint32_t line);
 
   Time io_time_;
-  std::array<Agent*, kChannelCount> behind_{};    // who has what is not its own
+  std::array<Agent*, kChannelCount> behind_{};    // agents of what is not its own
   std::vector<std::unique_ptr<Sender>> senders_;  // by node; of most none
   Pool<Job> jobs_;
   Pool<Request> lines_;

@@ -107,7 +107,7 @@ class DmaEngine final : public Agent, public TransferEngine, private DmaInitiato
   Client& client_;
   NodeId host_;
   std::vector<NodeId> peer_nodes_;
-  std::vector<bool> peers_;  // the same, by node
+  std::vector<bool> peers_;  // which nodes are peers
   std::vector<std::deque<Job>> streams_;
   std::uint32_t turn_ = 0;  // of a stream
   LevelMonitor tags_;       // of reads whose last data have not come

@@ -60,8 +60,8 @@ void DmaParams::describe_in(Schema<Params>& schema) {
   schema.field("launch_time", &Params::launch_time)
       .doc("Time from the call of a copy until its first request can be made; calls overlap.")
       .source(
-          "a call of cudaMemcpy of a few bytes takes 6 to 7 us, its request included: gdrcopy fcec3ce (5 to 7 us: "
-          "arXiv 2602.21548). 6.5 us less 0.7 us of the request on PCIe 4.0");
+          "a call of cudaMemcpy of a few bytes takes 6 to 7 us, its request included: gdrcopy fcec3ce (5 to "
+          "7 us: arXiv 2602.21548). 6.5 us less 0.7 us of the request on PCIe 4.0");
   schema.field("max_payload", &Params::max_payload)
       .min(Bytes{128})
       .max(Bytes{4096})

@@ -96,7 +96,7 @@ class IoEngine final : public Component, public IoInitiator, private IoLosses, p
   IoEngineParams params_;
   std::uint16_t size_;
   std::uint32_t most_;  // reads without a completion, or posted writes without a credit, at the same time
-  std::uint32_t posted_ = 0;  // those of them
+  std::uint32_t posted_ = 0;  // posted writes among them
   RateMeter pace_;
   NodeId destination_;
   VirtualChannels* wire_ = nullptr;

@@ -12,8 +12,8 @@ void GpuParams::estimate(const GpuParams& params, MemoryEstimate& memory) {
 
 void GpuParams::describe(Schema<GpuParams>& schema) {
   schema.doc(
-      "A GPU: copies blocks between its memory and system memory by DMA. An access of its workload is a copy: a "
-      "read to the GPU, a write from it.");
+      "A GPU: copies blocks between its memory and system memory by DMA. An access of its workload is a "
+      "copy: a read to the GPU, a write from it.");
   DmaParams::describe_in(schema);
   schema.field("queue", &GpuParams::queue)
       .min(1)

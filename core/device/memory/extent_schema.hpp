@@ -21,8 +21,8 @@ void describe_extent(Schema<Params>& schema) {
   schema.field("tag", &Params::tag)
       .default_text("none")
       .doc(
-          "Hosts share an extent that is added for each of them with the same base, size and tag. No pages are "
-          "placed there: a kernel has it as a device.");
+          "Hosts share an extent that is added for each of them with the same base, size and tag. No pages "
+          "are placed there: a kernel has it as a device.");
 }
 
 }  // namespace cxloom

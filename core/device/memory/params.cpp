@@ -67,7 +67,8 @@ void MemoryControllerParams::describe_in(Schema<MemoryControllerParams> schema) 
       .max(kLargestBuffer)
       .default_text("unlimited")
       .doc(
-          "Writes in the controller and the media at the same time, apart from reads. A write has its place until the media say that it is done.");
+          "Writes in the controller and the media at the same time, apart from reads. A write has its place "
+          "until the media say that it is done.");
   schema.field("posted_writes", &MemoryControllerParams::posted_writes)
       .doc(
           "Whether a write is answered once the controller has it in `write_buffer`, and not only when the "

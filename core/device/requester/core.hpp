@@ -94,8 +94,8 @@ class Core {
   std::size_t answered_ = 0;  // at its front nobody waits for so many
   Ring<CoreAccess*> stores_;  // in order, without answers or behind one without
   Ring<CoreAccess*> left_;
-  Bound retirement_;  // of the time at which the first instruction would have retired, had it waited for whom
-                      // those before waited for
+  Bound retirement_;  // of the time at which the first instruction would have retired, had it waited for what
+                      // the instructions before it waited for
   Bound stores_done_;  // stores that left the store buffer
   Bound answers_;      // to all that left the window or the store buffer
   Time clock_;

@@ -25,8 +25,8 @@ void CoreCacheParams::describe(Schema<CoreCacheParams>& schema) {
   schema.field("prefetch", &CoreCacheParams::prefetch)
       .category("prefetchers")
       .doc(
-          "Which lines this level asks for ahead of their use. It sees the accesses that miss the levels before "
-          "it.");
+          "Which lines this level asks for ahead of their use. It sees the accesses that miss the levels "
+          "before it.");
   schema.field("throttle", &CoreCacheParams::throttle)
       .doc("Fewer lines are asked for while few of them are used (docs/model/program.md).")
       .source("own choice: Srinath et al., HPCA 2007");
@@ -77,8 +77,8 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
       .max(1U << 20U)
       .default_text("mshrs")
       .doc(
-          "Lines at most that instructions of a core wait for at the same time: loads, stores and page walks. "
-          "Prefetches take none, so that they alone fill the rest of `mshrs`.")
+          "Lines at most that instructions of a core wait for at the same time: loads, stores and page "
+          "walks. Prefetches take none, so that they alone fill the rest of `mshrs`.")
       .source(
           "by default no limit besides `mshrs`. Intel Architecture Day 2021: the first level of Golden Cove "
           "has 16 fill buffers; its predecessors have 10 to 12");
@@ -89,8 +89,8 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
       .min(1)
       .max(1U << 20U)
       .doc(
-          "Stores of a core that wait for their lines at most; they leave in order. Of programs that run, those "
-          "that hit are among them.")
+          "Stores of a core that wait for their lines at most; they leave in order. Of programs that run, "
+          "those that hit are among them.")
       .source("Intel 64 and IA-32 Architectures Optimization Reference Manual: Golden Cove has 112");
   schema.field("cores", &CoreParams::cores)
       .min(1)

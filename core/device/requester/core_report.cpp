@@ -101,9 +101,9 @@ constexpr std::array kCoreMeasures{
     part<&CoreMeasured::memory>(kMemory),
     measure<&CoreMeasured::waits>(
         "waits_ns", "ns",
-        "time of all threads but busy_ns, idle_ns and kernel_ns, by the process of the access that was waited "
-        "for: 1 is the kernel, 0 not told. Absent where no access says its process, as only those of a booted "
-        "machine do"),
+        "time of all threads but busy_ns, idle_ns and kernel_ns, by the process of the access that was "
+        "waited for: 1 is the kernel, 0 not told. Absent where no access says its process, as only those of "
+        "a booted machine do"),
     measure<&CoreMeasured::fill_buffers>(
         "fill_buffers_mean", "",
         "fill buffers that misses of instructions take, of all cores, mean over time. Absent without "

@@ -19,13 +19,14 @@ struct LargeMeasured : LargeCounts {
 constexpr std::array kLargeMeasures{
     measure<LargeMeasured, &LargeMeasured::accesses>(
         "large_accesses", "",
-        "accesses above 4 KiB, which are made as their lines, or descriptors of a copy engine, whose last line "
-        "was answered in the window; of a device that copies by DMA its copies of any size that were whole. Absent where the work has none, and with cores"),
+        "accesses above 4 KiB, which are made as their lines, or descriptors of a copy engine, whose last "
+        "line was answered in the window; of a device that copies by DMA its copies of any size that were "
+        "whole. Absent where the work has none, and with cores"),
     measure<&LargeMeasured::time_mean>(
         "large_access_ns", "ns",
         "time from the issue of the first line of such an access, or in an open loop from when it became "
-        "ready, or from when the submission of a descriptor began, to the answer to its last line, mean; of a copy "
-        "by DMA from its call to its end; null if none was completed"),
+        "ready, or from when the submission of a descriptor began, to the answer to its last line, mean; of "
+        "a copy by DMA from its call to its end; null if none was completed"),
 };
 
 }  // namespace

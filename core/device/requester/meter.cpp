@@ -31,8 +31,8 @@ constexpr std::array kMeterMeasures{
         "none"),
     measure<MeterMeasured, &MeterMeasured::fences, &MeterMeasured::fenced>(
         "fences", "",
-        "accesses behind a fence that were issued in the window, those above 4 KiB among them that depend on the "
-        "one before. Absent where the work has no fences"),
+        "accesses behind a fence that were issued in the window, those above 4 KiB among them that depend on "
+        "the one before. Absent where the work has no fences"),
     measure<MeterMeasured, &MeterMeasured::fence_wait_mean, &MeterMeasured::fenced>(
         "fence_wait_ns", "ns",
         "time that an access behind a fence waited for nothing but answers to those before it, mean; null if "

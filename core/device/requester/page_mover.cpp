@@ -25,7 +25,8 @@ constexpr std::array kPageMoverMeasures{
         "with move_pages or tiering"),
     measure<&PageMoverMeasured::left>(
         "pages_not_moved", "",
-        "pages that were to move and stayed: no frame was free for them, a line could not be copied, or the work had ended"),
+        "pages that were to move and stayed: no frame was free for them, a line could not be copied, or the "
+        "work had ended"),
     measure<&PageMoverMeasured::busy>("page_moves_ns", "ns", "time in which pages were being copied"),
     measure<&PageMoverMeasured::waited>(
         "page_wait_ns", "ns",

@@ -17,11 +17,11 @@ void describe_combining(Schema<RequesterParams>& schema) {
       .min(1)
       .max(1024)
       .doc(
-          "Buffers, of a line each, for stores that go past the caches: non-temporal ones, and those to memory "
-          "of type wc. One is free again when memory has acknowledged its line.")
+          "Buffers, of a line each, for stores that go past the caches: non-temporal ones, and those to "
+          "memory of type wc. One is free again when memory has acknowledged its line.")
       .source(
-          "10 to 12 line fill buffers of Intel's cores up to Ice Lake, which combine such stores; that one is "
-          "kept until the acknowledgement is assumed");
+          "10 to 12 line fill buffers of Intel's cores up to Ice Lake, which combine such stores; that one "
+          "is kept until the acknowledgement is assumed");
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ class Requester {
   bool finished() const { return out_of_work() && outstanding() == 0; }
   /// Null: it has none.
   virtual const CacheAgent* cache() const = 0;
-  /// The same, for who takes lines from it as if it had never had them.
+  /// Its cache, for a component that takes lines from it as if it had never had them.
   virtual CacheAgent* losing_cache() = 0;
 
   /// Gives it something to do; to be called before the simulation starts.

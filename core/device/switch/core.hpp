@@ -165,8 +165,8 @@ class alignas(64) SwitchCore final : public EventHandler, private BypassSource {
   std::vector<std::uint16_t> fixed_ports_;      // by destination, or Routes::kVaries
   std::vector<VirtualChannels*> outputs_;       // of the ports, if it arbitrates
   std::vector<PortMemory> port_memory_;         // by port
-  PairTable<InputQueue> queues_;                // those that hold something, or whose last message is leaving
-  std::vector<InputQueue*> empty_queues_;       // the last one that became empty is the next to be used
+  PairTable<InputQueue> queues_;           // queues that hold something, or whose last message is leaving
+  std::vector<InputQueue*> empty_queues_;  // the last one that became empty is the next to be used
   std::pmr::deque<InputQueue> all_queues_;
 };
 

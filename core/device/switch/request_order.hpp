@@ -96,9 +96,9 @@ class RequestOrder final : public EventHandler {
   Time next_service_;
   Time wakes_at_{-1};
   std::map<std::uint32_t, std::deque<Entry>> waiting_;  // for a place, by requester; not numbered yet
-  std::deque<std::uint32_t> turns_;                     // those who have some, in their order
+  std::deque<std::uint32_t> turns_;                     // requesters with entries, in their order
   LevelMonitor level_;
-  LevelMonitor outside_;  // who waits for a place
+  LevelMonitor outside_;  // entries that wait for a place
   Windowed<RequestOrderCounts> counts_;
 };
 

@@ -205,7 +205,7 @@ class alignas(64) VirtualChannels final : public EventHandler, public PortQueues
   std::optional<FlitMode> flits_;
   ArrayInArena<VirtualChannel> channels_;
   std::array<std::unique_ptr<SendQueue>, kChannelCount>
-      send_queues_;  // those in use, of first virtual channels
+      send_queues_;  // of first virtual channels; null: not in use
   CountsInWindow<ClassTimes> starved_;
 };
 

@@ -40,8 +40,8 @@ struct CachedMedia::PagePiece {
 
 struct CachedMedia::Miss {
   Miss* next = nullptr;
-  PagePiece* leader = nullptr;  // who began it; null: a prefetcher
-  PagePiece* joined = nullptr;  // who came while it was under way, the latest first
+  PagePiece* leader = nullptr;  // which began it; null: a prefetcher
+  PagePiece* joined = nullptr;  // which came while it was under way, the latest first
   std::uint64_t victim = 0;
   Slot slot = kNoSlot;
   std::uint8_t before_fill = 0;  // transfers that come first

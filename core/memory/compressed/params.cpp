@@ -12,9 +12,9 @@ namespace cxloom {
 void CompressedParams::describe(Schema<CompressedParams>& schema) {
   const auto power_of_two = [](const Bytes& bytes) { return std::has_single_bit(bytes.count()); };
   schema.doc(
-      "Media that keep each block of data compressed in other media: a read reads and decompresses its block, a write "
-      "of less than a block does so, too, and then compresses and writes it. What the other media measure follows, "
-      "with backing_ before the names.");
+      "Media that keep each block of data compressed in other media: a read reads and decompresses its "
+      "block, a write of less than a block does so, too, and then compresses and writes it. What the other "
+      "media measure follows, with backing_ before the names.");
   schema.field("block", &CompressedParams::block)
       .min(Bytes{kLineBytes})
       .max(Bytes{32'768})
@@ -35,15 +35,15 @@ void CompressedParams::describe(Schema<CompressedParams>& schema) {
       .min(1.0)
       .max(64.0)
       .doc(
-          "Bytes of a block / those that it takes compressed, before these are rounded up to sectors; of the mean "
-          "page.")
+          "Bytes of a block / those that it takes compressed, before these are rounded up to sectors; of the "
+          "mean page.")
       .source("IBM MXT: about 2 of memories of servers");
   schema.field("spread", &CompressedParams::spread)
       .min(0.0)
       .max(1.0)
       .doc(
-          "The ratio of a page is drawn evenly from ratio x (1 - spread) to ratio x (1 + spread), by its address "
-          "and the seed; below 1 a block is kept as it is.")
+          "The ratio of a page is drawn evenly from ratio x (1 - spread) to ratio x (1 + spread), by its "
+          "address and the seed; below 1 a block is kept as it is.")
       .source("own choice: all pages alike");
   schema.field("compress_time", &CompressedParams::compress_time)
       .doc("Time of an engine for a block that is compressed.")

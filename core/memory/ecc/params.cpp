@@ -21,7 +21,8 @@ void InlineEccParams::describe(Schema<InlineEccParams>& schema) {
   schema.field("cache", &InlineEccParams::cache)
       .min(Bytes{kLineBytes})
       .doc(
-          "Bytes of lines of ECC that the controller keeps, written back when they leave: a multiple of `ways` lines.")
+          "Bytes of lines of ECC that the controller keeps, written back when they leave: a multiple of "
+          "`ways` lines.")
       .source("own choice: 256 lines; no size is published");
   schema.field("ways", &InlineEccParams::ways)
       .doc("Lines in a set of it; 0 means fully associative. The oldest used leaves.")

@@ -96,7 +96,7 @@ class FlashMedia final : public Media, private FlashClient {
 
   FlashPast past_;
 
-  BlockTable<Reading> reading_;             // those that others may join
+  BlockTable<Reading> reading_;             // reads that others may join
   std::vector<BufferedPage*> programming_;  // by plane
 
   DividedAccesses accesses_;  // a block of these is a page, and its parts are sectors

@@ -105,7 +105,7 @@ class CoalescingBuffer final : public Waiter {
   Shape shape_;
   LevelMonitor& waiting_;
   WaitList turn_;
-  BlockTable<Entry> blocks_;  // those that take more parts
+  BlockTable<Entry> blocks_;  // entries that take more parts
   IntrusiveList<Entry> held_;
   IntrusiveQueue<BlockPiece> writers_;  // that wait for room
   std::uint32_t used_ = 0;

@@ -53,7 +53,7 @@ void check_ways(const System& system, bool snoops, NodeId sender, NodeId receive
     frontier.pop_back();
     if (node == to) continue;
     const auto hops = topology.hops(node);
-    static constexpr std::uint16_t kOnly = 0;  // who has one port needs no route
+    static constexpr std::uint16_t kOnly = 0;  // a device with one port needs no route
     const auto ports = hops.size() == 1 ? std::span(&kOnly, 1) : system.routes().next_hops(node, to);
     for (const std::uint16_t port : ports) {
       const Topology::Hop& hop = hops[port];

@@ -36,7 +36,7 @@ std::optional<std::uint32_t> buffer_between(const System& system, NodeId from, N
     if (system.roles().of<PersistDomain>(NodeId{node})) return node;
     if (node == to.index()) continue;
     const auto hops = topology.hops(node);
-    static constexpr std::uint16_t kOnly = 0;  // who has one port needs no route
+    static constexpr std::uint16_t kOnly = 0;  // a device with one port needs no route
     const auto ports = hops.size() == 1 ? std::span(&kOnly, 1) : system.routes().next_hops(node, to.index());
     for (const std::uint16_t port : ports) {
       const std::uint32_t next = hops[port].to;

@@ -43,7 +43,7 @@ class BufferedWays {
     Passed passed;
     if (node != destination_) {
       const auto hops = system_.topology().hops(node);
-      static constexpr std::uint16_t kOnly = 0;  // who has one port needs no route
+      static constexpr std::uint16_t kOnly = 0;  // a device with one port needs no route
       const auto ports =
           hops.size() == 1 ? std::span(&kOnly, 1) : system_.routes().next_hops(node, destination_);
       bool first = true;

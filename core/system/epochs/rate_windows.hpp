@@ -25,7 +25,7 @@ struct WindowRate {
 struct WindowCosts {
   double moving = 1;   ///< the rate while pages are copied / the rate otherwise
   double move = 0;     ///< ps of a page's move in the background
-  double urgent = 0;   ///< the same if an access waits for it
+  double urgent = 0;   ///< ps of a move that an access waits for
   double latency = 1;  ///< ps of an access when the next two were found
   /// Picoseconds of a fault, and of an interrupt, that cost nothing: accesses that are under way go on, and
   /// as many can be made at once behind it.

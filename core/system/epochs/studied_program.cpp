@@ -145,8 +145,8 @@ void StudiedProgram::find_demand(const Registry& registry, const Spec& spec) {
         throw InputError(
             {"this pattern does not say how often it goes to each page, which epochs need",
              "'" + *own.params.pattern + "'",
-             "sequential, strided by a divisor of the footprint, random, hot-cold, zipf, pointer-chase, or objects "
-             "of these",
+             "sequential, strided by a divisor of the footprint, random, hot-cold, zipf, pointer-chase, or "
+             "objects of these",
              {},
              InputError::Kind::kBetween},
             "workload." + device_ + (has_pattern ? "" : "." + indexed("phases", i)) + ".pattern");

@@ -151,8 +151,8 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
       if ((!named.is_switch() || !named.reroutes()) && !may_crash(system_, named))
         refuse_event(
             "a device that cannot fail", "'" + *part.device + "'",
-            "a switch, or a host or an accelerator without memory of its own or a cache outside; of another device its "
-            "links: link: [a, b]");
+            "a switch, or a host or an accelerator without memory of its own or a cache outside; of another "
+            "device its links: link: [a, b]");
       return &named;
     });
     found.device = device->id().index();

@@ -31,7 +31,8 @@ inline constexpr std::tuple kSeriesColumns{
     column<&SeriesTable::time_ps>("time_ps", "ps", "end of the interval, from the opening of the window"),
     column<&SeriesTable::probe>(
         "name", "",
-        "direction of a link or bus, or memory, that was sampled; with tiering `REQUESTER: nearest node`, too"),
+        "direction of a link or bus, or memory, that was sampled; with tiering `REQUESTER: nearest node`, "
+        "too"),
     column<&SeriesTable::utilization>(
         "utilization", "",
         "busy time / length, in the interval; null of a memory. Of a nearest node the share of the "

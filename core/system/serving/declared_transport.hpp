@@ -24,7 +24,7 @@ class DeclaredTransport final : public KvTransport {
   struct Way {
     bool shared;
     double each;                    // bytes a second; zero is no limit
-    double together;                // the same
+    double together;                // bytes a second; zero is no limit
     std::vector<SharedPipe> pipes;  // one, or one for each server
 
     std::size_t pipe_of(std::uint32_t server) const { return shared ? 0 : server; }

@@ -91,7 +91,7 @@ class FabricProbe {
   std::vector<std::uint32_t> places_;  // of its streams, by tier
   std::uint64_t most_ = 0;             // bytes of a copy
   bool ways_differ_ = false;
-  std::vector<FabricPart> parts_;  // those of links, one for each of their ends, then those of memories
+  std::vector<FabricPart> parts_;  // links, one for each of their ends, then memories
   std::size_t link_parts_ = 0;
 };
 

@@ -60,7 +60,7 @@ class FabricStates {
   std::vector<std::string> parts_;
   std::vector<std::size_t> part_of_;                                   // of each part of the probe
   std::map<Patterns, FabricRates> states_;                             // of servers in order
-  std::map<std::vector<bool>, FabricState> by_active_;                 // the same, as they are asked for
+  std::map<std::vector<bool>, FabricState> by_active_;                 // `states_`, as they are asked for
   std::map<std::pair<std::uint32_t, std::uint64_t>, Time> latencies_;  // by group and bit
 };
 

@@ -16,7 +16,7 @@ struct KvMove {
   std::uint32_t tier = 0;
   std::uint64_t bytes = 0;
   bool write = false;        ///< to the tier
-  std::uint64_t ticket = 0;  ///< whoever asked knows it by that
+  std::uint64_t ticket = 0;  ///< by which the one that asked knows it
 };
 
 /// What went through a way so far, as the seconds that it takes when nothing else is the limit. A way without

@@ -149,12 +149,14 @@ void ServingParams::describe(Schema<ServingParams>& schema) {
       .doc("When tiers behind the first get a new block: at once, or when it leaves the tier before.");
   schema.choice("loads", &ServingParams::loads, {{"first", KvLoads::kFirst}, {"layers", KvLoads::kLayers}})
       .doc(
-          "A cached prefix is loaded before the rest of the prompt is computed, or layer by layer beside it.");
+          "A cached prefix is loaded before the rest of the prompt is computed, or layer by layer beside "
+          "it.");
   schema
       .choice("recompute", &ServingParams::recompute,
               {{"never", KvRecompute::kNever}, {"cost", KvRecompute::kCost}})
       .doc(
-          "Whether as much of a cached prefix is computed instead of loaded as gives the first token sooner.");
+          "Whether as much of a cached prefix is computed instead of loaded as gives the first token "
+          "sooner.");
   schema.field("every", &ServingParams::every)
       .min(Time{1})
       .doc("The time that a row of the series is of, from the first arrival on; 100000 rows at most.");

@@ -73,8 +73,8 @@ void RunParams::describe(Schema<RunParams>& schema) {
           "livelock. Each link of a message's way counts.");
   schema.field("threads", &RunParams::threads)
       .doc(
-          "Threads that play the simulation, at most: the system is divided among them at its links. auto: one "
-          "for each processor. Results are the same for any number, to the byte.");
+          "Threads that play the simulation, at most: the system is divided among them at its links. auto: "
+          "one for each processor. Results are the same for any number, to the byte.");
 }
 
 void read_value(const Value& value, ThreadCount& out) {
@@ -117,8 +117,8 @@ void OutputParams::describe(Schema<OutputParams>& schema) {
           "that old data are seen: versions of the summary.");
   schema.field("sharing", &OutputParams::sharing)
       .doc(
-          "Whether stores to volatile memory that nobody keeps coherent are numbered, so that reads which miss "
-          "one are seen, and write-backs over one: sharing of the summary.");
+          "Whether stores to volatile memory that nobody keeps coherent are numbered, so that reads which "
+          "miss one are seen, and write-backs over one: sharing of the summary.");
 }
 
 void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
@@ -138,8 +138,8 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
       .min(1)
       .max(1U << 16U)
       .doc(
-          "Threads that do what the pattern, or the phases, say, each with random streams, a queue and a core "
-          "of its own.");
+          "Threads that do what the pattern, or the phases, say, each with random streams, a queue and a "
+          "core of its own.");
   schema.field("shared_footprint", &WorkloadParams::shared_footprint)
       .doc(
           "Whether each thread goes to all of the footprint. Otherwise it has a part of its own, of equal "
@@ -232,8 +232,8 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
   // A rule, and no effect, which may be left out where `addresses` is set over it: a run without it is
   // another experiment.
   schema.rule(
-      "tiering has no effect while addresses are as-is: pages are not placed; set addresses to a placement, or "
-      "tiering to null",
+      "tiering has no effect while addresses are as-is: pages are not placed; set addresses to a placement, "
+      "or tiering to null",
       [](const WorkloadParams& work) { return !work.tiering || work.places_pages(); }, "tiering");
   schema.field("kernel", &WorkloadParams::kernel).doc("What the kernel's work on pages costs the program.");
   schema.effective(

@@ -71,8 +71,8 @@ void describe_amount(Schema<TaskParams>& schema) {
       .min(1U)
       .max(4096U)
       .doc(
-          "Cores that a kernel, or a copy between objects, is divided among, each with a part of every range. "
-          "More than one needs a host with `core`.");
+          "Cores that a kernel, or a copy between objects, is divided among, each with a part of every "
+          "range. More than one needs a host with `core`.");
 }
 
 }  // namespace
@@ -160,8 +160,8 @@ void TasksParams::describe(Schema<TasksParams>& schema) {
       .doc("Pages in which objects are placed.");
   schema.field("exact", &TasksParams::exact)
       .doc(
-          "Whether every line is simulated. Otherwise long transfers are: their beginnings, ends, and a window "
-          "of each set of transfers that run together, whose rates hold for the lines between.");
+          "Whether every line is simulated. Otherwise long transfers are: their beginnings, ends, and a "
+          "window of each set of transfers that run together, whose rates hold for the lines between.");
   schema.field("window", &TasksParams::window)
       .min(Time{1'000'000})
       .doc("Simulated time of such a window.")

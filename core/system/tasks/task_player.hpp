@@ -105,7 +105,7 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   std::vector<std::uint32_t> active_;  // lanes with lines, in the order of their beginnings
   std::size_t left_;
   bool started_ = false;
-  bool changed_ = false;  // who is active
+  bool changed_ = false;  // other lanes are active, or less work is finite
   Time skipped_;
   Time armed_ = Time::max();
   std::function<void()> over_;

@@ -52,7 +52,7 @@ class PlacedPrograms {
     std::vector<NumaNode> nodes;
     std::unique_ptr<PagePlacement> placement = {};  ///< its stream's, once that is made
     ProgramMemory::Parts frames = {};               ///< its own
-    ProgramMemory::Parts spare = {};                ///< those that its pages can be moved to besides
+    ProgramMemory::Parts spare = {};                ///< frames that its pages can be moved to besides
     PlacedStream* stream = nullptr;                 ///< of its requester
   };
 

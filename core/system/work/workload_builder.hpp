@@ -23,8 +23,7 @@ namespace cxloom {
 struct TraceFeed {
   TraceStream::Refill refill;
   std::optional<std::uint64_t> length;
-  std::function<TraceStream::Refill()>
-      again;  ///< the same trace from its beginning; none: it can be read once only
+  std::function<TraceStream::Refill()> again;   ///< begins the trace again; none: it can be read once only
   std::shared_ptr<BatchTimes> times = nullptr;  ///< told of the answers; none: nobody wants to know
   TraceStream::Want want = {};                  ///< it has a choice which thread's records it gives first
 };

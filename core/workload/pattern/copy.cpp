@@ -36,8 +36,8 @@ void describe_engine(Schema<Params>& schema, const char* range, const char* defa
       .min(Bytes{1})
       .max(Bytes{1ULL << 31U})
       .doc(
-          "Bytes of a descriptor, of which the `footprint` has room for one at least. Each begins at a line; the "
-          "last line of it may be in part.")
+          "Bytes of a descriptor, of which the `footprint` has room for one at least. Each begins at a line; "
+          "the last line of it may be in part.")
       .source(
           "at most 2 GiB: max_transfer_size of Intel DSA, as accel-config lists it; 64 KiB: own choice, a "
           "size at which its throughput no longer grows");
@@ -52,8 +52,8 @@ void describe_engine(Schema<Params>& schema, const char* range, const char* defa
       .max(1U << 20U)
       .default_text(std::to_string(kReadBuffers) + ", or the queue of the requester if that is less")
       .doc(
-          "Lines that have been begun and not ended at the same time: each has a buffer from the issue of its "
-          "read until its write is acknowledged. At most the `queue` of the requester.")
+          "Lines that have been begun and not ended at the same time: each has a buffer from the issue of "
+          "its read until its write is acknowledged. At most the `queue` of the requester.")
       .source(
           "Intel DSA of Sapphire Rapids has 96 read buffers (max_read_buffers in the lists of accel-config); "
           "that one has a line, and is kept until the write is acknowledged, is assumed");

@@ -24,8 +24,8 @@ struct CycleParams : PatternParams {
         "each step, and the blocks of a page in bit-reversed order. Each is needed to know the next.");
     PatternParams::describe_in(schema);
     schema.rule(
-        "the blocks of a page of 4 KiB come in bit-reversed order: their size must be a power of two, 4KiB or "
-        "less",
+        "the blocks of a page of 4 KiB come in bit-reversed order: their size must be a power of two, 4KiB "
+        "or less",
         [](const CycleParams& params) {
           return std::has_single_bit(params.size.count()) && params.size.count() <= CycleParams::kPage;
         },

@@ -44,7 +44,8 @@ void ObjectParams::describe(Schema<ObjectParams>& schema) {
   schema.field("accesses", &ObjectParams::accesses)
       .min(0.0)
       .doc(
-          "Its part of all accesses: a share or a count, in proportion to the others. 0: it only has memory.");
+          "Its part of all accesses: a share or a count, in proportion to the others. 0: it only has "
+          "memory.");
   schema.field("pattern", &ObjectParams::pattern).category("patterns").doc("How its accesses go through it.");
   schema.field("reads", &ObjectParams::reads).fraction().doc("Share of reads among its accesses.");
 }

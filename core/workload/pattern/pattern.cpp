@@ -28,9 +28,9 @@ void PatternParams::describe_in(Schema<PatternParams> schema) {
       .choice("stores", &PatternParams::stores,
               {{"cached", Stores::kCached}, {"non-temporal", Stores::kNonTemporal}})
       .doc(
-          "How the writes are made. cached: as the memory's type and the requester's cache say. non-temporal: "
-          "past the caches, gathered by line in the requester's combining buffers. Nothing writes where `reads` "
-          "is 1.")
+          "How the writes are made. cached: as the memory's type and the requester's cache say. "
+          "non-temporal: past the caches, gathered by line in the requester's combining buffers. Nothing "
+          "writes where `reads` is 1.")
       .source("MOVNTI, MOVNTDQ and VMOVNTPS of x86");
   schema.effective(
       "stores", [](const PatternParams& params) { return params.reads < 1.0; }, "where reads is 1");
@@ -70,7 +70,8 @@ void PatternParams::describe_fences(Schema<PatternParams> schema) {
           "answered. The write and the flush of a persist are one access here.");
   PersistParams::describe_in(schema);
   schema.rule(
-      "a persist writes and flushes a block of at most 4 KiB: leave out persists, or set size to 4KiB or less",
+      "a persist writes and flushes a block of at most 4 KiB: leave out persists, or set size to 4KiB or "
+      "less",
       [](const PatternParams& params) {
         return params.persists == 0.0 || params.size.count() <= kMostAtOnce;
       },

@@ -18,7 +18,7 @@ constexpr std::uint16_t kFlagBytes = 8;
 std::uint32_t flag_lines(SharingProtocol protocol, std::uint32_t members) {
   switch (protocol) {
     case SharingProtocol::kLock: return 2;              // tickets, and the ticket that is served
-    case SharingProtocol::kEpochs: return members + 1;  // who has arrived, and that all may go on
+    case SharingProtocol::kEpochs: return members + 1;  // which have arrived, and that all may go on
     default: return members;                            // what is published, and who has read it
   }
 }
@@ -36,11 +36,11 @@ void ShareParams::describe(Schema<ShareParams>& schema) {
                {"epochs", SharingProtocol::kEpochs},
                {"publish", SharingProtocol::kPublish}})
       .doc(
-          "lock: each host takes a ticket, by an atomic operation, waits for its turn, and reads and writes the "
-          "object. epochs: each host writes a block, all wait for each other, and each reads the block of its "
-          "neighbour, which it writes in the next epoch. publish: the first host writes the object and sets a "
-          "flag; the others wait for that, read, and say so by flags of their own. Both need another host with "
-          "the same `base`.");
+          "lock: each host takes a ticket, by an atomic operation, waits for its turn, and reads and writes "
+          "the object. epochs: each host writes a block, all wait for each other, and each reads the block "
+          "of its neighbour, which it writes in the next epoch. publish: the first host writes the object "
+          "and sets a flag; the others wait for that, read, and say so by flags of their own. Both need "
+          "another host with the same `base`.");
   schema.field("base", &ShareParams::base)
       .where([](const Address& base) { return base.value() % kLineBytes == 0; }, "a multiple of 64")
       .doc("First address: of the locks and flags, a line each, which the object follows.");
@@ -61,12 +61,12 @@ void ShareParams::describe(Schema<ShareParams>& schema) {
                {"none", ShowBy::kNothing}})
       .doc(
           "How a host flushes the lines that it has written. clflushopt: they leave its cache, side by side. "
-          "clflush: one after the other. clwb: they stay there, clean. none: not at all, which is right where "
-          "writes go to memory by themselves.");
+          "clflush: one after the other. clwb: they stay there, clean. none: not at all, which is right "
+          "where writes go to memory by themselves.");
   schema.field("drop", &ShareParams::drop)
       .doc(
-          "Whether a host drops its copies of the lines that it is about to read, which may be old. Without it "
-          "the flags are read right, and the object may not be.");
+          "Whether a host drops its copies of the lines that it is about to read, which may be old. Without "
+          "it the flags are read right, and the object may not be.");
   schema.effective(
       "flush", [](const ShareParams& params) { return params.stores == Stores::kCached; },
       "where stores go past the caches");
@@ -99,7 +99,7 @@ void Share::check(const PatternContext& context) const {
   }
   const std::uint64_t bytes = params_.bytes(members_);
   const auto place = context.map->find(params_.base);
-  if (!place) return;  // whoever knows all regions says so
+  if (!place) return;  // the check that knows all regions says so
   const auto fits = [&](std::uint64_t offset) {
     const auto there = context.map->find(Address{params_.base.value() + offset});
     return !there || (!there->persistent && there->coherence == place->coherence);

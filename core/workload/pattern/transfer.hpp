@@ -27,8 +27,8 @@ struct TransferParams {
 
   static void describe(Schema<TransferParams>& schema) {
     schema.doc(
-        "Copies of blocks between a device and system memory. `requests` counts copies, each of which is made "
-        "as pieces of 4 KiB: for a gpu, which copies by DMA.");
+        "Copies of blocks between a device and system memory. `requests` counts copies, each of which is "
+        "made as pieces of 4 KiB: for a gpu, which copies by DMA.");
     schema
         .choice("direction", &TransferParams::direction,
                 {{"in", CopyDirection::kIn}, {"out", CopyDirection::kOut}, {"both", CopyDirection::kBoth}})

@@ -36,8 +36,8 @@ class InterleavePlacement final : public PagePlacement {
     std::vector<std::size_t> fallback;  ///< the others, nearest first
   };
 
-  std::vector<NodeTurn> all_;           // those of some pages
-  std::vector<NodeTurn> shares_;        // those of nodes that have memory
+  std::vector<NodeTurn> all_;           // turns of ranges of pages
+  std::vector<NodeTurn> shares_;        // turns of nodes that have memory
   std::vector<std::size_t> otherwise_;  // nodes for when there are none, nearest first
   std::uint64_t round_ = 0;             // pages
   By by_;

@@ -31,7 +31,7 @@ struct NumaNode {
   std::vector<std::string> memories;  ///< more than one: they are interleaved
   Frames frames;                      ///< whole ones, in the order of the regions
   Time distance;  ///< from the device whose node it is one of, to the farthest of its memories
-  std::vector<MemoryTargetInfo> targets = {};  ///< the same memories, to look for a way there
+  std::vector<MemoryTargetInfo> targets = {};  ///< these memories, to look for a way there
   bool in_extents = false;                     ///< its frames come and go, each run by itself
 
   /// "local", "mem0+mem1", "mld ld 1"; of many: "mem0+...+mem63".

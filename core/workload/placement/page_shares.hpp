@@ -26,7 +26,7 @@ struct PlacedProgram {
   PagePlacement* placement = nullptr;  ///< one of its own, which has placed nothing since it was restarted
   std::optional<PageRuns> pages;       ///< that it touches at most; none: not known
   std::vector<std::size_t> nodes;      ///< its nodes, in the order that its placement knows them by
-  std::vector<bool> has_memory = {};   ///< those of them that have memory for it; all, if none is said to
+  std::vector<bool> has_memory = {};   ///< whether each has memory for it; all, if none is said to
   std::string path = {};               ///< where its mistakes are, if whoever asks does not say it
 };
 

@@ -59,7 +59,7 @@ class PreferredPlacement final : public PagePlacement {
   std::vector<std::size_t> preferred_;
   std::vector<std::size_t> others_;
   std::uint64_t limit_;  // pages
-  std::uint64_t left_;   // those below the limit
+  std::uint64_t left_;   // pages below the limit
 };
 
 }  // namespace cxloom

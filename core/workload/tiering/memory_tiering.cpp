@@ -45,7 +45,8 @@ void MemoryTiering::Params::describe(Schema<Params>& schema) {
   schema.field("enough_share", &Params::enough_share)
       .fraction()
       .doc(
-          "Free memory above the watermark as for `enough_free`, as a share of the nearest node; the larger of both counts.")
+          "Free memory above the watermark as for `enough_free`, as a share of the nearest node; the larger "
+          "of both counts.")
       .source("Linux, kernel/sched/fair.c, pgdat_free_space_enough: a sixteenth of the node");
   schema.field("high_watermark", &Params::high_watermark)
       .fraction()
@@ -54,7 +55,8 @@ void MemoryTiering::Params::describe(Schema<Params>& schema) {
   schema.field("promo_watermark", &Params::promo_watermark)
       .fraction()
       .doc(
-          "Share of the nearest node's frames that is free when demotion ends, no less than `high_watermark`.")
+          "Share of the nearest node's frames that is free when demotion ends, no less than "
+          "`high_watermark`.")
       .source("Linux, mm/vmscan.c, pgdat_balanced: WMARK_PROMO; watermark_scale_factor 10: thrice 0.1 %");
   schema.field("demotion_pause", &Params::demotion_pause)
       .min(Time{1})

@@ -36,8 +36,8 @@ class Oracle final : public TieringPolicy {
       schema.field("least", &Params::least)
           .min(1)
           .doc(
-              "Accesses to come for which a page is moved. One that takes another's frame has to have twice as "
-              "many more than that one.")
+              "Accesses to come for which a page is moved. One that takes another's frame has to have twice "
+              "as many more than that one.")
           .source("own choice: a copy of 4 KiB reads and writes 64 lines");
     }
   };

@@ -69,8 +69,9 @@ void Host::init() {
            device_);
   fatal_if(
       seat_.coherent && !cpu_side_.isSnooping(),
-      "%s: lines of \"%s\" are taken back from its caches, and what cpu_side is connected to passes no snoops to any: Ruby "
-      "does not, nor does an IOXBar. Connect the last bus of classic caches, or leave external_cache out of the host.",
+      "%s: lines of \"%s\" are taken back from its caches, and what cpu_side is connected to passes no "
+      "snoops to any: Ruby does not, nor does an IOXBar. Connect the last bus of classic caches, or leave "
+      "external_cache out of the host.",
       name(), device_);
   cpu_side_.sendRangeChange();
 }

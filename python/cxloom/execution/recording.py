@@ -50,7 +50,7 @@ class Recording:
         self._writer = None
         try:
             self._open.__exit__(type(error), error, error.__traceback__)
-        except InputError as problem:  # the same, with the name of the file
+        except InputError as problem:  # it names the file
             self.problem = problem
 
     def __exit__(

@@ -63,7 +63,7 @@ class Pools:
         if self.of == "vms":
             counted = demand.counted[
                 self.asks.vms
-            ]  # who runs nowhere, or asks for nothing, is not served by size
+            ]  # a VM that runs nowhere, or asks for nothing, is not served by size
             whole = int(counted.sum())
             missed = int((counted & ~played.served).sum())
             return 1.0 - missed / whole if whole else 1.0

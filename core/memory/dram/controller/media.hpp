@@ -60,7 +60,7 @@ class DramMedia final : public Media {
   struct SubChannel {
     std::unique_ptr<DramChannel> channel;
     Time next = Time::max();     ///< its next wake-up
-    std::vector<Time> others{};  ///< those after it, the first of them last
+    std::vector<Time> others{};  ///< wake-ups after it, the first of them last
   };
   /// An access whose bursts are on their way.
   struct PendingAccess {

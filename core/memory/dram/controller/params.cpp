@@ -117,8 +117,8 @@ void DramParams::describe(Schema<DramParams>& schema) {
           "that a line takes two commands; 32 (48) are a line in one (RD32, WR32), whose halves have a gap "
           "for those of another bank group.")
       .source(
-          "JESD209-5, bank-group mode; gem5's configurations of LPDDR5 (BL32); JESD209-6 (BL48), as quoted by "
-          "Ramulator 2");
+          "JESD209-5, bank-group mode; gem5's configurations of LPDDR5 (BL32); JESD209-6 (BL48), as quoted "
+          "by Ramulator 2");
   schema.field("buffer_delay", &DramParams::buffer_delay)
       .min(Time{0})
       .max(Time{1'000'000})
@@ -189,8 +189,8 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .max(100'000'000)
       .default_text("that of the preset: 768 lines of 64 bytes")
       .doc(
-          "Bursts of a turn while requesters that wait have accesses in both directions, counted from the last access "
-          "that came to the other one: as long as more come, one turn serves them all.")
+          "Bursts of a turn while requesters that wait have accesses in both directions, counted from the "
+          "last access that came to the other one: as long as more come, one turn serves them all.")
       .source(
           "own choice: six turns, with which a requester by itself keeps 99 % of its bandwidth at any mix up "
           "to 98 % writes");
@@ -199,7 +199,8 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .max(100'000'000)
       .default_text("that of the preset: 2048 lines of 64 bytes")
       .doc(
-          "Bursts of a turn in any case, though more come to the other direction: turns then cost little bandwidth.")
+          "Bursts of a turn in any case, though more come to the other direction: turns then cost little "
+          "bandwidth.")
       .source("own choice: what a turn of the bus costs is then 1 % of a turn");
   schema.field("posted_writes", &DramParams::posted_writes)
       .doc(

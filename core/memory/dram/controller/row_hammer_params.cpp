@@ -67,7 +67,8 @@ void DramRowHammerParams::describe(Schema<DramRowHammerParams>& schema) {
       .where([](const std::uint32_t& n) { return std::has_single_bit(n); }, "a power of two")
       .default_text("1")
       .doc(
-          "Commands of refresh management after an alert, and activates before the next alert. Needs `alert_at`.")
+          "Commands of refresh management after an alert, and activates before the next alert. Needs "
+          "`alert_at`.")
       .source("JESD79-5C v1.30, as quoted by Ramulator 2");
   schema.field("raaimt", &DramRowHammerParams::raaimt)
       .min(1)

@@ -69,10 +69,12 @@ constexpr std::array kTimings{
               "tCCD_L holds in the whole group."},
     TimingRow{
         "tCCD_M_WR", &P::tCCD_M_WR, &T::tCCD_M_WR,
-        "tCCD_L_WR in different banks of one bank group, where tCCD_L_WR holds in a bank alone; 0: it holds in the whole group."},
+        "tCCD_L_WR in different banks of one bank group, where tCCD_L_WR holds in a bank alone; 0: it holds "
+        "in the whole group."},
     TimingRow{
         "tCCD_M_WR2", &P::tCCD_M_WR2, &T::tCCD_M_WR2,
-        "tCCD_L_WR2 in different banks of one bank group, where tCCD_L_WR2 holds in a bank alone; 0: it holds in the whole group."},
+        "tCCD_L_WR2 in different banks of one bank group, where tCCD_L_WR2 holds in a bank alone; 0: it "
+        "holds in the whole group."},
     TimingRow{"tRTW", &P::tRTW, &T::tRTW, "Read to write in one rank."},
     TimingRow{"tWTR_S", &P::tWTR_S, &T::tWTR_S,
               "End of write data to read in another bank group of the rank."},

@@ -70,7 +70,7 @@ enum class DramStandard : std::uint8_t { kNone, kDdr3, kDdr4, kDdr5, kMrdimm, kL
 
 /// Which commands hold the command bus for two clocks.
 enum class TwoCycleCommands : std::uint8_t {
-  kUsual,          ///< those of the preset
+  kUsual,          ///< as the preset says
   kNone,           ///< DDR4
   kActivate,       ///< HBM
   kSplitActivate,  ///< LPDDR5: ACT-1 and ACT-2, and other commands may go between them

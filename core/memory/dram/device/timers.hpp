@@ -129,7 +129,7 @@ class DramTimers {
   Clock group_rmw_;
   Clock group_write_to_read_;
   Clock other_die_read_;    ///< from a read of another die of the stack
-  bool banks_wait_longer_;  ///< those with M are there
+  bool banks_wait_longer_;  ///< timers with M are there
   bool multiplexed_;        ///< there are several pseudo channels
   Clock burst_;
   std::uint32_t banks_in_rank_;

@@ -88,7 +88,8 @@ void ModelShape::describe(Schema<ModelShape>& schema) {
   schema.field("latent", &ModelShape::latent)
       .max(1'000'000)
       .doc(
-          "Values that a layer keeps of a token in multi-head latent attention; 0: keys and values are kept.");
+          "Values that a layer keeps of a token in multi-head latent attention; 0: keys and values are "
+          "kept.");
   schema.field("rope", &ModelShape::rope)
       .max(1'000'000)
       .doc("Values of a key beside the latent that carry its position.");

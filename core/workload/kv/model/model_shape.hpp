@@ -15,8 +15,8 @@ namespace cxloom {
 enum class ModelFamily : std::uint8_t {
   kLlama,  ///< gated FFN of three matrices, RMS norms, no biases, an output matrix of its own
   kOpt,    ///< FFN of two matrices, biases, two layer norms, 2050 learned positions
-  kGpt2,   ///< the same with 1024 positions
-  kBert,   ///< the same with 512 positions, two segments and a pooler
+  kGpt2,   ///< as kOpt, with 1024 positions
+  kBert,   ///< as kOpt, with 512 positions, two segments and a pooler
 };
 
 /// All counts are of the published model; `describe` declares them.

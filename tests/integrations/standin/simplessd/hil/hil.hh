@@ -1,5 +1,6 @@
-// Stands in for SimpleSSD where it is not installed: the interface that the adapter uses, and the simplest device behind it. It
-// serves reads one after the other, and writes, each page in a fixed time, and has an event of its own that comes back for ever.
+// Stands in for SimpleSSD where it is not installed: the interface that the adapter uses, and the simplest
+// device behind it. It serves reads one after the other, and writes, each page in a fixed time, and has an
+// event of its own that comes back for ever.
 #pragma once
 
 #include <algorithm>

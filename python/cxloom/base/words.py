@@ -1,4 +1,4 @@
-"""Words of messages that depend on numbers, and names of the directions of links."""
+"""Words of messages that depend on numbers, sizes as specs have them, and names of the directions of links."""
 
 from __future__ import annotations
 
@@ -20,12 +20,29 @@ def plural(noun: str) -> str:
     return f"{noun}s"
 
 
+_SIZES = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def exact_bytes(count: int) -> str:
+    """A number of bytes as a spec has it: 8GiB, or 3000B where no larger unit is exact."""
+    for scale, unit in _SIZES:
+        if count and count % scale == 0:
+            return f"{count // scale}{unit}"
+    return f"{count}B"
+
+
 def direction_name(link: str, direction: str) -> str:
     """A direction (``a->b``) of a link (``a-b``); of parallel links the second and those after it have their numbers.
 
     The link ``a-b#2`` has the direction ``a->b#2``.
     """
     return direction + link[len(direction) - 1 :]
+
+
+def ends_of(direction: str) -> tuple[str, str]:
+    """The devices from which and to which a direction leads: of ``a->b`` and of ``a->b#2`` these are a and b."""
+    start, _, end = direction.partition("#")[0].partition("->")
+    return start, end
 
 
 def of_both(first: Iterable[str], second: Iterable[str]) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from cxloom.base.words import ends_of
 from cxloom.spec.parts import Part, links_of, part_of, quantity
 
 CONFIGURATION_BYTES = 4
@@ -61,8 +62,7 @@ class IoTimes:
         self._links: dict[tuple[str, str], _Link] = {}
         for written, link in zip(links_of(spec), described["links"], strict=True):
             for end in link["ends"]:
-                here, there = end["name"].partition("#")[0].split("->")
-                self._links.setdefault((here, there), _link(written, end))
+                self._links.setdefault(ends_of(end["name"]), _link(written, end))
 
     def round_trip_ns(self, way: Sequence[str], there: Packet, back: Packet) -> float:
         """A request that is answered, such as a read, or a write of configuration space.

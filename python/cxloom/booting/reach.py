@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from cxloom.base.words import ends_of
+
 _ENDS = {"requester", "memory", "io-initiator"}
 """Roles of devices at which a way ends; the others pass messages on."""
 
@@ -30,7 +32,7 @@ class Network:
         links: dict[str, dict[str, bool]] = {name: {} for name in kinds}
         for link in described["links"]:
             ends = link["ends"]
-            one, other = ends[0]["name"].partition("#")[0].split("->")
+            one, other = ends_of(ends[0]["name"])
             at_once = all(end["flight"] == "0ps" for end in ends)
             for a, b in ((one, other), (other, one)):
                 links[a][b] = links[a].get(b, True) and at_once

@@ -7,19 +7,20 @@ no places of memories and no time of media (docs/model/io_engine.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cxloom import _core
-from cxloom.base.words import direction_name
+from cxloom.base.buses import ways_of
+from cxloom.base.words import direction_name, ends_of
 from cxloom.bottleneck.engine_links import Ends, between, certain
 from cxloom.bottleneck.resource import Resource
 from cxloom.bottleneck.resources import Spec
 from cxloom.spec.parts import Part, links_of, part_of, quantity
 
 if TYPE_CHECKING:
-    from cxloom.base.summary import Summary
+    from cxloom.base.summary import Component, Summary
 
 _SURE = 10
 """Requests must have moved so many times the bytes of the packets under way: packets are counted where they end, so
@@ -169,8 +170,7 @@ def _passed(
 
 
 def _ends(ways: Iterable[str]) -> Ends:
-    start, end = next(iter(ways)).split("->")
-    return start, end
+    return ends_of(next(iter(ways)))
 
 
 def _wire(spec: Spec, summary: Summary, sizes: Part, link: str, ends: Ends) -> _Medium | None:
@@ -189,17 +189,17 @@ def _wire(spec: Spec, summary: Summary, sizes: Part, link: str, ends: Ends) -> _
 def _bus(spec: Spec, summary: Summary, name: str, way: str) -> _Medium | None:
     """None where messages from slower wires hold it for longer than their bytes take: then these are not known."""
     sizes = part_of(spec, name, "bus")
-    mine: Mapping[str, Any] = summary["per_switch"].get(name, {})
+    mine: Component = summary["per_switch"].get(name, {})
     if sizes is None or not mine.get("efficiency"):
         return None
     most = quantity("bandwidth", sizes.text("bandwidth"))
     time = summary["simulated_time_ns"]
-    ways = ("downstream", "upstream")
-    moved = sum(mine[f"{each}_payload_gb_per_s"] for each in ways) * time / mine["efficiency"]
-    fits = sum(mine[f"{each}_utilization"] for each in ways) * most / 1e9 * time
+    ways = {each.name: each for each in ways_of(mine)}
+    moved = sum(each.payload for each in ways.values()) * time / mine["efficiency"]
+    fits = sum(each.utilization for each in ways.values()) * most / 1e9 * time
     if not math.isclose(moved, fits, rel_tol=1e-3):
         return None
-    return _medium(sizes, mine[f"{way}_utilization"] * most / 1e9 * time, most, summary)
+    return _medium(sizes, ways[way].utilization * most / 1e9 * time, most, summary)
 
 
 def _medium(sizes: Part, moved: float, rate: float, summary: Summary) -> _Medium:

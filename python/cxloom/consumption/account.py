@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
+from cxloom.base.words import ends_of
 from cxloom.consumption.energy import Basis, Energy, Missing, Row
 from cxloom.consumption.figures import Figures, MediaFigures
 from cxloom.results.caveats import error_sentence
@@ -104,7 +105,7 @@ class _Account:
             idle = figures.port_idle_share
             return Row(component, part, of_one * (busy + (2 - busy) * idle), of_one * 2 * idle, basis)
 
-        first, _, second = link["ends"][0]["name"].partition("->")
+        first, second = ends_of(link["ends"][0]["name"])
         basis = self._basis("port_pj_per_bit", "port_idle_share")
         for device in (first, second):
             yield row(device, f"port of {link['name']}", figures.port_pj_per_bit, basis)
@@ -126,7 +127,7 @@ class _Account:
             device
             for link, written in self._links
             if written.get("phy") is not None
-            for device in link["ends"][0]["name"].split("->")
+            for device in ends_of(link["ends"][0]["name"])
         }
         watts = self._figures.controller_w
         for name, measured in self._summary["per_memory"].items():

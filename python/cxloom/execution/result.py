@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cxloom.base.errors import InputError
 from cxloom.execution.objects import ObjectUse
@@ -15,13 +15,13 @@ from cxloom.trace.threads import ThreadName
 from cxloom.trace.translation import Translation
 
 if TYPE_CHECKING:
-    from cxloom.base.summary import Summary
+    from cxloom.base.summary import ComponentCore, ComponentCoreCriticalPath, Summary
 
 REGION = 65536
 """Bytes of a region of memory whose accesses are counted together."""
 WALKS = "page walks"
 """The part of a time that waits for the places of pages."""
-_PARTS = {
+_PARTS: dict[str, Literal["busy_ns", "chain_ns", "mshr_ns", "idle_ns"]] = {
     "busy": "busy_ns",
     "dependent computation": "chain_ns",
     "waiting for an MSHR": "mshr_ns",
@@ -99,16 +99,14 @@ class Execution:
     """Simulated times (ns) and how many requests were answered by then, now and then."""
 
     @property
-    def core(self) -> Mapping[str, Any]:
+    def core(self) -> ComponentCore:
         """The measures of the cores of the host: docs/model/core.md."""
-        found: Mapping[str, Any] = self.summary["per_requester"][self.host]["core"]
-        return found
+        return self.summary["per_requester"][self.host]["core"]
 
     @property
-    def path(self) -> Mapping[str, Any]:
+    def path(self) -> ComponentCore | ComponentCoreCriticalPath:
         """Where the time of the run went: the critical path over its threads, or the only one."""
-        found: Mapping[str, Any] = self.core.get("critical_path", self.core)
-        return found
+        return self.core.get("critical_path", self.core)
 
     @property
     def time_ns(self) -> float:
@@ -163,7 +161,7 @@ class Execution:
             for process in sorted({*cycles, *waits})
         }
 
-    def _share_of_path(self, measure: str) -> float:
+    def _share_of_path(self, measure: Literal["busy_ns", "instructions"]) -> float:
         """The critical path's share of a measure that sums over all threads."""
         whole = self.core[measure]
         return float(self.path[measure] / whole) if whole else 1.0

@@ -46,7 +46,7 @@ def worst_minute(
     ask, unit, count = flat[:, 0], flat[:, 1], flat[:, 2].astype(float)
     share = count / asks.slices[ask]
     load = count * piece / GIB * (traffic.per_gib or 0.0) + share * (traffic.per_vm or 0.0)
-    start, end = played.since[ask], asks.leave[ask]  # a VM that ended has no traffic, whatever is not free yet
+    start, end = played.since[ask], asks.leave[ask]  # an ended VM has no traffic, whatever is not free yet
     steps = by_place(
         np.concatenate([start, end]), np.concatenate([load, -load]), np.tile(unit, 2), reach.units
     )

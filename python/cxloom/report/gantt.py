@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cxloom.display import palette
 from cxloom.display.numbers import duration
 from cxloom.report.plots import Figure, layout, titled
+
+if TYPE_CHECKING:
+    from cxloom.base.summary import SummaryTasks
 
 MOST = 2000
 """Tasks that are drawn, the longest: more bars are no picture."""
@@ -16,7 +18,7 @@ _COLOURS = {"compute": palette.SKY, "copy": palette.ORANGE, "kernel": palette.GR
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 
 
-def gantt(tasks: Mapping[str, Any]) -> Figure:
+def gantt(tasks: SummaryTasks) -> Figure:
     """Bars from the start of each task to its end, on the row of who did it; those of the critical path have a rim."""
     divisor, unit = next(((d, u) for d, u in _UNITS if tasks["time_ns"] >= d), _UNITS[-1])
     critical = {part["task"] for part in tasks["critical_path"]}

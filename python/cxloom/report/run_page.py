@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted, plural
@@ -44,9 +44,10 @@ from cxloom.results.tiering import tierings
 from cxloom.spec.writer import to_yaml
 
 if TYPE_CHECKING:
-    from cxloom.base.summary import Summary
+    from cxloom.base.summary import Component, Summary, SummaryRead
 
-Values = Mapping[str, Any]
+_Counted = Literal["requests", "packets"]
+_Held = Literal["queue_mean", "in_flight_mean"]
 
 _BARS = 16
 """The most memories that have a bar of their own: the slowest."""
@@ -165,9 +166,9 @@ def _sections(result: Result, directory: Path) -> Iterator[Section]:
 # --- plots -----------------------------------------------------------------------------------------------------------
 
 
-def bars_of(summary: Summary) -> dict[str, Values]:
+def bars_of(summary: Summary) -> dict[str, Mapping[str, Any]]:
     """The breakdowns that have a bar: all, each kind, and each memory where there are several."""
-    parts: dict[str, Values] = {"all": summary}
+    parts: dict[str, Summary | SummaryRead | Component] = {"all": summary}
     kinds = {plural(kind): part for kind, part in by_kind(summary).items() if part["requests"]}
     parts |= kinds if len(kinds) > 1 else {}
     memories = {name: part for name, part in summary["per_memory"].items() if part["requests"]}
@@ -228,13 +229,12 @@ def _tables(summary: Summary) -> Iterator[str]:
         yield _limited(
             head, [_direction(way) for way in ways], "Links and buses, each direction; the busiest first"
         )
-    groups: Values = summary
-    for key, title, count, occupancy in (
-        ("per_memory", "Memories", "requests", "queue_mean"),
-        ("per_requester", "Requesters", "requests", "in_flight_mean"),
-        ("per_io", "I/O engines", "packets", "in_flight_mean"),
-    ):
-        devices = groups.get(key, {})
+    groups: tuple[tuple[Mapping[str, Component], str, _Counted, _Held], ...] = (
+        (summary.get("per_memory", {}), "Memories", "requests", "queue_mean"),
+        (summary.get("per_requester", {}), "Requesters", "requests", "in_flight_mean"),
+        (summary.get("per_io", {}), "I/O engines", "packets", "in_flight_mean"),
+    )
+    for devices, title, count, occupancy in groups:
         if devices:
             head = [
                 "name",
@@ -273,7 +273,7 @@ def _tables(summary: Summary) -> Iterator[str]:
             [[name, *(number(found.get(key)) for key in _TIERING)] for name, found in tiered.items()],
             "What moving pages to nearer memory took, in the whole run",
         )
-    events: Mapping[str, Values] = summary.get("events", {})
+    events = summary.get("events", {})
     if events:
         yield _limited(
             ["event", *_EVENT.values(), "hit hardest"],
@@ -316,26 +316,44 @@ def _direction(way: Direction) -> list[Cell | str]:
     ]
 
 
-def _device(name: str, values: Values, count: str, occupancy: str, *, errors: bool) -> list[Cell | str]:
+def _device(
+    name: str, values: Component, count: _Counted, occupancy: _Held, *, errors: bool
+) -> list[Cell | str]:
     latency = values["latency_ns"]
     return [
         name,
         Cell(f"{values[count]:,}", values[count]) if count in values else "-",
         *([Cell(f"{error_count(values):,}", error_count(values))] if errors else []),
         number(values.get("bandwidth_gb_per_s"), 4),
-        *(number(latency[key], 4) for key in ("mean", "p50", "p99", "p999", "max")),
+        *(number(latency[key], 4) for key in _LATENCY),
         number(values.get(occupancy)),
     ]
 
 
-_EVENT = {
+_LATENCY: tuple[Literal["mean", "p50", "p99", "p999", "max"], ...] = ("mean", "p50", "p99", "p999", "max")
+
+_EVENT: dict[Literal["rerouted", "failed", "lost", "lasted_ns"], str] = {
     "rerouted": "rerouted messages",
     "failed": "error answers",
     "lost": "lost messages",
     "lasted_ns": "lasted ns",
 }
 
-_TIERING = {
+_TIERING: dict[
+    Literal[
+        "faults",
+        "fault_ns",
+        "pages_moved",
+        "pages_not_moved",
+        "promoted_bytes",
+        "demoted_bytes",
+        "page_moves_ns",
+        "page_wait_ns",
+        "shootdowns",
+        "interrupted_ns",
+    ],
+    str,
+] = {
     "faults": "hint faults",
     "fault_ns": "their ns",
     "pages_moved": "pages moved",
@@ -348,7 +366,17 @@ _TIERING = {
     "interrupted_ns": "ns taken of threads",
 }
 
-_HOME = {
+_HOME: dict[
+    Literal[
+        "filter_hits",
+        "filter_misses",
+        "filter_evictions",
+        "snoops_sent",
+        "lines_invalidated",
+        "invalidation_wait_ns",
+    ],
+    str,
+] = {
     "filter_hits": "filter hits",
     "filter_misses": "misses",
     "filter_evictions": "evictions",
@@ -358,7 +386,7 @@ _HOME = {
 }
 
 
-def _home(name: str, values: Values) -> list[Cell | str]:
+def _home(name: str, values: Component) -> list[Cell | str]:
     return [name, *(number(values.get(key), 4) for key in _HOME)]
 
 

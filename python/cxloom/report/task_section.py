@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cxloom.base.words import counted
 from cxloom.display.numbers import duration, percent, size
@@ -11,13 +10,14 @@ from cxloom.report.gantt import gantt
 from cxloom.report.page import Cell, plot, table
 from cxloom.tasks.table import how_known
 
-Values = Mapping[str, Any]
+if TYPE_CHECKING:
+    from cxloom.base.summary import SummaryTasks
 
 _ROWS = 500
 """The most rows of a table."""
 
 
-def task_tiles(tasks: Values) -> list[tuple[str, str, str]]:
+def task_tiles(tasks: SummaryTasks) -> list[tuple[str, str, str]]:
     """How long the graph took, how well that is known, and what its critical path is made of."""
     ended = sum("end_ns" in task for task in tasks["per_task"].values())
     path = tasks["critical_path"]
@@ -34,7 +34,7 @@ def task_tiles(tasks: Values) -> list[tuple[str, str, str]]:
     ]
 
 
-def task_section(tasks: Values) -> str:
+def task_section(tasks: SummaryTasks) -> str:
     """The Gantt chart, the critical path as a table, and who used which link."""
     about = f"A bar for each task, on the row of who did it, from 0 to {duration(tasks['time_ns'])}."
     path = [

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cxloom.base.words import direction_name
+from cxloom.base.buses import buses, ways_of
+from cxloom.base.words import direction_name, ends_of
 from cxloom.display.numbers import percent, significant
 from cxloom.draw.picture import Load
 
 if TYPE_CHECKING:
     from cxloom.base.summary import Summary
-
-Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def directions(summary: Summary) -> Iterator[Direction]:
             yield Direction(
                 link,
                 direction_name(link, name),
-                name.partition("->")[0],
+                ends_of(name)[0],
                 None if direction_name(link, name) in free else values["utilization"],
                 values["payload_gb_per_s"],
                 values["efficiency"],
@@ -55,26 +54,19 @@ def directions(summary: Summary) -> Iterator[Direction]:
                 values["credit_blocked_ns"] / length,
             )
     for name, bus in buses(summary).items():
-        for way in ("downstream", "upstream"):
+        for way in ways_of(bus):
             yield Direction(
                 name,
-                f"{name} {way}",
+                f"{name} {way.name}",
                 name,
-                None if {name, f"{name} {way}"} & free_buses else bus[f"{way}_utilization"],
-                bus[f"{way}_payload_gb_per_s"],
+                None if {name, f"{name} {way.name}"} & free_buses else way.utilization,
+                way.payload,
                 bus["efficiency"],
-                bus[f"{way}_queue_mean"],
-                bus[f"{way}_queue_p99"],
-                bus[f"{way}_queue_max"],
+                way.queue_mean,
+                way.queue_p99,
+                way.queue_max,
                 0.0,
             )
-
-
-def buses(summary: Summary) -> dict[str, Values]:
-    """The buses among the switches."""
-    return {
-        name: values for name, values in summary["per_switch"].items() if "upstream_utilization" in values
-    }
 
 
 def load_of(summary: Summary) -> Load:

@@ -5,25 +5,34 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from cxloom.base.words import counted, direction_name
+from cxloom.base.buses import buses, ways_of
+from cxloom.base.words import counted, direction_name, ends_of
 from cxloom.display.console import output, plain
 from cxloom.display.numbers import duration, narrow, percent, size
 from cxloom.display.tables import shortened
-from cxloom.results import fences
+from cxloom.results import fences, tiering
 from cxloom.results.caveats import error_count, error_sentence
+from cxloom.results.kinds import by_kind
 from cxloom.results.sharing import COUNTS, PAIRS, pair_rows, with_pairs
 from cxloom.results.threads import threads_lines
-from cxloom.results.tiering import tierings
 from cxloom.tasks import table as task_table
 
 if TYPE_CHECKING:
-    from cxloom.base.summary import Component, Summary, SummaryCoherence
+    from cxloom.base.summary import (
+        Component,
+        LinkDirection,
+        Summary,
+        SummaryCoherence,
+        SummaryEvents,
+        SummaryRead,
+        SummaryTasks,
+    )
 
 LINES = 45
 """The most lines that the table takes."""
@@ -45,7 +54,9 @@ _TROUBLES = 4
 _NOTABLE = 0.01
 """Waiting for credits is worth a line from this share of the time on."""
 
-Values = Mapping[str, Any]
+_Latency = Literal["mean", "p50", "p99", "p999", "max"]
+_Counted = Literal["requests", "packets"]
+_Held = Literal["queue_mean", "in_flight_mean"]
 
 
 def show(summary: Summary) -> None:
@@ -143,7 +154,9 @@ def _with_rows(summary: Summary, blocks: str, rows: int, width: int) -> Group:
         return Group(_headline(summary, blocks), *happened, *_troubles(summary), "", _provenance(summary))
     requesters, memories = summary.get("per_requester", {}), summary.get("per_memory", {})
     engines = summary.get("per_io", {})
-    tables = [("requester", requesters, "requests", "in_flight_mean")] if len(requesters) > 1 else []
+    tables: list[tuple[str, Mapping[str, Component], _Counted, _Held]] = []
+    if len(requesters) > 1:
+        tables.append(("requester", requesters, "requests", "in_flight_mean"))
     tables.append(("memory", memories, "requests", "queue_mean"))
     if engines:
         tables.append(("I/O engine", engines, "packets", "in_flight_mean"))
@@ -158,8 +171,8 @@ def _with_rows(summary: Summary, blocks: str, rows: int, width: int) -> Group:
         parts += ["", *_coherence(homes, summary["coherence"], max(rows, 3))]
     if pairs := pair_rows(summary):
         parts += ["", with_pairs(_table(PAIRS, *COUNTS), pairs, max(rows, 2))]
-    if tiered := tierings(summary):
-        parts += ["", _tiering(tiered, max(rows, 2))]
+    if tiered := tiering.tierings(summary):
+        parts += ["", tiering.with_rows(_table(*tiering.HEADS), tiered, max(rows, 2))]
     busiest = _busiest(summary, min(rows, _BUSIEST), blocks)
     if busiest is not None:
         parts += ["", busiest]
@@ -171,7 +184,7 @@ def _with_rows(summary: Summary, blocks: str, rows: int, width: int) -> Group:
     return Group(*parts, *_troubles(summary), "", _provenance(summary))
 
 
-def _of_tasks(summary: Summary, tasks: Values, blocks: str, rows: int, width: int) -> Group:
+def _of_tasks(summary: Summary, tasks: SummaryTasks, blocks: str, rows: int, width: int) -> Group:
     """A graph of tasks is what is measured; of requests it is said where the time of theirs went."""
     parts: list[RenderableType] = [Text(task_table.headline(tasks), style="bold")]
     if summary["truncated"]:
@@ -210,18 +223,19 @@ def _headline(summary: Summary, blocks: str) -> Text:
 
 def _performance(summary: Summary) -> Table:
     table = _table("", "requests", "GB/s", "mean ns", "p50", "p99", "p99.9", "max")
-    kinds = [(kind, summary[kind]) for kind in ("read", "write", "atomic", "flush") if kind in summary]
-    for name, part in [("all", summary), *kinds]:
+    parts: dict[str, Summary | SummaryRead] = {"all": summary, **by_kind(summary)}
+    for name, part in parts.items():
         if name == "all" or part["requests"]:
-            table.add_row(Text(name, style="bold"), *_measures(part, "mean", "p50", "p99", "p999", "max"))
+            measures = _measures(part, "mean", "p50", "p99", "p999", "max")
+            table.add_row(Text(name, style="bold"), f"{part['requests']:,}", *measures)
     return table
 
 
-def _measures(part: Values, *keys: str, column: str = "requests") -> list[str]:
+def _measures(part: Summary | SummaryRead | Component, *keys: _Latency) -> list[str]:
     values = [part["latency_ns"][key] for key in keys]  # none where all were answered without data
     latency = ["-" if value is None else narrow(value, 4) for value in values]
     bandwidth = part.get("bandwidth_gb_per_s")  # an I/O engine of a plug-in need not measure it
-    return [f"{part[column]:,}", "-" if bandwidth is None else f"{bandwidth:.2f}", *latency]
+    return ["-" if bandwidth is None else f"{bandwidth:.2f}", *latency]
 
 
 def _breakdown(summary: Summary, blocks: str) -> Table:
@@ -236,7 +250,9 @@ def _breakdown(summary: Summary, blocks: str) -> Table:
     return table
 
 
-def _devices(title: str, devices: Values, column: str, occupancy: str, limit: int) -> Table:
+def _devices(
+    title: str, devices: Mapping[str, Component], column: _Counted, occupancy: _Held, limit: int
+) -> Table:
     """A row for each device that was used, or those with most of `column`; `occupancy` is a key: its queue's mean."""
     active = {name: values for name, values in devices.items() if _was_used(values, column)}
     errors = any(error_count(values) for values in devices.values())
@@ -246,16 +262,16 @@ def _devices(title: str, devices: Values, column: str, occupancy: str, limit: in
     if len(active) > limit:
         shown = dict(sorted(active.items(), key=lambda item: -item[1][column])[: limit - 1])
     for name, values in shown.items():
-        count, *measures = _measures(values, "mean", "p99", "max", column=column)
+        measures = _measures(values, "mean", "p99", "max")
         wrong = [f"{error_count(values):,}"] if errors else []
         held = narrow(values[occupancy], 3) if occupancy in values else "-"
-        table.add_row(Text(name), count, *wrong, *measures, held)
+        table.add_row(Text(name), f"{values[column]:,}", *wrong, *measures, held)
     if len(active) > limit:
         table.add_row(Text(f"and {len(active) - len(shown)} more", style="dim"))
     return table
 
 
-def _was_used(values: Values, column: str) -> bool:
+def _was_used(values: Component, column: _Counted) -> bool:
     return bool(values.get(column) or values.get("reads") or values.get("writes") or error_count(values))
 
 
@@ -293,27 +309,7 @@ def _coherence(homes: Mapping[str, Component], total: SummaryCoherence, limit: i
     return table, Text(f"caches gave up {given_up} that they held; invalidations took {wait} ns", style="dim")
 
 
-def _tiering(tiered: Mapping[str, Values], limit: int) -> Table:
-    """A row for each requester whose pages are tiered, or for those that moved most: what moved, and what it took."""
-    table = _table(
-        "tiering", "faults", "faults took", "to nearer", "to farther", "moves took", "waited", "interrupted"
-    )
-
-    def moved(name: str) -> int:
-        return int(tiered[name]["promoted_bytes"] + tiered[name]["demoted_bytes"])
-
-    most = list(tiered) if len(tiered) <= limit else sorted(tiered, key=moved, reverse=True)[: limit - 1]
-    for name in most:
-        found = tiered[name]
-        bytes_moved = (size(found[key]) for key in ("promoted_bytes", "demoted_bytes"))
-        times = (duration(found[key]) for key in ("page_moves_ns", "page_wait_ns", "interrupted_ns"))
-        table.add_row(Text(name), f"{found['faults']:,}", duration(found["fault_ns"]), *bytes_moved, *times)
-    if len(most) < len(tiered):
-        table.add_row(Text(f"and {len(tiered) - len(most)} more", style="dim"))
-    return table
-
-
-def _events(events: Values, limit: int) -> Table:
+def _events(events: Mapping[str, SummaryEvents], limit: int) -> Table:
     """A row for each failure and repair, in the order of time, or for those that cost most messages."""
     table = _table("event", "rerouted", "error answers", "lost", "lasted")
 
@@ -323,7 +319,7 @@ def _events(events: Values, limit: int) -> Table:
     most = list(events) if len(events) <= limit else sorted(events, key=cost, reverse=True)[: limit - 1]
     for name, values in events.items():
         if name in most:
-            counts = (f"{values[key]:,}" for key in ("rerouted", "failed", "lost"))
+            counts = (f"{each:,}" for each in (values["rerouted"], values["failed"], values["lost"]))
             table.add_row(Text(name), *counts, duration(values["lasted_ns"]) if values["lasted_ns"] else "-")
     if len(most) < len(events):
         table.add_row(Text(f"and {len(events) - len(most)} more", style="dim"))
@@ -332,18 +328,16 @@ def _events(events: Values, limit: int) -> Table:
 
 def _busiest(summary: Summary, limit: int, blocks: str) -> Table | None:
     """Directions of links and buses by utilisation; what a bus sends is in its own row."""
-    buses: dict[str, Values] = {
-        name: values for name, values in summary["per_switch"].items() if "upstream_utilization" in values
-    }
+    every = buses(summary)
     found = [
         (name, values["utilization"], values["payload_gb_per_s"], values["queue_mean"])
         for name, values in _used(summary)
-        if name.partition("->")[0] not in buses
+        if ends_of(name)[0] not in every
     ]
-    for name, bus in buses.items():
-        for way in ("downstream", "upstream"):
-            payload = bus[f"{way}_payload_gb_per_s"]
-            found.append((f"{name} {way}", bus[f"{way}_utilization"], payload, bus[f"{way}_queue_mean"]))
+    for name, bus in every.items():
+        found += [
+            (f"{name} {way.name}", way.utilization, way.payload, way.queue_mean) for way in ways_of(bus)
+        ]
     found = sorted((row for row in found if row[1] > 0), key=lambda row: -row[1])[:limit]
     if not found:
         return None
@@ -381,27 +375,23 @@ def _troubles(summary: Summary) -> list[Text]:
     return [Text(line, style="yellow") for line in lines]
 
 
-_REFUSALS = (
-    ("per_switch", "isolation_errors", "their devices were not bound"),
-    ("per_switch", "removal_errors", "their devices had been removed"),
-    ("per_memory", "extent_errors", "outside their extents"),
-)
-"""Devices that answer with errors: their group, the measure, and why."""
-
-
 def _refused(summary: Summary) -> list[str]:
     """Devices that answered requests with errors, a line for each reason. The worst ones."""
-    groups: Values = summary
+    switches, memories = summary["per_switch"].items(), summary["per_memory"].items()
+    counts = [(name, each.get("isolation_errors"), "their devices were not bound") for name, each in switches]
+    counts += [
+        (name, each.get("removal_errors"), "their devices had been removed") for name, each in switches
+    ]
+    counts += [(name, each.get("extent_errors"), "outside their extents") for name, each in memories]
     found = [
         (count, f"refused: {name} answered {counted(count, 'request')} with an error: {why}")
-        for group, measure, why in _REFUSALS
-        for name, values in groups[group].items()
-        if (count := values.get(measure))
+        for name, count, why in counts
+        if count
     ]
     return [line for _, line in sorted(found, reverse=True)[:_TROUBLES]]
 
 
-def _used(summary: Summary) -> list[tuple[str, Values]]:
+def _used(summary: Summary) -> list[tuple[str, LinkDirection]]:
     """The directions of links that carried something or held something up: of very many, most did not."""
     return [
         (direction_name(link, name), values)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
@@ -12,10 +11,11 @@ from cxloom.base.words import counted
 from cxloom.display.numbers import duration, percent, size
 from cxloom.display.plain_table import plain_table
 
-Values = Mapping[str, Any]
+if TYPE_CHECKING:
+    from cxloom.base.summary import SummaryTasks
 
 
-def headline(tasks: Values) -> str:
+def headline(tasks: SummaryTasks) -> str:
     """How long the graph took, and how well that is known."""
     ended = sum("end_ns" in task for task in tasks["per_task"].values())
     said = f"{counted(ended, 'task')} in {duration(tasks['time_ns'])}"
@@ -24,7 +24,7 @@ def headline(tasks: Values) -> str:
     return f"{said}, {how_known(tasks)}"
 
 
-def how_known(tasks: Values) -> str:
+def how_known(tasks: SummaryTasks) -> str:
     """How well the time is known, and for which part of it lines moved at rates from windows."""
     if not any(task["bytes"] for task in tasks["per_task"].values()):
         return "none of which moves a line"
@@ -35,7 +35,7 @@ def how_known(tasks: Values) -> str:
     return f"known to {duration(tasks['error_ns'])}; {share} of it at rates from windows of lines"
 
 
-def tables(tasks: Values, rows: int) -> list[Table]:
+def tables(tasks: SummaryTasks, rows: int) -> list[Table]:
     """The critical path, who was busy, and who used which link: at most so many rows each."""
     return [each for each in (_path(tasks, rows), _lanes(tasks, rows), _links(tasks, rows)) if each.row_count]
 
@@ -48,7 +48,7 @@ def _table(first: str, *numbers: str) -> Table:
     return made
 
 
-def _path(tasks: Values, rows: int) -> Table:
+def _path(tasks: SummaryTasks, rows: int) -> Table:
     """The longest parts of a long path, in their order."""
     made = _table("critical path", "lane", "starts", "takes", "share")
     path = tasks["critical_path"]
@@ -72,7 +72,7 @@ def _path(tasks: Values, rows: int) -> Table:
     return made
 
 
-def _lanes(tasks: Values, rows: int) -> Table:
+def _lanes(tasks: SummaryTasks, rows: int) -> Table:
     made = _table("lane", "tasks", "busy", "share")
     lanes = sorted(tasks["per_lane"].items(), key=lambda item: -item[1]["busy_ns"])
     for name, lane in lanes[:rows]:
@@ -81,7 +81,7 @@ def _lanes(tasks: Values, rows: int) -> Table:
     return made
 
 
-def _links(tasks: Values, rows: int) -> Table:
+def _links(tasks: SummaryTasks, rows: int) -> Table:
     made = _table("link", "object", "bytes")
     used = [
         (link, name, count) for link, objects in tasks["per_link"].items() for name, count in objects.items()

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import cxloom as cx
+from cxloom.base.words import exact_bytes
 from cxloom.importing.esf import read_esf
 from cxloom.importing.esf_system import spec_of
-from cxloom.importing.imported import exact_bytes, in_ranges
+from cxloom.importing.imported import in_ranges
 
 Call = Callable[..., Any]
 

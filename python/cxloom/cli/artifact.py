@@ -12,7 +12,7 @@ import typer
 
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted
-from cxloom.cli.options import AllAsJson, MostPoints, Quiet, StudyFolder, StudyRunsAtATime
+from cxloom.cli.options import AllAsJson, MostPoints, Quiet, SetsOfPoints, StudyFolder, StudyRunsAtATime
 from cxloom.cli.study_runs import folder_of, run_stored, write_files
 from cxloom.cli.writing import refuse_empty, write_text
 from cxloom.display.console import output
@@ -29,10 +29,7 @@ _MOST_ROWS = 30
 def package(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A shipped study, or the file of one.")],
     directory: Annotated[str, typer.Argument(metavar="DIR", help="The artifact: a new directory.")],
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Set a value at all points; may be repeated."),
-    ] = None,
+    sets: SetsOfPoints = None,
     quick: Annotated[bool, typer.Option("--quick", help="The quick form of the study.")] = False,
     out_dir: StudyFolder = None,
     jobs: StudyRunsAtATime = None,

@@ -11,7 +11,7 @@ from cxloom.base.errors import InputError
 from cxloom.base.words import counted
 from cxloom.cli.boot_timed import Timing
 from cxloom.cli.interrupt import terminable
-from cxloom.cli.options import Plugins, Quiet, Sets
+from cxloom.cli.options import Plugins, Quiet, ResultPage, Sets
 from cxloom.cli.program_options import (
     AllowErrors,
     Core,
@@ -21,7 +21,6 @@ from cxloom.cli.program_options import (
     Preferred,
     Record,
     ResultFile,
-    ResultPage,
 )
 from cxloom.cli.progress import BootBar
 from cxloom.cli.run import resolve

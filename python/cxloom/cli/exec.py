@@ -11,7 +11,7 @@ import typer
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.messages import ANSWERED_WITH_ERRORS, show_error
-from cxloom.cli.options import Plugins
+from cxloom.cli.options import Plugins, ResultPage
 from cxloom.cli.pages import errors_at, option_of, placement, read_placement
 from cxloom.cli.program_options import (
     AllowErrors,
@@ -22,7 +22,6 @@ from cxloom.cli.program_options import (
     Preferred,
     Record,
     ResultFile,
-    ResultPage,
 )
 from cxloom.cli.progress import ProgramLines
 from cxloom.cli.trace import levels_of

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cxloom.cli.options import AsJson, Plugins, Quiet, Sets, written_to
-from cxloom.cli.program_options import ResultPage
+from cxloom.cli.options import AsJson, Plugins, Quiet, ResultPage, Sets, written_to
 from cxloom.cli.progress import ServingBar
 from cxloom.cli.writing import check_forms, check_writable, write_texts
 from cxloom.kv.serving import serve

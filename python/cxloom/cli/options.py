@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -51,6 +52,21 @@ StudyRunsAtATime = Annotated[
     int | None, _at_a_time("Runs", "one per processor, and fewer of machines that are booted")
 ]
 PointsAtATime = Annotated[int | None, _at_a_time("Points")]
+SetsOfPoints = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PATH=VALUE", help="Set a value at all points; may be repeated."),
+]
+ResultPage = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Write the results into this page, FILE.html.")
+]
+OnDask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Run on a Dask cluster: its scheduler's address or file, or local.",
+    ),
+]
 StudyFolder = Annotated[
     str | None,
     typer.Option(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cxloom.base.errors import InputError
-from cxloom.cli.options import AsJson, PointsAtATime, Quiet, Sets, whole_number
+from cxloom.cli.options import AsJson, OnDask, PointsAtATime, Quiet, ResultPage, Sets, whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable, said_of
 from cxloom.cli.writing import check_forms, check_writable, write_texts
@@ -43,18 +43,8 @@ def plan(
         str | None,
         typer.Option("--out", metavar="DIR", help="Where all is kept; by default build/plans/NAME."),
     ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Write the results into this page, FILE.html."),
-    ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            "--dask",
-            metavar="ADDRESS",
-            help="Run on a Dask cluster: its scheduler's address or file, or local.",
-        ),
-    ] = None,
+    html: ResultPage = None,
+    dask: OnDask = None,
     most_points: Annotated[
         int,
         typer.Option(

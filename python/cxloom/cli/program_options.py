@@ -42,6 +42,3 @@ AllowErrors = Annotated[
 ResultFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the results into this file, as JSON.")
 ]
-ResultPage = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Write the results into this page, FILE.html.")
-]

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from cxloom.base.errors import AbsentError, InputError, reason_of
 from cxloom.cli.artifact import package, reproduce
-from cxloom.cli.options import MostPoints, Quiet, StudyFolder, StudyRunsAtATime
+from cxloom.cli.options import MostPoints, Quiet, SetsOfPoints, StudyFolder, StudyRunsAtATime
 from cxloom.cli.study_runs import folder_of, run_stored, write_files
 from cxloom.cli.writing import refuse_empty, write_text
 from cxloom.display.console import messages, output
@@ -63,10 +63,7 @@ def run(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A shipped study, or the file of one.")],
     jobs: StudyRunsAtATime = None,
     most_points: MostPoints = MOST_POINTS,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Set a value at all points; may be repeated."),
-    ] = None,
+    sets: SetsOfPoints = None,
     out_dir: StudyFolder = None,
     quick: Annotated[
         bool,

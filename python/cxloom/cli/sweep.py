@@ -11,7 +11,7 @@ import typer
 
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted
-from cxloom.cli.options import SPEC, Plugins, PointsAtATime, Quiet, whole_number
+from cxloom.cli.options import SPEC, OnDask, Plugins, PointsAtATime, Quiet, whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable, said_of
 from cxloom.cli.writing import check_forms, check_writable, refuse_empty, write_text
@@ -98,14 +98,7 @@ def sweep(
             "--shard", parser=_shard, metavar="I/N", help="Run only the I-th of N parts, for job arrays."
         ),
     ] = "1/1",  # type: ignore[assignment]
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            "--dask",
-            metavar="ADDRESS",
-            help="Run on a Dask cluster: its scheduler's address or file, or local.",
-        ),
-    ] = None,
+    dask: OnDask = None,
     most_points: Annotated[
         int,
         typer.Option(

@@ -23,8 +23,9 @@ from typing import Any
 
 from cxloom.base.errors import InputError
 from cxloom.base.granules import LINE
+from cxloom.base.words import exact_bytes
 from cxloom.importing.esf import GENERAL, Configuration, Device
-from cxloom.importing.imported import Imported, exact_bytes, in_ranges, several
+from cxloom.importing.imported import Imported, in_ranges, several
 
 _DRAM = re.compile(r"(DDR[45])_.*_(\d{4})(?:_\d+)?\.ini$")
 _RATES = {"DDR4": (2400, 2666, 2933, 3200)}

@@ -13,7 +13,6 @@ from cxloom.system.system import System
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)")
 _WIDTH = 100
-_UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 @dataclass
@@ -62,11 +61,3 @@ def in_ranges(items: Mapping[str, Any]) -> dict[str, Any]:
 def several(names: Iterable[str]) -> str:
     """Names as a note lists them: all that are numbered one after the other as one."""
     return ", ".join(in_ranges(dict.fromkeys(names)))
-
-
-def exact_bytes(count: int) -> str:
-    """A number of bytes as a spec has it: 8GiB, or 3000B where no larger unit is exact."""
-    for scale, unit in _UNITS:
-        if count and count % scale == 0:
-            return f"{count // scale}{unit}"
-    return f"{count}B"

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from cxloom.base.errors import InputError
-from cxloom.importing.imported import Imported, exact_bytes
+from cxloom.base.words import exact_bytes
+from cxloom.importing.imported import Imported
 from cxloom.importing.simcxl import Board, Made
 
 _UNITS = {"": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

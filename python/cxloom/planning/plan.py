@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom.base.errors import InputError, together
 from cxloom.planning.bound import check_slices
 from cxloom.planning.outcome import PlanOutcome, outcome_of
-from cxloom.planning.plan_file import Plan, below, read
+from cxloom.planning.plan_file import Plan, read, with_path
 from cxloom.planning.point import DESIGN, SEED, PlanRun, PlanSource
 from cxloom.spec import paths
 from cxloom.spec.names import listed
@@ -106,7 +106,7 @@ def _check_demand(plan: Plan) -> None:
         try:
             check_slices(design, demand)
         except InputError as error:
-            raise paths.located(plan.root, below(error, f"designs.{name}")) from None
+            raise paths.located(plan.root, with_path(error, f"designs.{name}")) from None
 
 
 def _points(

@@ -107,7 +107,7 @@ class Plan:
         try:
             return template_of(given, self.folder)
         except InputError as error:
-            raise paths.located(self.root, below(error, f"designs.{design}")) from None
+            raise paths.located(self.root, with_path(error, f"designs.{design}")) from None
 
 
 def read(file: str | os.PathLike[str] | Mapping[str, Any]) -> Node:
@@ -234,7 +234,7 @@ def _check_together(plan: Plan) -> None:
             try:
                 _check_design(plan, design)
             except InputError as error:
-                raise paths.located(plan.root, below(error, f"designs.{name}")) from None
+                raise paths.located(plan.root, with_path(error, f"designs.{name}")) from None
     errors.errors += [paths.located(plan.root, each) for each in (*_conflicts(plan), *_without_effect(plan))]
     errors.raise_any()
 
@@ -332,10 +332,10 @@ def _without_effect(plan: Plan) -> Iterator[InputError]:
             )
 
 
-def below(error: InputError, path: str) -> InputError:
+def with_path(error: InputError, path: str) -> InputError:
     """The error with its path below another one."""
     if isinstance(error, InputErrors):
-        return InputErrors([below(each, path) for each in error.errors])
+        return InputErrors([with_path(each, path) for each in error.errors])
     if error.file is None:
         error.path = ".".join(filter(None, (path, error.path)))
     return error

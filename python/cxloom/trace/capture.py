@@ -14,6 +14,7 @@ from cxloom import _core
 from cxloom.base.descriptors import hold_standard_descriptors
 from cxloom.base.errors import InputError
 from cxloom.base.granules import PAGE
+from cxloom.base.words import exact_bytes
 from cxloom.trace import objects, threads
 from cxloom.trace.emulator import EmulatedSource
 from cxloom.trace.format import TraceBatch
@@ -113,7 +114,7 @@ class CoreOfTrace:
     def caches(self) -> tuple[CacheLevel, ...]:
         """The caches that it has for itself, the nearest first."""
         return tuple(
-            CacheLevel(f"L{number}", _size(size), ways, policy)
+            CacheLevel(f"L{number}", exact_bytes(size), ways, policy)
             for number, (size, ways, policy) in enumerate(self.program.caches, start=1)
         )
 
@@ -123,14 +124,6 @@ class CoreOfTrace:
 
     def __str__(self) -> str:
         return json.dumps(self._given)
-
-
-def _size(size: int) -> str:
-    """A size as a spec has it: ``48KiB``."""
-    for unit, scale in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size % scale == 0:
-            return f"{size // scale}{unit}"
-    return f"{size}B"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from cxloom.system.system import System
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from cxloom.base.summary import SummaryTasks
     from cxloom.offload.inference import InferencePlan
     from cxloom.offload.training import TrainingPlan
 
@@ -77,7 +78,7 @@ class Beside:
     """What was simulated."""
     scale: int
     """What bytes, operations and times were divided by; the seconds here are those of the whole."""
-    tasks: dict[str, Any]
+    tasks: SummaryTasks
     """`tasks` of the summary."""
 
     @property
@@ -201,7 +202,7 @@ def beside(graph: TaskGraph, on: Target) -> Beside:
     spec = spec_of(graph, on)
     with _placed(spec, on):
         result = run(System.from_yaml(to_yaml(spec), _FILE))
-    return Beside(play(graph), spec, on.scale_of(graph), result["tasks"])
+    return Beside(play(graph), spec, on.scale_of(graph), result.summary["tasks"])
 
 
 def simulate_plan(

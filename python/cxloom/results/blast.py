@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cxloom.base.words import counted
 from cxloom.display.numbers import duration
 
+if TYPE_CHECKING:
+    from cxloom.base.summary import SummaryEvents
 
-def hit_hardest(event: Mapping[str, Any]) -> str | None:
+
+def hit_hardest(event: SummaryEvents) -> str | None:
     """The requester with most errors behind the event, "h1: 1,052 errors"; without errors the one whose mean latency
     grew most, with both means: "h1: 341 ns to 1.2 us".
 

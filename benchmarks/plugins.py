@@ -20,7 +20,7 @@ import cxloom
 ROOT = Path(__file__).parents[1]
 FOLDERS = (ROOT / "examples" / "plugin", ROOT / "tests" / "python" / "plugins")
 OPTIONS = ("-std=c++20", "-O1", "-fPIC")
-STANDARD = ("functional", "memory", "optional", "string", "variant", "vector")
+STANDARD = ("memory", "optional", "string", "variant", "vector")
 ADDED = re.compile(r"\bregistry\.([\w.]+)\.add<")
 
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,8 +26,9 @@ class KindList {
     std::string kind;
     SchemaInfo info;
     std::vector<MeasureInfo> measures;  ///< what it reports
-    /// Makes a Product, which the caller owns, in a Context.
-    std::function<void*(const Value& params, void* context)> make;
+    /// Makes a Product, which the caller owns, in a Context, with the factory that was added, if one was.
+    void* (*make)(const void* factory, const Value& params, void* context) = nullptr;
+    std::shared_ptr<const void> factory;
     /// What one with these parameters takes of the machine's memory; may be empty.
     void (*estimate)(const Value& params, MemoryEstimate& memory) = nullptr;
     void (*check)(const Value& params) = nullptr;  ///< throws InputError for all that is wrong with them

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/kind_list.hpp"
 #include "base/parameters.hpp"
@@ -31,7 +32,7 @@ class KindRegistry : public KindList {
   void add(const std::string& kind) {
     using Params = typename Kind::Params;
     Entry& entry = declare_with<Params>(kind);
-    entry.make = [](const Value& value, void* context) -> void* {
+    entry.make = [](const void* /*factory*/, const Value& value, void* context) -> void* {
       Product* const made = new Kind(read_params<Params>(value), *static_cast<Context*>(context));
       return made;
     };
@@ -45,17 +46,21 @@ class KindRegistry : public KindList {
   }
 
   template <class Params, class Make>
-  Entry& add_factory(const std::string& kind, const Make& factory) {
+  Entry& add_factory(const std::string& kind, Make factory) {
     Entry& entry = declare_with<Params>(kind);
-    entry.make = [factory](const Value& value, void* context) -> void* {
-      std::unique_ptr<Product> made = factory(read_params<Params>(value), *static_cast<Context*>(context));
+    entry.factory = std::make_shared<Make>(std::move(factory));
+    entry.make = [](const void* own, const Value& value, void* context) -> void* {
+      const Make& make = *static_cast<const Make*>(own);
+      std::unique_ptr<Product> made = make(read_params<Params>(value), *static_cast<Context*>(context));
       return made.release();
     };
     return entry;
   }
 
   std::unique_ptr<Product> make(const KindSpec& kinded, Context& context) const {
-    return std::unique_ptr<Product>(static_cast<Product*>(at(kinded.kind).make(kinded.params, &context)));
+    const Entry& entry = at(kinded.kind);
+    return std::unique_ptr<Product>(
+        static_cast<Product*>(entry.make(entry.factory.get(), kinded.params, &context)));
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/kind_list.hpp"
 #include "base/schema.hpp"
 
 namespace cxloom {
@@ -77,6 +78,12 @@ void MemoryEstimate::add(const std::string& key, const std::string& value, std::
   if (bytes <= largest_.bytes) return;
   const bool separate = !prefix_.empty() && !key.empty();
   largest_ = {prefix_ + (separate ? "." : "") + key, value, bytes};
+}
+
+void MemoryEstimate::add_media(const std::string& key, const KindSpec& media) {
+  const KindList::Entry* const entry = media_ ? media_->find(media.kind) : nullptr;
+  if (!entry || !entry->estimate) return;
+  add_below(key, [&](MemoryEstimate& inside) { entry->estimate(media.params, inside); });
 }
 
 void MemoryEstimate::add_like_the_last(std::uint64_t bytes) { bytes_ = saturating_sum(bytes_, bytes); }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +12,8 @@
 
 namespace cxloom {
 
+class KindList;
+
 class MemoryEstimate {
  public:
   /// The memory that one parameter takes.
@@ -21,10 +22,9 @@ class MemoryEstimate {
     std::string value;  ///< as a person would write it
     std::uint64_t bytes = 0;
   };
-  /// Adds what a parameter that names a kind takes, such as that of media.
-  using OfKind = std::function<void(const KindSpec&, MemoryEstimate&)>;
 
-  explicit MemoryEstimate(OfKind of_kind = {}) : of_kind_(std::move(of_kind)) {}
+  /// `media` are the kinds that parameters name; null: none.
+  explicit MemoryEstimate(const KindList* media = nullptr) : media_(media) {}
 
   /// `count` things of `each` bytes because of the parameter `key`.
   void add(const std::string& key, const std::string& value, std::uint64_t count, std::uint64_t each);
@@ -42,11 +42,8 @@ class MemoryEstimate {
     }
     prefix_ = outside;
   }
-  void add_kind(const std::string& key, const KindSpec& kinded) {
-    add_below(key, [&](MemoryEstimate& inside) {
-      if (of_kind_) of_kind_(kinded, inside);
-    });
-  }
+  /// Adds what media take.
+  void add_media(const std::string& key, const KindSpec& media);
 
   /// Accesses that the component at hand makes at most: with fewer it never fills a longer queue.
   std::uint64_t accesses() const { return accesses_; }
@@ -62,7 +59,7 @@ class MemoryEstimate {
   const Part& largest() const { return largest_; }
 
  private:
-  OfKind of_kind_;
+  const KindList* media_;
   std::string prefix_;
   std::uint64_t accesses_ = ~std::uint64_t{0};
   std::uint64_t bytes_ = 0;

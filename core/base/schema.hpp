@@ -21,7 +21,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -145,6 +144,18 @@ struct WithoutOptional<std::optional<T>> {
   using Type = T;
 };
 
+/// The value of a parameter; null: an optional one that has none.
+template <class Member>
+auto value_in(const void* member) {
+  const Member& value = *static_cast<const Member*>(member);
+  if constexpr (IsOptional<Member>::value) return value ? &*value : nullptr;
+  else return &value;
+}
+
+/// What a T has to be. It is known by its type alone: a lambda that captures nothing.
+template <class Holds, class T>
+concept ConditionOn = std::predicate<Holds, const T&> && std::is_empty_v<Holds>;
+
 /// Says the rest about a parameter just declared. T is its type, or what an optional one holds. The members
 /// that do something are below, outside: the library has them for the types that parameters mostly are.
 template <class Member, class T = typename WithoutOptional<Member>::Type>
@@ -165,14 +176,27 @@ class SchemaField {
   SchemaField& fraction()
     requires std::floating_point<T>;
   /// A real number is a share that has other bounds within [0, 1].
-  SchemaField& fraction(std::function<bool(const T&)> holds, std::string_view allowed)
-    requires std::floating_point<T>;
+  template <ConditionOn<T> Holds>
+    requires std::floating_point<T>
+  SchemaField& fraction(Holds holds, std::string_view allowed) {
+    set_text(entry_.info.type, "fraction");
+    set_text(entry_.info.minimum, "0");
+    set_text(entry_.info.maximum, "1");
+    return where(holds, allowed);
+  }
   SchemaField& min(const T& bound)
     requires Ordered<T>;
   SchemaField& max(const T& bound)
     requires Ordered<T>;
   /// Any other condition; `allowed` says what is.
-  SchemaField& where(std::function<bool(const T&)> holds, std::string_view allowed);
+  template <ConditionOn<T> Holds>
+  SchemaField& where(Holds /*holds*/, std::string_view allowed) {
+    const auto check = [](const void* member, const void* /*bound*/) {
+      const T* const value = value_in<Member>(member);
+      return !value || Holds{}(*value);
+    };
+    return add_check(entry_, check, nullptr, allowed), *this;
+  }
 
  private:
   SchemaFields::Entry& entry_;
@@ -187,44 +211,27 @@ SchemaField<Member, T>& SchemaField<Member, T>::fraction()
 }
 
 template <class Member, class T>
-SchemaField<Member, T>& SchemaField<Member, T>::fraction(std::function<bool(const T&)> holds,
-                                                         std::string_view allowed)
-  requires std::floating_point<T>
-{
-  set_text(entry_.info.type, "fraction");
-  entry_.info.minimum = value_text(T{0});
-  entry_.info.maximum = value_text(T{1});
-  return where(std::move(holds), allowed);
-}
-
-template <class Member, class T>
 SchemaField<Member, T>& SchemaField<Member, T>::min(const T& bound)
   requires Ordered<T>
 {
+  const auto check = [](const void* member, const void* least) {
+    const T* const value = value_in<Member>(member);
+    return !value || !(*value < *static_cast<const T*>(least));
+  };
   entry_.info.minimum = value_text(bound);
-  return where([bound](const T& value) { return !(value < bound); }, "at least " + value_text(bound));
+  return add_check(entry_, check, std::make_shared<T>(bound), "at least " + entry_.info.minimum), *this;
 }
 
 template <class Member, class T>
 SchemaField<Member, T>& SchemaField<Member, T>::max(const T& bound)
   requires Ordered<T>
 {
+  const auto check = [](const void* member, const void* most) {
+    const T* const value = value_in<Member>(member);
+    return !value || !(*static_cast<const T*>(most) < *value);
+  };
   entry_.info.maximum = value_text(bound);
-  return where([bound](const T& value) { return !(bound < value); }, "at most " + value_text(bound));
-}
-
-template <class Member, class T>
-SchemaField<Member, T>& SchemaField<Member, T>::where(std::function<bool(const T&)> holds,
-                                                      std::string_view allowed) {
-  add_check(
-      entry_,
-      [holds = std::move(holds)](const void* member) {
-        const Member& value = *static_cast<const Member*>(member);
-        if constexpr (IsOptional<Member>::value) return !value || holds(*value);
-        else return holds(value);
-      },
-      allowed, [](const void* member) { return value_text(*static_cast<const Member*>(member)); });
-  return *this;
+  return add_check(entry_, check, std::make_shared<T>(bound), "at most " + entry_.info.maximum), *this;
 }
 
 template <class Params>
@@ -240,18 +247,19 @@ std::shared_ptr<const SchemaInfo> nested_info() {
   }
 }
 
-/// Whether a member is not as it is by default.
+/// Whether a member of two sets differs, as far as it can be compared.
 template <class Member>
-std::function<bool(const void*)> change_from(const Member& initial) {
-  if constexpr (IsVector<Member>::value) {
-    return [size = initial.size()](const void* member) {
-      return static_cast<const Member*>(member)->size() != size;
-    };
-  } else if constexpr (std::equality_comparable<Member>) {
-    return [initial](const void* member) { return !(*static_cast<const Member*>(member) == initial); };
-  } else {
-    return [](const void*) { return false; };
-  }
+bool members_differ(const void* member, const void* other) {
+  const auto& a = *static_cast<const Member*>(member);
+  const auto& b = *static_cast<const Member*>(other);
+  if constexpr (IsVector<Member>::value) return a.size() != b.size();
+  else if constexpr (std::equality_comparable<Member>) return !(a == b);
+  else return false;
+}
+
+template <class Member>
+std::string member_text(const void* member) {
+  return value_text(*static_cast<const Member*>(member));
 }
 
 /// Declares a parameter that is `place` bytes from the beginning of its set.
@@ -270,7 +278,8 @@ SchemaField<Member> add_field(SchemaFields& fields, std::string_view name, std::
   }
   if (entry.info.fields) entry.info.short_for = entry.info.fields->short_for;
   entry.read = [](const Value& value, void* member) { read_value(value, *static_cast<Member*>(member)); };
-  entry.changed = change_from(initial);
+  entry.differs = members_differ<Member>;
+  entry.text = member_text<Member>;
   SchemaField<Member> field(entry);
   if constexpr (std::is_same_v<T, Time>) field.max(kLongestTime);
   return field;
@@ -296,11 +305,12 @@ T choice_of_number(std::uint64_t number) {
 template <class Enum>
 SchemaField<Enum> add_choice(SchemaFields& fields, std::string_view name, std::size_t place,
                              const Enum& initial, const NamedValues& choices) {
-  const auto set = [](std::uint64_t value, void* member) {
-    *static_cast<Enum*>(member) = choice_of_number<Enum>(value);
+  const auto set = [](std::uint64_t number, void* member) {
+    *static_cast<Enum*>(member) = choice_of_number<Enum>(number);
   };
   SchemaFields::Entry& entry = fields.add_choice(name, place, choices, number_of_choice(initial), set);
-  entry.changed = change_from(initial);
+  entry.differs = members_differ<Enum>;
+  entry.text = member_text<Enum>;
   return SchemaField<Enum>(entry);
 }
 
@@ -358,18 +368,18 @@ class Schema {
 
   /// A condition between several parameters; `problem` says what is wrong when it does not hold, and `key`
   /// with which of them, if one is to blame.
-  template <std::predicate<const Params&> Holds>
-  void rule(std::string_view problem, Holds holds, std::string_view key = {}) {
-    fields_.rule(problem, of_params(std::move(holds)), key);
+  template <ConditionOn<Params> Holds>
+  void rule(std::string_view problem, Holds /*holds*/, std::string_view key = {}) {
+    fields_.rule(problem, condition<Holds>(), key);
   }
 
   /// When a parameter that was declared has an effect beside the others; `unless` goes on behind "has no
   /// effect": "unless there are banks: set banks". Where it has none it is refused if somebody wrote it,
   /// whatever its value: also that of its default. Of parameters that were set from C++ those count as
   /// written that are not as they are by default.
-  template <std::predicate<const Params&> Holds>
-  void effective(std::string_view key, Holds holds, std::string_view unless) {
-    fields_.effective(key, of_params(std::move(holds)), unless);
+  template <ConditionOn<Params> Holds>
+  void effective(std::string_view key, Holds /*holds*/, std::string_view unless) {
+    fields_.effective(key, condition<Holds>(), unless);
   }
 
  private:
@@ -381,10 +391,8 @@ class Schema {
                                              reinterpret_cast<const std::byte*>(&initial_));
   }
   template <class Holds>
-  SchemaFields::Holds of_params(Holds holds) const {
-    return [holds = std::move(holds), place = place_](const void* whole) {
-      return holds(*reinterpret_cast<const Params*>(static_cast<const std::byte*>(whole) + place));
-    };
+  SchemaFields::Condition condition() const {
+    return {[](const void* params) { return Holds{}(*static_cast<const Params*>(params)); }, place_};
   }
 
   SchemaFields& fields_;
@@ -395,8 +403,8 @@ class Schema {
 /// What `Params::describe` declares.
 template <class Params>
 const SchemaFields& declared() {
-  static const SchemaFields fields([](SchemaFields& to) {
-    const Params initial{};
+  static const Params initial{};
+  static const SchemaFields fields(&initial, [](SchemaFields& to) {
     Schema<Params> schema(to, initial);
     Params::describe(schema);
   });

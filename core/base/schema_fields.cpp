@@ -1,6 +1,7 @@
 #include "base/schema_fields.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace cxloom {
@@ -13,6 +14,15 @@ void* member_of(void* params, const SchemaFields::Entry& entry) {
 
 const void* member_of(const void* params, const SchemaFields::Entry& entry) {
   return static_cast<const std::byte*>(params) + entry.place;
+}
+
+bool holds(const SchemaFields::Condition& condition, const void* params) {
+  return condition.holds(static_cast<const std::byte*>(params) + condition.place);
+}
+
+void read_entry(const SchemaFields::Entry& entry, const Value& value, void* member) {
+  if (entry.set) entry.set(entry.numbers[choice_of(value, entry.info.choices)], member);
+  else entry.read(value, member);
 }
 
 /// Refuses a value that is no map. Gives each declared key to `read`, by the index of its field, and adds to
@@ -96,9 +106,9 @@ std::shared_ptr<const SchemaInfo> shared_info(const SchemaInfo& info) {
   return std::make_shared<const SchemaInfo>(info);
 }
 
-void add_check(SchemaFields::Entry& entry, std::function<bool(const void*)> holds, std::string_view allowed,
-               std::function<std::string(const void*)> found) {
-  entry.checks.push_back({std::move(holds), std::string(allowed), std::move(found)});
+void add_check(SchemaFields::Entry& entry, bool (*holds)(const void* member, const void* bound),
+               std::shared_ptr<const void> bound, std::string_view allowed) {
+  entry.checks.push_back({holds, std::move(bound), std::string(allowed)});
 }
 
 std::size_t choice_of(const Value& value, const std::vector<std::string>& names) {
@@ -111,7 +121,7 @@ std::size_t choice_of(const Value& value, const std::vector<std::string>& names)
   return static_cast<std::size_t>(found - names.begin());
 }
 
-SchemaFields::SchemaFields(void (*describe)(SchemaFields& fields)) {
+SchemaFields::SchemaFields(const void* initial, void (*describe)(SchemaFields& fields)) : initial_(initial) {
   describe(*this);
   for (const Entry& entry : entries_) info_.fields.push_back(entry.info);
 }
@@ -130,28 +140,26 @@ SchemaFields::Entry& SchemaFields::add(std::string_view name, std::size_t place)
 
 SchemaFields::Entry& SchemaFields::add_choice(std::string_view name, std::size_t place,
                                               const NamedValues& choices, std::uint64_t initial,
-                                              void (*set)(std::uint64_t value, void* member)) {
+                                              void (*set)(std::uint64_t number, void* member)) {
   Entry& entry = add(name, place);
   entry.info.type = "choice";
-  for (const auto& [text, value] : choices) {
+  entry.set = set;
+  for (const auto& [text, number] : choices) {
     entry.info.choices.push_back(text);
-    if (value == initial) entry.info.default_text = text;
+    entry.numbers.push_back(number);
+    if (number == initial) entry.info.default_text = text;
   }
-  entry.read = [choices, names = entry.info.choices, set](const Value& value, void* member) {
-    set(choices[choice_of(value, names)].second, member);
-  };
   return entry;
 }
 
-void SchemaFields::rule(std::string_view problem, Holds holds, std::string_view key) {
-  rules_.push_back({std::string(problem), std::move(holds), std::string(key)});
+void SchemaFields::rule(std::string_view problem, Condition condition, std::string_view key) {
+  rules_.push_back({std::string(problem), condition, std::string(key)});
 }
 
-void SchemaFields::effective(std::string_view key, Holds holds, std::string_view unless) {
+void SchemaFields::effective(std::string_view key, Condition condition, std::string_view unless) {
   const auto entry = std::ranges::find(entries_, key, [](const Entry& each) { return each.info.name; });
   ensure(entry != entries_.end(), "an effect of a parameter that is not declared");
-  effects_.push_back(
-      {static_cast<std::size_t>(entry - entries_.begin()), std::move(holds), std::string(unless)});
+  effects_.push_back({static_cast<std::size_t>(entry - entries_.begin()), condition, std::string(unless)});
 }
 
 void SchemaFields::read(const Value& value, const Value& written, void* params) const {
@@ -174,14 +182,16 @@ void SchemaFields::read(const Value& value, const Value& written, void* params) 
   for (std::size_t i = 0; i < entries_.size(); ++i) unread[i] = entries_[i].info.required;
   const auto read_one = [&](std::size_t i, const Value& item) {
     unread[i] = true;
-    if (!says_default(entries_[i].info, item)) entries_[i].read(item, member_of(params, entries_[i]));
+    if (!says_default(entries_[i].info, item)) read_entry(entries_[i], item, member_of(params, entries_[i]));
     unread[i] = false;
   };
   read_map(value, info_.fields, read_one, errors);
   check_bounds(params, unread, items, errors);
   errors.raise();
   check_rules(params, errors);
-  check_effects(params, [&](std::size_t i) { return items[i] != nullptr; }, errors);
+  std::vector<bool> given(entries_.size());
+  for (std::size_t i = 0; i < entries_.size(); ++i) given[i] = items[i] != nullptr;
+  check_effects(params, given, errors);
   errors.raise();
 }
 
@@ -190,8 +200,10 @@ void SchemaFields::check(const void* params) const {
   check_bounds(params, std::vector<bool>(entries_.size()), std::vector<const Value*>(entries_.size()),
                errors);
   check_rules(params, errors);
-  const auto is_changed = [&](std::size_t i) { return entries_[i].changed(member_of(params, entries_[i])); };
-  check_effects(params, is_changed, errors);
+  std::vector<bool> changed;
+  for (const Entry& entry : entries_)
+    changed.push_back(entry.differs(member_of(params, entry), member_of(initial_, entry)));
+  check_effects(params, changed, errors);
   errors.raise();
 }
 
@@ -201,24 +213,24 @@ void SchemaFields::check_bounds(const void* params, const std::vector<bool>& unr
     if (unread[i]) continue;
     const void* const member = member_of(params, entries_[i]);
     const std::vector<Check>& checks = entries_[i].checks;
-    const auto broken =
-        std::find_if(checks.begin(), checks.end(), [&](const Check& check) { return !check.holds(member); });
+    const auto broken = std::ranges::find_if(
+        checks, [&](const Check& check) { return !check.holds(member, check.bound.get()); });
     if (broken != checks.end())
-      errors.add(out_of_bounds(entries_[i].info, written[i], broken->found(member), broken->allowed));
+      errors.add(out_of_bounds(entries_[i].info, written[i], entries_[i].text(member), broken->allowed));
   }
 }
 
 void SchemaFields::check_rules(const void* params, ErrorList& errors) const {
   for (const Rule& rule : rules_) {
-    if (!rule.holds(params))
+    if (!holds(rule.condition, params))
       errors.add(InputError({rule.problem, {}, {}, {}, InputError::Kind::kBetween}, rule.key));
   }
 }
 
-void SchemaFields::check_effects(const void* params, const std::function<bool(std::size_t entry)>& is_written,
+void SchemaFields::check_effects(const void* params, const std::vector<bool>& written,
                                  ErrorList& errors) const {
   for (const Effect& effect : effects_) {
-    if (is_written(effect.entry) && !effect.holds(params))
+    if (written[effect.entry] && !holds(effect.condition, params))
       errors.add(without_effect(entries_[effect.entry].info.name, effect.unless));
   }
 }

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,23 +34,30 @@ std::size_t choice_of(const Value& value, const std::vector<std::string>& names)
 
 class SchemaFields {
  public:
-  /// A condition on a member.
+  /// A condition on a member. `bound` is what it is compared with, of its own type; null: nothing.
   struct Check {
-    std::function<bool(const void* member)> holds;
+    bool (*holds)(const void* member, const void* bound);
+    std::shared_ptr<const void> bound;
     std::string allowed;
-    std::function<std::string(const void* member)> found;
   };
   struct Entry {
     FieldInfo info;
     std::size_t place = 0;  ///< bytes from the beginning of the set
-    std::function<void(const Value& value, void* member)> read;
-    std::function<bool(const void* member)> changed;  ///< from its default
+    void (*read)(const Value& value, void* member) = nullptr;
+    bool (*differs)(const void* member, const void* other) = nullptr;
+    std::string (*text)(const void* member) = nullptr;  ///< as a person would write it
     std::vector<Check> checks;
+    std::vector<std::uint64_t> numbers;  ///< of the choices; `set` writes one, in place of `read`
+    void (*set)(std::uint64_t number, void* member) = nullptr;
   };
-  using Holds = std::function<bool(const void* params)>;
+  /// A condition between the parameters that begin at `place` in the set.
+  struct Condition {
+    bool (*holds)(const void* params);
+    std::size_t place;
+  };
 
-  /// The fields that `describe` declares.
-  explicit SchemaFields(void (*describe)(SchemaFields& fields));
+  /// The fields that `describe` declares of a set whose defaults `initial` has, which stays.
+  SchemaFields(const void* initial, void (*describe)(SchemaFields& fields));
   SchemaFields(const SchemaFields&) = delete;
   SchemaFields& operator=(const SchemaFields&) = delete;
   ~SchemaFields();
@@ -62,9 +68,9 @@ class SchemaFields {
   Entry& add(std::string_view name, std::size_t place);
   /// One that takes one of these values, which `set` writes.
   Entry& add_choice(std::string_view name, std::size_t place, const NamedValues& choices,
-                    std::uint64_t initial, void (*set)(std::uint64_t value, void* member));
-  void rule(std::string_view problem, Holds holds, std::string_view key);
-  void effective(std::string_view key, Holds holds, std::string_view unless);
+                    std::uint64_t initial, void (*set)(std::uint64_t number, void* member));
+  void rule(std::string_view problem, Condition condition, std::string_view key);
+  void effective(std::string_view key, Condition condition, std::string_view unless);
 
   const SchemaInfo& info() const { return info_; }
   /// As read_params and check_params; `params` is a set with its defaults.
@@ -74,29 +80,29 @@ class SchemaFields {
  private:
   struct Rule {
     std::string problem;
-    Holds holds;
+    Condition condition;
     std::string key;
   };
   struct Effect {
     std::size_t entry;
-    Holds holds;
+    Condition condition;
     std::string unless;
   };
 
   void check_bounds(const void* params, const std::vector<bool>& unread,
                     const std::vector<const Value*>& written, ErrorList& errors) const;
   void check_rules(const void* params, ErrorList& errors) const;
-  void check_effects(const void* params, const std::function<bool(std::size_t entry)>& is_written,
-                     ErrorList& errors) const;
+  void check_effects(const void* params, const std::vector<bool>& written, ErrorList& errors) const;
 
+  const void* initial_;
   SchemaInfo info_;
   std::deque<Entry> entries_;
   std::vector<Rule> rules_;
   std::vector<Effect> effects_;
 };
 
-/// A condition on the parameter; `allowed` says what is, and `found` what there is.
-void add_check(SchemaFields::Entry& entry, std::function<bool(const void* member)> holds,
-               std::string_view allowed, std::function<std::string(const void* member)> found);
+/// Adds a check of a member, and says what is `allowed`.
+void add_check(SchemaFields::Entry& entry, bool (*holds)(const void* member, const void* bound),
+               std::shared_ptr<const void> bound, std::string_view allowed);
 
 }  // namespace cxloom

@@ -205,6 +205,6 @@ constexpr Bytes operator""_GiB(unsigned long long n) { return Bytes{n << 30U}; }
 inline Bandwidth operator""_GBps(unsigned long long n) { return {Rate::per_time(n, 1000)}; }
 }  // namespace literals
 
-inline bool is_power_of_two(const Bytes& value) { return std::has_single_bit(value.count()); }
+inline constexpr auto kIsPowerOfTwo = [](const Bytes& value) { return std::has_single_bit(value.count()); };
 
 }  // namespace cxloom

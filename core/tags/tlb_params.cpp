@@ -9,20 +9,17 @@ namespace cxloom {
 
 namespace {
 
-void describe_entries(Schema<TlbParams>& schema, std::string_view entries,
-                      std::uint32_t TlbParams::* entries_of, std::string_view ways,
-                      std::uint32_t TlbParams::* ways_of, std::string_view doc, std::string_view source) {
+template <auto kEntries, auto kWays>
+void describe_entries(Schema<TlbParams>& schema, std::string_view entries, std::string_view ways,
+                      std::string_view doc, std::string_view source) {
   constexpr std::uint32_t kMost = 1U << 20U;
-  schema.field(entries, entries_of).min(1).max(kMost).doc(doc).source(source);
-  schema.field(ways, ways_of)
+  schema.field(entries, kEntries).min(1).max(kMost).doc(doc).source(source);
+  schema.field(ways, kWays)
       .doc("Entries in a set; 0 means fully associative. Of a set the one used the longest time ago leaves.")
       .source(source);
   schema.rule(
       std::string(entries) + " must be a multiple of " + std::string(ways),
-      [entries_of, ways_of](const TlbParams& params) {
-        const std::uint32_t in_set = params.*ways_of;
-        return in_set == 0 || params.*entries_of % in_set == 0;
-      },
+      [](const TlbParams& params) { return params.*kWays == 0 || params.*kEntries % params.*kWays == 0; },
       ways);
 }
 
@@ -40,19 +37,19 @@ void TlbParams::describe(Schema<TlbParams>& schema) {
       .where([](const Bytes& page) { return page == kSmallPage || page == kHugePage; }, "4KiB or 2MiB")
       .doc("Bytes of a page, of all pages of the program. With 2MiB they have frames of this size.")
       .source("4 KiB: x86-64; 2 MiB: its huge pages, as Linux has them for all of a large anonymous mapping");
-  describe_entries(
-      schema, "entries", &TlbParams::entries, "ways", &TlbParams::ways,
+  describe_entries<&TlbParams::entries, &TlbParams::ways>(
+      schema, "entries", "ways",
       "Pages of 4 KiB that the first level has; a multiple of `ways`. A hit there takes no time.",
       kGoldenCove);
-  describe_entries(
-      schema, "huge_entries", &TlbParams::huge_entries, "huge_ways", &TlbParams::huge_ways,
+  describe_entries<&TlbParams::huge_entries, &TlbParams::huge_ways>(
+      schema, "huge_entries", "huge_ways",
       "Pages of 2 MiB that the first level has, where `page` is 2MiB; a multiple of `huge_ways`.",
       kGoldenCove);
-  describe_entries(schema, "second_entries", &TlbParams::second_entries, "second_ways",
-                   &TlbParams::second_ways,
-                   "Pages of either size that the second level has, and keeps when the first forgets them; a "
-                   "multiple of `second_ways`.",
-                   kGoldenCove);
+  describe_entries<&TlbParams::second_entries, &TlbParams::second_ways>(
+      schema, "second_entries", "second_ways",
+      "Pages of either size that the second level has, and keeps when the first forgets them; a "
+      "multiple of `second_ways`.",
+      kGoldenCove);
   schema.field("second_cycles", &TlbParams::second_cycles)
       .max(10'000)
       .doc("From a miss of the first level to what the second one says.")

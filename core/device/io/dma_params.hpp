@@ -65,19 +65,19 @@ void DmaParams::describe_in(Schema<Params>& schema) {
   schema.field("max_payload", &Params::max_payload)
       .min(Bytes{128})
       .max(Bytes{4096})
-      .where(is_power_of_two, kPowerOfTwo)
+      .where(kIsPowerOfTwo, kPowerOfTwo)
       .doc("Most bytes of a write (MPS).")
       .source("PCI Express Base Specification: 128 B to 4 KiB; root complexes commonly take 256 B");
   schema.field("max_read_request", &Params::max_read_request)
       .min(Bytes{128})
       .max(Bytes{4096})
-      .where(is_power_of_two, kPowerOfTwo)
+      .where(kIsPowerOfTwo, kPowerOfTwo)
       .doc("Most bytes that a read asks for (MRRS).")
       .source("PCI Express Base Specification: 128 B to 4 KiB, by default 512 B");
   schema.field("completion", &Params::completion)
       .min(Bytes{64})
       .max(Bytes{4096})
-      .where(is_power_of_two, kPowerOfTwo)
+      .where(kIsPowerOfTwo, kPowerOfTwo)
       .default_text("max_payload")
       .doc(
           "Most bytes of a completion: the data of a read come in pieces that end at multiples of it, in the "

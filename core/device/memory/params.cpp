@@ -33,7 +33,7 @@ void DeviceLoadParams::describe(Schema<DeviceLoadParams>& schema) {
 }
 
 void MemoryControllerParams::estimate(const MemoryControllerParams& params, MemoryEstimate& memory) {
-  memory.add_kind("media", params.media);
+  memory.add_media("media", params.media);
 }
 
 void MemoryControllerParams::describe(Schema<MemoryControllerParams>& schema) {

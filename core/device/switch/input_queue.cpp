@@ -49,14 +49,7 @@ void InputQueue::go_on() {
   }
 }
 
-// Charges the messages that wait: the head alone where messages keep their order.
-void InputQueue::each_waiting(const std::function<void(Message&)>& charge) {
-  if (core_.in_order()) {
-    charge(queue_.front());
-    return;
-  }
-  for (Message* message = queue_.first(); message; message = message->next) charge(*message);
-}
+bool InputQueue::all_wait() const { return !core_.in_order(); }
 
 // Messages behind the head may leave by other ports: each is looked at when its turn comes.
 void InputQueue::turn_back() {

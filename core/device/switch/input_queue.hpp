@@ -32,7 +32,7 @@ class alignas(64) InputQueue final : public Feeder {
   Message& head() const override { return queue_.front(); }
   void taken(Time end) override;
   std::uint16_t input() const override;
-  void each_waiting(const std::function<void(Message&)>& charge) override;
+  bool all_wait() const override;
   void turn_back() override;
   /// The last byte of what was taken is out.
   void left();

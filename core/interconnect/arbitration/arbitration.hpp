@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -23,10 +22,15 @@ template <class Product, class Context>
 class KindRegistry;
 
 /// How an arbiter finds devices that its parameters name. Both throw InputError.
-struct ArbitrationNames {
-  std::function<NodeId(const std::string& name)> requester;  ///< a device that makes requests
-  std::function<std::vector<std::uint16_t>(const std::string& name)>
-      inputs;  ///< the owner's ports to that device, of which there is one
+class ArbitrationNames {
+ public:
+  /// A device that makes requests.
+  virtual NodeId requester(const std::string& name) const = 0;
+  /// The owner's ports to that device, of which there is one.
+  virtual std::vector<std::uint16_t> inputs(const std::string& name) const = 0;
+
+ protected:
+  ~ArbitrationNames() = default;
 };
 
 /// The surroundings of an arbiter when it is made.
@@ -35,7 +39,7 @@ struct ArbitrationContext {
   std::uint16_t port;      ///< of the owner's ports
   RandomStream random;     ///< a stream of the port's own
   WireCost cost{0, 0};     ///< what a message takes of its wire
-  ArbitrationNames names = {};
+  const ArbitrationNames* names = nullptr;
 };
 
 /// A queue whose head may leave now.

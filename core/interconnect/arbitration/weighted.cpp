@@ -59,9 +59,9 @@ WeightedArbiter::WeightedArbiter(const Params& params, const ArbitrationContext&
         weights_[index] = weight;
       };
       if (by_ == By::kRequester) {
-        set(context.names.requester(name).index());
+        set(context.names->requester(name).index());
       } else {
-        for (const std::uint16_t input : context.names.inputs(name)) set(input);
+        for (const std::uint16_t input : context.names->inputs(name)) set(input);
       }
     });
   }

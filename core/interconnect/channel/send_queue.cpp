@@ -17,10 +17,6 @@ void SendQueue::taken(Time /*end*/) {
   if (!queue_.empty()) channels_.ask(*this, which_);
 }
 
-void SendQueue::each_waiting(const std::function<void(Message&)>& charge) {
-  for (Message* message = queue_.first(); message; message = message->next) charge(*message);
-}
-
 void SendQueue::turn_back() {
   while (!queue_.empty()) {
     Message& message = queue_.pop();

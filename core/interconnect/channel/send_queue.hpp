@@ -16,7 +16,7 @@ class SendQueue final : public Feeder {
   const EventHandler& owner() const override;
   Message& head() const override { return queue_.front(); }
   void taken(Time end) override;
-  void each_waiting(const std::function<void(Message&)>& charge) override;
+  bool all_wait() const override { return true; }
   void turn_back() override;
 
  private:

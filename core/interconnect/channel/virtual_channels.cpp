@@ -22,6 +22,13 @@ ArrayInArena<CreditLine> make_credit_lines(const VirtualChannelsSetup& setup, co
   });
 }
 
+/// Calls `charge` for each message that waits for this port and nothing else.
+template <class Charge>
+void each_waiting(const Feeder& feeder, Charge charge) {
+  for (Message* message = &feeder.head(); message; message = feeder.all_wait() ? message->next : nullptr)
+    charge(*message);
+}
+
 }  // namespace
 
 VirtualChannels::VirtualChannels(LinkPath& path, WireServer& server, const Setup& setup)
@@ -200,7 +207,7 @@ void VirtualChannels::charge_waits() {
     VirtualChannel& waited = channels_[vc];
     waited.update(now);
     for (Waiter* waiter = waited.waits.first(); waiter; waiter = waiter->next()) {
-      static_cast<Feeder*>(waiter)->each_waiting([&](Message& message) {
+      each_waiting(*static_cast<Feeder*>(waiter), [&](Message& message) {
         if (waited.limited()) {
           const Time blocked = waited.blocked_clock(now);
           if (Account* account = message.account)
@@ -220,7 +227,7 @@ void VirtualChannels::charge_interruption() {
     VirtualChannel& waited = channels_[vc];
     waited.update(now);
     for (Waiter* waiter = waited.waits.first(); waiter; waiter = waiter->next()) {
-      static_cast<Feeder*>(waiter)->each_waiting([&](Message& message) {
+      each_waiting(*static_cast<Feeder*>(waiter), [&](Message& message) {
         if (waited.limited()) message.blocked = waited.blocked_clock(now);
         charge_wait(message, kInterrupted, now);
       });

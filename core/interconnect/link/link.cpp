@@ -124,7 +124,7 @@ void make_arbiters(Component& owner, const ArbitrationRegistry& kinds, std::uint
     if (!channels) continue;
     const std::string name = owner.name() + ":" + std::to_string(i);
     ArbitrationContext context{
-        owner, static_cast<std::uint16_t>(i), {seed, name, "arbitration"}, channels->cost(), names};
+        owner, static_cast<std::uint16_t>(i), {seed, name, "arbitration"}, channels->cost(), &names};
     with_path("devices." + owner.name() + ".arbitration", [&] {
       std::unique_ptr<Arbiter> arbiter = kinds.make(*kind, context);
       if (!arbiter->takes_turns()) channels->arbitrate_by(std::move(arbiter));

@@ -15,8 +15,8 @@ class LinkPath;
 class Transmitter;
 struct FlitSetup;
 class Arbiter;
+class ArbitrationNames;
 struct ArbitrationContext;
-struct ArbitrationNames;
 template <class Product, class Context>
 class KindRegistry;
 

@@ -1,6 +1,7 @@
 #include "interconnect/routing/route_table.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <queue>

@@ -52,9 +52,8 @@ void describe_physical(Schema<LinkParams>& schema) {
   }
   // A value that switches one of these off holds for an abstract link, too.
   const std::string unless = "unless the link is physical, with flits: set phy";
-  const auto physical = [&](const std::string& key, std::function<bool(const LinkParams&)> off) {
-    schema.effective(
-        key, [off = std::move(off)](const LinkParams& link) { return link.in_flits() || off(link); }, unless);
+  const auto physical = [&]<class Off>(const std::string& key, Off /*off*/) {
+    schema.effective(key, [](const LinkParams& link) { return link.in_flits() || Off{}(link); }, unless);
   };
   schema.effective(
       "flit", [](const LinkParams& link) { return link.phy.has_value(); },

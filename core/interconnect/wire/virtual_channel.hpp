@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "base/error.hpp"
 #include "interconnect/wire/credit_line.hpp"
@@ -21,9 +20,8 @@ class Feeder : public Waiter {
   /// The head leaves: take it out, free its buffer when its last byte is out, at `end`, and ask for the next
   /// one.
   virtual void taken(Time end) = 0;
-  /// The link has failed or works again: calls `charge` for each message that waits for this port and nothing
-  /// else.
-  virtual void each_waiting(const std::function<void(Message&)>& charge) { charge(head()); }
+  /// Whether all messages of the queue wait for this port and nothing else, not the head alone.
+  virtual bool all_wait() const { return false; }
   /// The port is closed: what waits for it is to leave by another. Not in the queue of its class any more.
   virtual void turn_back() { throw InternalError("messages that wait for a link that was not made to fail"); }
   /// The port by which the head came in.

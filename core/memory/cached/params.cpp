@@ -67,8 +67,8 @@ void CachedMediaParams::describe(Schema<CachedMediaParams>& schema) {
 void CachedMediaParams::estimate(const CachedMediaParams& params, MemoryEstimate& memory) {
   memory.add("size", to_text(params.size), 1, CachedMedia::bytes_of_tables(params));
   memory.add("misses", std::to_string(params.misses), params.misses, CachedMedia::bytes_of_miss());
-  memory.add_kind("cache", params.cache);
-  memory.add_kind("backing", params.backing);
+  memory.add_media("cache", params.cache);
+  memory.add_media("backing", params.backing);
 }
 
 }  // namespace cxloom

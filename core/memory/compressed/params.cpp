@@ -89,7 +89,7 @@ std::uint64_t CompressedParams::place() const {
 }
 
 void CompressedParams::estimate(const CompressedParams& params, MemoryEstimate& memory) {
-  memory.add_kind("backing", params.backing);
+  memory.add_media("backing", params.backing);
 }
 
 }  // namespace cxloom

@@ -39,7 +39,7 @@ void InlineEccParams::describe(Schema<InlineEccParams>& schema) {
 
 void InlineEccParams::estimate(const InlineEccParams& params, MemoryEstimate& memory) {
   memory.add("cache", to_text(params.cache), 1, InlineEccMedia::bytes_of_tables(params));
-  memory.add_kind("backing", params.backing);
+  memory.add_media("backing", params.backing);
 }
 
 }  // namespace cxloom

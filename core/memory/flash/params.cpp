@@ -77,12 +77,12 @@ void describe_geometry(Schema<FlashParams>& schema) {
   schema.field("page", &FlashParams::page)
       .min(Bytes{512})
       .max(Bytes{65'536})
-      .where(is_power_of_two, "a power of two")
+      .where(kIsPowerOfTwo, "a power of two")
       .doc("Bytes that are read and programmed at once: one to 64 of a `sector`.");
   schema.field("sector", &FlashParams::sector)
       .min(Bytes{64})
       .max(Bytes{65'536})
-      .where(is_power_of_two, "a power of two")
+      .where(kIsPowerOfTwo, "a power of two")
       .doc(
           "Bytes that pass the bus at least: a codeword; a page has one to 64. A write that leaves out "
           "sectors of its page reads them before.")

@@ -71,7 +71,7 @@ void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
   schema.field("block", &NvmMediaParams::block)
       .min(Bytes{kLineBytes})
       .max(Bytes{64 * kLineBytes})
-      .where(is_power_of_two, "a power of two")
+      .where(kIsPowerOfTwo, "a power of two")
       .doc("Bytes that the media read and write at once. What a write leaves of its block is read before.");
   schema.field("write_buffer", &NvmMediaParams::write_buffer)
       .max(1U << 20U)
@@ -92,7 +92,7 @@ void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
   schema.field("write_bandwidth", &NvmMediaParams::write_bandwidth)
       .doc("Bytes per second that the media write.");
   schema.field("wear_region", &NvmMediaParams::wear_region)
-      .where(is_power_of_two, "a power of two")
+      .where(kIsPowerOfTwo, "a power of two")
       .default_text("a block")
       .doc("Bytes among which wear is levelled; writes are counted by region.");
   schema.field("endurance", &NvmMediaParams::endurance)

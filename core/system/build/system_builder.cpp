@@ -212,26 +212,33 @@ void SystemBuilder::make_link(const Spec::Link& link, std::string name) {
 }
 
 /// The names that parameters of the arbiters of a switch may have.
-ArbitrationNames names_around(const Component& owner, const System& system) {
-  const std::span<const Topology::Hop> hops = system.topology().hops(owner.id().index());
-  const auto inputs = [&system, &owner, hops](const std::string& name) {
-    const NodeId found = system.devices().find(name);
+class NamesAround final : public ArbitrationNames {
+ public:
+  NamesAround(const Component& owner, const System& system) : owner_(owner), system_(system) {}
+
+  NodeId requester(const std::string& name) const override {
+    return find_requester(name, system_.devices(), system_.roles());
+  }
+  std::vector<std::uint16_t> inputs(const std::string& name) const override {
+    const std::span<const Topology::Hop> hops = system_.topology().hops(owner_.id().index());
+    const NodeId found = system_.devices().find(name);
     std::vector<std::uint16_t> ports;
     for (const Topology::Hop& hop : hops) {
       if (hop.to == found.index()) ports.push_back(hop.port);
     }
     if (!ports.empty()) return ports;
     std::vector<std::string> neighbours;
-    for (const Topology::Hop& hop : hops) neighbours.push_back(system.components()[hop.to]->name());
-    throw InputError({"no link leads from '" + name + "' to '" + owner.name() + "'",
+    for (const Topology::Hop& hop : hops) neighbours.push_back(system_.components()[hop.to]->name());
+    throw InputError({"no link leads from '" + name + "' to '" + owner_.name() + "'",
                       {},
                       list_names(neighbours),
                       nearest_name(name, neighbours)});
-  };
-  return {
-      [&system](const std::string& name) { return find_requester(name, system.devices(), system.roles()); },
-      inputs};
-}
+  }
+
+ private:
+  const Component& owner_;
+  const System& system_;
+};
 
 // An endpoint that puts messages in order again would wait for one that an outage has answered on its way.
 void check_order(const System& system, const Spec& spec) {
@@ -263,7 +270,7 @@ System SystemBuilder::build() {
   connect_virtual_switches(system, spec_);
   begin_extents(system.system_context());
   for (const auto& component : system.components())
-    make_arbiters(*component, registry_.arbitration, spec_.run.seed, names_around(*component, system));
+    make_arbiters(*component, registry_.arbitration, spec_.run.seed, NamesAround(*component, system));
   return system;
 }
 

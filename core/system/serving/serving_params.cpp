@@ -9,19 +9,19 @@ namespace cxloom {
 
 namespace {
 
-bool names_differ(const ServingParams& params) {
+constexpr auto kNamesDiffer = [](const ServingParams& params) {
   std::set<std::string> names;
   for (const KvTierParams& tier : params.tiers) names.insert(tier.name);
   return names.size() == params.tiers.size();
-}
+};
 
 bool moves_over_fabric(const ServingParams& params) {
   return std::ranges::any_of(params.tiers, [](const KvTierParams& tier) { return !tier.devices.empty(); });
 }
 
-bool shared_are_behind(const ServingParams& params) {
+constexpr auto kSharedAreBehind = [](const ServingParams& params) {
   return std::ranges::is_sorted(params.tiers, {}, &KvTierParams::shared);
-}
+};
 
 }  // namespace
 
@@ -161,8 +161,8 @@ void ServingParams::describe(Schema<ServingParams>& schema) {
       .min(Time{1})
       .doc("The time that a row of the series is of, from the first arrival on; 100000 rows at most.");
   schema.field("seed", &ServingParams::seed).doc("What requests that are drawn depend on.");
-  schema.rule("two tiers have one name", names_differ, "tiers");
-  schema.rule("a tier that servers share is in front of one that each has", shared_are_behind, "tiers");
+  schema.rule("two tiers have one name", kNamesDiffer, "tiers");
+  schema.rule("a tier that servers share is in front of one that each has", kSharedAreBehind, "tiers");
   schema.rule(
       "a tier has devices, and there is no fabric that they are of",
       [](const ServingParams& params) { return !params.fabric.is_null() || !moves_over_fabric(params); },

@@ -26,10 +26,7 @@ std::map<std::string, std::uint64_t> accesses_of(const Spec& spec) {
 }  // namespace
 
 MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec) {
-  MemoryEstimate memory([&](const KindSpec& media, MemoryEstimate& inside) {
-    const auto* entry = registry.media.find(media.kind);
-    if (entry && entry->estimate) entry->estimate(media.params, inside);
-  });
+  MemoryEstimate memory(&registry.media);
   const auto accesses = accesses_of(spec);
   // Devices in a row that are written alike are looked at once: there may be very many.
   const Spec::Device* last = nullptr;

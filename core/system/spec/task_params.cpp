@@ -115,12 +115,12 @@ void TaskParams::describe(Schema<TaskParams>& schema) {
   schema.doc("A task.");
   describe_place(schema);
   describe_amount(schema);
-  const auto of = [&](const char* key, TaskKind kind, const char* unless) {
-    schema.effective(key, [kind](const TaskParams& task) { return task.kind == kind; }, unless);
-  };
+  const auto is_copy = [](const TaskParams& task) { return task.kind == TaskKind::kCopy; };
+  const auto is_kernel = [](const TaskParams& task) { return task.kind == TaskKind::kKernel; };
   for (const char* key : {"from", "to", "bytes", "offset", "from_offset", "to_offset"})
-    of(key, TaskKind::kCopy, "unless kind is copy");
-  for (const char* key : {"reads", "writes", "pattern"}) of(key, TaskKind::kKernel, "unless kind is kernel");
+    schema.effective(key, is_copy, "unless kind is copy");
+  for (const char* key : {"reads", "writes", "pattern"})
+    schema.effective(key, is_kernel, "unless kind is kernel");
   for (const char* key : {"flops", "time"}) {
     schema.effective(
         key, [](const TaskParams& task) { return task.kind != TaskKind::kCopy; },

@@ -1,7 +1,6 @@
 // Media outside the tree that hold other media: two of a kind, of which a read asks one and a write both.
 #include <cxloom/media.hpp>
 
-#include <algorithm>
 #include <deque>
 #include <map>
 

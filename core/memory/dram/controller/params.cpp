@@ -32,6 +32,10 @@ std::optional<DramRefreshScope> scope_of(const std::string& refresh, const DramD
   return std::nullopt;
 }
 
+bool in_order(const std::optional<std::uint32_t>& few, const std::optional<std::uint32_t>& many) {
+  return !few || !many || *few <= *many;
+}
+
 // As many ranks as are written; otherwise as many as the capacity of the memory needs.
 void set_ranks(DramConfig& config, const DramParams& params, std::optional<Bytes> capacity) {
   constexpr std::uint32_t kMostRanks = 8;
@@ -242,13 +246,12 @@ void DramParams::describe(Schema<DramParams>& schema) {
         return beats == 16 || beats == 24 || beats == 32 || beats == 48;
       },
       "burst_length");
-  const auto in_order = [](const auto& few, const auto& many) { return !few || !many || *few <= *many; };
   schema.rule(
-      "lull is at least turn", [=](const DramParams& params) { return in_order(params.turn, params.lull); },
+      "lull is at least turn", [](const DramParams& params) { return in_order(params.turn, params.lull); },
       "lull");
   schema.rule(
       "longest_turn is at least turn, and lull",
-      [=](const DramParams& params) {
+      [](const DramParams& params) {
         return in_order(params.turn, params.longest_turn) && in_order(params.lull, params.longest_turn);
       },
       "longest_turn");

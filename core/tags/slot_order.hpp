@@ -43,6 +43,7 @@ class SlotOrder {
   template <class Visit>
   void newest_first(std::uint32_t set, Visit&& visit) const {
     Slot slot = links_[sentinel(set)].previous;
+    if (slot == 0 && set > 0) return;  // nothing has been in the set yet: slot 0 is the first one's
     while (slot < slots_ && visit(slot)) slot = links_[slot].previous;
   }
 

@@ -26,9 +26,7 @@ void LineLosses::forget(std::uint32_t peer) {
   std::vector<Slot> owned;
   for (std::uint32_t set = 0; set < filter_.tags().sets(); ++set) {
     filter_.tags().newest_first(set, [&](Slot slot) {
-      // A set that never had a line shows slot 0.
-      const bool here = filter_.tags().set_of(filter_.line(slot)) == set;
-      if (here && filter_.has_owner(slot, peer)) owned.push_back(slot);
+      if (filter_.has_owner(slot, peer)) owned.push_back(slot);
     });
   }
   for (const Slot slot : owned) {

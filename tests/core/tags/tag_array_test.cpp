@@ -149,6 +149,8 @@ TEST(TagArray, TellsItsLinesFromTheNewestOn) {
   for (const char* const policy : {"lru", "fifo"}) {
     TagArray tags = tag_array(2, 3, policy);
     EXPECT_TRUE(order(tags).empty());
+    tags.place(LineAddress{2}, kNoSlot);  // of the set before, which has slot 0
+    EXPECT_TRUE(order(tags).empty());
     for (const std::uint64_t line : {1U, 3U, 5U, 4U}) tags.place(LineAddress{line}, kNoSlot);
     EXPECT_EQ(order(tags), (std::vector<std::uint64_t>{5, 3, 1}));
     tags.touch(tags.lookup(LineAddress{1}));

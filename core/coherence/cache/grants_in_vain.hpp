@@ -19,10 +19,14 @@ class GrantsInVain {
     homes_[home.index()] = {number, true};
   }
   /// What the transaction was granted, up to now.
-  bool has(const CacheTransaction& transaction) const {
+  bool has(const CacheTransaction& transaction) {
     if (transaction.snooped_first && !after(transaction.grant, transaction.snooped)) return true;
     const std::size_t home = transaction.home.index();
-    return home < homes_.size() && homes_[home].any && !after(transaction.grant, homes_[home].number);
+    if (home >= homes_.size() || !homes_[home].any) return false;
+    UpTo& up_to = homes_[home];
+    if (!after(transaction.grant, up_to.number)) return true;
+    if (transaction.grant - up_to.number >= kAllHaveCome) up_to.any = false;
+    return false;
   }
 
  private:
@@ -31,7 +35,10 @@ class GrantsInVain {
     bool any = false;
   };
 
-  // The numbers wrap.
+  // Behind so many further answers none of those before is on its way. Then the number is forgotten: numbers
+  // wrap, and later ones would seem to be before it.
+  static constexpr std::uint32_t kAllHaveCome = 1U << 30U;
+
   static bool after(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) > 0; }
 
   std::vector<UpTo> homes_;  // by node

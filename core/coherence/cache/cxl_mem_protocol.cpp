@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
 #include "component/shared_lines.hpp"
@@ -48,7 +49,10 @@ void CxlMemProtocol::ask(CacheTransaction& transaction, Request& request) {
       size = request.size;
       if (transaction.coherent) message.snp = SnpType::kSnpInv;
       break;
-    case Doing::kFlush: opcode = Opcode::kMemWr; break;
+    case Doing::kFlush:  // it would leave a copy behind that the home does not know of
+      ensure(!transaction.coherent, "a flush of a line that is kept coherent");
+      opcode = Opcode::kMemWr;
+      break;
     case Doing::kUpgrade:
       opcode = Opcode::kMemInv;
       size = 0;

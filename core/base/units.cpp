@@ -58,8 +58,10 @@ constexpr std::array kBandwidthUnits{Unit{"B/s", 1},
                                      Unit{"Mb/s", kMega, 8},
                                      Unit{"Gb/s", kGiga, 8},
                                      Unit{"Tb/s", kTera, 8}};
-constexpr std::array kFrequencyUnits{Unit{"/s", 1}, Unit{"k/s", kKilo}, Unit{"M/s", kMega},
-                                     Unit{"G/s", kGiga}};
+// What happens so often a second, and cycles: clocks are written in hertz everywhere.
+constexpr std::array kFrequencyUnits{Unit{"/s", 1},      Unit{"k/s", kKilo}, Unit{"M/s", kMega},
+                                     Unit{"G/s", kGiga}, Unit{"Hz", 1},      Unit{"kHz", kKilo},
+                                     Unit{"MHz", kMega}, Unit{"GHz", kGiga}};
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -155,7 +157,8 @@ constexpr UnitKind kTimeKind{"a time", "10ns", "ps, ns, us, ms, s"};
 constexpr UnitKind kBytesKind{"a size", "16GiB", "B, KiB, MiB, GiB, TiB, KB, MB, GB, TB"};
 constexpr UnitKind kBandwidthKind{"a bandwidth", "64GB/s",
                                   "B/s, KB/s, MB/s, GB/s, TB/s, GiB/s, Gb/s, or the word unlimited"};
-constexpr UnitKind kFrequencyKind{"a rate", "50M/s", "/s, k/s, M/s, G/s, or the word unlimited"};
+constexpr UnitKind kFrequencyKind{"a rate", "50M/s",
+                                  "/s, k/s, M/s, G/s, Hz, kHz, MHz, GHz, or the word unlimited"};
 
 // The largest unit that divides the value exactly.
 std::string exact_text(std::uint64_t value, std::span<const Unit> units) {

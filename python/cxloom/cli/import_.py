@@ -229,7 +229,7 @@ def _ghz(text: str) -> float:
     if not text.endswith("Hz"):
         raise InputError("not a clock", found=f"'{text}'", allowed="2.1GHz, or ns", path="--clock")
     try:
-        found = quantity("frequency", text.removesuffix("Hz") + "/s") / 1e9
+        found = quantity("frequency", text) / 1e9
     except InputError:
         found = 0.0
     if not 0 < found < float("inf"):

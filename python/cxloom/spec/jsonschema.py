@@ -23,7 +23,7 @@ QUANTITIES: dict[str, tuple[str, list[str]]] = {
     "time": (f"^{_NUMBER}(ps|ns|us|ms|s)$", ["10ns", "1.5us"]),
     "bytes": (f"^{_NUMBER}({_BYTES})$", ["64B", "16GiB"]),
     "bandwidth": (f"^(unlimited|{_NUMBER}({_BYTES}|[MGT]b)/s)$", ["64GB/s", "512Gb/s", "unlimited"]),
-    "frequency": (f"^(unlimited|{_NUMBER}[kMG]?/s)$", ["50M/s", "unlimited"]),
+    "frequency": (f"^(unlimited|{_NUMBER}[kMG]?(/s|Hz))$", ["50M/s", "4GHz", "unlimited"]),
     "period": (f"^{_NUMBER}(ps|ns|us|ms|s|[kMG]?Hz)$", ["625ps", "416.667ps", "2.4GHz"]),
 }
 """Pattern and examples of each type that is written with its unit. The core decides (units.cpp, period.cpp)."""

@@ -45,6 +45,10 @@ TEST(Units, RatesAreRational) {
   EXPECT_EQ(parse_bandwidth("1GiB/s"), (Bandwidth{Rate::per_time(1ULL << 30U, 1'000'000'000'000)}));
   EXPECT_TRUE(parse_bandwidth("unlimited").rate.unlimited());
   EXPECT_EQ(parse_frequency("50M/s"), (Frequency{Rate::per_time(1, 20'000)}));
+  EXPECT_EQ(parse_frequency("50MHz"), parse_frequency("50M/s"));
+  EXPECT_EQ(parse_frequency("2.4 GHz"), (Frequency{Rate::per_time(12, 5'000)}));
+  EXPECT_EQ(parse_frequency("7kHz"), parse_frequency("7k/s"));
+  EXPECT_EQ(parse_frequency("7Hz"), parse_frequency("7/s"));
   EXPECT_EQ(parse_frequency("3/s"), (Frequency{Rate::per_time(3, 1'000'000'000'000)}));
   EXPECT_EQ(64_GBps, parse_bandwidth("64GB/s"));
   EXPECT_TRUE(parse_bandwidth("1GB/s").rate.slower_than(parse_bandwidth("1.000001GB/s").rate));
@@ -83,7 +87,7 @@ TEST(Units, AMistakeIsNamedWithWhatIsAllowed) {
   EXPECT_EQ(input_error([] { parse_bytes("1.5B"); }).detail().problem, "not a whole number of bytes");
   EXPECT_EQ(input_error([] { parse_bandwidth("64"); }).detail().problem, "the unit is missing");
   EXPECT_EQ(input_error([] { parse_bandwidth("0GB/s"); }).detail().problem, "the rate must be above zero");
-  EXPECT_EQ(input_error([] { parse_frequency("50MHz"); }).detail().problem, "unknown unit 'MHz'");
+  EXPECT_EQ(input_error([] { parse_frequency("50mHz"); }).detail().problem, "unknown unit 'mHz'");
 }
 
 TEST(Units, ManyDigitsAfterThePointAreRefusedNotMiscounted) {

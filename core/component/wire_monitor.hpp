@@ -12,7 +12,8 @@
 
 namespace cxloom {
 
-/// One message's use of a wire. A port that knows the departure on arrival books it ahead of time.
+/// One message's use of a wire, or a turn of it. A port that knows the departure on arrival books it ahead of
+/// time.
 struct Passage {
   Time ready;  ///< when it could have started
   Time start;
@@ -51,6 +52,9 @@ class WireMonitor {
       write(new_place(now), passage);
     }
   }
+
+  /// The wire turns for so long, up to `start`: nothing passes meanwhile.
+  void book_turn(Time turn, Time start, Time now) { book({start - turn, start - turn, start}, now); }
 
   /// A message begins (+1) or ends waiting for the wire, behind all that was booked up to then.
   void count_waiting(Time now, std::int32_t delta) {

@@ -294,6 +294,11 @@ void add_direction(const System::LinkView& link, const LinkEnd& end, const std::
                   .twice_text = "twice the bandwidth",
                   .full_from = 0.95};
     if (link.shared) wire.measures.push_back(measure_of(link, *link.backward, "utilization"));
+    if (end.turns()) {
+      wire.remark = measure_of(link, end, "turnaround");
+      wire.remark_text = "in turnarounds";
+      wire.measures.push_back(wire.remark);
+    }
     Value::Map settings = faster(link, end, at, parameters);
     if (!settings.empty() && settings.front().first.ends_with(".phy"))
       wire.twice_text = std::to_string(2 * link.params->phy->lanes) + " lanes";

@@ -332,14 +332,6 @@ def test_a_persist_buffer_that_is_full_is_named() -> None:
     assert found.what_ifs[0].gain > 0.5
 
 
-def test_of_a_half_duplex_link_both_ways_take_the_one_wire() -> None:
-    found = cx.explain(chained(link={"bandwidth": "20GB/s", "duplex": "half"}, work={"reads": 0.5}))
-    assert found.limit is not None
-    assert found.limit.name == "the wire sw-mem"
-    bound = found.bound(found.limit)
-    assert bound == pytest.approx(found.throughput, rel=0.03)
-
-
 def test_explain_says_what_makes_the_slowest_slow(cxloom: Callable[..., Any]) -> None:
     said = " ".join(cxloom("explain", "expander/asic-ddr5", "--tail", "99").out.split())
     tail = cx.run(cx.load("expander/asic-ddr5"), requests=True).tail(0.99)

@@ -126,6 +126,9 @@ def test_engines_take_no_places_of_a_memory() -> None:
             },
             "the bus hub, downstream",
         ),
+        # Packets turn them, too.
+        (beside(WRITES, memory_link={"bandwidth": "8GB/s", "duplex": "half"}), "the wire hub-mem"),
+        (beside(WRITES, hub={**BUS, "duplex": "half", "turnaround": "1ns"}), "the bus hub"),
         # More packets are under way than requests pass.
         (
             beside({**WRITES, "outstanding": 127}, host={"requests": 100, "rate": "unlimited"}),

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,14 @@ MEDIA: list[dict[str, Any]] = [
 ]
 
 
-def result_of(media: dict[str, Any], folder: Path) -> dict[str, Any]:
+FLITS = {"phy": "pcie5-x16"}
+TURNS = {"bandwidth": "32GB/s", "duplex": "half", "turnaround": "1ns"}
+
+
+def result_of(media: dict[str, Any], folder: Path, link: Mapping[str, str] = FLITS) -> dict[str, Any]:
     spec = {
         "devices": {"host": {"kind": "host", "queue": 8}, "mem": {"kind": "memory", "media": media}},
-        "links": [{"between": ["host", "mem"], "phy": "pcie5-x16"}],
+        "links": [{"between": ["host", "mem"], **link}],
         "address_map": [{"to": "mem"}],
         "workload": {"host": {"pattern": "random", "requests": 300, "footprint": "1MiB"}},
     }
@@ -57,10 +61,11 @@ def test_media_report_what_they_declare(tmp_path: Path) -> None:
 
 
 def test_links_report_what_they_declare(tmp_path: Path) -> None:
-    (ends,) = result_of(BANKS, tmp_path)["per_link"].values()
     names = [each["name"] for each in _core.declarations()["link"]["statistics"]]
-    for end in ends.values():
-        assert list(end) == names
+    for link, absent in ((FLITS, "turnaround"), (TURNS, "flits")):
+        (ends,) = result_of(BANKS, tmp_path, link)["per_link"].values()
+        for end in ends.values():
+            assert list(end) == [name for name in names if name != absent]
 
 
 EVERYTHING = """
@@ -71,7 +76,7 @@ devices:
           atomics: cache-or-home, throttle: {rate: 8GB/s}, core: {}}
   gpu: {kind: accelerator, queue: 8, memory: {capacity: 1GiB}}
   nic: {kind: io-engine, target: mem0, rate: 1GB/s}
-  bus: {kind: bus, bandwidth: 32GB/s}
+  bus: {kind: bus, bandwidth: 32GB/s, duplex: half, turnaround: 1ns}
   sw: {kind: switch}
   mem0: {kind: memory, capacity: 1GiB, write_buffer: 8, posted_writes: true, read_buffer: 8,
          dynamic_capacity: {extents: [{size: 512MiB, host: host0}]}}

@@ -44,6 +44,16 @@ def utility_and_efficiency(outcome: Run, directions: int) -> tuple[float, float]
     return busy / directions, sum(way["utilization"] * (way["efficiency"] or 0) for way in ways) / busy
 
 
+def turning(outcome: Run) -> float | None:
+    """Time in which the shared medium turns / time; None if it takes no time to turn."""
+    if switch := outcome.summary["per_switch"]:
+        found: float | None = switch["bus"].get("turnaround")
+        return found
+    there, back = (way.get("turnaround") for way in outcome.directions().values())
+    assert there == back
+    return there
+
+
 @SYSTEMS
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("reads", READS)
@@ -83,6 +93,10 @@ def test_half_duplex_pays_two_turnarounds_a_request(system: object, turnaround: 
     assert outcome.bandwidth == pytest.approx(LINE / time, rel=0.01)
     utility, _ = utility_and_efficiency(outcome, 1)
     assert utility == pytest.approx(LINE * 1.25 / B / time, rel=0.01)
+    turned = turning(outcome)
+    assert turned == pytest.approx(2 * turnaround / time, rel=0.01)
+    assert turned is not None
+    assert utility + turned <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("turnaround", [0, 3])
@@ -109,6 +123,10 @@ def test_one_request_at_a_time_turns_a_shared_wire_twice(system: object, turnaro
     assert outcome.bandwidth == pytest.approx(LINE / (busy + 2 * turnaround), rel=1e-9)
     utility, _ = utility_and_efficiency(outcome, 1)
     assert utility == pytest.approx(busy / (busy + 2 * turnaround), rel=1e-3)
+    if turnaround:
+        assert turning(outcome) == pytest.approx(2 * turnaround / (busy + 2 * turnaround), rel=1e-3)
+    else:
+        assert turning(outcome) is None
 
 
 def test_data_header_counts_in_both_directions() -> None:

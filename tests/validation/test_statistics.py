@@ -35,6 +35,8 @@ BOUNDED = {
     # row_hammer_test.cpp and ecc/media_test.cpp have them exactly.
     "per_memory.*.row_alerts",
     "per_memory.*.ecc_write_backs",
+    # test_duplex.py has it exactly.
+    "per_switch.*.turnaround",
     # root_port_test.cpp has it exactly.
     "per_switch.*.overtaking_writes",
     # What becomes of pages: test_tiering.py has it exactly.

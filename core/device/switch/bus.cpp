@@ -46,12 +46,16 @@ constexpr std::array kUpstreamMeasures{
 
 struct BothMeasured {
   double utilization = 0;
+  std::optional<double> turnaround;
   Value efficiency = {};
 };
 
 constexpr std::array kBothMeasures{
     measure<&BothMeasured::utilization>("utilization", "",
                                         "bus utility: busy time / time, the mean of the directions"),
+    measure<&BothMeasured::turnaround>("turnaround", "",
+                                       "time in which the medium that both directions share turned / length "
+                                       "of the window. Absent if it takes no time to turn"),
     measure<&BothMeasured::efficiency>(
         "efficiency", "",
         "transmission efficiency: payload bytes / bytes on the wire; null if there were none"),
@@ -98,7 +102,7 @@ Bus::Bus(const BusParams& params, const DeviceContext& context)
       wires_{Wire(params.bandwidth.rate, params.turnaround), Wire(params.bandwidth.rate, params.turnaround)},
       media_{&wires_[0], &wires_[shared_ ? 0 : 1]} {
   system_context_.roles.declare<SharedMedium>(*this, id(), *this);
-  kernel().measure(monitors_[0], monitors_[1]);
+  kernel().measure(monitors_[0], monitors_[1], turns_);
 }
 
 // Takes the message over the medium, as soon as that is free after `ready`.
@@ -111,7 +115,10 @@ inline void Bus::pass(Message& message, Direction direction, Time ready) {
   if (medium.unlimited()) {  // never busy
     monitor.count_at_once(bytes, payload);
   } else {
+    const Time turn = medium.turn(direction);
     use = medium.carry(bytes, ready, use.end, direction);
+    if (turn > Time{}) [[unlikely]]
+      turns_.book_turn(turn, use.start, now());
     monitor.book(
         {ready, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
         now());
@@ -216,6 +223,11 @@ void Bus::resources(ResourceSink& sink) const {
                  .part = "bus",
                  .twice_text = "twice the bandwidth",
                  .full_from = 0.95};
+    if (takes_turns()) {
+      bus.measures.emplace_back("per_switch.*.turnaround");
+      bus.remark = "per_switch.*.turnaround";
+      bus.remark_text = "in turnarounds";
+    }
     if (!rate.unlimited()) {
       bus.capacity = 1;
       bus.twice = {{"bandwidth", to_text(Bandwidth{twice(rate)})}};
@@ -243,7 +255,10 @@ void Bus::report(MeasureSink& sink) const {
   report_all(kDownstreamMeasures, way_of(monitors_[kDownstream]), sink);
   report_all(kUpstreamMeasures, way_of(monitors_[kUpstream]), sink);
   report_all(kBothMeasures,
-             {.utilization = measured.per_ns(busy) / (shared_ ? 1.0 : 2.0), .efficiency = both.efficiency()},
+             {.utilization = measured.per_ns(busy) / (shared_ ? 1.0 : 2.0),
+              .turnaround =
+                  takes_turns() ? std::optional(measured.share(turns_.closed_totals().busy)) : std::nullopt,
+              .efficiency = both.efficiency()},
              sink);
 }
 

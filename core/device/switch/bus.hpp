@@ -58,6 +58,8 @@ class Bus final : public Component, public SharedMedium {
   [[gnu::always_inline]] inline void pass(Message& message, Direction direction, Time ready);
   void leave(Message& message, Time ready);
   void arrange();
+  /// Directions share the medium, which takes time to turn.
+  bool takes_turns() const { return wires_[0].turnaround() > Time{}; }
 
   SystemContext& system_context_;
   Time bus_time_;
@@ -69,6 +71,7 @@ class Bus final : public Component, public SharedMedium {
   std::array<Wire, 2> wires_;
   std::array<Wire*, 2> media_;  // of each direction
   std::array<WireMonitor, 2> monitors_;
+  WireMonitor turns_;
   std::vector<Port*> ways_;  // by destination; null: it depends on more
 };
 

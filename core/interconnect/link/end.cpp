@@ -91,12 +91,14 @@ void LinkEnd::catch_up(Time now) {
 void LinkEnd::open_window(Time now) {
   catch_up(now);
   monitor().open(now);
+  if (WireMonitor* const turns = path_.own_turns()) turns->open(now);
   if (transmitter_) transmitter_->open_window(now);
 }
 
 void LinkEnd::close_window(Time now) {
   catch_up(now);
   monitor().close(now);
+  if (WireMonitor* const turns = path_.own_turns()) turns->close(now);
   if (transmitter_) transmitter_->close_window(now);
 }
 

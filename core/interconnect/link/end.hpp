@@ -73,6 +73,8 @@ class alignas(64) LinkEnd final : public Port {
   PortMemory memory() const override;
   WireMonitor& monitor() override { return path_.monitor(); }
   const WireMonitor& monitor() const { return path_.monitor(); }
+  /// Turns of the wire that both directions share; null: it takes no time to turn.
+  const WireMonitor* turns() const { return path_.turns(); }
   /// Time in the window in which messages of a class waited for credits; zero without credits.
   Time credit_blocked(Channel which) const;
   /// Time in which something waited for credits, summed over the classes.

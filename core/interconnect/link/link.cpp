@@ -61,8 +61,10 @@ std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating) {
     if (const auto limit = params.credits.of(static_cast<Channel>(i)))
       rings += params.virtual_channels * CreditLine::arena_bytes(*limit);
   }
+  const std::uint64_t turns =
+      params.turnaround > Time{} ? (sizeof(WireMonitor) + kLine - 1) / kLine * kLine : 0;
   const std::uint64_t before_channels = (transmitter + rings + kLine - 1) / kLine * kLine;
-  return kElse + 2 * sizeof(LinkEnd) + queued * (before_channels + channels + lines);
+  return kElse + turns + 2 * sizeof(LinkEnd) + queued * (before_channels + channels + lines);
 }
 
 Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& second, std::uint64_t seed,

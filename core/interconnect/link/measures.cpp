@@ -65,6 +65,7 @@ constexpr std::array kFlitMeasures{
 
 struct LinkMeasured {
   double utilization = 0;
+  std::optional<double> turnaround;
   Value efficiency = {};
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
@@ -81,6 +82,10 @@ struct LinkMeasured {
 constexpr std::array kLinkMeasures{
     measure<&LinkMeasured::utilization>("utilization", "",
                                         "busy time of the wire in this direction / length of the window"),
+    measure<&LinkMeasured::turnaround>(
+        "turnaround", "",
+        "time in which the wire that both directions share turned / length of the window: the same in both. "
+        "Absent if it takes no time to turn"),
     measure<&LinkMeasured::efficiency>(
         "efficiency", "",
         "transmission efficiency: payload bytes / bytes on the wire; null if there were none"),
@@ -176,8 +181,10 @@ void report_link(const LinkEnd& end, double length, MeasureSink& sink) {
   std::optional<Value> flits;
   if (const FlitMonitor* monitor = end.flits()) flits = flits_of(*monitor, length);
   const auto share = [&](double part) { return length > 0.0 ? part / length : 0.0; };
+  const WireMonitor* const turns = end.turns();
   report_all(kLinkMeasures,
              {.utilization = share(totals.busy.ns()),
+              .turnaround = turns ? std::optional(share(turns->closed_totals().busy.ns())) : std::nullopt,
               .efficiency = totals.efficiency(),
               .messages = totals.messages,
               .bytes = totals.bytes,

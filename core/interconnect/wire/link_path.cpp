@@ -1,6 +1,5 @@
 #include "interconnect/wire/link_path.hpp"
 
-#include "base/arena.hpp"
 #include "interconnect/wire/link_path_delivery.hpp"
 
 namespace cxloom {
@@ -24,7 +23,10 @@ LinkPath::LinkPath(Kernel& kernel, const Setup& setup)
       owner_port_(setup.owner_port),
       completion_header_(static_cast<std::uint16_t>(setup.cost.completion_header.count())),
       monitor_(kernel.arena().memory()),
-      owner_(setup.owner) {}
+      owner_(setup.owner),
+      own_turns_(setup.wire.turnaround() > Time{} ? kernel.arena().make<WireMonitor>(kernel.arena().memory())
+                                                  : nullptr),
+      turns_(setup.shares_wire ? setup.shares_wire->turns_ : own_turns_.get()) {}
 
 // From the wire, on which its head is since `start`, to the receiver.
 inline void LinkPath::travel(Message& message, Time start) {
@@ -53,7 +55,10 @@ void LinkPath::depart(Message& message, Time ready) {
     travel(message, ready);
     return;
   }
+  const Time turn = wire_->turn(direction_);
   const Wire::Use use = wire_->carry(bytes, ready, ready + message.tail, direction_);
+  if (turn > Time{}) [[unlikely]]
+    turns_->book_turn(turn, use.start, kernel_.now());
   monitor_.book(
       {ready, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
       kernel_.now());

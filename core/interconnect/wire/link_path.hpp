@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/arena.hpp"
 #include "base/prefetch.hpp"
 #include "base/units.hpp"
 #include "component/component.hpp"
@@ -112,6 +113,10 @@ class LinkPath {
   EventSource& owner_source() { return owner_.source(); }
   WireMonitor& monitor() { return monitor_; }
   const WireMonitor& monitor() const { return monitor_; }
+  /// Turns of the wire that both directions share, kept by the direction whose wire it is; null: it takes no
+  /// time to turn.
+  WireMonitor* turns() const { return turns_; }
+  WireMonitor* own_turns() const { return own_turns_.get(); }
 
  private:
   [[gnu::always_inline]] inline void travel(Message& message, Time start);
@@ -139,6 +144,8 @@ class LinkPath {
   std::uint16_t completion_header_;
   WireMonitor monitor_;
   Component& owner_;
+  InArena<WireMonitor> own_turns_;
+  WireMonitor* turns_;
 };
 
 }  // namespace cxloom

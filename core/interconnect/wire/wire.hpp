@@ -23,7 +23,10 @@ class Wire {
   const Rate& rate() const { return meter_.rate(); }
   Time free_at() const { return free_at_; }
   /// When a message in `direction` (0 or 1) may start at the earliest.
-  Time free_for(unsigned direction) const { return free_at_ + (turns(direction) ? turnaround_ : Time{}); }
+  Time free_for(unsigned direction) const { return free_at_ + turn(direction); }
+  /// How long it has to turn before a message in `direction`.
+  Time turn(unsigned direction) const { return turns(direction) ? turnaround_ : Time{}; }
+  Time turnaround() const { return turnaround_; }
   /// The wire runs at another rate from now on; a message on it goes on at the old one.
   void change_rate(Rate rate) { meter_ = RateMeter(rate); }
   unsigned last_direction() const { return last_direction_; }

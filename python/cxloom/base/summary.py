@@ -206,6 +206,7 @@ class Component(TypedDict, total=False):
     upstream_queue_p99: Any
     upstream_queue_max: Any
     utilization: Any
+    turnaround: Any
     efficiency: Any
     messages: Any
     queue_p99_worst_port: Any
@@ -455,6 +456,7 @@ class LinkDirectionFlits(TypedDict, total=False):
 
 class LinkDirection(TypedDict, total=False):
     utilization: Any
+    turnaround: Any
     efficiency: Any
     messages: Any
     bytes: Any

@@ -158,6 +158,7 @@ def _passed(
             medium = _wire(spec, summary, parts[link], link, way)
             legs = [back for back in engine.legs if (sure[link] != way) == back] if link in sure else None
             yield f"the wire {direction_name(link, '->'.join(way))}", medium, engine.bytes_on(medium, legs)
+        yield f"the wire {link}", None, None  # of half duplex: turns are of nobody's bytes
     passed = {end for ends in sure.values() for end in ends}
     roots = {device["name"] for device in inventory["devices"] if device["is_root"]}
     upstream = {False: engine.target in roots, True: engine.name in roots}
@@ -167,6 +168,7 @@ def _passed(
             known = device in passed or not legs
             medium = _bus(spec, summary, device, named)
             yield f"the bus {device}, {named}", medium, engine.bytes_on(medium, legs if known else None)
+        yield f"the bus {device}", None, None
 
 
 def _ends(ways: Iterable[str]) -> Ends:

@@ -127,6 +127,15 @@ def utilization(look: Look, value: float, link: str, way: str) -> None:
     return None
 
 
+@law("per_link.*.*.turnaround")
+def turnaround(look: Look, value: float, link: str, way: str) -> None:
+    """The directions share a wire, and nothing passes it while it turns."""
+    ways = look.summary["per_link"][link].values()
+    for each in ways:
+        look.equal(value, each["turnaround"])
+    look.within(value, 0, 1 - sum(each["utilization"] for each in ways))
+
+
 @law("per_link.*.*.queue_mean", "per_switch.*.queue_mean")
 def queue_mean(look: Look, value: float, *names: str) -> None:
     look.within(value, 0)
@@ -392,6 +401,11 @@ def bus_efficiency(look: Look, value: float | None, name: str) -> None:
     if look.exact and on_it is not None:
         look.equal(value, both / on_it if on_it else 0.0)
     return None
+
+
+@law("per_switch.*.turnaround")
+def bus_turnaround(look: Look, value: float, name: str) -> None:
+    look.within(value, 0, 1 - look.summary["per_switch"][name]["utilization"])
 
 
 @law("per_switch.*.utilization", *(f"per_switch.*.{way}_utilization" for way in WAYS))

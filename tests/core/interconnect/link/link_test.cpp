@@ -63,6 +63,8 @@ TEST(Link, TakesTheMemoryThatIsEstimated) {
   credits.credits = ClassCredits(4);
   LinkParams half = plain;
   half.duplex = Duplex::kHalf;
+  LinkParams turns = half;
+  turns.turnaround = 3_ns;
   LinkParams flits;
   flits.phy = Phy{};
   flits.credits = ClassCredits(4);
@@ -71,6 +73,7 @@ TEST(Link, TakesTheMemoryThatIsEstimated) {
   EXPECT_EQ(link_bytes(plain, 1), arena_bytes(plain, true) + kElse);
   EXPECT_EQ(link_bytes(half, 0), arena_bytes(half, false) + kElse);
   EXPECT_EQ(link_bytes(half, 1), arena_bytes(half, true) + kElse);
+  EXPECT_EQ(link_bytes(turns, 0), arena_bytes(turns, false) + kElse);
   EXPECT_EQ(link_bytes(credits, 0), arena_bytes(credits, false) + kElse);
   EXPECT_EQ(link_bytes(credits, 1), arena_bytes(credits, true) + kElse);
   LinkParams some = plain;

@@ -15,8 +15,6 @@ Resource waiting_for_media(std::string name) {
 }
 
 void ResourcesWithin::add(Resource resource) {
-  const bool measured = resource.occupancy == Occupancy::kLevel || resource.occupancy == Occupancy::kShare;
-  if (only_measured_ && !measured) return;
   for (std::string& measure : resource.measures) measure.insert(0, measures_);
   if (!resource.remark.empty()) resource.remark.insert(0, measures_);
   for (Setting& setting : resource.twice) setting.first.insert(0, parameters_);

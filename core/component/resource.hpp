@@ -81,8 +81,6 @@ class ResourcesWithin final : public ResourceSink {
   void of_part(std::string_view part) { part_ = part; }
   /// What stands behind its name: " the cache of".
   void owned_by(std::string_view owner) { owner_ = owner; }
-  /// Leaves out resources without a measure of their own: those of the memory are of more than this part.
-  void only_measured() { only_measured_ = true; }
   /// It has handed some on.
   bool any() const { return any_; }
 
@@ -91,7 +89,6 @@ class ResourcesWithin final : public ResourceSink {
   std::string_view parameters_;
   std::string_view part_;
   std::string_view owner_;
-  bool only_measured_ = false;
   bool any_ = false;
   ResourceSink& sink_;
 };

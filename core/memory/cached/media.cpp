@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/kind_registry.hpp"
+#include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component.hpp"
 #include "component/resource.hpp"
@@ -333,6 +334,10 @@ std::string CachedMedia::described() const {
   std::string text = front.empty() ? "" : "cache: " + front;
   if (!front.empty() && !behind.empty()) text += "; ";
   return behind.empty() ? text : text + "backing: " + behind;
+}
+
+std::vector<MeasureInfo> CachedMedia::measures() {
+  return joined(CachedMediaMeter::measures(), {accesses_of_cache(), accesses_of_backing()});
 }
 
 void CachedMedia::resources(ResourceSink& sink) const {

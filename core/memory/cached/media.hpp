@@ -35,7 +35,7 @@ class CachedMedia final : public WrappingMedia {
   void touched_before(Address address, std::uint64_t bytes) override;
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
-  static std::vector<MeasureInfo> measures() { return CachedMediaMeter::measures(); }
+  static std::vector<MeasureInfo> measures();
 
   /// What the tables of pages take of the machine's memory.
   static std::uint64_t bytes_of_tables(const CachedMediaParams& params);

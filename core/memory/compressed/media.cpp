@@ -185,7 +185,9 @@ void CompressedMedia::finish(BlockJob& job) {
 
 // --- measures --------------------------------------------------------------------------------------------
 
-std::vector<MeasureInfo> CompressedMedia::measures() { return infos_of(kCompressedMeasures); }
+std::vector<MeasureInfo> CompressedMedia::measures() {
+  return joined(infos_of(kCompressedMeasures), {accesses_of_backing()});
+}
 
 void CompressedMedia::report(MeasureSink& sink) const {
   CompressedMeasured measured{counts_.window()};

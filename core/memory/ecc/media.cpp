@@ -221,7 +221,9 @@ void InlineEccMedia::finish(CheckedPart& part) {
 
 // --- measures --------------------------------------------------------------------------------------------
 
-std::vector<MeasureInfo> InlineEccMedia::measures() { return infos_of(kInlineEccMeasures); }
+std::vector<MeasureInfo> InlineEccMedia::measures() {
+  return joined(infos_of(kInlineEccMeasures), {accesses_of_backing()});
+}
 
 void InlineEccMedia::report(MeasureSink& sink) const {
   InlineEccMeasured measured{counts_.window()};

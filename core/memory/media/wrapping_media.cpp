@@ -1,8 +1,11 @@
 #include "memory/media/wrapping_media.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
 
-#include "base/measure.hpp"
+#include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/resource.hpp"
 #include "kernel/kernel.hpp"
@@ -11,9 +14,65 @@
 
 namespace cxloom {
 
+namespace {
+
+struct TimeMeasured {
+  Value media_queue = {};
+  Value media = {};
+};
+
+constexpr std::array kAccessTimes{
+    measure<&TimeMeasured::media_queue>("media_queue", "ns", "waiting in these media"),
+    measure<&TimeMeasured::media>("media", "ns", "the access itself"),
+};
+
+struct AccessesMeasured {
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  double bandwidth = 0;
+  Value breakdown = {};
+};
+
+// By the names that a memory has for them: what media declare to fill up goes by these.
+constexpr std::array kAccesses{
+    measure<&AccessesMeasured::reads>("reads", "", "reads of these media"),
+    measure<&AccessesMeasured::writes>("writes", "", "writes of these media"),
+    measure<&AccessesMeasured::bandwidth>("bandwidth_gb_per_s", "GB/s",
+                                          "bytes that these moved / length of the window"),
+    measure<&AccessesMeasured::breakdown>(
+        "breakdown_ns", "ns",
+        "where the time of those went for which a request waited, means; null if there were none",
+        parts_of<kAccessTimes>()),
+};
+
+constexpr MeasureInfo accesses_of(std::string_view name) {
+  return {name, "", "accesses to the media under this key, by the names of those to a memory",
+          parts_of<kAccesses>()};
+}
+
+/// Puts in what the accesses to held media were, in place of what those to the whole memory were.
+class ByOwnAccesses final : public ResourceSink {
+ public:
+  explicit ByOwnAccesses(ResourceSink& sink) : sink_(sink) {}
+
+  void add(Resource resource) override {
+    for (std::string& measure : resource.measures) {
+      const bool known =
+          std::ranges::any_of(kAccesses, [&](const auto& each) { return each.info.name == measure; });
+      if (known) measure.insert(0, "accesses.");
+    }
+    sink_.add(std::move(resource));
+  }
+
+ private:
+  ResourceSink& sink_;
+};
+
+}  // namespace
+
 WrappingMedia::Held::Held(WrappingMedia& holder, const char* key, const KindSpec& kind,
                           std::optional<Bytes> capacity, const MediaContext& context, std::uint8_t done)
-    : holder_(holder), key_(key), done_(done) {
+    : holder_(holder), key_(key), done_(done), counts_(context.kernel) {
   MediaContext inside{context.kernel,     context.owner, *this,        context.kinds,
                       context.victims,    capacity,      context.seed, context.path + key_ + ".",
                       context.prefetchers};
@@ -26,11 +85,40 @@ void WrappingMedia::Held::send(Message& message, Opcode opcode, Address address,
   message.channel = channel_of(opcode);
   message.size = static_cast<std::uint16_t>(bytes);
   message.address = address;
-  media_->access(message, address, holder_.kernel_.now());
+  // It waits in these media from here on.
+  message.since = holder_.kernel_.now();
+  message.blocked = message.account ? message.account->of(Segment::kMediaQueue) : Time{};
+  media_->access(message, address, message.since);
 }
 
 void WrappingMedia::Held::media_done(Message& message, Time at) {
-  holder_.kernel_.schedule(at, holder_.source_, holder_, done_, message.tag);
+  holder_.kernel_.schedule(at, holder_.source_, *this, done_, payload_of(message));
+}
+
+void WrappingMedia::Held::wake(std::uint8_t kind, std::uint64_t payload) {
+  const auto& message = object_of<Message>(payload);
+  count(message);
+  holder_.wake(kind, message.tag);
+}
+
+void WrappingMedia::Held::count(const Message& message) {
+  ++(message.opcode == Opcode::kMemWr ? counts_->writes : counts_->reads);
+  counts_->bytes += message.size;
+  if (!message.account) return;
+  const Time queued = message.account->of(Segment::kMediaQueue) - message.blocked;
+  ++counts_->waited_for;
+  counts_->queued += queued;
+  counts_->served += holder_.kernel_.now() - message.since - queued;
+}
+
+Value WrappingMedia::Held::measured() const {
+  const Counts counts = counts_.window();
+  const auto mean = [&](Time sum) { return mean_value(sum.ns(), static_cast<double>(counts.waited_for)); };
+  return map_of(kAccesses, {.reads = counts.reads,
+                            .writes = counts.writes,
+                            .bandwidth = counts_.measured().per_ns(static_cast<double>(counts.bytes)),
+                            .breakdown = map_of(kAccessTimes, {.media_queue = mean(counts.queued),
+                                                               .media = mean(counts.served)})});
 }
 
 bool WrappingMedia::Served::writes() const { return message->opcode == Opcode::kMemWr; }
@@ -86,7 +174,15 @@ void WrappingMedia::close_window(Time now) {
   for (const Held* held : held_) held->media_->close_window(now);
 }
 
+MeasureInfo WrappingMedia::accesses_of_cache() { return accesses_of("cache_accesses"); }
+
+MeasureInfo WrappingMedia::accesses_of_backing() { return accesses_of("backing_accesses"); }
+
 void WrappingMedia::report(MeasureSink& sink) const {
+  for (const Held* held : held_) {
+    const std::string name = held->key_ + "_accesses";
+    sink.give(accesses_of(name), held->measured());
+  }
   for (const Held* held : held_) {
     const std::string prefix = held->key_ + "_";
     PrefixedSink within(prefix, sink);
@@ -101,8 +197,8 @@ void WrappingMedia::resources(ResourceSink& sink) const {
     const std::string owner = " the " + held->key_ + " of";
     ResourcesWithin within(measures, parameters, sink);
     within.owned_by(owner);
-    within.only_measured();
-    held->media_->resources(within);
+    ByOwnAccesses own(within);
+    held->media_->resources(own);
   }
 }
 

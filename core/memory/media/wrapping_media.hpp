@@ -8,8 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/measure.hpp"
+#include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
+#include "kernel/windowed.hpp"
 #include "memory/media/context.hpp"
 #include "memory/media/media.hpp"
 #include "protocol/account.hpp"
@@ -29,14 +32,18 @@ class WrappingMedia : public Media {
   std::vector<Media*> parts() override;
   void open_window(Time now) override;
   void close_window(Time now) override;
-  /// What the held media report, each under its key: to be called behind its own.
+  /// What the accesses to the held media were, and what these report, each under its key: to be called behind
+  /// its own.
   void report(MeasureSink& sink) const override;
-  /// Gives what in the held media can fill up, and has a measure of its own.
+  /// Gives what in the held media can fill up.
   void resources(ResourceSink& sink) const override;
+  /// The measure of the accesses to held media, "backing_accesses": a map of what is known of a memory, too.
+  static MeasureInfo accesses_of_cache();
+  static MeasureInfo accesses_of_backing();
 
  protected:
   /// Media that it holds: a member, made with it.
-  class Held final : private MediaClient {
+  class Held final : private MediaClient, private EventHandler {
    public:
     /// `key`: the parameter that says what they are, before their measures and parameters. An access that is
     /// done comes to the holder as its event `done`, whose payload is the message's tag, at its time: media
@@ -52,12 +59,25 @@ class WrappingMedia : public Media {
 
    private:
     friend class WrappingMedia;
+    struct Counts {
+      std::uint64_t reads = 0;
+      std::uint64_t writes = 0;
+      std::uint64_t bytes = 0;
+      std::uint64_t waited_for = 0;  // by somebody: of these it is known what their time was
+      Time queued;
+      Time served;
+    };
+
     void media_done(Message& message, Time at) override;
+    void wake(std::uint8_t kind, std::uint64_t payload) override;
+    void count(const Message& message);
+    Value measured() const;
 
     WrappingMedia& holder_;
     std::string key_;
     std::uint8_t done_;
     std::unique_ptr<Media> media_;
+    Windowed<Counts> counts_;
   };
 
   /// A message, until all that it is served by is done.

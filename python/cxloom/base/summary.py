@@ -118,6 +118,13 @@ class ComponentPersistBuffer(TypedDict, total=False):
     queue_max: Any
 
 
+class ComponentCacheAccesses(TypedDict, total=False):
+    reads: Any
+    writes: Any
+    bandwidth_gb_per_s: Any
+    breakdown_ns: Mapping[str, Any]
+
+
 class Component(TypedDict, total=False):
     latency_ns: ComponentLatencyNs
     errors: ComponentErrors
@@ -285,6 +292,8 @@ class Component(TypedDict, total=False):
     page_prefetches_dropped: Any
     misses_mean: Any
     misses_max: Any
+    cache_accesses: ComponentCacheAccesses
+    backing_accesses: ComponentCacheAccesses
     ecc_hits: Any
     ecc_misses: Any
     ecc_joins: Any
@@ -357,6 +366,8 @@ class Component(TypedDict, total=False):
     cache_page_prefetches_dropped: Any
     cache_misses_mean: Any
     cache_misses_max: Any
+    cache_cache_accesses: ComponentCacheAccesses
+    cache_backing_accesses: ComponentCacheAccesses
     cache_ecc_hits: Any
     cache_ecc_misses: Any
     cache_ecc_joins: Any
@@ -429,6 +440,8 @@ class Component(TypedDict, total=False):
     backing_page_prefetches_dropped: Any
     backing_misses_mean: Any
     backing_misses_max: Any
+    backing_cache_accesses: ComponentCacheAccesses
+    backing_backing_accesses: ComponentCacheAccesses
     backing_ecc_hits: Any
     backing_ecc_misses: Any
     backing_ecc_joins: Any

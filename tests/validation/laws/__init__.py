@@ -63,6 +63,7 @@ def check(outcome: Run, decided: Counter[Path]) -> None:
 
 
 for name in (
+    "behind",
     "cached",
     "compressed",
     "cores",

@@ -21,6 +21,8 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
       write_allocate_(params.write_allocate),
       observers_(endpoint),
       counts_(context.kernel),
+      level_counts_(context.kernel.arena().make_array<Windowed<CacheLevelCounts>>(
+          params.levels.size() + 1, [&](std::size_t) { return Windowed<CacheLevelCounts>(context.kernel); })),
       protocols_(*this, *this, params.read_state),
       lines_(params, process_time, kinds, context.seed, *this, protocols_, counts_),
       snoops_(params.clear_time, *this, kSnoop, lines_, client, counts_),
@@ -28,10 +30,8 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
       prefetch_(PrefetchUnit::make(params.prefetch, kinds, endpoint, *this)),
       mshrs_(params.mshrs, endpoint) {
   if (prefetch_) lines_.tell(*prefetch_);
-  for (std::size_t i = 0; i <= params.levels.size(); ++i) level_counts_.emplace_back(context.kernel);
   endpoint.system_context().caches.push_back(&endpoint);
-  // What has waited, for a register or for its own line, goes at once; what came later is still on its way
-  // through the levels.
+  // What has waited, for a register or its line, goes at once; what came later is still in the levels.
   endpoint.send_as_ready();
 }
 

@@ -5,11 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/arena.hpp"
 #include "base/intrusive_queue.hpp"
 #include "base/measure.hpp"
 #include "coherence/cache/atomics.hpp"
@@ -126,7 +126,7 @@ class CacheAgent final : public Agent, private HomeProtocol::Cache, private Pref
   bool write_allocate_;
   LineObservers observers_;
   Windowed<CacheCounts> counts_;
-  std::deque<Windowed<CacheLevelCounts>> level_counts_;
+  ArrayInArena<Windowed<CacheLevelCounts>> level_counts_;
   HomeProtocols protocols_;
   CacheLines lines_;
   CacheSnoops snoops_;

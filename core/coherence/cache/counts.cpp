@@ -61,14 +61,14 @@ double rate(std::uint64_t part, std::uint64_t whole) {
 
 std::vector<MeasureInfo> cache_measures() { return infos_of(kCacheMeasures); }
 
-void report_cache(const CacheCounts& counts, const std::deque<Windowed<CacheLevelCounts>>& levels,
+void report_cache(const CacheCounts& counts, const ArrayInArena<Windowed<CacheLevelCounts>>& levels,
                   bool coherent, MeasureSink& sink) {
   CacheMeasured measured{counts};
   measured.coherent = coherent;
   Value::List of_levels;
   std::uint64_t came = counts.lookups;  // to this level
-  for (const auto& level : levels) {
-    const std::uint64_t hits = level.window().hits;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const std::uint64_t hits = levels[i].window().hits;
     of_levels.emplace_back(Value::Map{{"lookups", static_cast<std::int64_t>(came)},
                                       {"hits", static_cast<std::int64_t>(hits)},
                                       {"hit_rate", rate(hits, came)}});

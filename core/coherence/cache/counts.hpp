@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
+#include "base/arena.hpp"
 #include "base/measure.hpp"
 #include "kernel/windowed.hpp"
 
@@ -28,7 +28,7 @@ struct CacheLevelCounts {
 
 /// `coherent`: some memory is kept coherent, and what only such memory has is reported, too. Levels: nearest
 /// first.
-void report_cache(const CacheCounts& counts, const std::deque<Windowed<CacheLevelCounts>>& levels,
+void report_cache(const CacheCounts& counts, const ArrayInArena<Windowed<CacheLevelCounts>>& levels,
                   bool coherent, MeasureSink& sink);
 std::vector<MeasureInfo> cache_measures();
 

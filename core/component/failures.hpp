@@ -18,6 +18,8 @@ class Failures {
   /// A message, charged up to now, was in something that failed: it is gone. Who waits for it hears of it
   /// after its timeout.
   virtual void lose(Message& message, Time now) = 0;
+  /// A message that its destination had taken is lost with that, as by `lose`.
+  virtual void lose_inside(Message& message, Time now) = 0;
   /// A message that waited for a link that failed leaves by another way.
   virtual void rerouted() = 0;
 

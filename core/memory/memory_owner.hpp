@@ -52,6 +52,17 @@ class MemoryOwner {
   /// One of them belongs to that host. To be called before the simulation starts.
   virtual void set_host(std::size_t /*ld*/, NodeId /*host*/) {}
 
+  // Where its device may fail as a whole (docs/model/failures.md).
+
+  /// It may.
+  virtual bool may_fail() const { return false; }
+  /// It will, maybe: to be called before the simulation starts.
+  virtual void expect_failures() {}
+  /// It works again, and a reset has cleared its volatile memory.
+  virtual void contents_cleared() {}
+  /// The data of a line are lost.
+  virtual bool contents_lost(LineAddress /*line*/) const { return false; }
+
  protected:
   ~MemoryOwner() = default;
 };

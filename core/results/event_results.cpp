@@ -40,7 +40,8 @@ Value requesters_around(const System& system, const Reading& before, const Readi
                 .requests = requests,
                 .latency = mean_value((then.latency_sum_ps - now.latency_sum_ps) / 1000.0,
                                       static_cast<double>(requests)),
-                .errors = then.errors - now.errors}));
+                .errors = then.errors - now.errors,
+                .dirty_lines_lost = then.dirty_lines_lost - now.dirty_lines_lost}));
   }
   return requesters;
 }

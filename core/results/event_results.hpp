@@ -19,6 +19,7 @@ struct AroundEventMeasured {
   std::uint64_t requests = 0;
   Value latency;
   std::uint64_t errors = 0;
+  std::uint64_t dirty_lines_lost = 0;
 };
 
 inline constexpr std::array kAroundEventMeasures{
@@ -34,6 +35,9 @@ inline constexpr std::array kAroundEventMeasures{
     measure<&AroundEventMeasured::latency>("latency_ns", "ns",
                                            "mean latency of requests; null if there are none"),
     measure<&AroundEventMeasured::errors>("errors", "", "its requests that ended with an error in that time"),
+    measure<&AroundEventMeasured::dirty_lines_lost>(
+        "dirty_lines_lost", "",
+        "modified lines of its cache whose data were lost in that time, that of the event itself included"),
 };
 
 struct EventMeasured {

@@ -149,8 +149,9 @@ def test_the_page_has_the_table(cxloom: Call, tmp_path: Path) -> None:
 
 
 def test_whom_an_event_hit_hardest_has_most_errors_or_became_slowest() -> None:
-    def each(before: float | None, after: float | None, errors: int = 0) -> dict[str, object]:
-        return {"latency_before_ns": before, "latency_ns": after, "errors": errors}
+    def each(before: float | None, after: float | None, errors: int = 0, lines: int = 0) -> dict[str, object]:
+        latencies = {"latency_before_ns": before, "latency_ns": after}
+        return {**latencies, "errors": errors, "dirty_lines_lost": lines}
 
     requesters = {
         "h0": each(100.0, None),
@@ -162,3 +163,7 @@ def test_whom_an_event_hit_hardest_has_most_errors_or_became_slowest() -> None:
     assert hit_hardest({"requesters": {name: requesters[name] for name in ("h0", "h3")}}) is None
     failed = {"h4": each(9.0, 8.0, 2), "h5": each(9.0, 1.0, 1052)}  # only hits are left of the latter
     assert hit_hardest({"requesters": requesters | failed}) == "h5: 1,052 errors"
+    lines = {"h6": each(9.0, 9.0, 0, 1)}
+    assert hit_hardest({"requesters": requesters | lines}) == "h6: 1 modified line lost"
+    both = {"h5": each(9.0, 1.0, 1052, 3)}
+    assert hit_hardest({"requesters": requesters | both}) == "h5: 1,052 errors, 3 modified lines lost"

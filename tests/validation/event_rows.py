@@ -123,6 +123,9 @@ def event_rows() -> Iterator[Turn]:
     back = changed(device, ("devices.host.completion_timeout", "5us"))
     back["events"].append({"at": "5us", "repair": {"device": "sw"}})
     yield Turn("event.repair.device", back, "events.1.at", ("5us", "9us"), RISES, failed)
+    reset = changed(failing(device="mem0"), ("devices.host.completion_timeout", "5us"))
+    reset["events"].append({"at": "5us", "repair": {"device": "mem0", "cleared": True}})
+    yield Turn("event.repair.cleared", reset, "events.1.repair.cleared", (True, False), RISES, failed)
     for kind in ("host", "accelerator"):
         dying = changed(failing(kind, device="sw"), ("devices.host.completion_timeout", "10us"))
         yield Turn(

@@ -19,11 +19,11 @@ from cxloom.base.errors import InputError, SimulationError
 
 @st.composite
 def failures(draw: st.DrawFn, spec: Spec) -> list[Spec]:
-    """Links and switches that fail during the traffic, most of them to be repaired."""
-    switches = [name for name, device in spec["devices"].items() if device["kind"] == "switch"]
+    """Links, switches and memories that fail during the traffic, most of them to be repaired."""
+    devices = [name for name, device in spec["devices"].items() if device["kind"] in ("switch", "memory")]
     ends = [link["between"] for link in spec["links"]]
     parts: list[Spec] = [{"link": between} for between in draw(st.permutations(ends))[:3]]
-    parts += [{"device": name} for name in switches[: draw(st.integers(0, 2))]]
+    parts += [{"device": name} for name in draw(st.permutations(devices))[: draw(st.integers(0, 2))]]
     times: list[tuple[int, Spec]] = []
     for part in draw(st.permutations(parts))[: draw(st.integers(1, 3))]:
         at = draw(st.integers(1, 4000))
@@ -33,7 +33,9 @@ def failures(draw: st.DrawFn, spec: Spec) -> list[Spec]:
             at += draw(st.integers(0, 2000))
             if draw(st.integers(0, 3)) == 0:
                 break
-            times.append((at, {"repair": part}))
+            memory = spec["devices"].get(part.get("device"), {}).get("kind") == "memory"
+            cleared = {"cleared": True} if memory and draw(st.booleans()) else {}
+            times.append((at, {"repair": {**part, **cleared}}))
             at += draw(st.integers(0, 1000))
     times.sort(key=lambda entry: entry[0])
     return [{"at": f"{at}ns", **action} for at, action in times]
@@ -121,16 +123,19 @@ WIRES: dict[str, Spec] = {
 def before_and_after_failures(spec: Spec, part: Spec) -> tuple[Run, Run]:
     """Plays it as it is, and with a part that fails and is repaired three times before the window opens."""
     events = []
+    cleared = {"cleared": True} if part.get("device") == "mem" else {}
     for start in (1, 5, 9):
         events.append({"at": f"{start}us", "fail": {**part, "reroute_time": "500ns"}})
-        events.append({"at": f"{start + 2}us", "repair": part})
+        events.append({"at": f"{start + 2}us", "repair": {**part, **cleared}})
     before = run(spec)
     spec["devices"]["host"]["completion_timeout"] = "2us"
     return before, run({**spec, "events": events})
 
 
 @pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
-@pytest.mark.parametrize("part", [{"link": ["sw0", "mem"]}, {"device": "sw0"}, {"link": ["host", "sw0"]}])
+@pytest.mark.parametrize(
+    "part", [{"link": ["sw0", "mem"]}, {"device": "sw0"}, {"device": "mem"}, {"link": ["host", "sw0"]}]
+)
 @pytest.mark.parametrize("wire", WIRES)
 def test_credits_are_whole_again_after_a_repair(wire: str, queueing: str, part: Spec) -> None:
     """Saturated, with so few credits that each counts: the rate after the repair is that before."""

@@ -284,8 +284,7 @@ void CacheAgent::finish_read(Transaction& transaction) {
   if (in_vain_ && transaction.coherent && in_vain_->has(transaction)) [[unlikely]]
     transaction.worsen(Flaw::kInVain);
   const Flaw flaw = transaction.flaw;
-  if (flaw == Flaw::kNone || (flaw == Flaw::kPoisoned && transaction.doing == Doing::kOwn &&
-                              transaction.waiting.front().writes_whole_line())) {
+  if (flaw == Flaw::kNone || (flaw == Flaw::kPoisoned && transaction.overwrites())) {
     lines_.fill(transaction.line, transaction.granted);
     if (prefetch_ && !transaction.prefetch) prefetch_->filled(transaction.line);
     serve_waiting(transaction, Flaw::kNone);

@@ -78,6 +78,8 @@ class CacheAgent final : public Agent, private HomeProtocol::Cache, private Pref
   const CacheTransaction* under_way(LineAddress line) const { return lines_.under_way(line); }
   const HomeProtocols& protocols() const { return protocols_; }
   const MshrFile& mshrs() const { return mshrs_; }
+  /// Modified lines whose data were lost in the window.
+  std::uint64_t dirty_lines_lost() const { return counts_.window().dirty_lines_lost; }
   /// Lines that snoops took away in the window while it held them.
   std::uint64_t lines_lost() const { return counts_.window().lines_lost; }
 

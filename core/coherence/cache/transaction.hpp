@@ -102,6 +102,10 @@ struct CacheTransaction {
   }
   /// That is wrong with the answer to its read, too.
   void worsen(Flaw by) { flaw = std::max(flaw, by); }
+  /// What it reads is of no matter: it will own the line, and who waits first writes all of it.
+  bool overwrites() const {
+    return (doing == Doing::kOwn || !coherent) && waiting.front().writes_whole_line();
+  }
   /// The home has sent the second part of an answer, which is neither here nor lost. An error has none.
   bool completion_comes() const {
     return coherent && granted == LineState::kInvalid && completion.opcode != Opcode::kMemRd;

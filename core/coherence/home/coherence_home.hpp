@@ -32,10 +32,17 @@ class CoherenceHome {
   virtual Time answer_timeout() const = 0;
   /// Somebody set that.
   virtual bool sets_answer_timeout() const = 0;
-  /// When a snoop, which or whose answer this message is, began.
+  /// It waits for the end of a snoop, which or whose answer this message is; not if its device has failed
+  /// since the snoop.
+  virtual bool awaits(const Message& snoop) = 0;
+  /// When that snoop began.
   virtual Time snooped_at(const Message& snoop) = 0;
   /// A snoop ends without an answer: its cache is presumed dead.
   virtual void snoop_lost(Message& snoop) = 0;
+  /// Its device has failed: what it holds is lost, and it knows of no copy in a cache any more.
+  virtual void failed() = 0;
+  /// A reset has cleared its memory: no line is poisoned.
+  virtual void contents_cleared() = 0;
   /// The data that the cache at `owner` had of a line are gone.
   virtual void data_lost(LineAddress line, NodeId owner) = 0;
   /// How many answers it has sent to that cache.

@@ -36,6 +36,10 @@ void Dcoh::receive(Message& message) {
       return message.channel == Channel::kM2SBIRsp ? response(message) : memory_answered(message);
     }
   }
+  if (down()) [[unlikely]] {  // it had been kept for an earlier one, and its turn comes now
+    endpoint().release(message, now());
+    return lose(message);
+  }
   if (!place(message)) {  // of memory that is not kept coherent, or not here
     ensure(has_memory(), "a request to memory that is not here");
     endpoint().deliver(message, memory());
@@ -118,6 +122,8 @@ void Dcoh::address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) {
 
 void Dcoh::response(Message& message) {
   Snoop& answered = snoop(message.tag);
+  if (!answered.transaction) [[unlikely]]
+    return snoop_lost(message);
   switch (message.opcode) {
     case Opcode::kBIRspI:
     case Opcode::kBIRspIBlk: answered.left = LineState::kInvalid; break;
@@ -142,7 +148,10 @@ void Dcoh::serve(Transaction& transaction) {
 void Dcoh::memory_done(const MemoryAccess& access, const Message& answer) {
   Message& answered = *access.answers;
   if (access.transaction && access.transaction->request) {
-    reply(*access.transaction, answer.hops, answer.failed);
+    // What memory has lost itself is poisoned as what caches have.
+    if (answer.poisoned) [[unlikely]]
+      losses()->poison(access.transaction->line);
+    reply(*access.transaction, answer.hops, answer.failed && !answer.poisoned);
     return;
   }
   answered.hops = static_cast<std::uint16_t>(answered.hops + answer.hops);

@@ -5,6 +5,7 @@
 
 #include "coherence/home/coherence_home.hpp"
 #include "component/component_time.hpp"
+#include "component/failures.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
 #include "kernel/event_handler.hpp"
@@ -47,10 +48,6 @@ std::optional<AddressMap::DecodedAddress> DirectoryAgent::place(const Message& m
 
 // ---- Requests, of a line one after the other
 
-void DirectoryAgent::admit_request(Message& message) {
-  if (places_.enter(message, now())) admit(message);
-}
-
 // It has its place.
 void DirectoryAgent::admit(Message& message) {
   endpoint().release(message, now());
@@ -58,6 +55,7 @@ void DirectoryAgent::admit(Message& message) {
 }
 
 void DirectoryAgent::look_up(Message& message) {
+  ++lookups_;
   const Time start = std::max(now(), next_lookup_);
   next_lookup_ = start + lookup_interval_;
   message.charge(Segment::kHomeQueue, now());
@@ -68,12 +66,17 @@ void DirectoryAgent::look_up(Message& message) {
 
 void DirectoryAgent::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   Message& message = object_of<Message>(payload);
+  --lookups_;
+  if (lookups_gone_ > 0) [[unlikely]] {
+    --lookups_gone_;
+    return lose(message);
+  }
   if (!take_out_of_turn(message)) begin(message);
 }
 
 void DirectoryAgent::begin(Message& message) {
   const LineAddress line = LineAddress::of(message.address);
-  if (Transaction* const under_way = lines_.find(line)) {
+  if (Transaction* const under_way = work_.lines.find(line)) {
     under_way->waiting.push(message);
     return;
   }
@@ -112,21 +115,11 @@ void DirectoryAgent::go_on(Transaction& transaction) {
 }
 
 DirectoryAgent::Transaction& DirectoryAgent::open(LineAddress line) {
-  Transaction& transaction = transactions_.take();
+  Transaction& transaction = work_.transactions.take();
   transaction.line = line;
-  lines_.add(line, transaction);
+  transaction.open = true;
+  work_.lines.add(line, transaction);
   return transaction;
-}
-
-DirectoryAgent::Transaction& DirectoryAgent::open_entry(LineAddress line) {
-  Transaction& transaction = open(line);
-  if (const Slot slot = filter_->find(line); slot != kNoSlot) take_entry(transaction, slot);
-  return transaction;
-}
-
-void DirectoryAgent::take_entry(Transaction& transaction, Slot slot) {
-  transaction.slot = slot;
-  filter_->pin(slot);
 }
 
 // Its line gets an entry, before anybody can hold it.
@@ -226,7 +219,7 @@ void DirectoryAgent::snoop_others(Transaction& transaction, Wish wish) {
 void DirectoryAgent::send_snoop(Transaction& transaction, LineAddress line, std::uint32_t peer,
                                 SnoopFor purpose, std::uint8_t lines, const Message& cause) {
   ++counts_->snoops_sent;
-  Snoop& snoop = snoops_.take();
+  Snoop& snoop = work_.snoops.take();
   snoop.peer = peer;
   snoop.transaction = &transaction;
   snoop.purpose = purpose;
@@ -253,7 +246,8 @@ void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
     if (snoop.left == LineState::kShared) filter_->set_state(line->slot, FilterState::kShared);
   }
   const Account last = account;
-  snoops_.give_back(snoop);
+  snoop.transaction = nullptr;
+  work_.snoops.give_back(snoop);
   if (--transaction.snoops_left > 0) return;
   Message& cause = transaction.request ? *transaction.request : *transaction.evicts_for->request;
   if (cause.account) cause.account->join(last);
@@ -273,22 +267,32 @@ void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
 }
 
 void DirectoryAgent::snoop_lost(Message& message) {
+  Snoop& snoop = work_.snoops.at(message.tag);
+  if (!snoop.transaction) return work_.snoops.give_back(snoop);
   ++counts_->snoops_timed_out;
   message.charge(Segment::kRetry, now());
-  Snoop& snoop = snoops_.at(message.tag);
   losses_->forget(snoop.peer);
   snoop_answered(snoop, snoop.account);
   retry_waiting_for_room();
 }
 
-// A pinned entry goes with the transaction that pins it.
-void DirectoryAgent::drop_owner(LineAddress line, std::uint32_t peer) {
-  const Slot slot = filter_->find(line);
-  if (slot == kNoSlot || peer == DirectoryPeers::kNone) return;
-  filter_->remove_owner(slot, peer);
-  if (filter_->owner_count(slot) > 0 || filter_->pinned(slot)) return;
-  filter_->erase(slot);
-  retry_waiting_for_room();
+void DirectoryAgent::failed() {
+  down_ = true;
+  const auto lose_it = [this](Message& message) { lose(message); };
+  work_.abandon(lose_it);
+  want_room_.clear();
+  for (MessageQueue outside = places_.abandon(now()); !outside.empty();) {
+    Message& message = outside.pop();
+    endpoint().release(message, now());
+    lose(message);
+  }
+  lookups_gone_ = lookups_;
+  filter_->clear();
+}
+
+void DirectoryAgent::lose(Message& message) {
+  message.charge(Segment::kHomeQueue, now());
+  endpoint().system_context().failures->lose_inside(message, now());
 }
 
 LineState DirectoryAgent::grant(Transaction& transaction, bool failed) {
@@ -311,7 +315,7 @@ LineState DirectoryAgent::grant(Transaction& transaction, bool failed) {
 
 void DirectoryAgent::access_memory(Opcode opcode, Message& answers, Transaction* transaction,
                                    Transaction* behind) {
-  MemoryAccess& access = accesses_.take();
+  MemoryAccess& access = work_.accesses.take();
   access.answers = &answers;
   access.transaction = transaction;
   access.behind = behind;
@@ -320,7 +324,7 @@ void DirectoryAgent::access_memory(Opcode opcode, Message& answers, Transaction*
 }
 
 void DirectoryAgent::write_line(Transaction& transaction, const Message& cause, Account* account) {
-  MemoryAccess& access = accesses_.take();
+  MemoryAccess& access = work_.accesses.take();
   access.transaction = &transaction;
   access.message.account = account;
   send_to_memory(access, Opcode::kMemWr, transaction.line.address(), kLineBytes, cause);
@@ -347,10 +351,15 @@ void DirectoryAgent::memory_answered(Message& message) {
     transmit(message, now());
     return;
   }
-  MemoryAccess& access = accesses_.at(message.tag);
+  MemoryAccess& access = work_.accesses.at(message.tag);
   Transaction* const behind = access.behind;
-  memory_done(access, message);
-  accesses_.give_back(access);
+  if (access.gone) [[unlikely]] {
+    lose(*access.answers);
+  } else {
+    memory_done(access, message);
+  }
+  access.answers = nullptr;
+  work_.accesses.give_back(access);
   if (!behind || --behind->write_backs > 0) return;
   if (behind->ends_with_write_backs) {
     close(*behind);
@@ -400,11 +409,12 @@ void DirectoryAgent::close(Transaction& transaction) {
       filter_->unpin(transaction.slot);
     }
   }
-  lines_.remove(transaction.line);
+  work_.lines.remove(transaction.line);
   MessageQueue waiting = transaction.waiting;
   const bool in_page = transaction.in_page;
   const LineAddress line = transaction.line;
-  transactions_.give_back(transaction);
+  transaction.open = false;
+  work_.transactions.give_back(transaction);
   while (!waiting.empty()) begin(waiting.pop());
   retry_waiting_for_room();
   if (in_page) closed(line);
@@ -424,27 +434,15 @@ std::string DirectoryAgent::line_state(LineAddress line) const {
     }
     text += '}';
   }
-  const Transaction* const transaction = lines_.find(line);
-  if (!transaction) return text;
-  text += transaction->request
-              ? "+" + std::string(kOpcodeNames[static_cast<std::size_t>(transaction->request->opcode)])
-          : transaction->slot != kNoSlot && transaction->snoops_left > 0 ? "+evict"
-                                                                         : "+busy";
-  return text;
-}
-
-CoherenceCounts DirectoryAgent::coherence_counts() const {
-  CoherenceCounts counts = counts_.window();
-  counts.filter_entries = entries_at_close_;
-  counts.poisoned_lines = poisoned_at_close_;
-  return counts;
+  const Transaction* const transaction = work_.lines.find(line);
+  return transaction ? text + transaction->described() : text;
 }
 
 std::string DirectoryAgent::activity() const {
-  if (lines_.lines() == 0 && places_.waiting() == 0) return {};
-  return counted(lines_.lines(), "line") + " under way in the coherency agent, " +
+  if (work_.lines.lines() == 0 && places_.waiting() == 0) return {};
+  return counted(work_.lines.lines(), "line") + " under way in the coherency agent, " +
          std::to_string(places_.waiting()) + " requests waiting outside, " +
-         counted(snoops_.live(), "snoop") + " without an answer";
+         counted(work_.snoops.live(), "snoop") + " without an answer";
 }
 
 }  // namespace cxloom

@@ -11,18 +11,17 @@
 #include <vector>
 
 #include "base/measure.hpp"
-#include "coherence/common/line_table.hpp"
 #include "coherence/common/snoop_for.hpp"
 #include "coherence/home/coherence_counts.hpp"
 #include "coherence/home/coherence_home.hpp"
 #include "coherence/home/directory_params.hpp"
 #include "coherence/home/directory_peers.hpp"
 #include "coherence/home/directory_places.hpp"
+#include "coherence/home/directory_work.hpp"
 #include "coherence/home/line_losses.hpp"
 #include "coherence/home/snoop_filter.hpp"
 #include "component/endpoint.hpp"
 #include "component/memory_front.hpp"
-#include "kernel/pool.hpp"
 #include "kernel/windowed.hpp"
 #include "protocol/account.hpp"
 #include "protocol/address_map.hpp"
@@ -33,37 +32,28 @@ namespace cxloom {
 
 class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
  public:
-  /// What is under way for a line: a request of a cache, the eviction of its entry, or a write to memory.
-  struct Transaction {
-    Transaction* next = nullptr;
-    LineAddress line;
-    std::uint32_t index = 0;
-    Slot slot = kNoSlot;         ///< the entry of the line, which is pinned
-    Message* request = nullptr;  ///< null: an eviction, or a write to memory that nobody waits for
-    Transaction* evicts_for =
-        nullptr;  ///< of an eviction: who gets the entry; of its block the first one does it for all
-    Transaction* block = nullptr;  ///< of an eviction: the next line of the block
-    std::uint32_t snoops_left = 0;
-    Time snooped_at;
-    std::uint32_t write_backs = 0;       ///< of the line, which came out of turn and are not in memory yet
-    bool waits_for_write_backs = false;  ///< its turn goes on behind them,
-    bool ends_with_write_backs = false;  ///< or it is over when they are
-    bool asks = false;                   ///< the snoops are those of `ask_first`
-    bool shared_outside = false;         ///< a cache that the filter does not follow keeps a shared copy
-    bool in_page = false;                ///< its page counts it until it is over (bias)
-    bool forwarded = false;              ///< a snoop has brought the data of a modified copy
-    bool owed = false;                   ///< ... which memory is to have
-    MessageQueue waiting;                ///< requests to the line that wait for its end
-    Message pull;                        ///< goes out for the data of a write, and comes back with them
-  };
+  using Transaction = DirectoryTransaction;
 
-  CoherenceCounts coherence_counts() const override;
+  CoherenceCounts coherence_counts() const override {
+    CoherenceCounts counts = counts_.window();
+    counts.filter_entries = entries_at_close_;
+    counts.poisoned_lines = poisoned_at_close_;
+    return counts;
+  }
   std::optional<double> transactions_mean() const override { return places_.mean_taken(); }
 
   Time answer_timeout() const override { return answer_timeout_.value_or(DirectoryParams::kAnswerTimeout); }
   bool sets_answer_timeout() const override { return answer_timeout_.has_value(); }
-  Time snooped_at(const Message& message) override { return snoops_.at(message.tag).transaction->snooped_at; }
+  bool awaits(const Message& snoop) override { return work_.snoops.at(snoop.tag).transaction != nullptr; }
+  Time snooped_at(const Message& snoop) override {
+    return awaits(snoop) ? work_.snoops.at(snoop.tag).transaction->snooped_at : Time{};
+  }
   void snoop_lost(Message& snoop) override;
+  void failed() override;
+  void work_again() { down_ = false; }
+  void contents_cleared() override {
+    if (losses_) losses_->cure_all();
+  }
   void data_lost(LineAddress line, NodeId owner) override { losses_->lost_by(line, peers_.known(owner)); }
   std::uint32_t answers_sent(NodeId node) const override {
     return node.index() < answers_.size() ? answers_[node.index()] : 0;
@@ -90,7 +80,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   /// Null: nothing fails in this system.
   const LineLosses* losses() const { return losses_.get(); }
   /// Null: nothing is under way for the line.
-  const Transaction* under_way(LineAddress line) const { return lines_.find(line); }
+  const Transaction* under_way(LineAddress line) const { return work_.lines.find(line); }
   const DirectoryPeers& peers() const { return peers_; }
   /// What waits for room in the filter, in the order in which it came.
   const std::vector<Transaction*>& want_room() const { return want_room_; }
@@ -98,31 +88,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   const MessageQueue& outside() const { return places_.outside(); }
 
  protected:
-  /// A snoop under way.
-  struct Snoop {
-    Snoop* next = nullptr;
-    std::uint32_t index = 0;
-    std::uint32_t peer = 0;
-    Transaction* transaction = nullptr;
-    SnoopFor purpose = SnoopFor::kInvalidate;
-    LineState left = LineState::kInvalid;  ///< what the answer says that the cache keeps
-    bool brings_data = false;              ///< ... and that data come in a message of their own,
-    bool data_in = false;                  ///< which are in
-    Message message;
-    Account account;
-    Message data;
-    Account data_account;
-  };
-
-  /// An access to the memory.
-  struct MemoryAccess {
-    MemoryAccess* next = nullptr;
-    std::uint32_t index = 0;
-    Message message;
-    Message* answers = nullptr;  ///< the message of the cache that is answered by it; null: nobody waits
-    Transaction* transaction = nullptr;  ///< null: a write-back that came out of turn
-    Transaction* behind = nullptr;       ///< ... whose line has this under way
-  };
+  using Snoop = DirectorySnoop;
+  using MemoryAccess = DirectoryAccess;
 
   /// What a request wants of its line.
   struct Wish {
@@ -166,18 +133,24 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   Time now() const;
   /// Where the message's line is if this is its home.
   std::optional<AddressMap::DecodedAddress> place(const Message& message) const;
+  /// Its device has failed.
+  bool down() const { return down_; }
+  /// Its device has failed, and had the message.
+  void lose(Message& message);
   bool has_memory() const { return memory_ != nullptr; }
   Agent& memory() { return *memory_; }
   SnoopFilter& filter() { return *filter_; }
   LineLosses* losses() { return losses_.get(); }
-  Transaction* under_way(LineAddress line) { return lines_.find(line); }
+  Transaction* under_way(LineAddress line) { return work_.lines.find(line); }
   /// The number of a cache that asks for a copy.
   std::uint32_t peer_of(NodeId node) { return peers_.number(node); }
   CoherenceCounts& counts() { return *counts_; }
-  Snoop& snoop(std::uint32_t tag) { return snoops_.at(tag); }
+  Snoop& snoop(std::uint32_t tag) { return work_.snoops.at(tag); }
 
   /// Takes a request when there is a place for it.
-  void admit_request(Message& message);
+  void admit_request(Message& message) {
+    if (places_.enter(message, now())) admit(message);
+  }
   /// Looks a message up at once: it needs no place.
   void look_up(Message& message);
   /// Snoops a cache for a line, and for a block if `lines` is not zero; `cause` is the request that waits for
@@ -188,15 +161,26 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   void go_on(Transaction& transaction);
   /// All of the answer to a snoop is in; `account` is that of the part that came last.
   void snoop_answered(Snoop& snoop, const Account& account);
-  /// The cache holds the line no more.
-  void drop_owner(LineAddress line, std::uint32_t peer);
+  /// The cache holds the line no more. A pinned entry goes with the transaction that pins it.
+  void drop_owner(LineAddress line, std::uint32_t peer) {
+    const Slot slot = filter_->find(line);
+    if (slot == kNoSlot || peer == DirectoryPeers::kNone) return;
+    filter_->remove_owner(slot, peer);
+    if (filter_->owner_count(slot) > 0 || filter_->pinned(slot)) return;
+    filter_->erase(slot);
+    retry_waiting_for_room();
+  }
   /// Writes down that the requester holds what it wished for, and says what that is. Nothing changes if the
   /// memory `failed`.
   virtual LineState grant(Transaction& transaction, bool failed);
   /// Something is under way for a line that had nothing.
   Transaction& open(LineAddress line);
   /// Opens a transaction for a line whose entry, if it has one, stays where it is.
-  Transaction& open_entry(LineAddress line);
+  Transaction& open_entry(LineAddress line) {
+    Transaction& transaction = open(line);
+    if (const Slot slot = filter_->find(line); slot != kNoSlot) take_entry(transaction, slot);
+    return transaction;
+  }
   /// Sends the second message of an answer of two parts, if the requester has given one.
   void send_completion(Message& request, Opcode opcode);
   /// A read or write of the message's place; the time goes to its account.
@@ -223,7 +207,10 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   void admit(Message& message);
   void begin(Message& message);
   void proceed(Transaction& transaction);
-  void take_entry(Transaction& transaction, Slot slot);
+  void take_entry(Transaction& transaction, Slot slot) {
+    transaction.slot = slot;
+    filter_->pin(slot);
+  }
   void make_room(Transaction& transaction);
   void evict(const SnoopFilter::Victims& victims, Transaction& transaction);
   void finish_eviction(Transaction& first);
@@ -244,10 +231,10 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   DirectoryPeers peers_;
   std::vector<std::uint32_t> answers_;  // by node
   Time next_lookup_;
-  LineTable<Transaction> lines_;
-  Pool<Transaction> transactions_;
-  Pool<Snoop> snoops_;
-  Pool<MemoryAccess> accesses_;
+  DirectoryWork work_;
+  bool down_ = false;
+  std::uint32_t lookups_ = 0;       // under way; they end in the order in which they begin
+  std::uint32_t lookups_gone_ = 0;  // of these the first, which the device had when it failed
   DirectoryPlaces places_;
   std::vector<Transaction*> want_room_;
   bool retrying_ = false;

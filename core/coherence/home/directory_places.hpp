@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "base/units.hpp"
 #include "kernel/distribution.hpp"
@@ -44,6 +45,14 @@ class DirectoryPlaces final : private Waiter {
     Message& next = outside_.pop();
     if (outside_.empty()) list_.leave(*this);
     return &next;
+  }
+  /// Requests with a place are gone, and those that wait are given back.
+  MessageQueue abandon(Time now) {
+    if (!outside_.empty()) list_.leave(*this);
+    if (taken_ > 0) level_.change(now, -static_cast<std::int32_t>(taken_));
+    taken_ = 0;
+    waiting_ = 0;
+    return std::exchange(outside_, {});
   }
   const MessageQueue& outside() const { return outside_; }
   std::size_t waiting() const { return waiting_; }

@@ -16,6 +16,11 @@ void LineLosses::cure(LineAddress line) {
   ++counts_->lines_cured;
 }
 
+void LineLosses::cure_all() {
+  counts_->lines_cured += lines_.used();
+  lines_ = {};
+}
+
 bool LineLosses::owns(LineAddress line, std::uint32_t peer) const {
   const Slot slot = filter_.find(line);
   return slot != kNoSlot && peer < filter_.peers() && filter_.has_owner(slot, peer) &&

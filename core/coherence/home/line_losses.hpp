@@ -21,6 +21,7 @@ class LineLosses {
   /// Nobody knows the latest data of the line, until it is written as a whole.
   void poison(LineAddress line);
   void cure(LineAddress line);
+  void cure_all();
   bool poisoned(LineAddress line) const { return lines_.find(key_of(line)) != nullptr; }
   /// How many lines are poisoned.
   std::size_t lines() const { return lines_.used(); }

@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <string>
+#include <vector>
 
 #include "base/schema.hpp"
 #include "component/resource.hpp"
@@ -134,6 +135,18 @@ Slot SnoopFilter::insert(LineAddress line, FilterState state) {
   states_[slot] = state;
   clear_owners(slot);
   return slot;
+}
+
+void SnoopFilter::clear() {
+  std::vector<Slot> used;
+  for (std::uint32_t set = 0; set < tags_.sets() && tags_.occupied() > 0; ++set) {
+    used.clear();
+    // A set that never had a line shows slot 0.
+    tags_.newest_first(set, [&](Slot slot) {
+      if (tags_.set_of(tags_.line(slot)) == set) used.push_back(slot);
+    });
+    for (const Slot slot : used) erase(slot);
+  }
 }
 
 SnoopFilter::Victims SnoopFilter::victims_for(LineAddress line) {

@@ -84,6 +84,8 @@ class SnoopFilter {
   Slot insert(LineAddress line, FilterState state);
   /// The entry leaves, with its pin if it has one.
   void erase(Slot slot) { tags_.erase(slot); }
+  /// All entries leave.
+  void clear();
   /// The entries that have to leave so that `line`, which has no room, can come in: the victim of the policy
   /// and, if blocks have several lines, unpinned entries around it in its longest block. Empty if there is
   /// room, or if all entries of the set are pinned. A policy that draws does so with each call.

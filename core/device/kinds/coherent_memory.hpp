@@ -55,6 +55,15 @@ class CoherentMemory {
   }
 
   MemoryController& controller() { return controller_; }
+  /// Its device has failed.
+  void failed() {
+    if (agent_) agent_->failed();
+    controller_.failed();
+  }
+  void work_again() {
+    if (agent_) agent_->work_again();
+    controller_.work_again();
+  }
   static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
 
  private:

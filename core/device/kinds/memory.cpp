@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "component/component_time.hpp"
+#include "component/failures.hpp"
+
 namespace cxloom {
 
 void MemoryParams::describe_logical_rules(Schema<MemoryParams>& schema) {
@@ -24,6 +27,26 @@ void MemoryParams::describe_logical_rules(Schema<MemoryParams>& schema) {
                });
       },
       "logical_devices");
+}
+
+// What is in it is lost, and what comes while it is down.
+void Memory::routes_changed(bool failed) {
+  if (failed && !failed_) memory_.failed();
+  if (!failed && failed_) memory_.work_again();
+  failed_ = failed;
+}
+
+void Memory::take_back(Message& message) {
+  if (failed_) {
+    system_context().failures->lose(message, now());
+  } else {
+    Endpoint::take_back(message);
+  }
+}
+
+void Memory::lose(Message& message) {
+  release(message, now());
+  system_context().failures->lose(message, now());
 }
 
 }  // namespace cxloom

@@ -61,9 +61,18 @@ class Memory final : public Endpoint {
         heads_(params.heads),
         memory_(params, *this, context),
         io_(params.io_time, *this) {
+    memory_.controller().bear_failures();
     if (params.dynamic_capacity)
       memory_.controller().give_in_extents(std::make_unique<DynamicCapacity>(*params.dynamic_capacity));
   }
+
+  void receive(Message& message) override {
+    if (failed_) [[unlikely]]
+      return lose(message);
+    Endpoint::receive(message);
+  }
+  void routes_changed(bool failed) override;
+  void take_back(Message& message) override;
 
   std::size_t max_ports() const override { return heads_; }
   std::string_view ports_key() const override { return "heads"; }
@@ -71,7 +80,10 @@ class Memory final : public Endpoint {
   static std::vector<MeasureInfo> measures() { return CoherentMemory::measures(); }
 
  private:
+  void lose(Message& message);
+
   std::uint32_t heads_;
+  bool failed_ = false;
   CoherentMemory memory_;
   IoCompleter io_;
 };

@@ -5,10 +5,12 @@
 #include "base/measure_table.hpp"
 #include "base/value.hpp"
 #include "component/component_time.hpp"
+#include "component/failures.hpp"
 #include "component/line_versions.hpp"
 #include "component/resource.hpp"
 #include "component/shared_lines.hpp"
 #include "device/memory/atomic_unit.hpp"
+#include "device/memory/controller_measures.hpp"
 #include "device/memory/dynamic_capacity.hpp"
 #include "kernel/event_handler.hpp"
 #include "memory/external/media.hpp"
@@ -19,58 +21,6 @@
 #include "protocol/error_answer.hpp"
 
 namespace cxloom {
-
-namespace {
-
-struct ControllerMeasured : ControllerCounts {
-  double queue_mean = 0;
-  double queue_p99 = 0;
-  double queue_max = 0;
-  std::optional<double> reads_mean;
-  std::optional<double> reads_max;
-  std::optional<double> writes_mean;
-  std::optional<double> writes_max;
-  bool buffers = false;
-  bool has_extents = false;
-  std::optional<Value> extent_bytes;
-  std::optional<Value> logical_devices;
-  std::optional<Value> load;
-};
-
-constexpr std::array kControllerMeasures{
-    measure<&ControllerMeasured::queue_mean>(
-        "queue_mean", "", "requests in controller and media that are not answered yet, mean over time"),
-    measure<&ControllerMeasured::queue_p99>(
-        "queue_p99", "",
-        "requests in controller and media that are not answered yet, 99th percentile over time"),
-    measure<&ControllerMeasured::queue_max>(
-        "queue_max", "", "requests in controller and media that are not answered yet, largest number"),
-    measure<&ControllerMeasured::reads_mean>("read_places_mean", "",
-                                             "places of read_buffer taken, mean over time"),
-    measure<&ControllerMeasured::reads_max>("read_places_max", "",
-                                            "places of read_buffer taken, largest number"),
-    measure<&ControllerMeasured::writes_mean>("write_places_mean", "",
-                                              "places of write_buffer taken, mean over time"),
-    measure<&ControllerMeasured::writes_max>("write_places_max", "",
-                                             "places of write_buffer taken, largest number"),
-    measure<ControllerMeasured, &ControllerMeasured::buffer_hits, &ControllerMeasured::buffers>(
-        "buffer_hits", "", "reads answered from write_buffer"),
-    measure<ControllerMeasured, &ControllerMeasured::extent_errors, &ControllerMeasured::has_extents>(
-        "extent_errors", "",
-        "accesses outside the extents of their requesters, answered with an "
-        "error. Absent without dynamic_capacity"),
-    measure<&ControllerMeasured::extent_bytes>(
-        "extent_bytes", "B",
-        "bytes of the extents of each requester, mean over time. Absent without dynamic_capacity"),
-    measure<&ControllerMeasured::logical_devices>(
-        "logical_devices", "", "measures of each logical device, by its LD-ID. Absent without them",
-        parts_of<kLogicalDeviceMeasures>(true)),
-    measure<&ControllerMeasured::load>("devload_mean", "",
-                                       "DevLoad of its answers, mean: 0 light, 1 optimal, 2 moderate, 3 "
-                                       "severe; null if there were none. Absent without qos"),
-};
-
-}  // namespace
 
 MemoryController::MemoryController(const MemoryControllerParams& params, Endpoint& endpoint,
                                    const DeviceContext& context, bool takes_requests)
@@ -183,6 +133,13 @@ void MemoryController::start() {
 }
 
 void MemoryController::receive(Message& message) {
+  if (failing_) [[unlikely]] {
+    if (failing_->down()) {  // it had been kept for an earlier one, and its turn comes now
+      endpoint().release(message, kernel_.now());
+      return give_up(message);
+    }
+    failing_->came(message);
+  }
   if (counts_present_) [[unlikely]] {
     ++present_;
     if (logical_) return logical_->arrive(message);
@@ -282,12 +239,19 @@ void MemoryController::answer(Message& message, Time at) {
   // The answers to posted writes, and to what is in no extent, overtake those of reads that the media have
   // promised for later. What is present is counted up to the instant of its answer, and then a write is
   // durable.
-  if ((buffered_ || extents_ || counts_present_ || versions_ || shared_) && at > kernel_.now()) {
+  if ((buffered_ || extents_ || counts_present_ || versions_ || shared_ || failing_) && at > kernel_.now()) {
     kernel_.schedule(at, source_, *this, kAnswer, payload_of(message));
     return;
   }
   if (counts_present_) [[unlikely]]
     leave(message);
+  if (failing_) [[unlikely]] {
+    if (!failing_->ends(message)) return lose(message);
+    if (!message.failed && failing_->serves_poison(message)) {
+      message.failed = message.poisoned = true;
+      ++counts_->poison_delivered;
+    }
+  }
   if (versions_ && message.persistent && !message.failed) [[unlikely]] {
     if (message.opcode == Opcode::kMemWr) {
       versions_->stored(message);
@@ -299,7 +263,7 @@ void MemoryController::answer(Message& message, Time at) {
     shared_->served(message);
   in_service_.leave_at(at, kernel_.now());
   if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, at);
-  if (message.failed) [[unlikely]] {
+  if (message.failed && !message.poisoned) [[unlikely]] {
     make_error_answer(message, endpoint().id());
   } else {
     const bool write = message.opcode == Opcode::kMemWr;
@@ -312,6 +276,43 @@ void MemoryController::answer(Message& message, Time at) {
   } else {
     transmit(message, at);
   }
+}
+
+// It was taken before the device failed.
+void MemoryController::lose(Message& message) {
+  const Time now = kernel_.now();
+  in_service_.leave_at(now, now);
+  if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, now);
+  give_up(message);
+}
+
+// An agent of the device waits for what it asked for itself. What others asked for is lost.
+void MemoryController::give_up(Message& message) {
+  if (message.source == endpoint().id() && is_request(message)) return front_->memory_answered(message);
+  endpoint().system_context().failures->lose_inside(message, kernel_.now());
+}
+
+void MemoryController::expect_failures() { failing_ = std::make_unique<FailingMemory>(); }
+
+void MemoryController::failed() {
+  failing_->fail();
+  const auto give_up_waiting = [this](Message& message, bool released) {
+    failing_->ends(message);
+    if (!released) endpoint().release(message, kernel_.now());
+    message.charge(Segment::kMediaQueue, kernel_.now());
+    give_up(message);
+  };
+  for (Places* const places : {&requests_, writes_.get()}) {
+    if (!places || places->outside.empty()) continue;
+    places->wanted.leave(*places);
+    places->outside_count = 0;
+    while (!places->outside.empty()) give_up_waiting(places->outside.pop(), false);
+  }
+  if (!logical_) return;
+  present_ -= logical_->waiting();
+  logical_->abandon([&](Message& message, bool in_queue) {
+    give_up_waiting(message, in_queue && credit_release_ == CreditRelease::kDrain);
+  });
 }
 
 void MemoryController::free_place(Places& places) {
@@ -341,6 +342,7 @@ void MemoryController::wake(std::uint8_t kind, std::uint64_t payload) {
     return;
   }
   if (kind == kRefused) {
+    if (failing_ && !failing_->ends(message)) return give_up(message);
     transmit(message, kernel_.now());
     return;
   }
@@ -371,6 +373,7 @@ void MemoryController::report_memory(MeasureSink& sink) const {
   }
   measured.buffers = buffered_ != nullptr;
   measured.has_extents = extents_ != nullptr;
+  measured.fails = failing_ != nullptr;
   if (extents_) {
     Value::Map bytes;
     for (const auto& [host, mean] : extents_->means()) bytes.emplace_back(host, mean);

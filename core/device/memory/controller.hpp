@@ -13,6 +13,7 @@
 #include "device/context/buffered_writes.hpp"
 #include "device/context/context.hpp"
 #include "device/memory/dynamic_capacity.hpp"
+#include "device/memory/failing_memory.hpp"
 #include "device/memory/logical_devices.hpp"
 #include "device/memory/params.hpp"
 #include "kernel/booked_level.hpp"
@@ -34,6 +35,7 @@ class Media;
 struct ControllerCounts {
   std::uint64_t buffer_hits = 0;
   std::uint64_t extent_errors = 0;
+  std::uint64_t poison_delivered = 0;
   std::uint64_t loads = 0;    ///< sum of those that answers reported
   std::uint64_t answers = 0;  ///< their number
 };
@@ -55,6 +57,13 @@ class alignas(64) MemoryController final : public Agent,
   DynamicCapacity& dynamic_capacity() override { return *extents_; }
   ~MemoryController() override;
 
+  // Its device fails as a whole, and works again: for a device that says so (`bear_failures`).
+
+  void bear_failures() { bears_failures_ = true; }
+  /// What is in it is lost, now or when the media have ended it.
+  void failed();
+  void work_again() { failing_->work_again(); }
+
   Bytes memory_capacity() const override { return capacity_; }
   Media* media() override { return media_.get(); }
   Time least_time() const override;
@@ -65,6 +74,10 @@ class alignas(64) MemoryController final : public Agent,
   bool memory_unlimited() const override;
   std::string answers_writes_early() const override;
   bool reports_load() const override { return qos_.has_value(); }
+  bool may_fail() const override { return bears_failures_; }
+  void expect_failures() override;
+  void contents_cleared() override { failing_->clear(); }
+  bool contents_lost(LineAddress line) const override { return failing_ && failing_->lost(line); }
   void report_memory(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
 
@@ -111,6 +124,8 @@ class alignas(64) MemoryController final : public Agent,
   void free_place(Places& places);
   void answer(Message& message, Time at);
   void leave(Message& message);
+  void lose(Message& message);
+  void give_up(Message& message);
   void report_load(Message& message);
 
   // What every request touches lies together: with a thousand memories each of its lines is waited for.
@@ -128,12 +143,14 @@ class alignas(64) MemoryController final : public Agent,
   std::unique_ptr<AtomicUnit> atomics_;       // none: no atomic operation has come yet
   LineVersions* versions_ = nullptr;          // null: nobody asks for them
   SharedLines* shared_ = nullptr;             // null: nobody asks who has seen which stores
+  std::unique_ptr<FailingMemory> failing_;    // none: its device does not fail
   MemoryFront* front_ = nullptr;
   Time media_busy_until_;  // the last end that is known, as long as `in_media_` is counted
   BookedLevel in_service_;
   Places requests_;  // of all, or of reads alone
 
   Bytes capacity_;
+  bool bears_failures_ = false;
   Time atomic_time_;
   std::unique_ptr<Media> replaced_;  // none: the media are its own
   Pool<Message> posted_;             // carry posted writes to the media

@@ -1,6 +1,7 @@
 #include "device/memory/logical_devices.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernel/kernel.hpp"
 
@@ -115,6 +116,18 @@ void LogicalDevices::wake_for_limits(Time now) {
 }
 
 void LogicalDevices::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) { serve(); }
+
+void LogicalDevices::abandon(const std::function<void(Message&, bool)>& give_up) {
+  for (Device& each : devices_) {
+    if (each.waiting == 0) continue;
+    present_ -= each.waiting;
+    each.level.change(kernel_.now(), -static_cast<std::int32_t>(each.waiting));
+    each.waiting = each.taken = 0;
+    if (std::exchange(each.joined, false)) places_.leave(each);
+    while (!each.queue.empty()) give_up(each.queue.pop(), true);
+    while (!each.outside.empty()) give_up(each.outside.pop(), false);
+  }
+}
 
 std::size_t LogicalDevices::waiting() const {
   std::size_t waiting = 0;

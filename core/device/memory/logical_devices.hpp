@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,6 +92,8 @@ class LogicalDevices final : public EventHandler {
     --present_;
   }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
+  /// The memory has failed: gives away each request that waits, and whether it had a place in a queue.
+  void abandon(const std::function<void(Message&, bool in_queue)>& give_up);
   /// Requests of the LD that are waiting or are not answered yet.
   std::uint64_t load_of(std::size_t ld) const { return devices_[ld].waiting + devices_[ld].inside; }
 

@@ -118,6 +118,7 @@ void FailureActions::expect(std::size_t number, const EventParams& event) {
       check_links(found);
       if (failed) refuse_event("it has failed already", part.described(), "a repair before it fails again");
       failed_.push_back(found);
+      if (MemoryOwner* const memory = failing_memory(found)) memory->expect_failures();
     } else if (failed && crashing(found)) {
       refuse_event("a host or an accelerator that has crashed stays so", part.described(),
                    "no repair of it: what it would do next is another workload");
@@ -126,6 +127,7 @@ void FailureActions::expect(std::size_t number, const EventParams& event) {
         refuse_event("it has not failed", part.described(),
                      "what an event before this one makes fail: the same link, links or device");
       std::erase_if(failed_, [&](const FailingPart& part_of_it) { return covers(found, part_of_it); });
+      if (event.repair->cleared) with_path("cleared", [&] { check_cleared(found); });
     }
   });
 }
@@ -148,11 +150,13 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
   if (part.device) {
     const Component* const device = with_path("device", [&] {
       const Component& named = system_.component(*part.device);
-      if ((!named.is_switch() || !named.reroutes()) && !may_crash(system_, named))
+      const MemoryOwner* const memory = system_.roles().of<MemoryOwner>(named.id());
+      const bool fails = memory && memory->may_fail();
+      if ((!named.is_switch() || !named.reroutes()) && !fails && !may_crash(system_, named))
         refuse_event(
             "a device that cannot fail", "'" + *part.device + "'",
-            "a switch, or a host or an accelerator without memory of its own or a cache outside; of another "
-            "device its links: link: [a, b]");
+            "a switch, a memory, or a host or an accelerator without memory of its own or a cache outside; "
+            "of another device its links: link: [a, b]");
       return &named;
     });
     found.device = device->id().index();
@@ -228,7 +232,7 @@ void FailureActions::act(std::size_t number, const EventParams& event) {
   if (event.fail) {
     fail(number, event.fail->reroute_time);
   } else {
-    repair(number);
+    repair(number, event.repair->cleared);
   }
 }
 
@@ -245,10 +249,37 @@ void FailureActions::fail(std::size_t number, Time reroute_time) {
     system_.links()[index].backward->interrupt();
   }
   if (!requester) each_end_at(part, [](LinkEnd& end) { end.close(); });  // what waits there is lost
+  if (failing_memory(part)) forget_lines_of(system_.components()[part.device]->id());
   kernel_.schedule(kernel_.now() + reroute_time, source_, *this, 0, number);
 }
 
-// Null: it is a link or a switch.
+// Null: it is something else.
+MemoryOwner* FailureActions::failing_memory(const FailingPart& part) const {
+  if (part.device == FailingPart::kNone) return nullptr;
+  MemoryOwner* const memory = system_.roles().of<MemoryOwner>(system_.components()[part.device]->id());
+  return memory && memory->may_fail() ? memory : nullptr;
+}
+
+void FailureActions::check_cleared(const FailingPart& part) const {
+  if (!failing_memory(part))
+    refuse_event("nothing is cleared but memory", {}, "the repair of a memory, or no cleared");
+  const NodeId node = system_.components()[part.device]->id();
+  const std::vector<NodeId> not_persistent = system_.address_map().persistent_targets(Persistence::kVolatile);
+  if (std::ranges::find(not_persistent, node) == not_persistent.end())
+    refuse_event("all of its memory is persistent, and is not cleared", {}, "no cleared");
+}
+
+// The caches and their home come to know of the failure by their link: neither has what it had.
+void FailureActions::forget_lines_of(NodeId home) const {
+  const CoherenceHome* const agent = system_.roles().of<CoherenceHome>(home);
+  if (!agent) return;
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) {
+    if (CacheAgent* const cache = requester->losing_cache())
+      cache->presumed_dead(home, agent->answers_sent(component->id()));
+  }
+}
+
+// Null: it is a link, a switch or a memory.
 Requester* FailureActions::crashing(const FailingPart& part) const {
   if (part.device == FailingPart::kNone) return nullptr;
   return system_.roles().of<Requester>(system_.components()[part.device]->id());
@@ -292,7 +323,12 @@ void FailureActions::wake(std::uint8_t /*kind*/, std::uint64_t number) {
   }
 }
 
-void FailureActions::repair(std::size_t number) {
+void FailureActions::repair(std::size_t number, bool cleared) {
+  if (cleared) {
+    failing_memory(parts_[number])->contents_cleared();
+    const NodeId node = system_.components()[parts_[number].device]->id();
+    if (CoherenceHome* const home = system_.roles().of<CoherenceHome>(node)) home->contents_cleared();
+  }
   const std::vector<std::size_t> repaired = failures_.repair(parts_[number]);
   wait_for_discovery(parts_[number]);
   compute_routes();

@@ -1,4 +1,4 @@
-// Links and switches fail, and work again: events `fail` and `repair`.
+// Links and devices fail, and work again: events `fail` and `repair`.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,7 @@ namespace cxloom {
 class EventSource;
 class Kernel;
 class LinkEnd;
+class MemoryOwner;
 class Requester;
 class System;
 
@@ -52,7 +53,10 @@ class FailureActions final : public EventActions, public EventHandler {
   Requester* crashing(const FailingPart& part) const;
   void crash(Requester& requester, NodeId node) const;
   void lost(const std::vector<LineAddress>& lines, NodeId node) const;
-  void repair(std::size_t number);
+  void repair(std::size_t number, bool cleared);
+  MemoryOwner* failing_memory(const FailingPart& part) const;
+  void check_cleared(const FailingPart& part) const;
+  void forget_lines_of(NodeId home) const;
   void each_end_at(const FailingPart& part, const std::function<void(LinkEnd&)>& action) const;
   void wait_for_discovery(const FailingPart& repaired);
   void compute_routes();

@@ -61,6 +61,10 @@ bool LostMessages::answers(Message& message, NodeId node, Time now) {
 void LostMessages::lose(Message& message, Time now) {
   if (message.channel == Channel::kIo) return lose_packet(message, now);
   forget(message);
+  lose_inside(message, now);
+}
+
+void LostMessages::lose_inside(Message& message, Time now) {
   note_lost_data(message);
   if (ProtocolObserver* const observer = system_.system_context().observer) observer->lost(message);
   const Time end = std::max(now, end_of_wait(message, now));
@@ -127,6 +131,7 @@ void LostMessages::lose_packet(Message& message, Time now) {
 
 // The cache may still be there: it, too, knows that it is presumed dead.
 void LostMessages::end_snoop(Message& message, CoherenceHome& home) {
+  if (!home.awaits(message)) return home.snoop_lost(message);
   const bool answer = message.channel == Channel::kM2SBIRsp;
   const NodeId node = answer ? message.source : message.destination;
   const NodeId at = answer ? message.destination : message.source;

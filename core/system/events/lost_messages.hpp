@@ -39,6 +39,7 @@ class LostMessages final : public EventHandler, public Failures {
 
   bool answers(Message& message, NodeId node, Time now) override;
   void lose(Message& message, Time now) override;
+  void lose_inside(Message& message, Time now) override;
   void rerouted() override;
 
  private:

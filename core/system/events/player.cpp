@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "coherence/cache/agent.hpp"
 #include "component/system_context.hpp"
 #include "device/requester/requester.hpp"
 #include "kernel/kernel.hpp"
@@ -24,7 +25,8 @@ std::vector<AnsweredSoFar> answered_so_far(const System& system) {
   std::vector<AnsweredSoFar> all;
   for (const auto& [component, requester] : system.roles().all<Requester>()) {
     all.push_back({requester->latency().count(), static_cast<double>(requester->latency().sum_ps()),
-                   requester->errors().count()});
+                   requester->errors().count(),
+                   requester->cache() ? requester->cache()->dirty_lines_lost() : 0});
   }
   return all;
 }

@@ -24,8 +24,10 @@ void describe_part(Schema<Params>& schema) {
   schema.field("device", &Params::device)
       .default_text("none")
       .doc(
-          "A switch: all its links, and what it holds. Or a host, or an accelerator without memory, which "
-          "crashes: it makes no more requests, its cache is lost, and its links are down for good.");
+          "A switch: all its links, and what it holds. Or a memory: all its links (heads), the requests in "
+          "it, and what its memory holds unless that is persistent. Or a host, or an accelerator without "
+          "memory, which crashes: it makes no more requests, its cache is lost, and its links are down for "
+          "good.");
   schema.rule("exactly one of link and device is needed",
               [](const Params& part) { return part.link.empty() == part.device.has_value(); });
   schema.effective(
@@ -45,7 +47,7 @@ std::string FailedPart::described() const {
 }
 
 void FailParams::describe(Schema<FailParams>& schema) {
-  schema.doc("A link, a switch or a host stops working.");
+  schema.doc("A link, a switch, a memory or a host stops working.");
   describe_part(schema);
   schema.field("reroute_time", &FailParams::reroute_time)
       .doc(
@@ -56,8 +58,15 @@ void FailParams::describe(Schema<FailParams>& schema) {
 }
 
 void RepairParams::describe(Schema<RepairParams>& schema) {
-  schema.doc("A link or a switch that failed works again, and routes lead over it from that instant on.");
+  schema.doc(
+      "A link, a switch or a memory that failed works again, and routes lead over it from that instant on.");
   describe_part(schema);
+  schema.field("cleared", &RepairParams::cleared)
+      .doc(
+          "Of a memory: a reset, or a device that takes the place of the failed one, has cleared the memory "
+          "that is not persistent, so that reads of it are served. Otherwise they are answered with poison "
+          "until the whole line is written.")
+      .source("CXL 3.x, section 9.7: CXL reset, with memory clear or without");
 }
 
 namespace {
@@ -155,7 +164,7 @@ void EventParams::describe(Schema<EventParams>& schema) {
       .where([](const Time& at) { return at > Time{}; },
              "more than 0 s: what holds from the beginning is the system")
       .doc("When, from the beginning of the run.");
-  schema.field("fail", &EventParams::fail).default_text("none").doc("A link or a switch stops working.");
+  schema.field("fail", &EventParams::fail).default_text("none").doc("A link or a device stops working.");
   schema.field("repair", &EventParams::repair).default_text("none").doc("It works again.");
   schema.field("bind", &EventParams::bind)
       .default_text("none")

@@ -13,7 +13,7 @@
 
 namespace cxloom {
 
-/// What fails, or works again: links between two devices, or a switch.
+/// What fails, or works again: links between two devices, or a device.
 struct FailedPart {
   std::vector<std::string> link;
   std::optional<std::uint32_t> number;
@@ -30,6 +30,8 @@ struct FailParams : FailedPart {
 };
 
 struct RepairParams : FailedPart {
+  bool cleared = false;
+
   static void describe(Schema<RepairParams>& schema);
 };
 

@@ -587,6 +587,7 @@ class SummaryEventsRequesters(TypedDict, total=False):
     requests: Any
     latency_ns: Any
     errors: Any
+    dirty_lines_lost: Any
 
 
 class SummaryEvents(TypedDict, total=False):

@@ -1,6 +1,6 @@
-// Random systems of hosts, caches and coherency agents (HDM-DB) in which links and switches fail, and are
-// repaired or not: docs/model/failures.md. Every request is answered once, what an access sees is the latest
-// write or poison, and there is one writer or there are readers after every event
+// Random systems of hosts, caches and coherency agents (HDM-DB) in which links, switches and memories fail,
+// and are repaired or not: docs/model/failures.md. Every request is answered once, what an access sees is the
+// latest write or poison, and there is one writer or there are readers after every event
 // (support/coherence_oracle.hpp).
 #include <gtest/gtest.h>
 
@@ -36,10 +36,10 @@ std::vector<Access> failing_program(Draw& draw, std::uint64_t lines) {
 
 using Ends = std::pair<std::string, std::string>;
 
-/// Some links and switches fail up to three times, and most of them are repaired. Now and then a host
-/// crashes.
+/// Some links, switches and memories fail up to three times, and most of them are repaired. Now and then a
+/// host crashes.
 void add_failures(Draw& draw, test::SpecBuilder& system, const std::vector<Ends>& links,
-                  const std::vector<std::string>& switches, const std::string& host) {
+                  const std::vector<std::string>& devices, const std::string& host) {
   struct Happening {
     std::uint64_t at;
     Value::Map event;
@@ -49,7 +49,7 @@ void add_failures(Draw& draw, test::SpecBuilder& system, const std::vector<Ends>
   for (std::uint64_t i = draw.between(1, 3); i > 0; --i) {
     const Ends& ends = links[draw.below(links.size())];
     Value::Map part{{"link", Value::List{ends.first, ends.second}}};
-    if (draw.chance(3)) part = {{"device", switches[draw.below(switches.size())]}};
+    if (draw.chance(3)) part = {{"device", devices[draw.below(devices.size())]}};
     if (std::ranges::find(parts, part) == parts.end()) parts.push_back(part);
   }
   for (const Value::Map& part : parts) {
@@ -133,7 +133,9 @@ RandomCase made_to_fail(std::uint64_t seed) {
     host.program = failing_program(draw, lines);
     made.requesters.push_back(std::move(host));
   }
-  add_failures(draw, made.system, links, switches, made.requesters.front().name);
+  std::vector<std::string> devices = switches;
+  devices.insert(devices.end(), memories.begin(), memories.end());
+  add_failures(draw, made.system, links, devices, made.requesters.front().name);
   made.system.region(memories, region);
   made.system.run_with({{"seed", static_cast<std::int64_t>(seed % 1000)},
                         {"routing", draw.one_of({"deterministic", "deterministic", "adaptive"})}});

@@ -157,6 +157,46 @@ TEST(CoherenceFailures, AWriteBackThatIsLostPoisonsItsLine) {
   EXPECT_EQ(played.latency(2), kIdleMiss);
 }
 
+// ---- The memory of the home fails
+
+TEST(CoherenceFailures, AMemoryThatFailsTakesWhatCachesHaveOfIt) {
+  const FailingRun played({{0, 0, W}, {1, 0, R}, {1, 0, W}, {1, 0, R}, {0, 0, R}, {0, 64, R}},
+                          {fail_device("5us", "mem", "1us"), repair_device("7us", "mem")});
+  // The filter is empty: nobody is asked for the line that the first host had modified.
+  EXPECT_EQ(played.latency(1), kIdleMiss);
+  EXPECT_EQ(played.latency(2), kIdleMiss);  // written as a whole: it is sound again
+  EXPECT_EQ(played.latency(3), kProcess + kCache);
+  EXPECT_EQ(played.latency(4), kIdleMiss + kSnoop + kWriteBack);
+  EXPECT_EQ(played.errors(), 2);  // the first read of each of two lines
+  EXPECT_EQ(played.of_host("h0", "dirty_lines_lost"), 1.0);
+  EXPECT_EQ(played.of_host("h1", "poison_consumed"), 1.0);
+  EXPECT_EQ(played.of_home("snoops_timed_out"), 0.0);
+  EXPECT_EQ(played.run->number({"events", "5us fail device mem", "requesters", "h0", "dirty_lines_lost"}),
+            1.0);
+}
+
+TEST(CoherenceFailures, ARequestInAHomeThatFailsEndsWithItsTimeout) {
+  // The read of h1 is looked up at 10.079 us, and its snoop is under way at the failure: nobody waits for its
+  // answer.
+  const FailingRun played({{0, 0, W}, {1, 0, R}, {1, 0, W}, {0, 0, R}},
+                          {fail_device("10.1us", "mem", "1us"), repair_device("12us", "mem")});
+  EXPECT_EQ(played.latency(1), 3_us);
+  EXPECT_EQ(played.latency(2), kIdleMiss);
+  EXPECT_EQ(played.latency(3), kIdleMiss + kSnoop + kWriteBack);
+  EXPECT_EQ(played.errors(), 1);
+  EXPECT_EQ(played.of_host("h0", "dirty_lines_lost"), 1.0);
+  EXPECT_EQ(played.of_home("snoops_timed_out"), 0.0);
+}
+
+TEST(CoherenceFailures, AResetThatClearsItsMemoryLeavesNoPoison) {
+  const FailingRun played({{0, 0, W}, {1, 0, R}, {0, 0, R}},
+                          {fail_device("5us", "mem", "1us"),
+                           {{"at", "7us"}, {"repair", Value::Map{{"device", "mem"}, {"cleared", true}}}}});
+  EXPECT_EQ(played.errors(), 0);
+  EXPECT_EQ(played.latency(1), kIdleMiss);
+  EXPECT_EQ(played.of_host("h0", "dirty_lines_lost"), 1.0);
+}
+
 Value::Map crash(const char* at, const char* host) { return fail_device(at, host, "1us"); }
 
 TEST(CoherenceFailures, ACrashedHostLosesItsLinesAndMakesNoMoreRequests) {

@@ -140,6 +140,7 @@ void CoherenceOracle::lost(const Message& message) {
   carried_.erase(&message);
   snoops_.erase(&message);
   conflicts_.erase(&message);
+  if (asked_.erase(&message) != 0) completions_.erase(message.completion);  // with the home that had it
 }
 
 void CoherenceOracle::answered(const Message& message, Asked asked) {
@@ -166,6 +167,7 @@ void CoherenceOracle::answered(const Message& message, Asked asked) {
     if (answered.memory != answered.latest && !answered.poisoned)
       fail(asked.line, "a write past the caches comes to memory without the latest write");
     answered.memory = ++answered.latest;
+    answered.lost = false;
     touch(asked.line);
   }
 }
@@ -255,6 +257,7 @@ void CoherenceOracle::written_back(const Message& message) {
                       std::to_string(at.memory));
   }
   at.memory = found->second.version;
+  at.lost = false;
   carried_.erase(found);
 }
 
@@ -331,7 +334,10 @@ void CoherenceOracle::settled() {
   if (losses_) {
     for (auto& [number, line] : lines_) {
       const DirectoryAgent* const home = nodes_.home_of(LineAddress{number});
-      line.poisoned = home && home->losses() && home->losses()->poisoned(LineAddress{number});
+      const Lost lost = memory_lost_(LineAddress{number});
+      if (lost != Lost::kNothing) line.lost = true;
+      if (lost == Lost::kMemoryAndHome) line.memory = 0;
+      line.poisoned = line.lost || (home && home->losses() && home->losses()->poisoned(LineAddress{number}));
       check(LineAddress{number});
     }
   }

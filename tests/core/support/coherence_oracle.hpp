@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/units.hpp"
@@ -55,8 +57,14 @@ class CoherenceOracle final : public ProtocolObserver {
   }
   void add(NodeId node, const DirectoryAgent& home) { nodes_.add(node, home); }
 
-  /// To be said before the first message, too. All lines are checked after every event.
-  void expect_losses() { losses_ = true; }
+  /// Who has lost what memory had of a line.
+  enum class Lost : std::uint8_t { kNothing, kMemory, kMemoryAndHome };
+  /// To be said before the first message, too. All lines are checked after every event. What memory has lost
+  /// counts as poisoned. What it answered before may still come to a home that is in another device.
+  void expect_losses(std::function<Lost(LineAddress)> memory_lost) {
+    losses_ = true;
+    memory_lost_ = std::move(memory_lost);
+  }
 
   void sent(const Message& message, Time at) override;
   void lost(const Message& message) override;
@@ -119,6 +127,7 @@ class CoherenceOracle final : public ProtocolObserver {
     std::vector<Version> copies;  // by cache, whether it still holds the line or not
     bool touched = false;
     bool poisoned = false;  // after the last event
+    bool lost = false;      // by memory, which has not got a version since
   };
   /// A request that a home has taken up.
   struct Asked {
@@ -149,6 +158,7 @@ class CoherenceOracle final : public ProtocolObserver {
 
   CoherentNodes nodes_;
   bool losses_ = false;
+  std::function<Lost(LineAddress)> memory_lost_;
   std::unordered_map<std::uint64_t, Line> lines_;
   std::vector<LineAddress> touched_;
   std::unordered_map<const Message*, LineAddress> on_the_way_;

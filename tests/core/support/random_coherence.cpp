@@ -16,6 +16,7 @@
 #include "device/requester/requester.hpp"
 #include "device/requester/sequencer.hpp"
 #include "kernel/kernel.hpp"
+#include "memory/memory_owner.hpp"
 
 namespace cxloom::test {
 
@@ -213,7 +214,15 @@ std::string play(const RandomCase& made, const Lengths& lengths, bool log, const
   Audience audience(system.address_map());
   CoherenceOracle& oracle = audience.coherent;
   oracle.keep_log(log);
-  if (made.fails) oracle.expect_losses();
+  if (made.fails) {
+    oracle.expect_losses([&system](LineAddress line) {
+      const auto place = system.address_map().find(line.address());
+      if (!system.roles().of<MemoryOwner>(place->target)->contents_lost(line))
+        return CoherenceOracle::Lost::kNothing;
+      return place->home == place->target ? CoherenceOracle::Lost::kMemoryAndHome
+                                          : CoherenceOracle::Lost::kMemory;
+    });
+  }
   if (fault) audience.fault = fault();
   for (const RandomRequester& requester : made.requesters) {
     if (!requester.cache) continue;

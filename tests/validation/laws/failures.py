@@ -94,8 +94,20 @@ def poisoned_lines(look: Look, value: int, *names: str) -> None:
 def poison_consumed(look: Look, value: int, name: str) -> None:
     """Each is a request that ended with an error; a home has delivered what they got, once for all that waited."""
     look.within(value, 0, look.summary["per_requester"][name]["errors"]["requests"])
-    if look.whole and look.summary["coherence"]["poison_delivered"] == 0:
+    delivered = look.summary.get("coherence", {}).get("poison_delivered", 0)
+    delivered += sum(memory.get("poison_delivered", 0) for memory in look.summary["per_memory"].values())
+    if look.whole and delivered == 0:
         look.equal(value, 0)
+
+
+@law("per_memory.*.poison_delivered")
+def poison_of_memory(look: Look, value: int, name: str) -> None:
+    """None unless it has failed, and worked again without having been cleared."""
+    repairs = [event["repair"] for event in look.spec["events"] if "repair" in event]
+    poisoned = any(each.get("device") == name and not each.get("cleared") for each in repairs)
+    if not poisoned:
+        look.equal(value, 0)
+    look.within(value, 0)
 
 
 @law("per_requester.*.dirty_lines_lost")
@@ -107,6 +119,15 @@ def dirty_lines_lost(look: Look, value: int, name: str) -> None:
 
 
 AROUND = ("requests_before", "requests", "errors", "latency_before_ns", "latency_ns")
+
+
+@law("events.*.requesters.*.dirty_lines_lost")
+def lines_lost_around(look: Look, value: int, event: str, name: str) -> None:
+    """All that its cache lost in the window it lost after some event, or before the first one."""
+    of = [each["requesters"][name]["dirty_lines_lost"] for each in look.summary["events"].values()]
+    whole = look.summary["per_requester"][name].get("dirty_lines_lost", 0)
+    look.within(sum(of), 0, whole)
+    look.within(value, 0)
 
 
 @law(*(f"events.*.requesters.*.{key}" for key in AROUND))

@@ -1,0 +1,87 @@
+// What is under way in a home: transactions by their lines, snoops and accesses to memory; and how all of it
+// ends when the device of the home fails.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/units.hpp"
+#include "coherence/common/line_table.hpp"
+#include "coherence/common/snoop_for.hpp"
+#include "kernel/pool.hpp"
+#include "protocol/account.hpp"
+#include "protocol/message.hpp"
+#include "protocol/message_queue.hpp"
+#include "tags/cache_array.hpp"
+
+namespace cxloom {
+
+/// What is under way for a line: a request of a cache, the eviction of its entry, or a write to memory.
+struct DirectoryTransaction {
+  DirectoryTransaction* next = nullptr;
+  LineAddress line;
+  std::uint32_t index = 0;
+  Slot slot = kNoSlot;         ///< the entry of the line, which is pinned
+  Message* request = nullptr;  ///< null: an eviction, or a write to memory that nobody waits for
+  DirectoryTransaction* evicts_for =
+      nullptr;  ///< of an eviction: who gets the entry; of its block the first one does it for all
+  DirectoryTransaction* block = nullptr;  ///< of an eviction: the next line of the block
+  std::uint32_t snoops_left = 0;
+  Time snooped_at;
+  std::uint32_t write_backs = 0;       ///< of the line, which came out of turn and are not in memory yet
+  bool waits_for_write_backs = false;  ///< its turn goes on behind them,
+  bool ends_with_write_backs = false;  ///< or it is over when they are
+  bool open = false;                   ///< it is under way, and no object of a pool that is free
+  bool asks = false;                   ///< the snoops are those of `ask_first`
+  bool shared_outside = false;         ///< a cache that the filter does not follow keeps a shared copy
+  bool in_page = false;                ///< its page counts it until it is over (bias)
+  bool forwarded = false;              ///< a snoop has brought the data of a modified copy
+  bool owed = false;                   ///< ... which memory is to have
+  MessageQueue waiting;                ///< requests to the line that wait for its end
+  Message pull;                        ///< goes out for the data of a write, and comes back with them
+
+  /// What is under way, for people: "+evict".
+  std::string described() const;
+};
+
+/// A snoop under way.
+struct DirectorySnoop {
+  DirectorySnoop* next = nullptr;
+  std::uint32_t index = 0;
+  std::uint32_t peer = 0;
+  DirectoryTransaction* transaction = nullptr;  ///< null: its home has failed since, and waits for no answer
+  SnoopFor purpose = SnoopFor::kInvalidate;
+  LineState left = LineState::kInvalid;  ///< what the answer says that the cache keeps
+  bool brings_data = false;              ///< ... and that data come in a message of their own,
+  bool data_in = false;                  ///< which are in
+  Message message;
+  Account account;
+  Message data;
+  Account data_account;
+};
+
+/// An access to the memory.
+struct DirectoryAccess {
+  DirectoryAccess* next = nullptr;
+  std::uint32_t index = 0;
+  Message message;
+  Message* answers = nullptr;  ///< the message of the cache that is answered by it; null: nobody waits
+  DirectoryTransaction* transaction = nullptr;  ///< null: a write-back that came out of turn
+  DirectoryTransaction* behind = nullptr;       ///< ... whose line has this under way
+  bool gone = false;  ///< its home has failed since: what it answers is lost when it ends
+};
+
+struct DirectoryWork {
+  LineTable<DirectoryTransaction> lines;
+  Pool<DirectoryTransaction> transactions;
+  Pool<DirectorySnoop> snoops;
+  Pool<DirectoryAccess> accesses;
+
+  /// The device has failed: nothing is under way any more. Gives each message of a cache that waits here to
+  /// `lose`, but for those of accesses, which are lost when memory has ended these. Nobody waits for the
+  /// answers of snoops.
+  void abandon(const std::function<void(Message&)>& lose);
+};
+
+}  // namespace cxloom

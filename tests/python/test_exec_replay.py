@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from validation.examples import some
 import cxloom as cx
 from cxloom.base.errors import InputError
 from cxloom.execution import execute, replay
+from cxloom.execution.feed import _Feed
 from cxloom.execution.result import ExecutionResult
 from cxloom.trace import CacheLevel, capture, info
 
@@ -167,6 +169,17 @@ def test_mistakes(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
     assert "--core '{}'" in said
     trace.write_text('# cxloom-trace 2: address kind cycles\n# metadata: {"core": "wide"}\n0x0 R 1\n')
     assert "not a core found: 'wide'" in refused("--replay", trace)
+
+
+def test_a_replay_of_a_trace_that_is_cut_off_leaves_nothing_behind(tmp_path: Path) -> None:
+    """The error knows where it was raised, and its frames the simulation: what that holds must not hold the error."""
+    trace = tmp_path / "trace.txt"
+    head = '# cxloom-trace 2: address kind cycles\n# metadata: {"core": "{}"}\n'
+    trace.write_text(head + "0x0 R 1\n" * 900 + "0x0 R te")
+    with pytest.raises(InputError, match="trace.txt:903"):
+        replay(trace, [cx.load(str(spec(tmp_path)))])
+    gc.collect()
+    assert not [each for each in gc.get_objects() if isinstance(each, _Feed)]
 
 
 def test_a_trace_without_cycles_says_so(tmp_path: Path, cxloom: Callable[..., Any]) -> None:

@@ -115,8 +115,9 @@ def _errors_placed(placed: PlacedProgram, feed: _Feed) -> Iterator[None]:
         with errors_placed(placed.resolved):
             yield
     except InputError:
-        if feed.failure is not None:
-            raise feed.failure from None
+        failure, feed.failure = feed.failure, None  # whose frames hold the simulation, which holds the feed
+        if failure is not None:
+            raise failure from None
         raise
 
 

@@ -73,6 +73,14 @@ def test_a_workload_without_a_footprint_is_refused_where_it_stands() -> None:
     assert "s.yaml:4" in str(caught.value)
 
 
+def test_a_mistake_elsewhere_is_the_only_one_that_is_told() -> None:
+    """What is left of a spec with a mistake is looked through for more, with the bases where they would be."""
+    with pytest.raises(InputError) as caught:
+        workload(SPEC + "  hst: {pattern: random}\n")
+    assert "workload.hst: unknown device" in str(caught.value)
+    assert "base" not in str(caught.value)
+
+
 def test_hosts_with_ranges_of_their_own_share_no_page() -> None:
     system = cx.System.from_yaml(SPEC)
     built = cx.System().topology(

@@ -147,7 +147,8 @@ def _expand(layers: Sequence[Node], early: Sequence[Override]) -> _Expanded:
     given = {key: own[key] if key in own else _merged(layers, key) for key in _resolved_keys()}
     root = Node({key: node for key, node in given.items() if node is not None}, place)
     if errors.errors:  # what there is of the spec may have more, which the core finds
-        errors.errors += Resolved(root).errors()
+        with errors.one():
+            errors.errors += Resolved(with_bases_placed(root)).errors()
         errors.raise_any()
     return _Expanded(root, groups)
 

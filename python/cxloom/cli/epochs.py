@@ -68,7 +68,7 @@ def epochs(
 
     Exit code 0: played. 2: the input is wrong, or nothing that epochs can give; nothing was written.
     """
-    check_forms(map(Path, out), "a study", [".json"])
+    check_forms(map(Path, out), "study", [".json"])
     check_writable(map(Path, out))
     load_plugins(plugins)
     with EpochBar(quiet) as bar:

@@ -37,9 +37,9 @@ def kv(
 
     Exit code 0: played. 2: the input is wrong; nothing was written.
     """
-    check_forms(map(Path, out), "a result", [".json"])
+    check_forms(map(Path, out), "result", [".json"])
     pages = [] if html is None else [html]
-    check_forms(pages, "a page", [".html", ".htm"], "--html")
+    check_forms(pages, "page", [".html", ".htm"], "--html")
     check_writable([*map(Path, out), *pages])
     load_plugins(plugins)
     with ServingBar(quiet) as bar:

@@ -272,7 +272,7 @@ def zero(
 def _check_files(out: list[str], graph: Path | None, onto: OnSystem) -> None:
     files = {"--out": [Path(file) for file in out], "--graph": [] if graph is None else [graph]}
     for option, paths in files.items():
-        check_forms(paths, "a plan", [".json"], option)
+        check_forms(paths, "plan", [".json"], option)
         check_writable(paths)
     onto.check()
 

@@ -107,7 +107,7 @@ class OnSystem:
                 path="--system",
             )
         files = [] if self.tasks is None else [self.tasks]
-        check_forms(files, "a spec", [".yaml", ".yml"], "--tasks")
+        check_forms(files, "spec", [".yaml", ".yml"], "--tasks")
         check_writable(files)
 
     def played(self, plan: Any, tokens: int | None, texts: dict[Path, str]) -> Beside | None:

@@ -67,7 +67,7 @@ def plan(
     if out == "":
         raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
     pages = [] if html is None else [html]
-    check_forms(pages, "a page", [".html", ".htm"], "--html")
+    check_forms(pages, "page", [".html", ".htm"], "--html")
     check_writable(pages)
     folder = FOLDER / Path(file).stem if out is None else Path(out)
     job = job_of(

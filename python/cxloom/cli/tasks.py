@@ -79,7 +79,7 @@ def import_(
     """
     from cxloom.tasks.chakra.convert import import_chakra
 
-    check_forms([out], "a graph", [".jsonl"])
+    check_forms([out], "graph", [".jsonl"])
     check_writable([out])
     try:
         found = import_chakra(

@@ -176,7 +176,7 @@ def test_a_replay_of_a_trace_that_is_cut_off_leaves_nothing_behind(tmp_path: Pat
     trace = tmp_path / "trace.txt"
     head = '# cxloom-trace 2: address kind cycles\n# metadata: {"core": "{}"}\n'
     trace.write_text(head + "0x0 R 1\n" * 900 + "0x0 R te")
-    with pytest.raises(InputError, match="trace.txt:903"):
+    with pytest.raises(InputError, match=r"trace\.txt:903"):
         replay(trace, [cx.load(str(spec(tmp_path)))])
     gc.collect()
     assert not [each for each in gc.get_objects() if isinstance(each, _Feed)]

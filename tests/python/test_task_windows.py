@@ -99,10 +99,14 @@ def played(spec: Spec, exact: bool) -> Spec:
     if exact:
         spec["tasks"]["exact"] = True
         del spec["tasks"]["window"]
+    return dict(summary(spec)["tasks"])
+
+
+def summary(spec: Spec) -> Spec:
     simulation = _core.Simulation(resolve(from_plain(spec, Origin())).plain(), {})
     while not simulation.advance(1_000_000):
         pass
-    return dict(simulation.summary()["tasks"])
+    return dict(simulation.summary())
 
 
 @pytest.mark.parametrize("name", some(GRAPHS))
@@ -124,6 +128,18 @@ def test_a_window_is_kept_for_the_same_set() -> None:
     """Four copies alone have one window, which stood four times."""
     windows = played(GRAPHS["again"], exact=False)["windows"]
     assert [window["used"] for window in windows] == [4]
+
+
+def test_no_lines_are_passed_over_beside_a_medium_that_remembers() -> None:
+    """What a copy has written is in the cache of the medium, and a kernel reads it there: every line has been there."""
+    spec = server(copies("c", "16MiB"), compute("x", "10ms", "c"), reads("r", "a", "16MiB", "x"))
+    flash = {"kind": "flash", "preset": "z-nand", "channels": 4}
+    fast = {"kind": "fixed", "latency": "50ns", "bandwidth": "20GB/s"}
+    spec["devices"]["near"]["media"] = {"kind": "cached", "size": "32MiB", "cache": fast, "backing": flash}
+    lines, windows = played(spec, exact=True), summary(spec)
+    assert windows["tasks"]["time_ns"] == pytest.approx(lines["time_ns"], rel=1e-6)
+    assert windows["tasks"]["skipped_ns"] == 1e7, "time of processors alone is passed over all the same"
+    assert "near remembers what it has served" in windows["notes"][-1]
 
 
 def test_time_in_which_processors_alone_are_busy_is_passed_over() -> None:

@@ -70,6 +70,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   for (const auto& each : system_.components()) each->start();
   if (tasks_) tasks_->start([this] { tasks_over(); });
   notes_ = notes_on(system_);
+  if (tasks_) add_note(tasks_->note());
   if (spec_.outputs.series) recorders_.sample(*kernel_, system_, *spec_.outputs.series);
   if (spec_.outputs.commands) recorders_.record_commands(system_);
 }

@@ -7,6 +7,7 @@
 #include "kernel/kernel.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/system.hpp"
+#include "system/model/touched_memory.hpp"
 
 namespace cxloom {
 
@@ -51,6 +52,7 @@ TaskPlayer::TaskPlayer(Kernel& kernel, const Registry& registry, const Spec& spe
     : kernel_(kernel),
       source_(kernel.new_source()),
       exact_((check_runs_tasks(spec), spec.tasks.exact)),
+      remembering_(remembered_by(system).first),
       objects_(registry, spec, system),
       graph_(spec, system, objects_),
       sampler_(spec.tasks.window, refresh_cycle_of(system)),
@@ -261,8 +263,18 @@ void TaskPlayer::skip_time() {
     sampler_.begin(kernel_.now(), std::move(activities));
   }
   const Time most = ends_.empty() ? Time::max() : ends_.top().first - now();
-  if (!active_.empty()) skipped_ += sampler_.look(kernel_.now(), most);
-  else if (!ends_.empty()) skipped_ += sampler_.pass(most);
+  if (!active_.empty()) {
+    // Rates are found beside what remembers, too, for those who want nothing else.
+    skipped_ += sampler_.look(kernel_.now(), remembering_.empty() ? most : Time{});
+  } else if (!ends_.empty()) {
+    skipped_ += sampler_.pass(most);
+  }
+}
+
+std::string TaskPlayer::note() const {
+  if (exact_ || remembering_.empty()) return {};
+  return "no time of transfers was passed over: " + remembering_ +
+         " remembers what it has served, and lines that are not simulated would not be there";
 }
 
 void TaskPlayer::arm() {

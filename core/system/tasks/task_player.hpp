@@ -56,6 +56,8 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   /// Time that was not simulated, for its lines moved at rates that were known.
   Time skipped() const { return skipped_; }
   const RateSampler& sampler() const { return sampler_; }
+  /// Why every line was simulated although nobody asked for that; empty: it was not so.
+  std::string note() const;
 
  private:
   struct Lane {
@@ -91,6 +93,7 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   Kernel& kernel_;
   EventSource source_;
   bool exact_;
+  std::string remembering_;  // the first memory whose medium knows lines again; empty: none does
   TaskObjects objects_;
   TaskGraph graph_;
   RateSampler sampler_;

@@ -17,11 +17,10 @@ using namespace literals;
 
 /// As in player_test.cpp: a read takes 10 ns at the host, leaves the switch at 80 ns, is at the memory at
 /// 131, and its answer leaves there at 216: 341 ns in all.
-const Value::Map kWire{{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}};
-const Value::Map kTimeout{{"completion_timeout", "5us"}};
+Value::Map wire() { return {{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}}; }
 
 SpecBuilder before_memory(const std::vector<Access>& accesses) {
-  return host_switch_memory(accesses, kWire, kTimeout);
+  return host_switch_memory(accesses, wire(), {{"completion_timeout", "5us"}});
 }
 
 Value::Map cleared(const std::string& at, const char* device) {
@@ -100,7 +99,7 @@ TEST(MemoryFailures, LeavePoisonUntilALineIsWrittenAsAWhole) {
 TEST(MemoryFailures, LetACacheWriteOverPoison) {
   SpecBuilder system;
   system.device("host", "host", {{"queue", 2}, {"completion_timeout", "5us"}, {"cache", Value::Map{}}});
-  slow_memory(system).link("host", "mem", kWire).region({"mem"}).outputs({{"requests", true}});
+  slow_memory(system).link("host", "mem", wire()).region({"mem"}).outputs({{"requests", true}});
   std::vector<Access> accesses{
       access_to(0, AccessKind::kWrite),  access_to(0),  access_to(64),
       access_to(64, AccessKind::kWrite), access_to(64), access_to(128, AccessKind::kWrite)};
@@ -116,7 +115,7 @@ TEST(MemoryFailures, LetACacheWriteOverPoison) {
 TEST(MemoryFailures, LeavePersistentMemoryItsData) {
   SpecBuilder system;
   system.device("host", "host", {{"queue", 1}, {"completion_timeout", "5us"}}).device("sw", "switch");
-  slow_memory(system).link("host", "sw", kWire).link("sw", "mem", kWire);
+  slow_memory(system).link("host", "sw", wire()).link("sw", "mem", wire());
   system.region({"mem"}, {{"persistence", "controller"}})
       .replay("host", lines(2))
       .outputs({{"requests", true}});
@@ -161,7 +160,7 @@ SpecBuilder two_heads(const Value::Map& shared) {
   for (const char* h : {"h0", "h1"}) {
     const std::string own = std::string(h) + "m";
     system.device(h, "host", {{"queue", 1}, {"completion_timeout", "5us"}});
-    slow_memory(system, own).link(h, own, kWire).link(h, "mem", kWire);
+    slow_memory(system, own).link(h, own, wire()).link(h, "mem", wire());
   }
   return system.outputs({{"requests", true}});
 }
@@ -206,7 +205,7 @@ TEST(MemoryFailures, LeaveAReaderOfTwoMemoriesHalfOfThem) {
   system.device("host", "host", {{"queue", 1}, {"completion_timeout", "5us"}}).device("sw", "switch");
   slow_memory(system, "mem0");
   slow_memory(system, "mem1");
-  system.link("host", "sw", kWire).link("sw", "mem0", kWire).link("sw", "mem1", kWire);
+  system.link("host", "sw", wire()).link("sw", "mem0", wire()).link("sw", "mem1", wire());
   system.region({"mem0", "mem1"}, {{"interleave", "256B"}}).outputs({{"requests", true}});
   std::vector<Access> accesses;
   for (std::uint64_t i = 0; i < 40; ++i) accesses.push_back(access_to(256 * i));

@@ -147,8 +147,7 @@ void TieringAgent::look() {
 void TieringAgent::check_progress() {
   constexpr std::uint32_t kMost = 16;  // behind so many, what was under way has mostly ended
   const bool starved = busy_until_ >= next_look_ && costs_.scanner == Scanner::kProgram &&
-                       program_.stands_still() && mover_.outstanding() == 0 &&  // it may wait for a page
-                       completed_ == std::exchange(completed_at_look_, completed_);
+                       program_.stands_still() && completed_ == std::exchange(completed_at_look_, completed_);
   starved_looks_ = starved ? starved_looks_ + 1 : 0;
   if (starved_looks_ < kMost) return;
   throw InputError(

@@ -23,6 +23,15 @@ namespace cxloom {
 
 namespace {
 
+// A spec in YAML gets an error that says what is wanted.
+Value resolved_spec(std::string_view json) {
+  try {
+    return parse_json(json);
+  } catch (const InputError& error) {
+    throw InputError({error.detail().problem, {}, "a resolved spec, as `cxloom resolve SPEC` prints it", {}});
+  }
+}
+
 TraceFeed no_trace(const std::string& /*device*/) {
   throw InputError(
       {"traces are read by Python: a program drives its devices itself", {}, "drive(), inject()", {}});
@@ -77,7 +86,7 @@ EmbeddedSystem::EmbeddedSystem(std::string_view json, const std::vector<std::str
   Registry& registry = parts_->registry;
   parts_->has_plugins = !plugins.empty();
   for (const std::string& plugin : plugins) with_path(plugin, [&] { load_plugin(plugin, registry); });
-  Spec spec = Spec::read(parse_json(json), registry);
+  Spec spec = Spec::read(resolved_spec(json), registry);
   spec.run.threads = {};  // accesses come at times that nobody knows beforehand
   parts_->simulation = std::make_unique<Simulation>(registry, std::move(spec), no_trace, parts_->collector);
   parts_->offsets = std::make_unique<MemoryOffsets>(parts_->simulation->system().address_map());

@@ -15,7 +15,7 @@ from boot_support import TOPOLOGIES, machine
 
 from cxloom.base.errors import SimulationError
 from cxloom.booting import checkpoint as module
-from cxloom.booting.checkpoint import Checkpoint, suits
+from cxloom.booting.checkpoint import Checkpoint, notes_on_checkpoints, suits
 from cxloom.booting.emulator import Emulator
 from cxloom.booting.folder import SetUp
 from cxloom.booting.qemu import Qemu
@@ -114,8 +114,13 @@ def test_a_guest_that_ends_meanwhile_is_an_error(set_up: SetUp, monkeypatch: pyt
 
 def test_a_machine_with_more_memory_has_none() -> None:
     text = TOPOLOGIES["direct"]
-    assert suits(machine(text.replace("1GiB", "7GiB")))
-    assert not suits(machine(text.replace("1GiB", "8 GiB")))  # and 256 MiB on CXL
+    small, large = (machine(text.replace("1GiB", size)) for size in ("7GiB", "8 GiB"))  # and 256 MiB on CXL
+    assert suits(small)
+    assert notes_on_checkpoints(small) == []
+    assert not suits(large)
+    assert [
+        "no checkpoint is kept of a machine of 8 GiB" in note for note in notes_on_checkpoints(large)
+    ] == [True]
 
 
 def test_the_last_used_are_kept(set_up: SetUp, monkeypatch: pytest.MonkeyPatch) -> None:

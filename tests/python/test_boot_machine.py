@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from boot_support import TOPOLOGIES, machine, system
@@ -182,6 +183,13 @@ def test_other_hosts_are_left_out_when_one_is_chosen() -> None:
     assert "--host host" in error.value.allowed
     found = machine(text, "host")
     assert "as host sees it: other is left out" in found.notes
+
+
+def test_memory_of_an_accelerator_stays_and_its_work_is_left_out() -> None:
+    example = cx.load(Path(__file__).parents[2] / "examples" / "near-memory.yaml")
+    notes = machine_of_system(example.resolve([Override.of("devices.local.capacity", "4GiB")])).notes
+    assert "near: memory on CXL" in notes
+    assert "as host sees it: the work of near is left out" in notes
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,15 @@ def test_a_node_of_its_own_counts_before_one_that_is_shared() -> None:
         assert found.commands(replace(made, sets=sets), [1, 2, 3][: len(sets)])[1][1] == f"--membind={node}"
 
 
+def test_weights_are_said_to_be_exact_with_small_pages_alone() -> None:
+    weighted, binding = policy(weighted_interleave="local=3,m0=1"), policy(membind="m0")
+    assert weighted is not None
+    assert binding is not None
+    for large, told in ((None, True), ("always", True), ("madvise", True), ("never", False)):
+        assert any("--large-pages never" in note for note in weighted.notes(large)) == told
+        assert binding.notes(large) == []
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -21,8 +21,9 @@ from cxloom.base.errors import SimulationError
 from cxloom.booting.btf import Btf
 from cxloom.booting.guest import Guest
 from cxloom.booting.kernel_layout import kernel_layout, write_layout
-from cxloom.booting.timed import MachineResult
-from cxloom.booting.uses import owners_of, uses_of
+from cxloom.booting.policy import Policy
+from cxloom.booting.timed import MachineResult, all_near
+from cxloom.booting.uses import MappingUse, ProcessUse, owners_of, uses_of
 from cxloom.execution import replay
 from cxloom.report.machine_page import machine_page
 from cxloom.report.machine_table import rows_of, show_processes
@@ -233,3 +234,24 @@ def test_the_page_and_the_file_have_them(found: MachineResult) -> None:
     assert found.to_dict()["register_accesses"] == 4
     assert [each["name"] for each in found.to_dict()["processes"]] == ["app", "sh"]
     assert found.sentence().endswith("pgfault 3. 4 accesses to registers of devices took no time.")
+
+
+@pytest.mark.parametrize(
+    ("memories", "asked", "told"),
+    [
+        ({"local": 5}, None, True),
+        ({"local": 5, "m0": 1}, None, False),
+        ({"m0+m1": 1}, None, False),
+        ({"local": 5}, Policy("membind", ("local",)), False),
+    ],
+)
+def test_a_program_without_anything_on_cxl_is_told_how_to_have_it_there(
+    memories: dict[str, int], asked: Policy | None, told: bool
+) -> None:
+    made = machine(TOPOLOGIES["two devices on one bridge"])
+    uses = [ProcessUse(1, "chase", 9, 5, (MappingUse("[anonymous]", 4096, 5, memories),))]
+    notes = all_near(uses, made, asked)
+    assert notes == (
+        ("nothing of the program was on CXL; --membind m0,m1 puts its pages there",) if told else ()
+    )
+    assert all_near([], made, None) == ()

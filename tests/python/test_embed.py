@@ -56,6 +56,7 @@ def test_the_example_in_c_is_short() -> None:
     ("text", "said"),
     [
         ("{", "line 1: no JSON: a key is missing"),
+        ("devices: {}", "allowed: a resolved spec, as `cxloom resolve SPEC` prints it"),
         ('{"devices": {"host": {"kind": "hots"}}}', "devices.host.kind: unknown device kind 'hots'"),
         ('{"devices": {"host": {"kind": "host", "queue": 0}}}', "devices.host.queue: "),
         ("{}", "devices: "),

@@ -199,6 +199,17 @@ def test_an_interrupt_keeps_what_was_recorded(
     assert not Path(f"/proc/{(tmp_path / 'pid').read_text()}").exists()
 
 
+def test_a_program_of_this_folder_is_named_with_its_folder(
+    tmp_path: Path, cxloom: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "chase-of-mine").touch()
+    monkeypatch.chdir(tmp_path)
+    done = cxloom("trace", "capture", "--out", tmp_path / "trace.parquet", "--", "chase-of-mine")
+    assert done.code == 2
+    assert "there is no program 'chase-of-mine'" in done.err
+    assert "./chase-of-mine is a file here" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

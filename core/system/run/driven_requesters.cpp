@@ -11,7 +11,13 @@ namespace cxloom {
 
 DrivenRequester& DrivenRequesters::drive(const std::string& device, NodeId node, Requester& requester,
                                          const TransferEngine* engine, const AddressMap& map) {
-  if (requester.has_work()) throw InputError({"'" + device + "' has a workload already", {}, {}, {}});
+  if (requester.has_work()) {
+    throw InputError({"'" + device + "' has a workload already",
+                      {},
+                      "a device without one: whose accesses are given makes none of its own",
+                      {}},
+                     "workload." + device);
+  }
   // A copy within memory has half of the queue for its reads, as one of a graph of tasks.
   auto feed = std::make_unique<ExternalFeed>(
       FedBlock::Form{.whole = engine != nullptr, .lag = std::max(requester.traits().queue / 2, 1U) - 1});

@@ -178,6 +178,7 @@ void Fabric::startup() {
   Path::startup();
   base_ = curTick();
   started_ = true;
+  read_measures();  // of nothing yet: a name that is wrong is told before the first tick
   wake();
 }
 

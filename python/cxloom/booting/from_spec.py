@@ -89,7 +89,8 @@ def machine_of(
     others = [name for name, roles in network.roles.items() if "requester" in roles and name != chosen]
     if others:
         verb = "is" if len(others) == 1 else "are"
-        notes.append(f"as {chosen} sees it: {', '.join(others)} {verb} left out")
+        said = [f"the work of {name}" if name in names else name for name in others]
+        notes.append(f"as {chosen} sees it: {', '.join(said)} {verb} left out")
     if not ram:
         added = -(-(OWN_RAM + sum(capacities.values()) // RAM_FOR_CXL) // UNIT) * UNIT
         ram = [RamNode((), added)]

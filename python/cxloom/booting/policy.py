@@ -66,6 +66,12 @@ class Policy:
             )
         self._nodes(machine, range(len(machine.ram), len(machine.ram) + len(machine.sets)))
 
+    def notes(self, large_pages: str | None) -> list[str]:
+        """What is to be said of it where the kernel gives ``large_pages``, one of balancing.LARGE_PAGES."""
+        if not self.weights or large_pages == "never":
+            return []
+        return ["a page of 2 MiB is placed as one; --large-pages never makes the weights exact"]
+
     def commands(self, machine: Machine, set_nodes: Sequence[int]) -> tuple[list[str], list[str]]:
         """What is to be run in the guest beforehand, and what runs the program. Raises InputError for an unknown
         memory.

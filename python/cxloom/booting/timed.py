@@ -13,6 +13,7 @@ from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.words import counted
 from cxloom.booting.booted import BootedMachine, Reporting
 from cxloom.booting.kernel_layout import kernel_layout
+from cxloom.booting.machine import Machine
 from cxloom.booting.places import parts_of
 from cxloom.booting.policy import Policy
 from cxloom.booting.program import Program
@@ -178,18 +179,34 @@ class TimedProgram:
         counters = {name: after[name] - count for name, count in before.items() if name in after}
         cycles = self._source.sieve.cycles
         times = [each.processor_times_ns(cycles) for each in result.executions]
+        uses = uses_of(self._source.sieve, guest.machine, times)
         return MachineResult(
-            replace(result, notes=result.notes + unknown),
+            replace(result, notes=result.notes + unknown + all_near(uses, guest.machine, policy)),
             instructions,
             records,
             kernel,
             counters,
             self._source.register_accesses(),
-            uses_of(self._source.sieve, guest.machine, times),
+            uses,
             owners_of(self._source.sieve, REGION),
             tuple(each.get(KERNEL, 0.0) for each in times),
             tuple(sum(each.values()) for each in times),
         )
+
+
+def all_near(uses: Sequence[ProcessUse], machine: Machine, policy: Policy | None) -> tuple[str, ...]:
+    """A note on a program that had nothing on CXL, where nobody has said that its pages are to be near."""
+    on_cxl = {name for each in machine.sets for name in each.targets}
+    used = {
+        name
+        for process in uses
+        for mapping in process.mappings
+        for joined in mapping.memories
+        for name in joined.split("+")
+    }
+    if policy is not None or not uses or not on_cxl or used & on_cxl:
+        return ()
+    return (f"nothing of the program was on CXL; --membind {','.join(sorted(on_cxl))} puts its pages there",)
 
 
 @contextlib.contextmanager

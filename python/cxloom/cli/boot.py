@@ -84,7 +84,8 @@ def boot(
         typer.Option(
             "--weighted-interleave",
             metavar="MEM=PAGES,...",
-            help="Its pages in these memories in turn, so many in each: local=3,cxl=1.",
+            help="Its pages in these memories in turn, so many in each: local=3,cxl=1. Exact to the page of 4 KiB "
+            "with --large-pages never.",
         ),
     ] = None,
     tiering: Annotated[

@@ -11,6 +11,7 @@ from pathlib import Path
 from cxloom.base.words import counted
 from cxloom.booting.balancing import Balancing
 from cxloom.booting.booted import PATH, BootedMachine, Reporting, booted
+from cxloom.booting.checkpoint import notes_on_checkpoints
 from cxloom.booting.enumeration import Times
 from cxloom.booting.firmware import firmware_of
 from cxloom.booting.folder import find_set_up
@@ -64,7 +65,7 @@ def run(boot: Boot) -> int:
             played = ends.enter_context(prepared(timing, boot.spec, boot.sets, machine))
         set_up = find_set_up()
         if not boot.quiet:
-            _tell_beforehand(machine)
+            _tell_beforehand(boot)
         with BootBar(boot.quiet) as bar:
             bar.update("measuring the system")
             firmware = firmware_of(machine, measured(boot.resolved, machine))
@@ -102,9 +103,14 @@ def _shell(guest: BootedMachine) -> int:
     return guest.guest.run_program(f"PATH={PATH} sh", 0, 1, 2)
 
 
-def _tell_beforehand(machine: Machine) -> None:
+def _tell_beforehand(boot: Boot) -> None:
     """Says what will be booted, on standard error."""
-    for note in machine.notes:
+    notes = [*boot.machine.notes]
+    if not boot.cold:
+        notes += notes_on_checkpoints(boot.machine)
+    if boot.policy is not None:
+        notes += boot.policy.notes(boot.balancing.large_pages)
+    for note in notes:
         messages().print(f"cxloom: {note}", style="dim", soft_wrap=True, highlight=False)
 
 

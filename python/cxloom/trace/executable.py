@@ -52,7 +52,9 @@ def find_executable(command: Sequence[str]) -> Executable:
 def _missing(name: str) -> InputError:
     path = Path(name)
     if os.sep not in name or not path.exists():
-        return InputError(f"there is no program '{name}'", allowed="a program's name or path")
+        here = os.sep not in name and path.is_file()
+        allowed = f"./{name} is a file here" if here else "a program's name or path"
+        return InputError(f"there is no program '{name}'", allowed=allowed)
     if (other := other_kind(path.stat().st_mode)) is not None:
         return InputError(f"{other}, not a program", file=name)
     return InputError("the file is not executable", allowed=f"chmod +x {name}, if it is a program", file=name)

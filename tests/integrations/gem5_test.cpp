@@ -103,9 +103,8 @@ TEST_F(Gem5Test, ADelayIsAPathToo) {
 TEST_F(Gem5Test, AHostsMemoryBeginsWhereItIsToldInTheMap) {
   // A second memory behind the first one: of 90 ns in the place of 45.
   std::string two = kOneHost;
-  two.replace(
-      two.find("\"mem\""), 5,
-      R"("far": {"kind": "memory", "capacity": "64KiB", "controller_time": "40ns",
+  two.replace(two.find("\"mem\""), 5,
+              R"("far": {"kind": "memory", "capacity": "64KiB", "controller_time": "40ns",
         "media": {"kind": "fixed", "latency": "90ns"}}, "mem")");
   const std::string link = R"({"between": ["host", "mem"])";
   std::string far = link;

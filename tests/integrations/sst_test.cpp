@@ -95,9 +95,8 @@ TEST_F(SstTest, MoreThanItTakesAtOnceWaitsInTheController) {
 
 TEST_F(SstTest, ItsMemoryBeginsWhereItIsToldInTheMap) {
   std::string two = kSystem;
-  two.replace(
-      two.find(R"("cxl": {"kind")"), 0,
-      R"("near": {"kind": "memory", "capacity": "1MiB", "controller_time": "0ns",
+  two.replace(two.find(R"("cxl": {"kind")"), 0,
+              R"("near": {"kind": "memory", "capacity": "1MiB", "controller_time": "0ns",
         "media": {"kind": "fixed", "latency": "9ns"}}, )");
   two.replace(two.find(R"("links": [)") + 10, 0, R"({"between": ["host", "near"]}, )");
   two.replace(two.find(R"([{"to": ["cxl"]}])"), 17, R"([{"to": ["near"]}, {"to": ["cxl"]}])");

@@ -269,7 +269,7 @@ def test_who_repairs_all_links_repairs_each_of_them() -> None:
         ([fails(link=["host", "nowhere"])], "events[0].fail.link[1]", "unknown device"),
         ([fails(link=["host", "mem"])], "events[0].fail.link", "no link joins"),
         ([fails(link=["host"])], "events[0].fail.link", "two devices"),
-        ([fails(device="mem")], "events[0].fail.device", "cannot fail"),
+        ([fails(device="card")], "events[0].fail.device", "cannot fail"),
         ([fails(device="nowhere")], "events[0].fail.device", "unknown device"),
         ([fails()], "events[0].fail", "exactly one of link and device"),
         ([fails(**LINK, device="sw")], "events[0].fail", "exactly one of link and device"),
@@ -282,8 +282,13 @@ def test_who_repairs_all_links_repairs_each_of_them() -> None:
 )
 def test_wrong_events_are_refused(events: list[Spec], path: str, problem: str) -> None:
     spec: Spec = {
-        "devices": {"host": {"kind": "host"}, "sw": {"kind": "switch"}, "mem": {"kind": "memory"}},
-        "links": [{"between": ["host", "sw"]}, {"between": ["sw", "mem"]}],
+        "devices": {
+            "host": {"kind": "host"},
+            "sw": {"kind": "switch"},
+            "mem": {"kind": "memory"},
+            "card": {"kind": "accelerator", "memory": {"capacity": "1GiB"}},
+        },
+        "links": [{"between": ["host", "sw"]}, {"between": ["sw", "mem"]}, {"between": ["sw", "card"]}],
         "address_map": [{"to": ["mem"]}],
         "workload": {"host": WORK},
     }

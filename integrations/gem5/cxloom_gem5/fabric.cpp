@@ -178,7 +178,10 @@ void Fabric::startup() {
   Path::startup();
   base_ = curTick();
   started_ = true;
-  read_measures();  // of nothing yet: a name that is wrong is told before the first tick
+  if (!measures_.empty()) {  // of nothing yet: a name that is wrong is told before the first tick
+    new_window();
+    read_measures();
+  }
   wake();
 }
 

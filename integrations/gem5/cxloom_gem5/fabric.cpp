@@ -178,10 +178,6 @@ void Fabric::startup() {
   Path::startup();
   base_ = curTick();
   started_ = true;
-  if (!measures_.empty()) {  // of nothing yet: a name that is wrong is told before the first tick
-    new_window();
-    read_measures();
-  }
   wake();
 }
 

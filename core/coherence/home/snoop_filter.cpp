@@ -141,10 +141,7 @@ void SnoopFilter::clear() {
   std::vector<Slot> used;
   for (std::uint32_t set = 0; set < tags_.sets() && tags_.occupied() > 0; ++set) {
     used.clear();
-    // A set that never had a line shows slot 0.
-    tags_.newest_first(set, [&](Slot slot) {
-      if (tags_.set_of(tags_.line(slot)) == set) used.push_back(slot);
-    });
+    tags_.newest_first(set, [&](Slot slot) { used.push_back(slot); });
     for (const Slot slot : used) erase(slot);
   }
 }

@@ -180,8 +180,10 @@ class TimedProgram:
         cycles = self._source.sieve.cycles
         times = [each.processor_times_ns(cycles) for each in result.executions]
         uses = uses_of(self._source.sieve, guest.machine, times)
+        # Only memory that is nodes can be had by --membind.
+        near = all_near(uses, guest.machine, policy) if guest.nodes else ()
         return MachineResult(
-            replace(result, notes=result.notes + unknown + all_near(uses, guest.machine, policy)),
+            replace(result, notes=result.notes + unknown + near),
             instructions,
             records,
             kernel,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "component/component.hpp"
 #include "memory/media/media.hpp"
 #include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"

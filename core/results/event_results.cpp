@@ -48,7 +48,13 @@ Value requesters_around(const System& system, const Reading& before, const Readi
 
 using Happened = std::vector<const EventPlayer::PlannedEvent*>;
 
-// What was answered at the event before, and at the next one. Those of its own instant are neither.
+// What was answered when its instant began, at the event before, and at the next one. Events of one instant
+// share all three.
+const Reading& read_at(const Happened& happened, std::size_t event) {
+  while (event > 0 && happened[event - 1]->params->at == happened[event]->params->at) --event;
+  return happened[event]->answered;
+}
+
 Reading read_before(const Happened& happened, std::size_t event) {
   for (std::size_t i = event; i-- > 0;) {
     if (happened[i]->params->at < happened[event]->params->at) return happened[i]->answered;
@@ -79,13 +85,13 @@ std::optional<Value> events_of(const Simulation& simulation) {
     const Reading before = read_before(happened, i);
     const Reading after = read_after(happened, i, end);
     const Time lasted = std::max(event.cost.felt_until, event.params->at) - event.params->at;
-    events.emplace_back(event.name,
-                        map_of(kEventMeasures, {.rerouted = event.cost.rerouted,
-                                                .failed = event.cost.failed,
-                                                .lost = event.cost.lost,
-                                                .lasted = lasted.ns(),
-                                                .requesters = requesters_around(simulation.system(), before,
-                                                                                event.answered, after)}));
+    events.emplace_back(
+        event.name, map_of(kEventMeasures, {.rerouted = event.cost.rerouted,
+                                            .failed = event.cost.failed,
+                                            .lost = event.cost.lost,
+                                            .lasted = lasted.ns(),
+                                            .requesters = requesters_around(simulation.system(), before,
+                                                                            read_at(happened, i), after)}));
   }
   return events;
 }

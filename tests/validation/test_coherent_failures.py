@@ -57,16 +57,18 @@ def judge(spec: Spec, decided: Counter[Path]) -> None:
     assert troubled > 0 or outcome.summary["errors"]["requests"] == 0
     look = Look(outcome)
     for path, value in flattened(outcome.summary):
-        if path[-1] not in JUDGED:
-            continue
-        pattern = next(
-            p
-            for p in LAWS
-            if len(p) == len(path) and all(a in ("*", b) for a, b in zip(p, path, strict=True))
-        )
-        look.path, look.decisive = path, False
-        LAWS[pattern](look, value, *(b for a, b in zip(pattern, path, strict=True) if a == "*"))
-        decided[pattern] += look.decisive and bool(value)
+        if path[-1] in JUDGED:
+            obey(look, path, value, decided)
+
+
+def obey(look: Look, path: Path, value: float | None, decided: Counter[Path]) -> None:
+    """One number, by its law."""
+    pattern = next(
+        p for p in LAWS if len(p) == len(path) and all(a in ("*", b) for a, b in zip(p, path, strict=True))
+    )
+    look.path, look.decisive = path, False
+    LAWS[pattern](look, value, *(b for a, b in zip(pattern, path, strict=True) if a == "*"))
+    decided[pattern] += look.decisive and bool(value)
 
 
 def cut_off_and_back(requesters: int = 1, **fail: object) -> Spec:
@@ -167,6 +169,25 @@ def test_lines_that_nobody_keeps_coherent_outlast_a_link() -> None:
         lost[coherence] = run(spec).summary["per_requester"]["h0"].get("dirty_lines_lost", 0)
     assert lost["none"] == 0
     assert lost["hdm-db"] > 0
+
+
+def test_events_of_one_instant_have_one_window() -> None:
+    """Both ends lose their link at once: what was lost then stands with both events, and is lost once."""
+    spec = cut_off_and_back()
+    spec["events"] = [
+        {"at": "400ns", "fail": {"link": [name, "hub"], "reroute_time": "0ns"}} for name in ("h0", "mem")
+    ]
+    outcome = run(spec)
+    one, other = (event["requesters"]["h0"] for event in outcome.summary["events"].values())
+    assert one == other
+    assert min(one[key] for key in ("requests_before", "errors", "dirty_lines_lost")) > 0
+    assert one["dirty_lines_lost"] == outcome.summary["per_requester"]["h0"]["dirty_lines_lost"]
+    look = Look(outcome)
+    decided: Counter[Path] = Counter()
+    for path, value in flattened(outcome.summary):
+        if path[0] == "events" and path[2] == "requesters":
+            obey(look, path, value, decided)
+    assert decided["events", "*", "requesters", "*", "errors"] > 0
 
 
 def test_a_host_that_crashes_in_the_warm_up_is_waited_for_by_nobody() -> None:

@@ -6,11 +6,17 @@ from itertools import pairwise
 
 from validation.laws import law
 from validation.laws.look import Look
+from validation.systems import Spec
 
 
 def over_events(look: Look, what: str) -> int:
     """What all events together cost."""
     return sum(event[what] for event in look.summary["events"].values())
+
+
+def one_of_each_instant(look: Look) -> dict[str, Spec]:
+    """An event of each instant, by the instant, with which its name begins: all of one have the same rows of requesters."""
+    return {name.split()[0]: event for name, event in look.summary["events"].items()}
 
 
 @law("events.*.failed", "events.*.lost")
@@ -124,7 +130,7 @@ AROUND = ("requests_before", "requests", "errors", "latency_before_ns", "latency
 @law("events.*.requesters.*.dirty_lines_lost")
 def lines_lost_around(look: Look, value: int, event: str, name: str) -> None:
     """All that its cache lost in the window it lost after some event, or before the first one."""
-    of = [each["requesters"][name]["dirty_lines_lost"] for each in look.summary["events"].values()]
+    of = [each["requesters"][name]["dirty_lines_lost"] for each in one_of_each_instant(look).values()]
     whole = look.summary["per_requester"][name].get("dirty_lines_lost", 0)
     look.within(sum(of), 0, whole)
     look.within(value, 0)
@@ -133,7 +139,9 @@ def lines_lost_around(look: Look, value: int, event: str, name: str) -> None:
 @law(*(f"events.*.requesters.*.{key}" for key in AROUND))
 def around(look: Look, value: float | None, event: str, name: str) -> None:
     """All that a requester got in the window it got before the first event, or after one of them."""
-    of = [each["requesters"][name] for each in look.summary["events"].values()]
+    instants = one_of_each_instant(look)
+    look.equal(look.summary["events"][event]["requesters"], instants[event.split()[0]]["requesters"])
+    of = [each["requesters"][name] for each in instants.values()]
     whole = look.summary["per_requester"][name]
     look.equal(of[0]["requests_before"] + sum(each["requests"] for each in of), whole["requests"])
     for one, following in pairwise(of):

@@ -15,7 +15,7 @@ def over_events(look: Look, what: str) -> int:
 
 
 def one_of_each_instant(look: Look) -> dict[str, Spec]:
-    """An event of each instant, by the instant, with which its name begins: all of one have the same rows of requesters."""
+    """An event of each instant, by the instant, with which its name begins: those of one have the same requesters."""
     return {name.split()[0]: event for name, event in look.summary["events"].items()}
 
 

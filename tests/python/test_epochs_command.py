@@ -27,6 +27,14 @@ def small(tiering: Any = PROMOTES, work: Spec = WORK, **more: Any) -> Spec:
     return spec_of(work, tiering, **{"near": "512KiB", **FAR_FIRST, **more})
 
 
+def test_pages_that_take_long_to_move_starve_no_window() -> None:
+    """A page of 2 MiB takes hundreds of looks of a window, in which a program without cores stands still for it."""
+    work = {"pattern": "random", "footprint": "1536MiB", "page": "2MiB", "addresses": "first-touch"}
+    spec = spec_of({**work, "requests": 10**9}, {"kind": "hemem"}, near="1GiB", host={"queue": 32})
+    spec["devices"]["far"]["capacity"] = "4GiB"
+    assert played(spec, duration="2ms")["accesses"] > 0
+
+
 # --- what moves -------------------------------------------------------------------------------------------------------
 
 MOVING: Spec = {

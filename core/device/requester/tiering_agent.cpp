@@ -139,24 +139,28 @@ void TieringAgent::look() {
   looking_ = true;
   tiering_->policy->look(*this);
   looking_ = false;
+  const Time before = taken_;
   busy_until_ = now() + pay();
-  check_progress();
+  check_progress(taken_ - before);
   schedule_look(std::max(next_look_, busy_until_));
 }
 
-void TieringAgent::check_progress() {
+// A look that takes long and nothing of the program leaves it its time: nobody waits for the answers of a
+// shoot-down. Meanwhile a program without cores may stand still for a page that moves.
+void TieringAgent::check_progress(Time taken) {
   constexpr std::uint32_t kMost = 16;  // behind so many, what was under way has mostly ended
-  const bool starved = busy_until_ >= next_look_ && costs_.scanner == Scanner::kProgram &&
-                       program_.stands_still() && completed_ == std::exchange(completed_at_look_, completed_);
+  const bool starved = program_.stands_still() && now() + taken >= std::max(next_look_, busy_until_) &&
+                       completed_ == std::exchange(completed_at_look_, completed_);
   starved_looks_ = starved ? starved_looks_ + 1 : 0;
   if (starved_looks_ < kMost) return;
-  throw InputError(
-      {"the kernel's own work leaves the program no time: each look at its pages takes longer than "
-       "the time to the next one",
-       to_text(busy_until_ - now()) + " for each look, every " + to_text(sources_.period),
-       "looks that are rarer or at fewer pages, or kernel: {scanner: other}",
-       {}},
-      "workload." + owner_.name() + ".tiering");
+  throw InputError({"the kernel's own work leaves the program no time: each look at its pages takes longer "
+                    "than the time to the next one",
+                    to_text(taken) + " for each look, every " + to_text(sources_.period),
+                    costs_.scanner == Scanner::kOther
+                        ? "looks that are rarer"
+                        : "looks that are rarer or at fewer pages, or kernel: {scanner: other}",
+                    {}},
+                   "workload." + owner_.name() + ".tiering");
 }
 
 void TieringAgent::completed(const Request& access, Time now) {

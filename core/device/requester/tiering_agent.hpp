@@ -105,8 +105,9 @@ class TieringAgent final : public EventHandler, private TieredPages {
   PageState& state_of(std::uint64_t page);
   void end_fault();
   void look();
-  /// Throws InputError if looks without a break have left the program no time at all.
-  void check_progress();
+  /// A look has taken so much of the program. Throws InputError if looks without a break have left it no time
+  /// at all.
+  void check_progress(Time taken);
   void schedule_look(Time time);
   /// The policy has returned: what it did is paid for. Gives how long that takes.
   Time pay();

@@ -130,16 +130,50 @@ def test_a_window_is_kept_for_the_same_set() -> None:
     assert [window["used"] for window in windows] == [4]
 
 
-def test_no_lines_are_passed_over_beside_a_medium_that_remembers() -> None:
-    """What a copy has written is in the cache of the medium, and a kernel reads it there: every line has been there."""
-    spec = server(copies("c", "16MiB"), compute("x", "10ms", "c"), reads("r", "a", "16MiB", "x"))
-    flash = {"kind": "flash", "preset": "z-nand", "channels": 4}
+def remembering(where: str) -> Spec:
+    """A copy, time of a processor, and a kernel that reads what was copied twice; something remembers lines."""
+    spec = server(
+        copies("c", "4MiB"),
+        compute("x", "1ms", "c"),
+        reads("r", "a", "4MiB", "x"),
+        reads("s", "a", "4MiB", "r"),
+    )
     fast = {"kind": "fixed", "latency": "50ns", "bandwidth": "20GB/s"}
-    spec["devices"]["near"]["media"] = {"kind": "cached", "size": "32MiB", "cache": fast, "backing": flash}
+    slow = {"kind": "fixed", "latency": "2us", "bandwidth": "4GB/s"}
+    flash = {"kind": "flash", "preset": "z-nand", "channels": 4}
+    if where == "near":
+        spec["devices"]["near"]["media"] = {"kind": "cached", "size": "32MiB", "cache": fast, "backing": slow}
+    if where == "near, flash":
+        spec["devices"]["near"]["media"] = flash
+    if where == "near, flash behind a cache":
+        spec["devices"]["near"]["media"] = {"kind": "cached", "size": "1MiB", "cache": fast, "backing": flash}
+    if where == "the cache of host":
+        spec["devices"]["host"]["cache"] = {"size": "8MiB"}
+    return spec
+
+
+@pytest.mark.parametrize("where", ["near", "near, flash", "near, flash behind a cache", "the cache of host"])
+def test_no_lines_are_passed_over_beside_what_remembers_them(where: str) -> None:
+    """What a copy has written is in the cache of the medium, and what a kernel has read in that of its host: every line
+    has been there. Flash goes on programming pages while processors alone are busy."""
+    spec = remembering(where)
     lines, windows = played(spec, exact=True), summary(spec)
-    assert windows["tasks"]["time_ns"] == pytest.approx(lines["time_ns"], rel=1e-6)
-    assert windows["tasks"]["skipped_ns"] == 1e7, "time of processors alone is passed over all the same"
-    assert "near remembers what it has served" in windows["notes"][-1]
+    passed, what = (0, "no time") if "flash" in where else (1e6, "no time of transfers")
+    assert windows["tasks"]["time_ns"] == pytest.approx(lines["time_ns"], rel=1e-9)
+    assert windows["tasks"]["skipped_ns"] == pytest.approx(passed)
+    assert windows["tasks"]["error_ns"] == 0
+    assert (
+        f"{what} was passed over: {where.partition(',')[0]} remembers what it has served"
+        in windows["notes"][-1]
+    )
+
+
+def test_a_cache_without_work_is_nobody_s_memory() -> None:
+    """A host that makes no accesses fills no cache."""
+    spec = remembering("")
+    spec["devices"]["idle"] = {"kind": "host", "cache": {"size": "8MiB"}}
+    spec["links"].append({"between": ["idle", "sw"], "bandwidth": "1GB/s"})
+    assert summary(spec)["tasks"]["skipped_ns"] > 1.2e6
 
 
 def test_time_in_which_processors_alone_are_busy_is_passed_over() -> None:

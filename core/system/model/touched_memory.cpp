@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "component/component.hpp"
 #include "memory/media/media.hpp"
 #include "memory/memory_owner.hpp"
 #include "system/model/system.hpp"
@@ -17,19 +16,11 @@ constexpr std::uint64_t kTimesOver = 8;
 
 }  // namespace
 
-RememberedBytes remembered_by(const System& system) {
-  RememberedBytes all;
-  for (const auto& [component, memory] : system.roles().all<MemoryOwner>()) {
-    const Media* const media = memory->media();
-    if (!media || media->remembers() == 0) continue;
-    if (all.bytes == 0) all.first = component->name();
-    all.bytes += media->remembers();
-  }
-  return all;
-}
-
 void touch_memory(const System& system, const PlacedStream& program) {
-  const std::uint64_t remembered = remembered_by(system).bytes;
+  std::uint64_t remembered = 0;
+  for (const auto& [component, memory] : system.roles().all<MemoryOwner>()) {
+    if (const Media* const media = memory->media()) remembered += media->remembers();
+  }
   if (remembered == 0) return;
   const AddressMap& map = system.address_map();
   program.touched_last(kTimesOver * remembered, [&](Address base, std::uint64_t bytes) {

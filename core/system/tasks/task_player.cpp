@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "component/component.hpp"
 #include "device/requester/requester.hpp"
 #include "kernel/kernel.hpp"
+#include "memory/media/media.hpp"
+#include "memory/memory_owner.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/system.hpp"
-#include "system/model/touched_memory.hpp"
 
 namespace cxloom {
 
@@ -40,6 +42,33 @@ void check_runs_tasks(const Spec& spec) {
     throw InputError({"a graph without tasks", {}, "graph: a task or more", {}}, "tasks");
 }
 
+// Lines that were not simulated would be missing in what remembers them: memory, or a cache, which fills
+// while a workload goes on beside tasks. Flash remembers which pages were written, and programs them when
+// nobody waits.
+struct Remembering {
+  std::string first = {};  // the first memory or cache; empty: none
+  bool works_on = false;   // some memory does by itself
+};
+
+Remembering remembering_in(const System& system) {
+  Remembering found;
+  for (const auto& [component, memory] : system.roles().all<MemoryOwner>()) {
+    Media* const media = memory->media();
+    if (!media) continue;
+    bool remembers = false;
+    each_medium(*media, [&](Media& each) {
+      found.works_on |= each.past() != nullptr;
+      remembers |= each.past() || each.remembers() > 0;
+    });
+    if (remembers && found.first.empty()) found.first = component->name();
+  }
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
+    if (found.first.empty() && requester->cache() && requester->has_work())
+      found.first = "the cache of " + component->name();
+  }
+  return found;
+}
+
 }  // namespace
 
 Activity* TaskPlayer::Lane::activity() const {
@@ -52,7 +81,6 @@ TaskPlayer::TaskPlayer(Kernel& kernel, const Registry& registry, const Spec& spe
     : kernel_(kernel),
       source_(kernel.new_source()),
       exact_((check_runs_tasks(spec), spec.tasks.exact)),
-      remembering_(remembered_by(system).first),
       objects_(registry, spec, system),
       graph_(spec, system, objects_),
       sampler_(spec.tasks.window, refresh_cycle_of(system)),
@@ -63,6 +91,9 @@ TaskPlayer::TaskPlayer(Kernel& kernel, const Registry& registry, const Spec& spe
   give_streams(spec, system, observer);
   count_transfers(system, observer);
   find_finite_work(spec, system);
+  const Remembering found = remembering_in(system);
+  remembering_ = found.first;
+  works_on_ = found.works_on;
 }
 
 // Work ends with its trace, or with its number of requests.
@@ -266,14 +297,14 @@ void TaskPlayer::skip_time() {
   if (!active_.empty()) {
     // Rates are found beside what remembers, too, for those who want nothing else.
     skipped_ += sampler_.look(kernel_.now(), remembering_.empty() ? most : Time{});
-  } else if (!ends_.empty()) {
+  } else if (!ends_.empty() && !works_on_) {
     skipped_ += sampler_.pass(most);
   }
 }
 
 std::string TaskPlayer::note() const {
   if (exact_ || remembering_.empty()) return {};
-  return "no time of transfers was passed over: " + remembering_ +
+  return (works_on_ ? "no time was passed over: " : "no time of transfers was passed over: ") + remembering_ +
          " remembers what it has served, and lines that are not simulated would not be there";
 }
 

@@ -93,7 +93,8 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   Kernel& kernel_;
   EventSource source_;
   bool exact_;
-  std::string remembering_;  // the first memory whose medium knows lines again; empty: none does
+  std::string remembering_;  // the first memory or cache that knows lines again; empty: none does
+  bool works_on_ = false;    // some memory does, while no line is under way
   TaskObjects objects_;
   TaskGraph graph_;
   RateSampler sampler_;

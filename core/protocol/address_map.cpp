@@ -326,6 +326,7 @@ std::vector<Address> AddressMap::first_addresses() const {
   std::map<std::pair<NodeId, std::uint8_t>, std::uint64_t> firsts;
   for (const Region& region : regions_) {
     for (std::uint64_t chunk = 0; chunk < region.slots.size(); ++chunk) {
+      if (chunk << region.chunk_bits >= region.size) break;  // it ends within its first round
       const Slot& slot = region.slots[chunk];
       const std::uint64_t address = region.base + (chunk << region.chunk_bits);
       std::uint64_t& first = firsts.try_emplace({slot.target, slot.ld}, address).first->second;

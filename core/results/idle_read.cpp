@@ -1,6 +1,7 @@
 #include "results/idle_read.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ constexpr int kPasses = 4;
 struct IdleRead {
   Time latency = Time::max();  // the longest time: none was answered with data
   bool waited = false;         // for its media
+  double bytes = 0;            // that lead to the memory
 };
 
 Spec without_work(Spec spec) {
@@ -48,7 +50,8 @@ IdleRead read_once(Simulation& simulation, const std::string& requester, Address
   const auto remember = [&](const Request& request, Time now) {
     answered = true;
     if (request.failed) return;
-    read = {.latency = now - issued, .waited = request.account.of(Segment::kMediaQueue) > Time{}};
+    read = {
+        .latency = now - issued, .waited = request.account.of(Segment::kMediaQueue) > Time{}, .bytes = {}};
   };
   simulation.inject(requester, {.address = address}, remember);
   while (!answered) {
@@ -57,6 +60,36 @@ IdleRead read_once(Simulation& simulation, const std::string& requester, Address
     simulation.run_until(next);
   }
   return read;
+}
+
+using Memory = std::pair<NodeId, std::uint8_t>;  // or a logical device of it
+
+Memory memory_at(const AddressMap& map, Address address) {
+  const AddressMap::DecodedAddress place = *map.find(address);
+  return {place.target, place.ld};
+}
+
+// How many addresses lead to each: in one round of the interleave each memory has its chunks in a row.
+std::map<Memory, double> bytes_by_memory(const AddressMap& map) {
+  std::map<Memory, double> bytes;
+  for (const AddressMap::Part& part : map.parts()) {
+    const std::uint64_t end = part.memories.size() > 1 ? part.extent.base.value() + part.extent.bytes
+                                                       : part.extent.base.value() + 1;
+    const Memory first = memory_at(map, part.extent.base);
+    std::map<Memory, double> in_round;
+    double round = 0;
+    for (std::uint64_t at = part.extent.base.value(); at < end;) {
+      const Memory memory = memory_at(map, Address{at});
+      if (memory == first && in_round.size() > 1) break;
+      const std::uint64_t chunk = AddressMap::together(*map.region_of(Address{at}), Address{at});
+      in_round[memory] += static_cast<double>(chunk);
+      round += static_cast<double>(chunk);
+      at += chunk;
+    }
+    for (const auto& [memory, part_of_it] : in_round)
+      bytes[memory] += part_of_it / round * static_cast<double>(part.extent.bytes);
+  }
+  return bytes;
 }
 
 // One read of each address, the first of them at an instant.
@@ -69,14 +102,28 @@ std::vector<IdleRead> pass(const Registry& registry, const Spec& spec, const std
   simulation.leave_past_out();  // the latency of a read is the same behind any of them
   simulation.drive(requester);
   simulation.run_until(start);
-  const std::vector<Address> addresses =
-      system.address_map_of(system.component(requester).id()).first_addresses();
+  const AddressMap& map = system.address_map_of(system.component(requester).id());
+  const std::vector<Address> addresses = map.first_addresses();
+  const std::map<Memory, double> bytes = bytes_by_memory(map);
   std::vector<IdleRead> reads(std::min(addresses.size(), kMost));
   for (std::size_t i = 0; i < reads.size(); ++i) {
-    reads[i] = read_once(simulation, requester, addresses[i * addresses.size() / reads.size()]);
+    const Address address = addresses[i * addresses.size() / reads.size()];
+    reads[i] = read_once(simulation, requester, address);
+    reads[i].bytes = bytes.at(memory_at(map, address));
     simulation.run_until(simulation.now() + kRest);
   }
   return reads;
+}
+
+// That of an address as likely as any other. Reads that are alike give just what each of them took.
+double mean_ns(const std::vector<IdleRead>& reads, Time least) {
+  double bytes = 0;
+  double more = 0;  // ps of all bytes
+  for (const IdleRead& read : reads) {
+    bytes += read.bytes;
+    more += read.bytes * static_cast<double>((read.latency - least).ps());
+  }
+  return (static_cast<double>(least.ps()) + more / bytes) / 1e3;
 }
 
 }  // namespace
@@ -92,11 +139,8 @@ Value idle_read_latency(const Registry& registry, const Spec& spec, const std::s
   std::erase_if(reads, [](const IdleRead& read) { return read.latency == Time::max(); });
   if (reads.empty()) return {};
   const auto [least, most] = std::ranges::minmax_element(reads, {}, &IdleRead::latency);
-  Time sum;
-  for (const IdleRead& read : reads) sum += read.latency;
-  return Value::Map{{"least", least->latency.ns()},
-                    {"mean", sum.ns() / static_cast<double>(reads.size())},
-                    {"most", most->latency.ns()}};
+  return Value::Map{
+      {"least", least->latency.ns()}, {"mean", mean_ns(reads, least->latency)}, {"most", most->latency.ns()}};
 }
 
 }  // namespace cxloom

@@ -32,9 +32,14 @@ def overlay(base: Node | None, top: Node) -> Node:
     return top.with_entries(merged)
 
 
-def overlay_requester(base: Node | None, top: Node) -> Node:
-    """Like `overlay`; another pattern, trace or phases keep only what all workloads have in common."""
+def overlay_requester(base: Node | None, top: Node) -> Node | None:
+    """Like `overlay`; another pattern, trace or phases keep only what all workloads have in common.
+
+    Gives None for a null, which takes back what `base` says: the requester has no work.
+    """
     sources = {"pattern", "trace", "phases"}
+    if base is not None and top.value is None:
+        return None
     if base is not None and any(key in top.map() for key in sources):
         old, new = sources & base.map().keys(), sources & top.map().keys()
         if old and (old != new or _changes("pattern", base, top)):
@@ -63,7 +68,22 @@ def overlay_devices(base: Entries, written: Node, errors: Gathered) -> Entries:
         raise _key(written).error(
             "too many devices", found=str(len(known)), allowed=f"at most {limits.DEVICES} in a system"
         )
-    return _overlay_named(base, written, known, overlay, errors)
+    return _overlay_named(base, written, known, _overlay_device, errors)
+
+
+def _overlay_device(base: Node | None, top: Node) -> Node:
+    if base is not None and top.value is None:
+        raise taken_back(top)
+    return overlay(base, top)
+
+
+def taken_back(device: Node) -> InputError:
+    """What is wrong with a null in place of devices that there are: links, regions and workloads may name them."""
+    return _key(device).error(
+        "no device can be taken back",
+        found="null",
+        allowed="parameters to lay over it, or a preset without it",
+    )
 
 
 def overlay_workload(base: Entries, written: Node, devices: Collection[str], errors: Gathered) -> Entries:
@@ -141,7 +161,7 @@ def _overlay_named(
     base: Entries,
     written: Node,
     known: Iterable[str],
-    combine: Callable[[Node | None, Node], Node],
+    combine: Callable[[Node | None, Node], Node | None],
     errors: Gathered,
 ) -> Entries:
     """Lays written entries, whose keys may be globs or ranges of the `known` names, over entries by plain name."""
@@ -160,6 +180,8 @@ def _overlay_named(
                 own[name] = node
     merged: dict[str, Node | None] = {name: base.get(name) for name in known}
     for name, node in [*globs, *own.items()]:
+        if node.value is None and merged[name] is None and name not in own:
+            continue  # a glob takes back nothing of who has nothing
         try:  # there may be very many
             merged[name] = combine(merged[name], node)
         except InputError as error:

@@ -7,6 +7,7 @@ ranges and globs are spelt out; overrides such as ``--set`` come last. Every val
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -79,13 +80,15 @@ class Template:
         if len(self._expanded) > self._KEPT:
             del self._expanded[next(iter(self._expanded))]
         for override in late:
+            if override.value.value is None and re.fullmatch(r"devices(\.[^.]+)?", override.path):
+                raise merge.taken_back(override.value)
             if override.path.startswith("devices.") and override.value.get(alike.KEY) is not None:
                 raise override.value.origin.error(
                     f"'{alike.KEY}' is for devices of a file",
                     found=override.path,
                     allowed="a file with `preset: SPEC`, and the device in its `devices`",
                 )
-        root = _apply(expanded.root, late, expanded.groups)
+        root = _without_work_taken_back(_apply(expanded.root, late, expanded.groups), expanded.root)
         if any(override.path.startswith("address_map") for override in late):
             root = _with_regions_spelt_out(root)
         root = with_bases_placed(root)
@@ -121,6 +124,8 @@ def _expand(layers: Sequence[Node], early: Sequence[Override]) -> _Expanded:
         for layer in layers:
             known, alike_here = devices, alike.Originals()
             if (written := layer.get("devices")) is not None:
+                if written.value is None and devices:
+                    raise merge.taken_back(written)
                 devices = merge.overlay_devices(devices, written, errors)
                 if alike.is_in(written):  # of very many devices none is looked at for nothing
                     devices, alike_here = alike.resolve_devices(devices, known, errors)
@@ -135,6 +140,8 @@ def _expand(layers: Sequence[Node], early: Sequence[Override]) -> _Expanded:
                 regions = _regions(written, devices, errors)
         with errors.one():
             for written in _sections(layers, "workload"):
+                if written.value is None:
+                    workload = {}
                 workload = merge.overlay_workload(workload, written, devices, errors)
 
     place = Origin(file=top.origin.file)
@@ -184,6 +191,8 @@ def _links(
     groups: merge.LinkGroups = [[link] for link in generated.list()]
     for layer, alike_here in zip(layers, originals, strict=True):
         if (written := layer.get("links")) is not None:
+            if written.value is None:
+                groups = []
             groups = merge.overlay_links(groups, written, devices, errors)
         groups = alike.resolve_links(groups, alike_here)
     place = Origin(file=layers[-1].origin.file).below("links")
@@ -209,8 +218,8 @@ def _check_top_level(layer: Node, errors: Gathered) -> None:
 def _merged(layers: Sequence[Node], key: str) -> Node | None:
     merged: Node | None = None
     for layer in layers:
-        if (node := layer.get(key)) is not None and node.value is not None:
-            merged = merge.overlay(merged, node)
+        if (node := layer.get(key)) is not None:  # a null takes back what was before
+            merged = None if node.value is None else merge.overlay(merged, node)
     return merged
 
 
@@ -253,6 +262,21 @@ def _apply(root: Node, overrides: Sequence[Override], link_groups: Sequence[Sequ
             root = paths.assign_all(root, found, override.value)
     errors.raise_any()
     return root
+
+
+def _without_work_taken_back(root: Node, before: Node) -> Node:
+    """Workloads that are null now and were not before are left out."""
+    work, old = root.get("workload"), before.get("workload")
+    if work is None or old is None or not isinstance(work.value, dict):
+        return root
+    left = {
+        name: entry
+        for name, entry in work.value.items()
+        if entry.value is not None or (known := old.get(name)) is None or known.value is None
+    }
+    return (
+        root if len(left) == len(work.value) else paths.assign(root, ("workload",), work.with_entries(left))
+    )
 
 
 def _numbered(links: merge.LinkGroups) -> list[list[int]]:

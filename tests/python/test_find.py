@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,28 @@ def test_a_condition_that_does_not_change_is_said(look: Call, bound: str, words:
     assert words in " ".join(shown.out.split())
 
 
+def test_what_holds_nowhere_says_how_near_it_came(look: Call) -> None:
+    """Each read takes 140 ns, so that 40 ns are missing."""
+    said = " ".join(look("devices.host.queue=1..64", "latency < 100ns").out.split())
+    assert "was tried from 1 to 64: the nearest to it is 140 ns with 1." in said
+    assert said.count("fails, 40.0 ns above") == 5
+    said = " ".join(look("devices.host.queue=1..64", "latency < 150ns").out.split())
+    assert said.count("holds, 10.0 ns below") == 5
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (9.0, "holds, 1.00 GB/s below"),
+        (10.0, "fails, at the bound"),
+        (12.5, "fails, 2.50 GB/s above"),
+        (float("nan"), "fails: nothing was measured"),
+    ],
+)
+def test_a_verdict_has_its_number_or_its_reason(value: float, says: str) -> None:
+    assert Condition.parse("bandwidth < 10GB/s").verdict(value) == says
+
+
 def test_points_that_are_there_are_not_run_again(look: Call, points: Path) -> None:
     first = look("devices.host.queue=1..64", "bandwidth < 10GB/s", "--json")
     stored = {path: path.stat().st_mtime_ns for path in points.rglob("*.json") if path.name != "sweep.json"}
@@ -131,7 +154,9 @@ def test_a_measure_without_requests_is_unknown_and_holds_nowhere(look: Call) -> 
     assert {(each["measured"], each["holds"], each["error"]) for each in found["tried"]} == {
         (None, False, None)
     }
-    assert "unknown" in look("devices.host.queue=1..64", "write.latency.p99 < 500ns").out
+    shown = " ".join(look("devices.host.queue=1..64", "write.latency.p99 < 500ns").out.split())
+    assert "from 1 to 64: nothing was measured with 1." in shown
+    assert shown.count("unknown fails: nothing was measured") == 5
 
 
 def test_values_that_are_refused_are_beyond_the_limit(look: Call) -> None:
@@ -141,6 +166,8 @@ def test_values_that_are_refused_are_beyond_the_limit(look: Call) -> None:
     found = json.loads(done.out)
     assert found["value"] == "4MiB"
     assert "there is no result" in found["notes"][0]
+    shown = look("workload.host.footprint=1MiB..8MiB", "latency < 1us", "--set", "devices.mem.capacity=4MiB")
+    assert re.search(r"8MiB +no result +fails: .*footprint", shown.out)
     assert [each["error"] is None for each in found["tried"]] == [each["holds"] for each in found["tried"]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -147,8 +148,47 @@ def test_points_without_a_result_are_passed_over() -> None:
 def test_where_nothing_is_one_it_is_said() -> None:
     found = best_of([QUEUE], ["latency < 1ns"], trials=8, maximise="bandwidth")
     assert found.best is None
-    assert found.sentence == "None of 8 points that were tried is one with latency < 1ns."
+    # 30 + 2 x 30 + 50 ns, whatever the queue.
+    assert re.fullmatch(
+        r"None of 8 points that were tried is one with latency < 1ns; the nearest to it is devices\.host\.queue=\d+: "
+        r"latency < 1ns fails, 139 ns above\.",
+        found.sentence,
+    )
     assert found.to_json()["value"] is None
+
+
+def cells(found: Optimum) -> list[str]:
+    """The last column of the table."""
+    return list(map(str, found.table().columns[-1].cells))
+
+
+def test_the_table_says_which_condition_fails_and_by_how_much() -> None:
+    """One queue entry carries 64 / 140 = 0.457 GB/s; 8 carry 3.66; all at 140 ns."""
+    vary = ["devices.host.queue=1,8"]
+    one = best_of(vary, ["bandwidth > 1GB/s"], trials=8, maximise="bandwidth")
+    assert cells(one) == ["holds", "bandwidth > 1GB/s fails, 0.543 GB/s below"]
+    two = best_of(vary, ["bandwidth > 1GB/s", "latency < 100ns"], trials=8, maximise="bandwidth")
+    assert cells(two) == [
+        "latency < 100ns fails, 40.0 ns above",
+        "bandwidth > 1GB/s fails, 0.543 GB/s below; latency < 100ns fails, 40.0 ns above",
+    ]
+    assert two.sentence.endswith(
+        "the nearest to it is devices.host.queue=8: latency < 100ns fails, 40.0 ns above."
+    )
+    both = best_of(vary, ["bandwidth > 0.1GB/s", "latency < 200ns"], trials=8, maximise="bandwidth")
+    assert cells(both) == ["all hold", "all hold"]
+    without = best_of(vary, [], trials=8, maximise="bandwidth")
+    assert [str(column.header) for column in without.table().columns] == [
+        "devices.host.queue",
+        "bandwidth_gb_per_s",
+    ]
+
+
+def test_a_table_that_is_cut_says_so() -> None:
+    found = best_of([QUEUE, DELAY], [], trials=24, maximise="bandwidth")
+    assert len(found.table().rows) == 10
+    points = len({str(each.settings) for each in found.tried})
+    assert f"the table has the best 10 of {points} points with a result; --json has all" in found.notes
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.base.errors import InputError
+from cxloom.display.numbers import significant
 from cxloom.spec.names import listed, nearest
 
 _FORM = re.compile(r"\s*([\w.<>-]*\w)\s*(<=|>=|<|>)\s*(\S.*?)\s*")
@@ -118,6 +119,15 @@ class Condition:
     def holds(self, value: float) -> bool:
         """Whether a value meets it; what is unknown does not."""
         return _OPERATORS[self.sign](value, self.bound)
+
+    def verdict(self, value: float) -> str:
+        """Whether a value meets it, and how far it is from the bound: ``holds, 160 ns below``."""
+        if math.isnan(value):
+            return "fails: nothing was measured"
+        apart = abs(value - self.bound)
+        side = "below" if value < self.bound else "above"
+        where = f"{significant(apart)} {self.unit}".rstrip() + f" {side}" if apart else "at the bound"
+        return f"{'holds' if self.holds(value) else 'fails'}, {where}"
 
 
 def _units(path: str) -> Iterator[tuple[str, str, float]]:

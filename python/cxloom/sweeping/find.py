@@ -73,7 +73,9 @@ class Found(ShowsItself):
         extent = f"from {first.value} to {final.value}"
         if not self.changes:
             every = "holds with every" if first.holds else "holds with no"
-            return f"{self.condition.text} {every} value of {self.path} that was tried {extent}."
+            return (
+                f"{self.condition.text} {every} value of {self.path} that was tried {extent}{self._nearest}."
+            )
         before, behind = self.tried[self.changes[0]], self.tried[self.changes[0] + 1]
         good, bad = (before, behind) if before.holds else (behind, before)
         which = "largest" if before.holds else "smallest"
@@ -87,6 +89,21 @@ class Found(ShowsItself):
         if math.isnan(tried.measured):
             return "no result" if tried.error is not None else "unknown"
         return f"{significant(tried.measured)} {self.condition.unit}".rstrip()
+
+    @property
+    def _nearest(self) -> str:
+        """The value that is the nearest to the bound; or why there is none."""
+        measured = [each for each in self.tried if not math.isnan(each.measured)]
+        if not measured:
+            return f": {self._verdict(self.tried[0]).removeprefix('fails: ')} with {self.tried[0].value}"
+        near = min(measured, key=lambda each: abs(each.measured - self.condition.bound))
+        return f": the nearest to it is {self.said(near)} with {near.value}"
+
+    def _verdict(self, tried: Tried) -> str:
+        """Whether the condition holds with a value, by how much; or why there is no result."""
+        if tried.error is not None:
+            return f"fails: {tried.error}"
+        return self.condition.verdict(tried.measured)
 
     @property
     def notes(self) -> list[str]:
@@ -129,7 +146,7 @@ class Found(ShowsItself):
         table.add_column(Text(self.condition.path), justify="right")
         table.add_column(Text(self.condition.text))
         for tried in self.tried:
-            table.add_row(Text(str(tried.value)), self.said(tried), "holds" if tried.holds else "-")
+            table.add_row(Text(str(tried.value)), self.said(tried), Text(self._verdict(tried)))
         return table
 
     def shown(self) -> Shown:

@@ -131,13 +131,26 @@ class Optimum(ShowsItself):
         of = f"of {counted(len(self.tried), 'point')} that were tried"
         if best is None:
             without = f"with {conditions}" if conditions else "with a result"
-            return f"None {of} is one {without}."
+            return f"None {of} is one {without}{self._nearest}."
         values = ", ".join(f"{path}={value}" for path, value in best.settings.items())
         word = "greatest" if self.goal.greatest else "least"
         where = f" with {conditions}" if conditions else ""
         if self.goal.measure is None:
             return f"{values} is the {word} {self.goal.text} {of}{where}."
         return f"{values} has the {word} {self.goal.text} {of}{where}: {self._said(best.value)}."
+
+    @property
+    def _nearest(self) -> str:
+        """The point that fails by the least share of a bound, and by how much; empty if nothing was measured."""
+        judged = [each for each in self.tried if each.measured and not any(map(math.isnan, each.measured))]
+        if not judged:
+            return ""
+        near = min(
+            judged,
+            key=lambda each: max(c.excess(m) for c, m in zip(self.conditions, each.measured, strict=True)),
+        )
+        values = ", ".join(f"{path}={value}" for path, value in near.settings.items())
+        return f"; the nearest to it is {values}: {self._verdict(near)}"
 
     @property
     def notes(self) -> list[str]:
@@ -153,6 +166,8 @@ class Optimum(ShowsItself):
                 notes.append(
                     f"{' and '.join(ends)} is the end of its range: a wider one may have better values"
                 )
+        if (count := len(self._ranked())) > _SHOWN:
+            notes.append(f"the table has the best {_SHOWN} of {count} points with a result; --json has all")
         failed = [each for each in self.tried if each.error is not None]
         if failed:
             notes.append(f"{counted(len(failed), 'point')} without a result, the first: {failed[0].error}")
@@ -191,13 +206,16 @@ class Optimum(ShowsItself):
         others = [at for at, each in enumerate(self.conditions) if each.path != self.goal.name]
         for at in others:
             table.add_column(Text(self.conditions[at].path), justify="right", no_wrap=True)
-        table.add_column("", no_wrap=True)
-        for each in self._ranked()[:_SHOWN]:
+        ranked = self._ranked()[:_SHOWN]
+        judged = bool(self.conditions) or any(math.isnan(each.value) for each in ranked)
+        if judged:
+            table.add_column("conditions" if self.conditions else "", no_wrap=True)
+        for each in ranked:
             table.add_row(
                 *(Text(str(value)) for value in each.settings.values()),
                 self._said(each.value),
                 *(_said(each.measured[at], self.conditions[at].unit) for at in others),
-                "holds" if each.holds else "-",
+                *([Text(self._verdict(each))] if judged else []),
             )
         return table
 
@@ -233,6 +251,19 @@ class Optimum(ShowsItself):
         once = {tuple(map(str, each.settings.values())): each for each in self.tried if each.error is None}
         sign = -1 if self.goal.greatest else 1
         return sorted(once.values(), key=lambda each: (not each.holds, sign * each.value))
+
+    def _verdict(self, trial: Trial) -> str:
+        """Whether all conditions hold at a point, or which do not, and by how much; or that nothing was measured."""
+        failing = [
+            f"{condition.text} {condition.verdict(value)}"
+            for condition, value in zip(self.conditions, trial.measured, strict=True)
+            if not condition.holds(value)
+        ]
+        if failing:
+            return "; ".join(failing)
+        if math.isnan(trial.value):
+            return "nothing was measured"
+        return ("all hold" if len(self.conditions) > 1 else "holds") if self.conditions else ""
 
     def _said(self, value: float) -> str:
         if self.goal.measure is not None:

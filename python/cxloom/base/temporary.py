@@ -7,6 +7,7 @@ nobody: the next one who writes the same name into the folder removes it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 from collections.abc import Iterable, Iterator
@@ -51,16 +52,46 @@ class TemporaryFile:
 
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Where to write a file that is called `path` if all goes well, and vanishes if not. Raises OSError."""
-    left = abandoned(path.parent, [path.name])
-    temporary = TemporaryFile(path.parent, path.name)
+    """Where to write a file that is called `path` if all goes well, and vanishes if not. Raises OSError.
+
+    Folders that are not there are made, and vanish with it.
+    """
+    with _folder(path.parent):
+        left = abandoned(path.parent, [path.name])
+        temporary = TemporaryFile(path.parent, path.name)
+        try:
+            yield temporary.path
+            temporary.commit()
+        except BaseException:
+            temporary.discard()
+            raise
+        remove(left)
+
+
+@contextlib.contextmanager
+def _folder(folder: Path) -> Iterator[None]:
+    """Makes a folder, and those that it is in; those that are made and empty are removed after an error."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
-        yield temporary.path
-        temporary.commit()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:  # a file has its name
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
+        yield
     except BaseException:
-        temporary.discard()
+        with contextlib.suppress(OSError):
+            for each in missing:
+                each.rmdir()
         raise
-    remove(left)
+
+
+def check_folder(path: Path) -> None:
+    """Raises OSError if no file of that name can be made, with the folders that it needs."""
+    folder = next(each for each in path.absolute().parents if each.exists())
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def abandoned(folder: Path, names: Iterable[str] | None = None) -> list[Path]:

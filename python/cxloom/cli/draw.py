@@ -11,7 +11,7 @@ import typer
 from cxloom.base.errors import InputError, reason_of
 from cxloom.cli.options import Plugins, QuietFile, Sets, Spec
 from cxloom.cli.run import resolve
-from cxloom.cli.writing import write_text
+from cxloom.cli.writing import check_writable, write_text
 from cxloom.system.simulation import build
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def draw(
             allowed=".svg, .png, .pdf or .html",
             path="--out",
         )
+    check_writable([path])
     resolved = resolve(spec, sets, plugins)
     build(resolved)  # what is no system is refused
     from cxloom.draw.graph import graph_of  # with NumPy, which takes a while to load

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from cxloom.base.errors import InputError, reason_of
-from cxloom.base.temporary import written_whole
+from cxloom.base.temporary import check_folder, written_whole
 
 
 def write_text(path: Path, text: str) -> Path:
@@ -25,7 +25,6 @@ def write_texts(texts: Mapping[Path, str]) -> None:
         with ExitStack() as written:
             for path, text in texts.items():
                 _refuse_other_kinds(path)
-                path.parent.mkdir(parents=True, exist_ok=True)
                 written.enter_context(written_whole(path)).write_text(text, encoding="utf-8")
     except OSError as error:
         raise _unwritable(path, error) from None
@@ -50,17 +49,9 @@ def check_writable(paths: Iterable[Path]) -> None:
     """Raises InputError if a text cannot be written there, before work has gone into it."""
     for path in paths:
         try:
-            there = next(each for each in [path, *path.absolute().parents] if each.exists())
-            folder = path.absolute().parent if there == path else there
-            number = 0
-            if there == path:
+            if path.exists():
                 _refuse_other_kinds(path)
-            if not folder.is_dir():
-                number = errno.ENOTDIR
-            elif not os.access(folder, os.W_OK | os.X_OK):
-                number = errno.EACCES
-            if number:
-                raise OSError(number, os.strerror(number))
+            check_folder(path)
         except OSError as error:
             raise _unwritable(path, error) from None
 

@@ -120,10 +120,11 @@ class System:
         return to_yaml(self.resolve().plain())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes `to_yaml` to a file. Raises InputError if it cannot be written."""
+        """Writes `to_yaml` to a file, whose folders are made. Raises InputError if it cannot be written."""
         name = file_name(path, "a file to write to", "path")
         text = self.to_yaml()
         try:
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
             Path(name).write_text(text, encoding="utf-8")
         except OSError as error:
             raise InputError(f"cannot be written: {reason_of(error)}", file=name) from None

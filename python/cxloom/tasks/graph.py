@@ -94,6 +94,7 @@ class TaskGraph:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the tasks, without objects and processors, as JSON Lines: what `tasks.file` names."""
         lines = (json.dumps(task, separators=(",", ":")) for task in self._graph)
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
     def _add(self, name: str, kind: str, after: Sequence[str], **given: Any) -> str:

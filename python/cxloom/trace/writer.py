@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cxloom.base.errors import InputError
+from cxloom.base.temporary import check_folder
 from cxloom.trace.files import atomic_path, errors_of
 from cxloom.trace.format import NO_TIMESTAMP, ROW_GROUP, Checker, TraceBatch, rebatched
 from cxloom.trace.reader import TraceReader, open_trace
@@ -28,10 +29,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     with errors_of(path):
         if target.is_dir():
             raise InputError("a directory, not a file to write")
-        if not target.parent.is_dir():
-            raise InputError("no such folder", found=str(target.parent))
-        if not os.access(target.parent, os.W_OK):
-            raise InputError("nothing can be written in this folder", found=str(target.parent))
+        check_folder(target)
 
 
 def write_trace(

@@ -21,7 +21,7 @@ Values are of any type: whether one is a number, null where nothing was measured
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 '''
 ADDED = ("spec_hash", "version", "cost")
@@ -29,6 +29,9 @@ ADDED = ("spec_hash", "version", "cost")
 
 SHARES = ("breakdown_ns", "byte_shares")
 """Parts of a whole: they are summed and shown by whatever names they have."""
+
+LISTS = ("SummaryTasksCriticalPath", "SummaryTasksWindows", "SummaryTasksWindowsTransfers")
+"""Classes of the entries of lists; others that are declared by name are those of maps."""
 
 Measures = Iterable[Mapping[str, Any]]
 
@@ -58,6 +61,8 @@ class Writer:
         if measure["name"] in SHARES:
             return "Mapping[str, Any]"
         kind = self.add(owner + camel(measure["name"]), measure["parts"])
+        if kind in LISTS:
+            return f"Sequence[{kind}]"
         return f"Mapping[str, {kind}]" if measure["by_name"] else kind
 
     def text(self) -> str:

@@ -39,8 +39,9 @@ Value critical_path(const TaskPlayer& player) {
   }
   Value::List path;
   for (; last != TaskPlayer::kNobody; last = records[last].waited_for) {
-    path.emplace_back(Value::Map{{"task", player.graph().name(last)},
-                                 {"time_ns", (records[last].end - records[last].start).ns()}});
+    const PathMeasured measured{.task = player.graph().name(last),
+                                .time = (records[last].end - records[last].start).ns()};
+    path.emplace_back(map_of(kPathMeasures, measured));
   }
   std::ranges::reverse(path);
   return path;
@@ -67,12 +68,13 @@ Value windows_of(const TaskPlayer& player) {
     Value::List transfers;
     for (std::size_t i = 0; i < window.sorts.size(); ++i) {
       const double rate = window.rates[i] * static_cast<double>(kLineBytes) * 1e3;
-      transfers.emplace_back(Value::Map{{"transfer", window.sorts[i]}, {"gb_per_s", rate}});
+      transfers.emplace_back(
+          map_of(kTransferMeasures, TransferMeasured{.transfer = window.sorts[i], .rate = rate}));
     }
-    windows.emplace_back(Value::Map{{"transfers", std::move(transfers)},
-                                    {"relative_error", window.error},
-                                    {"stood_for_ns", window.skipped.ns()},
-                                    {"used", number(window.used)}});
+    windows.emplace_back(map_of(kWindowMeasures, WindowMeasured{.transfers = std::move(transfers),
+                                                                .error = window.error,
+                                                                .stood = window.skipped.ns(),
+                                                                .used = number(window.used)}));
   }
   return windows;
 }

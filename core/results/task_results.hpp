@@ -46,6 +46,45 @@ inline constexpr std::array kLaneMeasures{
     measure<&LaneMeasured::busy>("busy_ns", "ns", "the sum of their times"),
 };
 
+/// A task of the critical path.
+struct PathMeasured {
+  Value task;
+  double time = 0;
+};
+
+inline constexpr std::array kPathMeasures{
+    measure<&PathMeasured::task>("task", "", "its name"),
+    measure<&PathMeasured::time>("time_ns", "ns", "from its start to its end"),
+};
+
+/// A transfer of a set that ran together.
+struct TransferMeasured {
+  Value transfer;
+  double rate = 0;
+};
+
+inline constexpr std::array kTransferMeasures{
+    measure<&TransferMeasured::transfer>("transfer", "", "what sort it is of, and which memories it uses"),
+    measure<&TransferMeasured::rate>("gb_per_s", "GB/s", "its rate"),
+};
+
+/// A set of transfers in a window of lines.
+struct WindowMeasured {
+  Value transfers;
+  double error = 0;
+  double stood = 0;
+  Value used;
+};
+
+inline constexpr std::array kWindowMeasures{
+    measure<&WindowMeasured::transfers>("transfers", "", "which ran together, one after the other",
+                                        parts_of<kTransferMeasures>(true)),
+    measure<&WindowMeasured::error>(
+        "relative_error", "", "how far a rate may be off, with 99 % confidence; of the set the largest"),
+    measure<&WindowMeasured::stood>("stood_for_ns", "ns", "the time that was passed over by these rates"),
+    measure<&WindowMeasured::used>("used", "", "how often it was"),
+};
+
 struct GraphMeasured {
   double time = 0;
   double error = 0;
@@ -72,7 +111,8 @@ inline constexpr std::array kGraphMeasures{
     measure<&GraphMeasured::critical_path>(
         "critical_path", "",
         "the tasks of which each started with the end of the one before, up to the last to end, with their "
-        "times, which sum to time_ns"),
+        "times, which sum to time_ns",
+        parts_of<kPathMeasures>(true)),
     measure<&GraphMeasured::per_lane>("per_lane", "", "by processor, stream and set of threads",
                                       parts_of<kLaneMeasures>(true)),
     measure<&GraphMeasured::per_link>(
@@ -82,7 +122,8 @@ inline constexpr std::array kGraphMeasures{
     measure<&GraphMeasured::windows>(
         "windows", "",
         "of each set of transfers that ran together, in a window of lines: their rates, how far off these "
-        "may be, and for how long they stood"),
+        "may be, and for how long they stood",
+        parts_of<kWindowMeasures>(true)),
 };
 
 /// `kGraphMeasures` of a simulation with tasks; nothing: it has none.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import runpy
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from test_task_windows import copies, server
+from test_task_windows import summary as summary_of
 
 import cxloom as cx
 from cxloom.base import summary
@@ -35,6 +37,9 @@ def unknown(kind: Any, value: Any, path: str = "") -> Iterator[str]:
     elif typing.get_origin(kind) is Mapping:
         for key, inner in value.items():
             yield from unknown(typing.get_args(kind)[1], inner, f"{path}.{key}")
+    elif typing.get_origin(kind) is Sequence:
+        for place, inner in enumerate(value):
+            yield from unknown(typing.get_args(kind)[0], inner, f"{path}[{place}]")
 
 
 @pytest.mark.parametrize("example", ["coherence", "dram", "persist", "qos", "cxl-ssd"])
@@ -44,6 +49,30 @@ def test_a_run_reports_what_is_known(example: str) -> None:
     assert list(unknown(summary.Summary, found)) == []
     assert list(unknown(summary.Summary, {**found, "per_memory": {"mem": {"secret": 1}}})) == [
         ".per_memory.mem.secret"
+    ]
+
+
+def test_lists_of_a_graph_have_entries_with_names() -> None:
+    """mypy tells a key that no task of the critical path and no window has."""
+    tasks = typing.get_type_hints(summary.SummaryTasks)
+    for key, names in (
+        ("critical_path", {"task", "time_ns"}),
+        ("windows", {"transfers", "relative_error", "stood_for_ns", "used"}),
+    ):
+        assert typing.get_origin(tasks[key]) is Sequence
+        assert set(typing.get_type_hints(typing.get_args(tasks[key])[0])) == names
+
+
+def test_a_graph_reports_what_is_known() -> None:
+    """A copy of 4 MiB at 16 GB/s or so takes long enough for a window of lines."""
+    found = summary_of(server(copies("c", "4MiB")))
+    assert found["tasks"]["critical_path"]
+    assert found["tasks"]["windows"][0]["transfers"]
+    assert list(unknown(summary.Summary, found)) == []
+    wrong = {"tasks": {"windows": [{"transfers": [{"rate": 1}]}], "critical_path": [{"name": "c"}]}}
+    assert list(unknown(summary.Summary, wrong)) == [
+        ".tasks.windows[0].transfers[0].rate",
+        ".tasks.critical_path[0].name",
     ]
 
 

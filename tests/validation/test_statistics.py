@@ -126,10 +126,8 @@ ELSEWHERE = {
     "per_device": "python/test_plugin.py",
     **dict.fromkeys(
         (
-            *(
-                f"tasks.{key}"
-                for key in ("time_ns", "error_ns", "skipped_ns", "critical_path", "per_link", "windows")
-            ),
+            *(f"tasks.{key}" for key in ("time_ns", "error_ns", "skipped_ns", "per_link")),
+            *(f"tasks.critical_path.*.{key}" for key in ("task", "time_ns")),
             *(f"tasks.per_lane.*.{key}" for key in ("tasks", "busy_ns")),
             *(
                 f"tasks.per_task.*.{key}"
@@ -137,6 +135,13 @@ ELSEWHERE = {
             ),
         ),
         "python/test_tasks.py",
+    ),
+    **dict.fromkeys(
+        (
+            *(f"tasks.windows.*.{key}" for key in ("relative_error", "stood_for_ns", "used")),
+            *(f"tasks.windows.*.transfers.*.{key}" for key in ("transfer", "gb_per_s")),
+        ),
+        "python/test_task_windows.py",
     ),
     **dict.fromkeys(
         (f"per_requester.*.{key}" for key in ("tags_mean", "posted_mean", "copies_failed")),

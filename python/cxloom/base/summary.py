@@ -6,7 +6,7 @@ Values are of any type: whether one is a number, null where nothing was measured
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 
@@ -565,9 +565,26 @@ class SummaryTasksPerTask(TypedDict, total=False):
     failed: Any
 
 
+class SummaryTasksCriticalPath(TypedDict, total=False):
+    task: Any
+    time_ns: Any
+
+
 class SummaryTasksPerLane(TypedDict, total=False):
     tasks: Any
     busy_ns: Any
+
+
+class SummaryTasksWindowsTransfers(TypedDict, total=False):
+    transfer: Any
+    gb_per_s: Any
+
+
+class SummaryTasksWindows(TypedDict, total=False):
+    transfers: Sequence[SummaryTasksWindowsTransfers]
+    relative_error: Any
+    stood_for_ns: Any
+    used: Any
 
 
 class SummaryTasks(TypedDict, total=False):
@@ -575,10 +592,10 @@ class SummaryTasks(TypedDict, total=False):
     error_ns: Any
     skipped_ns: Any
     per_task: Mapping[str, SummaryTasksPerTask]
-    critical_path: Any
+    critical_path: Sequence[SummaryTasksCriticalPath]
     per_lane: Mapping[str, SummaryTasksPerLane]
     per_link: Any
-    windows: Any
+    windows: Sequence[SummaryTasksWindows]
 
 
 class SummaryEventsRequesters(TypedDict, total=False):

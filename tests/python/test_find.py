@@ -236,3 +236,10 @@ def test_python_gives_what_the_command_does(file: Path) -> None:
     found = cx.find(file, "devices.host.queue=1..64", "bandwidth < 10GB/s", jobs=1)
     assert found.last is not None
     assert (found.last.value, found.path) == (21, "devices.host.queue")
+
+
+def test_what_runs_say_of_themselves_is_said(look: Call) -> None:
+    """An event that never comes, which a stranger would think is in the numbers."""
+    event = "events=[{at: 1s, fail: {device: mem}}]"
+    found = json.loads(look("devices.host.queue=1..4", "latency < 100ns", "--set", event, "--json").out)
+    assert any("did not happen: the run ended before" in note for note in found["notes"])

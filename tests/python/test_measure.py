@@ -263,6 +263,22 @@ def test_json_is_for_programs(cxloom: Callable[..., Any]) -> None:
     assert {row["kernel"] for row in found["rows"]} == {"copy", "scale", "add", "triad"}
 
 
+@pytest.mark.parametrize("tool", ["latency", "matrix", "sizes", "loaded", "bandwidth", "stream"])
+def test_what_is_measured_before_events_says_so(
+    tool: str, cxloom: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The far memory fails before its first read, and has a number all the same."""
+    spec = tmp_path / "s.yaml"
+    spec.write_text(TWO_HOSTS + "events: [{at: 1ns, fail: {device: far}}]\n")
+    said = "the system is measured as it is before its events"
+    shown = cxloom("measure", spec, tool, "--quiet")
+    assert shown.code == 0, shown.err
+    assert json.loads(cxloom("measure", spec, tool, "--json").out)["left_out"] == said
+    assert said in " ".join(cxloom("measure", spec, tool).out.split())
+    spec.write_text(TWO_HOSTS)
+    assert json.loads(cxloom("measure", spec, tool, "--json").out)["left_out"] == ""
+
+
 def test_a_probe_needs_a_way() -> None:
     text = TWO_HOSTS.replace("queue: 16}", "queue: 16, memory: {capacity: 1MiB}}")
     with pytest.raises(cx.InputError, match="memory of its own"):

@@ -111,7 +111,12 @@ class Bench:
                     path="tasks",
                 )
             )
-        self.spec = self._bare(resolved.plain())
+        whole = resolved.plain()
+        self.before_events = (
+            "the system is measured as it is before its events" if whole.get("events") else ""
+        )
+        """What of the spec is not measured; empty: nothing but its work."""
+        self.spec = self._bare(whole)
         # A device that copies by DMA has a work of its own, beside which those that access memory are measured.
         accessing = [name for name in self.requesters if part_of(self.spec, name, "requester")]
         self.copying = [name for name in self.requesters if accessing and name not in accessing]

@@ -31,6 +31,7 @@ def latency(bench: Bench, requester: str | None = None, reads: int = 2000) -> Me
         ],
         pictures.breakdown,
         without=cells.without,
+        left_out=bench.before_events,
     )
 
 
@@ -55,6 +56,7 @@ def matrix(bench: Bench, reads: int = 1000) -> Measurement:
         ],
         pictures.matrix,
         without=cells.without,
+        left_out=bench.before_events,
     )
 
 

@@ -84,6 +84,7 @@ def loaded(
         pictures.loaded,
         "; ".join(filter(None, [note_on_load(bench), *_unlike(work, full, cells)])),
         cells.without,
+        left_out=bench.before_events,
     )
 
 

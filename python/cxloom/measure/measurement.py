@@ -53,6 +53,8 @@ class Measurement(ShowsItself):
     """Remarks on the numbers."""
     without: Mapping[str, str] = field(default_factory=dict)
     """Cells that have no number, and why: requests were answered without data, or not at all."""
+    left_out: str = ""
+    """What of the spec is not measured."""
 
     @property
     def notes(self) -> list[str]:
@@ -60,7 +62,7 @@ class Measurement(ShowsItself):
         shown = [f"no number {cell}: {why}" for cell, why in list(self.without.items())[:_SHOWN]]
         if len(self.without) > _SHOWN:
             shown.append(f"no number in {len(self.without) - _SHOWN} more")
-        return [*([self.note] if self.note else []), *shown]
+        return [*filter(None, [self.note, self.left_out]), *shown]
 
     def frame(self) -> pl.DataFrame:
         """The rows as a Polars DataFrame, which any form of table can hold.
@@ -79,6 +81,7 @@ class Measurement(ShowsItself):
             "system": self.system,
             "title": self.title,
             "note": self.note,
+            "left_out": self.left_out,
             "rows": self.rows,
             "without_number": dict(self.without),
         }

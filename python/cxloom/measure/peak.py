@@ -89,6 +89,7 @@ def bandwidth(bench: Bench, pattern: str = "sequential") -> Measurement:
         pictures.bandwidth,
         note_on_load(bench),
         cells.without,
+        left_out=bench.before_events,
     )
 
 
@@ -130,6 +131,7 @@ def stream(bench: Bench, stores: str = "allocate", pages: Any = None, option: st
         pictures.stream,
         note_on_load(bench),
         cells.without,
+        left_out=bench.before_events,
     )
 
 

@@ -85,6 +85,7 @@ def sizes(
         if cache
         else f"{chosen} has no cache: its latency is the same over all sizes, but for what the media do",
         cells.without,
+        left_out=bench.before_events,
     )
 
 

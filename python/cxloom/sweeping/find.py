@@ -6,7 +6,7 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from cxloom.base.errors import InputError
@@ -51,6 +51,8 @@ class Found(ShowsItself):
     path: str
     condition: Condition
     tried: tuple[Tried, ...]
+    of_runs: tuple[str, ...] = ()
+    """What the runs say of themselves."""
 
     @property
     def changes(self) -> tuple[int, ...]:
@@ -118,7 +120,7 @@ class Found(ShowsItself):
         if unfinished:
             which, why = unfinished[0].value, unfinished[0].error
             notes.append(f"with {which} there is no result, so that the condition does not hold: {why}")
-        return notes
+        return [*notes, *self.of_runs]
 
     def frame(self) -> pl.DataFrame:
         """A row for each value that was tried, in the order of the range: the value, under its path; the measure of the
@@ -282,13 +284,14 @@ def find(
     if maximise is None and minimise is None:
         draws, condition = _one_of_each(varied, conditions, trials, seed)
         with runs_of(system, jobs=jobs, out=out, overrides=overrides, watch=watch) as runs:
-            return _divided(runs, draws, condition)
+            return replace(_divided(runs, draws, condition), of_runs=runs.remarks())
     several = [Draws.parse(each, "--vary") for each in varied]
     goal = Goal.of(maximise, minimise, _paths(several))
     count = TRIALS if trials is None else space.check_count(trials, "trials")
     chosen = 1 if seed is None else space.check_count(seed, "seed", 0)
     with runs_of(system, jobs=jobs, out=out, overrides=overrides, watch=watch) as runs:
-        return optimum(runs, several, goal, conditions, trials=count, seed=chosen)
+        found = optimum(runs, several, goal, conditions, trials=count, seed=chosen)
+        return replace(found, of_runs=runs.remarks())
 
 
 def _one_of_each(

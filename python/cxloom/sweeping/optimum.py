@@ -108,6 +108,8 @@ class Optimum(ShowsItself):
     conditions: tuple[Condition, ...]
     draws: tuple[Draws, ...]
     tried: tuple[Trial, ...]
+    of_runs: tuple[str, ...] = ()
+    """What the runs say of themselves."""
 
     @property
     def best(self) -> Trial | None:
@@ -171,7 +173,7 @@ class Optimum(ShowsItself):
         failed = [each for each in self.tried if each.error is not None]
         if failed:
             notes.append(f"{counted(len(failed), 'point')} without a result, the first: {failed[0].error}")
-        return notes
+        return [*notes, *self.of_runs]
 
     def frame(self) -> pl.DataFrame:
         """A row for each point, in the order in which they were tried: the values, under their paths; the goal and the

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError
 from cxloom.base.filenames import file_name
+from cxloom.base.words import counted
+from cxloom.results.caveats import notes_of_points
 from cxloom.spec.override import Override
 from cxloom.spec.resolve import Template
 from cxloom.sweeping import space
@@ -50,6 +52,8 @@ class Runs:
     watch: Watch
     earlier: list[Setting] = field(default_factory=list)
     """The points of the rounds before: the directory is about all of them."""
+    notes: list[Sequence[str]] = field(default_factory=list)
+    """What each run said of itself."""
 
     def at(self, settings: Sequence[Mapping[str, Any]], *, is_first: bool) -> list[Run]:
         """What comes out under these settings, values by path, each round several at a time.
@@ -73,7 +77,15 @@ class Runs:
         result = SweepResult(engine)
         if is_first and set(result.statuses) == {"refused"}:
             raise InputError(f"every value is refused: {result.errors[0]}")
-        return [self._run(result, before + at) for at in range(len(settings))]
+        found = [self._run(result, before + at) for at in range(len(settings))]
+        self.notes.extend(run.summary["notes"] for run in found if run.summary is not None)
+        return found
+
+    def remarks(self) -> tuple[str, ...]:
+        """What the runs said of themselves, the most frequent first, and of how many points it is."""
+        shown, rest = notes_of_points(self.notes)
+        more = (f"and {counted(rest, 'other note')}: see the points",) if rest else ()
+        return (*(f"{where}: {note}" if where else note for where, note in shown), *more)
 
     @staticmethod
     def _run(result: SweepResult, at: int) -> Run:

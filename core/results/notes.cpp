@@ -11,6 +11,7 @@
 #include "memory/memory_owner.hpp"
 #include "results/link_notes.hpp"
 #include "system/events/player.hpp"
+#include "system/events/removal.hpp"
 #include "system/kinds/registry.hpp"
 
 namespace cxloom {
@@ -46,6 +47,22 @@ void add_event_notes(const Simulation& simulation, Value::List& notes) {
   for (const EventPlayer::PlannedEvent& event : simulation.events().entries()) {
     if (!event.happened)
       notes.emplace_back("the event '" + event.name + "' did not happen: the run ended before");
+  }
+}
+
+void add_removal_notes(const Simulation& simulation, Value::List& notes) {
+  const auto& entries = simulation.events().entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Removal* const removal = simulation.events().removal(i);
+    if (!removal || removal->done()) continue;
+    const std::string memory = "'" + entries[i].params->offline->device + "'";
+    if (removal->given_up()) {
+      notes.emplace_back(memory + " was not taken out of use: " + counted(removal->pages_left(), "page") +
+                         " of programs stayed in it, for want of free frames elsewhere, as page tables, or "
+                         "with an error");
+    } else {
+      notes.emplace_back(memory + " was still being taken out of use when the run ended");
+    }
   }
 }
 
@@ -138,6 +155,7 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
   for (std::string& note : notes_on_idle_links(simulation.system())) notes.emplace_back(std::move(note));
   for (std::string& note : notes_on_unmet_errors(simulation.system())) notes.emplace_back(std::move(note));
   add_event_notes(simulation, notes);
+  add_removal_notes(simulation, notes);
   add_notes_on_nothing(simulation, collector, notes);
   add_notes_on_undeclared(simulation, notes);
   const LatencyDistribution& latency = all.latency;

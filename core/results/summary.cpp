@@ -19,6 +19,7 @@
 #include "memory/memory_owner.hpp"
 #include "results/event_results.hpp"
 #include "results/notes.hpp"
+#include "results/removal_results.hpp"
 #include "results/request_measures.hpp"
 #include "results/sharing.hpp"
 #include "results/task_results.hpp"
@@ -61,6 +62,7 @@ struct Summary {
   Value coherence;
   std::optional<Value> tasks;
   std::optional<Value> events;
+  std::optional<Value> removals;
   Value unlimited;
   Value stationary;
   Value completed;
@@ -165,6 +167,11 @@ constexpr std::array kSummaryMeasures{
         "what failed and was repaired, in the whole run, by time and action, the second equal one with (2) "
         "behind; counts go from an event to the next. Absent where the spec has no such events",
         parts_of<kEventMeasures>(true)),
+    measure<&Summary::removals>(
+        "removals", "",
+        "how memories were taken out of use, by time and action as in `events`. Absent where no such event "
+        "happened",
+        parts_of<kRemovalMeasures>(true)),
     measure<&Summary::unlimited>(
         "unlimited", "",
         "what carried messages and had no limit of bandwidth: directions of links, buses, memories",
@@ -370,6 +377,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .coherence = coherence_of(simulation.system()),
        .tasks = tasks_of(simulation),
        .events = events_of(simulation),
+       .removals = removals_of(simulation),
        .unlimited = unlimited.to_value(),
        .stationary = halves ? Value(!halves->differ) : Value(),
        .completed = finished,

@@ -73,7 +73,7 @@ def test_run_prints_json_and_nothing_else(spec_file: Path, subprocess_cxloom: Ca
     assert (outcome.code, outcome.err) == (0, "")
     summary = json.loads(outcome.out)
     declared = {measure["name"] for measure in _core.declarations()["measures"]}
-    absent = {"per_device", "atomics", "atomic", "prefetches", "events", "mix_windows"}
+    absent = {"per_device", "atomics", "atomic", "prefetches", "events", "removals", "mix_windows"}
     absent |= {"flushes", "flush", "versions", "sharing", "tasks"}
     assert declared - absent | {"spec_hash", "version", "cost"} == set(summary)
     assert summary["seed"] == 5

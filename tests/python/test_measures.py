@@ -157,7 +157,7 @@ def test_every_key_of_a_summary_is_declared() -> None:
     assert undeclared({"requests": 1, "secret": 2}, patterns) == ["secret"]
     # What the run itself declares is there, but for what only plug-ins, failures and persistent memory have.
     names = [measure["name"] for measure in _core.declarations()["measures"]]
-    elsewhere = ("per_device", "tasks", "events", "flushes", "flush", "versions", "sharing")
+    elsewhere = ("per_device", "tasks", "events", "removals", "flushes", "flush", "versions", "sharing")
     assert [name for name in names if name not in elsewhere] == [key for key in result if key not in BESIDE]
 
 

@@ -94,6 +94,22 @@ def move_rows() -> Iterator[Turn]:
     yield Turn("event.move_pages.copy", half, f"{key}.copy", (False, True), RISES, busy)
 
 
+def offline_rows() -> Iterator[Turn]:
+    """Which memory goes when, where its pages go, and how fast."""
+    spec = moving()
+    spec["devices"]["mem2"] = {"kind": "memory"}
+    spec["links"].append({"between": ["mem2", "sw"]})
+    spec["address_map"].append({"to": ["mem2"]})
+    for work in spec["workload"].values():
+        work["addresses"] = {"kind": "preferred", "nodes": ["mem0"]}
+    spec["events"] = [{"at": "3us", "offline": {"device": "mem0", "to": ["mem1"]}}]
+    key = "events.0.offline"
+    yield Turn("event.offline", spec, "events.0.at", ("1ms", "3us"), RISES, in_second)
+    yield Turn("event.offline.device", spec, f"{key}.device", ("mem2", "mem0"), RISES, in_second)
+    yield Turn("event.offline.to", spec, f"{key}.to", (["mem2"], ["mem1"]), RISES, in_second)
+    yield Turn("event.offline.rate", spec, f"{key}.rate", ("10GB/s", "1GB/s"), RISES, busy)
+
+
 def event_rows() -> Iterator[Turn]:
     """What fails and when, for how long, and what that does to requests."""
     link = failing(link=["mem0", "sw"])
@@ -109,6 +125,7 @@ def event_rows() -> Iterator[Turn]:
     waits = changed(both, ("events.0.fail.number", 1))
     yield Turn("event.fail.reroute_time", waits, "events.0.fail.reroute_time", ("1us", "2us"), RISES, worst)
     yield from move_rows()
+    yield from offline_rows()
     yield Turn("event.repair", repaired, "events.1.at", ("6us", "9us"), RISES, worst)
     other = changed(repaired, ("events.0.fail.link", ["bus", "sw"]), ("events.1.repair.link", ["bus", "sw"]))
     yield Turn(

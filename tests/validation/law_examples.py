@@ -103,6 +103,22 @@ def moved_pages(rate: str) -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
+def removed(cache: str | None = None, room: str = "1MiB", **offline: object) -> Spec:
+    """A program whose pages leave a memory that is taken out of use, or find too little room elsewhere."""
+    spec = host_bus_memories(memories=2)
+    spec["address_map"] = [{"to": ["mem0"]}, {"to": ["mem1"]}]
+    spec["devices"]["mem1"]["capacity"] = room
+    if cache:
+        spec["devices"]["host"]["cache"] = {"size": cache}
+    work = {"requests": 3000, "footprint": "32KiB", "size": "64B", "pattern": "random", "reads": 0.5}
+    late = {"touched": "during"} if room != "1MiB" else {}
+    placed = {"addresses": {"kind": "preferred", "nodes": ["mem0"]}, **late}
+    spec["workload"]["host"] |= {**work, **placed}
+    spec["events"] = [{"at": "4us", "offline": {"device": "mem0", **offline}}]
+    spec["run"] |= {"warmup": 0, "seed": 1}
+    return {**spec, "outputs": {"requests": True}}
+
+
 def paged(reads: float, **params: object) -> Spec:
     """A cache of pages that holds half of what is used, and one page more than is asked for."""
     banks = {"kind": "fixed", "latency": "100ns", "banks": 1}
@@ -365,6 +381,7 @@ EXAMPLES = [
     lossy(cache={"size": "4KiB", "access_time": "4ns"}),
     beside_io(),
     *(moved_pages(rate) for rate in ("100MB/s", "10GB/s")),
+    *(removed(), removed("8KiB"), removed("64KiB"), removed(rate="1GB/s"), removed(room="8KiB")),
     *(tiered(kind, **host) for kind in (FAULTS, SAMPLES) for host in ({}, {"core": {}}, *CACHES)),
     tiered(FAULTS, core={"fill_buffers": 4}, queue=32),
     leveled(),

@@ -35,6 +35,8 @@ BOUNDED = {
     "per_requester.*.pages_not_moved",
     "per_requester.*.page_moves_ns",
     "per_requester.*.page_wait_ns",
+    # What test_removal.py has exactly.
+    *(f"removals.*.{what}" for what in ("pages_left", "flushed_lines", "requesters.*.errors")),
     # row_hammer_test.cpp and ecc/media_test.cpp have them exactly.
     "per_memory.*.row_alerts",
     "per_memory.*.ecc_write_backs",

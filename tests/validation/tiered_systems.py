@@ -174,6 +174,9 @@ def on_flits() -> Spec:
 DOWN = {"fail": {"link": ["sw", "near"], "reroute_time": "1us"}}
 UP = {"repair": {"link": ["sw", "near"]}}
 MOVE = {"move_pages": {"requester": "host0", "from": "far", "to": "near", "rate": "1GB/s"}}
+GO_FAR = {"offline": {"device": "far"}}
+GO_NEAR = {"offline": {"device": "near", "rate": "1GB/s"}}
+GONE = {"fail": {"device": "far", "reroute_time": "0ns"}}
 BUFFER = {"persist_buffer": {"policy": "drain", "entries": 8}}
 TWO_PLACES = {"dcoh": {"filter": {"entries": 64, "ways": 4}, "transactions": 2}}
 PHYSICAL = {"footprint": "512KiB", "reads": 0.5}
@@ -235,4 +238,15 @@ SYSTEMS: dict[str, Callable[[], Spec]] = {
     "flits": on_flits,
     "a link that fails": lambda: with_events(tiered(), ("10us", DOWN), ("40us", UP)),
     "moves by events, too": lambda: with_events(tiered(), ("10us", MOVE)),
+    "a memory that is taken out of use": lambda: with_events(tiered(), ("10us", GO_FAR)),
+    "the near memory is taken out of use": lambda: with_events(tiered(), ("60us", GO_NEAR)),
+    "a memory that is taken out of use, two programs and caches": lambda: with_events(
+        tiered(2, {"cache": CACHE}), ("10us", GO_FAR)
+    ),
+    "a memory that is taken out of use beside cores": lambda: with_events(
+        tiered(host={"core": {}, "cache": CACHE}), ("10us", GO_FAR), ("12us", GO_NEAR)
+    ),
+    "a memory that is pulled out too early": lambda: with_events(
+        tiered(), ("10us", GO_FAR), ("12us", GONE), ("60us", {"repair": {"device": "far", "cleared": True}})
+    ),
 }

@@ -10,6 +10,12 @@
 
 namespace cxloom {
 
+namespace {
+
+constexpr std::size_t kFlushesAtOnce = 64;  // the lines of a page
+
+}  // namespace
+
 // With cores other threads go on while an access waits for its page: accesses are placed when they are made.
 PageManager::PageManager(Endpoint& endpoint, MovablePages& pages, CoreCluster* cores, RequestQueue& queue,
                          ManagedProgram& program)
@@ -76,19 +82,46 @@ void PageManager::copy(Address line, AccessKind kind, std::uint64_t number) {
   program_.process(request);
 }
 
+// The kernel's way to empty a cache of memory that is to go.
+void PageManager::flush(std::vector<LineAddress> lines, PagesLeaving& leaving) {
+  const bool was_idle = flushes_.empty();
+  const std::size_t count = lines.size();
+  flushes_.push_back({std::move(lines), &leaving, 0, count});
+  if (was_idle) flush_next();
+}
+
+void PageManager::flush_next() {
+  while (!flushes_.empty()) {
+    LineFlush& flush = flushes_.front();
+    if (flush.left > 0) {
+      const std::size_t count = flush.lines.size();
+      while (flush.next < count && flush.next + flush.left - count < kFlushesAtOnce)
+        copy(flush.lines[flush.next++].address(), AccessKind::kFlush, 0);
+      return;
+    }
+    PagesLeaving& leaving = *flush.leaving;
+    flushes_.pop_front();
+    leaving.flushed();
+  }
+}
+
 void PageManager::copied(Request& line) {
   const std::uint64_t number = line.id;
   const AccessKind kind = line.kind;
   const bool failed = line.failed;
   if (line.target != endpoint_.id() && !failed) {
     // A write through a cache may have read its line.
-    if (kind == AccessKind::kWrite && !carries_data(line.message.opcode)) {
+    if (kind != AccessKind::kRead && !carries_data(line.message.opcode)) {
       program_.written_back(line.target, line.message.size);
     } else {
       program_.prefetched(line.target, line.message.size);
     }
   }
   queue_.give_back(line);
+  if (kind == AccessKind::kFlush) {
+    --flushes_.front().left;
+    return flush_next();
+  }
   mover_.answered(number, kind, failed);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -46,6 +47,8 @@ class PageManager final : private PageMover::MovedProgram, private TieringAgent:
               ManagedProgram& program);
 
   void begin(const PageMover::Order& order) { mover_.begin(order); }
+  /// Lines leave the cache, the modified ones by way of memory, and those under way end.
+  void flush(std::vector<LineAddress> lines, PagesLeaving& leaving);
   /// A policy moves pages from now on; to be called before the simulation starts.
   void tier(std::shared_ptr<const Tiering> tiering);
   void start() {
@@ -73,12 +76,21 @@ class PageManager final : private PageMover::MovedProgram, private TieringAgent:
   /// A line that was to be copied is read or written. Gives the request back.
   void copied(Request& line);
 
-  /// Lines of a page that have not come to their new place.
-  std::uint64_t outstanding() const { return mover_.outstanding(); }
+  /// Lines of a page that have not come to their new place, and those to be flushed.
+  std::uint64_t outstanding() const {
+    return mover_.outstanding() + (flushes_.empty() ? 0 : flushes_.front().left);
+  }
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
  private:
+  struct LineFlush {
+    std::vector<LineAddress> lines;
+    PagesLeaving* leaving;
+    std::size_t next = 0;  // that was not asked for
+    std::size_t left = 0;  // without an answer
+  };
+
   std::uint64_t issued() const override { return program_.issued(); }
   std::uint64_t under_way() const override { return program_.in_flight() - stopped_; }
   bool out_of_work() const override { return program_.out_of_work(); }
@@ -92,6 +104,7 @@ class PageManager final : private PageMover::MovedProgram, private TieringAgent:
   Time interrupt(std::optional<std::uint32_t> thread, Time time) override;
 
   void place_later();
+  void flush_next();
 
   Endpoint& endpoint_;
   MovablePages& pages_;
@@ -105,6 +118,7 @@ class PageManager final : private PageMover::MovedProgram, private TieringAgent:
   std::uint64_t stopped_ = 0;  // requests that wait for a fault or a page that moves
   Time held_since_{-1};        // a page has held the next access up since then
   Time busy_until_;
+  std::deque<LineFlush> flushes_;  // one after the other
 };
 
 }  // namespace cxloom

@@ -46,23 +46,27 @@ PageMover::PageMover(Kernel& kernel, EventSource& source, const EventHandler& ow
       list_(kernel, "a page that is being moved", *this) {}
 
 void PageMover::begin(const Order& order) {
-  PageList work{.pages = pages_.pages_in(order.from, order.range), .to = order.to, .rate = order.rate};
+  PageList work{.pages = pages_.pages_in(order.from, order.range),
+                .to = order.to,
+                .rate = order.rate,
+                .from = order.from,
+                .leaving = order.leaving};
   work.pages.resize(
       static_cast<std::size_t>(std::floor(order.share * static_cast<double>(work.pages.size()) + 1e-9)));
   if (!order.copy) {
     move_at_once(work);
     return;
   }
-  const bool was_idle = idle();
+  const bool was_idle = idle() && !choosing_;
   waiting_ += work.pages.size();
   work_.push_back(std::move(work));
   if (was_idle) next_page();
 }
 
 void PageMover::move(std::uint64_t page, std::size_t node, const MoveCosts& costs, bool urgent) {
-  const bool was_idle = idle();
+  const bool was_idle = idle() && !choosing_;
   ++waiting_;
-  (urgent ? urgent_ : work_).push_back({.pages = {page}, .to = node, .costs = costs});
+  (urgent ? urgent_ : work_).push_back({.pages = {page}, .to = {node}, .costs = costs});
   if (was_idle) next_page();
 }
 
@@ -71,7 +75,7 @@ void PageMover::hold(Request& access) { held_.push_back({&access, kernel_.now()}
 void PageMover::move_at_once(const PageList& work) {
   for (const std::uint64_t page : work.pages) {
     // One that is under way goes where it goes.
-    const auto move = move_ && move_->page == page ? std::nullopt : pages_.begin_move(page, work.to);
+    const auto move = move_ && move_->page == page ? std::nullopt : begin_move(page, work.to);
     if (!move) {
       ++pages_left_;
       continue;
@@ -82,23 +86,38 @@ void PageMover::move_at_once(const PageList& work) {
   }
 }
 
+std::optional<PageMove> PageMover::begin_move(std::uint64_t page, const std::vector<std::size_t>& to) {
+  for (const std::size_t node : to) {
+    if (const auto move = pages_.begin_move(page, node)) return move;
+  }
+  return std::nullopt;
+}
+
 void PageMover::next_page() {
   if (!busy_since_) busy_since_ = kernel_.now();
+  choosing_ = true;
   while (!idle()) {
     std::deque<PageList>& first = urgent_.empty() ? work_ : urgent_;
     PageList& work = first.front();
     if (work.next == work.pages.size()) {
+      PagesLeaving* const leaving = work.leaving;
       first.pop_front();
       pace_ = RateMeter{};
+      if (leaving) leaving->order_over();
       continue;
     }
     const std::uint64_t page = work.pages[work.next++];
     --waiting_;
-    const auto move = program_.out_of_work() ? std::nullopt : pages_.begin_move(page, work.to);
+    if (work.leaving && pages_.node_of(page) != work.from) continue;  // somebody else has moved it
+    const bool stays = work.leaving ? pages_.is_table(page) : program_.out_of_work();
+    const auto move = stays ? std::nullopt : begin_move(page, work.to);
     if (!move) {
       ++pages_left_;
+      if (work.leaving) work.leaving->page_stays();
       continue;
     }
+    choosing_ = false;
+    leaving_ = work.leaving;
     if (pace_.rate() != work.rate) pace_ = RateMeter{work.rate};
     move_ = move;
     costs_ = work.costs;
@@ -110,6 +129,7 @@ void PageMover::next_page() {
     if (draining_ == 0) unmap();
     return;
   }
+  choosing_ = false;
   busy_ += kernel_.now() - *std::exchange(busy_since_, std::nullopt);
 }
 
@@ -169,6 +189,8 @@ void PageMover::line_done() {
   }
   program_.page_settled(move, moved);
   release(move, moved);
+  if (leaving_ && moved) leaving_->page_left(move);
+  if (leaving_ && !moved) leaving_->page_stays();
   next_page();
 }
 

@@ -29,16 +29,34 @@ struct MoveCosts {
   bool shoots_down = false;                 ///< cores are interrupted
 };
 
+/// Somebody who takes a memory away from a program for good.
+class PagesLeaving {
+ public:
+  /// A page has left its frame.
+  virtual void page_left(const PageMove& move) = 0;
+  /// One of an order has not, as there is no frame for it, or it cannot be copied.
+  virtual void page_stays() = 0;
+  /// All pages of an order have left, or stay.
+  virtual void order_over() = 0;
+  /// All lines that were to be flushed are in memory.
+  virtual void flushed() = 0;
+
+ protected:
+  ~PagesLeaving() = default;
+};
+
 class PageMover final : public EventHandler {
  public:
   /// Pages to be moved.
   struct Order {
     std::size_t from = 0;
-    std::size_t to = 0;
-    double share = 1.0;  ///< of the program's pages there, the ones it touched first
+    std::vector<std::size_t> to;  ///< each page goes to the first of these nodes with a free frame
+    double share = 1.0;           ///< of the program's pages there, the ones it touched first
     std::optional<AddressRange> range;
     Rate rate;         ///< of the bytes that are read
     bool copy = true;  ///< otherwise the pages are there at once, and nothing moves
+    /// Hears of it; its pages go even if the work has ended. Null: nobody does.
+    PagesLeaving* leaving = nullptr;
   };
   /// The requester of the program.
   class MovedProgram {
@@ -100,9 +118,11 @@ class PageMover final : public EventHandler {
  private:
   struct PageList {
     std::vector<std::uint64_t> pages;
-    std::size_t to;
+    std::vector<std::size_t> to;
     Rate rate = {};
     MoveCosts costs = {};
+    std::size_t from = 0;
+    PagesLeaving* leaving = nullptr;
     std::size_t next = 0;
   };
   struct HeldAccess {
@@ -112,6 +132,7 @@ class PageMover final : public EventHandler {
   enum Wake : std::uint8_t { kRead, kUnmapped };
 
   bool idle() const { return work_.empty() && urgent_.empty(); }
+  std::optional<PageMove> begin_move(std::uint64_t page, const std::vector<std::size_t>& to);
   void move_at_once(const PageList& work);
   void next_page();
   void unmap();
@@ -130,7 +151,9 @@ class PageMover final : public EventHandler {
   std::deque<PageList> urgent_;   // before the others
   std::vector<HeldAccess> held_;  // accesses to the page under way
   std::uint64_t waiting_ = 0;     // pages of all work that were not taken yet
+  bool choosing_ = false;         // the next page: what is ordered meanwhile is looked at
   MoveCosts costs_;               // of the page under way
+  PagesLeaving* leaving_ = nullptr;
   std::optional<PageMove> move_;  // under way
   std::uint64_t draining_ = 0;    // accesses that were under way when it began
   std::uint64_t before_ = 0;      // they have numbers below

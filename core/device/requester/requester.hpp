@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/units.hpp"
 #include "component/roles.hpp"
@@ -99,6 +100,9 @@ class Requester {
   virtual TieringAgent* tiering() = 0;
   /// Its program's pages go to another memory from now on.
   virtual void move_pages(const PageMover::Order& order) = 0;
+  /// These lines leave its cache, and those of them that are under way end. Only after `expect_moves` has
+  /// given its pages.
+  virtual void flush_lines(std::vector<LineAddress> lines, PagesLeaving& leaving) = 0;
   /// The requests that its work wants count from now on. Where nobody asks for windows of its own the
   /// measured window opens with that.
   virtual void count_from_now() = 0;

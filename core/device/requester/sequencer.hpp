@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "component/endpoint.hpp"
@@ -55,6 +56,9 @@ class alignas(64) Sequencer final : public Agent,
   MovablePages* expect_moves() override;
   TieringAgent* tiering() override { return pages_ ? pages_->tiering() : nullptr; }
   void move_pages(const PageMover::Order& order) override { pages_->begin(order); }
+  void flush_lines(std::vector<LineAddress> lines, PagesLeaving& leaving) override {
+    pages_->flush(std::move(lines), leaving);
+  }
   std::optional<std::uint64_t> access_of(const Message& message) override {
     return cores_ ? std::nullopt : queue_.access_of(message);
   }

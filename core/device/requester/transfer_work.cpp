@@ -79,6 +79,9 @@ void TransferWork::assign(Work work, RequestObserver& observer) {
 void TransferWork::move_pages(const PageMover::Order& /*order*/) {
   throw InternalError("pages of a device that has none");
 }
+void TransferWork::flush_lines(std::vector<LineAddress> /*lines*/, PagesLeaving& /*leaving*/) {
+  throw InternalError("lines of a device that has no cache");
+}
 
 Requester::Traits TransferWork::traits() const { return {.queue = queue_ * engine_->streams()}; }
 

@@ -329,6 +329,8 @@ void FailureActions::repair(std::size_t number, bool cleared) {
     const NodeId node = system_.components()[parts_[number].device]->id();
     if (CoherenceHome* const home = system_.roles().of<CoherenceHome>(node)) home->contents_cleared();
   }
+  if (parts_[number].device != FailingPart::kNone)  // another one in its place is put to use
+    system_.set_offline(system_.components()[parts_[number].device]->id(), false);
   const std::vector<std::size_t> repaired = failures_.repair(parts_[number]);
   wait_for_discovery(parts_[number]);
   compute_routes();

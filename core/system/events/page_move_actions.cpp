@@ -48,8 +48,8 @@ PageMover::Order PageMoveActions::order_of(const MovePagesParams& move, MovableP
     return *found;
   };
   PageMover::Order order{
-      node("from", move.from), node("to", move.to), move.share, std::nullopt, {}, move.copy};
-  if (order.from == order.to)
+      .from = node("from", move.from), .to = {node("to", move.to)}, .share = move.share, .copy = move.copy};
+  if (order.from == order.to.front())
     throw InputError({"the pages are there already", "'" + move.to + "'", "another memory than `from`", {}},
                      "to");
   if (move.base) order.range = AddressRange{*move.base, move.size->count()};

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <map>
 
-#include "coherence/cache/agent.hpp"
 #include "component/system_context.hpp"
-#include "device/requester/requester.hpp"
 #include "kernel/kernel.hpp"
 #include "system/events/binding_actions.hpp"
 #include "system/events/extent_actions.hpp"
 #include "system/events/failure_actions.hpp"
+#include "system/events/offline_actions.hpp"
 #include "system/events/page_move_actions.hpp"
 #include "system/model/system.hpp"
 
@@ -20,16 +19,6 @@ namespace {
 std::string path_of(std::size_t event) { return "events[" + std::to_string(event) + "]"; }
 
 }  // namespace
-
-std::vector<AnsweredSoFar> answered_so_far(const System& system) {
-  std::vector<AnsweredSoFar> all;
-  for (const auto& [component, requester] : system.roles().all<Requester>()) {
-    all.push_back({requester->latency().count(), static_cast<double>(requester->latency().sum_ps()),
-                   requester->errors().count(),
-                   requester->cache() ? requester->cache()->dirty_lines_lost() : 0});
-  }
-  return all;
-}
 
 EventPlayer::Source::Source(Kernel& kernel) : events(kernel.new_source()) {}
 
@@ -61,6 +50,9 @@ void EventPlayer::attach(System& system) {
   actions_.push_back(std::make_unique<BindingActions>(system));
   actions_.push_back(std::make_unique<ExtentActions>(kernel_, system));
   actions_.push_back(std::make_unique<PageMoveActions>(system));
+  auto offlines = std::make_unique<OfflineActions>(kernel_, system, [this] { memory_changed(); });
+  offlines_ = offlines.get();
+  actions_.push_back(std::move(offlines));
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     PlannedEvent& entry = entries_[i];
     entry.actions = &actions_of(*entry.params);
@@ -76,6 +68,10 @@ void EventPlayer::attach(System& system) {
 void EventPlayer::expect_work() {
   for (std::size_t i = 0; i < entries_.size(); ++i)
     with_path(path_of(i), [&] { entries_[i].actions->expect_work(*entries_[i].params); });
+}
+
+const Removal* EventPlayer::removal(std::size_t number) const {
+  return offlines_ ? offlines_->removal(number) : nullptr;
 }
 
 void EventPlayer::check_order() const {

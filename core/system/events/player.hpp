@@ -11,23 +11,16 @@
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
 #include "system/events/actions.hpp"
+#include "system/events/answered.hpp"
 #include "system/events/lost_messages.hpp"
 #include "system/spec/event_params.hpp"
 
 namespace cxloom {
 
 class Kernel;
+class OfflineActions;
+class Removal;
 class System;
-
-/// What was answered to a requester in the window up to some time, and what it lost.
-struct AnsweredSoFar {
-  std::uint64_t requests = 0;  ///< with data
-  double latency_sum_ps = 0;   ///< of these
-  std::uint64_t errors = 0;
-  std::uint64_t dirty_lines_lost = 0;  ///< of its cache
-};
-/// What each requester has had so far, in the order of the devices.
-std::vector<AnsweredSoFar> answered_so_far(const System& system);
 
 class EventPlayer final : public EventHandler {
  public:
@@ -55,6 +48,10 @@ class EventPlayer final : public EventHandler {
   /// The event of this number happens.
   void wake(std::uint8_t kind, std::uint64_t number) override;
 
+  /// What has become of a memory that the event of this number takes out of use; null: it takes none, or has
+  /// not happened.
+  const Removal* removal(std::size_t number) const;
+
   /// In the order of the spec.
   const std::vector<PlannedEvent>& entries() const { return entries_; }
 
@@ -75,6 +72,7 @@ class EventPlayer final : public EventHandler {
   std::unique_ptr<Source> source_;  // none: there are no events
   std::vector<PlannedEvent> entries_;
   std::vector<std::unique_ptr<EventActions>> actions_;
+  OfflineActions* offlines_ = nullptr;  // one of them
   std::unique_ptr<LostMessages> lost_;
   std::function<void()> changed_;
 };

@@ -57,8 +57,9 @@ Extents extents_now(const System& system, NodeId device) {
 }
 
 std::vector<bool> offered_parts(const System& system, NodeId device, const NumaNode& node, Bytes page) {
-  const bool reached = std::ranges::all_of(
-      node.targets, [&](const MemoryTargetInfo& memory) { return has_way(system, device, memory); });
+  const bool reached = std::ranges::all_of(node.targets, [&](const MemoryTargetInfo& memory) {
+    return !system.offline(memory.id) && has_way(system, device, memory);
+  });
   if (!node.in_extents) return {reached};
   std::vector<AddressMap::Extent> usable;
   const AddressMap& map = system.address_map();

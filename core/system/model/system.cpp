@@ -33,4 +33,12 @@ void System::route_around(const std::vector<bool>& links) {
   if (!next.plan.turns.empty()) router().plan(std::move(next.plan));
 }
 
+void System::set_offline(NodeId memory, bool offline) {
+  if (offline) {
+    offline_.insert(memory.index());
+  } else {
+    offline_.erase(memory.index());
+  }
+}
+
 }  // namespace cxloom

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -104,6 +106,10 @@ class System {
   /// of it.
   void route_around(const std::vector<bool>& links);
 
+  /// Software has taken that memory out of use: nobody's pages go there. Or it uses it again.
+  void set_offline(NodeId memory, bool offline);
+  bool offline(NodeId memory) const { return offline_.contains(memory.index()); }
+
   /// What it takes of the machine's memory, as was estimated before it was built.
   std::uint64_t memory_need() const { return parts_->memory_need; }
 
@@ -111,6 +117,7 @@ class System {
   std::unique_ptr<Parts> parts_;
   std::vector<RouteEpoch> epochs_;
   std::size_t epoch_ = 0;
+  std::set<std::uint32_t> offline_;  // memories, by node
 };
 
 }  // namespace cxloom

@@ -15,6 +15,7 @@
 #include "kernel/wait_list.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/build/system_notes.hpp"
+#include "system/events/offline_actions.hpp"
 #include "system/events/player.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/record/protocol_recorder.hpp"
@@ -124,6 +125,7 @@ void Simulation::give_work() {
 void Simulation::give_tasks() {
   if (spec_.tasks.empty()) return;
   refuse_crashes(spec_.events, system_, {}, "tasks, which would wait for ever for its own");
+  refuse_offline(spec_.events, "tasks, whose objects do not move");
   tasks_ =
       std::make_unique<TaskPlayer>(*kernel_, registry_, spec_, system_, static_cast<RequestObserver&>(*this));
 }
@@ -159,6 +161,7 @@ void Simulation::drive(const std::string& device) {
   ensure(!kernels_->divided(), "a divided system that the outside drives");
   const NodeId node = system_.component(device).id();
   refuse_crashes(spec_.events, system_, device, "accesses that a program gives it");
+  refuse_offline(spec_.events, "accesses that a program gives to '" + device + "'");
   TransferEngine* const engine = system_.roles().of<TransferEngine>(node);
   driven_.drive(device, node, requester_at(device), engine, system_.address_map_of(node));
   check_whole(system_, spec_);

@@ -141,6 +141,19 @@ void MovePagesParams::describe(Schema<MovePagesParams>& schema) {
       "without a copy: leave copy: false out");
 }
 
+void OfflineParams::describe(Schema<OfflineParams>& schema) {
+  schema.doc(
+      "A memory is taken out of use, as it is before it is pulled out: all pages of programs leave it over "
+      "the links, and what caches have of it is written back: docs/model/removal.md.");
+  schema.field("device", &OfflineParams::device).required().doc("The memory.");
+  schema.field("to", &OfflineParams::to)
+      .default_text("all others, the nearest first")
+      .doc("The memories that its pages go to, each page to the first of them that has a free frame.");
+  schema.field("rate", &OfflineParams::rate)
+      .default_text("unlimited")
+      .doc("Bytes per second of each program's pages that are read at most, and as many are written.");
+}
+
 std::string EventParams::described() const {
   const auto extent = [](const ExtentEventParams& params) {
     return params.device + " " + to_text(params.size) + " from " + to_text(params.base) + " of " +
@@ -151,6 +164,7 @@ std::string EventParams::described() const {
   if (move_pages) {
     return "move_pages of " + move_pages->requester + " from " + move_pages->from + " to " + move_pages->to;
   }
+  if (offline) return "offline " + offline->device;
   if (fail) return "fail " + fail->described();
   if (repair) return "repair " + repair->described();
   if (bind) return "bind " + place_of(bind->switch_name, bind->vcs, bind->vppb) + " to " + bind->described();
@@ -177,12 +191,15 @@ void EventParams::describe(Schema<EventParams>& schema) {
   schema.field("move_pages", &EventParams::move_pages)
       .default_text("none")
       .doc("Pages of a program go to another memory.");
+  schema.field("offline", &EventParams::offline)
+      .default_text("none")
+      .doc("A memory is taken out of use, so that it can be pulled out.");
   schema.rule("an event has exactly one action", [](const EventParams& event) {
     return static_cast<int>(event.fail.has_value()) + static_cast<int>(event.repair.has_value()) +
                static_cast<int>(event.bind.has_value()) + static_cast<int>(event.unbind.has_value()) +
                static_cast<int>(event.add_extent.has_value()) +
                static_cast<int>(event.release_extent.has_value()) +
-               static_cast<int>(event.move_pages.has_value()) ==
+               static_cast<int>(event.move_pages.has_value()) + static_cast<int>(event.offline.has_value()) ==
            1;
   });
 }

@@ -75,6 +75,15 @@ struct MovePagesParams {
   static void describe(Schema<MovePagesParams>& schema);
 };
 
+/// A memory is taken out of use, so that it can be pulled out.
+struct OfflineParams {
+  std::string device;
+  std::vector<std::string> to;
+  std::optional<Bandwidth> rate;
+
+  static void describe(Schema<OfflineParams>& schema);
+};
+
 struct EventParams {
   Time at;
   std::optional<FailParams> fail;
@@ -84,6 +93,7 @@ struct EventParams {
   std::optional<ExtentEventParams> add_extent;
   std::optional<ExtentEventParams> release_extent;
   std::optional<MovePagesParams> move_pages;
+  std::optional<OfflineParams> offline;
 
   /// "fail link sw0-mem1".
   std::string described() const;

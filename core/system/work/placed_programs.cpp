@@ -272,6 +272,7 @@ void PlacedPrograms::place(const Spec::Workload& workload, const PageRuns& touch
       std::move(work.stream), std::move(placed.placement),
       ProgramMemory(placed.frames, placed.spare, changes_), std::move(names), page_, division_,
       work.name + ".addresses", tables ? make_placement(placed, "page_tables", *tables) : nullptr);
+  stream->order_nodes(nearest_first(placed.nodes));
   stream->offer(offers);
   stream->touch(touched);
   placed.stream = stream.get();

@@ -105,6 +105,8 @@ class PlacedStream final : public AccessStream, private MovablePages {
                ProgramMemory memory, std::vector<std::string> nodes, Bytes page, Division division,
                std::string path, std::unique_ptr<PagePlacement> tables = nullptr);
 
+  /// The nodes in the order of their distances, for who moves pages.
+  void order_nodes(std::vector<std::size_t> nearest_first) { nearest_ = std::move(nearest_first); }
   /// Which parts of each node the program has from now on. At first it has all of them.
   void offer(const std::vector<std::vector<bool>>& parts);
   /// These pages are touched before the run: they have frames from the beginning. All others get theirs when
@@ -139,6 +141,7 @@ class PlacedStream final : public AccessStream, private MovablePages {
  private:
   std::optional<std::size_t> node_of_memory(const std::string& memory) const override;
   const std::vector<std::string>& node_names() const override { return nodes_; }
+  const std::vector<std::size_t>& nearest_nodes() const override { return nearest_; }
   std::vector<std::uint64_t> pages_in(std::size_t node, const std::optional<AddressRange>& range) override;
   std::optional<PageMove> begin_move(std::uint64_t page, std::size_t node) override;
   void end_move(const PageMove& move) override;
@@ -171,6 +174,7 @@ class PlacedStream final : public AccessStream, private MovablePages {
   std::unique_ptr<PagePlacement> tables_;  // where they are placed by themselves
   ProgramMemory memory_;
   std::vector<std::string> nodes_;
+  std::vector<std::size_t> nearest_;  // places in `nodes_`
   unsigned page_bits_;
   Division division_;
   std::string path_;

@@ -40,6 +40,8 @@ class MovablePages {
   virtual std::optional<std::size_t> node_of_memory(const std::string& memory) const = 0;
   /// What nodes there are.
   virtual const std::vector<std::string>& node_names() const = 0;
+  /// The nodes, the nearest to the program first.
+  virtual const std::vector<std::size_t>& nearest_nodes() const = 0;
   /// Its pages in a node, of these addresses of the program if some are given, in the order of their first
   /// touch.
   virtual std::vector<std::uint64_t> pages_in(std::size_t node, const std::optional<AddressRange>& range) = 0;

@@ -615,6 +615,24 @@ class SummaryEvents(TypedDict, total=False):
     requesters: Mapping[str, SummaryEventsRequesters]
 
 
+class SummaryRemovalsRequesters(TypedDict, total=False):
+    requests_before: Any
+    latency_before_ns: Any
+    requests_during: Any
+    latency_during_ns: Any
+    requests_after: Any
+    latency_after_ns: Any
+    errors: Any
+
+
+class SummaryRemovals(TypedDict, total=False):
+    took_ns: Any
+    moved_bytes: Any
+    pages_left: Any
+    flushed_lines: Any
+    requesters: Mapping[str, SummaryRemovalsRequesters]
+
+
 class SummaryUnlimited(TypedDict, total=False):
     links: Any
     buses: Any
@@ -647,6 +665,7 @@ class Summary(TypedDict, total=False):
     coherence: SummaryCoherence
     tasks: SummaryTasks
     events: Mapping[str, SummaryEvents]
+    removals: Mapping[str, SummaryRemovals]
     unlimited: SummaryUnlimited
     stationary: Any
     completed: Any

@@ -33,7 +33,7 @@ from cxloom.report.series import Series, series_of
 from cxloom.report.tail_section import tail_section
 from cxloom.report.task_section import task_section, task_tiles
 from cxloom.report.utilisation import Direction, directions, load_of
-from cxloom.results import fences
+from cxloom.results import fences, removals
 from cxloom.results.blast import hit_hardest
 from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.kinds import by_kind
@@ -273,6 +273,11 @@ def _tables(summary: Summary) -> Iterator[str]:
             [[name, *(number(found.get(key)) for key in _TIERING)] for name, found in tiered.items()],
             "What moving pages to nearer memory took, in the whole run",
         )
+    yield from _happened(summary)
+
+
+def _happened(summary: Summary) -> Iterator[str]:
+    """What failed and was repaired, and what was taken out of use."""
     events = summary.get("events", {})
     if events:
         yield _limited(
@@ -283,6 +288,8 @@ def _tables(summary: Summary) -> Iterator[str]:
             ],
             "What failed and was repaired, and what each cost until the next",
         )
+    if removed := removals.rows(summary):
+        yield _limited(removals.HEADS, removed, "Memories that were taken out of use")
 
 
 def _shared(summary: Summary) -> Iterator[str]:

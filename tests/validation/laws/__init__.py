@@ -77,6 +77,7 @@ for name in (
     "persists",
     "prefetch",
     "qos",
+    "removals",
     "requests",
     "tiering",
     "wires",

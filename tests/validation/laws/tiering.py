@@ -63,7 +63,7 @@ def shootdowns(look: Look, value: int, name: str) -> None:
     moved = look.summary["per_requester"][name]["pages_moved"]
     stayed = look.summary["per_requester"][name]["pages_not_moved"]
     of_events = any(
-        "move_pages" in event for event in look.spec.get("events", [])
+        "move_pages" in event or "offline" in event for event in look.spec.get("events", [])
     )  # which shoot nothing down
     low = 0 if of_events else moved
     look.within(value, low, moved + stayed + tiering(look, name)["protected_pages"])

@@ -1,0 +1,150 @@
+#include "system/events/removal.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "coherence/cache/agent.hpp"
+#include "component/component.hpp"
+#include "device/requester/requester.hpp"
+#include "kernel/kernel.hpp"
+#include "system/model/system.hpp"
+#include "workload/stream/movable_pages.hpp"
+
+namespace cxloom {
+
+std::vector<std::size_t> nodes_of_device(const MovablePages& pages, const std::string& device) {
+  std::vector<std::size_t> nodes;
+  for (std::size_t node = 0; node < pages.node_names().size(); ++node) {
+    const std::string& name = pages.node_names()[node];
+    if (name == device || name.starts_with(device + " ld ")) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+/// A program whose pages leave the memory, and its requester's cache.
+class Removal::Leaver final : public PagesLeaving {
+ public:
+  Leaver(Removal& removal, Requester& requester, MovablePages& pages, std::vector<std::size_t> nodes,
+         std::vector<std::size_t> to, Rate rate)
+      : removal_(removal),
+        requester_(requester),
+        pages_(pages),
+        nodes_(std::move(nodes)),
+        to_(std::move(to)),
+        rate_(rate) {}
+  virtual ~Leaver() = default;
+
+  void begin() {
+    stayed_ = 0;
+    orders_ = nodes_.size();
+    for (const std::size_t node : nodes_)
+      requester_.move_pages({.from = node, .to = to_, .rate = rate_, .leaving = this});
+  }
+  void flush() { requester_.flush_lines(lines_to_flush(), *this); }
+
+  void page_left(const PageMove& move) override {
+    removal_.bytes_moved_ += move.bytes;
+    page_ = move.bytes;
+    left_.push_back(move.from);
+  }
+  void page_stays() override { ++stayed_; }
+  // A page that was on its way there when the orders were given is there only now, and has not been tried.
+  void order_over() override {
+    if (--orders_ > 0) return;
+    std::uint64_t pages = 0;
+    for (const std::size_t node : nodes_) pages += pages_.pages_in(node, std::nullopt).size();
+    if (pages <= stayed_) return removal_.program_over(pages);
+    begin();
+  }
+  void flushed() override { removal_.program_over(0); }
+
+ private:
+  // What the cache holds of the memory, and lines of pages that were there which it is writing back.
+  std::vector<LineAddress> lines_to_flush() const {
+    const CacheAgent* const cache = requester_.cache();
+    if (!cache) return {};
+    std::vector<LineAddress> lines;
+    cache->levels().for_each_line([&](LineAddress line) {
+      const auto place = removal_.system_.address_map().find(line.address());
+      if (place->target == removal_.memory_) lines.push_back(line);
+    });
+    for (const Address frame : left_) {
+      for (std::uint64_t at = 0; at < page_; at += kLineBytes) {
+        const LineAddress line = LineAddress::of(Address{frame.value() + at});
+        if (cache->under_way(line)) lines.push_back(line);
+      }
+    }
+    std::ranges::sort(lines, {}, &LineAddress::number);
+    lines.erase(std::ranges::unique(lines, {}, &LineAddress::number).begin(), lines.end());
+    removal_.lines_flushed_ += static_cast<std::uint64_t>(std::ranges::count_if(
+        lines, [&](LineAddress line) { return cache->held(line) == LineState::kDirty; }));
+    return lines;
+  }
+
+  Removal& removal_;
+  Requester& requester_;
+  MovablePages& pages_;
+  std::vector<std::size_t> nodes_;
+  std::vector<std::size_t> to_;
+  Rate rate_;
+  std::size_t orders_ = 0;     // that are not over
+  std::uint64_t stayed_ = 0;   // pages of them
+  std::uint64_t page_ = 0;     // bytes
+  std::vector<Address> left_;  // frames that pages have left
+};
+
+Removal::Removal(const Kernel& kernel, System& system, NodeId memory, std::function<void()> changed)
+    : kernel_(kernel), system_(system), memory_(memory), changed_(std::move(changed)) {}
+
+Removal::~Removal() = default;
+
+void Removal::begin(const Targets& targets, Rate rate) {
+  began_ = kernel_.now();
+  answered_before_ = answered_so_far(system_);
+  system_.set_offline(memory_, true);
+  const std::string& name = system_.components()[memory_.index()]->name();
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) {
+    MovablePages* const pages = requester->expect_moves();
+    if (!pages) continue;
+    std::vector<std::size_t> nodes = nodes_of_device(*pages, name);
+    if (nodes.empty()) continue;
+    leavers_.push_back(
+        std::make_unique<Leaver>(*this, *requester, *pages, std::move(nodes), targets(*pages), rate));
+  }
+  pending_ = leavers_.size() + 1;
+  for (const auto& leaver : leavers_) leaver->begin();
+  program_over(0);
+}
+
+void Removal::program_over(std::uint64_t pages_left) {
+  pages_left_ += pages_left;
+  if (--pending_ > 0) return;
+  if (pages_left_ > 0) {
+    end(false);
+  } else if (flushing_) {
+    end(true);
+  } else {
+    empty_caches();
+  }
+}
+
+// With one pending more, as a cache may have nothing to flush.
+void Removal::empty_caches() {
+  flushing_ = true;
+  pending_ = leavers_.size() + 1;
+  for (const auto& leaver : leavers_) leaver->flush();
+  program_over(0);
+}
+
+void Removal::end(bool empty) {
+  answered_until_end_ = answered_so_far(system_);
+  if (empty) {
+    done_ = kernel_.now();
+    return;
+  }
+  given_up_ = true;
+  system_.set_offline(memory_, false);
+  changed_();
+}
+
+}  // namespace cxloom

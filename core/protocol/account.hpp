@@ -43,6 +43,11 @@ class Account {
     times_[place_of(segment)] += until - mark();
     times_[kMark] = until;
   }
+  /// Accounts for so much time from the mark on, and moves the mark behind it.
+  void charge_next(Segment segment, Time length) {
+    times_[place_of(segment)] += length;
+    times_[kMark] += length;
+  }
   /// Takes over the time of a child, which began with nothing at this mark: what was waited for is answered.
   void join(const Account& child) {
     for (std::size_t i = 0; i < times_.size(); ++i) {

@@ -111,14 +111,13 @@ inline void Bus::pass(Message& message, Direction direction, Time ready) {
   const std::uint64_t bytes = cost_.bytes(payload);
   Wire& medium = *media_[direction];
   WireMonitor& monitor = monitors_[direction];
-  Wire::Use use{ready, ready + message.tail};
+  Wire::Use use{.start = ready, .end = ready + message.tail, .turn = {}};
   if (medium.unlimited()) {  // never busy
     monitor.count_at_once(bytes, payload);
   } else {
-    const Time turn = medium.turn(direction);
     use = medium.carry(bytes, ready, use.end, direction);
-    if (turn > Time{}) [[unlikely]]
-      turns_.book_turn(turn, use.start, now());
+    if (use.turn > Time{}) [[unlikely]]
+      turns_.book_turn(use.turn, use.start, now());
     monitor.book(
         {ready, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
         now());

@@ -33,13 +33,13 @@ inline void LinkPath::travel(Message& message, Time start) {
   Time arrival = start + port_delays_ + delay_;
   if (Account* account = message.account) {
     account->charge(queue_segment_, start);
-    account->charge(Segment::kPortDelay, start + port_delays_);
-    account->charge(Segment::kPropagation, arrival);
+    account->charge_next(Segment::kPortDelay, port_delays_);
+    account->charge_next(Segment::kPropagation, delay_);
+    if (!to_head_taker_) account->charge_next(Segment::kSerialization, message.tail);
   }
   if (!to_head_taker_) {
     arrival += message.tail;
     message.tail = Time{};
-    message.charge(Segment::kSerialization, arrival);
   }
   ++message.hops;
   message.port = receiver_port_;
@@ -47,18 +47,19 @@ inline void LinkPath::travel(Message& message, Time start) {
 }
 
 void LinkPath::depart(Message& message, Time ready) {
+  if (!wire_->unlimited()) return take_turn(message, ready);
+  // Never busy: messages pass it side by side, in any order.
+  const std::uint64_t payload = message.payload();
+  monitor_.count_at_once(bytes_of(message, payload), payload);
+  travel(message, ready);
+}
+
+void LinkPath::take_turn(Message& message, Time ready) {
   const std::uint64_t payload = message.payload();
   const std::uint64_t bytes = bytes_of(message, payload);
-  if (wire_->unlimited()) {
-    // Never busy: messages pass it side by side, in any order.
-    monitor_.count_at_once(bytes, payload);
-    travel(message, ready);
-    return;
-  }
-  const Time turn = wire_->turn(direction_);
   const Wire::Use use = wire_->carry(bytes, ready, ready + message.tail, direction_);
-  if (turn > Time{}) [[unlikely]]
-    turns_->book_turn(turn, use.start, kernel_.now());
+  if (use.turn > Time{}) [[unlikely]]
+    turns_->book_turn(use.turn, use.start, kernel_.now());
   monitor_.book(
       {ready, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
       kernel_.now());

@@ -120,6 +120,8 @@ class LinkPath {
 
  private:
   [[gnu::always_inline]] inline void travel(Message& message, Time start);
+  /// `depart` by a wire that has a rate. By itself, so that a wire without one needs none of its registers.
+  [[gnu::noinline]] void take_turn(Message& message, Time ready);
 
   // What every message touches lies together: a hop is paid for in cache lines. In a link end the first four
   // members share a line with its own, the next ones with the wire's rate, the rest of the wire with what

@@ -15,6 +15,7 @@ class Wire {
   struct Use {
     Time start;
     Time end;
+    Time turn;  ///< how long it turned before
   };
 
   explicit Wire(Rate rate, Time turnaround = {}) : meter_(rate), turnaround_(turnaround) {}
@@ -39,12 +40,12 @@ class Wire {
   /// Carries `bytes` as soon as the wire is free after `ready`; the last byte is there to be sent at
   /// `tail_ready`, and holds the wire until then (cut-through from a slower link).
   Use carry(std::uint64_t bytes, Time ready, Time tail_ready, unsigned direction) {
-    const Time free = free_for(direction);
-    const Time start = std::max(ready, free);
+    const Time turned = turn(direction);
+    const Time start = std::max(ready, free_at_ + turned);
     last_direction_ = direction;
     if (start > free_at_) meter_.restart();  // an idle time, so no remainder to carry
     free_at_ = std::max(start + meter_.advance(bytes), tail_ready);
-    return {start, free_at_};
+    return {start, free_at_, turned};
   }
 
  private:

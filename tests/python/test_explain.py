@@ -239,6 +239,39 @@ def test_twice_the_limit_gives_what_the_closed_form_says() -> None:
     assert bounds["the data path of mem"] == pytest.approx(200, rel=0.01)
 
 
+def hosts_of(*queues: int) -> cx.System:
+    """Hosts with so many requests in flight each, a switch and a memory that has enough for all of them."""
+    names = [f"h{number}" for number in range(len(queues))]
+    devices: dict[str, Any] = {
+        name: {"kind": "host", "queue": queue} for name, queue in zip(names, queues, strict=True)
+    }
+    devices |= {
+        "sw": {"kind": "switch"},
+        "mem": {"kind": "memory", "media": {"kind": "fixed", "latency": "90ns"}},
+    }
+    work = {"pattern": "random", "requests": 2000, "footprint": "1MiB"}
+    spec = {
+        "devices": devices,
+        "links": [{"between": [name, "sw"]} for name in [*names, "mem"]],
+        "address_map": [{"to": "mem"}],
+        "workload": dict.fromkeys(names, work),
+    }
+    return cx.System.from_yaml(json.dumps(spec))
+
+
+@pytest.mark.parametrize(
+    ("queues", "with_"),
+    [
+        ((4, 4), "8 in flight each"),
+        ((4, 16), "8 in flight of h0 and 32 in flight of h1"),
+        ((4, 4, 4, 8), "twice as much of each"),
+    ],
+)
+def test_twice_of_unlike_queues_is_that_of_each(queues: tuple[int, ...], with_: str) -> None:
+    found = cx.explain(hosts_of(*queues))
+    assert f"with {with_} it rises by" in found.sentence
+
+
 def test_a_bound_is_of_the_whole_system_where_a_resource_carries_a_part() -> None:
     """A quarter of the lines go to the second of two memories, by parallel links: four times what passes there."""
     system = chained().resolve().plain()

@@ -279,6 +279,24 @@ def test_what_is_measured_before_events_says_so(
     assert json.loads(cxloom("measure", spec, tool, "--json").out)["left_out"] == ""
 
 
+def test_memories_that_share_addresses_are_counted_in_their_name() -> None:
+    """Six memories behind one interleave were called by the first four."""
+    spec = {
+        "devices": {
+            "h": {"kind": "host"},
+            "sw": {"kind": "switch"},
+            "m[0-5]": {"kind": "memory", "capacity": "1GiB"},
+        },
+        "links": [{"between": ["h", "sw"]}, {"between": ["sw", "m[*]"]}],
+        "address_map": [{"to": "m[*]"}],
+    }
+    (row,) = cx.measure.latency(cx.System.from_yaml(json.dumps(spec)), reads=20).rows
+    assert row["memory"] == "m0+m1+m2+3 more"
+    spec["address_map"] = [{"to": "m[0-3]"}]
+    (row,) = cx.measure.latency(cx.System.from_yaml(json.dumps(spec)), reads=20).rows
+    assert row["memory"] == "m0+m1+m2+m3"
+
+
 def test_a_probe_needs_a_way() -> None:
     text = TWO_HOSTS.replace("queue: 16}", "queue: 16, memory: {capacity: 1MiB}}")
     with pytest.raises(cx.InputError, match="memory of its own"):

@@ -14,6 +14,7 @@ from cxloom.advising.policies import NodeProfile, Proposal, nearest, oli, optimu
 from cxloom.advising.recipe import recipe
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
+from cxloom.display.numbers import significant
 from cxloom.measure.bench import Bench
 from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.spec.override import Override
@@ -155,8 +156,8 @@ class Advice:
         for each in self.outcomes:
             made.add_row(
                 ("* " if each is self.proposed else "  ") + TITLES[each.policy],
-                f"{each.throughput:.4g}",
-                f"{each.latency:.4g} ns",
+                significant(each.throughput, 4),
+                f"{significant(each.latency, 4)} ns",
                 f"{100 * self.gain(each):+.1f} %",
                 f"{100 * each.near:.0f} %",
             )
@@ -182,7 +183,7 @@ class Advice:
             ]
             row = (
                 of.name,
-                f"{of.bytes / (1 << 20):.4g}",
+                significant(of.bytes / (1 << 20)),
                 f"{100 * of.total / whole:.1f} %",
                 f"{100 * of.reads:.0f} %",
             )

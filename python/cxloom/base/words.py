@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def counted(count: int, noun: str) -> str:
@@ -52,3 +52,10 @@ def of_both(first: Iterable[str], second: Iterable[str]) -> list[str]:
         note if all(note in each for each in notes) else f"{'A' if note in notes[0] else 'B'}: {note}"
         for note in dict.fromkeys([*first, *second])
     ]
+
+
+def joined(names: Sequence[str], most: int = 4) -> str:
+    """What belongs together, as one name: ``mem0+mem1``; of more than `most` how many there are besides."""
+    if len(names) <= most:
+        return "+".join(names)
+    return "+".join([*names[: most - 1], f"{len(names) - most + 1} more"])

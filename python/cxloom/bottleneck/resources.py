@@ -65,9 +65,20 @@ def together(resources: Sequence[Resource]) -> Resource:
         busy=busy,
         level=f"{100 * busy:.0f} % on average",
         relief=relief,
-        twice=f"{first.twice} each",
+        twice=_twice_of_each(resources),
         place=max(each.place for each in resources),
     )
+
+
+def _twice_of_each(resources: Sequence[Resource]) -> str:
+    """What twice of each is: ``8 in flight each``; of unlike ones ``8 in flight of a and 2 in flight of b``."""
+    first = resources[0]
+    if all(each.twice == first.twice for each in resources):
+        return f"{first.twice} each"
+    if len(resources) > 3:
+        return "twice as much of each"
+    *others, last = (f"{each.twice} of {each.owner}" for each in resources)
+    return f"{', '.join(others)} and {last}"
 
 
 def chain(resources: list[Resource], limit: Resource | None = None) -> list[Resource]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
 from cxloom.base.granules import PAGE
-from cxloom.base.words import counted
+from cxloom.base.words import counted, joined
 from cxloom.results.caveats import error_sentence, only_errors, why_no_length
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.override import Override
@@ -125,7 +125,7 @@ class Bench:
         self.name = str(self.spec.get("name", "system"))
         self._nodes = [
             Node(
-                "+".join(each["memories"][:4]),
+                joined(each["memories"]),
                 each["memories"][0],
                 min(int(each["bytes"]), *map(int, each["offered"].values() or [0])),
                 each["owner"],

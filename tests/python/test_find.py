@@ -111,7 +111,7 @@ def test_a_condition_that_does_not_change_is_said(look: Call, bound: str, words:
 def test_what_holds_nowhere_says_how_near_it_came(look: Call) -> None:
     """Each read takes 140 ns, so that 40 ns are missing."""
     said = " ".join(look("devices.host.queue=1..64", "latency < 100ns").out.split())
-    assert "was tried from 1 to 64: the nearest to it is 140 ns with 1." in said
+    assert "was tried from 1 to 64: the nearest to the bound is 140 ns with 1." in said
     assert said.count("fails, 40.0 ns above") == 5
     said = " ".join(look("devices.host.queue=1..64", "latency < 150ns").out.split())
     assert said.count("holds, 10.0 ns below") == 5
@@ -128,6 +128,19 @@ def test_what_holds_nowhere_says_how_near_it_came(look: Call) -> None:
 )
 def test_a_verdict_has_its_number_or_its_reason(value: float, says: str) -> None:
     assert Condition.parse("bandwidth < 10GB/s").verdict(value) == says
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("latensy < 3ns", r"no measure of a run, found 'latensy'.*did you mean 'latency'"),
+        ("bandwith > 3GB/s", r"no measure of a run.*did you mean 'bandwidth'"),
+        ("requests > 3ns", r"not a number, found '3ns'"),
+    ],
+)
+def test_a_misspelt_measure_is_told_from_a_wrong_bound(text: str, says: str) -> None:
+    with pytest.raises(cx.InputError, match=f"(?s){says}"):
+        Condition.parse(text)
 
 
 def test_points_that_are_there_are_not_run_again(look: Call, points: Path) -> None:

@@ -150,7 +150,7 @@ def test_where_nothing_is_one_it_is_said() -> None:
     assert found.best is None
     # 30 + 2 x 30 + 50 ns, whatever the queue.
     assert re.fullmatch(
-        r"None of 8 points that were tried is one with latency < 1ns; the nearest to it is devices\.host\.queue=\d+: "
+        r"None of 8 points that were tried is one with latency < 1ns; the nearest to that is devices\.host\.queue=\d+: "
         r"latency < 1ns fails, 139 ns above\.",
         found.sentence,
     )
@@ -173,7 +173,7 @@ def test_the_table_says_which_condition_fails_and_by_how_much() -> None:
         "bandwidth > 1GB/s fails, 0.543 GB/s below; latency < 100ns fails, 40.0 ns above",
     ]
     assert two.sentence.endswith(
-        "the nearest to it is devices.host.queue=8: latency < 100ns fails, 40.0 ns above."
+        "the nearest to that is devices.host.queue=8: latency < 100ns fails, 40.0 ns above."
     )
     both = best_of(vary, ["bandwidth > 0.1GB/s", "latency < 200ns"], trials=8, maximise="bandwidth")
     assert cells(both) == ["all hold", "all hold"]

@@ -141,6 +141,19 @@ def test_exact_wins_over_a_window_of_the_file(tmp_path: Path) -> None:
     assert cx.run(spec)["tasks"]["skipped_ns"] == 0
 
 
+def test_exact_without_a_graph_is_refused(tmp_path: Path, cxloom: Any) -> None:
+    """Each line is simulated anyway, and who gives the option thinks of another spec."""
+    spec = tmp_path / "s.yaml"
+    spec.write_text(
+        "devices: {host: {kind: host}, mem: {kind: memory, capacity: 1GiB}}\nlinks: [{between: [host, mem]}]\n"
+        "address_map: [{to: mem}]\nworkload: {host: {pattern: random, requests: 10, footprint: 1MiB}}\n"
+    )
+    done = cxloom("run", spec, "--exact")
+    assert done.code == 2
+    assert "the spec has no graph of tasks" in done.err
+    assert cxloom("run", spec).code == 0
+
+
 def test_a_check_of_a_graph_says_nothing_of_requests(tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text(json.dumps(system(load("l"))))
     notes = cx.load(tmp_path / "spec.yaml").check()["notes"]

@@ -85,6 +85,12 @@ def run(
         raise InputError("--against is no part of --json", allowed="a table; `cxloom compare --json`")
     always = ["tasks.exact=true"] if exact else []
     resolved = resolve(spec, [*sets, *always], plugins, seed, until, threads)
+    if exact and not _has_graph(resolved):
+        raise InputError(
+            "every line is simulated: the spec has no graph of tasks",
+            found="--exact",
+            allowed="a spec with tasks, or no --exact",
+        )
     base: Result | Resolved | None = None
     if against is not None:
         stored = is_stored(against)
@@ -103,6 +109,12 @@ def run(
         if out is not None and not isinstance(failure, InputError):
             print(f"\nResults are in {out}")
     finish(failure)
+
+
+def _has_graph(resolved: Resolved) -> bool:
+    """Whether it has tasks to play."""
+    tasks = resolved.root.get("tasks")
+    return tasks is not None and any(tasks.get(key) is not None for key in ("graph", "file"))
 
 
 def _show_beside(

@@ -18,6 +18,7 @@ from cxloom.results.caveats import errors_of_points, notes_of_points
 from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.labels import headings, labels
 from cxloom.sweeping.manifest import read
+from cxloom.sweeping.points_table import TASKS
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import described_setting
 from cxloom.sweeping.table import ERRORS, Columns, notes_in
@@ -167,13 +168,14 @@ def _points(columns: Columns) -> str:
     axes = axes_of(columns)
     measures = [
         key
-        for key in ("requests", ERRORS, BANDWIDTH, MEAN, "latency_ns.p50", P99, "latency_ns.max")
-        if key in columns and (key != ERRORS or any(columns[ERRORS]))
+        for key in (TASKS, "requests", ERRORS, BANDWIDTH, MEAN, "latency_ns.p50", P99, "latency_ns.max")
+        if key in columns and ((key != ERRORS and TASKS not in columns) or any(columns[key]))
     ]
     fixed = [axis for axis in axes if len({repr(value) for value in columns[axis]}) == 1 and len(axes) > 1]
     axes = [axis for axis in axes if axis not in fixed]
     named = {axis: labels(columns[axis]) for axis in axes}
     names = {
+        TASKS: "tasks ns",
         ERRORS: "errors",
         BANDWIDTH: "GB/s",
         MEAN: "mean ns",

@@ -11,6 +11,7 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.base.errors import InputError
+from cxloom.base.summary import Summary
 from cxloom.display.numbers import significant
 from cxloom.spec.names import listed, nearest
 
@@ -146,4 +147,13 @@ def _bound(measure: Measure, text: str) -> tuple[float, str]:
     try:
         return float(number) / (100 if text.endswith("%") else 1), ""
     except ValueError:
+        first = measure.path.split(".")[0]
+        known = [*_SHORT, *Summary.__annotations__]
+        if first not in known:
+            raise InputError(
+                "no measure of a run",
+                found=f"'{measure.path}'",
+                allowed="latency, bandwidth, or a measure of `cxloom run --json`",
+                suggestion=nearest(first, known),
+            ) from None
         raise InputError("not a number", found=f"'{text}'", allowed="such as 16 or 5%") from None

@@ -99,7 +99,7 @@ class Found(ShowsItself):
         if not measured:
             return f": {self._verdict(self.tried[0]).removeprefix('fails: ')} with {self.tried[0].value}"
         near = min(measured, key=lambda each: abs(each.measured - self.condition.bound))
-        return f": the nearest to it is {self.said(near)} with {near.value}"
+        return f": the nearest to the bound is {self.said(near)} with {near.value}"
 
     def _verdict(self, tried: Tried) -> str:
         """Whether the condition holds with a value, by how much; or why there is no result."""

@@ -152,7 +152,7 @@ class Optimum(ShowsItself):
             key=lambda each: max(c.excess(m) for c, m in zip(self.conditions, each.measured, strict=True)),
         )
         values = ", ".join(f"{path}={value}" for path, value in near.settings.items())
-        return f"; the nearest to it is {values}: {self._verdict(near)}"
+        return f"; the nearest to that is {values}: {self._verdict(near)}"
 
     @property
     def notes(self) -> list[str]:

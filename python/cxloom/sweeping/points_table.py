@@ -17,13 +17,18 @@ from cxloom.sweeping.labels import headings, labels
 from cxloom.sweeping.space import SEED, described_setting
 from cxloom.sweeping.table import ERRORS, Columns, notes_in
 
+TASKS = "tasks.time_ns"
 MEASURES = {
+    TASKS: "tasks ns",
     "bandwidth_gb_per_s": "GB/s",
     "latency_ns.mean": "mean ns",
     "latency_ns.p99": "p99 ns",
     ERRORS: "errors",
 }
-"""The columns of every sweep, with their heads; errors are shown where there are any."""
+"""The columns of every sweep, with their heads; errors are shown where there are any.
+
+Of graphs of tasks their time, and the others only if lines were moved.
+"""
 _ROWS = 40
 _ERRORS = 5
 
@@ -91,6 +96,8 @@ def _table(result: PointResults, measures: Sequence[str]) -> tuple[list[Column],
     wrong = errors_of_points(result.columns.get(ERRORS, ()))
     usual = [name for name in MEASURES if name != ERRORS or wrong is not None]
     known = [name for name in dict.fromkeys((*usual, *measures)) if name in shown]
+    if TASKS in known:
+        known = [name for name in known if name in measures or any(shown[name])]
     count = len(shown[known[0]] if known else result)
     rows = range(min(count, _ROWS))
     short = headings(varying) | {SEED: SEED}

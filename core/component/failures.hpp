@@ -20,6 +20,8 @@ class Failures {
   virtual void lose(Message& message, Time now) = 0;
   /// A message that its destination had taken is lost with that, as by `lose`.
   virtual void lose_inside(Message& message, Time now) = 0;
+  /// The cache at `node` has given up the latest data of a line, which it kept until its home asked for them.
+  virtual void gives_up(LineAddress line, NodeId node) = 0;
   /// A message that waited for a link that failed leaves by another way.
   virtual void rerouted() = 0;
 

@@ -119,15 +119,15 @@ def home_rows(name: str, at: str, base: Spec, blocks: bool) -> Iterator[Turn]:
         ("workload", {"host": {**base["workload"]["host"], "pattern": "sequential"}}),
     )
     yield turn("filter.policy", small, ("fifo", "lifo"), FALLS, evictions)
-    if not blocks:
-        return
-    yield turn("transactions", base, (1, 16), RISES, bandwidth)
     failing = changed(
         base,
         ("devices.other.completion_timeout", "1us"),
         ("events", [{"at": "3us", "fail": {"link": ["other", "sw"], "reroute_time": "1us"}}]),
     )
     yield turn("answer_timeout", failing, ("1us", "20us"), RISES, lasted)
+    if not blocks:
+        return
+    yield turn("transactions", base, (1, 16), RISES, bandwidth)
     yield turn("filter.block", small, (1, 4), FALLS, of_home("snoops_sent"))
     # An aligned block has less of a run of lines that begins anywhere.
     pairs = changed(small, (f"{at}.filter.block", 4), ("workload.host.base", "64B"))

@@ -5,6 +5,7 @@
 
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
+#include "component/failures.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
 #include "component/request_throttle.hpp"
@@ -317,16 +318,11 @@ bool CacheAgent::usable(Transaction& transaction, const Message& message) {
   return false;
 }
 
-// It was lost, and its shared copy may stay.
+// It was lost; its shared copy may stay.
 void CacheAgent::end_upgrade(Transaction& transaction, const Message& message) {
   transaction.target = message.source;
   serve_waiting(transaction, Flaw::kError);
   conclude(transaction);
-}
-
-std::vector<LineAddress> CacheAgent::presumed_dead(NodeId home, std::uint32_t answers) {
-  if (answers > 0) in_vain_->add(home, answers);
-  return lines_.lose(home);
 }
 
 // Serves those that wait, in order, up to the first that needs more than what was granted. Poison is no
@@ -422,6 +418,8 @@ void CacheAgent::completed(Message& message) {
     lines_.eviction_completed(transaction);
     if (transaction.doing == Doing::kWriteBack) {
       ++(message.size > 0 ? counts_->write_backs : counts_->dirty_lines_lost);
+      if (message.failed && transaction.protocol->forwards_data()) [[unlikely]]
+        endpoint().system_context().failures->gives_up(transaction.line, endpoint().id());
       const bool memory = transaction.home != transaction.target;
       client_.written_back(memory ? transaction.target : message.source, message.size);
     }

@@ -26,6 +26,7 @@
 #include "coherence/cache/snoops.hpp"
 #include "coherence/cache/transaction.hpp"
 #include "component/endpoint.hpp"
+#include "component/memory_access.hpp"
 #include "protocol/request.hpp"
 #include "tags/cache_kinds.hpp"
 
@@ -59,7 +60,15 @@ class CacheAgent final : public Agent, private HomeProtocol::Cache, private Pref
   /// No way leads there any more.
   std::vector<LineAddress> cut_off(NodeId home) { return lines_.lose(home); }
   /// The home has presumed it dead, and has sent it so many answers: what these grant is in vain.
-  std::vector<LineAddress> presumed_dead(NodeId home, std::uint32_t answers);
+  std::vector<LineAddress> presumed_dead(NodeId home, std::uint32_t answers) {
+    if (answers > 0) in_vain_->add(home, answers);
+    return lines_.lose(home);
+  }
+
+  /// A numbered answer of a home to it is lost.
+  void answer_lost(const Message& answer) {
+    protocols_.of(place_of(*this, answer.tag, answer.address), endpoint().id()).answer_lost(answer);
+  }
 
   void start() override;
   void receive(Message& message) override;
@@ -78,6 +87,8 @@ class CacheAgent final : public Agent, private HomeProtocol::Cache, private Pref
   const CacheTransaction* under_way(LineAddress line) const { return lines_.under_way(line); }
   const HomeProtocols& protocols() const { return protocols_; }
   const MshrFile& mshrs() const { return mshrs_; }
+  /// Null: nothing fails.
+  const GrantsInVain* in_vain() const { return in_vain_.get(); }
   /// Modified lines whose data were lost in the window.
   std::uint64_t dirty_lines_lost() const { return counts_.window().dirty_lines_lost; }
   /// Lines that snoops took away in the window while it held them.

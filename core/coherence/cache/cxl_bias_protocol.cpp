@@ -7,11 +7,15 @@ void CxlBiasProtocol::receive(Message& message) {
     if (order_.in_order(message)) asked(message);
     return;
   }
-  const bool pushes = message.channel == Channel::kS2MNDR;
   const NodeId home = message.source;
   const std::uint32_t number = message.pushes;
+  // An error that the home has not sent has no number.
+  const bool pushes = message.channel == Channel::kS2MNDR && (number != 0 || !message.failed);
   CxlMemProtocol::receive(message);
-  if (!pushes) return;
+  if (pushes) came(home, number);
+}
+
+void CxlBiasProtocol::came(NodeId home, std::uint32_t number) {
   const Time now = cache().now();
   order_.answered(home, number, [&](Message& early) {
     early.charge(Segment::kSnoop, now);

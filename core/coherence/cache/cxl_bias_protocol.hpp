@@ -12,11 +12,13 @@ class CxlBiasProtocol final : public CxlMemProtocol {
   using CxlMemProtocol::CxlMemProtocol;
 
   void receive(Message& message) override;
+  void answer_lost(const Message& answer) override { came(answer.source, answer.pushes); }
   bool defers(CacheTransaction& transaction, const CacheSnoop& snoop) override;
   void respond(const CacheSnoop& snoop, Time ready) override;
   const AnswerOrder& order() const { return order_; }
 
  private:
+  void came(NodeId home, std::uint32_t number);
   void asked(Message& message);
 
   AnswerOrder order_;

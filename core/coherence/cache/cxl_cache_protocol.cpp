@@ -79,13 +79,18 @@ void CxlCacheProtocol::receive(Message& message) {
     default: {
       const NodeId home = message.source;
       const std::uint32_t number = message.pushes;
+      const bool numbered = number != 0 || !message.failed;  // or it is an error that no home has sent
       answered(message);
-      order_.answered(home, number, [this](Message& early) {
-        early.charge(Segment::kSnoop, cache_.now());
-        snooped(early);
-      });
+      if (numbered) came(home, number);
     }
   }
+}
+
+void CxlCacheProtocol::came(NodeId home, std::uint32_t number) {
+  order_.answered(home, number, [this](Message& early) {
+    early.charge(Segment::kSnoop, cache_.now());
+    snooped(early);
+  });
 }
 
 void CxlCacheProtocol::snooped(Message& message) {

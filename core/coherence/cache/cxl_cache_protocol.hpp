@@ -18,12 +18,14 @@ class CxlCacheProtocol final : public HomeProtocol {
   void ask(CacheTransaction& transaction, Request& request) override;
   void evict(CacheTransaction& transaction, LineState keeps, Time ready) override;
   void receive(Message& message) override;
+  void answer_lost(const Message& answer) override { came(answer.source, answer.pushes); }
   bool defers(CacheTransaction& transaction, const CacheSnoop& snoop) override;
   bool forwards_data() const override { return true; }
   void respond(const CacheSnoop& snoop, Time ready) override;
   const AnswerOrder& order() const { return order_; }
 
  private:
+  void came(NodeId home, std::uint32_t number);
   void snooped(Message& message);
   void data_came(Message& message);
   void answered(Message& message);

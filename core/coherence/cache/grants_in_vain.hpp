@@ -20,13 +20,22 @@ class GrantsInVain {
   }
   /// What the transaction was granted, up to now.
   bool has(const CacheTransaction& transaction) {
-    if (transaction.snooped_first && !after(transaction.grant, transaction.snooped)) return true;
+    if (snooped_behind(transaction, transaction.grant)) return true;
     const std::size_t home = transaction.home.index();
     if (home >= homes_.size() || !homes_[home].any) return false;
     UpTo& up_to = homes_[home];
     if (!after(transaction.grant, up_to.number)) return true;
     if (transaction.grant - up_to.number >= kAllHaveCome) up_to.any = false;
     return false;
+  }
+  /// That answer of the home is one of these.
+  bool covers(NodeId home, std::uint32_t number) const {
+    return home.index() < homes_.size() && homes_[home.index()].any &&
+           !after(number, homes_[home.index()].number);
+  }
+  /// A snoop that the home sent behind that answer was answered before the request of the transaction.
+  static bool snooped_behind(const CacheTransaction& transaction, std::uint32_t number) {
+    return transaction.snooped_first && !after(number, transaction.snooped);
   }
 
  private:

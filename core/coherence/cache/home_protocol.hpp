@@ -40,6 +40,8 @@ class HomeProtocol {
   /// stays in the cache.
   virtual void evict(CacheTransaction& transaction, LineState keeps, Time ready) = 0;
   virtual void receive(Message& message) = 0;
+  /// An answer of a home, which has a number, is lost: nothing waits for it any more.
+  virtual void answer_lost(const Message& /*answer*/) {}
   /// A snoop has come for a line that has something under way. Whether it waits; if not it is answered now.
   virtual bool defers(CacheTransaction& transaction, const CacheSnoop& snoop) = 0;
   /// Snooped data go with the answer; if not, they are written back before it.

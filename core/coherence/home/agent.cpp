@@ -11,6 +11,7 @@ void HomeAgentParams::describe(Schema<HomeAgentParams>& schema) {
       "A home agent: an inclusive snoop filter, and snoops of CXL.cache to the caches that hold lines, the "
       "host's own among them.");
   describe_in(schema);
+  describe_timeout(schema);
 }
 
 HomeAgent::HomeAgent(const HomeAgentParams& params, Endpoint& endpoint, const ComponentContext& context,
@@ -54,6 +55,12 @@ void HomeAgent::answered(Message& message) {
   }
 }
 
+// It is answered as an error.
+void HomeAgent::refuse(Message& request) {
+  request.failed = true;
+  request.size = 0;
+}
+
 DirectoryAgent::Wish HomeAgent::wish_of(const Message& request) const {
   switch (request.opcode) {
     case Opcode::kRdCurr: return {.current = true};
@@ -80,6 +87,8 @@ bool HomeAgent::take_notice(Transaction& transaction) {
     complete(request, Opcode::kGoWritePull);
   } else {
     close(transaction);
+    // If no snoop has taken the data, the sender was presumed dead, and they are lost.
+    if (losses() && request.opcode == Opcode::kDirtyEvict) refuse(request);
     complete(request, Opcode::kGoWritePullDrop);
   }
   return true;
@@ -102,6 +111,8 @@ void HomeAgent::address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines
 
 void HomeAgent::response(Message& message) {
   Snoop& answered = snoop(message.tag);
+  if (!answered.transaction) [[unlikely]]
+    return snoop_lost(message);
   switch (message.opcode) {
     case Opcode::kRspSHitSE: answered.left = LineState::kShared; break;
     case Opcode::kRspVHitV: answered.left = LineState::kClean; break;
@@ -125,6 +136,8 @@ void HomeAgent::data(Message& message) {
   Transaction* const transaction = under_way(line);
   if (!transaction || &message != &transaction->pull) {
     Snoop& answered = snoop(message.tag);
+    if (!answered.transaction) [[unlikely]]
+      return snoop_lost(message);
     answered.data_in = true;
     part_of_answer(answered, message, answered.brings_data);
     return;
@@ -134,17 +147,27 @@ void HomeAgent::data(Message& message) {
     const bool atomic = transaction->request->opcode == Opcode::kAtomic;
     access_memory(atomic ? Opcode::kMemAtomic : Opcode::kMemWr, *transaction->request, transaction);
   } else {
+    all_is_here(*transaction);
     write_line(*transaction, message, nullptr);
   }
+}
+
+// The latest data of the line, on their way to memory. Who gets them meanwhile may lose them again.
+void HomeAgent::all_is_here(const Transaction& transaction) {
+  if (losses()) [[unlikely]]
+    losses()->cure(transaction.line);
 }
 
 // `last`: all of the answer is in.
 void HomeAgent::part_of_answer(Snoop& snoop, const Message& message, bool last) {
   Transaction& transaction = *snoop.transaction;
   if (!last) return;
-  if (snoop.brings_data) {
+  // What was presumed dead since has brought nothing: its line is poisoned.
+  const bool owner = !losses() || filter().has_owner(transaction.slot, snoop.peer);
+  if (snoop.brings_data && owner) {
     transaction.forwarded = true;
     transaction.owed = snoop.left != LineState::kDirty;
+    if (transaction.owed) all_is_here(transaction);
   }
   snoop_answered(snoop, message.channel == Channel::kD2HData ? snoop.data_account : snoop.account);
 }
@@ -169,6 +192,11 @@ Message& HomeAgent::pull_of(Transaction& transaction, const Message& request) {
   pull.requester = request.requester;
   pull.age = request.age;
   pull.tag = transaction.index;
+  pull.opcode = Opcode::kWritePull;
+  pull.channel = Channel::kH2DRsp;
+  pull.source = endpoint().id();
+  pull.destination = request.source;
+  transaction.asked_at = now();
   return pull;
 }
 
@@ -190,11 +218,7 @@ void HomeAgent::serve(Transaction& transaction) {
         return;
       }
       Message& pull = pull_of(transaction, request);
-      pull.opcode = Opcode::kWritePull;
-      pull.channel = Channel::kH2DRsp;
       pull.account = request.account;
-      pull.source = endpoint().id();
-      pull.destination = request.source;
       number_answer(pull);
       transmit(pull, now());
       return;
@@ -211,6 +235,9 @@ void HomeAgent::serve(Transaction& transaction) {
 
 void HomeAgent::memory_done(const MemoryAccess& access, const Message& answer) {
   Transaction& transaction = *access.transaction;
+  if (losses()) [[unlikely]]
+    note_losses(access, answer);
+  const bool failed = answer.failed && !answer.poisoned;
   if (!transaction.request) {
     close(transaction);
   } else if (!access.answers) {
@@ -219,18 +246,39 @@ void HomeAgent::memory_done(const MemoryAccess& access, const Message& answer) {
   } else if (transaction.request->opcode == Opcode::kWrInv ||
              transaction.request->opcode == Opcode::kAtomic) {
     Message& request = *transaction.request;
-    grant(transaction, answer.failed);
-    request.failed |= answer.failed;
+    if (losses() && !failed) losses()->answers(request);
+    grant(transaction, failed);
+    request.failed |= failed;
     request.hops = static_cast<std::uint16_t>(request.hops + answer.hops);
     complete(request, request.opcode == Opcode::kAtomic ? Opcode::kH2DData : Opcode::kGoI);
     close(transaction);
   } else {
-    reply(transaction, answer.hops, answer.failed);
+    reply(transaction, answer.hops, failed);
   }
+}
+
+// A whole line was not written; or memory has lost what it had of one.
+void HomeAgent::note_losses(const MemoryAccess& access, const Message& answer) {
+  if (access.answers ? answer.poisoned : answer.failed) losses()->poison(access.transaction->line);
+}
+
+// A request whose data were called for was answered before, or ends now with an error.
+void HomeAgent::pull_lost(Message& message) {
+  Transaction& transaction = *under_way(LineAddress::of(message.address));
+  message.charge(Segment::kRetry, now());
+  if (Message* const request = transaction.request) {
+    refuse(*request);
+    complete(*request, request->opcode == Opcode::kAtomic ? Opcode::kH2DData : Opcode::kGoI);
+  } else {
+    losses()->poison(transaction.line);
+  }
+  close(transaction);
 }
 
 void HomeAgent::reply(Transaction& transaction, std::uint16_t hops, bool failed) {
   Message& request = *transaction.request;
+  if (losses() && !failed && !transaction.forwarded) [[unlikely]]
+    losses()->answers(request);
   const Opcode granted = grant(transaction, failed) == LineState::kClean ? Opcode::kGoE : Opcode::kGoS;
   request.hops = static_cast<std::uint16_t>(request.hops + hops);
   request.failed |= failed;

@@ -29,6 +29,16 @@ class HomeAgent final : public DirectoryAgent {
   bool serves_others() const override { return true; }
   void receive(Message& message) override;
 
+  bool pulls(const Message& message) const override {
+    const Transaction* const transaction = under_way(LineAddress::of(message.address));
+    return transaction && &message == &transaction->pull;
+  }
+  Time asked_at(const Message& message) override {
+    return pulls(message) ? under_way(LineAddress::of(message.address))->asked_at
+                          : DirectoryAgent::asked_at(message);
+  }
+  void pull_lost(Message& message) override;
+
  private:
   Channel request_channel() const override { return Channel::kD2HReq; }
   Wish wish_of(const Message& request) const override;
@@ -44,6 +54,9 @@ class HomeAgent final : public DirectoryAgent {
   void data(Message& message);
   void part_of_answer(Snoop& snoop, const Message& message, bool last);
   Message& pull_of(Transaction& transaction, const Message& request);
+  static void refuse(Message& request);
+  void all_is_here(const Transaction& transaction);
+  void note_losses(const MemoryAccess& access, const Message& answer);
   void reply(Transaction& transaction, std::uint16_t hops, bool failed);
 
   Agent* requester_;  // takes the answers to the host's own requests

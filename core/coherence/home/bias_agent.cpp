@@ -21,6 +21,7 @@ void BiasParams::describe(Schema<BiasParams>& schema) {
       "Coherence by bias (HDM-D): while a page is biased to the host, the device asks it for each line that "
       "it needs; while it is biased to the device, the device asks nobody.");
   describe_lookups(schema);
+  describe_timeout(schema);
   schema.field("filter", &BiasParams::filter)
       .doc("Its snoop filter, of the lines in the device's own cache. What the host holds takes no entries.");
   schema.field("page", &BiasParams::page)
@@ -68,7 +69,42 @@ LineState BiasAgent::grant(Transaction& transaction, bool failed) {
   const Message& request = *transaction.request;
   if (failed || from_device(request)) return granted;
   const bool here = transaction.slot != kNoSlot && filter().owner_count(transaction.slot) > 0;
-  return here || request.meta != MetaValue::kAny ? LineState::kShared : LineState::kClean;
+  if (here || request.meta != MetaValue::kAny) {
+    if (request.meta != MetaValue::kInvalid) host_keeps(transaction.line, MetaValue::kShared);
+    return LineState::kShared;
+  }
+  if (losses()) alone_.insert(transaction.line.number());
+  return LineState::kClean;
+}
+
+bool BiasAgent::take_notice(Transaction& transaction) {
+  const LineAddress line = transaction.line;
+  const bool of_host = !from_device(*transaction.request);
+  if (!Dcoh::take_notice(transaction)) return false;
+  if (of_host) host_keeps(line, MetaValue::kInvalid);
+  return true;
+}
+
+// A write-back that is refused is of no host that has the line.
+bool BiasAgent::take_out_of_turn(Message& message) {
+  const LineAddress line = LineAddress::of(message.address);
+  const bool of_host = !from_device(message);
+  const MetaValue meta = message.meta;
+  if (!Dcoh::take_out_of_turn(message)) return false;
+  if (of_host) host_keeps(line, meta);
+  return true;
+}
+
+// What the filter does not know of the host follows from what it was granted, and has given back.
+bool BiasAgent::owns(LineAddress line, std::uint32_t peer) const {
+  return peer == host_ && host_ != DirectoryPeers::kNone ? host_has_alone(line) : Dcoh::owns(line, peer);
+}
+
+void BiasAgent::presume_dead(std::uint32_t peer) {
+  if (peer != host_) return Dcoh::presume_dead(peer);
+  for (const std::uint64_t line : alone_) losses()->poison(LineAddress{line});
+  alone_.clear();
+  host_gone_ = copies_ == 0;
 }
 
 BiasAgent::Page& BiasAgent::page_of(LineAddress line) {
@@ -92,6 +128,8 @@ bool BiasAgent::ask_first(Transaction& transaction) {
   if (!device && request.meta != MetaValue::kInvalid) {  // the host wants a copy
     transaction.in_page = true;
     ++page.under_way;
+    ++copies_;
+    host_gone_ = false;
     if (page.bias == Bias::kDevice) ++counts().flips_to_host;
     page.bias = Bias::kHost;
     page.asked = 0;
@@ -99,8 +137,7 @@ bool BiasAgent::ask_first(Transaction& transaction) {
     return false;
   }
   // Others without a cache leave the bias as it is.
-  if (page.bias == Bias::kDevice || host_ == DirectoryPeers::kNone || request.source == peers().node(host_))
-    return false;
+  if (page.bias == Bias::kDevice || !has_host() || request.source == peers().node(host_)) return false;
   ++page.under_way;
   const Wish wish = wish_of(request);
   ask_host(transaction, transaction.line,
@@ -128,7 +165,7 @@ void BiasAgent::know_host(const Message& request) {
 void BiasAgent::ask_host(Transaction& transaction, LineAddress line, SnoopFor purpose) {
   transaction.request->charge(Segment::kHomeQueue, now());
   transaction.asks = true;
-  transaction.snooped_at = now();
+  transaction.asked_at = now();
   ++transaction.snoops_left;
   send_snoop(transaction, line, host_, purpose, 0, *transaction.request);
 }
@@ -143,7 +180,10 @@ void BiasAgent::asked(Transaction& transaction) {
   }
 }
 
-void BiasAgent::closed(LineAddress line) { leave(page_of(line)); }
+void BiasAgent::closed(LineAddress line) {
+  --copies_;
+  leave(page_of(line));
+}
 
 void BiasAgent::leave(Page& page) {
   if (--page.under_way == 0 && page.flips && page.cause->snoops_left == 0) flip(page);
@@ -155,7 +195,7 @@ void BiasAgent::leave(Page& page) {
 void BiasAgent::flip(Page& page) {
   ++counts().flips_to_device;
   Transaction& cause = *page.cause;
-  if (host_ == DirectoryPeers::kNone) {
+  if (!has_host()) {
     end_flip(page);
     return;
   }
@@ -195,9 +235,12 @@ void BiasAgent::address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines
   message.pushes = answers_to(message.destination);
 }
 
-void BiasAgent::response(const Message& message) {
+void BiasAgent::response(Message& message) {
   Snoop& answered = snoop(message.tag);
+  if (!answered.transaction) [[unlikely]]
+    return snoop_lost(message);
   if (message.meta == MetaValue::kShared) answered.transaction->shared_outside = true;
+  host_keeps(LineAddress::of(message.address), message.meta);
   snoop_answered(answered, answered.account);
 }
 

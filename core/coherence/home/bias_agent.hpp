@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "coherence/home/dcoh.hpp"
@@ -53,29 +54,48 @@ class BiasAgent final : public Dcoh {
   const std::unordered_map<std::uint64_t, Page>& pages() const { return pages_; }
   /// A host has asked for copies.
   bool knows_host() const { return host_ != DirectoryPeers::kNone; }
+  /// It was presumed dead since.
+  bool host_gone() const { return host_gone_; }
+  /// In a system parts of which fail: the host may have the line alone.
+  bool host_has_alone(LineAddress line) const { return alone_.contains(line.number()); }
 
  private:
   Wish wish_of(const Message& request) const override;
+  bool take_notice(Transaction& transaction) override;
+  bool take_out_of_turn(Message& message) override;
   bool ask_first(Transaction& transaction) override;
   void asked(Transaction& transaction) override;
   void closed(LineAddress line) override;
   void address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) override;
   LineState grant(Transaction& transaction, bool failed) override;
 
+  bool owns(LineAddress line, std::uint32_t peer) const override;
+  void presume_dead(std::uint32_t peer) override;
+
   bool from_device(const Message& request) const { return request.source == endpoint().id(); }
   Page& page_of(LineAddress line);
+  /// There is a host that may have lines.
+  bool has_host() const { return host_ != DirectoryPeers::kNone && !host_gone_; }
   void know_host(const Message& request);
   void ask_host(Transaction& transaction, LineAddress line, SnoopFor purpose);
   void leave(Page& page);
+  /// The host keeps that of a line which it may have had alone.
+  void host_keeps(LineAddress line, MetaValue meta) {
+    if (losses() && meta != MetaValue::kAny) alone_.erase(line.number());
+  }
   void flip(Page& page);
   void end_flip(Page& page);
-  void response(const Message& message);
+  void response(Message& message);
 
   std::uint64_t page_lines_;
   Bias initial_;
   std::uint32_t flip_after_;
   std::unordered_map<std::uint64_t, Page> pages_;
   std::uint32_t host_ = DirectoryPeers::kNone;  // the host that has asked for copies
+  std::uint32_t copies_ = 0;                    // that it asks for, under way
+  // In a system parts of which fail.
+  bool host_gone_ = false;                   // presumed dead, it has asked for no copy since
+  std::unordered_set<std::uint64_t> alone_;  // lines that the host may have alone, and may have written
 };
 
 }  // namespace cxloom

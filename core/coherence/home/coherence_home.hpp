@@ -32,13 +32,17 @@ class CoherenceHome {
   virtual Time answer_timeout() const = 0;
   /// Somebody set that.
   virtual bool sets_answer_timeout() const = 0;
-  /// It waits for the end of a snoop, which or whose answer this message is; not if its device has failed
-  /// since the snoop.
+  /// It waits for the end of a snoop, of which, or of whose answer, this message is a part; not if it has
+  /// given that up, or its device has failed since the snoop.
   virtual bool awaits(const Message& snoop) = 0;
-  /// When that snoop began.
-  virtual Time snooped_at(const Message& snoop) = 0;
+  /// The message is a call for data that a cache keeps until then, or brings these.
+  virtual bool pulls(const Message& message) const = 0;
+  /// When that snoop, or that call, began.
+  virtual Time asked_at(const Message& message) = 0;
   /// A snoop ends without an answer: its cache is presumed dead.
   virtual void snoop_lost(Message& snoop) = 0;
+  /// The data that it has called for do not come.
+  virtual void pull_lost(Message& message) = 0;
   /// Its device has failed: what it holds is lost, and it knows of no copy in a cache any more.
   virtual void failed() = 0;
   /// A reset has cleared its memory: no line is poisoned.

@@ -88,7 +88,7 @@ bool Dcoh::take_out_of_turn(Message& message) {
   if (message.opcode != Opcode::kMemWr || message.snp != SnpType::kNoOp) return false;
   const LineAddress line = LineAddress::of(message.address);
   const ObservedScope handling(*this, message);
-  if (losses() && !losses()->owns(line, peers().known(message.source))) [[unlikely]] {
+  if (losses() && !owns(line, peers().known(message.source))) [[unlikely]] {
     message.failed = true;  // of a cache that was presumed dead: others may have written the line since
     message.size = 0;
     complete(message, Opcode::kCmp);

@@ -37,11 +37,11 @@ class Dcoh : public DirectoryAgent {
 
   Wish wish_of(const Message& request) const override;
   void address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) override;
+  bool take_notice(Transaction& transaction) override;
+  bool take_out_of_turn(Message& message) override;
 
  private:
   Channel request_channel() const override { return Channel::kM2SReq; }
-  bool take_notice(Transaction& transaction) override;
-  bool take_out_of_turn(Message& message) override;
   void serve(Transaction& transaction) override;
   void evicted(Transaction& transaction) override { close(transaction); }
   void memory_done(const MemoryAccess& access, const Message& answer) override;

@@ -164,7 +164,7 @@ void DirectoryAgent::evict(const SnoopFilter::Victims& victims, Transaction& tra
     ++(full ? counts_->evictions_capacity : counts_->evictions_conflict);
   }
   first->evicts_for = &transaction;
-  first->snooped_at = now();
+  first->asked_at = now();
   const auto lines = static_cast<std::uint8_t>(victims.size());
   for (std::uint32_t peer = 0; peer < peers_.count(); ++peer) {
     std::uint32_t held = 0;
@@ -206,7 +206,7 @@ void DirectoryAgent::snoop_others(Transaction& transaction, Wish wish) {
   const SnoopFor purpose = wish.own       ? SnoopFor::kInvalidate
                            : wish.current ? SnoopFor::kCurrent
                                           : SnoopFor::kShare;
-  transaction.snooped_at = now();
+  transaction.asked_at = now();
   for (std::uint32_t peer = 0; peer < peers_.count(); ++peer) {
     if (peer == self || !filter_->has_owner(slot, peer)) continue;
     if (wish.own) ++counts_->lines_invalidated;
@@ -247,13 +247,13 @@ void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
   }
   const Account last = account;
   snoop.transaction = nullptr;
-  work_.snoops.give_back(snoop);
+  if (!snoop.rest) work_.snoops.give_back(snoop);
   if (--transaction.snoops_left > 0) return;
   Message& cause = transaction.request ? *transaction.request : *transaction.evicts_for->request;
   if (cause.account) cause.account->join(last);
   if (!transaction.request || wish_of(*transaction.request).own) {
     ++counts_->invalidations;
-    counts_->invalidation_wait += now() - transaction.snooped_at;
+    counts_->invalidation_wait += now() - transaction.asked_at;
   }
   if (std::exchange(transaction.asks, false)) {
     asked(transaction);
@@ -268,11 +268,13 @@ void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
 
 void DirectoryAgent::snoop_lost(Message& message) {
   Snoop& snoop = work_.snoops.at(message.tag);
-  if (!snoop.transaction) return work_.snoops.give_back(snoop);
+  if (!snoop.transaction) return work_.snoops.give_back(snoop);  // what is left of one that was given up
   ++counts_->snoops_timed_out;
   message.charge(Segment::kRetry, now());
-  losses_->forget(snoop.peer);
-  snoop_answered(snoop, snoop.account);
+  const bool data_under_way = snoop.data.opcode == Opcode::kD2HData && !snoop.data_in;
+  snoop.rest = &message == &snoop.data ? !snoop.brings_data : data_under_way;
+  presume_dead(snoop.peer);
+  snoop_answered(snoop, *message.account);
   retry_waiting_for_room();
 }
 

@@ -45,16 +45,20 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   Time answer_timeout() const override { return answer_timeout_.value_or(DirectoryParams::kAnswerTimeout); }
   bool sets_answer_timeout() const override { return answer_timeout_.has_value(); }
   bool awaits(const Message& snoop) override { return work_.snoops.at(snoop.tag).transaction != nullptr; }
-  Time snooped_at(const Message& snoop) override {
-    return awaits(snoop) ? work_.snoops.at(snoop.tag).transaction->snooped_at : Time{};
+  bool pulls(const Message& /*message*/) const override { return false; }
+  Time asked_at(const Message& snoop) override {
+    return awaits(snoop) ? work_.snoops.at(snoop.tag).transaction->asked_at : Time{};
   }
   void snoop_lost(Message& snoop) override;
+  void pull_lost(Message& /*message*/) override {}
   void failed() override;
   void work_again() { down_ = false; }
   void contents_cleared() override {
     if (losses_) losses_->cure_all();
   }
-  void data_lost(LineAddress line, NodeId owner) override { losses_->lost_by(line, peers_.known(owner)); }
+  void data_lost(LineAddress line, NodeId owner) override {
+    if (owns(line, peers_.known(owner))) losses_->poison(line);
+  }
   std::uint32_t answers_sent(NodeId node) const override {
     return node.index() < answers_.size() ? answers_[node.index()] : 0;
   }
@@ -129,6 +133,13 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   virtual void evicted(Transaction& transaction) = 0;
   /// An access to memory is done. It is given back after this.
   virtual void memory_done(const MemoryAccess& access, const Message& answer) = 0;
+
+  // In a system parts of which fail.
+
+  /// Nobody but the cache may have the line, and it may have written it.
+  virtual bool owns(LineAddress line, std::uint32_t peer) const { return losses_->owns(line, peer); }
+  /// The cache is presumed dead, and owns nothing any more.
+  virtual void presume_dead(std::uint32_t peer) { losses_->forget(peer, answers_sent(peers_.node(peer))); }
 
   Time now() const;
   /// Where the message's line is if this is its home.

@@ -15,7 +15,7 @@ struct DirectoryParams {
   Time lookup_time{12'000};
   Time lookup_interval;
   std::optional<std::uint32_t> transactions;
-  std::optional<Time> answer_timeout;  ///< of homes of HDM-DB
+  std::optional<Time> answer_timeout;
 
   static constexpr Time kAnswerTimeout{50'000'000};
 
@@ -48,8 +48,9 @@ struct DirectoryParams {
         .default_text(to_text(kAnswerTimeout))
         .doc(
             "Time from a snoop until the agent goes on without its answer, if it or the answer was lost "
-            "where a link or a switch failed, and from the loss of an access to memory of another device, or "
-            "of its answer, until the agent gives it up. Only beside events that make something fail.")
+            "where a link or a switch failed, or without the data that it has called for. Also the time "
+            "from the loss of an access to memory of another device, or of its answer, until the agent "
+            "gives it up. Only beside events that make something fail.")
         .source("own estimate: the least completion timeout that PCIe has by default");
   }
   template <class Params>

@@ -28,7 +28,7 @@ struct DirectoryTransaction {
       nullptr;  ///< of an eviction: who gets the entry; of its block the first one does it for all
   DirectoryTransaction* block = nullptr;  ///< of an eviction: the next line of the block
   std::uint32_t snoops_left = 0;
-  Time snooped_at;
+  Time asked_at;                       ///< by its snoops, or for the data of a write
   std::uint32_t write_backs = 0;       ///< of the line, which came out of turn and are not in memory yet
   bool waits_for_write_backs = false;  ///< its turn goes on behind them,
   bool ends_with_write_backs = false;  ///< or it is over when they are
@@ -50,11 +50,12 @@ struct DirectorySnoop {
   DirectorySnoop* next = nullptr;
   std::uint32_t index = 0;
   std::uint32_t peer = 0;
-  DirectoryTransaction* transaction = nullptr;  ///< null: its home has failed since, and waits for no answer
+  DirectoryTransaction* transaction = nullptr;  ///< null: its home has failed since, or has given it up
   SnoopFor purpose = SnoopFor::kInvalidate;
   LineState left = LineState::kInvalid;  ///< what the answer says that the cache keeps
   bool brings_data = false;              ///< ... and that data come in a message of their own,
   bool data_in = false;                  ///< which are in
+  bool rest = false;                     ///< it was given up, and another part of the answer is under way
   Message message;
   Account account;
   Message data;

@@ -27,7 +27,10 @@ bool LineLosses::owns(LineAddress line, std::uint32_t peer) const {
          filter_.state(slot) == FilterState::kExclusive;
 }
 
-void LineLosses::forget(std::uint32_t peer) {
+void LineLosses::forget(std::uint32_t peer, std::uint32_t answers) {
+  if (has_forgotten(peer, answers)) return;
+  if (forgotten_.size() <= peer) forgotten_.resize(peer + 1);
+  forgotten_[peer] = answers;
   std::vector<Slot> owned;
   for (std::uint32_t set = 0; set < filter_.tags().sets(); ++set) {
     filter_.tags().newest_first(set, [&](Slot slot) {
@@ -47,12 +50,18 @@ void LineLosses::forget(std::uint32_t peer) {
 
 void LineLosses::answers(Message& request) {
   const LineAddress line = LineAddress::of(request.address);
-  if (request.opcode == Opcode::kMemWr) {
-    if (request.size == kLineBytes) cure(line);
-  } else if (request.opcode != Opcode::kMemInv && poisoned(line)) {
-    request.failed = request.poisoned = true;
-    ++counts_->poison_delivered;
+  switch (request.opcode) {
+    case Opcode::kMemWr:
+      if (request.size == kLineBytes) cure(line);
+      return;
+    case Opcode::kMemInv:
+    case Opcode::kRdOwnNoData:
+    case Opcode::kWrInv: return;
+    default: break;
   }
+  if (!poisoned(line)) return;
+  request.failed = request.poisoned = true;
+  ++counts_->poison_delivered;
 }
 
 }  // namespace cxloom

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "base/flat_table.hpp"
 #include "base/units.hpp"
@@ -28,12 +30,13 @@ class LineLosses {
 
   /// Nobody but `peer` may have the line, and it may have written it.
   bool owns(LineAddress line, std::uint32_t peer) const;
-  /// The data that `peer` had of a line are gone. They are the latest if nobody else may have some.
-  void lost_by(LineAddress line, std::uint32_t peer) {
-    if (owns(line, peer)) poison(line);
-  }
   /// The peer is presumed dead. What it may have written is poisoned, and nobody asks it for its lines.
-  void forget(std::uint32_t peer);
+  /// `answers`: how many the home has sent to it, grants among them. Without a new one it owns nothing new.
+  void forget(std::uint32_t peer, std::uint32_t answers);
+  /// It has nothing that `forget` would take from it.
+  bool has_forgotten(std::uint32_t peer, std::uint32_t answers) const {
+    return peer < forgotten_.size() && forgotten_[peer] == answers;
+  }
   /// Memory has served a request, which is about to be answered: as poisoned if the line is. A write of the
   /// whole line cures it.
   void answers(Message& request);
@@ -49,6 +52,7 @@ class LineLosses {
   SnoopFilter& filter_;
   Windowed<CoherenceCounts>& counts_;
   FlatTable<Cell> lines_;
+  std::vector<std::optional<std::uint32_t>> forgotten_;  // by peer, the answers when that happened last
 };
 
 }  // namespace cxloom

@@ -71,12 +71,15 @@ void check_no_timeouts(const System& system) {
 }
 
 void check_answer_timeouts(const System& system) {
-  const std::vector<NodeId> homes = system.address_map().homes(Coherence::kHdmDb);
   for (const auto& [component, home] : system.roles().all<CoherenceHome>()) {
+    const std::vector<NodeId> homes = system.address_map().homes(home->coherence());
     if (!home->sets_answer_timeout() || std::ranges::find(homes, component->id()) != homes.end()) continue;
-    throw InputError({"answer_timeout has no effect: no region of hdm-db has this home",
+    const std::string coherence = home->coherence() == Coherence::kHdmH   ? "hdm-h"
+                                  : home->coherence() == Coherence::kHdmD ? "hdm-d"
+                                                                          : "hdm-db";
+    throw InputError({"answer_timeout has no effect: no region of " + coherence + " has this home",
                       {},
-                      "address_map: [{to: ..., coherence: hdm-db}], or no answer_timeout",
+                      "address_map: [{to: ..., coherence: " + coherence + "}], or no answer_timeout",
                       {},
                       InputError::Kind::kNoEffect},
                      "devices." + component->name());
@@ -194,12 +197,6 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
 
 // What is beside a failure must be able to live with it.
 void FailureActions::check_links(const FailingPart& part) const {
-  for (const Coherence coherence : {Coherence::kHdmH, Coherence::kHdmD}) {
-    if (system_.address_map().homes(coherence).empty()) continue;
-    refuse_event(
-        "nothing fails in a system with regions of hdm-h or hdm-d", {},
-        "coherence: hdm-db, or none: what a home of CXL.cache makes of a lost message is not modelled");
-  }
   for (const auto& [component, requester] : system_.roles().all<Requester>()) {
     if (!system_.address_map().has_coherent() || !requester->external_cache()) continue;
     refuse_event("nothing fails beside '" + component->name() + "', whose cache is outside and coherent", {},
@@ -371,9 +368,9 @@ void FailureActions::cut_caches_off() const {
     CacheAgent* const cache = requester->losing_cache();
     if (!cache) continue;
     const NodeId node = component->id();
-    for (const NodeId home : system_.address_map().homes(Coherence::kHdmDb)) {
-      if (system_.routes().distance(node.index(), home.index()) != RouteTable::kUnreachable) continue;
-      lost(cache->cut_off(home), node);
+    for (const auto& [at, home] : system_.roles().all<CoherenceHome>()) {
+      if (system_.routes().distance(node.index(), at->id().index()) != RouteTable::kUnreachable) continue;
+      lost(cache->cut_off(at->id()), node);
     }
   }
 }

@@ -17,6 +17,13 @@
 
 namespace cxloom {
 
+LostMessages::LostMessages(Kernel& kernel, EventSource& source, System& system, EventCost& cost)
+    : kernel_(kernel),
+      source_(source),
+      system_(system),
+      transactions_(system.roles(), system.address_map(), *this),
+      cost_(&cost) {}
+
 void LostMessages::wake(std::uint8_t kind, std::uint64_t payload) {
   if (kind == kTakeKept) {
     system_.components()[DeliveryOrder::destination_of(payload).index()]->take_kept(payload);
@@ -42,14 +49,14 @@ void LostMessages::forget(const Message& message) {
 void LostMessages::rerouted() { ++cost(kernel_.now()).rerouted; }
 
 bool LostMessages::answers(Message& message, NodeId node, Time now) {
-  if (!is_request(message) || message.opcode == Opcode::kBIConflict) {
+  if (!transactions_.is_answered(message)) {
     lose(message, now);
     return false;
   }
   ++cost(now).failed;
   message.charge(kInterrupted, now);
   forget(message);
-  note_lost_data(message);
+  transactions_.gone(message);
   make_error_answer(message, node);
   message.via = kViaNobody;
   if (ProtocolObserver* const observer = system_.system_context().observer) observer->sent(message, now);
@@ -65,53 +72,23 @@ void LostMessages::lose(Message& message, Time now) {
 }
 
 void LostMessages::lose_inside(Message& message, Time now) {
-  note_lost_data(message);
   if (ProtocolObserver* const observer = system_.system_context().observer) observer->lost(message);
-  const Time end = std::max(now, end_of_wait(message, now));
-  ++cost(end).lost;
+  transactions_.gone(message);
+  ends_later(message, now);
+  ++cost_->lost;
+}
+
+// What is lost with it ends by itself.
+void LostMessages::ends_later(Message& message, Time now) {
+  if (Message* const pull = LostTransactions::pull_of(message)) ends_later(*pull, now);
+  const Time end = std::max(now, transactions_.end_of_wait(message, now));
+  cost(end);
   kernel_.schedule(end, source_, *this, kTimeout, reinterpret_cast<std::uintptr_t>(&message));
 }
 
-// The home that waits for a message, or for the answer to it; null: a requester does.
-CoherenceHome* LostMessages::waiting_home(const Message& message) const {
-  const bool answer = message.channel == Channel::kM2SBIRsp || message.channel == Channel::kS2MNDR ||
-                      message.channel == Channel::kS2MDRS;
-  const NodeId waits = answer ? message.destination : message.source;
-  const bool snoop = message.channel == Channel::kM2SBIRsp || message.channel == Channel::kS2MBISnp;
-  if (!snoop && system_.roles().of<Requester>(waits)) return nullptr;
-  return system_.roles().of<CoherenceHome>(waits);
-}
-
-// The clock of a completion timeout starts when the request is issued, that of a snoop with the snoop. Of
-// what has none it starts now.
-Time LostMessages::end_of_wait(const Message& message, Time now) const {
-  if (CoherenceHome* const home = waiting_home(message)) {
-    const bool snoop = message.channel == Channel::kM2SBIRsp || message.channel == Channel::kS2MBISnp;
-    return (snoop ? home->snooped_at(message) : now) + home->answer_timeout();
-  }
-  const Requester* const requester = system_.roles().of<Requester>(message.requester);
-  ensure(requester != nullptr, "a message that nobody asked for is lost");
-  const bool of_request = message.account && !is_of_cache(message);
-  const Time issued = of_request ? message.age + message.account->of(Segment::kRequesterQueue) : now;
-  return issued + requester->traits().completion_timeout;
-}
-
-// A cache sends it, or gets it as an answer, for a line that leaves or a snoop, and for no request.
-bool LostMessages::is_of_cache(const Message& message) const {
-  if (message.opcode == Opcode::kBIConflict || message.opcode == Opcode::kBIConflictAck) return true;
-  const bool leaves = message.snp == SnpType::kNoOp &&
-                      (message.opcode == Opcode::kMemWr || message.opcode == Opcode::kMemClnEvct ||
-                       message.opcode == Opcode::kCmp);
-  const auto place = system_.address_map().find(message.address);
-  return leaves && place && place->coherent();
-}
-
-// A write-back has the latest data of a line that is kept coherent.
-void LostMessages::note_lost_data(const Message& message) const {
-  if (message.opcode != Opcode::kMemWr || !is_of_cache(message)) return;
-  const auto place = system_.address_map().find(message.address);
-  if (message.destination != place->home) return;  // it is the home's own
-  system_.roles().of<CoherenceHome>(place->home)->data_lost(LineAddress::of(message.address), message.source);
+void LostMessages::gives_up(LineAddress line, NodeId node) {
+  const auto place = system_.address_map().find(line.address());
+  system_.roles().of<CoherenceHome>(place->home)->data_lost(line, node);
 }
 
 IoLosses& LostMessages::sender_of(const Message& packet) const {
@@ -129,40 +106,27 @@ void LostMessages::lose_packet(Message& message, Time now) {
   kernel_.schedule(end, source_, *this, kTimeout, reinterpret_cast<std::uintptr_t>(&message));
 }
 
-// The cache may still be there: it, too, knows that it is presumed dead.
-void LostMessages::end_snoop(Message& message, CoherenceHome& home) {
-  if (!home.awaits(message)) return home.snoop_lost(message);
-  const bool answer = message.channel == Channel::kM2SBIRsp;
-  const NodeId node = answer ? message.source : message.destination;
-  const NodeId at = answer ? message.destination : message.source;
-  CacheAgent& cache = *system_.roles().of<Requester>(node)->losing_cache();
-  for (const LineAddress line : cache.presumed_dead(at, home.answers_sent(node))) home.data_lost(line, node);
-  home.snoop_lost(message);
-}
-
 // The requester, or the home, answers itself.
 void LostMessages::time_out(Message& message) {
   if (message.channel == Channel::kIo) return sender_of(message).lose(message);
-  CoherenceHome* const home = waiting_home(message);
-  if (home && message.channel != Channel::kS2MNDR && message.channel != Channel::kS2MDRS &&
-      !is_request(message))
-    return end_snoop(message, *home);
-  message.charge(kInterrupted, kernel_.now());
-  NodeId waits = message.requester;
-  if (home) waits = is_request(message) ? message.source : message.destination;
-  switch (message.opcode) {
-    case Opcode::kBIConflict:
-    case Opcode::kBIConflictAck: message.opcode = Opcode::kBIConflictAck; break;
-    case Opcode::kCmpS:
-    case Opcode::kCmpE: message.failed = true; break;
-    default: make_error_answer(message, waits); break;
-  }
-  message.channel = channel_of(message.opcode);
-  message.source = message.destination = waits;
+  if (!transactions_.ends(message, kernel_.now())) return;
   if (ProtocolObserver* const observer = system_.system_context().observer)
     observer->sent(message, kernel_.now());
   message.port = Endpoint::kInside;
-  system_.components()[waits.index()]->receive(message);
+  system_.components()[message.destination.index()]->receive(message);
+}
+
+// ---- Who waits
+
+CacheAgent* LostMessages::cache_of(NodeId node) {
+  Requester* const requester = system_.roles().of<Requester>(node);
+  return requester ? requester->losing_cache() : nullptr;
+}
+
+bool LostMessages::is_requester(NodeId node) const { return system_.roles().of<Requester>(node) != nullptr; }
+
+Time LostMessages::completion_timeout_of(NodeId node) const {
+  return system_.roles().of<Requester>(node)->traits().completion_timeout;
 }
 
 }  // namespace cxloom

@@ -8,10 +8,10 @@
 #include "base/units.hpp"
 #include "component/failures.hpp"
 #include "kernel/event_handler.hpp"
+#include "system/events/lost_transactions.hpp"
 
 namespace cxloom {
 
-class CoherenceHome;
 class EventSource;
 class IoLosses;
 class Kernel;
@@ -25,11 +25,10 @@ struct EventCost {
   Time felt_until;             ///< the last of these, timeouts included; zero: there was none
 };
 
-class LostMessages final : public EventHandler, public Failures {
+class LostMessages final : public EventHandler, public Failures, private LostTransactions::Requesters {
  public:
   /// Sends its events from `source`, and counts in `cost`.
-  LostMessages(Kernel& kernel, EventSource& source, System& system, EventCost& cost)
-      : kernel_(kernel), source_(source), system_(system), cost_(&cost) {}
+  LostMessages(Kernel& kernel, EventSource& source, System& system, EventCost& cost);
 
   /// What happens from now on is counted there.
   void count_in(EventCost& cost) { cost_ = &cost; }
@@ -40,16 +39,17 @@ class LostMessages final : public EventHandler, public Failures {
   bool answers(Message& message, NodeId node, Time now) override;
   void lose(Message& message, Time now) override;
   void lose_inside(Message& message, Time now) override;
+  void gives_up(LineAddress line, NodeId node) override;
   void rerouted() override;
 
  private:
   enum Wake : std::uint8_t { kTimeout, kTakeKept };
 
-  CoherenceHome* waiting_home(const Message& message) const;
-  Time end_of_wait(const Message& message, Time now) const;
-  bool is_of_cache(const Message& message) const;
-  void note_lost_data(const Message& message) const;
-  void end_snoop(Message& message, CoherenceHome& home);
+  CacheAgent* cache_of(NodeId node) override;
+  bool is_requester(NodeId node) const override;
+  Time completion_timeout_of(NodeId node) const override;
+
+  void ends_later(Message& message, Time now);
   void time_out(Message& message);
   IoLosses& sender_of(const Message& packet) const;
   void lose_packet(Message& message, Time now);
@@ -59,6 +59,7 @@ class LostMessages final : public EventHandler, public Failures {
   Kernel& kernel_;
   EventSource& source_;
   System& system_;
+  LostTransactions transactions_;
   EventCost* cost_;  // of the last failure or repair that happened
 };
 

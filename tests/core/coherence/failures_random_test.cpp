@@ -1,6 +1,6 @@
-// Random systems of hosts, caches and coherency agents (HDM-DB) in which links, switches and memories fail,
-// and are repaired or not: docs/model/failures.md. Every request is answered once, what an access sees is the
-// latest write or poison, and there is one writer or there are readers after every event
+// Random systems of hosts, caches and homes of lines (HDM-DB, HDM-H, HDM-D) in which links, switches and
+// memories fail, and are repaired or not: docs/model/failures.md. Every request is answered once, what an
+// access sees is the latest write or poison, and there is one writer or there are readers after every event
 // (support/coherence_oracle.hpp).
 #include <gtest/gtest.h>
 
@@ -81,69 +81,152 @@ Value::Map failing_link(Draw& draw, bool flits, bool credits) {
   return link;
 }
 
-// Two switches, between which a message has two ways, or one.
-RandomCase made_to_fail(std::uint64_t seed) {
-  Draw draw(seed, "failures");
-  RandomCase made;
-  made.fails = true;
-  const std::uint64_t lines = draw.between(1, 8);
-  const bool flits = draw.chance(3);
-  const bool credits = draw.chance(3);
-  std::vector<Ends> links;
-  const auto link = [&](const std::string& a, const std::string& b) {
-    made.system.link(a, b, failing_link(draw, flits, credits));
-    links.emplace_back(a, b);
-  };
-  std::vector<std::string> switches{"sw0", "sw1"};
-  if (draw.chance(2)) switches.emplace_back("sw2");
-  for (const std::string& name : switches)
-    made.system.device(name, "switch", {{"switching_time", draw.ns(10)}});
-  link("sw0", "sw1");
-  if (switches.size() > 2) {
+/// Makes the system of a seed: two switches, between which a message has two ways, or one.
+class Failing {
+ public:
+  Failing(std::uint64_t seed, const char* coherence)
+      : draw_(seed, "failures"), seed_(seed), coherence_(coherence), lines_(draw_.between(1, 8)) {
+    made_.fails = true;
+    flits_ = draw_.chance(3);
+    credits_ = draw_.chance(3);
+  }
+
+  RandomCase made() {
+    write_switches();
+    write_home();
+    write_requesters();
+    std::vector<std::string> devices = switches_;
+    devices.insert(devices.end(), memories_.begin(), memories_.end());
+    add_failures(draw_, made_.system, links_, devices, made_.requesters.back().name);
+    made_.system.region(targets_, region_);
+    made_.system.run_with({{"seed", static_cast<std::int64_t>(seed_ % 1000)},
+                           {"routing", draw_.one_of({"deterministic", "deterministic", "adaptive"})}});
+    return std::move(made_);
+  }
+
+ private:
+  void write_switches() {
+    if (draw_.chance(2)) switches_.emplace_back("sw2");
+    for (const std::string& name : switches_)
+      made_.system.device(name, "switch", {{"switching_time", draw_.ns(10)}});
+    link("sw0", "sw1");
+    if (switches_.size() < 3) return;
     link("sw0", "sw2");
     link("sw2", "sw1");
   }
-  const auto somewhere = [&] { return switches[draw.below(2)]; };
-  const bool apart = draw.chance(3);
-  Value::Map agent = test::drawn_home(draw, "hdm-db", lines);
-  agent.emplace_back("answer_timeout", std::to_string(draw.between(1, 9)) + "us");
-  Value::Map region{{"coherence", "hdm-db"}, {"interleave", "64B"}, {"policy", "weighted"}};
-  std::vector<std::string> memories;
-  for (std::uint64_t m = draw.between(1, 2); m > 0; --m) {
-    const std::string name = "mem" + std::to_string(m);
-    Value::Map memory = test::drawn_memory(draw, "1MiB");
-    if (!apart) memory.emplace_back("dcoh", agent);
-    made.system.device(name, "memory", memory);
-    link("sw1", name);
-    memories.push_back(name);
-  }
-  if (apart) {
-    made.system.device("home", "dcoh", agent);
+
+  // In the memories, in a device of its own, or in a host.
+  void write_home() {
+    Value::Map agent = test::drawn_home(draw_, coherence_, lines_);
+    agent.emplace_back("answer_timeout", std::to_string(draw_.between(1, 9)) + "us");
+    region_ = {{"coherence", coherence_}, {"interleave", "64B"}, {"policy", "weighted"}};
+    if (coherence_ == "hdm-h") return write_host_of_lines(std::move(agent));
+    if (coherence_ == "hdm-d") return write_device_of_lines(std::move(agent));
+    const bool apart = draw_.chance(3);
+    write_memories(apart ? Value::Map{} : Value::Map{{"dcoh", agent}});
+    if (!apart) return;
+    made_.system.device("home", "dcoh", agent);
     link(somewhere(), "home");
-    region.emplace_back("home", "home");
+    region_.emplace_back("home", "home");
   }
-  for (std::uint64_t h = draw.between(1, 4); h > 0; --h) {
-    test::RandomRequester host{"h" + std::to_string(h), {}, {}};
-    Value::Map params{{"process_time", draw.ns(10)},
-                      {"queue", static_cast<std::int64_t>(draw.between(1, 6))},
-                      {"completion_timeout", std::to_string(draw.between(1, 9)) + "us"}};
-    if (!draw.chance(6)) test::add_drawn_cache(draw, params, host.cache.emplace());
-    made.system.device(host.name, draw.chance(4) ? "accelerator" : "host", params);
-    link(host.name, somewhere());
-    host.program = failing_program(draw, lines);
-    made.requesters.push_back(std::move(host));
+
+  void write_host_of_lines(Value::Map agent) {
+    test::RandomRequester host{"home", {}, {}};
+    Value::Map params = drawn_requester(host);
+    params.emplace_back("home_agent", std::move(agent));
+    const bool own = draw_.chance(2);
+    if (own) {
+      params.emplace_back("memory", test::drawn_memory(draw_, "1MiB"));
+      targets_.emplace_back("home");
+    }
+    made_.system.device("home", "host", params);
+    link(somewhere(), "home");
+    made_.requesters.push_back(std::move(host));
+    if (!own || draw_.chance(3)) write_memories({});
+    region_.emplace_back("home", "home");
   }
-  std::vector<std::string> devices = switches;
-  devices.insert(devices.end(), memories.begin(), memories.end());
-  add_failures(draw, made.system, links, devices, made.requesters.front().name);
-  made.system.region(memories, region);
-  made.system.run_with({{"seed", static_cast<std::int64_t>(seed % 1000)},
-                        {"routing", draw.one_of({"deterministic", "deterministic", "adaptive"})}});
-  return made;
-}
+
+  // One host alone may cache its lines.
+  void write_device_of_lines(Value::Map agent) {
+    test::RandomRequester device{"home", {}, {}};
+    Value::Map params = drawn_requester(device);
+    Value::Map memory = test::drawn_memory(draw_, "1MiB");
+    memory.emplace_back("bias", std::move(agent));
+    params.emplace_back("memory", std::move(memory));
+    made_.system.device("home", "accelerator", params);
+    link(somewhere(), "home");
+    made_.requesters.push_back(std::move(device));
+    targets_.emplace_back("home");
+    one_caches_ = true;
+  }
+
+  void write_memories(const Value::Map& with) {
+    for (std::uint64_t m = draw_.between(1, 2); m > 0; --m) {
+      const std::string name = "mem" + std::to_string(m);
+      Value::Map memory = test::drawn_memory(draw_, "1MiB");
+      memory.insert(memory.end(), with.begin(), with.end());
+      made_.system.device(name, "memory", memory);
+      link("sw1", name);
+      memories_.push_back(name);
+      targets_.push_back(name);
+    }
+  }
+
+  void write_requesters() {
+    for (std::uint64_t h = draw_.between(1, 4); h > 0; --h) {
+      test::RandomRequester host{"h" + std::to_string(h), {}, {}};
+      const bool cached = !one_caches_ || made_.requesters.size() == 1;
+      const Value::Map params = drawn_requester(host, cached);
+      made_.system.device(host.name, draw_.chance(4) ? "accelerator" : "host", params);
+      link(host.name, somewhere());
+      made_.requesters.push_back(std::move(host));
+    }
+  }
+
+  Value::Map drawn_requester(test::RandomRequester& requester, bool cached = true) {
+    Value::Map params{{"process_time", draw_.ns(10)},
+                      {"queue", static_cast<std::int64_t>(draw_.between(1, 6))},
+                      {"completion_timeout", std::to_string(draw_.between(1, 9)) + "us"}};
+    if (cached && !draw_.chance(6)) test::add_drawn_cache(draw_, params, requester.cache.emplace());
+    requester.program = failing_program(draw_, lines_);
+    return params;
+  }
+
+  const char* somewhere() { return draw_.one_of({"sw0", "sw1"}); }
+
+  void link(const std::string& a, const std::string& b) {
+    made_.system.link(a, b, failing_link(draw_, flits_, credits_));
+    links_.emplace_back(a, b);
+  }
+
+  Draw draw_;
+  std::uint64_t seed_;
+  std::string coherence_;
+  std::uint64_t lines_;
+  bool flits_ = false;
+  bool credits_ = false;
+  bool one_caches_ = false;  // besides the device of the lines
+  std::vector<Ends> links_;
+  std::vector<std::string> switches_{"sw0", "sw1"};
+  std::vector<std::string> memories_;
+  std::vector<std::string> targets_;
+  Value::Map region_;
+  RandomCase made_;
+};
 
 TEST(CoherenceFailuresRandom, EveryRequestEndsAndNobodySeesWhatIsOld) {
-  test::play_random(made_to_fail, 20'000, 2 * kOfFailingHost);
+  test::play_random([](std::uint64_t seed) { return Failing(seed, "hdm-db").made(); }, 20'000,
+                    2 * kOfFailingHost);
+}
+
+TEST(CoherenceFailuresRandom, SoTheyDoWhereAHostIsTheHome) {
+  test::play_random([](std::uint64_t seed) { return Failing(seed, "hdm-h").made(); }, 20'000,
+                    3 * kOfFailingHost);
+}
+
+TEST(CoherenceFailuresRandom, AndWhereADeviceIsByBias) {
+  test::play_random([](std::uint64_t seed) { return Failing(seed, "hdm-d").made(); }, 20'000,
+                    3 * kOfFailingHost);
 }
 
 }  // namespace

@@ -100,7 +100,9 @@ void CoherenceOracle::sent(const Message& message, Time /*at*/) {
   if (!on_the_way_.emplace(&message, address).second)
     fail(address, "a message that is sent again before it has arrived: " + describe(message));
   if (!nodes_.coherent(address)) return;
-  if (losses_ && message.failed && message.source == message.destination) return;  // to who waited, by itself
+  // To who waited, by itself.
+  if (losses_ && message.failed && message.source == message.destination && !asked_.contains(&message))
+    return;
   made_.erase(&message);
   const std::uint32_t cache = nodes_.cache_at(message.source);
   if (message.opcode == Opcode::kMemWr && message.snp == SnpType::kNoOp && cache != CoherentNodes::kNone &&
@@ -140,6 +142,18 @@ void CoherenceOracle::lost(const Message& message) {
   carried_.erase(&message);
   snoops_.erase(&message);
   conflicts_.erase(&message);
+  pulls_.erase(&message);
+  if (message.opcode == Opcode::kGoWritePull) pulls_.erase(message.completion);
+  if (message.channel == Channel::kH2DReq || message.channel == Channel::kD2HRsp) {
+    Line& at = line(LineAddress::of(message.address));
+    if (at.forwarded_by == message.completion) at.forwarded.reset();  // its other part is of no use
+    if (on_the_way_.contains(message.completion)) in_vain_.insert(message.completion);
+  }
+  in_vain_.erase(&message);
+  if (message.channel == Channel::kD2HData) {
+    Line& at = line(LineAddress::of(message.address));
+    if (at.owed == &message) at.owed = nullptr;
+  }
   if (asked_.erase(&message) != 0) completions_.erase(message.completion);  // with the home that had it
 }
 
@@ -164,7 +178,9 @@ void CoherenceOracle::answered(const Message& message, Asked asked) {
                            std::to_string(asked.latest) + " was there before it began");
     }
   } else if (asked.past_caches) {
-    if (answered.memory != answered.latest && !answered.poisoned)
+    const DirectoryAgent& home = *nodes_.home_of(asked.line);  // where the line may just have become poisoned
+    const bool poisoned = answered.poisoned || (home.losses() && home.losses()->poisoned(asked.line));
+    if (answered.memory != answered.latest && !poisoned)
       fail(asked.line, "a write past the caches comes to memory without the latest write");
     answered.memory = ++answered.latest;
     answered.lost = false;
@@ -184,6 +200,9 @@ void CoherenceOracle::handling(const Message& message, NodeId node, Time now, co
     cache_handled(message, cache);
   } else if (nodes_.is_home(node, LineAddress::of(message.address)) && nodes_.to_home(message)) {
     home_handled(message);
+  } else if (message.channel == Channel::kS2MNDR && !message.failed &&
+             nodes_.is_home(node, LineAddress::of(message.address))) {
+    line(LineAddress::of(message.address)).lost = false;  // written by a home that is apart from it
   }
 }
 
@@ -236,7 +255,7 @@ void CoherenceOracle::home_handled(const Message& message) {
   if (!asked_.emplace(&message, Asked{address, message.opcode, past, at.latest}).second)
     fail(address, "a request that its home takes up twice: " + describe(message));
   if (message.completion) completions_.insert(message.completion);
-  at.owed = false;
+  at.owed = nullptr;
   if (write_back && !losses_) written_back(message);
 }
 
@@ -266,7 +285,7 @@ void CoherenceOracle::snoop_answered(const Message& message) {
   if (snoops_.erase(&message) == 0) fail(address, "an answer to no snoop, or a second one");
   if (message.opcode != Opcode::kRspIFwdM && message.opcode != Opcode::kRspSFwdM) return;
   Line& at = line(address);
-  at.owed = true;
+  at.owed = message.completion;
   settle_forwarded(at);
 }
 
@@ -274,6 +293,10 @@ void CoherenceOracle::snoop_answered(const Message& message) {
 void CoherenceOracle::data_came(const Message& message) {
   const LineAddress address = LineAddress::of(message.address);
   Line& at = line(address);
+  if (in_vain_.erase(&message) != 0) {
+    carried_.erase(&message);
+    return;
+  }
   const auto pulled = pulls_.find(&message);
   const bool write_back = pulled != pulls_.end() && pulled->second == Opcode::kDirtyEvict;
   const bool snooped = pulled == pulls_.end();
@@ -294,15 +317,16 @@ void CoherenceOracle::data_came(const Message& message) {
     at.memory = version;
   } else {
     at.forwarded = version;
+    at.forwarded_by = &message;
     settle_forwarded(at);
   }
 }
 
 void CoherenceOracle::settle_forwarded(Line& at) {
-  if (!at.owed || !at.forwarded) return;
+  if (!at.owed || !at.forwarded || at.owed != at.forwarded_by) return;
   at.memory = *at.forwarded;
   at.forwarded.reset();
-  at.owed = false;
+  at.owed = nullptr;
 }
 
 void CoherenceOracle::performed(NodeId node, LineAddress address, AccessKind kind, Time now) {

@@ -99,6 +99,12 @@ class CoherenceOracle final : public ProtocolObserver {
   /// What was the latest when the home took up a request that is still without an answer; nothing for all
   /// other messages.
   std::optional<Version> latest_before(const Message& request) const;
+  /// A snoop, or a part of the answer to one.
+  bool is_snoop(const Message& message) const {
+    if (message.channel == Channel::kD2HData) return !pulls_.contains(&message);
+    return nodes_.is_snoop(message) || message.channel == Channel::kM2SBIRsp ||
+           message.channel == Channel::kD2HRsp || message.opcode == Opcode::kMemRdFwd;
+  }
   /// Accesses of which it has seen that they took effect in a cache.
   std::uint64_t accesses() const { return accesses_; }
 
@@ -123,8 +129,9 @@ class CoherenceOracle final : public ProtocolObserver {
     Version memory = 0;
     // What the snoop of CXL.cache under way brought, and whether memory is to have it.
     std::optional<Version> forwarded;
-    bool owed = false;
-    std::vector<Version> copies;  // by cache, whether it still holds the line or not
+    const Message* forwarded_by = nullptr;
+    const Message* owed = nullptr;  // the data that its answer has told of
+    std::vector<Version> copies;    // by cache, whether it still holds the line or not
     bool touched = false;
     bool poisoned = false;  // after the last event
     bool lost = false;      // by memory, which has not got a version since
@@ -166,6 +173,7 @@ class CoherenceOracle final : public ProtocolObserver {
   std::unordered_map<const Message*, Asked> asked_;
   std::unordered_set<const Message*> completions_;    // second parts of answers, which no home has sent yet
   std::unordered_map<const Message*, Opcode> pulls_;  // for the data of this request
+  std::unordered_set<const Message*> in_vain_;        // data of snoops whose answers are lost
   std::unordered_map<const Message*, LineAddress> snoops_;
   std::unordered_map<const Message*, LineAddress>
       conflicts_;  // questions that no cache has the answer to yet

@@ -40,6 +40,7 @@ LONG_CXX_TESTS := $(LONG_CXX_TESTS):Litmus.MoreInFlight*:DeadlockCheck.RandomFab
 LONG_CXX_TESTS := $(LONG_CXX_TESTS):HomeAgentFaults.ALostMessage*:HomeAgentExplorer.TwoRequestsInFlight*
 LONG_CXX_TESTS := $(LONG_CXX_TESTS):HomeAgentExplorer.WritesPast*:Generators.FatTreesHave*:BatchMeans.ALevelThatChanges*
 LONG_CXX_TESTS := $(LONG_CXX_TESTS):DramAlone.Sends*:BatchMeans.IntervalsCover*:DramMapping.AnyNumber*:DramStarvation.ARequesterAlone*
+LONG_CXX_TESTS := $(LONG_CXX_TESTS):FailureExplorerLong.*
 
 # The environment is .venv and nothing else that the caller happens to have active.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV PIP_USER PIP_TARGET PIP_PREFIX
@@ -197,7 +198,7 @@ COHERENCE_SEED ?= 1
 coherence-check: build build/.configured-tests
 	@$(CMAKE) --build build --target test_coherence
 	CXLOOM_COHERENCE_LARGE=1 CXLOOM_COHERENCE_ACCESSES=$(COHERENCE_ACCESSES) CXLOOM_COHERENCE_SEED=$(COHERENCE_SEED) \
-	  build/tests/bin/coherence --gtest_filter='Coherence*:*Explorer.*:Litmus.*'
+	  build/tests/bin/coherence --gtest_filter='Coherence*:*Explorer.*:FailureExplorerLong.*:Litmus.*'
 
 # How often intervals cover the true mean, and steady windows are flagged: hundreds of runs with known means.
 window-check: build .venv/.installed-dev

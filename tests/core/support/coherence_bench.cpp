@@ -75,6 +75,7 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
   }
 
   const CacheAgent* cache() const { return cache_.get(); }
+  CacheAgent* losing_cache() { return cache_.get(); }
   const std::vector<std::optional<CoherenceOracle::Version>>& results() const { return results_; }
   bool idle() const { return requests_.live() == 0 && (!cache_ || cache_->prefetches() == 0); }
 
@@ -221,6 +222,7 @@ class CoherenceBench::Watch final : public ProtocolObserver {
     bench_.oracle_.handling(message, node, now, state);
   }
   void handled(const std::string& state) override { bench_.oracle_.handled(state); }
+  void lost(const Message& message) override { bench_.oracle_.lost(message); }
   void performed(NodeId node, LineAddress line, AccessKind kind, Time now) override {
     bench_.oracle_.performed(node, line, kind, now);
     const CoherenceOracle::Version version = bench_.oracle_.in_cache(node, line);
@@ -257,7 +259,19 @@ CoherenceBench::CoherenceBench(const CoherenceSetup& setup)
   region.coherence = setup.home.coherence;
   bench_.system_context().map->add_region(region, {{device.name(), device.id(), Bytes{1U << 20U}}});
   bench_.watch(*watch_);
+  if (setup.failure) let_fail(*setup.failure);
   bench_.start();
+}
+
+void CoherenceBench::let_fail(const FailureSetup& setup) {
+  losses_ = std::make_unique<CoherenceLosses>(bench_, setup);
+  for (const auto& host : hosts_) losses_->add(host->losing_cache());
+  oracle_.expect_losses([](LineAddress /*line*/) { return CoherenceOracle::Lost::kNothing; });
+  if (!setup.trusts_poison) return;
+  bench_.on_send([](Message& message) {
+    if (message.poisoned) message.failed = message.poisoned = false;
+    return MessageBench::Fate::kQueued;
+  });
 }
 
 CoherenceBench::~CoherenceBench() = default;
@@ -291,23 +305,30 @@ Endpoint& CoherenceBench::add_home(const CoherenceSetup& setup) {
 
 std::size_t CoherenceBench::choices() const {
   std::size_t all = deliveries();
-  for (const auto& host : hosts_) all += host->options();
-  return all;
+  for (std::size_t i = 0; i < hosts_.size(); ++i) all += options(i);
+  return all + (losses_ && losses_->may_turn() ? 1 : 0);
+}
+
+std::size_t CoherenceBench::options(std::size_t host) const {
+  return losses_ && losses_->crashed(host) ? 0 : hosts_[host]->options();
 }
 
 CoherenceBench::Issue CoherenceBench::issue(std::size_t choice) const {
   choice -= deliveries();
   std::size_t host = 0;
-  for (; choice >= hosts_[host]->options(); ++host) choice -= hosts_[host]->options();
+  for (; host < hosts_.size() && choice >= options(host); ++host) choice -= options(host);
+  if (host == hosts_.size()) return {host, 0};
   return {host, hosts_[host]->option(choice)};
 }
 
 void CoherenceBench::perform(std::size_t choice) {
+  if (losses_ && choice < deliveries()) return losses_->take(losses_->choices()[choice]);
   if (choice < deliveries()) {
     bench_.deliver(std::next(bench_.queues().begin(), static_cast<std::ptrdiff_t>(choice))->first);
     return;
   }
   const Issue next = issue(choice);
+  if (next.host == hosts_.size()) return losses_->turn();
   hosts_[next.host]->issue(next.step);
   bench_.settle();
 }
@@ -319,6 +340,7 @@ void CoherenceBench::run_step(std::size_t host) {
 }
 
 void CoherenceBench::take(std::size_t choice) {
+  if (losses_) oracle_.settled();
   if (!logs_) {
     perform(choice);
     return;
@@ -343,11 +365,13 @@ void CoherenceBench::take(std::size_t choice) {
 }
 
 std::string CoherenceBench::describe(std::size_t choice) const {
+  if (losses_ && choice < deliveries()) return losses_->describe(losses_->choices()[choice]);
   if (choice < deliveries()) {
     const auto& queue = std::next(bench_.queues().begin(), static_cast<std::ptrdiff_t>(choice))->second;
     return bench_.describe(*queue.messages.front()) + " arrives";
   }
   const Issue next = issue(choice);
+  if (next.host == hosts_.size()) return losses_->describe_turn();
   const Step& step = hosts_[next.host]->step(next.step);
   return "host" + std::to_string(next.host) +
          (step.kind == AccessKind::kRead    ? " is to read "
@@ -373,7 +397,7 @@ std::vector<std::string> CoherenceBench::line_states() const {
 }
 
 bool CoherenceBench::idle() const {
-  return bench_.queues().empty() &&
+  return bench_.queues().empty() && (!losses_ || losses_->idle()) &&
          std::all_of(hosts_.begin(), hosts_.end(), [](const auto& host) { return host->idle(); });
 }
 
@@ -397,9 +421,12 @@ std::string CoherenceBench::fingerprint() const {
       const auto host = message->destination.index();
       if (host < hosts_.size() && hosts_[host]->cache())
         test::write_order(*hosts_[host]->cache(), *message, text);
+      if (losses_ && oracle_.is_snoop(*message)) text.flag(!home_->awaits(*message), 'g');
     }
+    if (losses_) losses_->write(key, text);
     text << (key.vc >= kApart ? '/' : '|');
   }
+  if (losses_) losses_->write(text);
   for (const LineAddress line : lines_) {
     text.version(line, oracle_.latest(line)).version(line, oracle_.in_memory(line));
     if (const auto forwarded = oracle_.forwarded(line)) text.version(line, *forwarded);

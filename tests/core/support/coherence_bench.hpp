@@ -15,6 +15,7 @@
 #include "coherence/home/bias_agent.hpp"
 #include "coherence/home/directory_agent.hpp"
 #include "core/support/coherence_explorer.hpp"
+#include "core/support/coherence_losses.hpp"
 #include "core/support/coherence_oracle.hpp"
 #include "core/support/message_bench.hpp"
 #include "protocol/request.hpp"
@@ -65,8 +66,9 @@ struct CoherenceSetup {
   HomeSetup home;
   std::uint32_t lines = 2;
   NetworkOrder order = NetworkOrder::kOfClass;
-  bool quick_memory = false;   ///< memory answers at once, instead of when the explorer chooses
-  MessageBench::OnSend fault;  ///< nothing: every message comes as it was sent
+  bool quick_memory = false;            ///< memory answers at once, instead of when the explorer chooses
+  MessageBench::OnSend fault;           ///< nothing: every message comes as it was sent
+  std::optional<FailureSetup> failure;  ///< none: nothing fails
 };
 
 /// A cache of that many lines in one set, and a filter of that many entries, that take no time.
@@ -79,7 +81,9 @@ class CoherenceBench final : public Explorable {
   ~CoherenceBench() override;
 
   std::size_t choices() const override;
-  std::size_t deliveries() const override { return bench_.queues().size(); }
+  std::size_t deliveries() const override {
+    return losses_ ? losses_->choices().size() : bench_.queues().size();
+  }
   void take(std::size_t choice) override;
   /// The next step of a host's plan, and all that follows from it. Nothing is under way before it.
   void run_step(std::size_t host);
@@ -100,6 +104,9 @@ class CoherenceBench final : public Explorable {
   class Watch;
 
   Endpoint& add_home(const CoherenceSetup& setup);
+  void let_fail(const FailureSetup& setup);
+  /// How many steps a requester may make next.
+  std::size_t options(std::size_t host) const;
   std::string name_of_host(std::size_t host) const;
 
   /// A choice that is no delivery.
@@ -119,6 +126,7 @@ class CoherenceBench final : public Explorable {
   std::vector<std::unique_ptr<Host>> hosts_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<DirectoryAgent> home_;
+  std::unique_ptr<CoherenceLosses> losses_;  // null: nothing fails
   std::string wrong_;
   bool logs_ = false;
   std::size_t steps_ = 0;

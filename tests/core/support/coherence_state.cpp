@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "coherence/cache/agent.hpp"
+#include "coherence/cache/grants_in_vain.hpp"
 #include "coherence/home/bias_agent.hpp"
 #include "coherence/home/directory_agent.hpp"
 
@@ -23,7 +24,7 @@ StateText& StateText::message(const Message& message) {
   if (message.source == message.destination) *this << "for" << std::uint64_t{message.requester.index()};
   if (is_downstream(message.channel))
     *this << '.' << static_cast<std::uint64_t>(message.snp) << static_cast<std::uint64_t>(message.meta);
-  flag(message.failed, 'f').flag(message.completion != nullptr, 'c');
+  flag(message.failed, 'f').flag(message.poisoned, 'p').flag(message.completion != nullptr, 'c');
   if (const auto carried = oracle_.carried(message)) version(line, *carried);
   if (const auto before = oracle_.latest_before(message)) (*this << '<').version(line, *before);
   if (const auto made = oracle_.made(message)) (*this << '=').version(line, *made);
@@ -66,7 +67,8 @@ void write_early(const AnswerOrder& order, StateText& text) {
 }
 
 void write_pages(const BiasAgent& home, StateText& text) {
-  text.flag(home.knows_host(), 'h');
+  text.flag(home.knows_host(), 'h').flag(home.host_gone(), 'g');
+  for (const LineAddress line : text.lines()) text.flag(home.host_has_alone(line), 'A');
   const std::map<std::uint64_t, BiasAgent::Page> in_order(home.pages().begin(), home.pages().end());
   for (const auto& [number, page] : in_order) {
     text << "page" << number << "HD"[static_cast<std::size_t>(page.bias)] << std::uint64_t{page.asked} << ','
@@ -75,6 +77,15 @@ void write_pages(const BiasAgent& home, StateText& text) {
     if (page.cause) (text << "for").line(page.cause->line);
     for (const BiasAgent::Transaction* const waits : page.waiting) (text << '~').line(waits->line);
   }
+}
+
+// The flaw of what has come, and whether what was granted is in vain.
+void write_losses(const GrantsInVain& in_vain, const CacheTransaction& transaction, StateText& text) {
+  if (transaction.flaw != Flaw::kNone) text << 'F' << static_cast<std::uint64_t>(transaction.flaw);
+  text.flag(transaction.snooped_first, 'b').flag(transaction.completion_comes(), 'c');
+  if (transaction.granted == LineState::kInvalid) return;
+  text.flag(in_vain.covers(transaction.home, transaction.grant), 'v')
+      .flag(GrantsInVain::snooped_behind(transaction, transaction.grant), 'w');
 }
 
 }  // namespace
@@ -99,6 +110,7 @@ void write(const CacheAgent& cache, NodeId node, StateText& text) {
     text.line(line) << '+' << static_cast<std::uint64_t>(transaction->doing)
                     << static_cast<std::uint64_t>(transaction->granted);
     text.flag(transaction->miss, 'm').flag(transaction->data_in, 'd').flag(transaction->asked, 'a');
+    if (cache.in_vain()) write_losses(*cache.in_vain(), *transaction, text);
     for (const Request* request = transaction->waiting.first(); request; request = request->next)
       text << (request == transaction->prefetch ? 'P' : "RWA"[static_cast<std::size_t>(request->kind)])
            << request->id;
@@ -121,6 +133,10 @@ void write_order(const CacheAgent& cache, const Message& message, StateText& tex
   if (channel == Channel::kH2DReq || channel == Channel::kH2DRsp)
     write_order(cache.protocols().cxl_cache.order(), message, text);
   const CacheTransaction* const transaction = cache.under_way(LineAddress::of(message.address));
+  if (cache.in_vain() && (channel == Channel::kH2DRsp || channel == Channel::kS2MNDR)) {
+    text.flag(cache.in_vain()->covers(message.source, message.pushes), 'v');
+    if (transaction) text.flag(GrantsInVain::snooped_behind(*transaction, message.pushes), 'w');
+  }
   const bool by_bias =
       channel == Channel::kS2MNDR && transaction && transaction->protocol == &cache.protocols().cxl_bias;
   if (channel == Channel::kD2HReq || by_bias) write_order(cache.protocols().cxl_bias.order(), message, text);
@@ -139,6 +155,11 @@ void write(const DirectoryAgent& home, StateText& text) {
       }
     });
     text << '|';
+  }
+  if (const LineLosses* const losses = home.losses()) {
+    for (const LineAddress line : text.lines()) text.flag(losses->poisoned(line), '!');
+    for (std::uint32_t peer = 0; peer < home.peers().count(); ++peer)
+      text.flag(losses->has_forgotten(peer, home.answers_sent(home.peers().node(peer))), 'z');
   }
   for (const LineAddress line : text.lines()) {
     const DirectoryAgent::Transaction* const transaction = home.under_way(line);

@@ -101,12 +101,16 @@ void MessageBench::send(Message& message, EventHandler* inside) {
                                          : fate == Fate::kQueuedFirst ? ", which overtakes others"
                                                                       : ""));
   if (fate == Fate::kLost) return;
+  queue(message, inside, fate == Fate::kQueuedFirst);
+}
+
+void MessageBench::queue(Message& message, EventHandler* inside, bool first) {
   const bool by_line = order_ == NetworkOrder::kOfLine;
   const std::uint64_t vc = by_line ? LineAddress::of(message.address).number() + 1 : 0;
   const Channel channel = order_ == NetworkOrder::kOfAll ? Channel{} : message.channel;
   Queue& queue = queues_[{message.source, message.destination, channel, vc}];
   queue.receiver = inside ? inside : devices_[message.destination.index()].get();
-  if (fate == Fate::kQueuedFirst) {
+  if (first) {
     queue.messages.push_front(&message);
   } else {
     queue.messages.push_back(&message);
@@ -120,12 +124,27 @@ void MessageBench::wait_for(EventHandler& receiver, const QueueKey& key, Message
   queue.messages.push_back(&message);
 }
 
-void MessageBench::deliver(const QueueKey& key) {
+Message& MessageBench::take(const QueueKey& key) {
   const auto found = queues_.find(key);
   Message& message = *found->second.messages.front();
-  EventHandler& receiver = *found->second.receiver;
   found->second.messages.pop_front();
   if (found->second.messages.empty()) queues_.erase(found);
+  return message;
+}
+
+void MessageBench::put(Message& message) {
+  if (logs_) sent_.push_back(describe(message) + ", an error");
+  queue(message, nullptr, false);
+}
+
+void MessageBench::hand_over(Message& message) {
+  message.port = 0;
+  devices_[message.destination.index()]->receive(message);
+}
+
+void MessageBench::deliver(const QueueKey& key) {
+  EventHandler& receiver = *queues_.at(key).receiver;
+  Message& message = take(key);
   message.port = 0;
   receiver.receive(message);
   settle();

@@ -81,6 +81,12 @@ class MessageBench {
   void deliver(const QueueKey& key);
   /// They do so after something else than an arrival.
   void settle();
+  /// The first message of a queue leaves it, and is the caller's.
+  Message& take(const QueueKey& key);
+  /// A message of the caller's goes where messages of its source do.
+  void put(Message& message);
+  /// It arrives at once, from nowhere.
+  void hand_over(Message& message);
   /// What was sent since it was asked last, as text.
   std::vector<std::string> take_sent() { return std::exchange(sent_, {}); }
   void keep_log() { logs_ = true; }
@@ -95,6 +101,7 @@ class MessageBench {
 
   /// `inside`: it is for an agent of the sender's device. Null: it goes out.
   void send(Message& message, EventHandler* inside);
+  void queue(Message& message, EventHandler* inside, bool first);
 
   std::unique_ptr<Kernel> kernel_;
   SystemContext system_context_;

@@ -1,0 +1,99 @@
+// One part of a system on a bench that fails, once: what becomes of the messages then, by the rules of the
+// simulator (system/events/lost_transactions.hpp), and in which order all of that may happen.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "component/failures.hpp"
+#include "core/support/message_bench.hpp"
+#include "system/events/lost_transactions.hpp"
+
+namespace cxloom::test {
+
+class StateText;
+
+/// The part that may fail, at any moment.
+struct FailureSetup {
+  std::size_t host = 0;    ///< the link of this requester,
+  bool crashes = false;    ///< or the requester itself, which stays so
+  bool in_switch = false;  ///< what is on its way over the link may be lost: a switch fails with it
+  bool repairs = true;     ///< a link may be repaired, at any moment
+
+  // Faults that the explorer is to find.
+  bool keeps_lines = false;       ///< a cache that is cut off, or presumed dead, goes on with what it has
+  bool never_times_out = false;   ///< nobody gives up what is lost
+  bool trusts_poison = false;     ///< data are taken for good though they are marked as poisoned
+  bool trusts_lost_data = false;  ///< a home does not hear of modified lines that are lost with their cache
+};
+
+/// The link begins to fail: what is in a queue to the requester, or from it, may have crossed it, up to some
+/// message, or not. What has not waits. When the failure is known requests are answered with an error, and
+/// all else is lost; who waits for it gives up at any time after that.
+class CoherenceLosses final : public Failures, private LostTransactions::Requesters {
+ public:
+  CoherenceLosses(MessageBench& bench, const FailureSetup& setup);
+
+  /// A requester; null: without a cache.
+  void add(CacheAgent* cache) { caches_.push_back(cache); }
+
+  enum class Happening : std::uint8_t { kArrives, kIsAnswered, kIsLost, kTimesOut, kIsKnown };
+  struct Choice {
+    Happening what;
+    QueueKey queue;          // of the first three
+    std::size_t number = 0;  // of what times out
+  };
+  /// What may happen next, and will.
+  std::vector<Choice> choices() const;
+  void take(const Choice& choice);
+  std::string describe(const Choice& choice) const;
+
+  /// What need not happen: it fails, or is repaired. Whether it may be next.
+  bool may_turn() const { return !turned_ || (link_ != Link::kUp && setup_.repairs && !setup_.crashes); }
+  void turn();
+  std::string describe_turn() const;
+  /// The requester makes no more requests.
+  bool crashed(std::size_t host) const { return turned_ && setup_.crashes && setup_.host == host; }
+  /// Nothing is left that somebody has to give up.
+  bool idle() const { return lost_.empty(); }
+
+  void write(StateText& text) const;
+  void write(const QueueKey& key, StateText& text) const;
+
+  bool answers(Message& message, NodeId node, Time now) override;
+  void lose(Message& message, Time now) override;
+  void lose_inside(Message& message, Time now) override { lose(message, now); }
+  void gives_up(LineAddress line, NodeId node) override;
+  void rerouted() override {}
+
+ private:
+  enum class Link : std::uint8_t { kUp, kDown, kKnown };
+
+  CacheAgent* cache_of(NodeId node) override {
+    return is_requester(node) && !setup_.keeps_lines ? caches_[node.index()] : nullptr;
+  }
+  bool is_requester(NodeId node) const override { return node.index() < caches_.size(); }
+  Time completion_timeout_of(NodeId /*node*/) const override { return Time{}; }
+
+  NodeId node() const { return NodeId{static_cast<std::uint32_t>(setup_.host)}; }
+  bool over_link(const QueueKey& key) const {
+    return key.source != key.destination && (key.source == node() || key.destination == node());
+  }
+  void fail();
+  void lines_lost(const std::vector<LineAddress>& lines);
+  void time_out(std::size_t number);
+
+  MessageBench& bench_;
+  FailureSetup setup_;
+  LostTransactions transactions_;
+  std::vector<CacheAgent*> caches_;  // by node
+  bool turned_ = false;              // it has failed
+  Link link_ = Link::kUp;
+  std::map<QueueKey, std::size_t> may_have_crossed_;  // of each queue that many of the first messages
+  std::vector<Message*> lost_;                        // that somebody waits for
+};
+
+}  // namespace cxloom::test

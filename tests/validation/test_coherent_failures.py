@@ -221,6 +221,19 @@ def test_a_host_that_crashes_in_the_warm_up_is_waited_for_by_nobody() -> None:
     assert outcome.summary["per_requester"]["h1"]["requests"] > 0
 
 
+def test_a_host_that_will_crash_is_described() -> None:
+    """Its idle reads are those of the system before anything fails: `check` refused it, as it drives each host."""
+    spec = cut_off_and_back(2)
+    fails = {"device": "h0"}
+    idle = []
+    for event in ({"link": ["h0", "hub"]}, fails):
+        spec["events"] = [{"at": "100ns", "fail": event}]
+        routes = _core.check(spec, {})["routes"]
+        idle.append([route["idle_read_ns"] for route in routes])
+    assert len(idle[0]) == 2
+    assert idle[0] == idle[1]
+
+
 def test_crashes_beside_what_would_wait_for_ever_are_refused() -> None:
     spec = cut_off_and_back(2)
     spec["events"] = [{"at": "100ns", "fail": {"device": "h0"}}]

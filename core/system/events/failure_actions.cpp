@@ -89,7 +89,7 @@ void check_answer_timeouts(const System& system) {
 void refuse_crashes(const std::vector<EventParams>& events, const System& system, const std::string& device,
                     const std::string& beside) {
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (!events[i].fail || !events[i].fail->device) continue;
+    if (!events[i].fail || !events[i].fail->device || events[i].at == kPutOff) continue;
     const std::string& crashing = *events[i].fail->device;
     if (!system.roles().of<Requester>(system.component(crashing).id())) continue;
     if (!device.empty() && crashing != device) continue;

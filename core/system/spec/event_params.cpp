@@ -210,9 +210,8 @@ bool may_fail(const std::vector<EventParams>& events, const std::string& a, cons
 }
 
 void put_off_failures(std::vector<EventParams>& events) {
-  constexpr Time kLongAfter{3'600'000'000'000'000};
   std::erase_if(events, [](const EventParams& event) { return !event.fail && !event.repair; });
-  for (EventParams& event : events) event.at = kLongAfter;
+  for (EventParams& event : events) event.at = kPutOff;
 }
 
 }  // namespace cxloom

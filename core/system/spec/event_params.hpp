@@ -104,8 +104,10 @@ struct EventParams {
 /// Some event of the spec makes a link between these two devices fail.
 bool may_fail(const std::vector<EventParams>& events, const std::string& a, const std::string& b);
 
+/// The time of events that were put off: behind all that is of interest.
+inline constexpr Time kPutOff{3'600'000'000'000'000};
 /// Leaves failures and repairs alone, which are parts of a system that other parameters refer to, and puts
-/// them off to a time behind all that is of interest.
+/// them off.
 void put_off_failures(std::vector<EventParams>& events);
 
 }  // namespace cxloom

@@ -176,6 +176,24 @@ class RunningSystem {
     return result;
   }
 
+  /// The measured window in ns: when it opened, and when it closed.
+  nb::tuple window() const {
+    const MeasuredWindow& window = simulation_.window();
+    const auto at = [](bool known, Time time) {
+      return known ? nb::object(nb::float_(time.ns())) : nb::none();
+    };
+    const bool opened = window.has_opened();
+    return nb::make_tuple(at(opened, window.opened()), at(opened && !window.is_open(), window.closed()));
+  }
+  nb::object next_part() {
+    nb::object ended = nb::none();
+    simulation_.begin_next_part([&] {
+      ended = summary();
+      collector_ = Collector{false};
+    });
+    return ended;
+  }
+
   nb::dict lose_power(std::uint32_t cuts, nb::object look, std::optional<std::uint64_t> seed,
                       const std::optional<std::string>& lost_switch) {
     if (!power_loss_) power_loss_ = std::make_unique<PowerLoss>(registry(), simulation_.spec());
@@ -371,6 +389,13 @@ void bind_simulation(nb::module_& m) {
       .def("loss_search", &RunningSystem::loss_search, "feeds"_a, "switch"_a = nb::none(),
            "Looks for a shorter history of what is lost now. Traces are given from their beginnings.")
       .def("summary", &RunningSystem::summary)
+      .def("window", &RunningSystem::window,
+           "When the measured window opened and when it closed, in ns of simulated time; None: it has not.")
+      .def(
+          "next_part", &RunningSystem::next_part,
+          "Ends this part of the measured window now, and begins the next one: the summary of the one that "
+          "ended, None where none had opened. The last one ends with the window. No more rows of requests are recorded. Raises InputError for a graph of "
+          "tasks, and when the run is over.")
       .def("take_requests", &RunningSystem::take_requests,
            "Columns of the requests measured since the last call.")
       .def("take_series", &RunningSystem::take_series, "Columns of the samples taken since the last call.")

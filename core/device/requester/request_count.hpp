@@ -24,8 +24,12 @@ class RequestCount {
     counting_ = true;
     issued_before_ = issued_;
   }
+  /// The windows that open from now on are parts of the one that is open: the last one ends with the work as
+  /// that would have.
+  void divide_window() { divided_ = true; }
   /// A measured window opens; which of them it is does not matter to the work.
   void open_window() {
+    if (divided_) return;
     issued_at_window_ = issued_;
     completed_at_window_ = completed_;
   }
@@ -55,6 +59,7 @@ class RequestCount {
   std::uint64_t warmup_ = 0;
   std::optional<std::uint64_t> measured_;
   bool counting_ = false;
+  bool divided_ = false;
 };
 
 }  // namespace cxloom

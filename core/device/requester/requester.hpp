@@ -106,6 +106,8 @@ class Requester {
   /// The requests that its work wants count from now on. Where nobody asks for windows of its own the
   /// measured window opens with that.
   virtual void count_from_now() = 0;
+  /// The windows that open from now on are parts of the one that is open now.
+  virtual void divide_window() = 0;
   /// It makes no more requests; those under way go on to their end. Not if they come from outside.
   virtual void cease() = 0;
   /// The number, in the order of its stream, of the access that a message carries to memory; none: it

@@ -65,6 +65,7 @@ class alignas(64) Sequencer final : public Agent,
   Time earliest_answer(RemainingTime& left) override;
   ExternalCache* external_cache() override { return path_.external_cache(); }
   void count_from_now() override { count_.begin_counting(); }
+  void divide_window() override { count_.divide_window(); }
   void cease() override;
   void crash(bool last) override;
   void resume() override;

@@ -51,6 +51,7 @@ class TransferWork final : public Agent, public Requester, public DmaEngine::Cli
   void crash(bool /*last*/) override { cease(); }
   void cease() override { out_of_work_ = has_work() && !work_.stream->from_outside(); }
   void count_from_now() override { count_.begin_counting(); }
+  void divide_window() override { count_.divide_window(); }
   void resume() override { submit(); }
 
   void start() override;

@@ -375,9 +375,15 @@ void Simulation::cease_io() {
 void Simulation::begin_window(const std::function<void()>& ended) {
   check_running();
   if (tasks_) throw InputError({"a graph of tasks is measured as a whole", {}, {}, {}});
+  if (kernels_->divided()) throw InputError({"a run in several threads is measured as a whole", {}, {}, {}});
   if (window_.is_open()) close_window(now());
   if (window_.has_opened()) ended();
   open_window(now());
+}
+
+void Simulation::begin_next_part(const std::function<void()>& ended) {
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) requester->divide_window();
+  begin_window(ended);
 }
 
 // The warm-up is over. A window that the outside has begun before goes on: it measures, and changes nothing

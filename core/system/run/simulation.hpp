@@ -96,9 +96,12 @@ class Simulation final : private RequestObserver, private WholeRun {
   ByteStore& bytes() { return bytes_; }
 
   /// The measured window ends now, if it is open, and the next one begins. `ended` is called between these:
-  /// what was measured can be had there. Throws InputError if the simulation is over, or has a graph of
-  /// tasks.
+  /// what was measured can be had there. Throws InputError if the simulation is over, has a graph of tasks,
+  /// or runs in several threads.
   void begin_window(const std::function<void()>& ended);
+  /// As `begin_window`, for parts of one window that follow each other to its end: the last one closes with
+  /// the work when that would have.
+  void begin_next_part(const std::function<void()>& ended);
 
   /// Reads the traces of the workloads, as far as a run is sure to read them, and the beginning of what
   /// patterns make; to be called instead of running it. Throws InputError for what a run would refuse.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from cxloom.display.numbers import duration
 from cxloom.display.shown import Shown, ShowsItself
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _MOST_NAMED = 4
 _BITS = 8e9
 """Bits a second of a gigabyte a second."""
 _COLUMNS = ("component", "part", "power_w", "idle_w", "nj_per_request", "basis")
+_MOST_INTERVALS_SHOWN = 24
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,49 @@ class Missing:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """A part of the measured window, of which the account is made by itself."""
+
+    start_ns: float
+    """From the opening of the window."""
+    length_ns: float
+    requests: int
+    """Requests completed with data in it."""
+    rows: Sequence[Row]
+    """Mean watts over it, in the order of those of the whole window."""
+
+    @property
+    def power_w(self) -> float:
+        """Mean watts of all rows."""
+        return sum(row.power_w for row in self.rows)
+
+    @property
+    def idle_w(self) -> float:
+        """Mean watts that are not for traffic."""
+        return sum(row.idle_w for row in self.rows)
+
+    @property
+    def nj_per_request(self) -> float | None:
+        """Nanojoules of all, for each completed request; None without any."""
+        return self.power_w * self.length_ns / self.requests if self.requests else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The interval for programs."""
+        return {
+            "start_ns": self.start_ns,
+            "length_ns": self.length_ns,
+            "requests": self.requests,
+            "power_w": self.power_w,
+            "idle_w": self.idle_w,
+            "nj_per_request": self.nj_per_request,
+            "rows": [
+                {"component": row.component, "part": row.part, "power_w": row.power_w, "idle_w": row.idle_w}
+                for row in self.rows
+            ],
+        }
+
+
+@dataclass(frozen=True)
 class Energy(ShowsItself):
     """Where the energy of a run went. Its numbers are defined in ``docs/energy.md``."""
 
@@ -68,6 +113,8 @@ class Energy(ShowsItself):
     """What is not in the account."""
     notes: Sequence[str]
     """What to know of it and of its run."""
+    over_time: Sequence[Interval] = ()
+    """The account of each part of the window, where it was asked for."""
 
     @property
     def power_w(self) -> float:
@@ -118,8 +165,21 @@ class Energy(ShowsItself):
             schema=dict(zip(_COLUMNS, types, strict=True)),
         )
 
+    def frame_over_time(self) -> pl.DataFrame:
+        """A row for each part in each interval: start_ns, length_ns, component, part, power_w, idle_w, basis."""
+        import polars as pl
+
+        types = [pl.Float64, pl.Float64, pl.String, pl.String, pl.Float64, pl.Float64, pl.String]
+        columns = ("start_ns", "length_ns", "component", "part", "power_w", "idle_w", "basis")
+        rows = [
+            (each.start_ns, each.length_ns, row.component, row.part, row.power_w, row.idle_w, row.basis)
+            for each in self.over_time
+            for row in each.rows
+        ]
+        return pl.DataFrame(rows, schema=dict(zip(columns, types, strict=True)), orient="row")
+
     def to_json(self) -> dict[str, Any]:
-        """The account for programs; sums are null without a row."""
+        """The account for programs; sums are null without a row. With ``over_time`` where it was asked for."""
         sums: dict[str, float | None] = {
             "power_w": self.power_w,
             "idle_w": self.idle_w,
@@ -135,6 +195,7 @@ class Energy(ShowsItself):
             "rows": [self._plain(row) for row in self.rows],
             "missing": [{"what": each.what, "names": list(each.names)} for each in self.missing],
             "notes": list(self.notes),
+            **({"over_time": [each.to_json() for each in self.over_time]} if self.over_time else {}),
         }
 
     def _plain(self, row: Row) -> dict[str, Any]:
@@ -164,10 +225,47 @@ class Energy(ShowsItself):
             made.add_row(row.component, row.part, *numbers, row.basis)
         return made
 
+    def table_over_time(self) -> Table:
+        """The course for people; of Rich."""
+        from rich.table import Table
+
+        made = Table(box=None, header_style="dim", pad_edge=False)
+        for title in ("from", "to", "W", "idle W", "requests", "nJ/request"):
+            made.add_column(title, justify="right")
+        for each in self.over_time[:_MOST_INTERVALS_SHOWN]:
+            a_request = each.nj_per_request
+            made.add_row(
+                duration(each.start_ns),
+                duration(each.start_ns + each.length_ns),
+                f"{each.power_w:.3g}",
+                f"{each.idle_w:.3g}",
+                f"{each.requests:,}",
+                "-" if a_request is None else f"{a_request:.3g}",
+            )
+        return made
+
+    def _course(self) -> str:
+        """The largest and the least of the intervals, in a sentence."""
+        most, least = (by(self.over_time, key=lambda each: each.power_w) for by in (max, min))
+        left = len(self.over_time) - _MOST_INTERVALS_SHOWN
+        return (
+            f"Over time it is {least.power_w:.3g} to {most.power_w:.3g} W; the most from "
+            f"{duration(most.start_ns)} to {duration(most.start_ns + most.length_ns)} of the measured window."
+            + (
+                f" The table has the first {_MOST_INTERVALS_SHOWN} intervals: --out has all."
+                if left > 0
+                else ""
+            )
+        )
+
     def shown(self) -> Shown:
-        """The sentence, the table, what is missing, and notes."""
+        """The sentences, the tables, what is missing, and notes."""
         said = [*(f"not in it: {each}" for each in self.missing), *self.notes]
-        return Shown([self.sentence], [self.table()] if self.rows else [], said)
+        if not self.rows:
+            return Shown([self.sentence], [], said)
+        if not self.over_time:
+            return Shown([self.sentence], [self.table()], said)
+        return Shown([self.sentence, self._course()], [self.table(), self.table_over_time()], said)
 
     def __repr__(self) -> str:
         return json.dumps(self.to_json())

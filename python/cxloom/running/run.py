@@ -240,10 +240,10 @@ def _advance(simulation: _core.Simulation, sinks: _Sinks, max_time_ns: float | N
         if reason is not None:
             simulation.stop(reason)
             return
-        events = _next_slice(events, time.perf_counter() - before)
+        events = next_slice(events, time.perf_counter() - before)
 
 
-def _next_slice(events: int, took: float) -> int:
+def next_slice(events: int, took: float) -> int:
     """Towards the target by no more than a factor of four at a time: one slow slice is no measure of the next."""
     return max(1_000, int(events * min(4.0, max(0.25, SLICE_SECONDS / max(took, 1e-6)))))
 
@@ -255,7 +255,7 @@ def play_past(simulation: _core.Simulation, watch: Watch) -> str | None:
     while left > 0:
         before = time.perf_counter()
         simulation.play_past(steps)
-        steps = _next_slice(steps, time.perf_counter() - before)
+        steps = next_slice(steps, time.perf_counter() - before)
         left = simulation.past_left()
         if (reason := watch(Progress(**simulation.progress(), past=(whole - left, whole)))) is not None:
             return reason

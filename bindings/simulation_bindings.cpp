@@ -391,11 +391,10 @@ void bind_simulation(nb::module_& m) {
       .def("summary", &RunningSystem::summary)
       .def("window", &RunningSystem::window,
            "When the measured window opened and when it closed, in ns of simulated time; None: it has not.")
-      .def(
-          "next_part", &RunningSystem::next_part,
-          "Ends this part of the measured window now, and begins the next one: the summary of the one that "
-          "ended, None where none had opened. The last one ends with the window. No more rows of requests are recorded. Raises InputError for a graph of "
-          "tasks, and when the run is over.")
+      .def("next_part", &RunningSystem::next_part,
+           "Ends this part of the measured window now, and begins the next one: the summary of the one that "
+           "ended, None where none had opened. The last one ends with the window. No more rows of requests "
+           "are recorded. Raises InputError for a graph of tasks, for several threads, and when it is over.")
       .def("take_requests", &RunningSystem::take_requests,
            "Columns of the requests measured since the last call.")
       .def("take_series", &RunningSystem::take_series, "Columns of the samples taken since the last call.")

@@ -109,6 +109,43 @@ def test_studies_are_the_same_each_time(kind: str) -> None:
     assert json.dumps(seeded) != json.dumps(first)
 
 
+def of_many_pages(page: str, host: Spec, threads: int = 1, window: int = 5000) -> tuple[Spec, Spec]:
+    """6 GiB / 4 in pages of that size, which leave the near memory all the while, by epochs and by lines."""
+    work: Spec = {"pattern": "random", "footprint": "1536MiB", "page": page, "requests": 200_000}
+    work |= {"addresses": "first-touch"} | (
+        {"threads": threads, "shared_footprint": True} if threads > 1 else {}
+    )
+    policy = {"kind": "hemem", "period": "100us", "keep_free": "512MiB"}
+    spec = spec_of(work, policy, near="1GiB", host=host)
+    spec["devices"]["far"]["capacity"] = "4GiB"
+    return both(spec, window)
+
+
+@pytest.mark.parametrize("page", ["64KiB", "256KiB"])
+def test_a_program_stands_still_for_one_of_its_many_pages(page: str) -> None:
+    """Without cores it makes as many accesses beside a move as there are pages, on average; a window has 512, and was
+    over before the first of them had moved."""
+    epochs, lines = of_many_pages(page, {"queue": 32})
+    assert lines["pages_moved"] > 20
+    assert epochs["pages_moved"] == pytest.approx(lines["pages_moved"], rel=0.15)
+    assert epochs["time_s"] == pytest.approx(lines["time_s"], rel=0.15)
+
+
+def test_threads_stand_still_for_a_page_each_at_its_time() -> None:
+    """Beside pages as few as those of a window threads come to less: that was four times the time."""
+    epochs, lines = of_many_pages("256KiB", {"queue": 32, "core": {"cores": 4}}, threads=4)
+    assert 0.5 < epochs["time_s"] / lines["time_s"] < 1.6
+
+
+def test_moves_of_a_fast_program_take_their_time() -> None:
+    """A window of 1000 accesses is over in microseconds, and a move of 64 KiB takes 22: 64 times 16 lines, each read at
+    145 ns and written at 45, or the other way round, and 3 us before."""
+    epochs, _ = of_many_pages("64KiB", {"queue": 32}, window=1000)
+    (costs,) = epochs["costs"]
+    assert costs["move_ns"] == pytest.approx(3000 + 64 * (145 + 45), rel=0.6)
+    assert costs["rate_while_moving"] < 0.5
+
+
 # --- how far from lines -----------------------------------------------------------------------------------------------
 
 CORED = {"queue": 32, "core": {"cores": 4}}

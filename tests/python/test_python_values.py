@@ -123,8 +123,14 @@ def test_what_is_no_yaml_text_is_refused(given: object) -> None:
 
 
 def test_a_spec_that_cannot_be_saved_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(cx.InputError, match="cannot be written: no such file or directory"):
-        system().save(tmp_path / "nowhere" / "spec.yaml")
+    (tmp_path / "file").touch()
+    with pytest.raises(cx.InputError, match="cannot be written: not a directory"):
+        system().save(tmp_path / "file" / "spec.yaml")
+
+
+def test_the_folders_of_a_spec_are_made(tmp_path: Path) -> None:
+    system().save(tmp_path / "new" / "er" / "spec.yaml")
+    assert cx.load(tmp_path / "new" / "er" / "spec.yaml").resolve().plain()["devices"]
 
 
 def test_all_that_is_wrong_with_a_call_is_said() -> None:

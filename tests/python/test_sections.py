@@ -111,6 +111,7 @@ NAMED = {
         "python/cxloom/measure/bench.py": "measurements refuse them",
         "python/cxloom/cli/app.py": "the command `cxloom tasks`",
         "python/cxloom/cli/tasks.py": "the section that it prints",
+        "python/cxloom/cli/run.py": "--exact is for a graph of them",
         "python/cxloom/spec/jsonschema.py": "the fabric of KV caches has none",
     },
     "run": {

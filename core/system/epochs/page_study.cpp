@@ -67,7 +67,8 @@ PageStudy::PageStudy(const Registry& registry, Spec spec, const EpochParams& par
       params_(params),
       program_(registry_, spec_),
       pages_(program_.demand(), program_.placed(), program_.frames()),
-      windows_(registry_, spec_, program_.phases(), program_.frames(), params_.window),
+      windows_(registry_, spec_, program_.phases(), program_.frames(),
+               nearest_first(program_.tiering().nodes).front(), params_.window),
       costs_(program_.demand().phases()),
       end_(params_.duration) {
   if (!params_.epoch) params_.epoch = Time{std::max<std::int64_t>(params_.duration.ps() / kEpochs, 1)};
@@ -107,7 +108,7 @@ void PageStudy::step() {
   if (clock_.stalls()) {
     clock_.go_to(std::max(std::min(until, clock_.stalled_until()), clock_.now()), made);
   } else {
-    const double rate = rate_.rate * (kernel_->moves() ? cost_.moving : 1.0);
+    const double rate = rate_.rate * (pages_.under_way() ? part_beside_move() : 1.0);
     const double next =
         std::max(std::min({kernel_->next_access(), program_.demand().phase_end(made), most_}), made);
     const double needed = std::ceil((next - made) / rate);
@@ -124,6 +125,24 @@ void PageStudy::step() {
   const bool moved = kernel_->counts().moved - looked_ > pages_.count() / 1024;
   const bool other = program_.demand().phase_at(clock_.accesses()) != phase_;
   if (moved || other || clock_.accesses() >= turn_) look_at_rates();
+}
+
+// A program without cores stands still from its first access to the page that moves, and each thread of one
+// with cores from its own. Windows have few pages, and each is accessed sooner than one of many. Where blocks
+// come in turn, a page waits for its turn in both; and hot pages hold cores up no more than those of a
+// window, as cores go on for a while.
+double PageStudy::part_beside_move() const {
+  const EpochPages::Move& move = *pages_.under_way();
+  const PageDemand& demand = program_.demand();
+  if (demand.has_turns(phase_)) return cost_.moving;
+  const double length = move.urgent ? cost_.urgent : cost_.move;
+  const double to_page = demand.share(phase_, move.page) * rate_.rate * length;
+  const double threads = program_.threads();
+  if (!program_.has_cores())
+    return std::max(made_beside(to_page) * std::min(cost_.moving / cost_.beside, 1.0), kLeastRate);
+  const double made = demand.thread_of(phase_, move.page) ? 1.0 - (1.0 - made_beside(to_page)) / threads
+                                                          : made_beside(to_page / threads);
+  return std::min(cost_.moving * std::max(made / cost_.beside, 1.0), 1.0);
 }
 
 NodeOfPage PageStudy::placement_at(std::size_t phase) const {

@@ -60,6 +60,8 @@ class PageStudy {
   bool over() const { return clock_.now() >= end_ || clock_.accesses() >= most_; }
   void step();
   void look_at_rates();
+  /// The part of the rate that is left while a page moves.
+  double part_beside_move() const;
   const Window& window_at(std::size_t phase, std::vector<double> shares);
   NodeOfPage placement_at(std::size_t phase) const;
   void end_row();

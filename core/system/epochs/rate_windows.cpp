@@ -1,6 +1,7 @@
 #include "system/epochs/rate_windows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
@@ -25,8 +26,9 @@ constexpr std::uint64_t kFoldedPages = 256;
 // for another.
 constexpr double kDisturbances = 200;
 
-// The least share of the usual rate while a page is copied: a program that comes to nothing would never end.
-constexpr double kLeastRate = 1e-3;
+// Pauses between moves that a program has accesses for, and how much longer a window is for them at most.
+constexpr double kPauses = 4;
+constexpr double kMostWindows = 1000;
 
 /// Counts the answers of a window.
 class AnswerCount final : public RequestObserver {
@@ -111,12 +113,15 @@ Registry with_windows(const Registry& registry, const Spec::Workload& phase, con
 
 }  // namespace
 
+double made_beside(double to_page) { return to_page > 0 ? -std::expm1(-to_page) / to_page : 1.0; }
+
 RateWindows::RateWindows(const Registry& registry, const Spec& spec, std::vector<Spec::Workload> phases,
-                         std::vector<std::uint64_t> frames, std::uint64_t requests)
+                         std::vector<std::uint64_t> frames, std::size_t nearest, std::uint64_t requests)
     : registry_(registry),
       spec_(spec),
       phases_(std::move(phases)),
       nodes_(frames.size()),
+      nearest_(nearest),
       folded_(std::clamp<std::uint64_t>(std::ranges::min(frames) / 2, 1, kFoldedPages)),
       requests_(requests) {}
 
@@ -128,7 +133,7 @@ Spec RateWindows::window_of(std::size_t phase, const Setting& setting) const {
   Spec::Workload& workload = spec.workloads.front();
   WorkloadParams& params = workload.params;
   params.phases.clear();
-  params.requests = requests_;
+  params.requests = requests_ * setting.windows;
   params.touched = Touched::kDuring;
   params.addresses = {setting.folded ? kFolded : kPlaced, Value(none)};
   params.pattern = setting.folded ? std::string(kFolded) : *phases_[phase].params.pattern;
@@ -203,6 +208,23 @@ WindowRate RateWindows::rate(std::size_t phase, const NodeOfPage& node_of) const
   return rate;
 }
 
+// Pages of the nearest node and of the others move in turns.
+double RateWindows::made_beside_folded(const Found& plain, double move) const {
+  double answers = 0;
+  for (const std::uint64_t each : plain.answers) answers += static_cast<double>(each);
+  if (answers == 0 || plain.time <= 0) return 1;
+  const double made = static_cast<double>(plain.completed) / plain.time * move;
+  double nearest = 0;
+  double others = 0;
+  for (std::size_t node = 0; node < nodes_; ++node) {
+    const double to_page =
+        made * static_cast<double>(plain.answers[node]) / answers / static_cast<double>(folded_);
+    if (node == nearest_) nearest = made_beside(to_page);
+    else others += made_beside(to_page) / static_cast<double>(nodes_ - 1);
+  }
+  return (nearest + others) / 2;
+}
+
 WindowCosts RateWindows::costs(std::size_t phase, const NodeOfPage& node_of) const {
   const KernelCosts& kernel = spec_.workloads.front().params.kernel;
   KernelCosts free = kernel;
@@ -211,15 +233,21 @@ WindowCosts RateWindows::costs(std::size_t phase, const NodeOfPage& node_of) con
   const Found plain = run(phase, node_of, {.folded = true});
   const Time period = time_of(plain.time / kDisturbances);
   WindowCosts costs;
-  const auto disturbed = [&](WindowWork work, Time each, const KernelCosts& with) {
-    return run(phase, node_of, {.work = work, .folded = true, .period = each, .kernel = with});
+  const auto disturbed = [&](WindowWork work, Time each, const KernelCosts& with, std::uint64_t windows = 1) {
+    return run(phase, node_of,
+               {.work = work, .folded = true, .period = each, .kernel = with, .windows = windows});
   };
   // With pauses between, in which the program goes on whatever a move takes of it.
   const Time pause = (kernel.unmap + kernel.shootdown + kernel.interrupt + time_of(1e6)) * 4;
-  const Found moves = disturbed(WindowWork::kMoves, pause, kernel);
+  // A fast program makes all accesses of a window before the first page moves.
+  const double some = std::ceil(kPauses * static_cast<double>(pause.ps()) / std::max(plain.time, 1.0));
+  const auto windows = static_cast<std::uint64_t>(std::clamp(some, 1.0, kMostWindows));
+  const Found moves = disturbed(WindowWork::kMoves, pause, kernel, windows);
   if (moves.moved > 0) {
-    costs.moving = std::clamp((plain.time - (moves.time - moves.moving)) / moves.moving, kLeastRate, 1.0);
+    const double usual = plain.time * static_cast<double>(windows);
+    costs.moving = std::clamp((usual - (moves.time - moves.moving)) / moves.moving, kLeastRate, 1.0);
     costs.move = costs.urgent = moves.moving / moves.moved;
+    costs.beside = made_beside_folded(plain, costs.move / threads);
   }
   // What a disturbance of one thread takes of all of them, each.
   const auto hidden = [&](const Found& with, double each, double count) {

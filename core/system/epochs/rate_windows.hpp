@@ -24,6 +24,7 @@ struct WindowRate {
 /// What the kernel's work takes of it.
 struct WindowCosts {
   double moving = 1;   ///< the rate while pages are copied / the rate otherwise
+  double beside = 1;   ///< of that what waiting for the page alone leaves, of pages as few as the folded ones
   double move = 0;     ///< ps of a page's move in the background
   double urgent = 0;   ///< ps of a move that an access waits for
   double latency = 1;  ///< ps of an access when the next two were found
@@ -33,11 +34,18 @@ struct WindowCosts {
   double hidden_interrupt = 0;
 };
 
+/// The least share of the usual rate while a page is copied: a program that comes to nothing would never end.
+inline constexpr double kLeastRate = 1e-3;
+
+/// The part of its accesses that somebody makes in a time in which the first one to a page waits for its end,
+/// where accesses are drawn and so many of them would be to that page.
+double made_beside(double to_page);
+
 class RateWindows {
  public:
   /// `phases` are workloads with a pattern, one for each phase of that workload of the spec. All outlive it.
   RateWindows(const Registry& registry, const Spec& spec, std::vector<Spec::Workload> phases,
-              std::vector<std::uint64_t> frames, std::uint64_t requests);
+              std::vector<std::uint64_t> frames, std::size_t nearest, std::uint64_t requests);
 
   WindowRate rate(std::size_t phase, const NodeOfPage& node_of) const;
   WindowCosts costs(std::size_t phase, const NodeOfPage& node_of) const;
@@ -50,6 +58,7 @@ class RateWindows {
     bool folded = false;
     Time period = Time::max();
     KernelCosts kernel = {};
+    std::uint64_t windows = 1;  // that it is as long as
   };
   struct Found {
     double time = 0;    // ps, of all accesses
@@ -67,11 +76,13 @@ class RateWindows {
   };
   Found run(std::size_t phase, const NodeOfPage& node_of, const Setting& setting) const;
   Spec window_of(std::size_t phase, const Setting& setting) const;
+  double made_beside_folded(const Found& plain, double move) const;
 
   const Registry& registry_;
   const Spec& spec_;
   std::vector<Spec::Workload> phases_;
   std::size_t nodes_;
+  std::size_t nearest_;   // of them
   std::uint64_t folded_;  // pages of each node
   std::uint64_t requests_;
   mutable std::uint64_t runs_ = 0;

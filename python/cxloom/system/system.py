@@ -11,6 +11,7 @@ from typing import Any
 
 from cxloom.base.errors import InputError, InputErrors, reason_of
 from cxloom.base.filenames import file_name
+from cxloom.base.temporary import check_folder
 from cxloom.base.words import counted
 from cxloom.spec import alike, declared, presets
 from cxloom.spec.bases import AUTO
@@ -124,6 +125,7 @@ class System:
         name = file_name(path, "a file to write to", "path")
         text = self.to_yaml()
         try:
+            check_folder(Path(name))
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             Path(name).write_text(text, encoding="utf-8")
         except OSError as error:

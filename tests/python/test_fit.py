@@ -16,6 +16,7 @@ from cxloom.curves.order import in_order
 from cxloom.curves.points import Point
 from cxloom.fitting.measured import parted
 from cxloom.measure import loaded_latency
+from cxloom.measure.bench import Bench
 
 Call = Callable[..., Any]
 
@@ -186,6 +187,15 @@ def test_what_cannot_be_fitted(folder: Path, cxloom: Call, arguments: list[str],
     done = cxloom("fit", "card.yaml", *arguments, *vary, *more, "--jobs", "1", "--evaluations", "8")
     assert done.code == 2
     assert words in " ".join(done.err.split())
+
+
+def test_a_path_that_matches_nothing_is_refused_before_a_run(
+    folder: Path, cxloom: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Bench, "run", lambda *_: pytest.fail("a run was made"))
+    done = cxloom("fit", "card.yaml", "--to", "flat.csv", "--vary", "devices.man.controller_time=5ns..9ns")
+    assert done.code == 2
+    assert "'devices' has no 'man' (--vary devices.man.controller_time)" in done.err
 
 
 def test_a_fit_in_python_refuses_nothing_to_fit(folder: Path) -> None:

@@ -127,6 +127,7 @@ def fit(
         short = np.minimum(0, found.bandwidths + SHORT)
         return softened(np.concatenate([found.latencies, short, found.peaks]), _SCALE)
 
+    _refuse_paths(system, overrides, settings_at(_starts(len(draws))[0]))
     every = [*parts.fitted, *parts.held_back]
     before = errors({}, every)
     solution = search(residuals, _starts(len(draws)), evaluations - 3)
@@ -158,6 +159,17 @@ def _refuse_options(measured: Measured, requester: str | None, threads: int | No
             allowed="no --threads",
             path="--threads",
         )
+
+
+def _refuse_paths(
+    system: System | str | os.PathLike[str], overrides: Sequence[Override], settings: Mapping[str, Any]
+) -> None:
+    """Raises InputError for a path that matches nothing, before anything is played."""
+    if not isinstance(system, System):
+        system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
+    system.resolve(
+        [*overrides, *(Override.of(path, value, f"--vary {path}") for path, value in settings.items())]
+    )
 
 
 def _starts(count: int) -> list[Vector]:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,17 @@ namespace cxloom {
 class ExternalMedia;
 class Media;
 class OutsideMedium;
+
+/// What is copied to a spare part: bytes of the memory's own addresses, in whole lines.
+struct SparedPart {
+  Address base;
+  std::uint64_t bytes = 0;
+  std::uint64_t lines_at_once = 1;  ///< that are read, and then written, together
+
+  bool overlaps(Address address, std::uint64_t size) const {
+    return address.value() < base.value() + bytes && address.value() + size > base.value();
+  }
+};
 
 /// A logical device: a part of a memory that belongs to one host, or to any.
 struct LogicalDeviceExtent {
@@ -51,6 +63,13 @@ class MemoryOwner {
   virtual std::span<const LogicalDeviceExtent> logical_devices() const { return {}; }
   /// One of them belongs to that host. To be called before the simulation starts.
   virtual void set_host(std::size_t /*ld*/, NodeId /*host*/) {}
+
+  /// Spare parts that can take the place of others.
+  virtual std::uint32_t spares() const { return 0; }
+  /// Some will be used: to be called before the simulation starts.
+  virtual void expect_spares() {}
+  /// One takes the place of this part, which is copied from now on. Only if that was expected.
+  virtual void spare(const SparedPart& /*part*/) {}
 
   // Where its device may fail as a whole (docs/model/failures.md).
 

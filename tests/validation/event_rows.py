@@ -110,6 +110,43 @@ def offline_rows() -> Iterator[Turn]:
     yield Turn("event.offline.rate", spec, f"{key}.rate", ("10GB/s", "1GB/s"), RISES, busy)
 
 
+def spared(outcome: Run) -> float:
+    """Time in which parts of the first memory were copied."""
+    return float(outcome.summary["per_memory"]["mem0"].get("spare_copy_ns", 0.0))
+
+
+def waits_for_spares(outcome: Run) -> float:
+    """Accesses that waited for that."""
+    return float(outcome.summary["per_memory"]["mem0"].get("spare_waits", 0))
+
+
+def spare_rows() -> Iterator[Turn]:
+    """Which part of which memory is replaced, when, and how."""
+    spec = failing()
+    for name in ("mem0", "mem1"):
+        spec["devices"][name]["spares"] = 2
+    spec["address_map"] = [{"to": ["mem0"]}, {"to": ["mem1"]}]
+    spec["workload"]["host"]["footprint"] = "16KiB"
+    spec["events"] = [{"at": "3us", "spare": {"device": "mem0", "base": "0x0"}}]
+    key = "events.0.spare"
+    both = changed(spec, ("devices.mem0.spares", 1))
+    both["events"] = [*spec["events"], {"at": "4us", "spare": {"device": "mem0", "base": "0x0"}}]
+    yield Turn(
+        "devices.memory.spares",
+        both,
+        "devices.mem0.spares",
+        (1, 2),
+        RISES,
+        lambda taken: taken,
+        play=possible,
+    )
+    yield Turn("event.spare", spec, "events.0.at", ("1ms", "3us"), RISES, spared)
+    yield Turn("event.spare.device", spec, f"{key}.device", ("mem1", "mem0"), RISES, spared)
+    yield Turn("event.spare.base", spec, f"{key}.base", ("0x100000", "0x0"), RISES, waits_for_spares)
+    yield Turn("event.spare.size", spec, f"{key}.size", ("1KiB", "8KiB"), RISES, spared)
+    yield Turn("event.spare.buffer", spec, f"{key}.buffer", ("64B", "8KiB"), FALLS, spared)
+
+
 def event_rows() -> Iterator[Turn]:
     """What fails and when, for how long, and what that does to requests."""
     link = failing(link=["mem0", "sw"])
@@ -126,6 +163,7 @@ def event_rows() -> Iterator[Turn]:
     yield Turn("event.fail.reroute_time", waits, "events.0.fail.reroute_time", ("1us", "2us"), RISES, worst)
     yield from move_rows()
     yield from offline_rows()
+    yield from spare_rows()
     yield Turn("event.repair", repaired, "events.1.at", ("6us", "9us"), RISES, worst)
     other = changed(repaired, ("events.0.fail.link", ["bus", "sw"]), ("events.1.repair.link", ["bus", "sw"]))
     yield Turn(

@@ -119,6 +119,15 @@ def removed(cache: str | None = None, room: str = "1MiB", **offline: object) -> 
     return {**spec, "outputs": {"requests": True}}
 
 
+def sparing(size: str, buffer: str) -> Spec:
+    """A row of a memory with one bank goes to a spare one while it is used."""
+    spec = alone({"kind": "fixed", "banks": 1}, 0.5)
+    spec["devices"]["mem"]["spares"] = 2
+    part = {"device": "mem", "base": "0x0", "size": size, "buffer": buffer}
+    spec["events"] = [{"at": at, "spare": part} for at in ("1us", "2us")]
+    return spec
+
+
 def paged(reads: float, **params: object) -> Spec:
     """A cache of pages that holds half of what is used, and one page more than is asked for."""
     banks = {"kind": "fixed", "latency": "100ns", "banks": 1}
@@ -381,6 +390,7 @@ EXAMPLES = [
     lossy(cache={"size": "4KiB", "access_time": "4ns"}),
     beside_io(),
     *(moved_pages(rate) for rate in ("100MB/s", "10GB/s")),
+    *(sparing("1KiB", "64B"), sparing("4KiB", "1KiB")),
     *(removed(), removed("8KiB"), removed("64KiB"), removed(rate="1GB/s"), removed(room="8KiB")),
     *(tiered(kind, **host) for kind in (FAULTS, SAMPLES) for host in ({}, {"core": {}}, *CACHES)),
     tiered(FAULTS, core={"fill_buffers": 4}, queue=32),

@@ -48,6 +48,9 @@ struct MemoryParams : CoherentMemoryParams {
         .doc(
             "Reports its load with each answer, and requesters with a `throttle` go by it. Without it all "
             "answers say light.");
+    schema.field("spares", &MemoryParams::spares)
+        .doc("Spare parts, such as rows, that `spare` events may put in the place of others.")
+        .source("CXL 3.x, maintenance operations: memory sparing, post package repair");
     describe_logical_rules(schema);
   }
   static void describe_logical_rules(Schema<MemoryParams>& schema);

@@ -32,6 +32,7 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
       requests_(context.kernel, endpoint,
                 params.apart() ? "a place in the read buffer" : "a queue slot of the memory controller",
                 params.apart() ? params.read_buffer : params.queue),
+      spares_(params.spares),
       atomic_time_(params.atomic_time),
       qos_(params.qos) {
   if (params.apart()) {
@@ -195,7 +196,11 @@ void MemoryController::admit(Message& message, Places& places) {
   to_media(message, address, ready);
 }
 
-void MemoryController::to_media(Message& message, Address address, Time ready) {
+void MemoryController::copy_access(Message& message, Address address) {
+  media_->access(message, address, kernel_.now());
+}
+
+void MemoryController::goes_on(Message& message, Address address, Time ready) {
   if (atomics_) [[unlikely]] {
     atomics_->access(message, address, ready);
   } else {
@@ -220,6 +225,8 @@ void MemoryController::post(Message& message, Address address, Time ready) {
 }
 
 void MemoryController::media_done(Message& message, Time at) {
+  if (sparing_ && sparing_->media_done(message, at)) [[unlikely]]
+    return;
   if (atomics_) [[unlikely]] {
     if (atomics_->media_done(message, at)) return;
   } else {
@@ -355,7 +362,9 @@ void MemoryController::open_window(Time now) { media_->open_window(now); }
 
 void MemoryController::close_window(Time now) { media_->close_window(now); }
 
-std::vector<MeasureInfo> MemoryController::measures() { return infos_of(kControllerMeasures); }
+std::vector<MeasureInfo> MemoryController::measures() {
+  return joined(infos_of(kControllerMeasures), SparingUnit::measures());
+}
 
 void MemoryController::report_memory(MeasureSink& sink) const {
   const LevelMonitor& queue = in_service_.monitor();
@@ -383,6 +392,7 @@ void MemoryController::report_memory(MeasureSink& sink) const {
   if (qos_)
     measured.load = mean_value(static_cast<double>(measured.loads), static_cast<double>(measured.answers));
   report_all(kControllerMeasures, measured, sink);
+  if (sparing_) sparing_->report(sink);
   media_->report(sink);
 }
 

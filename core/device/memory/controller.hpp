@@ -16,6 +16,7 @@
 #include "device/memory/failing_memory.hpp"
 #include "device/memory/logical_devices.hpp"
 #include "device/memory/params.hpp"
+#include "device/memory/sparing_unit.hpp"
 #include "kernel/booked_level.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
@@ -44,7 +45,8 @@ class alignas(64) MemoryController final : public Agent,
                                            public MemoryOwner,
                                            public DynamicMemory,
                                            public MediaClient,
-                                           private LogicalDeviceServer {
+                                           private LogicalDeviceServer,
+                                           private SparingUnit::SparedController {
  public:
   /// Joins the device and takes the requests that come to it.
   /// Without `takes_requests` another agent of the device takes them, and hands them on (`put_behind`).
@@ -74,6 +76,13 @@ class alignas(64) MemoryController final : public Agent,
   bool memory_unlimited() const override;
   std::string answers_writes_early() const override;
   bool reports_load() const override { return qos_.has_value(); }
+  std::uint32_t spares() const override { return spares_; }
+  void expect_spares() override {
+    if (sparing_) return;
+    sparing_ = std::make_unique<SparingUnit>(kernel_, source_, endpoint(),
+                                             static_cast<SparingUnit::SparedController&>(*this));
+  }
+  void spare(const SparedPart& part) override { sparing_->begin(part); }
   bool may_fail() const override { return bears_failures_; }
   void expect_failures() override;
   void contents_cleared() override { failing_->clear(); }
@@ -116,11 +125,17 @@ class alignas(64) MemoryController final : public Agent,
   bool has_place() const override { return !requests_.limit || requests_.taken < *requests_.limit; }
   void take(Message& message) override { admit(message, requests_); }
   void refuse(Message& message) override;
+  void copy_access(Message& message, Address address) override;
+  void goes_on(Message& message, Address address, Time ready) override;
   void buffered(Message& message) override;
 
   void admit(Message& message, Places& places);
   void post(Message& message, Address address, Time ready);
-  void to_media(Message& message, Address address, Time ready);
+  void to_media(Message& message, Address address, Time ready) {
+    if (sparing_) [[unlikely]]
+      return sparing_->access(message, address, ready);
+    goes_on(message, address, ready);
+  }
   void free_place(Places& places);
   void answer(Message& message, Time at);
   void leave(Message& message);
@@ -141,6 +156,7 @@ class alignas(64) MemoryController final : public Agent,
   std::unique_ptr<BufferedWrites> buffered_;  // none: writes are not posted
   std::unique_ptr<DynamicCapacity> extents_;  // none: its memory is everybody's
   std::unique_ptr<AtomicUnit> atomics_;       // none: no atomic operation has come yet
+  std::unique_ptr<SparingUnit> sparing_;      // none: no part of it is spared
   LineVersions* versions_ = nullptr;          // null: nobody asks for them
   SharedLines* shared_ = nullptr;             // null: nobody asks who has seen which stores
   std::unique_ptr<FailingMemory> failing_;    // none: its device does not fail
@@ -151,6 +167,7 @@ class alignas(64) MemoryController final : public Agent,
 
   Bytes capacity_;
   bool bears_failures_ = false;
+  std::uint32_t spares_;
   Time atomic_time_;
   std::unique_ptr<Media> replaced_;  // none: the media are its own
   Pool<Message> posted_;             // carry posted writes to the media

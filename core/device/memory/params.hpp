@@ -44,6 +44,7 @@ struct MemoryControllerParams {
   // Only where a device declares them:
   std::optional<DeviceLoadParams> qos;
   std::vector<LogicalDeviceParams> logical_devices;
+  std::uint32_t spares = 0;
 
   /// Reads and writes have places of their own.
   bool apart() const { return read_buffer || write_buffer; }

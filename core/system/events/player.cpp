@@ -10,6 +10,7 @@
 #include "system/events/failure_actions.hpp"
 #include "system/events/offline_actions.hpp"
 #include "system/events/page_move_actions.hpp"
+#include "system/events/spare_actions.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
@@ -50,6 +51,7 @@ void EventPlayer::attach(System& system) {
   actions_.push_back(std::make_unique<BindingActions>(system));
   actions_.push_back(std::make_unique<ExtentActions>(kernel_, system));
   actions_.push_back(std::make_unique<PageMoveActions>(system));
+  actions_.push_back(std::make_unique<SpareActions>(system));
   auto offlines = std::make_unique<OfflineActions>(kernel_, system, [this] { memory_changed(); });
   offlines_ = offlines.get();
   actions_.push_back(std::move(offlines));

@@ -154,6 +154,26 @@ void OfflineParams::describe(Schema<OfflineParams>& schema) {
       .doc("Bytes per second of each program's pages that are read at most, and as many are written.");
 }
 
+void SpareParams::describe(Schema<SpareParams>& schema) {
+  schema.doc(
+      "A spare part of a memory, such as a row, takes the place of another, whose lines are copied there: "
+      "docs/model/sparing.md.");
+  const auto whole = [](const Bytes& bytes) { return bytes.count() > 0 && bytes.count() % kLineBytes == 0; };
+  schema.field("device", &SpareParams::device).required().doc("The memory, with spares.");
+  schema.field("base", &SpareParams::base)
+      .required()
+      .where([](const Address& base) { return base.value() % kLineBytes == 0; }, "whole lines of 64 B")
+      .doc("Where the part begins, in the memory's own addresses.");
+  schema.field("size", &SpareParams::size)
+      .where(whole, "whole lines of 64 B")
+      .doc("Bytes of the part: of a line, a row, a bank.")
+      .source("a row of a rank of eight devices with pages of 1 KiB");
+  schema.field("buffer", &SpareParams::buffer)
+      .where(whole, "whole lines of 64 B")
+      .doc("Bytes that the memory reads before it writes them.")
+      .source("own choice: a line, which takes longest");
+}
+
 std::string EventParams::described() const {
   const auto extent = [](const ExtentEventParams& params) {
     return params.device + " " + to_text(params.size) + " from " + to_text(params.base) + " of " +
@@ -164,6 +184,7 @@ std::string EventParams::described() const {
   if (move_pages) {
     return "move_pages of " + move_pages->requester + " from " + move_pages->from + " to " + move_pages->to;
   }
+  if (spare) return "spare " + spare->device + " " + to_text(spare->size) + " from " + to_text(spare->base);
   if (offline) return "offline " + offline->device;
   if (fail) return "fail " + fail->described();
   if (repair) return "repair " + repair->described();
@@ -194,12 +215,16 @@ void EventParams::describe(Schema<EventParams>& schema) {
   schema.field("offline", &EventParams::offline)
       .default_text("none")
       .doc("A memory is taken out of use, so that it can be pulled out.");
+  schema.field("spare", &EventParams::spare)
+      .default_text("none")
+      .doc("A spare part of a memory takes the place of another.");
   schema.rule("an event has exactly one action", [](const EventParams& event) {
     return static_cast<int>(event.fail.has_value()) + static_cast<int>(event.repair.has_value()) +
                static_cast<int>(event.bind.has_value()) + static_cast<int>(event.unbind.has_value()) +
                static_cast<int>(event.add_extent.has_value()) +
                static_cast<int>(event.release_extent.has_value()) +
-               static_cast<int>(event.move_pages.has_value()) + static_cast<int>(event.offline.has_value()) ==
+               static_cast<int>(event.move_pages.has_value()) + static_cast<int>(event.offline.has_value()) +
+               static_cast<int>(event.spare.has_value()) ==
            1;
   });
 }

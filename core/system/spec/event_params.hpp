@@ -84,6 +84,16 @@ struct OfflineParams {
   static void describe(Schema<OfflineParams>& schema);
 };
 
+/// A spare part of a memory takes the place of another.
+struct SpareParams {
+  std::string device;
+  Address base;
+  Bytes size{8192};
+  Bytes buffer{64};
+
+  static void describe(Schema<SpareParams>& schema);
+};
+
 struct EventParams {
   Time at;
   std::optional<FailParams> fail;
@@ -94,6 +104,7 @@ struct EventParams {
   std::optional<ExtentEventParams> release_extent;
   std::optional<MovePagesParams> move_pages;
   std::optional<OfflineParams> offline;
+  std::optional<SpareParams> spare;
 
   /// "fail link sw0-mem1".
   std::string described() const;

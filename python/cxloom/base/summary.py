@@ -202,6 +202,10 @@ class Component(TypedDict, total=False):
     extent_bytes: Any
     logical_devices: Mapping[str, ComponentLogicalDevices]
     devload_mean: Any
+    spared: Any
+    spare_copy_ns: Any
+    spare_waits: Any
+    spare_wait_ns: Any
     downstream_utilization: Any
     downstream_payload_gb_per_s: Any
     downstream_queue_mean: Any

@@ -79,6 +79,7 @@ for name in (
     "qos",
     "removals",
     "requests",
+    "sparing",
     "tiering",
     "wires",
 ):

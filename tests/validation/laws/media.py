@@ -20,6 +20,10 @@ def media_queue(look: Look, value: float, name: str) -> None:
     look.check_levels(measures, "media_queue_mean", "media_queue_max")
     if parameters.get("kind", "fixed") != "fixed" or not look.exact or posts(look, name):
         return
+    if measures.get(
+        "spared"
+    ):  # copies to spare parts wait as well, and those who wait for them do so elsewhere
+        return
     waited = look.ns("media_queue", of=served(look, name))
     if not waits_outside(look, name) and parameters.get("bandwidth", "unlimited") == "unlimited":
         look.equal(measures["media_queue_mean"] * look.length, waited)

@@ -22,7 +22,7 @@ std::vector<std::size_t> nodes_of_device(const MovablePages& pages, const std::s
 }
 
 /// A program whose pages leave the memory, and its requester's cache.
-class Removal::Leaver final : public PagesLeaving {
+class Removal::Leaver : public PagesLeaving {
  public:
   Leaver(Removal& removal, Requester& requester, MovablePages& pages, std::vector<std::size_t> nodes,
          std::vector<std::size_t> to, Rate rate)

@@ -79,6 +79,10 @@ class MemoryOwner {
   virtual void expect_failures() {}
   /// It works again, and a reset has cleared its volatile memory.
   virtual void contents_cleared() {}
+  /// It is viral: it answers everything with an error from now on, and keeps no write.
+  virtual void begin_viral() {}
+  /// It is no more, as it was reset, which may have `cleared` its volatile memory.
+  virtual void end_viral(bool /*cleared*/) {}
   /// The data of a line are lost.
   virtual bool contents_lost(LineAddress /*line*/) const { return false; }
 

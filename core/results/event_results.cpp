@@ -16,7 +16,7 @@ namespace {
 
 using Reading = std::vector<AnsweredSoFar>;
 
-bool fails(const EventPlayer::PlannedEvent& event) { return event.params->fail || event.params->repair; }
+bool fails(const EventPlayer::PlannedEvent& event) { return event.params->breaks_or_mends(); }
 
 /// `at` is the reading of the event, between those of its neighbours.
 Value requesters_around(const System& system, const Reading& before, const Reading& at,

@@ -191,6 +191,7 @@ def test_devices_report_what_they_declare() -> None:
                 expected.remove(combining)
         if kind == "memory":  # what cannot be beside the rest
             expected.remove("poison_delivered")  # of a memory that fails: memory_failures_test.cpp
+            expected.remove("viral_errors")  # test_viral.py
             for name_of_spares in ("spared", "spare_copy_ns", "spare_waits", "spare_wait_ns"):
                 expected.remove(name_of_spares)  # where parts are spared: test_sparing.py
             for name_of_mem2 in ("logical_devices", "devload_mean"):

@@ -147,6 +147,21 @@ def spare_rows() -> Iterator[Turn]:
     yield Turn("event.spare.buffer", spec, f"{key}.buffer", ("64B", "8KiB"), FALLS, spared)
 
 
+def viral_rows() -> Iterator[Turn]:
+    """Which memory contains an error, from when on, and how it is reset."""
+    spec = failing()
+    spec["address_map"] = [{"to": ["mem0"]}, {"to": ["mem1"]}]
+    spec["events"] = [{"at": "3us", "viral": {"device": "mem0"}}]
+    yield Turn("event.viral", spec, "events.0.at", ("9us", "3us"), RISES, failed)
+    yield Turn("event.viral.device", spec, "events.0.viral.device", ("mem1", "mem0"), RISES, failed)
+    reset = changed(spec, ("events.0.at", "2us"))
+    both = [{"at": "2us", "viral": {"device": name}} for name in ("mem0", "mem1")]
+    reset["events"] = [*both, {"at": "4us", "reset": {"device": "mem0", "cleared": True}}]
+    yield Turn("event.reset", reset, "events.2.at", ("4us", "9us"), RISES, failed)
+    yield Turn("event.reset.device", reset, "events.2.reset.device", ("mem0", "mem1"), RISES, failed)
+    yield Turn("event.reset.cleared", reset, "events.2.reset.cleared", (True, False), RISES, failed)
+
+
 def event_rows() -> Iterator[Turn]:
     """What fails and when, for how long, and what that does to requests."""
     link = failing(link=["mem0", "sw"])
@@ -164,6 +179,7 @@ def event_rows() -> Iterator[Turn]:
     yield from move_rows()
     yield from offline_rows()
     yield from spare_rows()
+    yield from viral_rows()
     yield Turn("event.repair", repaired, "events.1.at", ("6us", "9us"), RISES, worst)
     other = changed(repaired, ("events.0.fail.link", ["bus", "sw"]), ("events.1.repair.link", ["bus", "sw"]))
     yield Turn(

@@ -119,6 +119,17 @@ def removed(cache: str | None = None, room: str = "1MiB", **offline: object) -> 
     return {**spec, "outputs": {"requests": True}}
 
 
+def viral(cleared: bool) -> Spec:
+    """A memory that contains an error, and is reset."""
+    spec = alone({"kind": "fixed"}, 0.5)
+    events = [
+        ("300ns", {"viral": {"device": "mem"}}),
+        ("600ns", {"reset": {"device": "mem", "cleared": cleared}}),
+    ]
+    spec["events"] = [{"at": at, **event} for at, event in events]
+    return spec
+
+
 def sparing(size: str, buffer: str) -> Spec:
     """A row of a memory with one bank goes to a spare one while it is used."""
     spec = alone({"kind": "fixed", "banks": 1}, 0.5)
@@ -390,6 +401,7 @@ EXAMPLES = [
     lossy(cache={"size": "4KiB", "access_time": "4ns"}),
     beside_io(),
     *(moved_pages(rate) for rate in ("100MB/s", "10GB/s")),
+    *(viral(cleared) for cleared in (False, True)),
     *(sparing("1KiB", "64B"), sparing("4KiB", "1KiB")),
     *(removed(), removed("8KiB"), removed("64KiB"), removed(rate="1GB/s"), removed(room="8KiB")),
     *(tiered(kind, **host) for kind in (FAULTS, SAMPLES) for host in ({}, {"core": {}}, *CACHES)),

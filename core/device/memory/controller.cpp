@@ -254,7 +254,11 @@ void MemoryController::answer(Message& message, Time at) {
     leave(message);
   if (failing_) [[unlikely]] {
     if (!failing_->ends(message)) return lose(message);
-    if (!message.failed && failing_->serves_poison(message)) {
+    if (failing_->viral()) {
+      ++counts_->viral_errors;
+      message.failed = true;
+      message.poisoned = message.opcode != Opcode::kMemWr;
+    } else if (!message.failed && failing_->serves_poison(message)) {
       message.failed = message.poisoned = true;
       ++counts_->poison_delivered;
     }

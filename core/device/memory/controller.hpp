@@ -37,6 +37,7 @@ struct ControllerCounts {
   std::uint64_t buffer_hits = 0;
   std::uint64_t extent_errors = 0;
   std::uint64_t poison_delivered = 0;
+  std::uint64_t viral_errors = 0;
   std::uint64_t loads = 0;    ///< sum of those that answers reported
   std::uint64_t answers = 0;  ///< their number
 };
@@ -86,6 +87,11 @@ class alignas(64) MemoryController final : public Agent,
   bool may_fail() const override { return bears_failures_; }
   void expect_failures() override;
   void contents_cleared() override { failing_->clear(); }
+  void begin_viral() override { failing_->begin_viral(); }
+  void end_viral(bool cleared) override {
+    failing_->end_viral();
+    if (cleared) failing_->clear();
+  }
   bool contents_lost(LineAddress line) const override { return failing_ && failing_->lost(line); }
   void report_memory(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;

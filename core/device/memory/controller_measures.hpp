@@ -53,6 +53,9 @@ inline constexpr std::array kControllerMeasures{
         "poison_delivered", "",
         "reads and atomic operations answered with poison, as a failure of the device has lost what it held. "
         "Absent unless it may fail"),
+    measure<ControllerMeasured, &ControllerMeasured::viral_errors, &ControllerMeasured::fails>(
+        "viral_errors", "",
+        "requests answered with poison or an error as the device was viral. Absent unless it may fail"),
     measure<&ControllerMeasured::extent_bytes>(
         "extent_bytes", "B",
         "bytes of the extents of each requester, mean over time. Absent without dynamic_capacity"),

@@ -10,6 +10,11 @@ void FailingMemory::fail() {
   written_ = {};
 }
 
+void FailingMemory::begin_viral() {
+  viral_ = lost_ = true;
+  written_ = {};
+}
+
 bool FailingMemory::ends(const Message& request) {
   const bool still_there = present_.at(key_of(request)).failures == failures_;
   present_.erase(key_of(request));

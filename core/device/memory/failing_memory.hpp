@@ -17,6 +17,11 @@ class FailingMemory {
   void work_again() { down_ = false; }
   /// It takes no requests.
   bool down() const { return down_; }
+  /// From now on nothing that it holds or is sent is to be relied on. What its volatile memory holds is gone.
+  void begin_viral();
+  void end_viral() { viral_ = false; }
+  /// Every request that it answers ends with an error, and no write is kept.
+  bool viral() const { return viral_; }
   /// A reset has cleared the volatile memory: it holds what is as good as any data.
   void clear() { lost_ = false; }
 
@@ -46,6 +51,7 @@ class FailingMemory {
   FlatTable<Present> present_;
   std::uint64_t failures_ = 0;
   bool down_ = false;
+  bool viral_ = false;
   bool lost_ = false;
   FlatTable<Written> written_;  // as a whole, since the contents were lost
 };

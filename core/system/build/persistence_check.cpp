@@ -121,8 +121,7 @@ Buffers check_ways_to(const System& system, NodeId memory) {
 
 // A message that is lost is answered to its requester; a persist buffer is none.
 void check_events(const std::vector<EventParams>& events) {
-  if (std::ranges::none_of(events, [](const EventParams& event) { return event.fail || event.repair; }))
-    return;
+  if (std::ranges::none_of(events, [](const EventParams& event) { return event.breaks_or_mends(); })) return;
   throw InputError({"failures beside a persist buffer, which counts on its messages to arrive",
                     {},
                     "events that fail nothing, or switches without persist_buffer",

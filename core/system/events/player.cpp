@@ -11,6 +11,7 @@
 #include "system/events/offline_actions.hpp"
 #include "system/events/page_move_actions.hpp"
 #include "system/events/spare_actions.hpp"
+#include "system/events/viral_actions.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
@@ -52,6 +53,7 @@ void EventPlayer::attach(System& system) {
   actions_.push_back(std::make_unique<ExtentActions>(kernel_, system));
   actions_.push_back(std::make_unique<PageMoveActions>(system));
   actions_.push_back(std::make_unique<SpareActions>(system));
+  actions_.push_back(std::make_unique<ViralActions>(system));
   auto offlines = std::make_unique<OfflineActions>(kernel_, system, [this] { memory_changed(); });
   offlines_ = offlines.get();
   actions_.push_back(std::move(offlines));
@@ -96,7 +98,7 @@ EventActions& EventPlayer::actions_of(const EventParams& event) const {
 void EventPlayer::wake(std::uint8_t /*kind*/, std::uint64_t number) {
   PlannedEvent& entry = entries_[number];
   entry.happened = true;
-  if (entry.params->fail || entry.params->repair) {
+  if (entry.params->breaks_or_mends()) {
     entry.answered = answered_so_far(*system_);
     lost_->count_in(entry.cost);
   }

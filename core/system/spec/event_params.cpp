@@ -154,6 +154,23 @@ void OfflineParams::describe(Schema<OfflineParams>& schema) {
       .doc("Bytes per second of each program's pages that are read at most, and as many are written.");
 }
 
+void ViralParams::describe(Schema<ViralParams>& schema) {
+  schema.doc(
+      "A memory contains an error that cannot be corrected: it answers all reads with poison and all writes "
+      "with an error, and keeps no write, until it is reset: docs/model/failures.md.");
+  schema.field("device", &ViralParams::device).required().doc("The memory.");
+}
+
+void ResetParams::describe(Schema<ResetParams>& schema) {
+  schema.doc("A memory that is viral is reset, and serves requests again.");
+  schema.field("device", &ResetParams::device).required().doc("The memory.");
+  schema.field("cleared", &ResetParams::cleared)
+      .doc(
+          "The reset has cleared the memory that is not persistent, so that reads of it are served. "
+          "Otherwise they are answered with poison until the whole line is written.")
+      .source("CXL 3.x, section 9.7: CXL reset, with memory clear or without");
+}
+
 void SpareParams::describe(Schema<SpareParams>& schema) {
   schema.doc(
       "A spare part of a memory, such as a row, takes the place of another, whose lines are copied there: "
@@ -184,6 +201,8 @@ std::string EventParams::described() const {
   if (move_pages) {
     return "move_pages of " + move_pages->requester + " from " + move_pages->from + " to " + move_pages->to;
   }
+  if (viral) return "viral " + viral->device;
+  if (reset) return "reset " + reset->device;
   if (spare) return "spare " + spare->device + " " + to_text(spare->size) + " from " + to_text(spare->base);
   if (offline) return "offline " + offline->device;
   if (fail) return "fail " + fail->described();
@@ -218,13 +237,18 @@ void EventParams::describe(Schema<EventParams>& schema) {
   schema.field("spare", &EventParams::spare)
       .default_text("none")
       .doc("A spare part of a memory takes the place of another.");
+  schema.field("viral", &EventParams::viral)
+      .default_text("none")
+      .doc("A memory contains an error: it answers everything with an error.");
+  schema.field("reset", &EventParams::reset).default_text("none").doc("It is reset.");
   schema.rule("an event has exactly one action", [](const EventParams& event) {
     return static_cast<int>(event.fail.has_value()) + static_cast<int>(event.repair.has_value()) +
                static_cast<int>(event.bind.has_value()) + static_cast<int>(event.unbind.has_value()) +
                static_cast<int>(event.add_extent.has_value()) +
                static_cast<int>(event.release_extent.has_value()) +
                static_cast<int>(event.move_pages.has_value()) + static_cast<int>(event.offline.has_value()) +
-               static_cast<int>(event.spare.has_value()) ==
+               static_cast<int>(event.spare.has_value()) + static_cast<int>(event.viral.has_value()) +
+               static_cast<int>(event.reset.has_value()) ==
            1;
   });
 }

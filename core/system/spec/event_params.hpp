@@ -84,6 +84,21 @@ struct OfflineParams {
   static void describe(Schema<OfflineParams>& schema);
 };
 
+/// A memory contains an error: it answers everything with an error.
+struct ViralParams {
+  std::string device;
+
+  static void describe(Schema<ViralParams>& schema);
+};
+
+/// It is reset.
+struct ResetParams {
+  std::string device;
+  bool cleared = false;
+
+  static void describe(Schema<ResetParams>& schema);
+};
+
 /// A spare part of a memory takes the place of another.
 struct SpareParams {
   std::string device;
@@ -105,7 +120,11 @@ struct EventParams {
   std::optional<MovePagesParams> move_pages;
   std::optional<OfflineParams> offline;
   std::optional<SpareParams> spare;
+  std::optional<ViralParams> viral;
+  std::optional<ResetParams> reset;
 
+  /// Something fails by it, or works again.
+  bool breaks_or_mends() const { return fail || repair || viral || reset; }
   /// "fail link sw0-mem1".
   std::string described() const;
 

@@ -199,6 +199,7 @@ class Component(TypedDict, total=False):
     write_places_max: Any
     buffer_hits: Any
     extent_errors: Any
+    viral_errors: Any
     extent_bytes: Any
     logical_devices: Mapping[str, ComponentLogicalDevices]
     devload_mean: Any

@@ -19,6 +19,14 @@ def one_of_each_instant(look: Look) -> dict[str, Spec]:
     return {name.split()[0]: event for name, event in look.summary["events"].items()}
 
 
+def of_memories(look: Look) -> int:
+    """Requests that memories answered with poison or an error as they were viral, or had been."""
+    return sum(
+        each.get("viral_errors", 0) + each.get("poison_delivered", 0)
+        for each in look.summary["per_memory"].values()
+    )
+
+
 @law("events.*.failed", "events.*.lost")
 def failed_and_lost(look: Look, value: int, event: str) -> None:
     """Each is a request that ended with an error, but for what is lost of engines; both, if the error was."""
@@ -29,9 +37,10 @@ def failed_and_lost(look: Look, value: int, event: str) -> None:
     others = any("cache" in device or "vcs" in device for device in look.spec["devices"].values())
     if look.whole and not others and not look.given_up:  # lines of pages that stayed are no requests
         look.equal(lost, timeouts + of_engines)
-        look.within(int(look.wrong.sum()), max(failed, timeouts), failed + timeouts)
+        wrong = int(look.wrong.sum()) - of_memories(look)
+        look.within(wrong, max(failed, timeouts), failed + timeouts)
         if not lost:
-            look.equal(failed, int(look.wrong.sum()))
+            look.equal(failed, wrong)
     look.within(value, 0, failed + lost)
 
 
@@ -101,7 +110,7 @@ def poison_consumed(look: Look, value: int, name: str) -> None:
     """Each is a request that ended with an error; a home has delivered what they got, once for all that waited."""
     look.within(value, 0, look.summary["per_requester"][name]["errors"]["requests"])
     delivered = look.summary.get("coherence", {}).get("poison_delivered", 0)
-    delivered += sum(memory.get("poison_delivered", 0) for memory in look.summary["per_memory"].values())
+    delivered += of_memories(look)
     if look.whole and delivered == 0:
         look.equal(value, 0)
 
@@ -109,10 +118,21 @@ def poison_consumed(look: Look, value: int, name: str) -> None:
 @law("per_memory.*.poison_delivered")
 def poison_of_memory(look: Look, value: int, name: str) -> None:
     """None unless it has failed, and worked again without having been cleared."""
-    repairs = [event["repair"] for event in look.spec["events"] if "repair" in event]
+    repairs = [event[how] for event in look.spec["events"] for how in ("repair", "reset") if how in event]
     poisoned = any(each.get("device") == name and not each.get("cleared") for each in repairs)
     if not poisoned:
         look.equal(value, 0)
+    look.within(value, 0)
+
+
+@law("per_memory.*.viral_errors")
+def viral_errors(look: Look, value: int, name: str) -> None:
+    """Each is a request that ended so; of one requester all of them, but for those of a reset that cleared nothing."""
+    poison = look.summary["per_memory"][name]["poison_delivered"]
+    if not any(event.get("viral", {}).get("device") == name for event in look.spec["events"]):
+        look.equal(value, 0)
+    elif look.whole and not look.cached.any():
+        look.equal(value + poison, int((look.wrong & look.all_of("target", name)).sum()))
     look.within(value, 0)
 
 

@@ -1,0 +1,67 @@
+#include "system/events/viral_actions.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "component/component.hpp"
+#include "memory/memory_owner.hpp"
+#include "protocol/address_map.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+MemoryOwner& ViralActions::memory_of(const std::string& device) const {
+  return with_path("device", [&]() -> std::reference_wrapper<MemoryOwner> {
+    MemoryOwner* const memory = system_.roles().of<MemoryOwner>(system_.component(device).id());
+    if (!memory || !memory->may_fail())
+      refuse_event("a device that contains no errors by viral", "'" + device + "'", "a memory: kind: memory");
+    return *memory;
+  });
+}
+
+// A coherency agent, in the device or in another, would ask caches for lines that it must not take.
+void ViralActions::check_coherence(const std::string& device) const {
+  const AddressMap& map = system_.address_map();
+  const NodeId node = system_.component(device).id();
+  for (const AddressMap::Part& part : map.parts()) {
+    const auto is_it = [&](const MemoryTargetInfo& target) { return target.id == node; };
+    if (std::ranges::none_of(part.memories, is_it) || !map.find(part.extent.base)->coherent()) continue;
+    with_path("device", [&] {
+      refuse_event("a memory that is kept coherent", "the region at " + to_text(part.extent.base),
+                   "regions without coherence");
+    });
+  }
+}
+
+void ViralActions::expect(std::size_t /*number*/, const EventParams& event) {
+  if (event.viral) {
+    with_path("viral", [&] {
+      MemoryOwner& memory = memory_of(event.viral->device);
+      check_coherence(event.viral->device);
+      if (!viral_.insert(event.viral->device).second) {
+        with_path("device", [&] {
+          refuse_event("it is viral already", "'" + event.viral->device + "'", "a reset before that");
+        });
+      }
+      memory.expect_failures();
+    });
+    return;
+  }
+  with_path("reset", [&] {
+    memory_of(event.reset->device);
+    if (viral_.erase(event.reset->device) > 0) return;
+    with_path("device", [&] {
+      refuse_event("it is not viral", "'" + event.reset->device + "'", "what a viral event has stopped");
+    });
+  });
+}
+
+void ViralActions::act(std::size_t /*number*/, const EventParams& event) {
+  if (event.viral) {
+    memory_of(event.viral->device).begin_viral();
+  } else {
+    memory_of(event.reset->device).end_viral(event.reset->cleared);
+  }
+}
+
+}  // namespace cxloom

@@ -1,0 +1,31 @@
+// Memories contain an error by viral, and are reset: events `viral` and `reset`.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+
+#include "system/events/actions.hpp"
+
+namespace cxloom {
+
+class MemoryOwner;
+class System;
+
+class ViralActions final : public EventActions {
+ public:
+  explicit ViralActions(System& system) : system_(system) {}
+
+  bool has(const EventParams& event) const override { return event.viral || event.reset; }
+  void expect(std::size_t number, const EventParams& event) override;
+  void act(std::size_t number, const EventParams& event) override;
+
+ private:
+  MemoryOwner& memory_of(const std::string& device) const;
+  void check_coherence(const std::string& device) const;
+
+  System& system_;
+  std::set<std::string> viral_;  // behind what was expected so far
+};
+
+}  // namespace cxloom

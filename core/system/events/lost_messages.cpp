@@ -116,7 +116,7 @@ void LostMessages::time_out(Message& message) {
   system_.components()[message.destination.index()]->receive(message);
 }
 
-// ---- Who waits
+// ---- Waiting
 
 CacheAgent* LostMessages::cache_of(NodeId node) {
   Requester* const requester = system_.roles().of<Requester>(node);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/schema.hpp"
 #include "component/component_time.hpp"
 #include "device/switch/core.hpp"
 #include "device/switch/persist_buffer.hpp"

@@ -111,8 +111,14 @@ bool CoherenceLosses::answers(Message& message, NodeId node, Time now) {
 void CoherenceLosses::lose(Message& message, Time /*now*/) {
   bench_.system_context().observer->lost(message);
   transactions_.gone(message);
-  if (Message* const pull = LostTransactions::pull_of(message)) lost_.push_back(pull);
-  lost_.push_back(&message);
+  if (Message* const pull = LostTransactions::pull_of(message)) keep(*pull);
+  keep(message);
+}
+
+// Which was lost first is of no matter.
+void CoherenceLosses::keep(Message& message) {
+  const auto text = [&](const Message* each) { return bench_.describe(*each); };
+  lost_.insert(std::ranges::upper_bound(lost_, text(&message), {}, text), &message);
 }
 
 void CoherenceLosses::time_out(std::size_t number) {
@@ -143,10 +149,18 @@ std::string CoherenceLosses::describe_turn() const {
 void CoherenceLosses::write(StateText& text) const {
   text << "link" << static_cast<std::uint64_t>(link_);
   text.flag(turned_, 't').flag(setup_.repairs, 'r');
-  std::vector<Message*> lost = lost_;
-  std::ranges::sort(lost, {}, [&](const Message* each) { return bench_.describe(*each); });
-  for (const Message* const message : lost) (text << '-').message(*message);
+  for (const Message* const message : lost_) (text << '-').message(*message).flag(given_up(*message), 'g');
   text << '\n';
+}
+
+// Nobody waits for it, as the home has given up its snoop, of whose answer it is the other part.
+bool CoherenceLosses::given_up(const Message& message) const {
+  const Channel channel = message.channel;
+  if (channel != Channel::kH2DReq && channel != Channel::kD2HRsp && channel != Channel::kD2HData)
+    return false;
+  const auto place = bench_.system_context().map->find(message.address);
+  CoherenceHome* const home = bench_.system_context().roles.of<CoherenceHome>(place->home);
+  return !home->pulls(message) && !home->awaits(message);
 }
 
 void CoherenceLosses::write(const QueueKey& key, StateText& text) const {

@@ -84,6 +84,8 @@ class CoherenceLosses final : public Failures, private LostTransactions::Request
   }
   void fail();
   void lines_lost(const std::vector<LineAddress>& lines);
+  void keep(Message& message);
+  bool given_up(const Message& message) const;
   void time_out(std::size_t number);
 
   MessageBench& bench_;
@@ -93,7 +95,7 @@ class CoherenceLosses final : public Failures, private LostTransactions::Request
   bool turned_ = false;              // it has failed
   Link link_ = Link::kUp;
   std::map<QueueKey, std::size_t> may_have_crossed_;  // of each queue that many of the first messages
-  std::vector<Message*> lost_;                        // that somebody waits for
+  std::vector<Message*> lost_;                        // that somebody waits for, in the order of their texts
 };
 
 }  // namespace cxloom::test

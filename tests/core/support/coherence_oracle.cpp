@@ -47,16 +47,6 @@ void CoherenceOracle::touch_all(const Message& message) {
     touch(address);
 }
 
-CoherenceOracle::Version CoherenceOracle::latest(LineAddress address) const {
-  const auto found = lines_.find(address.number());
-  return found == lines_.end() ? 0 : found->second.latest;
-}
-
-CoherenceOracle::Version CoherenceOracle::in_memory(LineAddress address) const {
-  const auto found = lines_.find(address.number());
-  return found == lines_.end() ? 0 : found->second.memory;
-}
-
 CoherenceOracle::Version CoherenceOracle::in_cache(NodeId node, LineAddress address) const {
   const auto found = lines_.find(address.number());
   const std::uint32_t cache = nodes_.cache_at(node);
@@ -144,17 +134,22 @@ void CoherenceOracle::lost(const Message& message) {
   conflicts_.erase(&message);
   pulls_.erase(&message);
   if (message.opcode == Opcode::kGoWritePull) pulls_.erase(message.completion);
-  if (message.channel == Channel::kH2DReq || message.channel == Channel::kD2HRsp) {
-    Line& at = line(LineAddress::of(message.address));
-    if (at.forwarded_by == message.completion) at.forwarded.reset();  // its other part is of no use
-    if (on_the_way_.contains(message.completion)) in_vain_.insert(message.completion);
-  }
   in_vain_.erase(&message);
-  if (message.channel == Channel::kD2HData) {
-    Line& at = line(LineAddress::of(message.address));
-    if (at.owed == &message) at.owed = nullptr;
-  }
+  if (nodes_.coherent(LineAddress::of(message.address))) part_lost(message);
   if (asked_.erase(&message) != 0) completions_.erase(message.completion);  // with the home that had it
+}
+
+// The other part of the answer to a snoop is of no use.
+void CoherenceOracle::part_lost(const Message& message) {
+  Line& at = line(LineAddress::of(message.address));
+  if (at.owed == &message) at.owed = nullptr;
+  if (message.channel == Channel::kH2DReq || message.channel == Channel::kD2HRsp) {
+    if (at.forwarded_by == message.completion) at.forwarded.reset();
+    if (on_the_way_.contains(message.completion)) in_vain_.insert(message.completion);
+  } else if (message.channel == Channel::kD2HData) {
+    for (const auto& [answer, of] : snoops_)
+      if (answer->completion == &message) in_vain_.insert(answer);
+  }
 }
 
 void CoherenceOracle::answered(const Message& message, Asked asked) {
@@ -255,7 +250,6 @@ void CoherenceOracle::home_handled(const Message& message) {
   if (!asked_.emplace(&message, Asked{address, message.opcode, past, at.latest}).second)
     fail(address, "a request that its home takes up twice: " + describe(message));
   if (message.completion) completions_.insert(message.completion);
-  at.owed = nullptr;
   if (write_back && !losses_) written_back(message);
 }
 
@@ -283,6 +277,7 @@ void CoherenceOracle::written_back(const Message& message) {
 void CoherenceOracle::snoop_answered(const Message& message) {
   const LineAddress address = LineAddress::of(message.address);
   if (snoops_.erase(&message) == 0) fail(address, "an answer to no snoop, or a second one");
+  if (in_vain_.erase(&message) != 0) return;
   if (message.opcode != Opcode::kRspIFwdM && message.opcode != Opcode::kRspSFwdM) return;
   Line& at = line(address);
   at.owed = message.completion;

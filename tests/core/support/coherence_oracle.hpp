@@ -89,8 +89,14 @@ class CoherenceOracle final : public ProtocolObserver {
   }
 
   // Versions, from zero: that of a line nobody has written yet.
-  Version latest(LineAddress line) const;
-  Version in_memory(LineAddress line) const;
+  Version latest(LineAddress line) const {
+    const auto found = lines_.find(line.number());
+    return found == lines_.end() ? 0 : found->second.latest;
+  }
+  Version in_memory(LineAddress line) const {
+    const auto found = lines_.find(line.number());
+    return found == lines_.end() ? 0 : found->second.memory;
+  }
   Version in_cache(NodeId node, LineAddress line) const;
   /// What the answer to a snoop has brought to the home, which is not in memory yet; nothing: all of it is.
   std::optional<Version> forwarded(LineAddress line) const;
@@ -154,6 +160,7 @@ class CoherenceOracle final : public ProtocolObserver {
   void touch_all(const Message& message);
   void cache_handled(const Message& message, std::uint32_t cache);
   void home_handled(const Message& message);
+  void part_lost(const Message& message);
   void snoop_answered(const Message& message);
   void data_came(const Message& message);
   void written_back(const Message& message);
@@ -173,7 +180,7 @@ class CoherenceOracle final : public ProtocolObserver {
   std::unordered_map<const Message*, Asked> asked_;
   std::unordered_set<const Message*> completions_;    // second parts of answers, which no home has sent yet
   std::unordered_map<const Message*, Opcode> pulls_;  // for the data of this request
-  std::unordered_set<const Message*> in_vain_;        // data of snoops whose answers are lost
+  std::unordered_set<const Message*> in_vain_;        // parts of answers to snoops of which the other is lost
   std::unordered_map<const Message*, LineAddress> snoops_;
   std::unordered_map<const Message*, LineAddress>
       conflicts_;  // questions that no cache has the answer to yet

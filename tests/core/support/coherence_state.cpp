@@ -83,7 +83,7 @@ void write_pages(const BiasAgent& home, StateText& text) {
 void write_losses(const GrantsInVain& in_vain, const CacheTransaction& transaction, StateText& text) {
   if (transaction.flaw != Flaw::kNone) text << 'F' << static_cast<std::uint64_t>(transaction.flaw);
   text.flag(transaction.snooped_first, 'b').flag(transaction.completion_comes(), 'c');
-  if (transaction.granted == LineState::kInvalid) return;
+  if (transaction.granted == LineState::kInvalid || transaction.flaw == Flaw::kError) return;
   text.flag(in_vain.covers(transaction.home, transaction.grant), 'v')
       .flag(GrantsInVain::snooped_behind(transaction, transaction.grant), 'w');
 }
@@ -102,7 +102,7 @@ void write(const CacheAgent& cache, NodeId node, StateText& text) {
   }
   for (const LineAddress line : text.lines()) {
     const CacheTransaction* const transaction = cache.under_way(line);
-    const bool has_data = transaction && transaction->data_in;
+    const bool has_data = transaction && transaction->data_in && transaction->flaw == Flaw::kNone;
     if (cache.prefetcher() && cache.prefetcher()->is_ahead(line)) text.line(line) << 'P';
     if (has_data || cache.held(line) != LineState::kInvalid)
       text.version(line, text.oracle().in_cache(node, line));
@@ -133,7 +133,7 @@ void write_order(const CacheAgent& cache, const Message& message, StateText& tex
   if (channel == Channel::kH2DReq || channel == Channel::kH2DRsp)
     write_order(cache.protocols().cxl_cache.order(), message, text);
   const CacheTransaction* const transaction = cache.under_way(LineAddress::of(message.address));
-  if (cache.in_vain() && (channel == Channel::kH2DRsp || channel == Channel::kS2MNDR)) {
+  if (cache.in_vain() && !message.failed && (channel == Channel::kH2DRsp || channel == Channel::kS2MNDR)) {
     text.flag(cache.in_vain()->covers(message.source, message.pushes), 'v');
     if (transaction) text.flag(GrantsInVain::snooped_behind(*transaction, message.pushes), 'w');
   }

@@ -226,7 +226,7 @@ simplessd-check: build .venv/.installed-dev
 
 # The module in gem5 itself, built with it: docs/gem5.md says how. GEM5 is the folder of gem5, or its program.
 gem5-check: build .venv/.installed-dev
-	CXLOOM_GEM5=$(firstword $(wildcard $(GEM5)/build/*/gem5.opt) $(GEM5)) $(BIN)/python -m pytest -s tests/integrations/gem5_real.py tests/integrations/gem5_programs_real.py
+	CXLOOM_GEM5=$(firstword $(wildcard $(GEM5)/build/*/gem5.opt) $(GEM5)) $(BIN)/python -m pytest -s tests/integrations/gem5_real.py tests/integrations/gem5_ruby_real.py tests/integrations/gem5_programs_real.py
 
 # The header in ChampSim itself, built with it: docs/champsim.md says how. CHAMPSIM is the folder of ChampSim, or its program.
 champsim-check: build .venv/.installed-dev

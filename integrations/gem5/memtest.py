@@ -8,6 +8,7 @@ has a byte of its own in every line.
 import argparse
 
 import m5
+from _m5.core import seedRandom
 from m5.objects import (
     Cache,
     CxlDelay,
@@ -45,6 +46,13 @@ def options():
     parser.add_argument("--writeback-clean", action="store_true", help="caches write clean lines back")
     parser.add_argument("--atomic", action="store_true", help="atomic mode: accesses let no time pass")
     parser.add_argument("--shares", action="store_true", help="reads ask for shared copies")
+    parser.add_argument(
+        "--ruby",
+        default="",
+        help="the host whose caches are Ruby's by CXL_MESI: one for each tester, without clusters",
+    )
+    parser.add_argument("--jitter", action="store_true", help="Ruby delays its messages at random")
+    parser.add_argument("--seed", type=int, default=5489, help="of gem5's random numbers")
     parser.add_argument(
         "--last-bus",
         choices=["point-of-coherency", "above-it"],
@@ -108,6 +116,21 @@ def host(system, name, args):
     return parts
 
 
+def ruby_host(system, name, args):
+    """The same with caches of Ruby."""
+    from cxl_mesi import CxlMesi  # not every gem5 has Ruby
+
+    path = CxlHost(device=name, fabric=system.fabric, memory=system.memory)
+    system.ruby = CxlMesi(randomization=args.jitter)
+    system.ruby.setup(path, args.testers, size=f"{args.lines_of_l1 * 64}B", ways=4)
+    testers = [tester(args) for _ in range(args.testers)]
+    for each, sequencer in zip(testers, system.ruby.sequencers, strict=True):
+        # Where a line is on its way no cache can say what its bytes are.
+        each.suppress_func_errors = True
+        each.port = sequencer.in_ports
+    return {"buses": [], "caches": [], "testers": testers, "host": path}
+
+
 def build(args):
     system = System(cache_line_size=64, mem_mode="atomic" if args.atomic else "timing")
     system.clk_domain = SrcClockDomain(clock="1GHz", voltage_domain=VoltageDomain(voltage="1V"))
@@ -116,15 +139,19 @@ def build(args):
         system.fabric = CxlFabric(spec=args.system)
     else:
         system.fabric = CxlDelay(shortest=args.shortest, longest=args.longest, snoop_interval=args.snoops)
-    hosts = [host(system, name, args) for name in args.hosts.split(",")]
-    system.system_port = hosts[0]["buses"][0].cpu_side_ports
+    hosts = [(ruby_host if name == args.ruby else host)(system, name, args) for name in args.hosts.split(",")]
+    buses = hosts[0]["buses"]
+    system.system_port = buses[0].cpu_side_ports if buses else system.ruby.sys_port_proxy.in_ports
     system.hosts = [parts["host"] for parts in hosts]
     for kind in ("testers", "caches", "buses"):
-        setattr(system, kind, [part for parts in hosts for part in parts[kind]])
+        if parts := [part for one in hosts for part in one[kind]]:
+            setattr(system, kind, parts)
     return Root(full_system=False, system=system)
 
 
-root = build(options())
+args = options()
+seedRandom(args.seed)
+root = build(args)
 m5.instantiate()
 event = m5.simulate()
 print(f"ended at {m5.curTick()}: {event.getCause()}")

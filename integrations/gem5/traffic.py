@@ -35,6 +35,7 @@ def options():
         "--medium", default="", help="a memory of the system whose time is that of gem5's DDR4-2400"
     )
     parser.add_argument("--alone", action="store_true", help="gem5's DDR4-2400 and nothing else")
+    parser.add_argument("--ruby", action="store_true", help="a cache of Ruby's by CXL_MESI above the host")
     parser.add_argument("--delay", default="100ns", help="without a system: the time of an answer")
     parser.add_argument("--interval", default="1us", help="time between two requests")
     parser.add_argument("--reads", type=int, default=100, help="percent of reads")
@@ -60,9 +61,10 @@ def build(args):
     # A cycle of a tick: the buses between take no time of their own.
     system.clk_domain = SrcClockDomain(clock="1THz", voltage_domain=VoltageDomain(voltage="1V"))
     system.generator = PyTrafficGen(max_outstanding_reqs=args.most)
-    system.bus = IOXBar(frontend_latency=0, forward_latency=0, response_latency=0, width=64)
-    system.system_port = system.bus.cpu_side_ports
-    system.generator.port = system.bus.cpu_side_ports
+    if not args.ruby:
+        system.bus = IOXBar(frontend_latency=0, forward_latency=0, response_latency=0, width=64)
+        system.system_port = system.bus.cpu_side_ports
+        system.generator.port = system.bus.cpu_side_ports
     if args.alone:
         system.controller = dram(args.size, False)
         system.controller.port = system.bus.mem_side_ports
@@ -78,8 +80,16 @@ def build(args):
         fabric=system.fabric,
         memory=system.memory,
         offset=m5.util.convert.toMemorySize(args.offset),
-        cpu_side=system.bus.mem_side_ports,
     )
+    if args.ruby:
+        from cxl_mesi import CxlMesi  # not every gem5 has Ruby
+
+        system.ruby = CxlMesi()
+        system.ruby.setup(system.host, 1)
+        system.system_port = system.ruby.sys_port_proxy.in_ports
+        system.generator.port = system.ruby.sequencers[0].in_ports
+    else:
+        system.host.cpu_side = system.bus.mem_side_ports
     if args.medium:
         system.controller = dram(args.size, True)
         system.medium = CxlMedium(fabric=system.fabric, device=args.medium, mem_side=system.controller.port)

@@ -115,6 +115,7 @@ def built_with() -> dict[str, bool]:
         "import json, importlib.util\nfrom m5.defines import buildEnv\n"
         "has = lambda name: importlib.util.find_spec(name) is not None\n"
         "print('\\nbuilt with', json.dumps({'riscv': bool(buildEnv.get('USE_RISCV_ISA')), 'boards': has('gem5'),"
+        " 'Ruby': bool(buildEnv.get('RUBY')), 'CXL_MESI': buildEnv.get('PROTOCOL') == 'CXL_MESI',"
         " 'MESI_Two_Level': buildEnv.get('PROTOCOL') == 'MESI_Two_Level'}))"
     )
     with tempfile.TemporaryDirectory() as folder:

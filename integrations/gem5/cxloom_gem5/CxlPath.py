@@ -1,5 +1,6 @@
 """The objects that put a simulated CXL system behind the caches of gem5."""
 
+from m5.defines import buildEnv
 from m5.objects.AbstractMemory import AbstractMemory
 from m5.objects.XBar import CoherentXBar
 from m5.params import Param, RequestPort, ResponsePort, VectorParam
@@ -74,7 +75,8 @@ class CxlHost(SimObject):
         False,
         "Reads ask for shared copies. The bus above must not be the point of coherency, so that upgrades come here",
     )
-    cpu_side = ResponsePort("To the last bus of the host's caches")
+    cpu_side = ResponsePort("To the last bus of the host's caches, or to a directory of Ruby")
+    recalls = RequestPort("To a DMASequencer of Ruby's protocol CXL_MESI: homes take lines back by it")
 
     def connectPorts(self):  # noqa: N802
         """Refuses a bus that upgrades shared copies without a word to the memory: two hosts would write a line."""
@@ -83,6 +85,12 @@ class CxlHost(SimObject):
             fatal(
                 f"{self.path()}: shares is set, and {bus.path()} is the point of coherency: set its "
                 "point_of_coherency=False."
+            )
+        protocol = buildEnv.get("PROTOCOL", "none")
+        if self.recalls.peer and protocol != "CXL_MESI":
+            fatal(
+                f"{self.path()}: recalls are of Ruby's protocol CXL_MESI, and this gem5 is built with {protocol}: "
+                "`scons setconfig BUILD RUBY_PROTOCOL_CXL_MESI=y EXTRAS=...` chooses it."
             )
         super().connectPorts()
 

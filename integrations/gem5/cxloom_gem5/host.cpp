@@ -46,6 +46,10 @@ Host::Stats::Stats(Host& host, const std::vector<std::string>& segments)
 Host::Host(const CxlHostParams& params)
     : SimObject(params),
       cpu_side_(name() + ".cpu_side", *this),
+      recalls_(
+          name() + ".recalls", params.system->cacheLineSize(), params.system->getRequestorId(this),
+          [this](std::uint64_t number, bool dirty) { taken(number, dirty); },
+          [this](Addr line) { return held_.count(line) != 0; }),
       system_(*params.system),
       path_(*params.fabric),
       memory_(*params.memory),
@@ -54,6 +58,11 @@ Host::Host(const CxlHostParams& params)
       shares_(params.shares),
       requestor_(params.system->getRequestorId(this)),
       line_bytes_(params.system->cacheLineSize()),
+      take_in_event_(
+          [this] {
+            if (!waits_for_retry_) send_answers();
+          },
+          name() + ".take_in"),
       requests_probe_(getProbeManager(), "PktRequest"),
       answers_probe_(getProbeManager(), "PktResponse"),
       stats_(std::make_unique<Stats>(*this, params.fabric->segments())) {}
@@ -68,16 +77,19 @@ void Host::init() {
   fatal_if(shares_ && !seat_.coherent, "%s: shares is set, and nobody snoops the copies of \"%s\".", name(),
            device_);
   fatal_if(
-      seat_.coherent && !cpu_side_.isSnooping(),
+      seat_.coherent && !cpu_side_.isSnooping() && !recalls(),
       "%s: lines of \"%s\" are taken back from its caches, and what cpu_side is connected to passes no "
-      "snoops to any: Ruby does not, nor does an IOXBar. Connect the last bus of classic caches, or leave "
-      "external_cache out of the host.",
+      "snoops to any: Ruby does not, nor does an IOXBar. Connect the last bus of classic caches; or build "
+      "gem5 with Ruby's protocol CXL_MESI of this module and connect `recalls`; or leave external_cache out "
+      "of the host.",
       name(), device_);
+  fatal_if(recalls() && shares_, "%s: shares is set, and caches of Ruby own what they read.", name());
   cpu_side_.sendRangeChange();
 }
 
 Port& Host::getPort(const std::string& port, PortID index) {
   if (port == "cpu_side") return cpu_side_;
+  if (port == "recalls") return recalls_;
   return SimObject::getPort(port, index);
 }
 
@@ -102,6 +114,7 @@ void Host::drained_if_empty() {
 std::optional<Intent> Host::intent_of(const Packet& packet) {
   if (packet.isEviction() || packet.cmd == MemCmd::WriteClean) return intent_of_eviction(packet);
   if (packet.isWrite()) return Intent::kWrite;
+  if (recalls()) return Intent::kOwn;  // Ruby does not say which reads are to write
   // A store of a whole line (InvalidateReq) wants no bytes; where no shared copy is there they come all the
   // same.
   if (seat_.coherent && (packet.isUpgrade() || packet.cmd == MemCmd::InvalidateReq)) return Intent::kUpgrade;
@@ -141,6 +154,10 @@ bool Host::request(PacketPtr packet) {
     return true;
   }
   requests_probe_.notify(probing::PacketInfo(packet));
+  if (recalls() && packet->isWrite()) {
+    take_in(packet);
+    return true;
+  }
   const std::optional<Intent> intent = intent_of(*packet);
   const Tick ready = curTick() + packet->headerDelay + (packet->isWrite() ? packet->payloadDelay : 0);
   packet->headerDelay = 0;
@@ -158,6 +175,20 @@ bool Host::request(PacketPtr packet) {
     give({address_of(packet->getAddr()), packet->getSize(), *intent, leaves ? curTick() : ready, held});
   if (!answered) ended_.reset(packet);
   return true;
+}
+
+// A written line that Ruby gives up. Its directory does nothing with the line until it hears that the bytes
+// are here, and hears so at once: a recall may wait for that, and what the path does then wait for the
+// recall.
+void Host::take_in(PacketPtr packet) {
+  packet->headerDelay = 0;
+  packet->payloadDelay = 0;
+  const Addr line = line_of(*packet);
+  if (!recalls_.brings(line)) give({address_of(line), line_bytes_, Intent::kWriteBack, curTick(), nullptr});
+  memory_.access(packet);
+  answers_.push_back(packet);
+  // Not from within the request: its sender is in the midst of it.
+  if (!take_in_event_.scheduled()) schedule(take_in_event_, curTick());
 }
 
 HeldRequest& Host::hold(PacketPtr packet, Tick ready) {
@@ -227,6 +258,11 @@ void Host::send_answers() {
 
 void Host::snoop(std::uint64_t number, Addr address, bool to_share) {
   const Addr line = address - offset_ + memory_.start();
+  if (recalls()) {
+    ++stats_->snoops;
+    ++snoops_out_;
+    return recalls_.take(number, line);
+  }
   // Caches lose their copies at once, and give the bytes of a dirty one: this and no other request does both.
   // None stays where one might: a cache that keeps a dirty line as its owner takes it back from all of gem5
   // in no time, and not from other hosts.
@@ -265,6 +301,15 @@ bool Host::snoop_answer(PacketPtr packet) {
   return true;
 }
 
+// No cache of Ruby has the line any more.
+void Host::taken(std::uint64_t number, bool dirty) {
+  DPRINTF(CxlHost, "taken: %s\n", dirty ? "dirty" : "not dirty");
+  if (dirty) ++stats_->dirtySnoops;
+  --snoops_out_;
+  path_.snooped(seat_.number, number, dirty ? Snooped::kDirty : Snooped::kNothing);
+  drained_if_empty();
+}
+
 // The bytes of a line that a cache has given up.
 void Host::write(Packet& answer) {
   Packet dirty(answer.req, MemCmd::WriteReq, line_bytes_);
@@ -294,7 +339,8 @@ Tick Host::atomic(PacketPtr packet) {
 void Host::ask_others(Packet& packet) {
   const bool to_share = shares_ && packet.isRead() && !packet.needsWritable();
   for (Host* const other : memory_.hosts())
-    if (other != this && other->take(line_of(packet), to_share) && to_share) packet.setHasSharers();
+    if (other != this && !other->recalls() && other->take(line_of(packet), to_share) && to_share)
+      packet.setHasSharers();
 }
 
 bool Host::take(Addr line, bool to_share) {
@@ -310,8 +356,11 @@ bool Host::take(Addr line, bool to_share) {
 void Host::functional(PacketPtr packet) {
   packet->pushLabel(name());
   // A dirty copy of another host is newer than the memory.
-  for (Host* const other : memory_.hosts())
-    if (other != this && !packet->isResponse()) other->cpu_side_.sendFunctionalSnoop(packet);
+  for (Host* const other : memory_.hosts()) {
+    if (other == this || packet->isResponse()) continue;
+    if (other->recalls()) other->recalls_.sendFunctional(packet);
+    else other->cpu_side_.sendFunctionalSnoop(packet);
+  }
   if (!packet->isResponse()) memory_.functionalAccess(packet);
   for (PacketPtr answer : answers_)
     if (packet->trySatisfyFunctional(answer)) break;

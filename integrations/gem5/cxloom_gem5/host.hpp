@@ -13,11 +13,13 @@
 #include <base/statistics.hh>
 #include <mem/port.hh>
 #include <params/CxlHost.hh>
+#include <sim/eventq.hh>
 #include <sim/probe/mem.hh>
 #include <sim/sim_object.hh>
 #include "backing_memory.hpp"
 #include "held_request.hpp"
 #include "path.hpp"
+#include "recalls.hpp"
 
 namespace gem5 {
 class System;
@@ -92,6 +94,8 @@ class Host : public SimObject {
   void ask_others(Packet& packet);
   bool request(PacketPtr packet);
   bool snoop_answer(PacketPtr packet);
+  void taken(std::uint64_t number, bool dirty);
+  void take_in(PacketPtr packet);
   void write(Packet& answer);
   Tick atomic(PacketPtr packet);
   void functional(PacketPtr packet);
@@ -107,7 +111,11 @@ class Host : public SimObject {
   Addr line_of(const Packet& packet) const { return packet.getBlockAddr(line_bytes_); }
   Addr address_of(Addr address) const { return address - memory_.start() + offset_; }
 
+  /// Whether lines are taken back from caches of Ruby.
+  bool recalls() const { return seat_.coherent && recalls_.isConnected(); }
+
   CpuSide cpu_side_;
+  Recalls recalls_;
   System& system_;
   Path& path_;
   BackingMemory& memory_;
@@ -127,8 +135,9 @@ class Host : public SimObject {
   unsigned snoops_out_ = 0;
   // Lines whose bytes have come while copies stay: for its home this host goes on to have them modified.
   std::unordered_set<Addr> written_early_;
-  std::unordered_set<Addr> untimed_;  // lines that caches have got in atomic mode
-  std::unique_ptr<Packet> ended_;     // its sender still reads a packet without answer when `request` returns
+  std::unordered_set<Addr> untimed_;    // lines that caches have got in atomic mode
+  EventFunctionWrapper take_in_event_;  // answers what has been taken in
+  std::unique_ptr<Packet> ended_;  // its sender still reads a packet without answer when `request` returns
   // As a CommMonitor has them: for the probes of gem5.
   probing::Packet requests_probe_;
   probing::Packet answers_probe_;

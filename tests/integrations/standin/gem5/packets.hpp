@@ -168,11 +168,13 @@ class ResponsePort;
 
 class RequestPort : public Port {
  public:
-  explicit RequestPort(const std::string& /*name*/) {}
+  explicit RequestPort(const std::string& name) : name_(name) {}
+  const std::string& name() const { return name_; }
   void bind(ResponsePort& peer);
   bool isConnected() const { return peer_ != nullptr; }
   virtual bool isSnooping() const { return false; }
   bool sendTimingReq(PacketPtr packet);
+  void sendFunctional(PacketPtr packet);
   void sendRetryResp();
 
  protected:
@@ -183,6 +185,9 @@ class RequestPort : public Port {
   virtual Tick recvAtomicSnoop(PacketPtr /*packet*/) { return 0; }
   virtual void recvFunctionalSnoop(PacketPtr /*packet*/) {}
   ResponsePort* peer_ = nullptr;
+
+ private:
+  const std::string name_;
 };
 
 class ResponsePort : public Port {
@@ -215,6 +220,7 @@ inline void RequestPort::bind(ResponsePort& peer) {
   peer.peer_ = this;
 }
 inline bool RequestPort::sendTimingReq(PacketPtr packet) { return peer_->recvTimingReq(packet); }
+inline void RequestPort::sendFunctional(PacketPtr packet) { peer_->recvFunctional(packet); }
 inline void RequestPort::sendRetryResp() { peer_->recvRespRetry(); }
 
 // ---- Memory

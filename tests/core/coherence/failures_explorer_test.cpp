@@ -86,6 +86,7 @@ TEST(FailureExplorerLong, TwoLinesAndTwoCaches) {
 }
 
 TEST(FailureExplorerLong, ThreeCaches) {
+  if (!large_systems()) GTEST_SKIP() << kTakesLong;
   CoherenceSetup setup = of_one_line();
   setup.hosts.push_back(setup.hosts[1]);
   visit_all(setup, 10'000);
@@ -124,6 +125,7 @@ TEST(FailureExplorerLong, TwoLinesOfAHostWhoseMemoryTakesTime) {
 }
 
 TEST(FailureExplorerLong, ThreeCachesOfAHost) {
+  if (!large_systems()) GTEST_SKIP() << kTakesLong;
   CoherenceSetup setup = hdm_h(of_one_line());
   setup.hosts.push_back(setup.hosts[1]);
   visit_all(setup, 10'000);

@@ -128,8 +128,9 @@ void PageStudy::step() {
 }
 
 // A program without cores stands still from its first access to the page that moves, and each thread of one
-// with cores from its own. Windows have few pages, and each is accessed sooner than one of many. Where blocks
-// come in turn, a page waits for its turn in both; and hot pages hold cores up no more than those of a
+// with cores from its own. Windows have few pages, and each is accessed sooner than one of many: what one
+// with cores measures then is the wait of the last thread, and not what the copy takes of the others. Where
+// blocks come in turn, a page waits for its turn in both; and hot pages hold cores up no more than those of a
 // window, as cores go on for a while.
 double PageStudy::part_beside_move() const {
   const EpochPages::Move& move = *pages_.under_way();
@@ -142,7 +143,7 @@ double PageStudy::part_beside_move() const {
     return std::max(made_beside(to_page) * std::min(cost_.moving / cost_.beside, 1.0), kLeastRate);
   const double made = demand.thread_of(phase_, move.page) ? 1.0 - (1.0 - made_beside(to_page)) / threads
                                                           : made_beside(to_page / threads);
-  return std::min(cost_.moving * std::max(made / cost_.beside, 1.0), 1.0);
+  return made > cost_.beside ? made : cost_.moving;
 }
 
 NodeOfPage PageStudy::placement_at(std::size_t phase) const {

@@ -117,7 +117,7 @@ def host(system, name, args):
 
 
 def ruby_host(system, name, args):
-    """The same with caches of Ruby."""
+    """A host of the system below testers and caches of Ruby."""
     from cxl_mesi import CxlMesi  # not every gem5 has Ruby
 
     path = CxlHost(device=name, fabric=system.fabric, memory=system.memory)

@@ -91,11 +91,16 @@ def refuse(text: str) -> None:
     raise Ended(text)
 
 
+BUILT: dict[str, str] = {}
+"""What gem5 was built with."""
+
+
 @pytest.fixture(scope="module")
 def objects() -> dict[str, Any]:
     """The classes of CxlPath.py."""
     modules = {name: mock.MagicMock() for name in ("m5", "m5.objects", "m5.params", "m5.proxy")}
     for name, has in {
+        "m5.defines": {"buildEnv": BUILT},
         "m5.objects.AbstractMemory": {"AbstractMemory": SimObject},
         "m5.objects.XBar": {"CoherentXBar": CoherentXBar},
         "m5.SimObject": {"SimObject": SimObject},
@@ -117,9 +122,29 @@ def test_shared_copies_want_a_bus_that_tells_of_upgrades(
     bus.point_of_coherency = below == "point"
     host.shares = shares
     host.cpu_side = mock.Mock(peer=None if below == "nothing" else mock.Mock(simobj=bus))
+    host.recalls = mock.Mock(peer=None)
     if shares and below == "point":
         with pytest.raises(Ended, match="cxlhost: shares is set, and coherentxbar is the point of coherency"):
             host.connectPorts()
     else:
         host.connectPorts()
     assert host.connected == (not (shares and below == "point"))
+
+
+@pytest.mark.parametrize("protocol", ["CXL_MESI", "MESI_Two_Level", None])
+@pytest.mark.parametrize("recalled", [False, True])
+def test_recalls_want_the_protocol_that_has_them(
+    objects: dict[str, Any], monkeypatch: pytest.MonkeyPatch, protocol: str | None, recalled: bool
+) -> None:
+    if protocol:
+        monkeypatch.setitem(BUILT, "PROTOCOL", protocol)
+    host = objects["CxlHost"]()
+    host.shares = False
+    host.cpu_side = mock.Mock(peer=mock.Mock(simobj=SimObject()))
+    host.recalls = mock.Mock(peer=mock.Mock() if recalled else None)
+    if recalled and protocol != "CXL_MESI":
+        with pytest.raises(Ended, match=f"this gem5 is built with {protocol or 'none'}"):
+            host.connectPorts()
+    else:
+        host.connectPorts()
+    assert host.connected == (not recalled or protocol == "CXL_MESI")

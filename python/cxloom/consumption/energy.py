@@ -54,17 +54,10 @@ class Missing:
         return f"{self.what}: {', '.join(self.names) if few else f'{self.names[0]} and {len(self.names) - 1} more'}"
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A part of the measured window, of which the account is made by itself."""
+class _Summed:
+    """Sums of the rows of an account."""
 
-    start_ns: float
-    """From the opening of the window."""
-    length_ns: float
-    requests: int
-    """Requests completed with data in it."""
     rows: Sequence[Row]
-    """Mean watts over it, in the order of those of the whole window."""
 
     @property
     def power_w(self) -> float:
@@ -75,6 +68,19 @@ class Interval:
     def idle_w(self) -> float:
         """Mean watts that are not for traffic."""
         return sum(row.idle_w for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Interval(_Summed):
+    """A part of the measured window, of which the account is made by itself."""
+
+    start_ns: float
+    """From the opening of the window."""
+    length_ns: float
+    requests: int
+    """Requests completed with data in it."""
+    rows: Sequence[Row]
+    """Mean watts over it, in the order of those of the whole window."""
 
     @property
     def nj_per_request(self) -> float | None:
@@ -98,7 +104,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Energy(ShowsItself):
+class Energy(_Summed, ShowsItself):
     """Where the energy of a run went. Its numbers are defined in ``docs/energy.md``."""
 
     system: str
@@ -115,16 +121,6 @@ class Energy(ShowsItself):
     """What to know of it and of its run."""
     over_time: Sequence[Interval] = ()
     """The account of each part of the window, where it was asked for."""
-
-    @property
-    def power_w(self) -> float:
-        """Mean watts of all rows."""
-        return sum(row.power_w for row in self.rows)
-
-    @property
-    def idle_w(self) -> float:
-        """Mean watts that are not for traffic."""
-        return sum(row.idle_w for row in self.rows)
 
     @property
     def energy_uj(self) -> float:

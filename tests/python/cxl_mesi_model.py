@@ -118,8 +118,17 @@ class Line:
         self.directory.newest = False
         self.memory = False
 
-    def send(self, to: str, kind: str, **fields: object) -> None:
-        self.messages.append(Message(to, kind, **fields))  # type: ignore[arg-type]
+    def send(
+        self,
+        to: str,
+        kind: str,
+        source: str = "",
+        *,
+        newest: bool = False,
+        dirty: bool = False,
+        has_data: bool = False,
+    ) -> None:
+        self.messages.append(Message(to, kind, source, newest, dirty, has_data))
 
 
 CACHE, DIRECTORY = table_of("cache"), table_of("dir")

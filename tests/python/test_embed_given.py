@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,3 +86,24 @@ def test_the_example_says_where_the_time_went(
     assert parts["media"] == 45
     assert parts["port_delay"] == 100
     assert abs(sum(parts.values()) - float(latency)) <= 0.005 * (len(parts) + 1)
+
+
+def test_the_example_of_steps_sleeps_until_answers_and_measures_its_phases(
+    tmp_path: Path, cxloom: Callable[..., Any], installed: tuple[Path, Path]
+) -> None:
+    """Alone an access takes 10 + 4*25 + 2*5 + 40 + 45 ns, and its 16 B and the 80 B of its answer at 32 GB/s."""
+    program = compiled(EXAMPLE / "steps.c", tmp_path / "steps", installed)
+    done = run(program, resolved(cxloom, EXAMPLE / "system.yaml", tmp_path / "system.json"))
+    assert done.returncode == 0, done.stderr
+    alone, *phases = done.stdout.splitlines()
+    assert alone == "alone: 208.00 ns"
+    figures = [
+        re.fullmatch(r"(\d+) at once: (\d+) reads, ([\d.]+) ns each, (\d+) wakes", phase) for phase in phases
+    ]
+    rows = [tuple(map(float, figure.groups())) for figure in figures if figure]
+    assert [row[:2] for row in rows] == [(1, 256), (4, 256), (64, 256)]
+    means = [row[2] for row in rows]
+    assert means[0] == 208
+    assert means == sorted(means)
+    # Twice for an access, as many of an instant together: far fewer than its events.
+    assert all(256 <= row[3] <= 2.6 * 256 for row in rows[:2])

@@ -96,6 +96,18 @@ class ChampsimMemory {
     give(request, CXLOOM_WRITE, kWrite);
     return true;
   }
+  // An address that no memory has is seen before the first access: ChampSim uses all of its physical memory.
+  void check_map(std::uint64_t size) {
+    for (const std::uint64_t address : {std::uint64_t{0}, (size - 1) / 64 * 64}) {
+      cxloom_access access{};
+      access.address = address;
+      access.bytes = 64;
+      access.intent = CXLOOM_READ;
+      access.memory = CXLOOM_MAPPED;
+      if (cxloom_estimate(simulation_.get(), device_, &access) < 0)
+        stop("physical_memory has " + std::to_string(size) + " bytes: " + cxloom_error(simulation_.get()));
+    }
+  }
   std::size_t reads_out() const { return reads_out_; }
   std::size_t writes_out() const { return writes_out_; }
 
@@ -190,7 +202,9 @@ class MEMORY_CONTROLLER : public champsim::operable {
         above_(std::move(above)),
         bytes_(static_cast<long long>(channel_count * rows * columns * ranks * bankgroups * banks) *
                channel_width.count()),
-        memory_(std::make_shared<cxloom::integrations::ChampsimMemory>()) {}
+        memory_(std::make_shared<cxloom::integrations::ChampsimMemory>()) {
+    memory_->check_map(static_cast<std::uint64_t>(bytes_.count()));
+  }
 
   // A cycle of the controller: what has been answered goes up, what has come goes out.
   long operate() final {

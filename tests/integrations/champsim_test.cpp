@@ -166,6 +166,14 @@ TEST_F(ChampsimDeathTest, SaysWhatIsWrong) {
   EXPECT_EXIT(made(), testing::ExitedWithCode(2), "names no file");
 }
 
+TEST_F(ChampsimDeathTest, PhysicalMemoryThatTheMapDoesNotHaveIsSaidBeforeTheFirstAccess) {
+  std::string small = kSystem;
+  small.replace(small.find("1GiB"), 4, "512MiB");
+  write("small.json", small);
+  set("CXLOOM_SYSTEM", folder_ + "small.json");
+  EXPECT_EXIT(open({}), testing::ExitedWithCode(2), "physical_memory has 1073741824 bytes: ");
+}
+
 TEST_F(ChampsimDeathTest, AnAddressThatNoMemoryHasEndsTheProgram) {
   channel above;
   const auto controller = open({&above});

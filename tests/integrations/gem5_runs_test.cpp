@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "cxloom_gem5/fabric.hpp"
@@ -139,6 +141,30 @@ TEST_F(Gem5Test, WhatIsWrongIsSaidBeforeTheFirstTick) {
   EXPECT_NE(refused([&] { open(params); }).find("/nowhere.so"), std::string::npos);
   sim_clock::Frequency = 1'000'000'000;
   EXPECT_NE(refused([&] { open(spec(kOneHost)); }).find("a tick must be a picosecond"), std::string::npos);
+}
+
+TEST_F(Gem5Test, AMeasureThatNoSummaryHasIsSaidBeforeTheFirstTick) {
+  CxlFabricParams params = spec(kOneHost);
+  params.measures = {"per_memory.mem.reads", "latency_ns.p99", "per_memory.mme.reads"};
+  const std::string said = refused([&] { open(params); });
+  EXPECT_NE(said.find("measures: \"per_memory.mme.reads\": no measure of that name"), std::string::npos)
+      << said;
+  EXPECT_NE(said.find("did you mean 'mem'"), std::string::npos) << said;
+}
+
+TEST_F(Gem5Test, AFolderForTheSummaryIsMadeOrRefusedBeforeTheFirstTick) {
+  const std::string taken = testing::TempDir() + "gem5_summary_taken";
+  std::ofstream(taken) << "a file";
+  CxlFabricParams params = spec(kOneHost);
+  params.summary = taken + "/cxl.json";
+  EXPECT_NE(refused([&] { open(params); }).find("is in no folder"), std::string::npos);
+  simout.folder = testing::TempDir() + "gem5_out/";
+  params.summary = "here/cxl.json";
+  open(params);
+  EXPECT_TRUE(std::filesystem::is_directory(simout.folder + "here"));
+  std::filesystem::remove_all(simout.folder);
+  std::filesystem::remove(taken);
+  simout.folder.clear();
 }
 
 TEST_F(Gem5Test, AHostThatCannotBeServedIsRefused) {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <base/logging.hh>
@@ -87,7 +89,10 @@ Fabric::Fabric(const CxlFabricParams& params)
   fatal_if(sim_clock::Frequency != 1'000'000'000'000, "%s: a tick must be a picosecond, and %u are a second.",
            name(), sim_clock::Frequency);
   open();
-  if (!summary_.empty()) registerExitCallback([this] { write_summary(); });
+  try_measures();
+  if (summary_.empty()) return;
+  make_folder();
+  registerExitCallback([this] { write_summary(); });
 }
 
 Fabric::~Fabric() = default;
@@ -326,12 +331,32 @@ void Fabric::preDumpStats() {
   wake();
 }
 
+// A name that no summary has is seen before the first tick: in a window of no time, of a system that goes
+// away, since the one that runs opens its first window when its warm-up is over.
+void Fabric::try_measures() {
+  if (measures_.empty()) return;
+  cxloom_new_window(simulation_.get());
+  if (cxloom_new_window(simulation_.get()) != 0) fail("the measures");
+  read_measures();
+  open();
+}
+
 void Fabric::read_measures() {
   for (std::size_t i = 0; i < measures_.size(); ++i) {
     double value = 0;
-    if (cxloom_measure(simulation_.get(), measures_[i].c_str(), &value) != 0) fail("measures");
+    if (cxloom_measure(simulation_.get(), measures_[i].c_str(), &value) != 0)
+      fail("measures: \"" + measures_[i] + '"');
     *stats_.values[i] = value;
   }
+}
+
+// gem5 makes its output folder, and none within it.
+void Fabric::make_folder() const {
+  const std::filesystem::path folder = std::filesystem::path(simout.resolve(summary_)).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  fatal_if(error, "%s: summary: \"%s\" is in no folder, and none can be made: %s.", name(), summary_,
+           error.message());
 }
 
 void Fabric::write_summary() {

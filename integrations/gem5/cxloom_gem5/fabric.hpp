@@ -72,7 +72,9 @@ class Fabric : public Path {
   void pass_time();
   void wake();
   void new_window();
+  void try_measures();
   void read_measures();
+  void make_folder() const;
   void write_summary();
   [[noreturn]] void fail(const std::string& what) const;
   Tick time_here(std::int64_t picoseconds) const { return base_ + static_cast<Tick>(picoseconds); }

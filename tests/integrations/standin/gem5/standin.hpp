@@ -285,6 +285,8 @@ class OutputDirectory {
  public:
   OutputStream* create(const std::string& name) { return &files[name]; }
   void close(OutputStream* /*file*/) {}
+  std::string resolve(const std::string& name) const { return name[0] == '/' ? name : folder + name; }
+  std::string folder;  // with a / at its end
   std::map<std::string, OutputStream> files;
 };
 inline OutputDirectory simout;

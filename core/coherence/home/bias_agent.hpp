@@ -49,10 +49,11 @@ class BiasAgent final : public Dcoh {
             const VictimRegistry& victims, Agent& memory);
 
   Coherence coherence() const override { return Coherence::kHdmD; }
+  void expect_host(NodeId host) override { host_ = peer_of(host); }
   void receive(Message& message) override;
   /// By number, the pages that somebody has used.
   const std::unordered_map<std::uint64_t, Page>& pages() const { return pages_; }
-  /// A host has asked for copies.
+  /// A host may have asked for copies.
   bool knows_host() const { return host_ != DirectoryPeers::kNone; }
   /// It was presumed dead since.
   bool host_gone() const { return host_gone_; }
@@ -91,7 +92,7 @@ class BiasAgent final : public Dcoh {
   Bias initial_;
   std::uint32_t flip_after_;
   std::unordered_map<std::uint64_t, Page> pages_;
-  std::uint32_t host_ = DirectoryPeers::kNone;  // the host that has asked for copies
+  std::uint32_t host_ = DirectoryPeers::kNone;  // the one that reaches it, or that has asked for copies
   std::uint32_t copies_ = 0;                    // that it asks for, under way
   // In a system parts of which fail.
   bool host_gone_ = false;                   // presumed dead, it has asked for no copy since

@@ -21,6 +21,8 @@ class CoherenceHome {
   virtual Coherence coherence() const = 0;
   /// It may keep memory of other devices coherent, too.
   virtual bool serves_others() const = 0;
+  /// The one device beside its own that may cache its memory, known before any asks for a copy.
+  virtual void expect_host(NodeId /*host*/) {}
   /// What it counted in the window.
   virtual CoherenceCounts coherence_counts() const = 0;
   /// Requests in it, the mean over the window; none: it takes as many as come.

@@ -18,6 +18,7 @@
 #include "interconnect/link/link.hpp"
 #include "interconnect/routing/rank_strides.hpp"
 #include "interconnect/routing/routing.hpp"
+#include "system/build/bias_hosts.hpp"
 #include "system/build/coherence_check.hpp"
 #include "system/build/dma_targets.hpp"
 #include "system/build/given_routes.hpp"
@@ -265,6 +266,7 @@ System SystemBuilder::build() {
   System system(std::move(parts_));
   give_own_maps(system);
   aim_dma_engines(system);
+  tell_bias_hosts(system);
   check_order(system, spec_);
   system.router().plan(plan_virtual_channels(system));
   connect_virtual_switches(system, spec_);

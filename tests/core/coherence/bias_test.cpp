@@ -227,6 +227,19 @@ TEST(Bias, WhatNobodyHasUsedIsTheInitialOwners) {
   EXPECT_EQ(device.latency[1], kInside + kMemoryRead);
 }
 
+TEST(Bias, TheOneHostThatCachesIsAskedBeforeItHasComeItself) {
+  EXPECT_EQ(BiasRun({{kDevice, 0, R}, {0, 64, R}}, kNeverFlips).latency[0], kInside + kSnoop + kMemoryRead);
+  const BiasRun flips({{kDevice, 0, R}, {kDevice, 64, R}});
+  EXPECT_EQ(flips.latency[0], kInside + kSnoop + kMemoryRead);
+  EXPECT_EQ(flips.latency[1], kInside + kMemoryRead);
+  // The device does not know which of two it will be.
+  BiasOptions options = kNeverFlips;
+  options.hosts = 2;
+  const BiasRun two({{kDevice, 0, R}, {1, 64, R}, {kDevice, 128, R}}, options);
+  EXPECT_EQ(two.latency[0], kInside + kMemoryRead);
+  EXPECT_EQ(two.latency[2], kInside + kSnoop + kMemoryRead);
+}
+
 TEST(Bias, LookupsTakeTheirTimeAndTheirTurn) {
   const BiasMix plain({});
   EXPECT_GT(BiasMix(Value::Map{{"lookup_time", "100ns"}}).segment("filter"), plain.segment("filter") + 50);

@@ -1,0 +1,34 @@
+#include "system/build/bias_hosts.hpp"
+
+#include <vector>
+
+#include "coherence/home/coherence_home.hpp"
+#include "component/component.hpp"
+#include "device/requester/requester.hpp"
+#include "interconnect/routing/route_table.hpp"
+#include "system/model/system.hpp"
+
+namespace cxloom {
+
+namespace {
+
+std::vector<NodeId> caches_around(const System& system, NodeId home) {
+  std::vector<NodeId> found;
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
+    const NodeId node = component->id();
+    const bool caches = requester->cache() || requester->external_cache();
+    if (caches && node != home && system.routes().reaches(node.index(), home.index())) found.push_back(node);
+  }
+  return found;
+}
+
+}  // namespace
+
+void tell_bias_hosts(System& system) {
+  for (const NodeId home : system.address_map().homes(Coherence::kHdmD)) {
+    const std::vector<NodeId> caches = caches_around(system, home);
+    if (caches.size() == 1) system.roles().of<CoherenceHome>(home)->expect_host(caches.front());
+  }
+}
+
+}  // namespace cxloom

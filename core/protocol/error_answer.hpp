@@ -11,6 +11,12 @@ constexpr bool is_request(const Message& message) {
   return message.channel == Channel::kM2SReq || message.channel == Channel::kM2SRwD;
 }
 
+/// It answers a request by CXL.mem: an error may stand for it.
+constexpr bool is_answer(const Message& message) {
+  return (message.channel == Channel::kS2MNDR || message.channel == Channel::kS2MDRS) &&
+         message.opcode != Opcode::kBIConflictAck;
+}
+
 /// The opcode of the error that answers a request, or stands for an answer to one: of CXL.mem MemData-NXM, or
 /// Cmp to what asks for no data; of CXL.cache H2D Data or GO-I, as the errors of GO have no opcodes of their
 /// own.

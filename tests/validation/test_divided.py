@@ -73,6 +73,7 @@ DIVIDED = {
 """The examples, and how many parts each has: devices at a link without flight are in one."""
 
 WHOLE = {
+    "coherent-pool.yaml": "events change what all parts share",
     "demo.yaml": "the cores of 'host0' run programs",
     "failures.yaml": "events change what all parts share",
     "memory-failure.yaml": "events change what all parts share",

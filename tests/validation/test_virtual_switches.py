@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from validation.coherent_systems import coherent_systems
 from validation.examples import examples
 from validation.systems import SEGMENTS, Run, Spec, generated, logged, run
 
@@ -113,6 +114,49 @@ def test_a_host_sees_nothing_of_what_is_never_its_own(spec: Spec) -> None:
         own |= its & np.isin(part, [parts.index(bound) for bound in vcs["bind"]])
     failed = outcome.requests["target"] == outcome.nodes.index("sw")
     assert np.array_equal(failed, ~own)
+
+
+@st.composite
+def coherent_pools(draw: st.DrawFn) -> tuple[Spec, dict[str, str | None]]:
+    """A switch with a VCS for each requester, and the one that each memory and home is bound to; some are to none."""
+    spec = draw(coherent_systems().filter(lambda drawn: drawn["devices"]["hub"]["kind"] == "switch"))
+    devices = spec["devices"]
+    hosts = [name for name in devices if name in spec["workload"]]
+    owner: dict[str, str | None] = {name: name for name in hosts}
+    for name in devices:
+        if name not in hosts and name != "hub":
+            owner[name] = draw(st.sampled_from([*hosts, hosts[0], None]))
+    (region,) = spec["address_map"]
+    if home := region.get("home"):  # which reaches its memory
+        owner[home] = owner[home] or hosts[0]
+        owner |= dict.fromkeys(region["to"], owner[home])
+    devices["hub"]["vcs"] = [
+        {"upstream": host, "bind": [name for name in owner if name not in hosts and owner[name] == host]}
+        for host in hosts
+    ]
+    return spec, owner
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(pool=coherent_pools())
+def test_coherent_memory_is_that_of_the_hosts_of_its_virtual_switch(
+    pool: tuple[Spec, dict[str, str | None]],
+) -> None:
+    spec, owner = pool
+    outcome = run(spec)
+    check(outcome)
+    (region,) = spec["address_map"]
+    rows, memories = outcome.requests, region["to"]
+    part = rows["address"].astype(np.int64) // 256 % len(memories)
+    own = np.zeros(len(part), dtype=bool)
+    for i, memory in enumerate(memories):
+        home = region.get("home", memory)
+        for host in spec["workload"]:
+            if owner[memory] == owner[home] == host:
+                own |= (rows["requester"] == outcome.nodes.index(host)) & (part == i)
+    assert np.array_equal(rows["error"].astype(bool), ~own)
+    coherence = outcome.summary["coherence"]  # one cache has lines of a home: nobody else is asked for them
+    assert (coherence["snoops_sent"] > 0) == (coherence["filter_evictions"] > 0)
 
 
 @st.composite

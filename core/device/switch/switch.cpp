@@ -19,6 +19,9 @@ constexpr std::array kSwitchMeasures{
         "without virtual switches"),
 };
 
+/// It begins something: of memory by CXL.mem, of the home of a line by CXL.cache.
+bool asks(const Message& message) { return is_request(message) || message.channel == Channel::kD2HReq; }
+
 }  // namespace
 
 Switch::Switch(const SwitchParams& params, const DeviceContext& context)
@@ -29,9 +32,11 @@ Switch::Switch(const SwitchParams& params, const DeviceContext& context)
   core().guard_by(*this);
 }
 
+// What homes and caches say to each other besides, such as snoops, stays within a virtual switch.
 bool Switch::admits(const Message& message, std::uint16_t input, std::uint16_t output) const {
-  if (is_request(message)) return virtual_->joined(input, output, message.ld());
-  return message.failed || virtual_->may_answer(input, output, message.ld());
+  if (virtual_->joined(input, output, message.ld())) return true;
+  if (asks(message)) return false;
+  return message.failed || (is_answer(message) && virtual_->may_answer(input, output, message.ld()));
 }
 
 void Switch::forward_in_vcs(Message& message) {
@@ -40,7 +45,7 @@ void Switch::forward_in_vcs(Message& message) {
     core().forward_by(output, message);
     return;
   }
-  ++(is_request(message) ? counts_->isolation_errors : counts_->removal_errors);
+  ++(asks(message) ? counts_->isolation_errors : counts_->removal_errors);
   core().refuse(message);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "coherence/home/coherence_home.hpp"
 #include "component/component.hpp"
 #include "component/io_roles.hpp"
 #include "component/system_context.hpp"
@@ -18,6 +19,7 @@
 #include "protocol/address_map.hpp"
 #include "system/model/devices.hpp"
 #include "system/model/head_bindings.hpp"
+#include "system/model/offered_memory.hpp"
 #include "system/model/system.hpp"
 #include "system/spec/spec.hpp"
 
@@ -45,6 +47,24 @@ void aim(const Component& from, IoInitiator& initiator, const Devices& devices, 
          {}});
   }
   initiator.aim(target, answering->expect_io(from.id()));
+}
+
+// A home answers a write before its memory has it, so that no error can follow.
+void check_homes_reach_memory(const System& system) {
+  const AddressMap& map = system.address_map();
+  for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
+    for (const NodeId home : map.homes(coherence)) {
+      for (const NodeId target : map.targets_of(home)) {
+        const std::string& name = system.components()[target.index()]->name();
+        if (target == home || has_way(system, home, {name, target, {}})) continue;
+        throw InputError({"the home of coherent memory reaches it through no virtual switch",
+                          "'" + name + "'",
+                          "the memory bound, from the beginning, to the virtual switch that its home is at",
+                          {}},
+                         "devices." + system.components()[home.index()]->name());
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -103,8 +123,9 @@ void connect_virtual_switches(const System& system, const Spec& spec) {
       const Component& there = *system.components()[hop.to];
       const bool forwards = system.topology().node(hop.to).forwards;
       const MemoryOwner* const memory = system.roles().of<MemoryOwner>(there.id());
+      const bool is_home = system.roles().of<CoherenceHome>(there.id()) != nullptr;
       neighbours.push_back({there.name(), forwards || system.roles().of<Requester>(there.id()) != nullptr,
-                            forwards || memory, memory ? memory->logical_devices().size() : 0});
+                            forwards || memory || is_home, memory ? memory->logical_devices().size() : 0});
     }
     with_path("devices", [&] {
       with_path(component->name(), [&] {
@@ -117,20 +138,17 @@ void connect_virtual_switches(const System& system, const Spec& spec) {
                {}},
               "vcs");
         }
-        const char* const reason = system.address_map().has_coherent()          ? "coherent regions"
-                                   : !system.roles().all<IoInitiator>().empty() ? "I/O engines"
-                                                                                : nullptr;
-        if (!reason) return;
-        throw InputError({std::string("no virtual switches in a system with ") + reason,
+        if (system.roles().all<IoInitiator>().empty()) return;
+        throw InputError({"no virtual switches in a system with I/O engines",
                           {},
-                          "reads and writes of memory that nobody keeps coherent: nothing else can be "
-                          "answered with an error",
+                          "requests of CXL.mem and CXL.cache: nothing else can be answered with an error",
                           {}},
                          "vcs");
       });
     });
   }
   check_bound_once(system);
+  if (!system.roles().all<VirtualSwitching>().empty()) check_homes_reach_memory(system);
 }
 
 }  // namespace cxloom

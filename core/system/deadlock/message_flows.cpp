@@ -1,7 +1,6 @@
 #include "system/deadlock/message_flows.hpp"
 
 #include <initializer_list>
-#include <set>
 #include <utility>
 
 #include "component/dma_initiator.hpp"
@@ -106,17 +105,24 @@ void MessageFlows::add_to(RouteWalk& walk, const System& system) const {
 // straight.
 std::map<std::uint32_t, std::vector<RouteWalk::Sender>> MessageFlows::error_answers(
     const std::vector<RouteWalk::DeadEnd>& dead_ends) const {
-  constexpr ClassSet kRequests = kPlain.there;
-  std::map<std::uint32_t, std::set<std::pair<std::size_t, std::uint32_t>>>
-      found;  // by requester: since when, where
+  const auto errors_for = [](ClassSet asked) {
+    const bool of_memory = (asked & kPlain.there) != 0;
+    const bool of_home = (asked & cxloom::set_of(Channel::kD2HReq)) != 0;
+    return (of_memory ? kPlain.back : ClassSet{0}) |
+           (of_home ? set_of({Channel::kH2DRsp, Channel::kH2DData}) : ClassSet{0});
+  };
+  std::map<std::uint32_t, std::map<std::pair<std::size_t, std::uint32_t>, ClassSet>>
+      found;  // by requester: since when, where, in which classes
   for (const RouteWalk::DeadEnd& end : dead_ends) {
     for (const RouteWalk::Sender& sender : to.at(end.destination)) {
-      if ((sender.classes & kRequests) != 0) found[sender.node].insert({end.table, end.node});
+      if (const ClassSet errors = errors_for(sender.classes))
+        found[sender.node][{end.table, end.node}] |= errors;
     }
   }
   std::map<std::uint32_t, std::vector<RouteWalk::Sender>> answers;
   for (const auto& [requester, places] : found) {
-    for (const auto& [since, node] : places) answers[requester].push_back({node, kPlain.back, since});
+    for (const auto& [place, errors] : places)
+      answers[requester].push_back({place.second, errors, place.first});
   }
   return answers;
 }

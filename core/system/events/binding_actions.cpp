@@ -30,6 +30,9 @@ void BindingActions::expect(std::size_t /*number*/, const EventParams& event) {
     });
   } else {
     with_path("unbind", [&] {
+      if (system_.address_map().has_coherent())
+        refuse_event("a device is unbound beside coherent regions: caches may hold lines of it", {},
+                     "regions without coherence, or devices that stay bound");
       expected_at(event.unbind->switch_name)
           .unbind({event.unbind->vcs, event.unbind->vppb}, event.unbind->surprise);
     });

@@ -10,6 +10,7 @@
 #include "component/io_roles.hpp"
 #include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
+#include "device/switch/virtual_switches.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/memory_owner.hpp"
@@ -197,6 +198,9 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
 
 // What is beside a failure must be able to live with it.
 void FailureActions::check_links(const FailingPart& part) const {
+  if (system_.address_map().has_coherent() && !system_.roles().all<VirtualSwitching>().empty())
+    refuse_event("nothing fails beside virtual switches and coherent regions", {},
+                 "switches without vcs, or regions without coherence");
   for (const auto& [component, requester] : system_.roles().all<Requester>()) {
     if (!system_.address_map().has_coherent() || !requester->external_cache()) continue;
     refuse_event("nothing fails beside '" + component->name() + "', whose cache is outside and coherent", {},

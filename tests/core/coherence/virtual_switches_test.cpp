@@ -1,0 +1,160 @@
+// Coherent memory behind virtual CXL switches: docs/model/virtual_switch.md. The way of a snoop is that of
+// any message, and nobody holds a line of what is not bound to the virtual switch in front of it.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/support/coherence_flows.hpp"
+#include "core/support/errors.hpp"
+#include "core/support/failing_system.hpp"
+#include "core/support/system.hpp"
+
+namespace cxloom::test {
+namespace {
+
+using namespace literals;
+
+struct Step {
+  const char* host;
+  std::uint64_t address;
+  AccessKind kind;
+};
+
+constexpr Time kSwitch = 5_ns;
+constexpr Time kPorts = 50_ns;                     // of the link of a host
+constexpr Time kToSwitch = kPorts + kSwitch;       // from h2, and through the switch
+constexpr Time kFar = kPorts + kSwitch + kSwitch;  // between h0 or h1 and the memory, over two switches
+constexpr Time kFarSnoop = kFar + kCache + kFar;   // the home asks h0 or h1
+constexpr Time kFarWriteBack = kFar + kLookup + kMemoryWrite + kFar;
+constexpr Time kFarMiss = kProcess + kCache + kFar + kLookup + kMemoryRead + kFar;
+constexpr Time kFarUpgrade = kProcess + kCache + kFar + kLookup + kFarSnoop + kFar;
+constexpr Time kRefused = kProcess + kCache + kToSwitch + kPorts;  // h2 is answered by the switch
+constexpr std::uint64_t kSecond = 1U << 20U;                       // where mem1 begins
+
+Value::Map vcs(const char* upstream, const Value::List& bound) {
+  return {{"upstream", upstream}, {"vppbs", 2}, {"bind", bound}};
+}
+
+/// Two hosts, h0 and h1, share a virtual switch, and h2 has another. Of mem0 and mem1 each keeps its own
+/// lines coherent. A step begins every 10 us.
+SpecBuilder pool(const std::vector<Step>& steps, const Value::List& switches, const Value::Map& dcoh = {},
+                 const char* coherence = "hdm-db") {
+  SpecBuilder system;
+  Value::Map sw{{"switching_time", "5ns"}};
+  system.device("up", "switch", sw);
+  if (!switches.empty()) sw.emplace_back("vcs", switches);
+  system.device("sw", "switch", sw).link("up", "sw", {{"port_delay", "0ns"}});
+  for (const char* name : {"mem0", "mem1"}) {
+    Value::Map agent{{"lookup_time", "7ns"}};
+    agent.insert(agent.end(), dcoh.begin(), dcoh.end());
+    system.device(name, "memory",
+                  {{"capacity", "1MiB"},
+                   {"controller_time", "40ns"},
+                   {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}, {"write_latency", "60ns"}}},
+                   {"dcoh", agent}});
+    system.link("sw", name, {{"port_delay", "0ns"}}).region({name}, {{"coherence", coherence}});
+  }
+  for (const char* name : {"h0", "h1", "h2"}) {
+    const Value::Map cache{{"access_time", "12ns"}, {"ways", 0}, {"size", "4KiB"}};
+    system.device(name, "host", {{"process_time", "10ns"}, {"cache", cache}});
+    system.link(name, std::string(name) == "h2" ? "sw" : "up", {{"port_delay", "25ns"}});
+    std::vector<Access> accesses;
+    for (std::size_t i = 0; i <= steps.size(); ++i) {
+      const bool last = i == steps.size();  // one of each, so that the window stays open for all
+      if (!last && std::string(steps[i].host) != name) continue;
+      const std::uint64_t other = (name[1] == '2' ? kSecond : 0) + 0x8000 + 0x40U * std::uint64_t(name[1]);
+      Access access = last ? access_to(other) : access_to(steps[i].address, steps[i].kind);
+      access.timed = true;
+      access.timestamp = 10_us * static_cast<std::int64_t>(i);
+      accesses.push_back(access);
+    }
+    system.replay(name, accesses, {{"replay", "timestamps"}});
+  }
+  return system.outputs({{"requests", true}});
+}
+
+const Value::List kApart{vcs("up", {"mem0"}), vcs("h2", {"mem1"})};
+
+struct Played {
+  explicit Played(const SpecBuilder& system, std::size_t steps) : run(system), latency(steps), failed(steps) {
+    run.to_end();
+    for (std::size_t row = 0; row < run.table().rows(); ++row) {
+      const auto step = static_cast<std::size_t>(run.created(row).ps() / (10_us).ps());
+      if (step >= steps) continue;
+      latency[step] = run.latency(row);
+      failed[step] = run.table().error[row] != 0;
+    }
+  }
+  Running run;
+  std::vector<Time> latency;
+  std::vector<bool> failed;
+};
+
+TEST(CoherentVirtualSwitches, TakeNoTimeFromReadsAndSnoops) {
+  const std::vector<Step> steps{{"h0", 0, R}, {"h0", 0, R}, {"h1", 0, R}, {"h1", 0, W}, {"h0", 0, R}};
+  for (const Value::List& switches : {Value::List{}, kApart}) {
+    const Played played(pool(steps, switches), steps.size());
+    EXPECT_EQ(played.latency[0], kFarMiss);
+    EXPECT_EQ(played.latency[1], kProcess + kCache);
+    EXPECT_EQ(played.latency[2], kFarMiss + kFarSnoop);
+    EXPECT_EQ(played.latency[3], kFarUpgrade);
+    EXPECT_EQ(played.latency[4], kFarMiss + kFarSnoop + kFarWriteBack);
+    EXPECT_EQ(std::vector(5, false), played.failed);
+  }
+}
+
+TEST(CoherentVirtualSwitches, ShareNothingThatIsBoundToOne) {
+  const std::vector<Step> steps{{"h0", 0, W},       {"h2", 0, R},       {"h2", 0, W}, {"h2", 0, A},
+                                {"h2", kSecond, W}, {"h0", kSecond, R}, {"h0", 0, R}, {"h2", kSecond, R}};
+  Played played(pool(steps, kApart), steps.size());
+  const std::vector<bool> refused{false, true, true, true, false, true, false, false};
+  EXPECT_EQ(played.failed, refused);
+  for (const std::size_t step : {1U, 2U, 3U}) EXPECT_EQ(played.latency[step], kRefused) << step;
+  EXPECT_EQ(played.latency[5], kProcess + kCache + kFar + kSwitch + kPorts);
+  for (const std::size_t step : {6U, 7U}) EXPECT_EQ(played.latency[step], kProcess + kCache) << "a hit";
+  for (const char* home : {"mem0", "mem1"})
+    EXPECT_EQ(played.run.number({"per_home", home, "bisnp_sent"}), 0.0) << home;
+  EXPECT_EQ(played.run.number({"per_switch", "sw", "isolation_errors"}), 4.0);
+}
+
+TEST(CoherentVirtualSwitches, GiveLinesFromTheBindingOn) {
+  const std::vector<Step> steps{{"h0", 0, R}, {"h0", 0, R}, {"h1", 0, W}};
+  const Value::Map bind{{"switch", "sw"}, {"vcs", 0}, {"vppb", 0}, {"to", "mem0"}};
+  SpecBuilder system = pool(steps, {vcs("up", {}), vcs("h2", {"mem1"})});
+  const Played played(system.event({{"at", "9us"}, {"bind", bind}}), steps.size());
+  const std::vector<bool> refused{true, false, false};
+  EXPECT_EQ(played.failed, refused);
+  EXPECT_EQ(played.latency[1], kFarMiss) << "the error has left nothing behind";
+  EXPECT_EQ(played.latency[2], kFarMiss + kFarSnoop);
+}
+
+TEST(CoherentVirtualSwitches, RefuseAHomeThatDoesNotReachItsMemory) {
+  const auto bound = [](const Value::List& to) {
+    SpecBuilder system;
+    system.device("h", "host", {{"home_agent", Value::Map{}}})
+        .device("mem", "memory", {{"capacity", "1MiB"}});
+    system.device("sw", "switch", {{"vcs", Value::List{vcs("h", to)}}}).link("h", "sw").link("sw", "mem");
+    system.region({"mem"}, {{"coherence", "hdm-h"}, {"home", "h"}});
+    return system.work("h", {{"pattern", "random"}, {"requests", 10}, {"footprint", "4KiB"}});
+  };
+  EXPECT_EQ(input_error([&] { Running run(bound({})); }).path(), "devices.h");
+  Running run(bound({"mem"}));
+  run.to_end();
+  EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
+}
+
+TEST(CoherentVirtualSwitches, RefuseWhatIsNotBuilt) {
+  const std::vector<Step> steps{{"h0", 0, R}};
+  const auto error = [&](const Value::Map& event) {
+    return input_error([&] { Running run(pool(steps, kApart).event(event)); });
+  };
+  const Value::Map place{{"switch", "sw"}, {"vcs", 0}, {"vppb", 0}};
+  EXPECT_EQ(error({{"at", "1us"}, {"unbind", place}}).path(), "events[0].unbind");
+  EXPECT_EQ(error(fail_link("1us", "sw", "mem0", "0ns")).path(), "events[0].fail");
+}
+
+}  // namespace
+}  // namespace cxloom::test

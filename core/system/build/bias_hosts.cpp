@@ -5,19 +5,20 @@
 #include "coherence/home/coherence_home.hpp"
 #include "component/component.hpp"
 #include "device/requester/requester.hpp"
-#include "interconnect/routing/route_table.hpp"
+#include "system/model/offered_memory.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
 
 namespace {
 
+// One of another virtual switch is not asked: it has no lines of this one.
 std::vector<NodeId> caches_around(const System& system, NodeId home) {
   std::vector<NodeId> found;
   for (const auto& [component, requester] : system.roles().all<Requester>()) {
     const NodeId node = component->id();
     const bool caches = requester->cache() || requester->external_cache();
-    if (caches && node != home && system.routes().reaches(node.index(), home.index())) found.push_back(node);
+    if (caches && node != home && has_way(system, node, {"", home, {}})) found.push_back(node);
   }
   return found;
 }

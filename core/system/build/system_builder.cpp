@@ -266,10 +266,10 @@ System SystemBuilder::build() {
   System system(std::move(parts_));
   give_own_maps(system);
   aim_dma_engines(system);
-  tell_bias_hosts(system);
   check_order(system, spec_);
   system.router().plan(plan_virtual_channels(system));
   connect_virtual_switches(system, spec_);
+  tell_bias_hosts(system);
   begin_extents(system.system_context());
   for (const auto& component : system.components())
     make_arbiters(*component, registry_.arbitration, spec_.run.seed, NamesAround(*component, system));

@@ -146,6 +146,30 @@ TEST(CoherentVirtualSwitches, RefuseAHomeThatDoesNotReachItsMemory) {
   EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
 }
 
+TEST(CoherentVirtualSwitches, LetADeviceByBiasAskNobodyOfAnotherOne) {
+  const auto questions = [](const char* upstream_of_it) {
+    SpecBuilder system;
+    const Value::Map memory{{"capacity", "1MiB"}, {"bias", Value::Map{{"initial", "host"}}}};
+    system.device("acc", "accelerator", {{"memory", memory}});
+    const Value::Map cache{{"size", "4KiB"}};
+    system.device("h0", "host", {{"cache", cache}}).device("h1", "host");
+    Value::List switches;
+    for (const char* host : {"h0", "h1"})
+      switches.emplace_back(
+          vcs(host, std::string(host) == upstream_of_it ? Value::List{"acc"} : Value::List{}));
+    system.device("sw", "switch", {{"vcs", switches}});
+    for (const char* name : {"acc", "h0", "h1"}) system.link(name, "sw");
+    system.region({"acc"}, {{"coherence", "hdm-d"}});
+    system.work("acc", {{"pattern", "random"}, {"requests", 50}, {"footprint", "4KiB"}});
+    Running run(system);
+    run.to_end();
+    EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
+    return run.number({"per_home", "acc", "snoops_sent"});
+  };
+  EXPECT_GT(questions("h0"), 0.0);
+  EXPECT_EQ(questions("h1"), 0.0) << "h0, which caches, is elsewhere";
+}
+
 TEST(CoherentVirtualSwitches, RefuseWhatIsNotBuilt) {
   const std::vector<Step> steps{{"h0", 0, R}};
   const auto error = [&](const Value::Map& event) {

@@ -191,6 +191,29 @@ def test_the_weights_of_two_fast_nodes_are_those_of_their_bandwidths() -> None:
     assert weights["hbm"] / sum(weights.values()) == pytest.approx(1000 / 1300, rel=0.02)
 
 
+def test_one_node_is_too_small_for_what_nobody_can_choose(cxloom: Callable[..., Any], tmp_path: Path) -> None:
+    """Placed nowhere, two programs use the same addresses; what they would need if each had pages of its own is nothing
+    that the user asked for."""
+    file = tmp_path / "system.yaml"
+    file.write_text(
+        """
+devices:
+  host[0-1]: {kind: host}
+  sw: {kind: switch}
+  mem: {kind: memory, capacity: 1MiB}
+links: [{between: ["host*", sw]}, {between: [sw, mem]}]
+address_map: [{to: mem}]
+workload:
+  "host*": {pattern: random, requests: 200, footprint: 1MiB}
+"""
+    )
+    done = cxloom("advise", file)
+    assert done.code == 2
+    assert "system.yaml:7" in done.err
+    assert "nothing to choose" in done.err
+    assert "out of memory" not in done.err
+
+
 def test_what_hosts_share_has_no_place_to_advise() -> None:
     with pytest.raises(InputError, match=r"workload\.host\[\*\]\.pattern: what hosts share .*, found share"):
         cx.advise(cx.load(SHARED), jobs=1)

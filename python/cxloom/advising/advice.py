@@ -240,7 +240,11 @@ def advise(
         build(resolved)  # which says what is no workload
     if not any("trace" in work for work in names.values()):  # these have no objects, which is said first
         near = [Override.of(f"workload.{name}.addresses", {"kind": "preferred"}) for name in names]
-        build(system.resolve([*overrides, *near]))  # errors at their places: what fits nowhere, too
+        try:
+            build(system.resolve([*overrides, *near]))  # errors at their places: what fits nowhere, too
+        except InputError:
+            _refuse_one_node(system, overrides, resolved)
+            raise
     try:
         objects = objects_of(resolved.plain())
     except InputError as error:
@@ -306,15 +310,30 @@ def measured(
     """The nodes, and how many requests each requester has in flight. Raises InputError where nothing is to choose."""
     nodes, in_flight = profiles(bench, objects, work)
     if not any(len(nearest(nodes, name)) > 1 for name in in_flight):
-        raise resolved.placed(
-            InputError(
-                "there is nothing to choose: no requester has more than one node",
-                found=", ".join(node.name for node in nodes) or "none",
-                allowed="two memories or more in the address map",
-                path="address_map",
-            )
-        )
+        raise _nothing_to_choose([node.name for node in nodes], resolved)
     return nodes, in_flight
+
+
+def _refuse_one_node(system: System, overrides: Sequence[Override], resolved: Resolved) -> None:
+    """Refuses a system in which nobody has a choice, whatever the placement says that was tried."""
+    try:
+        bench = Bench(system, overrides=overrides)
+        nodes = bench.all_nodes()
+    except InputError:  # the work is wrong without a placement, too
+        return
+    if not any(sum(bench.may(name, node) for node in nodes) > 1 for name in resolved.plain()["workload"]):
+        raise _nothing_to_choose([node.name for node in nodes], resolved)
+
+
+def _nothing_to_choose(nodes: Sequence[str], resolved: Resolved) -> InputError:
+    return resolved.placed(
+        InputError(
+            "there is nothing to choose: no requester has more than one node",
+            found=", ".join(nodes) or "none",
+            allowed="two memories or more in the address map",
+            path="address_map",
+        )
+    )
 
 
 def uniform(objects: Sequence[PlacedObject], nodes: Sequence[NodeProfile]) -> Proposal:

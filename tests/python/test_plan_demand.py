@@ -180,6 +180,37 @@ def test_public_traces_of_azure(tmp_path: Path) -> None:
     assert (demand.cores.tolist(), demand.memory.tolist()) == ([30], [70 * GIB])
 
 
+@pytest.mark.parametrize(
+    ("form", "text", "said"),
+    [
+        (
+            "azure-2017",
+            AZURE.format(start=0, end=600, cores=2, memory=4)
+            + AZURE.format(start=0, end=6, cores=">24", memory=4),
+            r"cores: not a number in row 2, found '>24'; allowed: .*format: azure-2019",
+        ),
+        (
+            "azure-2019",
+            AZURE.format(start="vmcreated", end="vmdeleted", cores="cores", memory="memory"),
+            r"row 1, found 'vmcreated'; allowed: .*without a header; .* format: columns",
+        ),
+        ("azure-2019", "0,600,2,4\n", r"not the trace azure-2019, found 4 columns; allowed: the 11 columns"),
+        ("azure-2019", "", "no VMs; allowed: a row for each"),
+    ],
+)
+def test_what_is_not_the_public_trace_is_refused_with_what_it_may_be(
+    tmp_path: Path, form: str, text: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        traced(tmp_path, text, format=form, pool_share=0.5)
+
+
+def test_buckets_of_other_traces_are_no_numbers(tmp_path: Path) -> None:
+    """What the last bucket counts as is known of Azure's alone."""
+    with pytest.raises(InputError, match="not a number in row 1, found '>24'"):
+        traced(tmp_path, "start,end,cores,memory\n0,9,>24,4\n", pool_share=0.5)
+
+
 def test_vms_are_kept_by_a_draw(tmp_path: Path) -> None:
     text = "start,end,cores,memory\n" + "".join(f"{i},{i + 9},1,1\n" for i in range(2000))
     whole, part = traced(tmp_path, text, pool_share=1), traced(tmp_path, text, pool_share=1, keep="10%")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from pydantic import BaseModel
 from validation.examples import some
 
+from cxloom.base.errors import InputError
 from cxloom.planning import designs, inputs
 from cxloom.planning.plan_file import planned, read
 from cxloom.planning.point import PlanRun
@@ -179,6 +181,47 @@ def test_a_key_moves_its_result(path: str, design: str, values: list[Any], at: s
         assert all(one > other for one, other in pairs), found
     else:
         assert all((one == other) is (goes == "same") for one, other in pairs), found
+
+
+def without(path: str) -> dict[str, Any]:
+    """The plan without a key."""
+    given: Any = json.loads(json.dumps(PLAN))
+    *above, key = path.split(".")
+    at = given
+    for step in above:
+        at = at[int(step)] if isinstance(at, list) else at.setdefault(step, {})
+    at.pop(key, None)
+    assert isinstance(given, dict)
+    return given
+
+
+@pytest.mark.parametrize("path", sorted({row[0] for row in ROWS}))
+def test_a_null_is_as_if_the_key_were_not_there(path: str) -> None:
+    def found(tree: Mapping[str, Any], *sets: Override) -> Any:
+        try:
+            plan = planned(read(tree), sets)
+        except InputError as error:
+            return error.problem
+        return [getattr(plan, name) for name in vars(plan) if name != "root"]
+
+    value = next(row[2][0] for row in ROWS if row[0] == path)
+    assert found(PLAN, Override.of(path, value), Override.of(path, None)) == found(without(path))
+
+
+def test_a_section_is_taken_back_and_a_design_says_its_kind() -> None:
+    given = {**PLAN, "traffic": {"per_gib": "30MB/s"}}
+    assert planned(read(given)).traffic is not None
+    assert planned(read(given), [Override.of("traffic", None)]).traffic is None
+    assert planned(read({**given, "name": None})).name == "plan"
+    with pytest.raises(InputError, match=r"designs\.heads: 'kind' is missing"):
+        planned(read(given), [Override.of("designs.heads", None)])
+
+
+def test_a_graph_that_is_none_is_said_once() -> None:
+    with pytest.raises(InputError) as caught:
+        planned(read(PLAN), [Override.of("designs.sparse.graph", "spred")])
+    assert caught.value.path == "designs.sparse.graph"
+    assert caught.value.allowed == "'spread' or 'random'"
 
 
 def test_more_batches_are_other_draws(tmp_path: Path) -> None:

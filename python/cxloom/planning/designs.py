@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from cxloom.planning.inputs import Inputs
 from cxloom.planning.units import GIB, Duration, Room
@@ -70,6 +70,18 @@ class Switched(Pooled):
     """What the switch adds in each direction, such as 100ns, its ports aside; by default that of the simulator's."""
 
 
+def _form(graph: object) -> str:
+    return "[list]" if isinstance(graph, (list, tuple)) else "[word]"
+
+
+Graph = Annotated[
+    Annotated[Literal["spread", "random"], Tag("[word]")]
+    | Annotated[tuple[tuple[Annotated[int, Field(ge=0)], ...], ...], Tag("[list]")],
+    Discriminator(_form),
+]
+"""A graph by how it is dealt, or the devices of each server. What is wrong is said of the form that it has."""
+
+
 class Sparse(Pooled):
     """Each server is linked to some of the devices, as in Octopus."""
 
@@ -78,7 +90,7 @@ class Sparse(Pooled):
     """Devices that each server is linked to."""
     heads: Heads | None = None
     """Heads of a device; there are servers x links / heads devices."""
-    graph: Literal["spread", "random"] | tuple[tuple[Annotated[int, Field(ge=0)], ...], ...] = "spread"
+    graph: Graph = "spread"
     """How they are linked: so that pairs of servers share few devices; at random; or the devices of each server."""
     graph_seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 1
     """Another one makes another graph."""

@@ -121,6 +121,7 @@ def planned(root: Node, overrides: Sequence[Override] = ()) -> Plan:
     """The plan of a tree with values set in it. Raises InputError, several at once."""
     for override in overrides:
         root = _assigned(root, override)
+    root = _without_nulls(root)
     top = root.map()
     for key, node in top.items():
         if key not in _KEYS:
@@ -144,6 +145,24 @@ def planned(root: Node, overrides: Sequence[Override] = ()) -> Plan:
     plan = Plan(root, "plan" if name is None else str(name.plain()), **found)
     _check_together(plan)
     return plan
+
+
+def _without_nulls(root: Node) -> Node:
+    """The tree as if what is null were not there; a design is not taken back by having nothing written below it."""
+
+    def kept(node: Node, names: frozenset[str] = frozenset()) -> Node:
+        if isinstance(node.value, dict):
+            entries = {
+                key: kept(each, frozenset(each.map()) if key == "designs" and node is root else frozenset())
+                for key, each in node.value.items()
+                if each.value is not None or key in names
+            }
+            return node.with_entries(entries)
+        if isinstance(node.value, list):
+            return Node([kept(each) for each in node.value], node.origin, node.key)
+        return node
+
+    return kept(root)
 
 
 def _section(root: Node, path: str, params: type[_Section]) -> _Section:

@@ -28,7 +28,7 @@ _AZURE = (
 )
 """The columns of a vmtable.csv of Azure's public traces of 2017 and 2019, which have no header."""
 _PUBLIC = {"start": "vmcreated", "end": "vmdeleted", "cores": "cores", "memory": "memory"}
-_ABOVE = {"cores": {">24": "30"}, "memory": {">64": "70"}}
+_LAST_BUCKETS = {"cores": {">24": "30"}, "memory": {">64": "70"}}
 """The last buckets of 2019 have no upper end: the values are those of the notebook that Azure publishes beside it."""
 _NEEDED = ("start", "end", "cores", "memory")
 
@@ -38,7 +38,7 @@ def traced(given: inputs.Demand, file: Path, servers: int, seed: int) -> Demand:
     table, names = _table(given, file)
     if table.height == 0:
         raise InputError("no VMs", allowed="a row for each", file=file)
-    numbers = {key: _numbers(table, name, file) for key, name in names.items()}
+    numbers = {key: _numbers(table, name, file, given.format) for key, name in names.items()}
     # Both are of the whole trace, so that what is counted does not depend on which VMs are kept.
     begin = float(numbers["start"].min()) * given.time_unit if given.since is None else given.since
     finish = float(numbers["end"].max()) * given.time_unit if given.until is None else given.until
@@ -87,7 +87,6 @@ def _table(given: inputs.Demand, file: Path) -> tuple[pl.DataFrame, dict[str, st
                 table = pl.read_csv(
                     content.read(),
                     has_header=not public,
-                    new_columns=list(_AZURE) if public else None,
                     infer_schema=False,
                     truncate_ragged_lines=False,
                 )
@@ -100,6 +99,8 @@ def _table(given: inputs.Demand, file: Path) -> tuple[pl.DataFrame, dict[str, st
             )
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=file) from None
+    except pl.exceptions.NoDataError:
+        raise InputError("no VMs", allowed="a row for each", file=file) from None
     except (pl.exceptions.PolarsError, ValueError) as error:
         said = str(error).strip().partition("\n")[0]
         raise InputError(
@@ -110,6 +111,7 @@ def _table(given: inputs.Demand, file: Path) -> tuple[pl.DataFrame, dict[str, st
             found = f"{table.width} columns"
             allowed = f"the {len(_AZURE)} columns of vmtable.csv: {', '.join(_AZURE)}"
             raise InputError(f"not the trace {given.format}", found=found, allowed=allowed, file=file)
+        table.columns = list(_AZURE)
         return table, dict(_PUBLIC)
     wanted = given.columns.model_dump()
     for key in _NEEDED:
@@ -130,11 +132,11 @@ def _refuse_missing(name: str, key: str, columns: Sequence[str], file: Path) -> 
         )
 
 
-def _numbers(table: pl.DataFrame, name: str, file: Path) -> Floats:
+def _numbers(table: pl.DataFrame, name: str, file: Path, form: str) -> Floats:
     column = table[name]
     if column.dtype == pl.String:
-        above: Mapping[str, str] = _ABOVE.get(name, {})
-        column = column.str.strip_chars().replace(above)
+        last: Mapping[str, str] = _LAST_BUCKETS.get(name, {}) if form == "azure-2019" else {}
+        column = column.str.strip_chars().replace(last)
         numbers = column.cast(pl.Float64, strict=False)
     else:
         try:
@@ -151,11 +153,20 @@ def _numbers(table: pl.DataFrame, name: str, file: Path) -> Floats:
         raise InputError(
             f"not a number in row {row + 1}",
             found="nothing" if found is None else f"'{found}'",
-            allowed="a number: the file may be cut off here, or the VM have no end",
+            allowed=_instead(found, row, name, form),
             path=name,
             file=file,
         )
     return values
+
+
+def _instead(found: object, row: int, name: str, form: str) -> str:
+    """What somebody may have who has no number there."""
+    if form == "azure-2017" and found in _LAST_BUCKETS.get(name, {}):
+        return "a number; buckets are of format: azure-2019"
+    if form != "columns" and row == 0:
+        return "a number: vmtable.csv is published without a header; one with a header is of format: columns"
+    return "a number: the file may be cut off here, or the VM have no end"
 
 
 def _check(

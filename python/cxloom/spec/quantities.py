@@ -92,7 +92,9 @@ def checked(params: type[Params], given: Mapping[str, Any], path: str = "") -> P
 
 
 def _said(params: type[BaseModel], error: Any, path: str) -> InputError:
-    keys = [str(key) for key in error["loc"]]
+    keys = [
+        str(key) for key in error["loc"] if not str(key).startswith("[")
+    ]  # the tag of one of several forms
     where = ".".join([path, *keys] if path else keys)
     if error["type"] == "extra_forbidden":
         names = list(params.model_fields)
@@ -115,6 +117,6 @@ def _said(params: type[BaseModel], error: Any, path: str) -> InputError:
     return InputError(
         "out of bounds",
         found=str(error["input"]),
-        allowed=message.removeprefix("Input should be "),
+        allowed=message.removeprefix("Input should be ").replace("a valid tuple", "a list"),
         path=where,
     )

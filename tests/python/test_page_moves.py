@@ -29,10 +29,12 @@ def system(work: dict[str, Any], *moves: dict[str, Any], **more: Any) -> cx.Syst
         {"at": move.pop("at"), "move_pages": {"requester": "host", "from": "near", "to": "far", **move}}
         for move in (dict(each) for each in moves)
     ]
+    distant = more.pop("distant", ["far"])
     spec = {
-        "devices": {"host": host, "near": memory, "far": memory},
-        "links": [{"between": ["host", "near"]}, {"between": ["host", "far"], "delay": "100ns"}],
-        "address_map": [{"to": "near"}, {"to": "far"}],
+        "devices": {"host": host, "near": memory} | dict.fromkeys(distant, memory),
+        "links": [{"between": ["host", "near"]}]
+        + [{"between": ["host", name], "delay": "100ns"} for name in distant],
+        "address_map": [{"to": name} for name in ("near", *distant)],
         "workload": {"host": work},
         "events": events,
         **more,
@@ -120,6 +122,23 @@ def test_what_has_no_room_stays() -> None:
     assert found["pages_moved"] == 8
     assert found["pages_not_moved"] == 4
     assert found["pages"] == {"near": 4, "far": 12}
+
+
+@pytest.mark.parametrize("to", ["far", "third"])
+@pytest.mark.parametrize(("copy", "with_the_first"), [(True, 5), (False, 2)])
+def test_pages_of_moves_that_overlap_go_once(to: str, copy: bool, with_the_first: int) -> None:
+    # The first takes 41 us for each of five pages; the second, of all pages, comes within the second of these. Copies
+    # wait for the first to end; pages that are there at once are all but the one that is there and the one under way.
+    first = {"at": "165us", "share": 5 / 16, "rate": "100MB/s"}
+    second = {"at": "225us", "to": to, "copy": copy}
+    found = of_host(cx.run(system({**TOUCH, "requests": 60}, first, second, distant=["far", "third"])))
+    assert found["pages_moved"] == 16
+    assert found["pages_not_moved"] == 0
+    assert found["pages"] == (
+        {"near": 0, "far": 16, "third": 0}
+        if to == "far"
+        else {"near": 0, "far": with_the_first, "third": 16 - with_the_first}
+    )
 
 
 def test_frames_that_are_left_are_used_again() -> None:

@@ -74,8 +74,8 @@ void PageMover::hold(Request& access) { held_.push_back({&access, kernel_.now()}
 
 void PageMover::move_at_once(const PageList& work) {
   for (const std::uint64_t page : work.pages) {
-    // One that is under way goes where it goes.
-    const auto move = move_ && move_->page == page ? std::nullopt : begin_move(page, work.to);
+    if (moves(page)) continue;  // goes where it goes
+    const auto move = begin_move(page, work.to);
     if (!move) {
       ++pages_left_;
       continue;
@@ -108,7 +108,7 @@ void PageMover::next_page() {
     }
     const std::uint64_t page = work.pages[work.next++];
     --waiting_;
-    if (work.leaving && pages_.node_of(page) != work.from) continue;  // somebody else has moved it
+    if (work.from && pages_.node_of(page) != *work.from) continue;  // somebody else has moved it
     const bool stays = work.leaving ? pages_.is_table(page) : program_.out_of_work();
     const auto move = stays ? std::nullopt : begin_move(page, work.to);
     if (!move) {

@@ -121,7 +121,7 @@ class PageMover final : public EventHandler {
     std::vector<std::size_t> to;
     Rate rate = {};
     MoveCosts costs = {};
-    std::size_t from = 0;
+    std::optional<std::size_t> from;  ///< what has left this node when its turn comes is left alone
     PagesLeaving* leaving = nullptr;
     std::size_t next = 0;
   };

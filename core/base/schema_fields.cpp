@@ -25,9 +25,9 @@ void read_entry(const SchemaFields::Entry& entry, const Value& value, void* memb
   else entry.read(value, member);
 }
 
-/// Refuses a value that is no map. Gives each declared key to `read`, by the index of its field, and adds to
-/// `errors` what that throws, the keys that are not declared (with the nearest name), and the required ones
-/// that are missing.
+/// Refuses a value that is no map. Gives each declared key to `read`, by the index of its field, unless its
+/// value is null, which is as if it were not there. Adds to `errors` what that throws, the keys that are not
+/// declared (with the nearest name), and the required ones that are missing.
 void read_map(const Value& value, const std::vector<FieldInfo>& fields,
               const std::function<void(std::size_t field, const Value& value)>& read, ErrorList& errors) {
   const Value::Map* map = value.as_map();
@@ -45,6 +45,11 @@ void read_map(const Value& value, const std::vector<FieldInfo>& fields,
     }
     const auto index = static_cast<std::size_t>(found - names.begin());
     given[index] = true;
+    if (item.is_null()) {
+      if (fields[index].required)
+        errors.add(InputError({"'" + key + "' is missing", "null", "a value: it has no default", {}}, key));
+      continue;
+    }
     try {
       read(index, item);
     } catch (const InputError& error) {

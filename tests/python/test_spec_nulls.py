@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +88,44 @@ def test_who_lays_work_over_none_says_all_of_it(tmp_path: Path) -> None:
     assert [link.get("delay") for link in found["links"]] == [None, None, None]
 
 
-def test_a_parameter_that_is_never_null_says_so_with_its_line(tmp_path: Path) -> None:
-    resolved(tmp_path, "devices: {mem: {media: null}, host: {queue: null}}")
-    with pytest.raises(
-        InputError, match=r"(?s)top\.yaml:2.*devices\.mem\.media: the kind.*devices\.host\.queue"
-    ):
+@pytest.mark.parametrize(
+    ("over", "sets"),
+    [
+        (
+            "devices: {mem: {media: null}, host: {queue: null}}\nlinks: [{between: [mem, sw], delay: null}]",
+            (),
+        ),
+        ("", ("devices.mem.media=null", "devices.host.queue=null", "links[2].delay=null")),
+    ],
+)
+def test_a_parameter_has_its_default_again(tmp_path: Path, over: str, sets: tuple[str, ...]) -> None:
+    """As if the preset had not said it, in the spec that is stored, in its hash and in what is played."""
+    spec = resolved(tmp_path, over, *sets)
+    alone = BASE.replace(", queue: 8", "").replace(", media: {kind: fixed, latency: 50ns}", "")
+    bare = cx.System.from_yaml(alone.replace(", delay: 10ns", ""))
+    assert spec == bare.resolve().plain()
+    assert cx.run(bare).latency.mean == cx.run(cx.System.from_yaml(json.dumps(spec))).latency.mean
+
+
+def test_a_parameter_without_a_default_is_missing_at_its_line(tmp_path: Path) -> None:
+    resolved(tmp_path, "devices: {host: {throttle: {rate: null}}}")
+    said = r"devices\.host\.throttle\.rate: 'rate' is missing"
+    with pytest.raises(InputError, match=rf"top\.yaml:2: {said}, found null"):
         cx.load(tmp_path / "top.yaml").check()
+    with pytest.raises(InputError, match=rf"test_spec_nulls\.py:\d+: {said}, found null"):
+        cx.System.from_yaml(BASE).set("devices.host.throttle.rate", None).check()
+
+
+def test_a_null_below_phases_and_lists_is_none(tmp_path: Path) -> None:
+    work = "{phases: [{pattern: random, requests: 9, footprint: 1MiB, reads: null}]}"
+    found = resolved(tmp_path, f"workload: {{host: {work}}}")["workload"]["host"]
+    assert found == {"phases": [{"pattern": "random", "requests": 9, "footprint": "1MiB"}], "requests": 2000}
+    core = "{core: {caches: [{size: 4KiB, ways: null}], width: null}}"
+    assert resolved(tmp_path, f"devices: {{host: {core}}}")["devices"]["host"] == {
+        "kind": "host",
+        "queue": 8,
+        "core": {"caches": [{"size": "4KiB"}]},
+    }
 
 
 @pytest.mark.parametrize(

@@ -115,11 +115,6 @@ def files(root: Node) -> Iterator[tuple[Path, Node]]:
             yield path, node
 
 
-def default_words(root: Node) -> Iterator[tuple[Path, Node]]:
-    """Parts of devices for which the word of their default is written: ``cache: none``."""
-    yield from _found_in_devices(root, "default words", _words)
-
-
 def of_devices(root: Node, kind: str) -> Iterator[tuple[Path, Node]]:
     """What is written for parameters of devices of one type: paths in the spec, and nodes."""
     yield from _found_in_devices(root, kind, functools.partial(_of_type, kind))
@@ -130,24 +125,13 @@ _Finder: TypeAlias = "Callable[[Path, Node, Fields], Iterator[tuple[Path, Node]]
 
 def _found_in_devices(root: Node, what: str, find: _Finder) -> Iterator[tuple[Path, Node]]:
     def found_in(device: Node) -> list[tuple[Path, Node]]:
-        return list(find((), device, kind_fields("devices", _kind(device))))
+        return list(find((), device, kind_fields("devices", kind_of(device))))
 
     devices = root.get("devices")
     known = what, generation()
     for name, device in devices.map().items() if devices is not None else ():
         for path, node in device.once(known, functools.partial(found_in, device)):
             yield ("devices", name, *path), node
-
-
-def _words(path: Path, node: Node, fields: Fields) -> Iterator[tuple[Path, Node]]:
-    for key, value in node.value.items() if isinstance(node.value, dict) else ():
-        field = fields.get(key)
-        if field is None or field["type"] not in ("map", "list", "kind"):
-            continue
-        if field["type"] != "kind" and says_default(field, value.value):
-            yield (*path, key), value
-        else:
-            yield from _words((*path, key), value, _inside(field, value))
 
 
 def _of_type(kind: str, path: Path, node: Node, declared: Fields) -> Iterator[tuple[Path, Node]]:
@@ -159,7 +143,7 @@ def _of_type(kind: str, path: Path, node: Node, declared: Fields) -> Iterator[tu
         if field["type"] == kind:
             yield (*path, key), value
         else:
-            yield from _of_type(kind, (*path, key), value, _inside(field, value))
+            yield from _of_type(kind, (*path, key), value, inside(field, value))
 
 
 def fields_at(root: Node, path: Path) -> Fields:
@@ -177,11 +161,11 @@ def fields_at(root: Node, path: Path) -> Fields:
             continue
         if depth == 0:
             if section["form"] in ("one", "kind"):
-                declared = _entry_fields(section, here)
+                declared = entry_fields(section, here)
         elif depth == 1 and section["form"] in ("each", "by_name"):
-            declared = _entry_fields(section, here)
+            declared = entry_fields(section, here)
         elif isinstance(step, str):
-            declared = _inside(declared.get(step), here)
+            declared = inside(declared.get(step), here)
         elif path[0] == "workload" and here is not None:  # a phase: a pattern of its own
             declared = workload_fields(here)
     return declared
@@ -195,25 +179,28 @@ def around(root: Node, path: Path) -> Path | None:
     return None
 
 
-def _entry_fields(section: Mapping[str, Any], entry: Node | None) -> Fields:
+def entry_fields(section: Mapping[str, Any], entry: Node | None) -> Fields:
+    """The fields of an entry of a section, or of a section that is one."""
     if section["category"]:
-        return kind_fields(section["category"], _kind(entry))
+        return kind_fields(section["category"], kind_of(entry))
     if section["entry"] == "workload":
         return {} if entry is None else workload_fields(entry)
     return fields(declarations()[section["entry"]])
 
 
-def _inside(field: Field | None, value: Node | None) -> Fields:
+def inside(field: Field | None, value: Node | None) -> Fields:
+    """The fields of what is written for a parameter that has parameters of its own."""
     if field is None:
         return {}
     if field["type"] == "kind":
-        return kind_fields(field["category"], _kind(value) or field["default"])
+        return kind_fields(field["category"], kind_of(value) or field["default"])
     if field["type"] == "any" and field["category"]:  # read by another part: `link` of a topology
         return fields(declarations()[field["category"]])
     return fields(field)
 
 
-def _kind(node: Node | None) -> object:
+def kind_of(node: Node | None) -> object:
+    """The kind that a map or its short form names; None if it names none."""
     if node is None:
         return None
     if isinstance(node.value, str):  # `media: fixed` is short for {kind: fixed}

@@ -256,7 +256,7 @@ def _by_key(key: str, kinds: Mapping[str, tuple[declared.Fields, str]], common: 
 
 def _kinded(category: str) -> Schema:
     """A parameter that names one of several kinds: `fixed`, or {kind: fixed, latency: 45ns}."""
-    return {"anyOf": [{"enum": list(declared.kinds(category))}, _ref(f"one-of-{category}")]}
+    return {"anyOf": [{"enum": [*declared.kinds(category), None]}, _ref(f"one-of-{category}")]}
 
 
 def _object(fields: declared.Fields, doc: str, *, complete: bool = True) -> Schema:
@@ -276,21 +276,24 @@ def _object(fields: declared.Fields, doc: str, *, complete: bool = True) -> Sche
 def _field(field: declared.Field) -> Schema:
     doc = f"{field['doc']} Source: {field['source']}." if field["source"] else str(field["doc"])
     shape = _type(str(field["type"]), field)
+    if not field["required"]:  # `key: null` takes the default again, where a preset has set it
+        shape = _or_null(shape)
     default = _default(field)
     if default is None and field["default"]:
         doc += f" Default: {field['default']}."
-        # `key: null` takes the default again, where a preset has set it; so does its word. An editor needs no sentence.
+        # So does its word. An editor needs no sentence.
         word = str(field["default"]).partition(": ")[0]
-        shape = _or_null(shape)
         shape = shape if " " in word else {"anyOf": [{"const": word}, shape]}
     return {"description": doc, **({} if default is None else {"default": default}), **shape}
 
 
 def _or_null(shape: Schema) -> Schema:
-    if "$ref" in shape:
-        return {"anyOf": [shape, {"type": "null"}]}
+    if "$ref" in shape:  # what many take says so once
+        return shape
     if isinstance(shape.get("type"), str):
         return {**shape, "type": [shape["type"], "null"]}
+    if "enum" in shape:
+        return {**shape, "enum": [*shape["enum"], None]}
     return {**shape, "anyOf": [*shape["anyOf"], {"type": "null"}]} if "anyOf" in shape else shape
 
 
@@ -341,7 +344,7 @@ def _type(kind: str, field: declared.Field) -> Schema:
 
 def _quantity(kind: str) -> Schema:
     pattern, examples = (QUANTITIES | KV_QUANTITIES)[kind]
-    return {"type": "string", "pattern": pattern, "examples": examples}
+    return {"type": ["string", "null"], "pattern": pattern, "examples": examples}
 
 
 def _maximum(field: declared.Field) -> Schema:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from cxloom import _core
 from cxloom.base.errors import Gathered, InputError
-from cxloom.spec import alike, declared, ineffective, merge, names, paths
+from cxloom.spec import alike, declared, ineffective, merge, names, paths, unsaid
 from cxloom.spec.bases import with_bases_placed
 from cxloom.spec.file_kind import FileKind, refuse_other
 from cxloom.spec.names import listed, nearest
@@ -91,10 +91,8 @@ class Template:
         root = _without_work_taken_back(_apply(expanded.root, late, expanded.groups), expanded.root)
         if any(override.path.startswith("address_map") for override in late):
             root = _with_regions_spelt_out(root)
-        root = with_bases_placed(root)
-        return Resolved(
-            with_tasks_read(_with_names_spelt_out(_with_absolute_files(_without_default_words(root))))
-        )
+        root = with_bases_placed(unsaid.left_out(root))
+        return Resolved(with_tasks_read(_with_names_spelt_out(_with_absolute_files(root))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +236,7 @@ def _generate(topology: Node | None, overrides: Sequence[Override]) -> dict[str,
         return {name: GeneratedNode(none, Origin(path=name)) for name, none in sections.items()}
     if isinstance(topology.value, str):  # `topology: ring` is short for {kind: ring}
         topology = Node({"kind": topology}, topology.origin, topology.key)
+    topology = unsaid.of_kind(topology, "topologies")
     plain = {key: node.plain() for key, node in topology.map().items()}
     try:
         generated = _core.expand_topology(plain)
@@ -307,13 +306,6 @@ def _with_names_spelt_out(root: Node) -> Node:
         if id(weights) not in spelt_out:
             spelt_out[id(weights)] = merge.by_device(weights, root.map()["devices"].map())
         root = paths.assign(root, path, spelt_out[id(weights)])
-    return root
-
-
-def _without_default_words(root: Node) -> Node:
-    """Parts that devices do not have by default, left out where that was said: tools find a map there, or nothing."""
-    for path, _ in declared.default_words(root):
-        root = paths.left_out(root, path)
     return root
 
 

@@ -92,6 +92,32 @@ TEST(Schema, EveryTypeIsRead) {
   EXPECT_FALSE(read({{"cache", Value()}}).cache);  // an empty entry: none
 }
 
+TEST(Schema, ANullIsTheDefaultOfAnyType) {
+  const Outer params = read({{"time", Value()},
+                             {"share", Value()},
+                             {"cache", Value()},
+                             {"list", Value()},
+                             {"colour", Value()},
+                             {"flag", Value()},
+                             {"address", Value()},
+                             {"several", Value()}});
+  EXPECT_EQ(params.time, 10_ns);
+  EXPECT_EQ(params.share, 0.5);
+  EXPECT_FALSE(params.cache);
+  EXPECT_TRUE(params.list.empty());
+  EXPECT_EQ(params.colour, Colour::kGreen);
+  EXPECT_FALSE(params.flag);
+  EXPECT_EQ(params.address, Address{});
+  EXPECT_TRUE(params.several.empty());
+  EXPECT_EQ(read({{"cache", Value::Map{{"size", Value()}, {"ways", 4}}}}).cache->size, 32_KiB);
+}
+
+TEST(Schema, ANullForARequiredOneIsNamed) {
+  const InputError error = input_error([] { read_params<Outer>(Value(Value::Map{{"name", Value()}})); });
+  EXPECT_EQ(error.path(), "name");
+  EXPECT_EQ(error.detail().problem, "'name' is missing");
+}
+
 TEST(Schema, BoundsAreInclusiveAndNamed) {
   EXPECT_EQ(read({{"time", "1us"}}).time, 1_us);
   const InputError error = error_of({{"time", "1001ns"}});

@@ -86,9 +86,51 @@ class CorePipeline {
   std::uint32_t load_cycles(std::size_t level) const {
     return load_cycles_[level < load_cycles_.size() ? level : 0];
   }
+  /// Whether instructions are in the window that waited for their pages.
+  bool has_walks() const { return !walks_.empty(); }
   std::uint64_t longest_load() const { return load_cycles_.back(); }
   /// Cycles up to now without a dispatch because an instruction had to wait for its page.
   std::uint64_t walked() const { return walked_; }
+
+  /// The pace of several instructions one behind the other, none of which waits for its page: a copy that is
+  /// in registers, until it is put back.
+  class Front {
+   public:
+    explicit Front(CorePipeline& pace)
+        : pace_(pace),
+          retired_(pace.retired_.data() + pace.at_),
+          now_(pace.now_),
+          last_(pace.last_),
+          in_cycle_(pace.in_cycle_) {}
+
+    void dispatch() {
+      const std::uint64_t room = *retired_;
+      const bool full = ++in_cycle_ > pace_.width_;
+      if (full || room > now_) {
+        now_ = std::max(now_ + (full ? 1 : 0), room);
+        in_cycle_ = 1;
+      }
+    }
+    std::uint64_t now() const { return now_; }
+    void retire(std::uint64_t cycle) {
+      last_ = std::max(last_, cycle);
+      *retired_ = last_;
+      if (++retired_ == pace_.retired_.data() + pace_.retired_.size()) retired_ = pace_.retired_.data();
+    }
+    void put_back() {
+      pace_.at_ = static_cast<std::size_t>(retired_ - pace_.retired_.data());
+      pace_.now_ = now_;
+      pace_.last_ = last_;
+      pace_.in_cycle_ = in_cycle_;
+    }
+
+   private:
+    CorePipeline& pace_;
+    std::uint64_t* retired_;  // of the next one
+    std::uint64_t now_;
+    std::uint64_t last_;
+    std::uint32_t in_cycle_;
+  };
 
  private:
   /// An instruction that retires then, with so many cycles of a walk since the one before it retired.

@@ -25,13 +25,13 @@ class Dependence {
       : known(at), latest_(from << kCycleBits | cycles) {}
 
   constexpr Producer producer() const { return latest_ >> kCycleBits; }
-  /// From its data to this value, at most `kMostCycles`.
+  /// From its data to this value, at most `kMostCycles`; without a producer this means nothing.
   constexpr std::uint16_t cycles() const { return static_cast<std::uint16_t>(latest_); }
   constexpr Dependence after(std::uint32_t more) const {
     Dependence result = *this;
     result.known += more;
     const std::uint64_t room = kMostCycles - cycles();
-    result.latest_ += producer() == 0 ? 0 : std::min<std::uint64_t>(more, room);
+    result.latest_ += std::min<std::uint64_t>(more, room);
     return result;
   }
   constexpr Dependence not_before(std::uint64_t cycle) const {
@@ -66,9 +66,16 @@ class DependenceTracker {
       latest = later(registers_[static_cast<std::size_t>(std::countr_zero(registers))], latest);
     return latest;
   }
+  Dependence of(FewRegisters::Pair registers) const {
+    return later(registers_[registers[0]], registers_[registers[1]]);
+  }
   void set(RegisterSet registers, const Dependence& value) {
     for (; registers != 0; registers &= registers - 1)
       registers_[static_cast<std::size_t>(std::countr_zero(registers))] = value;
+  }
+  void set(FewRegisters::Pair registers, const Dependence& value) {
+    registers_[registers[0]] = value;
+    registers_[registers[1]] = value;
   }
 
   /// A value made of this was stored.
@@ -102,7 +109,7 @@ class DependenceTracker {
 
   static std::size_t place(std::uint64_t word) { return static_cast<std::size_t>(word % kRemembered); }
 
-  std::array<Dependence, 64> registers_{};
+  std::array<Dependence, FewRegisters::kPlaces> registers_{};
   std::array<Stored, kRemembered> stored_{};
 };
 

@@ -12,18 +12,9 @@ namespace cxloom {
 
 namespace {
 
-/// The time of a load whose address is known in that cycle: its line may be under way from a further level.
-inline std::uint32_t load_cycles(const CorePipeline& pace, const CaptureFilter::Delivery& found,
-                                 std::uint64_t known) {
-  const std::uint32_t load = pace.load_cycles(found.level);
-  if (found.arrives > known + load) [[unlikely]]
-    return static_cast<std::uint32_t>(std::min(found.arrives - known, pace.longest_load()));
-  return load;
-}
-
 /// Cycles that a record waits from what it needs on. If that is no record, those of page walks are all that
 /// is known.
-inline std::uint16_t cycles_behind(const Dependence& needed, std::uint64_t walked) {
+inline std::uint16_t cycles_behind(Dependence needed, std::uint64_t walked) {
   return needed.producer() != 0 ? needed.cycles()
                                 : static_cast<std::uint16_t>(std::min(walked, Dependence::kMostCycles));
 }
@@ -49,7 +40,7 @@ ProgramCapture::ProgramCapture(CaptureFilter& filter, const CaptureParts& parts)
 
 inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramThread& thread,
                                                     const ProgramAccess& access, AccessKind kind,
-                                                    const Dependence& needed, std::uint64_t& begun,
+                                                    Dependence needed, std::uint64_t& begun,
                                                     std::uint64_t walked, AccessRole role) {
   CaptureFilter::Delivery found;
   const Address address{place_of(thread, access)};
@@ -85,7 +76,7 @@ inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramT
 }
 
 void ProgramCapture::flush(State& state, const ProgramThread& thread, const ProgramAccess& access, bool keeps,
-                           const Dependence& needed, std::uint64_t& begun, std::uint64_t walked) {
+                           Dependence needed, std::uint64_t& begun, std::uint64_t walked) {
   ++flushes_;
   if (!parts_.flushes || filter_.complete()) return;
   state.flushed = true;
@@ -117,8 +108,8 @@ void ProgramCapture::note_fence(State& state, const ProgramThread& thread, std::
 }
 
 inline void ProgramCapture::store(State& state, const ProgramThread& thread, const ProgramAccess& access,
-                                  const Dependence& needed, std::uint64_t& begun, std::uint64_t walked) {
-  ++stores_;
+                                  Dependence needed, std::uint64_t& begun, std::uint64_t walked) {
+  ++counts_.stores;
   if (const Producer earlier = state.places.enter(); earlier != 0) [[unlikely]] {
     begin(state, thread.number, std::exchange(begun, 0));
     wait_for(thread.number, earlier, 0);
@@ -129,6 +120,16 @@ inline void ProgramCapture::store(State& state, const ProgramThread& thread, con
   const bool comes = filter_.levels() > 0 && (found.level == filter_.levels() || found.recorded);
   if (parts_.core && comes && found.record != 0) [[unlikely]]
     state.places.waits_for(found.record);
+}
+
+inline void ProgramCapture::go_on_cached(State& state, const ProgramThread& thread, const ProgramBlock& block,
+                                         BlockProgress& at) {
+  // Flushes are waited for, and walks counted, instruction by instruction.
+  if (state.flushed || state.pace.has_walks()) return;
+  CachedPath path(filter_, state.caches, state.values, state.places,
+                  state.translation ? &*state.translation : nullptr, counts_);
+  at = parts_.core ? path.go_on<true>(thread, block, state.pace, at)
+                   : path.go_on<false>(thread, block, state.pace, at);
 }
 
 inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
@@ -157,13 +158,10 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
       continue;
     }
     if (access.reads) {
-      ++loads_;
+      ++counts_.loads;
       const CaptureFilter::Delivery found =
           give(state, thread, access, AccessKind::kRead, placed, begun, placed.known - address.known);
-      const std::uint32_t nearest = pace.load_cycles(0);
-      result = later(result, Dependence(found.record));
-      result = later(result, later(placed.after(load_cycles(pace, found, placed.known)),
-                                   values.stored(access.address, access.size).after(nearest)));
+      result = loaded(result, placed, access, found, pace, values);
     }
     if (access.writes) {
       store(state, thread, access, filter_.levels() == 0 ? later(placed, result) : placed, begun,
@@ -183,7 +181,7 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
 
 /// The dependence of an access that has its address, and not the place of one of its pages.
 Dependence ProgramCapture::walk(State& state, const ProgramThread& thread, const ProgramAccess& access,
-                                const Dependence& needed, std::uint64_t& begun) {
+                                Dependence needed, std::uint64_t& begun) {
   const auto read = [&](std::uint64_t address, const Dependence& known, std::uint64_t walked) {
     ProgramAccess entry{.address = address, .size = 8, .reads = true};
     if (access.place != ProgramAccess::kByAddress && !tables_.find(address, entry.place))
@@ -209,16 +207,19 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
   std::uint64_t begun =
       continued ? ~std::uint64_t{0} : 0;  // instructions since those that the filter was told
   const std::uint64_t records = filter_.records();
-  const ProgramAccess* next = accesses.data();
-  const ProgramAccess* const end = next + accesses.size();
-  std::uint16_t number = 0;
-  Dependence needs;  // of the last one
-  bool reads = false;
-  for (const BlockInstruction& instruction : block.instructions) {
+  BlockProgress at{.next = accesses.data(), .end = accesses.data() + accesses.size()};
+  const std::size_t size = block.instructions.size();
+  for (; at.number < size; ++at.number) {
+    const std::size_t before = at.number;
+    go_on_cached(state, thread, block, at);
+    begun += at.number - before;
+    state.answered.begin_instructions(at.number - before);
+    if (at.number == size) break;
+    const BlockInstruction& instruction = block.instructions[at.number];
     ++begun;
-    state.answered.begin_instruction();
-    const ProgramAccess* const first = next;
-    while (next != end && next->instruction == number) ++next;
+    state.answered.begin_instructions();
+    const ProgramAccess* const first = at.next;
+    while (at.next != at.end && at.next->instruction == at.number) ++at.next;
     if (parts_.core) state.pace.dispatch();
     if (block.marks) [[unlikely]] {
       // The first instruction of a function is of it, that of a mark is not.
@@ -230,15 +231,13 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
     if (state.flushed && instruction.has(BlockInstruction::kOrdersFlushes | BlockInstruction::kAtomic))
         [[unlikely]]
       note_fence(state, thread, begun);
-    needs = run(state, thread, instruction, {first, next}, begun);
-    reads = first != next && first->reads;
-    ++number;
+    at.needs = run(state, thread, instruction, {first, at.next}, begun);
+    at.reads = first != at.next && first->reads;
   }
   begin(state, thread.number, begun);
-  if (filter_.recording())
-    count(thread, block, block.instructions.size() - (continued ? 1 : 0), filter_.records() - records);
+  if (filter_.recording()) count(thread, block, size - (continued ? 1 : 0), filter_.records() - records);
   if (parts_.core) {
-    state.branches.end(block, needs, reads);
+    state.branches.end(block, at.needs, at.reads);
     if (state.told.is_silent(state.pace.now())) [[unlikely]]
       note_progress(state, thread);
   }

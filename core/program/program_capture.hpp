@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "program/cached_path.hpp"
 #include "program/core_pipeline.hpp"
 #include "program/dependence.hpp"
 #include "program/feed/program_sink.hpp"
@@ -83,8 +85,8 @@ class ProgramCapture : public ProgramSink {
   /// The records since this was asked last.
   std::vector<Access> take() { return std::exchange(records_, {}); }
   /// Accesses of instructions to memory, of all threads.
-  std::uint64_t loads() const { return loads_; }
-  std::uint64_t stores() const { return stores_; }
+  std::uint64_t loads() const { return counts_.loads; }
+  std::uint64_t stores() const { return counts_.stores; }
   /// Lines that instructions flushed, whether that is recorded or not.
   std::uint64_t flushes() const { return flushes_; }
   /// What the kernel of a machine did while it was recorded; its code is in the upper half of addresses.
@@ -153,20 +155,22 @@ class ProgramCapture : public ProgramSink {
     return make_state(thread);
   }
   State& make_state(std::uint32_t thread);
+  // Goes on from one instruction on, as far as that is simple.
+  void go_on_cached(State& state, const ProgramThread& thread, const ProgramBlock& block, BlockProgress& at);
   // `begun` are the instructions that the filter was not told of yet, `walked` the cycles of what is needed
   // that are of page walks. Gives what its result is made of.
   Dependence run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
                  std::span<const ProgramAccess> accesses, std::uint64_t& begun);
   CaptureFilter::Delivery give(State& state, const ProgramThread& thread, const ProgramAccess& access,
-                               AccessKind kind, const Dependence& needed, std::uint64_t& begun,
-                               std::uint64_t walked, AccessRole role = AccessRole::kDemand);
-  Dependence walk(State& state, const ProgramThread& thread, const ProgramAccess& access,
-                  const Dependence& needed, std::uint64_t& begun);
+                               AccessKind kind, Dependence needed, std::uint64_t& begun, std::uint64_t walked,
+                               AccessRole role = AccessRole::kDemand);
+  Dependence walk(State& state, const ProgramThread& thread, const ProgramAccess& access, Dependence needed,
+                  std::uint64_t& begun);
   std::uint64_t walked() const;
   void flush(State& state, const ProgramThread& thread, const ProgramAccess& access, bool keeps,
-             const Dependence& needed, std::uint64_t& begun, std::uint64_t walked);
+             Dependence needed, std::uint64_t& begun, std::uint64_t walked);
   void note_fence(State& state, const ProgramThread& thread, std::uint64_t& begun);
-  void store(State& state, const ProgramThread& thread, const ProgramAccess& access, const Dependence& needed,
+  void store(State& state, const ProgramThread& thread, const ProgramAccess& access, Dependence needed,
              std::uint64_t& begun, std::uint64_t walked);
   void wait_for(std::uint32_t thread, Producer record, std::uint16_t cycles);
   void note_marks(State& state, const ProgramThread& thread, const BlockInstruction& instruction);
@@ -190,8 +194,7 @@ class ProgramCapture : public ProgramSink {
   bool of_process_ = false;         // what runs is of a process of it
   std::uint16_t process_ : 12 = 0;  // which one, as records have it
   std::vector<std::uint64_t> cycles_;
-  std::uint64_t loads_ = 0;
-  std::uint64_t stores_ = 0;
+  AccessCounts counts_;
   std::uint64_t flushes_ = 0;
   std::uint64_t register_accesses_ = 0;
   std::uint64_t branches_ = 0;

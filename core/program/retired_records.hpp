@@ -14,8 +14,8 @@ class RetiredRecords {
   /// `window`, in instructions, is how many may be under way.
   explicit RetiredRecords(std::uint64_t window) : window_(window) {}
 
-  /// The next instruction of the thread begins.
-  void begin_instruction() { ++instructions_; }
+  /// The next instruction of the thread begins, or so many of them.
+  void begin_instructions(std::uint64_t count = 1) { instructions_ += count; }
   /// The instruction at hand makes a record whose data nobody asks for here.
   void add() { recorded_ = instructions_; }
   /// The thread makes the record of that number. One record is remembered that may be without an answer.

@@ -24,6 +24,8 @@ class StorePlaces {
     waiting_.pop_front();
     return record;
   }
+  /// Whether a store is known to wait for its record, or to have done so.
+  bool waits() const { return !waiting_.empty(); }
   /// This store leaves when that record is answered.
   void waits_for(Producer record) { waiting_.push_back({stores_, record}); }
 

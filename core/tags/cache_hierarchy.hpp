@@ -73,7 +73,7 @@ class CacheHierarchy {
 
   /// What `access_line` does with a line that is still in the slot of the first level where it was; false,
   /// and nothing done, if it is not.
-  bool access_again(LineAddress line, AccessKind kind, Slot slot) {
+  [[gnu::always_inline]] bool access_again(LineAddress line, AccessKind kind, Slot slot) {
     CacheArray& nearest = arrays_.front();
     if (!nearest.holds(slot, line) || (!ahead_.empty() && ahead_.front()[slot])) return false;
     nearest.touch(slot);

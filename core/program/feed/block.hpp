@@ -3,6 +3,7 @@
 // writes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -64,13 +65,35 @@ struct BlockInstruction {
   bool has(std::uint16_t flag) const { return (flags & flag) != 0; }
 };
 
+/// The registers of an instruction by number, as most instructions have no more: sets have to be searched.
+struct FewRegisters {
+  static constexpr std::uint8_t kNothing = 64;  ///< in place of one that is read
+  static constexpr std::uint8_t kNowhere = 65;  ///< in place of one that is written
+  static constexpr std::size_t kPlaces = 66;
+  using Pair = std::array<std::uint8_t, 2>;
+
+  Pair address_reads{kNothing, kNothing};
+  Pair data_reads{kNothing, kNothing};
+  Pair data_writes{kNowhere, kNowhere};
+  std::uint8_t pointer_write = kNowhere;
+  bool all = false;  ///< these are all of them, and the instruction is neither a mark nor a flush
+  InstructionClass kind = InstructionClass::kOther;
+  /// Instructions from this one on, one behind the other, for which `all` holds and which write no pointer.
+  std::uint16_t alike = 0;
+};
+
 struct ProgramBlock {
   std::uint64_t address = 0;  ///< of its first instruction
-  std::uint64_t last = 0;     ///< of its last one
   std::vector<BlockInstruction> instructions;
-  bool marks = false;    ///< an instruction has to do with the region of interest
-  bool repeats = false;  ///< the first instruction is repeated, so that entering the block again is not
-                         ///< another instruction
+  // What follows from these, once it is complete:
+  std::uint64_t last = 0;  ///< address of its last instruction
+  bool marks = false;      ///< an instruction has to do with the region of interest
+  bool repeats = false;    ///< the first instruction is repeated, so that entering the block again is not
+                           ///< another instruction
+  std::vector<FewRegisters> registers;  ///< by instruction
+
+  /// Works out what follows from the address and the instructions, of which there is one at least.
+  void complete();
 };
 
 /// How a block is written: a head of two words, and five words for each instruction.

@@ -52,19 +52,15 @@ void read_blocks(FeedRingHead& head, const std::uint64_t* words,
       refuse_feed("a block out of order");
     }
     auto block = std::make_shared<ProgramBlock>();
-    block->address = block->last = words[(at + 1) & mask];
+    block->address = words[(at + 1) & mask];
     block->instructions.reserve(count);
     at += block_form::kHeadWords;
     for (std::uint32_t i = 0; i < count; ++i) {
       std::uint64_t parts[block_form::kInstructionWords];
       for (std::uint64_t& part : parts) part = words[at++ & mask];
-      const BlockInstruction instruction = instruction_of(parts);
-      if (i != 0) block->last += block->instructions.back().length;
-      block->marks |= instruction.has(BlockInstruction::kRegionBegin | BlockInstruction::kRegionEnd |
-                                      BlockInstruction::kRegionEntry);
-      block->instructions.push_back(instruction);
+      block->instructions.push_back(instruction_of(parts));
     }
-    block->repeats = block->instructions.front().has(BlockInstruction::kRepeated);
+    block->complete();
     blocks.push_back(std::move(block));
   }
   note_read(head, at);

@@ -57,12 +57,9 @@ class CurrentBlock {
 
 inline bool CurrentBlock::leave_before(const ProgramBlock& again) {
   std::uint64_t address = block_->address;
-  std::uint64_t last = address;
   std::size_t done = 0;
-  while (done < block_->instructions.size() && address != again.address) {
-    last = address;
+  while (done < block_->instructions.size() && address != again.address)
     address += block_->instructions[done++].length;
-  }
   if (done == 0) return false;
   if (done == block_->instructions.size()) return true;  // it was not left, or somewhere else
   // What was left may be what was done of a block that had been left before.
@@ -70,12 +67,10 @@ inline bool CurrentBlock::leave_before(const ProgramBlock& again) {
     done_.address = block_->address;
     done_.instructions.assign(block_->instructions.begin(),
                               block_->instructions.begin() + static_cast<std::ptrdiff_t>(done));
-    done_.marks = block_->marks;
-    done_.repeats = block_->repeats;
   } else {
     done_.instructions.resize(done);
   }
-  done_.last = last;
+  done_.complete();
   block_ = &done_;
   return true;
 }

@@ -181,8 +181,8 @@ class CaptureFilter::Core {
   std::vector<Recent> recent_ = std::vector<Recent>(kRecent);
 };
 
-inline bool CaptureFilter::hits(Core& core, Address address, std::uint32_t size, AccessKind kind,
-                                Delivery& delivery) {
+[[gnu::always_inline]] inline bool CaptureFilter::hits(Core& core, Address address, std::uint32_t size,
+                                                       AccessKind kind, Delivery& delivery) {
   const std::uint64_t first = address.value() / kLineBytes;
   const Recent& recent = core.recent_[first % kRecent];
   if (recent.line != first || (address.value() + size - 1) / kLineBytes != first || complete()) return false;

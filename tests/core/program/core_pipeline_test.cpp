@@ -57,6 +57,25 @@ TEST(CorePipeline, NothingIsDispatchedBeforeItsTime) {
   EXPECT_EQ(run(pace, 3, false, 1), 21U);
 }
 
+TEST(CorePipeline, ItsFrontGoesOnAsItDoesItself) {
+  CorePipeline one({.width = 3, .window = 16});
+  CorePipeline other({.width = 3, .window = 16});
+  const auto latency = [](std::uint64_t i) { return i * i % 7 * (i % 5 == 0 ? 9 : 1); };
+  for (std::uint64_t i = 0; i < 200;) {
+    CorePipeline::Front front(other);
+    for (const std::uint64_t end = i + 1 + i % 9; i < end; ++i) {
+      one.dispatch();
+      front.dispatch();
+      EXPECT_EQ(front.now(), one.now());
+      one.retire(one.now() + latency(i));
+      front.retire(front.now() + latency(i));
+    }
+    front.put_back();
+    EXPECT_EQ(other.now(), one.now());
+  }
+  EXPECT_GT(one.now(), 200U);
+}
+
 TEST(CorePipeline, ALoadTakesWhatItsLevelTakes) {
   const CorePipeline pace({.load_cycles = {5, 15}});
   EXPECT_EQ(pace.load_cycles(0), 5U);

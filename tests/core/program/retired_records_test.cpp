@@ -10,7 +10,7 @@ constexpr std::uint64_t kWindow = 10;
 class RetiredRecordsTest : public testing::Test {
  protected:
   void run(std::uint64_t instructions) {
-    for (std::uint64_t i = 0; i < instructions; ++i) records_.begin_instruction();
+    for (std::uint64_t i = 0; i < instructions; ++i) records_.begin_instructions();
   }
 
   RetiredRecords records_{kWindow};

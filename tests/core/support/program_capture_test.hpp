@@ -64,13 +64,7 @@ class ProgramCaptureTest : public testing::Test {
     ProgramBlock block;
     block.instructions = std::move(instructions);
     block.address = at;
-    block.last = at;
-    for (const BlockInstruction& one : block.instructions) block.last += one.length;
-    block.last -= block.instructions.back().length;
-    for (const BlockInstruction& one : block.instructions) {
-      block.marks |= one.has(BlockInstruction::kRegionBegin | BlockInstruction::kRegionEnd |
-                             BlockInstruction::kRegionEntry);
-    }
+    block.complete();
     capture_->block(thread, block, accesses, continued);
   }
   std::vector<std::uint32_t> dependences() {

@@ -159,6 +159,45 @@ def test_coherent_memory_is_that_of_the_hosts_of_its_virtual_switch(
     assert (coherence["snoops_sent"] > 0) == (coherence["filter_evictions"] > 0)
 
 
+@settings(max_examples=examples(60), deadline=None)
+@given(spec=cut_switches(), data=st.data())
+def test_coherent_memories_move_beside_logical_devices(spec: Spec, data: st.DataObject) -> None:
+    """After the last unbinding of a memory no host has a line of it: all that is asked of it is an error."""
+    for name, device in spec["devices"].items():
+        if name.startswith("mem"):
+            device["dcoh"] = {"filter": {"entries": data.draw(st.sampled_from([8, 512]))}}
+        elif name.startswith("host"):
+            device["cache"] = {"size": data.draw(st.sampled_from(["256B", "32KiB"])), "ways": 0}
+    for region in spec["address_map"]:
+        if region["to"][0].startswith("mem"):
+            region["coherence"] = "hdm-db"
+    for event in spec["events"]:
+        event.get("unbind", {}).pop("surprise", None)
+    for work in spec["workload"].values():
+        work["requests"] = 1500
+    outcome = run(spec)
+    check(outcome)
+    errors = outcome.requests["error"].astype(bool)
+    assert outcome.summary["errors"]["requests"] == int(errors.sum())
+    part = outcome.requests["address"].astype(np.int64) // PART
+    for i, region in enumerate(spec["address_map"]):
+        if "coherence" not in region or any(bound(spec, region["to"][0])):
+            continue
+        late = outcome.requests["created_ps"] > 60_000_000  # the last event is at 7.2 us
+        assert errors[late & (part == i)].all()
+
+
+def bound(spec: Spec, memory: str) -> list[bool]:
+    """Whether each VCS has the memory at the end."""
+    places = [{i: part["to"] for i, part in enumerate(vcs["bind"])} for vcs in spec["devices"]["sw"]["vcs"]]
+    for event in spec["events"]:
+        if bind := event.get("bind"):
+            places[bind["vcs"]][bind["vppb"]] = bind["to"]
+        else:
+            places[event["unbind"]["vcs"]].pop(event["unbind"]["vppb"])
+    return [memory in each.values() for each in places]
+
+
 @st.composite
 def failing(draw: st.DrawFn, parts: list[Spec]) -> list[Spec]:
     """Some of these fail within 6 us, and all are repaired by 9 us."""

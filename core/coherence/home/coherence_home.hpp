@@ -28,6 +28,16 @@ class CoherenceHome {
   /// Requests in it, the mean over the window; none: it takes as many as come.
   virtual std::optional<double> transactions_mean() const = 0;
 
+  // A virtual switch that its memory leaves (docs/model/virtual_switch.md): of agents of devices (HDM-DB).
+
+  /// The cache at that node is to have no lines of it: takes back what it has, and what it is granted from
+  /// now on.
+  virtual void recall(NodeId /*node*/) {}
+  /// The cache may have lines again.
+  virtual void end_recall(NodeId /*node*/) {}
+  /// The cache has lost what it had, and cannot be asked any more.
+  virtual void cut_off(NodeId /*node*/) {}
+
   // In a system parts of which fail (docs/model/failures.md).
 
   /// So long it waits for an answer that was lost.

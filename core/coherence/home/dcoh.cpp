@@ -1,5 +1,7 @@
 #include "coherence/home/dcoh.hpp"
 
+#include <algorithm>
+
 #include "base/schema.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
@@ -106,6 +108,44 @@ bool Dcoh::take_out_of_turn(Message& message) {
   if (behind) ++behind->write_backs;
   access_memory(Opcode::kMemWr, message, behind ? nullptr : &open_entry(line), behind);
   return true;
+}
+
+// ---- Lines that are taken back
+
+void Dcoh::recall(NodeId node) {
+  if (std::ranges::find(recalled_, node) != recalled_.end()) return;
+  recalled_.push_back(node);
+  take_back_lines(true);
+  const std::uint32_t peer = peers().known(node);
+  if (peer == DirectoryPeers::kNone) return;
+  for (const Slot slot : filter().owned_by(peer)) {
+    const LineAddress line = filter().line(slot);
+    if (!under_way(line)) take_back(line);  // or it is taken back behind that
+  }
+}
+
+void Dcoh::end_recall(NodeId node) {
+  std::erase(recalled_, node);
+  take_back_lines(!recalled_.empty());
+}
+
+// Nobody waits for it but requests to the line.
+void Dcoh::take_back(LineAddress line) {
+  const Slot slot = filter().find(line);
+  if (slot == kNoSlot) return;
+  Transaction* taken = nullptr;
+  for (const NodeId node : recalled_) {
+    const std::uint32_t peer = peers().known(node);
+    if (peer == DirectoryPeers::kNone || !filter().has_owner(slot, peer)) continue;
+    if (!taken) taken = &open_entry(line);
+    taken->asked_at = now();
+    ++taken->snoops_left;
+    ++counts().lines_invalidated;
+    Message cause;
+    cause.requester = node;
+    cause.age = now();
+    send_snoop(*taken, line, peer, SnoopFor::kInvalidate, 0, cause);
+  }
 }
 
 void Dcoh::address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) {

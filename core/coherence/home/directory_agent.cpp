@@ -48,12 +48,6 @@ std::optional<AddressMap::DecodedAddress> DirectoryAgent::place(const Message& m
 
 // ---- Requests, of a line one after the other
 
-// It has its place.
-void DirectoryAgent::admit(Message& message) {
-  endpoint().release(message, now());
-  look_up(message);
-}
-
 void DirectoryAgent::look_up(Message& message) {
   ++lookups_;
   const Time start = std::max(now(), next_lookup_);
@@ -249,8 +243,8 @@ void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
   snoop.transaction = nullptr;
   if (!snoop.rest) work_.snoops.give_back(snoop);
   if (--transaction.snoops_left > 0) return;
-  Message& cause = transaction.request ? *transaction.request : *transaction.evicts_for->request;
-  if (cause.account) cause.account->join(last);
+  const Transaction& waits = transaction.evicts_for ? *transaction.evicts_for : transaction;
+  if (waits.request && waits.request->account) waits.request->account->join(last);
   if (!transaction.request || wish_of(*transaction.request).own) {
     ++counts_->invalidations;
     counts_->invalidation_wait += now() - transaction.asked_at;
@@ -261,8 +255,10 @@ void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
     transaction.waits_for_write_backs = true;
   } else if (transaction.request) {
     serve(transaction);
-  } else {
+  } else if (transaction.evicts_for) {
     finish_eviction(transaction);
+  } else {
+    close(transaction);  // the line was taken back
   }
 }
 
@@ -417,6 +413,8 @@ void DirectoryAgent::close(Transaction& transaction) {
   const LineAddress line = transaction.line;
   transaction.open = false;
   work_.transactions.give_back(transaction);
+  if (takes_back_) [[unlikely]]
+    take_back(line);
   while (!waiting.empty()) begin(waiting.pop());
   retry_waiting_for_room();
   if (in_page) closed(line);

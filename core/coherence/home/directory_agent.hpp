@@ -59,6 +59,11 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   void data_lost(LineAddress line, NodeId owner) override {
     if (owns(line, peers_.known(owner))) losses_->poison(line);
   }
+  void cut_off(NodeId node) override {
+    if (peers_.known(node) == DirectoryPeers::kNone) return;
+    presume_dead(peers_.known(node));
+    retry_waiting_for_room();
+  }
   std::uint32_t answers_sent(NodeId node) const override {
     return node.index() < answers_.size() ? answers_[node.index()] : 0;
   }
@@ -120,6 +125,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   virtual bool ask_first(Transaction& /*transaction*/) { return false; }
   /// All that `ask_first` asked for is there.
   virtual void asked(Transaction& transaction) { go_on(transaction); }
+  /// Nothing is under way for a line, and requests to it may wait: `take_back_lines` was called before.
+  virtual void take_back(LineAddress /*line*/) {}
   /// What was under way for a line, with `in_page` set, is over.
   virtual void closed(LineAddress /*line*/) {}
   /// A message has been looked up: takes it out of turn. False: it is a request and waits for its turn.
@@ -140,6 +147,9 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   virtual bool owns(LineAddress line, std::uint32_t peer) const { return losses_->owns(line, peer); }
   /// The cache is presumed dead, and owns nothing any more.
   virtual void presume_dead(std::uint32_t peer) { losses_->forget(peer, answers_sent(peers_.node(peer))); }
+
+  /// Whether `take_back` is to be called.
+  void take_back_lines(bool on) { takes_back_ = on; }
 
   Time now() const;
   /// Where the message's line is if this is its home.
@@ -215,7 +225,11 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
  private:
   enum Wake : std::uint8_t { kLookedUp };
 
-  void admit(Message& message);
+  /// It has its place.
+  void admit(Message& message) {
+    endpoint().release(message, now());
+    look_up(message);
+  }
   void begin(Message& message);
   void proceed(Transaction& transaction);
   void take_entry(Transaction& transaction, Slot slot) {
@@ -244,6 +258,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   Time next_lookup_;
   DirectoryWork work_;
   bool down_ = false;
+  bool takes_back_ = false;
   std::uint32_t lookups_ = 0;       // under way; they end in the order in which they begin
   std::uint32_t lookups_gone_ = 0;  // of these the first, which the device had when it failed
   DirectoryPlaces places_;

@@ -31,13 +31,7 @@ void LineLosses::forget(std::uint32_t peer, std::uint32_t answers) {
   if (has_forgotten(peer, answers)) return;
   if (forgotten_.size() <= peer) forgotten_.resize(peer + 1);
   forgotten_[peer] = answers;
-  std::vector<Slot> owned;
-  for (std::uint32_t set = 0; set < filter_.tags().sets(); ++set) {
-    filter_.tags().newest_first(set, [&](Slot slot) {
-      if (filter_.has_owner(slot, peer)) owned.push_back(slot);
-    });
-  }
-  for (const Slot slot : owned) {
+  for (const Slot slot : filter_.owned_by(peer)) {
     if (filter_.state(slot) == FilterState::kExclusive) {
       poison(filter_.line(slot));
     } else {

@@ -167,6 +167,16 @@ void SnoopFilter::clear_owners(Slot slot) {
   for (std::uint32_t i = 0; i < words_; ++i) owners_[first_word(slot) + i] = 0;
 }
 
+std::vector<Slot> SnoopFilter::owned_by(std::uint32_t peer) const {
+  std::vector<Slot> owned;
+  for (std::uint32_t set = 0; set < tags_.sets(); ++set) {
+    tags_.newest_first(set, [&](Slot slot) {
+      if (has_owner(slot, peer)) owned.push_back(slot);
+    });
+  }
+  return owned;
+}
+
 std::uint32_t SnoopFilter::owner_count(Slot slot) const {
   int count = 0;
   for (std::uint32_t i = 0; i < words_; ++i) count += std::popcount(owners_[first_word(slot) + i]);

@@ -107,6 +107,8 @@ class SnoopFilter {
     return (owners_[first_word(slot) + peer / kBits] & bit(peer)) != 0;
   }
   std::uint32_t owner_count(Slot slot) const;
+  /// The entries that a peer is an owner of.
+  std::vector<Slot> owned_by(std::uint32_t peer) const;
   /// Calls `visit(peer)` for each owner, the lowest number first. It may change the owners of the entry.
   template <class Visit>
   void for_each_owner(Slot slot, Visit&& visit) const {

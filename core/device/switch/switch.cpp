@@ -1,7 +1,9 @@
 #include "device/switch/switch.hpp"
 
 #include "base/measure_table.hpp"
+#include "component/system_context.hpp"
 #include "device/switch/virtual_switches.hpp"
+#include "protocol/address_map.hpp"
 #include "protocol/error_answer.hpp"
 
 namespace cxloom {
@@ -25,18 +27,36 @@ bool asks(const Message& message) { return is_request(message) || message.channe
 }  // namespace
 
 Switch::Switch(const SwitchParams& params, const DeviceContext& context)
-    : SwitchingDevice(params, context), counts_(context.kernel) {
+    : SwitchingDevice(params, context), system_context_(context.system_context), counts_(context.kernel) {
   if (params.vcs.empty()) return;
   virtual_ = std::make_unique<VirtualSwitches>(params.vcs);
   context.system_context.roles.declare<VirtualSwitching>(*this, id(), *this);
   core().guard_by(*this);
 }
 
-// What homes and caches say to each other besides, such as snoops, stays within a virtual switch.
+// What homes and caches say to each other about lines that these have stays within a virtual switch, of which
+// they are or were. Those that are not joined are few: it may take its time.
 bool Switch::admits(const Message& message, std::uint16_t input, std::uint16_t output) const {
   if (virtual_->joined(input, output, message.ld())) return true;
+  if (is_about_held_line(message)) return virtual_->may_finish(input, output, message.ld());
   if (asks(message)) return false;
   return message.failed || (is_answer(message) && virtual_->may_answer(input, output, message.ld()));
+}
+
+bool Switch::is_about_held_line(const Message& message) const {
+  switch (message.channel) {
+    case Channel::kS2MBISnp:
+    case Channel::kM2SBIRsp: return true;
+    case Channel::kM2SReq: return message.opcode == Opcode::kMemClnEvct;
+    case Channel::kS2MNDR: return message.opcode == Opcode::kBIConflictAck;
+    case Channel::kM2SRwD: break;
+    default: return false;
+  }
+  if (message.opcode == Opcode::kBIConflict) return true;
+  if (message.opcode != Opcode::kMemWr || message.snp != SnpType::kNoOp) return false;
+  const auto place =
+      system_context_.map->find(message.address);  // a write-back, or a write that nobody keeps coherent
+  return place && place->coherence == Coherence::kHdmDb;
 }
 
 void Switch::forward_in_vcs(Message& message) {

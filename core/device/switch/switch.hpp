@@ -47,9 +47,12 @@ class Switch final : public SwitchingDevice, public VirtualSwitching, private Po
   /// removed from.
   bool admits(const Message& message, std::uint16_t input, std::uint16_t output) const override;
   void refused_answer() override { ++counts_->removal_errors; }
+  /// It says to the home of a line, or by it, what becomes of the copy that a cache has.
+  bool is_about_held_line(const Message& message) const;
   /// Passes it on if its ports belong together. Otherwise answers it, or makes an error of it.
   void forward_in_vcs(Message& message);
 
+  const SystemContext& system_context_;
   std::unique_ptr<VirtualSwitches> virtual_;  // none: all ports belong together
   Windowed<VirtualSwitchCounts> counts_;
 };

@@ -24,6 +24,7 @@ void VirtualSwitches::connect(std::vector<Neighbour> neighbours) {
   nobody.fill(kNobody);
   owner_.assign(names.size(), nobody);
   gone_.assign(names.size(), std::vector<LdSet>(params_.size(), 0));
+  left_ = gone_;
   for (std::uint32_t i = 0; i < params_.size(); ++i) {
     const std::string& upstream = params_[i].upstream;
     with_path("vcs[" + std::to_string(i) + "].upstream", [&] {
@@ -135,6 +136,13 @@ VirtualSwitches::LdSet VirtualSwitches::bound_of(const std::string& device) cons
   return bound;
 }
 
+bool VirtualSwitches::may_finish(std::uint16_t input, std::uint16_t output, std::uint8_t ld) const {
+  for (std::uint32_t vcs = 0; vcs < params_.size(); ++vcs) {
+    if (knows(input, vcs, ld) && knows(output, vcs, ld)) return true;
+  }
+  return false;
+}
+
 void VirtualSwitches::give(std::size_t port, LdSet lds, std::uint32_t vcs) {
   for (std::uint8_t ld = 0; ld < kLds; ++ld) {
     if (has(lds, ld)) owner_[port][ld] = vcs;
@@ -170,7 +178,7 @@ void VirtualSwitches::bind(const Vppb& place, const BoundParams& bound) {
   there = bound;
   for (const std::size_t port : ports) {
     give(port, lds_of(bound), place.vcs);
-    gone_[port][place.vcs] &= static_cast<LdSet>(~lds_of(bound));
+    for (auto* const out : {&gone_, &left_}) (*out)[port][place.vcs] &= static_cast<LdSet>(~lds_of(bound));
   }
 }
 
@@ -182,7 +190,7 @@ void VirtualSwitches::unbind(const Vppb& place, bool surprise) {
                      "vppb");
   for (const std::size_t port : ports_to(there->to)) {
     give(port, lds_of(*there), kNobody);
-    if (surprise) gone_[port][place.vcs] |= lds_of(*there);
+    (surprise ? gone_ : left_)[port][place.vcs] |= lds_of(*there);
   }
   there.reset();
 }

@@ -56,6 +56,9 @@ class VirtualSwitches {
   bool joined(std::uint16_t input, std::uint16_t output, std::uint8_t ld) const {
     return owner_[input][ld] != kNobody && owner_[input][ld] == owner_[output][ld];
   }
+  /// What is left to say about lines that caches have of something that has been unbound since, and not
+  /// removed.
+  bool may_finish(std::uint16_t input, std::uint16_t output, std::uint8_t ld) const;
   /// An answer may, also one of or to something that has been unbound since, but not of or to what has been
   /// removed.
   bool may_answer(std::uint16_t input, std::uint16_t output, std::uint8_t ld) const {
@@ -75,6 +78,10 @@ class VirtualSwitches {
   std::vector<std::size_t> ports_to(const std::string& device) const;
   /// These LD-IDs belong to that virtual switch from now on.
   void give(std::size_t port, LdSet lds, std::uint32_t vcs);
+  /// It belongs to that virtual switch, or did until it was unbound without surprise.
+  bool knows(std::uint16_t port, std::uint32_t vcs, std::uint8_t ld) const {
+    return owner_[port][ld] == vcs || has(left_[port][vcs], ld);
+  }
   /// The device at a port has been removed by surprise from that virtual switch; of nobody's: from any.
   bool is_gone(std::uint16_t port, std::uint32_t vcs, std::uint8_t ld) const {
     if (vcs != kNobody) return has(gone_[port][vcs], ld);
@@ -86,7 +93,9 @@ class VirtualSwitches {
   std::vector<Neighbour> neighbours_;                            // by port
   // By port and LD-ID: its virtual switch. One for all LD-IDs, but where logical devices are bound apart.
   std::vector<std::array<std::uint32_t, kLds>> owner_;
-  std::vector<std::vector<LdSet>> gone_;  // by port and virtual switch: removed by surprise
+  // By port and virtual switch: removed by surprise, and unbound without one.
+  std::vector<std::vector<LdSet>> gone_;
+  std::vector<std::vector<LdSet>> left_;
 };
 
 /// Has virtual CXL switches.

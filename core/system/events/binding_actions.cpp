@@ -1,11 +1,17 @@
 #include "system/events/binding_actions.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <vector>
 
+#include "coherence/home/coherence_home.hpp"
 #include "component/component.hpp"
+#include "device/requester/requester.hpp"
 #include "device/switch/virtual_switches.hpp"
+#include "protocol/address_map.hpp"
 #include "system/events/actions.hpp"
 #include "system/model/head_bindings.hpp"
+#include "system/model/offered_memory.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
@@ -30,22 +36,57 @@ void BindingActions::expect(std::size_t /*number*/, const EventParams& event) {
     });
   } else {
     with_path("unbind", [&] {
-      if (system_.address_map().has_coherent())
-        refuse_event("a device is unbound beside coherent regions: caches may hold lines of it", {},
-                     "regions without coherence, or devices that stay bound");
+      check_homes(*event.unbind);
       expected_at(event.unbind->switch_name)
           .unbind({event.unbind->vcs, event.unbind->vppb}, event.unbind->surprise);
     });
   }
 }
 
+// A home that knows who has lines of its memory gives them up with it.
+void BindingActions::check_homes(const UnbindParams& unbind) const {
+  const AddressMap& map = system_.address_map();
+  const bool others = !map.homes(Coherence::kHdmH).empty() || !map.homes(Coherence::kHdmD).empty();
+  const std::vector<NodeId> agents = map.homes(Coherence::kHdmDb);
+  const auto is_apart = [&](NodeId home) { return map.targets_of(home) != std::vector{home}; };
+  if (others || std::ranges::any_of(agents, is_apart))
+    refuse_event(
+        "a device is unbound beside coherent memory whose home is apart from it, or a device by bias", {},
+        "memories that have their agent in them (hdm-db, dcoh), or devices that stay bound");
+  if (unbind.surprise && !agents.empty())
+    with_path("surprise", [&] {
+      refuse_event("a device is removed by surprise beside coherent regions", {}, "surprise: false");
+    });
+}
+
 void BindingActions::act(std::size_t /*number*/, const EventParams& event) {
   if (event.bind) {
     virtual_switches_at(event.bind->switch_name).bind({event.bind->vcs, event.bind->vppb}, *event.bind);
-  } else {
-    virtual_switches_at(event.unbind->switch_name)
-        .unbind({event.unbind->vcs, event.unbind->vppb}, event.unbind->surprise);
+    return end_recalls();
   }
+  const std::vector<Way> before = ways();
+  virtual_switches_at(event.unbind->switch_name)
+      .unbind({event.unbind->vcs, event.unbind->vppb}, event.unbind->surprise);
+  const std::vector<Way> after = ways();
+  for (const Way& way : before) {
+    if (std::ranges::find(after, way) == after.end())
+      system_.roles().of<CoherenceHome>(way.home)->recall(way.requester);
+  }
+}
+
+std::vector<BindingActions::Way> BindingActions::ways() const {
+  std::vector<Way> found;
+  for (const NodeId home : system_.address_map().homes(Coherence::kHdmDb)) {
+    for (const auto& [component, requester] : system_.roles().all<Requester>()) {
+      if (has_way(system_, component->id(), {"", home, {}})) found.push_back({component->id(), home});
+    }
+  }
+  return found;
+}
+
+// A cache that reaches a home may have lines of it.
+void BindingActions::end_recalls() const {
+  for (const Way& way : ways()) system_.roles().of<CoherenceHome>(way.home)->end_recall(way.requester);
 }
 
 }  // namespace cxloom

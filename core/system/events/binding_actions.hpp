@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "device/switch/virtual_switches.hpp"
 #include "system/events/actions.hpp"
@@ -18,8 +19,19 @@ class BindingActions final : public EventActions {
   bool has(const EventParams& event) const override { return event.bind || event.unbind; }
   void expect(std::size_t number, const EventParams& event) override;
   void act(std::size_t number, const EventParams& event) override;
+  /// There are other ways: homes let those have lines who reach them.
+  void end_recalls() const;
 
  private:
+  /// A requester reaches a home of coherent lines.
+  struct Way {
+    NodeId requester;
+    NodeId home;
+    bool operator==(const Way&) const = default;
+  };
+
+  void check_homes(const UnbindParams& unbind) const;
+  std::vector<Way> ways() const;
   VirtualSwitches& virtual_switches_at(const std::string& name) const;
 
   System& system_;

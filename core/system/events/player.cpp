@@ -45,11 +45,15 @@ void EventPlayer::attach(System& system) {
   check_order();
   std::vector<EventParams> events;
   for (const PlannedEvent& entry : entries_) events.push_back(*entry.params);
+  auto bindings = std::make_unique<BindingActions>(system);
   auto failures = std::make_unique<FailureActions>(kernel_, source_->events, system, events.size(),
-                                                   [this] { memory_changed(); });
+                                                   [this, &binding = *bindings] {
+                                                     binding.end_recalls();
+                                                     memory_changed();
+                                                   });
   FailureActions& failing = *failures;
   actions_.push_back(std::move(failures));
-  actions_.push_back(std::make_unique<BindingActions>(system));
+  actions_.push_back(std::move(bindings));
   actions_.push_back(std::make_unique<ExtentActions>(kernel_, system));
   actions_.push_back(std::make_unique<PageMoveActions>(system));
   actions_.push_back(std::make_unique<SpareActions>(system));

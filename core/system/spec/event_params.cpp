@@ -96,7 +96,7 @@ void UnbindParams::describe(Schema<UnbindParams>& schema) {
   schema.field("surprise", &UnbindParams::surprise)
       .doc(
           "Whether the requests under way fail, too. Otherwise they are answered as if nothing had happened "
-          "(managed removal).");
+          "(managed removal), and coherent memory takes back the lines that caches have of it.");
 }
 
 void ExtentEventParams::describe(Schema<ExtentEventParams>& schema) {

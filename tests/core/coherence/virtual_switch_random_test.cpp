@@ -177,5 +177,9 @@ TEST(CoherenceVirtualSwitchesRandom, EveryRequestEndsAndNobodySeesWhatIsOld) {
   test::play_random([](std::uint64_t seed) { return Pooled(seed, false).made(); }, 10'000, 4 * kOfPooledHost);
 }
 
+TEST(CoherenceVirtualSwitchesRandom, NorWhereMemoriesMoveBetweenThem) {
+  test::play_random([](std::uint64_t seed) { return Pooled(seed, true).made(); }, 20'000, 4 * kOfPooledHost);
+}
+
 }  // namespace
 }  // namespace cxloom

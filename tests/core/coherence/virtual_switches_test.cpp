@@ -131,6 +131,54 @@ TEST(CoherentVirtualSwitches, GiveLinesFromTheBindingOn) {
   EXPECT_EQ(played.latency[2], kFarMiss + kFarSnoop);
 }
 
+/// Mem0 leaves the virtual switch of h0 and h1, and comes to that of h2.
+SpecBuilder moved(SpecBuilder system, const char* left, const char* came) {
+  const Value::Map from{{"switch", "sw"}, {"vcs", 0}, {"vppb", 0}};
+  const Value::Map to{{"switch", "sw"}, {"vcs", 1}, {"vppb", 1}, {"to", "mem0"}};
+  return system.event({{"at", left}, {"unbind", from}}).event({{"at", came}, {"bind", to}});
+}
+
+constexpr Time kRefusedFar =
+    kProcess + kCache + kFar + kSwitch + kPorts;  // h0 is answered by the second switch
+
+TEST(CoherentVirtualSwitches, TakeBackWhatIsUnbound) {
+  // At 20 us h0 has a modified line, h1 another one alone. The home asks both at once, and h2 waits for h0's.
+  const std::vector<Step> steps{{"h0", 0, W}, {"h1", 64, R}, {"h2", 0, R}, {"h0", 0, R}, {"h1", 64, R}};
+  Played played(moved(pool(steps, kApart), "20us", "20us"), steps.size());
+  const std::vector<bool> refused{false, false, false, true, true};
+  EXPECT_EQ(played.failed, refused);
+  EXPECT_EQ(played.latency[2], kFarSnoop + kFarWriteBack + kMemoryRead + kToSwitch);
+  for (const std::size_t step : {3U, 4U}) EXPECT_EQ(played.latency[step], kRefusedFar) << "no hit";
+  EXPECT_EQ(played.run.number({"per_home", "mem0", "bisnp_sent"}), 2.0);
+  EXPECT_EQ(played.run.number({"coherence", "lines_invalidated_live"}), 2.0);
+  EXPECT_EQ(played.run.number({"per_switch", "sw", "removal_errors"}), 0.0);
+}
+
+TEST(CoherentVirtualSwitches, TakeBackWhatWasGrantedSince) {
+  // h0's read is beyond the switch, and not yet answered, as mem0 leaves.
+  const std::vector<Step> steps{{"h1", 128, R}, {"h0", 0, R}, {"h0", 0, R}, {"h2", 0, W}};
+  const Played played(moved(pool(steps, kApart), "10100ns", "25us"), steps.size());
+  const std::vector<bool> refused{false, false, true, false};
+  EXPECT_EQ(played.failed, refused);
+  EXPECT_EQ(played.latency[1], kFarMiss);
+  EXPECT_EQ(played.latency[2], kRefusedFar) << "no hit";
+  EXPECT_EQ(played.latency[3], kProcess + kCache + kToSwitch + kLookup + kMemoryRead + kToSwitch);
+}
+
+TEST(CoherentVirtualSwitches, LetThoseHaveLinesAgainWhoseMemoryIsBack) {
+  const std::vector<Step> steps{{"h0", 0, W}, {"h0", 0, R}, {"h0", 0, R}, {"h1", 0, R}};
+  SpecBuilder system = pool(steps, kApart);
+  const Value::Map place{{"switch", "sw"}, {"vcs", 0}, {"vppb", 0}};
+  Value::Map back = place;
+  back.emplace_back("to", "mem0");
+  system.event({{"at", "5us"}, {"unbind", place}}).event({{"at", "6us"}, {"bind", back}});
+  const Played played(system, steps.size());
+  EXPECT_EQ(played.failed, std::vector(4, false));
+  EXPECT_EQ(played.latency[1], kFarMiss);
+  EXPECT_EQ(played.latency[2], kProcess + kCache) << "it has kept the line";
+  EXPECT_EQ(played.latency[3], kFarMiss + kFarSnoop);
+}
+
 TEST(CoherentVirtualSwitches, RefuseAHomeThatDoesNotReachItsMemory) {
   const auto bound = [](const Value::List& to) {
     SpecBuilder system;
@@ -175,8 +223,8 @@ TEST(CoherentVirtualSwitches, RefuseWhatIsNotBuilt) {
   const auto error = [&](const Value::Map& event) {
     return input_error([&] { Running run(pool(steps, kApart).event(event)); });
   };
-  const Value::Map place{{"switch", "sw"}, {"vcs", 0}, {"vppb", 0}};
-  EXPECT_EQ(error({{"at", "1us"}, {"unbind", place}}).path(), "events[0].unbind");
+  const Value::Map removed{{"switch", "sw"}, {"vcs", 0}, {"vppb", 0}, {"surprise", true}};
+  EXPECT_EQ(error({{"at", "1us"}, {"unbind", removed}}).path(), "events[0].unbind.surprise");
   EXPECT_EQ(error(fail_link("1us", "sw", "mem0", "0ns")).path(), "events[0].fail");
 }
 

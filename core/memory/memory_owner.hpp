@@ -73,8 +73,10 @@ class MemoryOwner {
 
   // Where its device may fail as a whole (docs/model/failures.md).
 
-  /// It may.
+  /// It may, and be repaired.
   virtual bool may_fail() const { return false; }
+  /// It may for good, with a device that makes requests besides.
+  virtual bool may_crash() const { return false; }
   /// It will, maybe: to be called before the simulation starts.
   virtual void expect_failures() {}
   /// It works again, and a reset has cleared its volatile memory.

@@ -168,12 +168,35 @@ def test_a_host_that_is_cut_off_from_another_home_loses_lines(coherence: str) ->
     assert home["snoops_timed_out"] > 0
 
 
-@pytest.mark.parametrize("coherence", ["hdm-h", "hdm-d"])
-def test_a_device_that_is_a_home_does_not_crash(coherence: str) -> None:
-    spec = beside_other_homes(coherence)
+def test_a_host_that_is_a_home_does_not_crash() -> None:
+    spec = beside_other_homes("hdm-h")
     spec["events"] = [{"at": "400ns", "fail": {"device": "h1"}}]
     with pytest.raises(InputError, match="a device that cannot fail"):
         _core.Simulation(spec, {})
+
+
+@pytest.mark.parametrize("agent", ["bias", "dcoh"])
+def test_an_accelerator_that_crashes_takes_the_lines_of_its_memory_with_it(agent: str) -> None:
+    """Those in the cache of the host, too, which writes none of them back; what it asks for afterwards is an error."""
+    spec = beside_other_homes("hdm-d")
+    memory = spec["devices"]["h1"]["memory"]
+    if agent == "dcoh":
+        memory["dcoh"] = memory.pop("bias")
+        spec["address_map"][0]["coherence"] = "hdm-db"
+    spec["events"] = [{"at": "400ns", "fail": {"device": "h1", "reroute_time": "100ns"}}]
+    decided: Counter[Path] = Counter()
+    outcome = run(spec)
+    assert outcome.summary["completed"]
+    for path, value in flattened(outcome.summary):
+        if path[-1] in JUDGED:
+            obey(Look(outcome), path, value, decided)
+    assert outcome.summary["per_requester"]["h0"]["dirty_lines_lost"] > 0
+    rows = outcome.requests
+    assert (rows["requester"] == 0).sum() == 600
+    late = (rows["requester"] == 0) & (rows["created_ps"] > 500_000)
+    assert late.sum() > 100
+    assert rows["error"][late].all()
+    assert rows["created_ps"][rows["requester"] == 1].max() <= 400_000
 
 
 def test_lines_that_nobody_keeps_coherent_outlast_a_link() -> None:

@@ -286,7 +286,7 @@ def test_wrong_events_are_refused(events: list[Spec], path: str, problem: str) -
             "host": {"kind": "host"},
             "sw": {"kind": "switch"},
             "mem": {"kind": "memory"},
-            "card": {"kind": "accelerator", "memory": {"capacity": "1GiB"}},
+            "card": {"kind": "host", "memory": {"capacity": "1GiB"}, "home_agent": {}},
         },
         "links": [{"between": ["host", "sw"]}, {"between": ["sw", "mem"]}, {"between": ["sw", "card"]}],
         "address_map": [{"to": ["mem"]}],

@@ -107,6 +107,13 @@ void BiasAgent::presume_dead(std::uint32_t peer) {
   host_gone_ = copies_ == 0;
 }
 
+void BiasAgent::failed() {
+  Dcoh::failed();
+  pages_.clear();
+  alone_.clear();
+  copies_ = 0;
+}
+
 BiasAgent::Page& BiasAgent::page_of(LineAddress line) {
   return pages_.try_emplace(line.number() / page_lines_, Page{.bias = initial_}).first->second;
 }

@@ -51,6 +51,7 @@ class BiasAgent final : public Dcoh {
   Coherence coherence() const override { return Coherence::kHdmD; }
   void expect_host(NodeId host) override { host_ = peer_of(host); }
   void receive(Message& message) override;
+  void failed() override;
   /// By number, the pages that somebody has used.
   const std::unordered_map<std::uint64_t, Page>& pages() const { return pages_; }
   /// A host may have asked for copies.

@@ -346,8 +346,8 @@ void DirectoryAgent::send_to_memory(MemoryAccess& access, Opcode opcode, Address
 
 void DirectoryAgent::memory_answered(Message& message) {
   if (!place(message)) {  // of memory that is not kept coherent
-    transmit(message, now());
-    return;
+    if (down_) return lose(message);
+    return transmit(message, now());
   }
   MemoryAccess& access = work_.accesses.at(message.tag);
   Transaction* const behind = access.behind;

@@ -41,7 +41,7 @@ void AcceleratorParams::describe(Schema<AcceleratorParams>& schema) {
 }
 
 Accelerator::Accelerator(const AcceleratorParams& params, const DeviceContext& context)
-    : Endpoint(context, context.system_context),
+    : CrashingDevice(context, context.system_context),
       sequencer_(params, *this, context),
       io_(params.io_time, *this) {
   if (!params.memory) return;
@@ -49,6 +49,7 @@ Accelerator::Accelerator(const AcceleratorParams& params, const DeviceContext& c
     return std::make_unique<CoherentMemory>(*params.memory, *this, context,
                                             params.memory->bias ? &*params.memory->bias : nullptr);
   });
+  memory_->controller().bear_crashes();
 }
 
 }  // namespace cxloom

@@ -8,6 +8,7 @@
 #include "base/measure_table.hpp"
 #include "device/io/completer.hpp"
 #include "device/kinds/coherent_memory.hpp"
+#include "device/kinds/crashing_device.hpp"
 #include "device/requester/params.hpp"
 #include "device/requester/sequencer.hpp"
 
@@ -27,7 +28,7 @@ struct AcceleratorParams : RequesterParams {
   static void estimate(const AcceleratorParams& params, MemoryEstimate& memory);
 };
 
-class Accelerator final : public Endpoint {
+class Accelerator final : public CrashingDevice {
  public:
   using Params = AcceleratorParams;
   Accelerator(const AcceleratorParams& params, const DeviceContext& context);
@@ -38,6 +39,10 @@ class Accelerator final : public Endpoint {
   }
 
  private:
+  void lose_memory() override {
+    if (memory_) memory_->failed();
+  }
+
   Sequencer sequencer_;
   std::unique_ptr<CoherentMemory> memory_;  // none: it has no memory
   IoCompleter io_;

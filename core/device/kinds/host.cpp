@@ -32,7 +32,7 @@ void HostParams::describe(Schema<HostParams>& schema) {
 }
 
 Host::Host(const HostParams& params, const DeviceContext& context)
-    : Endpoint(context, context.system_context),
+    : CrashingDevice(context, context.system_context),
       sequencer_(params, *this, context),
       io_(params.io_time, *this) {
   system_context().set_root(id());
@@ -41,7 +41,10 @@ Host::Host(const HostParams& params, const DeviceContext& context)
       return std::make_unique<MemoryController>(*params.memory, *this, context, !params.home_agent);
     });
   }
-  if (!params.home_agent) return;
+  if (!params.home_agent) {
+    if (memory_) memory_->bear_crashes();
+    return;
+  }
   home_agent_ = with_path("home_agent", [&] {
     return std::make_unique<HomeAgent>(*params.home_agent, *this, context, context.victims, memory_.get());
   });

@@ -8,6 +8,7 @@
 #include "base/measure_table.hpp"
 #include "coherence/home/agent.hpp"
 #include "device/io/completer.hpp"
+#include "device/kinds/crashing_device.hpp"
 #include "device/memory/controller.hpp"
 #include "device/requester/params.hpp"
 #include "device/requester/sequencer.hpp"
@@ -22,7 +23,7 @@ struct HostParams : RequesterParams {
   static void estimate(const HostParams& params, MemoryEstimate& memory);
 };
 
-class Host final : public Endpoint {
+class Host final : public CrashingDevice {
  public:
   using Params = HostParams;
   Host(const HostParams& params, const DeviceContext& context);
@@ -33,6 +34,10 @@ class Host final : public Endpoint {
   }
 
  private:
+  void lose_memory() override {
+    if (memory_) memory_->failed();
+  }
+
   Sequencer sequencer_;
   std::unique_ptr<MemoryController> memory_;  // none: it has no memory
   std::unique_ptr<HomeAgent> home_agent_;     // none: it keeps no memory coherent

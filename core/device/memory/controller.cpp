@@ -299,7 +299,8 @@ void MemoryController::lose(Message& message) {
 
 // An agent of the device waits for what it asked for itself. What others asked for is lost.
 void MemoryController::give_up(Message& message) {
-  if (message.source == endpoint().id() && is_request(message)) return front_->memory_answered(message);
+  if (front_ && message.source == endpoint().id() && is_request(message))
+    return front_->memory_answered(message);
   endpoint().system_context().failures->lose_inside(message, kernel_.now());
 }
 

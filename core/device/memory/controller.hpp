@@ -60,9 +60,10 @@ class alignas(64) MemoryController final : public Agent,
   DynamicCapacity& dynamic_capacity() override { return *extents_; }
   ~MemoryController() override;
 
-  // Its device fails as a whole, and works again: for a device that says so (`bear_failures`).
+  // Its device fails as a whole, and works again, or crashes for good: for a device that says so.
 
   void bear_failures() { bears_failures_ = true; }
+  void bear_crashes() { bears_crashes_ = true; }
   /// What is in it is lost, now or when the media have ended it.
   void failed();
   void work_again() { failing_->work_again(); }
@@ -85,6 +86,7 @@ class alignas(64) MemoryController final : public Agent,
   }
   void spare(const SparedPart& part) override { sparing_->begin(part); }
   bool may_fail() const override { return bears_failures_; }
+  bool may_crash() const override { return bears_crashes_; }
   void expect_failures() override;
   void contents_cleared() override { failing_->clear(); }
   void begin_viral() override { failing_->begin_viral(); }
@@ -173,6 +175,7 @@ class alignas(64) MemoryController final : public Agent,
 
   Bytes capacity_;
   bool bears_failures_ = false;
+  bool bears_crashes_ = false;
   std::uint32_t spares_;
   Time atomic_time_;
   std::unique_ptr<Media> replaced_;  // none: the media are its own

@@ -31,14 +31,15 @@ bool covers(const FailingPart& all, const FailingPart& part) {
   return all.device == part.device && std::ranges::all_of(part.links, repaired);
 }
 
-/// Whether it makes requests and has nothing that others need.
+/// Whether it makes requests, and loses with them all that it has for others.
 bool may_crash(const System& system, const Component& device) {
   const Roles& roles = system.roles();
   const NodeId node = device.id();
   Requester* const requester = roles.of<Requester>(node);
-  return requester && !requester->external_cache() && !roles.of<MemoryOwner>(node) &&
-         !roles.of<CoherenceHome>(node) && !roles.of<TransferEngine>(node) && !roles.of<IoInitiator>(node) &&
-         device.reroutes();
+  const MemoryOwner* const memory = roles.of<MemoryOwner>(node);
+  const bool serves = memory ? !memory->may_crash() : roles.of<CoherenceHome>(node) != nullptr;
+  return requester && !requester->external_cache() && !serves && !roles.of<TransferEngine>(node) &&
+         !roles.of<IoInitiator>(node) && device.reroutes();
 }
 
 std::vector<std::pair<std::size_t, std::size_t>> ends_of_links(const System& system) {
@@ -159,8 +160,8 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
       if ((!named.is_switch() || !named.reroutes()) && !fails && !may_crash(system_, named))
         refuse_event(
             "a device that cannot fail", "'" + *part.device + "'",
-            "a switch, a memory, or a host or an accelerator without memory of its own or a cache outside; "
-            "of another device its links: link: [a, b]");
+            "a switch, a memory, or a host or an accelerator without a home agent or a cache outside; of "
+            "another device its links: link: [a, b]");
       return &named;
     });
     found.device = device->id().index();
@@ -240,11 +241,8 @@ void FailureActions::act(std::size_t number, const EventParams& event) {
 void FailureActions::fail(std::size_t number, Time reroute_time) {
   const FailingPart& part = parts_[number];
   Requester* const requester = crashing(part);
-  if (requester) {
-    crash(*requester, system_.components()[part.device]->id());
-  } else if (part.device != FailingPart::kNone) {
-    system_.components()[part.device]->routes_changed(true);
-  }
+  if (requester) crash(*requester, system_.components()[part.device]->id());
+  if (part.device != FailingPart::kNone) system_.components()[part.device]->routes_changed(true);
   for (const std::size_t index : failures_.fail(part, number)) {
     system_.links()[index].forward->interrupt();
     system_.links()[index].backward->interrupt();
@@ -258,7 +256,7 @@ void FailureActions::fail(std::size_t number, Time reroute_time) {
 MemoryOwner* FailureActions::failing_memory(const FailingPart& part) const {
   if (part.device == FailingPart::kNone) return nullptr;
   MemoryOwner* const memory = system_.roles().of<MemoryOwner>(system_.components()[part.device]->id());
-  return memory && memory->may_fail() ? memory : nullptr;
+  return memory && (memory->may_fail() || memory->may_crash()) ? memory : nullptr;
 }
 
 void FailureActions::check_cleared(const FailingPart& part) const {

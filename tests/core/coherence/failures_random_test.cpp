@@ -36,10 +36,10 @@ std::vector<Access> failing_program(Draw& draw, std::uint64_t lines) {
 
 using Ends = std::pair<std::string, std::string>;
 
-/// Some links, switches and memories fail up to three times, and most of them are repaired. Now and then a
-/// host crashes.
+/// Some links, switches and memories fail up to three times, and most of them are repaired. Now and then one
+/// of the requesters that may crash does.
 void add_failures(Draw& draw, test::SpecBuilder& system, const std::vector<Ends>& links,
-                  const std::vector<std::string>& devices, const std::string& host) {
+                  const std::vector<std::string>& devices, const std::vector<std::string>& crashing) {
   struct Happening {
     std::uint64_t at;
     Value::Map event;
@@ -67,7 +67,8 @@ void add_failures(Draw& draw, test::SpecBuilder& system, const std::vector<Ends>
   }
   if (draw.chance(3)) {
     const std::uint64_t at = draw.between(1, 20'000);
-    all.push_back({at, test::fail_device(std::to_string(at) + "ns", host.c_str(), "300ns")});
+    all.push_back({at, test::fail_device(std::to_string(at) + "ns",
+                                         crashing[draw.below(crashing.size())].c_str(), "300ns")});
   }
   std::ranges::stable_sort(all, {}, &Happening::at);
   for (const Happening& each : all) system.event(each.event);
@@ -97,7 +98,8 @@ class Failing {
     write_requesters();
     std::vector<std::string> devices = switches_;
     devices.insert(devices.end(), memories_.begin(), memories_.end());
-    add_failures(draw_, made_.system, links_, devices, made_.requesters.back().name);
+    crashing_.push_back(made_.requesters.back().name);
+    add_failures(draw_, made_.system, links_, devices, crashing_);
     made_.system.region(targets_, region_);
     made_.system.run_with({{"seed", static_cast<std::int64_t>(seed_ % 1000)},
                            {"routing", draw_.one_of({"deterministic", "deterministic", "adaptive"})}});
@@ -121,7 +123,7 @@ class Failing {
     agent.emplace_back("answer_timeout", std::to_string(draw_.between(1, 9)) + "us");
     region_ = {{"coherence", coherence_}, {"interleave", "64B"}, {"policy", "weighted"}};
     if (coherence_ == "hdm-h") return write_host_of_lines(std::move(agent));
-    if (coherence_ == "hdm-d") return write_device_of_lines(std::move(agent));
+    if (coherence_ == "hdm-d" || draw_.chance(4)) return write_device_of_lines(std::move(agent));
     const bool apart = draw_.chance(3);
     write_memories(apart ? Value::Map{} : Value::Map{{"dcoh", agent}});
     if (!apart) return;
@@ -146,18 +148,19 @@ class Failing {
     region_.emplace_back("home", "home");
   }
 
-  // One host alone may cache its lines.
+  // By bias one host alone may cache its lines.
   void write_device_of_lines(Value::Map agent) {
     test::RandomRequester device{"home", {}, {}};
     Value::Map params = drawn_requester(device);
     Value::Map memory = test::drawn_memory(draw_, "1MiB");
-    memory.emplace_back("bias", std::move(agent));
+    one_caches_ = coherence_ == "hdm-d";
+    memory.emplace_back(one_caches_ ? "bias" : "dcoh", std::move(agent));
     params.emplace_back("memory", std::move(memory));
     made_.system.device("home", "accelerator", params);
     link(somewhere(), "home");
     made_.requesters.push_back(std::move(device));
     targets_.emplace_back("home");
-    one_caches_ = true;
+    crashing_.emplace_back("home");
   }
 
   void write_memories(const Value::Map& with) {
@@ -210,6 +213,7 @@ class Failing {
   std::vector<std::string> switches_{"sw0", "sw1"};
   std::vector<std::string> memories_;
   std::vector<std::string> targets_;
+  std::vector<std::string> crashing_;
   Value::Map region_;
   RandomCase made_;
 };

@@ -226,11 +226,47 @@ TEST(MemoryFailures, LeaveAReaderOfTwoMemoriesHalfOfThem) {
   EXPECT_EQ(around("latency_ns"), 341.0);
 }
 
+/// A host that reads the memory of a device, as host_switch_memory; the device reads it, too, and a memory
+/// beside the switch at last.
+SpecBuilder before_device(const char* kind, const std::vector<Access>& accesses) {
+  SpecBuilder system;
+  const Value::Map memory{{"capacity", "1MiB"},
+                          {"controller_time", "40ns"},
+                          {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}};
+  system.device("host", "host", {{"queue", 1}, {"completion_timeout", "5us"}}).device("sw", "switch");
+  system.device("dev", kind, {{"queue", 1}, {"completion_timeout", "5us"}, {"memory", memory}});
+  system.link("host", "sw", wire()).link("sw", "dev", wire()).region({"dev"});
+  std::vector<Access> own(40, access_to(4096));
+  return system.outputs({{"requests", true}}).replay("host", accesses).replay("dev", own);
+}
+
+TEST(MemoryFailures, GoWithADeviceThatCrashes) {
+  for (const char* kind : {"accelerator", "host"}) {
+    Running run(before_device(kind, lines(3)).event(fail_device("150ns", "dev", "1us")));
+    run.to_end();
+    std::vector<std::size_t> of_host;
+    std::size_t of_device = 0;
+    for (std::size_t row = 0; row < run.table().rows(); ++row) {
+      if (run.table().requester[row] == 0) of_host.push_back(row);
+      else ++of_device;
+    }
+    ASSERT_EQ(of_host.size(), 3U) << kind;
+    EXPECT_EQ(run.latency(of_host[0]), 5_us) << kind;  // it was in the media
+    EXPECT_EQ(run.segment(of_host[0], Segment::kRetry), 5_us - 216_ns) << kind;
+    for (const std::size_t row : {of_host[1], of_host[2]})  // the switch says so since
+      EXPECT_EQ(run.latency(row), 80_ns + 51_ns) << kind;
+    for (const std::size_t row : of_host) EXPECT_EQ(run.table().error[row], 1) << kind;
+    // One of its own took 95 ns; the next one was in the media, and nobody waits for it.
+    EXPECT_LE(of_device, 2U) << kind;
+  }
+}
+
 TEST(MemoryFailures, AreRefusedOfWhatTheyAreNotModelledOf) {
   SpecBuilder system;
-  system.device("host", "host").device("acc", "accelerator", {{"memory", Value::Map{}}});
-  system.link("host", "acc").region({"acc"}).replay("host", lines(1));
-  const std::string refused = refusal_of(system.event(fail_device("1us", "acc", "1us")));
+  system.device("host", "host")
+      .device("dev", "host", {{"memory", Value::Map{}}, {"home_agent", Value::Map{}}});
+  system.link("host", "dev").region({"dev"}, {{"coherence", "hdm-h"}}).replay("host", lines(1));
+  const std::string refused = refusal_of(system.event(fail_device("1us", "dev", "1us")));
   EXPECT_NE(refused.find("a device that cannot fail"), std::string::npos) << refused;
 }
 

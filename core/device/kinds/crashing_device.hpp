@@ -1,0 +1,27 @@
+// A device with a workload that serves memory besides, and may crash as a whole.
+#pragma once
+
+#include "component/endpoint.hpp"
+
+namespace cxloom {
+
+/// What its memory has when it crashes, and what comes to that afterwards, is lost. The answers to its own
+/// requests end these: nobody waits for them.
+class CrashingDevice : public Endpoint {
+ public:
+  using Endpoint::Endpoint;
+
+  void routes_changed(bool failed) override {
+    if (failed && !crashed_) lose_memory();
+    crashed_ |= failed;
+  }
+
+ protected:
+  /// Its memory, and the agent that keeps it coherent, lose what they have. They never work again.
+  virtual void lose_memory() = 0;
+
+ private:
+  bool crashed_ = false;
+};
+
+}  // namespace cxloom

@@ -56,7 +56,7 @@ struct AccessCounts {
 /// in wide words what was just written in narrow ones: a processor waits for that.
 class CachedPath {
  public:
-  /// Of one thread; `translation` is null if its core has no TLB.
+  /// The path of one thread; `translation` is null if its core has no TLB.
   CachedPath(CaptureFilter& filter, CaptureFilter::Core& caches, DependenceTracker& values,
              StorePlaces& places, ThreadTranslation* translation, AccessCounts& counts)
       : filter_(filter),

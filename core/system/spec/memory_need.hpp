@@ -15,7 +15,8 @@ MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec);
 /// The memory of the routes between them.
 MemoryEstimate estimate_routes(const Topology& topology, RouteMetric metric,
                                std::span<const GivenRoute> given);
-/// Throws InputError, with the parameter that takes most, unless the machine has so much left.
+/// Throws InputError, with the parameter that takes most, unless the machine has so much left. The machine is
+/// not asked for less than a mebibyte.
 void check_memory(const MemoryEstimate& estimate);
 
 }  // namespace cxloom

@@ -18,18 +18,24 @@ class TemporaryFile:
     """A file that will be called `name`; until then `path` is where it is written. Raises OSError."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._target = folder / name
+        # Sweeps make many: paths as texts take a fifth of the time.
+        self._target = os.path.join(folder, name)
         while True:
-            self.path = folder / f".{name}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
-            self._lock = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            self._name = os.path.join(folder, f".{name}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
+            self._lock = os.open(self._name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
             with contextlib.suppress(OSError):  # where nothing can be locked, nothing is removed either
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
             with contextlib.suppress(
                 FileNotFoundError
             ):  # somebody took it for abandoned just before it was locked
-                if os.path.samestat(os.stat(self.path), os.fstat(self._lock)):
+                if os.path.samestat(os.stat(self._name), os.fstat(self._lock)):
                     return
             os.close(self._lock)
+
+    @property
+    def path(self) -> Path:
+        """Where it is until it has its name."""
+        return Path(self._name)
 
     def write(self, data: bytes) -> None:
         """Writes all of the file at once. Raises OSError."""
@@ -40,13 +46,13 @@ class TemporaryFile:
 
     def commit(self) -> None:
         """Gives the file its name. Raises OSError."""
-        self.path.replace(self._target)
+        os.replace(self._name, self._target)
         os.close(self._lock)
 
     def discard(self) -> None:
         """Removes the file."""
         with contextlib.suppress(OSError):
-            self.path.unlink(missing_ok=True)
+            os.unlink(self._name)
         os.close(self._lock)
 
 

@@ -9,7 +9,6 @@ import resource
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from cxloom import _core
@@ -365,8 +364,8 @@ def _cost(wall_started: float, cpu_started: float) -> dict[str, Any]:
 
 def _peak_memory_bytes() -> int:
     """The peak of this process alone: `getrusage` has at least that of its parent, which exec passes on."""
-    with contextlib.suppress(OSError), Path("/proc/self/status").open(encoding="ascii") as status:
-        for line in status:
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+    with contextlib.suppress(OSError), open("/proc/self/status", "rb", buffering=0) as status:
+        _, found, peak = status.read().partition(b"\nVmHWM:")
+        if found:
+            return int(peak.split(maxsplit=1)[0]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -18,6 +18,7 @@ from cxloom.spec.node import Node
 from cxloom.spec.node import Path as SpecPath
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+_KEY = functools.cache(_ENCODER.encode)
 _AT_ONCE = 1000
 
 
@@ -105,7 +106,7 @@ def _json(spec: dict[str, Any], root: Node) -> Iterator[str]:
     """
     opening = "{"
     for key in sorted(spec):
-        yield f"{opening}{_ENCODER.encode(key)}:"
+        yield f"{opening}{_KEY(key)}:"
         opening = ","
         if isinstance(spec[key], _core.GeneratedLinks):
             links, before = iter(spec[key]), "["

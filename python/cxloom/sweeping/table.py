@@ -5,8 +5,9 @@ The same points give the same bytes of Parquet, whoever ran them in whatever ord
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -52,7 +53,7 @@ def columns_of(
         for name, cell in zip(STATUS, cells, strict=True):
             table[name].append(cell)
         measures.append(_measures(record.summary, more) if record and record.summary else {})
-    for name in dict.fromkeys(name for each in measures for name in each):
+    for name in dict.fromkeys(itertools.chain.from_iterable(measures)):
         table[name] = [each.get(name) for each in measures]
     return table
 
@@ -93,29 +94,32 @@ def _status(point: Point, record: Record | None) -> str:
 
 def _measures(summary: Mapping[str, Any], more: Sequence[str]) -> dict[str, Any]:
     """The measures of a summary by their dotted paths."""
-    whole = {key: value for key, value in summary.items() if not key.startswith("per_")}
-    found = dict(_flat(whole, ""))
+    found: dict[str, Any] = {}
+    _flatten({key: value for key, value in summary.items() if not key.startswith("per_")}, "", found)
     if more:
+        everything: dict[str, Any] = {}
+        _flatten(summary, "", everything)
         found |= {
             path: value
-            for path, value in _flat(summary, "")
+            for path, value in everything.items()
             if any(path == wanted or fnmatchcase(path, wanted) for wanted in more)
         }
     return found
 
 
-def _flat(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+def _flatten(values: Mapping[str, Any], prefix: str, found: dict[str, Any]) -> None:
+    """Adds the numbers and texts of a map by their dotted paths."""
     for key, value in values.items():
-        path = f"{prefix}{key}"
+        path = prefix + key
         if isinstance(value, dict):
-            yield from _flat(value, f"{path}.")
+            _flatten(value, path + ".", found)
         elif key in _ENDS:
             ends = value or [None] * len(_ENDS[key])
-            yield from zip((f"{path}.{end}" for end in _ENDS[key]), ends, strict=True)
+            found.update(zip((f"{path}.{end}" for end in _ENDS[key]), ends, strict=True))
         elif key == "notes":
-            yield path, NOTES_APART.join(value) or None
+            found[path] = NOTES_APART.join(value) or None
         elif not isinstance(value, list):
-            yield path, value
+            found[path] = value
 
 
 def _typed(pa: Any, values: Sequence[Any]) -> Any:

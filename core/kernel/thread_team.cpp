@@ -14,6 +14,9 @@ namespace {
 // at all. With a sixteenth of that, threads slept and woke in each window, and a chain gained 1.2 instead
 // of 1.6.
 constexpr unsigned kSpins = 1U << 13U;
+// Once by chance, and it spins again the next time; from then on each in vain doubles the waits without, up
+// to 126.
+constexpr unsigned kMostInVain = 7;
 
 void relax() {
 #if defined(__x86_64__)
@@ -28,10 +31,20 @@ void relax() {
 ThreadTeam::ThreadTeam(std::size_t size) : size_(size), spins_(size <= available_processors() ? kSpins : 0) {}
 
 /// Returns when the value is no longer `old`.
-void ThreadTeam::wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) const {
-  for (unsigned i = 0; i < spins_; ++i) {
-    if (value.load(std::memory_order_acquire) != old) return;
-    relax();
+void ThreadTeam::wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old,
+                            Patience& patience) const {
+  if (patience.pauses > 0) {
+    --patience.pauses;
+  } else {
+    for (unsigned i = 0; i < spins_; ++i) {
+      if (value.load(std::memory_order_acquire) != old) {
+        patience.in_vain = 0;
+        return;
+      }
+      relax();
+    }
+    patience.in_vain = std::min(patience.in_vain + 1, kMostInVain);
+    patience.pauses = (1U << patience.in_vain) - 2;
   }
   value.wait(old, std::memory_order_acquire);
 }
@@ -58,13 +71,14 @@ void ThreadTeam::run(const std::function<void(std::size_t)>& work) {
   work(0);
   for (std::uint32_t left = at_work_.load(std::memory_order_acquire); left != 0;
        left = at_work_.load(std::memory_order_acquire)) {
-    wait_while(at_work_, left);
+    wait_while(at_work_, left, patience_);
   }
 }
 
 void ThreadTeam::live(std::size_t index) {
+  Patience patience;
   for (std::uint32_t seen = 0;;) {
-    wait_while(round_, seen);
+    wait_while(round_, seen, patience);
     seen = round_.load(std::memory_order_acquire);
     if (over_) return;
     (*work_)(index);

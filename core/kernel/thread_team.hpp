@@ -25,12 +25,20 @@ class ThreadTeam {
   double cpu_seconds();
 
  private:
+  /// Whether it is worth a thread's while to spin. Others may have the processor of whom it waits for: then
+  /// it would spin in vain each time, and keep a processor from them.
+  struct Patience {
+    unsigned in_vain = 0;  ///< times that it has spun in vain, one after the other
+    unsigned pauses = 0;   ///< waits without spinning before it tries again
+  };
+
   void start();
-  void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) const;
+  void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old, Patience& patience) const;
   void live(std::size_t index);
 
   std::size_t size_;
-  unsigned spins_;  // before it waits: none where threads have no processors of their own
+  unsigned spins_;     // before it waits: none where threads have no processors of their own
+  Patience patience_;  // of the thread that calls `run`
   std::vector<std::thread> threads_;
   const std::function<void(std::size_t)>* work_ = nullptr;
   alignas(128) std::atomic<std::uint32_t> round_{0};  // of work; the threads end when `over_` is set with it

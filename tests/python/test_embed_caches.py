@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from embed_support import EXAMPLE, compiled, copied, resolved, run
+from validation.examples import some
 
 OUTSIDE = {"external_cache": True}
 
@@ -49,9 +51,9 @@ def hdm_h(hosts: int, random: Random) -> dict[str, Any]:
     return {"devices": devices, "links": links, "address_map": [{"to": "h0", "coherence": "hdm-h"}]}
 
 
-@pytest.mark.parametrize("slow", [0, 200, 5000])
-@pytest.mark.parametrize("hosts", [1, 2, 4])
-@pytest.mark.parametrize("system", [hdm_db, hdm_h])
+@pytest.mark.parametrize(
+    ("slow", "hosts", "system"), some(product([0, 5000, 200], [4, 1, 2], [hdm_db, hdm_h]), 5)
+)
 def test_one_writes_or_many_read(
     tmp_path: Path,
     cxloom: Callable[..., Any],
@@ -88,10 +90,17 @@ def races(installed: tuple[Path, Path]) -> Path:
 READ, WRITE, CURRENT, OWN, UPGRADE = 0, 1, 3, 4, 5
 
 
-@pytest.mark.parametrize("system", ["hdm-db", "hdm-h"])
+SYSTEMS = ["hdm-db", "hdm-h"]
+PAIRS = [(READ, READ), (READ, OWN), (OWN, READ), (OWN, OWN), (READ, CURRENT), (OWN, WRITE), (OWN, UPGRADE)]
+
+
 @pytest.mark.parametrize(
-    ("first", "second"),
-    [(READ, READ), (READ, OWN), (OWN, READ), (OWN, OWN), (READ, CURRENT), (OWN, WRITE), (OWN, UPGRADE)],
+    ("first", "second", "system"),
+    [
+        (*pair, system)
+        for at, pair in enumerate(PAIRS)
+        for system in some(SYSTEMS[at % 2 :] + SYSTEMS[: at % 2], 2)
+    ],
 )
 def test_a_second_access_to_a_line_that_has_been_written(
     tmp_path: Path, cxloom: Callable[..., Any], races: Path, first: int, second: int, system: str

@@ -96,10 +96,12 @@ def test_wrong_lengths_are_refused(cxloom: Callable[..., Any], tmp_path: Path, e
     assert not (tmp_path / "o.csv").exists()
 
 
+OVER_TIME = ["qos", "failures", "memory-failure", "share", "coherence", "fabric", "persist"]
+
+
 @pytest.mark.parametrize(
-    "example", ["fabric", "failures", "memory-failure", "share", "coherence", "qos", "persist"]
+    ("example", "threads"), [*((name, 1) for name in OVER_TIME), *((name, 2) for name in some(OVER_TIME))]
 )
-@pytest.mark.parametrize("threads", [1, 2])
 def test_the_parts_of_an_example_are_the_whole(example: str, threads: int) -> None:
     system = cx.System.load(EXAMPLES / f"{example}.yaml")
     window = cx.run(system).summary["simulated_time_ns"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from test_tiering_kinds import FAR_FIRST, HEMEM, LINUX, ORACLE, SCANNED
 from tiering_support import PAGE, as_written
+from validation.examples import pairs
 
 import cxloom as cx
 from cxloom.epochs.split import by_epochs, by_lines, difference, moved_apart
@@ -161,8 +162,7 @@ CLOSE = {  # of time, with a queue and with cores
 """Faults come each microsecond here, and take most of the time: what is far apart is how they meet one another."""
 
 
-@pytest.mark.parametrize("host", [{"queue": 1}, {"queue": 16}, CORED], ids=["chase", "queue", "cores"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "host"), pairs(KINDS, [{"queue": 1}, {"queue": 16}, CORED]))
 def test_epochs_are_close_to_lines(kind: str, host: Spec) -> None:
     """256 pages that begin far, of which 64 are hot, and room for 128 in the near memory."""
     if kind == "oracle" and "core" in host:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from figure_faults import faults, heading
-from validation.examples import some
+from validation.examples import WHOLE, some
 
 import cxloom as cx
 from cxloom.measure import size_sweep
@@ -271,10 +271,12 @@ def test_what_is_measured_before_events_says_so(
     spec = tmp_path / "s.yaml"
     spec.write_text(TWO_HOSTS + "events: [{at: 1ns, fail: {device: far}}]\n")
     said = "the system is measured as it is before its events"
-    shown = cxloom("measure", spec, tool, "--quiet")
+    shown = cxloom("measure", spec, tool)
     assert shown.code == 0, shown.err
+    assert said in " ".join(shown.out.split())
+    if tool == "loaded" and not WHOLE:  # it takes as long as all others
+        return
     assert json.loads(cxloom("measure", spec, tool, "--json").out)["left_out"] == said
-    assert said in " ".join(cxloom("measure", spec, tool).out.split())
     spec.write_text(TWO_HOSTS)
     assert json.loads(cxloom("measure", spec, tool, "--json").out)["left_out"] == ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,12 @@ def named_in(tree: ast.AST, package: str) -> Iterator[tuple[str, str]]:
             yield str(node.value), ""
 
 
+@cache
+def parsed(file: Path, _changed: int) -> ast.Module:
+    """A file that several tests look at."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def import_graph(package: Path, *, with_types: bool = False) -> dict[str, list[str]]:
     """What each module imports of the package.
 
@@ -58,7 +65,7 @@ def import_graph(package: Path, *, with_types: bool = False) -> dict[str, list[s
     graph: dict[str, list[str]] = {}
     for module, file in modules.items():
         graph[module] = []
-        tree = ast.parse(file.read_text(encoding="utf-8"))
+        tree = parsed(file, file.stat().st_mtime_ns)
         named = named_in(tree, package.name) if with_types else ()
         for source, name in [*imports_in(tree.body, with_types), *named]:
             target = f"{source}.{name}" if f"{source}.{name}" in modules else source

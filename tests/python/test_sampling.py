@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from exec_support import spec
-from validation.examples import slow, some
+from validation.examples import DRAWN, slow, some
 
 import cxloom as cx
 from cxloom.execution import replay
@@ -302,7 +302,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("program", some(PROGRAMS))
+@pytest.mark.parametrize("program", some(PROGRAMS, DRAWN))
 def test_intervals_hold_where_the_end_of_a_window_is_overtaken(program: str, tmp_path: Path) -> None:
     """Stores that wait for miss registers by write-backs, and what waits for an answer by what does not: with nothing
     simulated behind windows five of these programs fail."""

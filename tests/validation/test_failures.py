@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
-from validation.examples import examples
+from validation.examples import examples, some
 from validation.random_systems import may_deadlock, systems
 from validation.rich_systems import flit_links
 from validation.systems import SEGMENTS, Run, Spec, changed, generated, run
@@ -329,10 +330,17 @@ def test_what_cannot_live_with_a_failure_is_refused_beside_it(change: Spec, reas
         _core.Simulation({**spec, **change}, {})
 
 
-@pytest.mark.parametrize("traffic", ["dma-write", "dma-read", "config-read"])
-@pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
-@pytest.mark.parametrize("wire", ["bytes", "68B", "retries", "checks"])
-@pytest.mark.parametrize("part", [{"link": ["sw1", "mem"]}, {"device": "sw1"}, {"link": ["sw0", "sw1"]}])
+ENGINES = product(
+    ["dma-write", "dma-read", "config-read"],
+    ["output", "voq", "fifo"],
+    ["bytes", "68B", "retries", "checks"],
+    [{"link": ["sw1", "mem"]}, {"device": "sw1"}, {"link": ["sw0", "sw1"]}],
+)
+
+
+@pytest.mark.parametrize(
+    ("traffic", "queueing", "wire", "part"), some(ENGINES, 5)
+)  # each value with most others
 def test_an_engine_goes_on_after_a_repair(traffic: str, queueing: str, wire: str, part: Spec) -> None:
     """What it loses ends by itself: else the run would end with an error. Tags and credits are whole again."""
     spec: Spec = {

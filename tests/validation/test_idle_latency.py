@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from typing import Any
 
 import pytest
-from validation.examples import examples
+from validation.examples import examples, some
 from validation.graph import Graph
 from validation.systems import (
     SEGMENTS,
@@ -197,11 +198,11 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("forwarding", ["cut-through", "store-and-forward"])
-@pytest.mark.parametrize("limited", [False, True], ids=["unlimited", "limited"])
-@pytest.mark.parametrize("placement", ["split", "paired"])
+PLACED = product(SHAPES, ["split", "paired"], [False, True], ["cut-through", "store-and-forward"])
+
+
 @pytest.mark.parametrize(
-    ("kind", "params"), SHAPES, ids=[f"{kind}-{'x'.join(map(str, p.values()))}" for kind, p in SHAPES]
+    ("kind", "params", "placement", "limited", "forwarding"), some((*shape, *rest) for shape, *rest in PLACED)
 )
 def test_every_pair_of_a_generated_topology(
     kind: str, params: Spec, placement: str, limited: bool, forwarding: str

@@ -6,6 +6,7 @@ Reads only and no headers: only read data take time on the wires, each of which 
 from __future__ import annotations
 
 import pytest
+from validation.examples import some
 from validation.graph import response_loads
 from validation.systems import FREE, LINE, Run, Spec, generated, run
 
@@ -71,7 +72,7 @@ def shares_of(outcome: Run) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize(("kind", "params", "paper"), CASES)
+@pytest.mark.parametrize(("kind", "params", "paper"), some(CASES))
 def test_saturated_bandwidth(kind: str, params: Spec, paper: float | None) -> None:
     spec = system(kind, params, requests=16_000)
     outcome = run(spec)

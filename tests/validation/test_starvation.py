@@ -6,10 +6,12 @@ two kinds of work by turns: the probe waits for no more than all that was there 
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from validation.examples import some
 from validation.systems import Spec, run
 
 FLASH: Spec = {"kind": "flash"}
@@ -69,8 +71,7 @@ def waits(media: Spec, probe: float, neighbour: float, depth: int, **memory: Any
     return each["probe"], each["neighbour"]
 
 
-@pytest.mark.parametrize("depth", [16, 256])
-@pytest.mark.parametrize("name", MEDIA)
+@pytest.mark.parametrize(("name", "depth"), some(product(MEDIA, [256, 16])))
 def test_a_probe_waits_no_longer_than_its_neighbour_does(name: str, depth: int) -> None:
     media, operation = MEDIA[name]
     for probe in (0.0, 1.0):

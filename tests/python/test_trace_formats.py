@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from validation.examples import examples
 
 from cxloom.base.errors import InputError
 from cxloom.trace import (
@@ -89,7 +90,7 @@ METADATA = st.dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(trace=traces(), metadata=METADATA)
 def test_round_trip(
     tmp_path_factory: pytest.TempPathFactory, trace: TraceBatch, metadata: dict[str, str]

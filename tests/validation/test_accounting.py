@@ -3,10 +3,12 @@ bytes for the same seed, and streams that nobody else disturbs."""
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from validation.examples import some
 from validation.systems import LINE, SEGMENTS, Run, changed, run
 from validation.varied import VARIED
 
@@ -193,8 +195,7 @@ def stream(outcome: Run, requester: str) -> list[tuple[int, ...]]:
     return list(zip(*columns, strict=True))
 
 
-@ALL
-@pytest.mark.parametrize("first", [True, False], ids=["in front", "behind"])
+@pytest.mark.parametrize(("name", "first"), some(product(VARIED, [True, False])))
 def test_another_device_does_not_change_a_stream(name: str, first: bool) -> None:
     # Without warm-up: with it the window would open when the stranger is warm too, at other requests of the stream.
     spec = changed(VARIED[name], ("run.warmup", 0))

@@ -7,6 +7,7 @@ comes back; r is the share of reads as measured.
 from __future__ import annotations
 
 import pytest
+from validation.examples import pairs
 from validation.systems import LINE, Run, Spec, changed, host_and_memory, host_bus_memories, run
 
 B = 16.0  # GB/s: a line every 4 ns
@@ -55,8 +56,7 @@ def turning(outcome: Run) -> float | None:
 
 
 @SYSTEMS
-@pytest.mark.parametrize("header", HEADERS)
-@pytest.mark.parametrize("reads", READS)
+@pytest.mark.parametrize(("reads", "header"), pairs(READS, HEADERS))
 def test_full_duplex(system: object, reads: float, header: int) -> None:
     assert callable(system)
     outcome = run(system({"bandwidth": f"{B:g}GB/s", "header": f"{header}B", "data_header": "0B"}, reads))
@@ -68,8 +68,7 @@ def test_full_duplex(system: object, reads: float, header: int) -> None:
 
 
 @SYSTEMS
-@pytest.mark.parametrize("header", HEADERS)
-@pytest.mark.parametrize("reads", READS)
+@pytest.mark.parametrize(("reads", "header"), pairs(READS, HEADERS))
 def test_half_duplex(system: object, reads: float, header: int) -> None:
     # The directions take turns, so that answers do not wait behind all requests, and the wire never rests.
     assert callable(system)

@@ -161,7 +161,11 @@ void VirtualSwitches::bind(const Vppb& place, const BoundParams& bound) {
   const std::vector<std::size_t> ports = ports_to(bound.to);
   if (ports.empty()) {
     const std::vector<std::string> names = names_of(neighbours_);
-    throw InputError({"no link of the switch leads there", "'" + bound.to + "'", list_names(names),
+    const char* const where = bound.ld ? ": a logical device is bound at the switch that its memory hangs "
+                                         "on, as messages have an LD-ID on the link of an MLD alone "
+                                         "(CXL 3.x, section 2.5)"
+                                       : "";
+    throw InputError({"no link of the switch leads there", "'" + bound.to + "'", list_names(names) + where,
                       nearest_name(bound.to, names)},
                      "to");
   }

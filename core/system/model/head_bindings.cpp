@@ -21,11 +21,20 @@ bool is_divided(const System& system, NodeId node) {
   return memory && !memory->logical_devices().empty();
 }
 
-// What hangs behind a device is bound with it, as a whole: of a memory of logical devices nobody would know
-// whose they are.
+bool has_several_heads(const System& system, NodeId node) {
+  const auto hops = system.topology().hops(node.index());
+  return std::ranges::any_of(hops, [&](const Topology::Hop& hop) { return hop.to != hops.front().to; });
+}
+
+// What hangs behind a device is bound with it, as a whole. A switch with virtual switches of its own says
+// itself whose the logical devices at its ports are. Of a memory with several heads, whose logical devices
+// others have bound, nobody would know.
 void refuse_divided_behind(const System& system, const Component& where, const BoundParams& bound) {
   const Component& first = system.component(bound.to);
-  if (!first.forwards()) return;
+  const auto decides = [&](const Component& device) {
+    return system.roles().of<VirtualSwitching>(device.id()) != nullptr;
+  };
+  if (!first.forwards() || decides(first)) return;
   std::vector<bool> seen(system.components().size());
   seen[where.id().index()] = seen[first.id().index()] = true;
   std::vector<NodeId> found{first.id()};
@@ -34,15 +43,14 @@ void refuse_divided_behind(const System& system, const Component& where, const B
       if (seen[hop.to]) continue;
       seen[hop.to] = true;
       const Component& next = *system.components()[hop.to];
-      if (is_divided(system, next.id())) {
-        throw InputError({"a memory of logical devices hangs behind it",
+      if (is_divided(system, next.id()) && has_several_heads(system, next.id())) {
+        throw InputError({"a memory of logical devices and several heads hangs behind it",
                           "'" + next.name() + "', behind '" + bound.to + "'",
-                          "a device without one behind it: a memory of logical devices is bound at a switch "
-                          "that it hangs on",
+                          "a memory with one head, or switches with vcs in front of it",
                           {}},
                          "to");
       }
-      if (next.forwards()) found.push_back(next.id());
+      if (next.forwards() && !decides(next)) found.push_back(next.id());
     }
   }
 }

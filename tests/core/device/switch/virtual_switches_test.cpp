@@ -304,34 +304,80 @@ SpecBuilder two_heads(const Value::List& at_sw0, const Value::List& at_sw1, bool
   return system.replay("host0", {access_to(0)});
 }
 
-// What hangs behind a device is bound with it, and nobody would know whose its logical devices are.
-TEST(VirtualSwitches, RefuseAMemoryOfLogicalDevicesBehindWhatIsBound) {
-  const auto of = [](bool divided) {
-    Value::Map memory{{"capacity", "2MiB"}};
-    const Value::List parts{Value::Map{{"capacity", "1MiB"}}, Value::Map{{"capacity", "1MiB"}}};
-    if (divided) memory.emplace_back("logical_devices", parts);
-    SpecBuilder system;
-    system.device("h", "host")
-        .device("sw", "switch", {{"vcs", Value::List{vcs("h", {"sub"})}}})
-        .device("sub", "switch")
-        .device("mem", "memory", memory)
-        .link("h", "sw")
-        .link("sw", "sub")
-        .link("sub", "mem")
-        .work("h", {{"pattern", "random"}, {"requests", 10}, {"footprint", "1MiB"}});
-    if (divided) {
-      system.region({"mem"}, {{"ld", 0}}).region({"mem"}, {{"ld", 1}});
-    } else {
-      system.region({"mem"});
+/// Hosts host0 and host1, each with a switch of its own, which has the lower switch `sub` bound. Behind that
+/// hangs a memory of two logical devices, with an access of each host to each of them.
+SpecBuilder cascade(const Value::List& at_sub) {
+  SpecBuilder system;
+  for (const char* side : {"0", "1"}) {
+    const std::string host = std::string("host") + side;
+    const std::string sw = std::string("sw") + side;
+    system.device(host, "host", {{"queue", 1}});
+    system.device(sw, "switch", {{"vcs", Value::List{vcs(host.c_str(), {"sub"})}}});
+    system.link(host, sw, kLink).link(sw, "sub", kLink);
+    std::vector<Access> accesses;
+    for (int i = 0; i < 10; ++i) accesses.push_back(access_to(i % 2 == 0 ? 0 : kSecondLd));
+    system.replay(host, accesses);
+  }
+  Value::Map sub;
+  if (!at_sub.empty()) sub.emplace_back("vcs", at_sub);
+  const Value::Map half{{"capacity", "512KiB"}};
+  system.device("sub", "switch", std::move(sub)).link("sub", "mld", kLink);
+  system.device("mld", "memory",
+                {{"logical_devices", Value::List{half, half}},
+                 {"controller_time", "40ns"},
+                 {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
+  return system.region({"mld"}, {{"ld", 0}}).region({"mld"}, {{"ld", 1}}).outputs({{"requests", true}});
+}
+
+// A link of 50 ns and a switch of 20 ns more than through one switch, there and back.
+TEST(VirtualSwitches, BindLogicalDevicesBehindFurtherSwitches) {
+  using Failed = std::vector<bool>;  // by logical device
+  const auto played = [](const Value::List& at_sub) {
+    Running run(cascade(at_sub));
+    run.to_end();
+    std::map<std::uint32_t, Failed> failed;
+    for (std::size_t row = 0; row < run.table().created_ps.size(); ++row) {
+      const bool error = run.table().error[row] != 0;
+      if (!error && row == 0) {
+        EXPECT_EQ(run.latency(row), 341_ns + 140_ns);
+      }
+      Failed& all = failed[run.table().requester[row]];
+      all.resize(2);
+      all[run.table().address[row] >= kSecondLd ? 1 : 0] = error;
     }
-    return system;
+    return std::pair{failed[run.node("host0").index()], failed[run.node("host1").index()]};
   };
-  const InputError error = input_error([&] { Running run(of(true)); });
-  EXPECT_EQ(error.path(), "devices.sw.vcs[0].bind[0]");
-  EXPECT_EQ(error.detail().found, "'mem', behind 'sub'");
-  Running whole(of(false));
-  whole.to_end();
-  EXPECT_EQ(whole.number({"errors", "requests"}), 0.0);
+  const Failed first{false, true};
+  const Failed second{true, false};
+  EXPECT_EQ(played({vcs("sw0", {ld_of("mld", 0)}), vcs("sw1", {ld_of("mld", 1)})}), std::pair(first, second));
+  EXPECT_EQ(played({vcs("sw0", {ld_of("mld", 1)}), vcs("sw1", {ld_of("mld", 0)})}), std::pair(second, first));
+  EXPECT_EQ(played({vcs("sw0", {"mld"}), vcs("sw1")}), std::pair(Failed{false, false}, Failed{true, true}));
+}
+
+TEST(VirtualSwitches, BindAMemoryOfLogicalDevicesWithTheSwitchInFrontOfIt) {
+  Running run(cascade({}));
+  run.to_end();
+  EXPECT_EQ(run.number({"errors", "requests"}), 0.0) << "it is that of both, as memory without them";
+}
+
+// Whose they are behind one head the switch behind the other one would not know.
+TEST(VirtualSwitches, RefuseLogicalDevicesBehindWhatIsBound) {
+  const auto error = [](const SpecBuilder& system) { return input_error([&] { Running run(system); }); };
+  SpecBuilder heads = cascade({});
+  const Value::Map half{{"capacity", "512KiB"}};
+  heads.device("pool", "memory", {{"heads", 2}, {"logical_devices", Value::List{half, half}}});
+  heads.device("sub1", "switch").link("sub1", "sub").link("pool", "sub").link("pool", "sub1");
+  heads.region({"pool"}, {{"ld", 0}}).region({"pool"}, {{"ld", 1}});
+  EXPECT_EQ(error(heads).path(), "devices.sw0.vcs[0].bind[0]");
+  EXPECT_EQ(error(heads).detail().found, "'pool', behind 'sub'");
+  // At the upper switch no message says which it is for.
+  SpecBuilder upper;
+  upper.device("h", "host").device("sw", "switch", {{"vcs", Value::List{vcs("h", {ld_of("mld", 0)})}}});
+  upper.device("sub", "switch").device("mld", "memory", {{"logical_devices", Value::List{half, half}}});
+  upper.link("h", "sw").link("sw", "sub").link("sub", "mld").region({"mld"}, {{"ld", 0}});
+  upper.work("h", {{"pattern", "random"}, {"requests", 10}, {"footprint", "4KiB"}});
+  EXPECT_EQ(error(upper).path(), "devices.sw.vcs[0].bind[0]");
+  EXPECT_NE(error(upper).detail().allowed.find("section 2.5"), std::string::npos);
 }
 
 TEST(VirtualSwitches, BindALogicalDeviceBehindOneHeadAtATime) {

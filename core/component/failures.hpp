@@ -15,6 +15,9 @@ class Failures {
   /// its own answer, an error, which the device is to send back: true. Any other message, and all of CXL.io,
   /// is lost, and gone: false.
   virtual bool answers(Message& message, NodeId node, Time now) = 0;
+  /// A switch is to make an error of a message that may not go on: what it carried is gone. False: no error
+  /// stands for it, and it is lost, as by `lose`.
+  virtual bool refuses(Message& message, Time now) = 0;
   /// A message, charged up to now, was in something that failed: it is gone. Who waits for it hears of it
   /// after its timeout.
   virtual void lose(Message& message, Time now) = 0;

@@ -47,7 +47,9 @@ inline void make_error_answer(Message& message, NodeId node) {
              message.channel == Channel::kH2DRsp || message.channel == Channel::kH2DData,
          "errors answer requests alone");
   message.tail = Time{};
-  message.opcode = error_for(message.opcode);
+  // A grant that fails stays one: the cache waits for both parts of the answer.
+  if (message.opcode != Opcode::kCmpS && message.opcode != Opcode::kCmpE)
+    message.opcode = error_for(message.opcode);
   message.channel = channel_of(message.opcode);
   message.size = 0;    // nothing was moved
   message.pushes = 0;  // it is none of the numbered answers of a home

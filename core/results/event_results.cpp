@@ -16,7 +16,7 @@ namespace {
 
 using Reading = std::vector<AnsweredSoFar>;
 
-bool fails(const EventPlayer::PlannedEvent& event) { return event.params->breaks_or_mends(); }
+bool fails(const EventPlayer::PlannedEvent& event) { return event.counted; }
 
 /// `at` is the reading of the event, between those of its neighbours.
 Value requesters_around(const System& system, const Reading& before, const Reading& at,

@@ -171,8 +171,6 @@ def test_coherent_memories_move_beside_logical_devices(spec: Spec, data: st.Data
     for region in spec["address_map"]:
         if region["to"][0].startswith("mem"):
             region["coherence"] = "hdm-db"
-    for event in spec["events"]:
-        event.get("unbind", {}).pop("surprise", None)
     for work in spec["workload"].values():
         work["requests"] = 1500
     outcome = run(spec)

@@ -173,6 +173,7 @@ void SwitchCore::refuse(Message& message) {
   release(vc_of(message), message.port, arbitrates() ? now() + message.tail : now());
   message.port = inside();
   message.virtual_channel = 0;
+  if (system_context_.failures && !system_context_.failures->refuses(message, now())) return;
   make_error_answer(message, owner_.id());
   note_sent(message);
   pass_on(message);

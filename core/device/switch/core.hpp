@@ -122,6 +122,7 @@ class alignas(64) SwitchCore final : public EventHandler, private BypassSource {
   /// The port by which a message leaves, or Routes::kNowhere.
   std::uint16_t output_of(Message& message);
   /// Answers a request that has come in by a port with an error, or makes an answer one, and passes it on.
+  /// All else is lost, where something may be.
   void refuse(Message& message);
   /// Passes it on by another port, if there is one. It is at the input that is its port.
   void forward_anew(Message& message) { forward_by(other_output_of(message, message.port), message); }

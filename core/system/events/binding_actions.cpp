@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "coherence/cache/agent.hpp"
 #include "coherence/home/coherence_home.hpp"
 #include "component/component.hpp"
 #include "device/requester/requester.hpp"
@@ -53,10 +54,14 @@ void BindingActions::check_homes(const UnbindParams& unbind) const {
     refuse_event(
         "a device is unbound beside coherent memory whose home is apart from it, or a device by bias", {},
         "memories that have their agent in them (hdm-db, dcoh), or devices that stay bound");
-  if (unbind.surprise && !agents.empty())
+  if (!unbind.surprise || agents.empty()) return;
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) {
+    if (!requester->external_cache()) continue;
     with_path("surprise", [&] {
-      refuse_event("a device is removed by surprise beside coherent regions", {}, "surprise: false");
+      refuse_event("nothing coherent is removed by surprise beside a cache that is outside",
+                   "'" + component->name() + "'", "surprise: false, or a cache of the simulation");
     });
+  }
 }
 
 void BindingActions::act(std::size_t /*number*/, const EventParams& event) {
@@ -69,9 +74,21 @@ void BindingActions::act(std::size_t /*number*/, const EventParams& event) {
       .unbind({event.unbind->vcs, event.unbind->vppb}, event.unbind->surprise);
   const std::vector<Way> after = ways();
   for (const Way& way : before) {
-    if (std::ranges::find(after, way) == after.end())
+    if (std::ranges::find(after, way) != after.end()) continue;
+    if (event.unbind->surprise) {
+      cut_off(way);
+    } else {
       system_.roles().of<CoherenceHome>(way.home)->recall(way.requester);
+    }
   }
+}
+
+// Neither has what it had: docs/model/failures.md.
+void BindingActions::cut_off(const Way& way) const {
+  CoherenceHome& home = *system_.roles().of<CoherenceHome>(way.home);
+  if (CacheAgent* const cache = system_.roles().of<Requester>(way.requester)->losing_cache())
+    cache->presumed_dead(way.home, home.answers_sent(way.requester));
+  home.cut_off(way.requester);
 }
 
 std::vector<BindingActions::Way> BindingActions::ways() const {

@@ -32,6 +32,7 @@ class BindingActions final : public EventActions {
 
   void check_homes(const UnbindParams& unbind) const;
   std::vector<Way> ways() const;
+  void cut_off(const Way& way) const;
   VirtualSwitches& virtual_switches_at(const std::string& name) const;
 
   System& system_;

@@ -65,6 +65,15 @@ bool LostMessages::answers(Message& message, NodeId node, Time now) {
   return true;
 }
 
+bool LostMessages::refuses(Message& message, Time now) {
+  if (!transactions_.is_answered(message) && !is_answer(message)) {
+    lose(message, now);
+    return false;
+  }
+  transactions_.gone(message);
+  return true;
+}
+
 void LostMessages::lose(Message& message, Time now) {
   if (message.channel == Channel::kIo) return lose_packet(message, now);
   forget(message);

@@ -37,6 +37,7 @@ class LostMessages final : public EventHandler, public Failures, private LostTra
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
   bool answers(Message& message, NodeId node, Time now) override;
+  bool refuses(Message& message, Time now) override;
   void lose(Message& message, Time now) override;
   void lose_inside(Message& message, Time now) override;
   void gives_up(LineAddress line, NodeId node) override;

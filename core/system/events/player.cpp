@@ -5,6 +5,7 @@
 
 #include "component/system_context.hpp"
 #include "kernel/kernel.hpp"
+#include "protocol/address_map.hpp"
 #include "system/events/binding_actions.hpp"
 #include "system/events/extent_actions.hpp"
 #include "system/events/failure_actions.hpp"
@@ -17,6 +18,12 @@
 namespace cxloom {
 
 namespace {
+
+/// Something breaks by it, or works again. So it is with coherent memory that is removed by surprise.
+bool is_counted(const EventParams& event, const System& system) {
+  const bool removes = event.unbind && event.unbind->surprise;
+  return event.breaks_or_mends() || (removes && !system.address_map().homes(Coherence::kHdmDb).empty());
+}
 
 std::string path_of(std::size_t event) { return "events[" + std::to_string(event) + "]"; }
 
@@ -36,8 +43,10 @@ EventPlayer::EventPlayer(Kernel& kernel, const std::vector<EventParams>& events)
 }
 
 void EventPlayer::attach(System& system) {
-  const bool anything_fails =
-      std::ranges::any_of(entries_, [](const PlannedEvent& entry) { return entry.params->fail.has_value(); });
+  for (PlannedEvent& entry : entries_) entry.counted = is_counted(*entry.params, system);
+  const bool anything_fails = std::ranges::any_of(entries_, [](const PlannedEvent& entry) {
+    return entry.params->fail || (entry.counted && entry.params->unbind);
+  });
   check_answer_timeouts(system);
   if (!anything_fails) check_no_timeouts(system);
   if (entries_.empty()) return;
@@ -102,7 +111,7 @@ EventActions& EventPlayer::actions_of(const EventParams& event) const {
 void EventPlayer::wake(std::uint8_t /*kind*/, std::uint64_t number) {
   PlannedEvent& entry = entries_[number];
   entry.happened = true;
-  if (entry.params->breaks_or_mends()) {
+  if (entry.counted) {
     entry.answered = answered_so_far(*system_);
     lost_->count_in(entry.cost);
   }

@@ -29,9 +29,10 @@ class EventPlayer final : public EventHandler {
     std::string
         name;  ///< "10us fail link sw0-mem1", then "10us fail link sw0-mem1 (2)": no two have the same
     bool happened = false;
+    bool counted = false;  ///< what it did, and to whom
     EventCost cost;
     EventActions* actions = nullptr;           ///< of events like this one
-    std::vector<AnsweredSoFar> answered = {};  ///< of a failure or a repair, as it happens
+    std::vector<AnsweredSoFar> answered = {};  ///< as it happens, if it is counted
   };
 
   /// To be made before everything else that sends events: its own come first at their instants.

@@ -95,8 +95,9 @@ void UnbindParams::describe(Schema<UnbindParams>& schema) {
   describe_place(schema);
   schema.field("surprise", &UnbindParams::surprise)
       .doc(
-          "Whether the requests under way fail, too. Otherwise they are answered as if nothing had happened "
-          "(managed removal), and coherent memory takes back the lines that caches have of it.");
+          "Whether the requests under way fail, too, and caches lose their lines of coherent memory. "
+          "Otherwise they are answered as if nothing had happened (managed removal), and coherent memory "
+          "takes back the lines that caches have of it.");
 }
 
 void ExtentEventParams::describe(Schema<ExtentEventParams>& schema) {

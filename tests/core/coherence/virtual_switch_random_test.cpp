@@ -41,7 +41,8 @@ std::vector<Access> pooled_program(Draw& draw, std::uint64_t memories, std::uint
 /// two.
 class Pooled {
  public:
-  explicit Pooled(std::uint64_t seed, bool moves) : draw_(seed, "virtual switches"), seed_(seed) {
+  explicit Pooled(std::uint64_t seed, bool moves, bool surprises = false)
+      : draw_(seed, "virtual switches"), seed_(seed), surprises_(surprises) {
     made_.fails = true;  // requests are, by the switch
     memories_ = draw_.between(1, 3);
     lines_ = draw_.between(1, 6);
@@ -131,7 +132,7 @@ class Pooled {
       const std::uint64_t m = draw_.below(memories_);
       std::optional<Place>& place = places_[m];
       if (place) {
-        event(at, "unbind", {}, *place);
+        event(at, "unbind", {{"surprise", surprises_ && draw_.chance(2)}}, *place);
         taken_[place->vcs][place->vppb] = false;
         place.reset();
         continue;
@@ -164,6 +165,7 @@ class Pooled {
 
   Draw draw_;
   std::uint64_t seed_;
+  bool surprises_;
   std::uint64_t memories_;
   std::uint64_t lines_;
   bool flits_ = false;
@@ -179,6 +181,11 @@ TEST(CoherenceVirtualSwitchesRandom, EveryRequestEndsAndNobodySeesWhatIsOld) {
 
 TEST(CoherenceVirtualSwitchesRandom, NorWhereMemoriesMoveBetweenThem) {
   test::play_random([](std::uint64_t seed) { return Pooled(seed, true).made(); }, 20'000, 4 * kOfPooledHost);
+}
+
+TEST(CoherenceVirtualSwitchesRandom, NorButAsPoisonWhereTheyAreRemovedBySurprise) {
+  test::play_random([](std::uint64_t seed) { return Pooled(seed, true, true).made(); }, 20'000,
+                    4 * kOfPooledHost);
 }
 
 }  // namespace

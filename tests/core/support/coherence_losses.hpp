@@ -64,6 +64,7 @@ class CoherenceLosses final : public Failures, private LostTransactions::Request
   void write(const QueueKey& key, StateText& text) const;
 
   bool answers(Message& message, NodeId node, Time now) override;
+  bool refuses(Message& /*message*/, Time /*now*/) override { return true; }  // nobody asks: it has no switch
   void lose(Message& message, Time now) override;
   void lose_inside(Message& message, Time now) override { lose(message, now); }
   void gives_up(LineAddress line, NodeId node) override;

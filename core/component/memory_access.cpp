@@ -2,11 +2,15 @@
 
 #include "component/delivery_order.hpp"
 #include "component/line_versions.hpp"
+#include "component/replica_set.hpp"
 #include "component/request_throttle.hpp"
 
 namespace cxloom {
 
 void send_to_memory(Agent& sender, Message& message, Time ready) {
+  if (ReplicaSets* const replicas = sender.endpoint().system_context().replicas.get()) [[unlikely]] {
+    if (RequestTaker* const taker = replicas->at_host(message)) return taker->take(message, ready);
+  }
   RequestThrottle* const throttle = sender.endpoint().throttle();
   if (throttle && message.destination != sender.endpoint().id()) [[unlikely]] {
     throttle->send(message, ready);

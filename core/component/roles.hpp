@@ -34,8 +34,9 @@ enum class RoleKind : std::uint8_t {
   kDynamicMemory,     ///< has memory of dynamic capacity: device/memory/dynamic_capacity.hpp
   kPersistDomain,     ///< keeps writes so that they are durable: device/switch/persist_domain.hpp
   kTransferEngine,    ///< moves blocks of memory on demand: component/transfer_engine.hpp
+  kReplicatorOwner,   ///< may send writes to several copies of a region: component/replica_set.hpp
 };
-inline constexpr std::size_t kRoleKinds = static_cast<std::size_t>(RoleKind::kTransferEngine) + 1;
+inline constexpr std::size_t kRoleKinds = static_cast<std::size_t>(RoleKind::kReplicatorOwner) + 1;
 
 /// The components that play one role, whichever: a RoleTable without its type.
 struct RolePlayers {

@@ -3,6 +3,7 @@
 #include "component/component.hpp"
 #include "component/delivery_order.hpp"
 #include "component/line_versions.hpp"
+#include "component/replica_set.hpp"
 #include "component/shared_lines.hpp"
 #include "protocol/address_map.hpp"
 

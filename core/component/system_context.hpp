@@ -19,6 +19,7 @@ class Endpoint;
 class Failures;
 class LineVersions;
 class ProtocolObserver;
+class ReplicaSets;
 class SharedLines;
 class VirtualChannelTurns;
 
@@ -51,6 +52,7 @@ struct SystemContext {
   std::unique_ptr<DeliveryOrder> order;    ///< of messages under way, where routes do not keep it; else none
   std::unique_ptr<LineVersions> versions;  ///< of lines of persistent memory; none: nobody asks for them
   std::unique_ptr<SharedLines> shared;     ///< which stores a host has seen; none: nobody asks for them
+  std::unique_ptr<ReplicaSets> replicas;   ///< of regions that are replicated; none: there is no such region
   PostedRequests posted;
   Roles roles;
   std::vector<const Endpoint*> caches;   ///< the devices with caches that may hold coherent lines

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/schema.hpp"
 
 namespace cxloom {
 
@@ -73,108 +72,6 @@ void check_cxl(const RegionParams& params) {
 }
 
 }  // namespace
-
-void RegionParams::describe(Schema<RegionParams>& schema) {
-  schema.doc(
-      "A range of addresses and the devices that serve it. Regions follow each other in the order written.");
-  schema.field("to", &RegionParams::to)
-      .required()
-      .where([](const auto& names) { return !names.empty(); }, "one target or more")
-      .doc("The devices that share the range, in the order of the interleave.");
-  schema.field("interleave", &RegionParams::interleave)
-      .where(
-          [](const Bytes& value) {
-            return value.count() >= kLineBytes && std::has_single_bit(value.count());
-          },
-          "a power of two of at least 64B")
-      .doc("Granularity: consecutive bytes on one target before the next one's turn.")
-      .source("CXL 3.x, 8.2.4.20.7: 256 B to 16 KiB");
-  schema
-      .choice("policy", &RegionParams::policy,
-              {{"cxl", InterleavePolicy::kCxl},
-               {"weighted", InterleavePolicy::kWeighted},
-               {"capacity", InterleavePolicy::kCapacity}})
-      .doc(
-          "cxl: an HDM decoder's ways and granularities. weighted: any number of targets, by weight. "
-          "capacity: weights in proportion to the capacities.");
-  schema.rule("the base must be a multiple of the interleave", [](const RegionParams& region) {
-    return !region.base || region.base->value() % region.interleave.count() == 0;
-  });
-  schema.field("weights", &RegionParams::weights)
-      .doc("Of policy weighted: chunks of each target in one round; all 1 if left out.");
-  schema.field("size", &RegionParams::size)
-      .min(Bytes{kLineBytes})
-      .default_text("all that the targets have left")
-      .doc("Length of the range.");
-  schema.field("base", &RegionParams::base)
-      .default_text("the end of the region before")
-      .doc("First address of the range.");
-  schema
-      .choice("coherence", &RegionParams::coherence,
-              {{"none", Coherence::kNone},
-               {"hdm-db", Coherence::kHdmDb},
-               {"hdm-h", Coherence::kHdmH},
-               {"hdm-d", Coherence::kHdmD}})
-      .doc(
-          "Who keeps caches coherent that hold its lines. none: nobody; each line is taken to be used by one "
-          "requester. hdm-db: the device, by a snoop filter and back-invalidate snoops. hdm-h: a host, by "
-          "snoops of CXL.cache; its own memory, or a device's. hdm-d: the device, by bias: it asks who may "
-          "hold lines by CXL.cache.")
-      .source("CXL 3.x, HDM-DB, HDM-H and HDM-D");
-  schema.field("home", &RegionParams::home)
-      .default_text("each target, by a dcoh, bias or home_agent of its own")
-      .doc(
-          "The device that manages the coherence of the range: one with a dcoh (hdm-db) or bias (hdm-d), or "
-          "a host with a home_agent (hdm-h).");
-  schema
-      .choice("persistence", &RegionParams::persistence,
-              {{"volatile", Persistence::kVolatile},
-               {"media", Persistence::kMedia},
-               {"controller", Persistence::kController}})
-      .doc(
-          "When a write to the range is durable. volatile: never. media: when the media have it; memory that "
-          "answers a write before is refused. controller: when the memory answers it; its buffers are "
-          "flushed "
-          "when power fails. What a persist buffer of a switch on the way has answered is durable as well.");
-  schema.rule(
-      "memory that is kept coherent is volatile: leave out persistence, or coherence",
-      [](const RegionParams& region) {
-        return region.persistence == Persistence::kVolatile || region.coherence == Coherence::kNone;
-      },
-      "persistence");
-  schema
-      .choice("type", &RegionParams::type,
-              {{"wb", MemoryType::kWriteBack},
-               {"wt", MemoryType::kWriteThrough},
-               {"uc", MemoryType::kUncacheable},
-               {"wc", MemoryType::kWriteCombining}})
-      .doc(
-          "How hosts and accelerators access the range. wb: lines are cached, and stores stay in the cache. "
-          "wt: lines are cached, and stores go to memory as well. uc: nothing is cached, and one access is "
-          "made at a time, in order. wc: nothing is cached, and stores are gathered by line in buffers.")
-      .source("Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, section 12.3");
-  schema.rule(
-      "memory of another type than wb is volatile, and nobody keeps it coherent: leave out type, or "
-      "coherence and persistence",
-      [](const RegionParams& region) {
-        return region.type == MemoryType::kWriteBack ||
-               (region.persistence == Persistence::kVolatile && region.coherence == Coherence::kNone);
-      },
-      "type");
-  schema.field("ld", &RegionParams::ld)
-      .max(15)
-      .default_text("none")
-      .doc(
-          "Of memory with logical_devices: which of them holds the range, by its place there, from 0 (the "
-          "LD-ID).");
-  schema.rule(
-      "a logical device belongs to one host: nobody keeps it coherent; leave out coherence",
-      [](const RegionParams& region) { return !region.ld || region.coherence == Coherence::kNone; }, "ld");
-  schema.rule(
-      "home names who keeps the range coherent: it needs coherence: hdm-db, hdm-h or hdm-d",
-      [](const RegionParams& region) { return !region.home || region.coherence != Coherence::kNone; },
-      "home");
-}
 
 void AddressMap::add_region(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets,
                             std::optional<NodeId> home) {
@@ -247,6 +144,27 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
   regions_.push_back(std::move(region));
 }
 
+void AddressMap::add_replica(const MemoryTargetInfo& memory) {
+  Region& region = regions_.back();
+  const auto taken = [&](const Slot& slot) { return slot.target == memory.id; };
+  if (std::ranges::any_of(region.slots, taken) || std::ranges::any_of(region.replicas, taken)) {
+    throw InputError({"a memory with two copies of a region",
+                      "'" + memory.name + "'",
+                      "another memory for each copy",
+                      {}});
+  }
+  const std::uint64_t used = mapped_bytes(memory.id);
+  const std::uint64_t left = memory.capacity.count() > used ? memory.capacity.count() - used : 0;
+  if (region.size > left) {
+    throw InputError({"the region is larger than what the memory of its copy has left",
+                      to_text(Bytes{region.size}) + " in '" + memory.name + "'",
+                      "a size of at most " + to_text(Bytes{left}),
+                      {}});
+  }
+  region.replicas.push_back({memory.id, memory.id, 1, 0, used, 0});
+  used_.push_back({memory.id, region.size, 0, memory.name, std::nullopt});
+}
+
 AddressMap AddressMap::seen_by(const std::string& who, const std::function<bool(NodeId)>& reaches) const {
   AddressMap own;
   own.seen_by_ = who;
@@ -258,7 +176,8 @@ AddressMap AddressMap::seen_by(const std::string& who, const std::function<bool(
   }
   std::ranges::copy_if(used_, std::back_inserter(own.used_), [&](const Used& used) {
     return std::ranges::any_of(own.regions_, [&](const Region& region) {
-      return std::ranges::any_of(region.slots, [&](const Slot& slot) { return slot.target == used.target; });
+      const auto uses = [&](const Slot& slot) { return slot.target == used.target; };
+      return std::ranges::any_of(region.slots, uses) || std::ranges::any_of(region.replicas, uses);
     });
   });
   return own;

@@ -7,56 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "base/parameters.hpp"
 #include "base/units.hpp"
+#include "protocol/region_params.hpp"
 
 namespace cxloom {
-
-enum class InterleavePolicy : std::uint8_t {
-  kCxl,       ///< HDM decoders: 1, 2, 3, 4, 6, 8, 12 or 16 ways, 256 B to 16 KiB
-  kWeighted,  ///< any number of targets, each with a weight (as the operating system's weighted interleave)
-  kCapacity,  ///< weights in proportion to the targets' capacities
-};
-
-/// The device that keeps caches coherent that hold lines of a region.
-enum class Coherence : std::uint8_t {
-  kNone,   ///< nobody: the lines are taken to be private to a requester
-  kHdmDb,  ///< the device, by back-invalidate snoops (HDM-DB)
-  kHdmH,   ///< a host, by snoops of CXL.cache: its own memory, or that of a device (HDM-H)
-  kHdmD,   ///< the device, by bias: it asks the host by CXL.cache for lines that the host may have (HDM-D)
-};
-
-/// When a write to a region is durable: it survives the loss of power.
-enum class Persistence : std::uint8_t {
-  kVolatile,    ///< never
-  kMedia,       ///< when the media have it
-  kController,  ///< when the memory answers it: its buffers are flushed when power fails
-};
-
-/// How processors access a region: a memory type of x86.
-enum class MemoryType : std::uint8_t {
-  kWriteBack,       ///< lines are cached; a store changes the cached line
-  kWriteThrough,    ///< lines are cached; a store goes to memory as well
-  kUncacheable,     ///< nothing is cached; one access at a time, in order
-  kWriteCombining,  ///< nothing is cached; stores are gathered by line in buffers
-};
-
-/// A range of addresses and the devices that share it.
-struct RegionParams {
-  std::vector<std::string> to;
-  Bytes interleave{256};
-  InterleavePolicy policy = InterleavePolicy::kCxl;
-  std::vector<std::uint32_t> weights;
-  std::optional<Bytes> size;
-  std::optional<Address> base;
-  Coherence coherence = Coherence::kNone;
-  std::optional<std::string> home;
-  Persistence persistence = Persistence::kVolatile;
-  MemoryType type = MemoryType::kWriteBack;
-  std::optional<std::uint32_t> ld;
-
-  static void describe(Schema<RegionParams>& schema);
-};
 
 /// A device as the target of a region: its identity and the memory it has.
 struct MemoryTargetInfo {
@@ -91,6 +45,7 @@ class AddressMap {
     MemoryType type = MemoryType::kWriteBack;
     std::uint64_t round_mask = 0;  ///< slots - 1 where that is a power of two, else 0
     std::vector<Slot> slots;       ///< one round of the interleave
+    std::vector<Slot> replicas;    ///< its further copies, each in one memory
   };
 
  public:
@@ -111,6 +66,9 @@ class AddressMap {
   /// device that manages the coherence of all of it; none: each target that of its part, if anybody does.
   void add_region(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets,
                   std::optional<NodeId> home = std::nullopt);
+  /// The region that was added last has a further copy in that memory. Throws InputError if it has too little
+  /// left.
+  void add_replica(const MemoryTargetInfo& memory);
 
   /// The map as device `who` sees it: without the regions of which it `reaches` nobody who receives requests.
   AddressMap seen_by(const std::string& who, const std::function<bool(NodeId)>& reaches) const;
@@ -158,6 +116,14 @@ class AddressMap {
             region.coherence,
             slot.ld,
             region.persistence != Persistence::kVolatile};
+  }
+
+  /// Where the memory at `node`, which has a copy of the region, has an address: a memory asks for its own.
+  static Address address_at(const Region& region, Address address, NodeId node) {
+    for (const Slot& replica : region.replicas) {
+      if (replica.target == node) return Address{replica.start + (address.value() - region.base)};
+    }
+    return decode_in(region, address).device_address;
   }
 
   bool empty() const { return regions_.empty(); }

@@ -169,7 +169,9 @@ inline constexpr std::array kServedMeasures{
         "prefetches", "",
         "lines that caches had asked it for ahead of their use. Absent where there were none"),
     measure<&ServedMeasured::drains>(
-        "drains", "", "lines that persist buffers of switches wrote to it. Absent where there were none"),
+        "drains", "",
+        "lines that persist buffers of switches wrote to it, or that it got as a further copy of a "
+        "replicated region. Absent where there were none"),
     measure<&ServedMeasured::reads>(
         "reads", "",
         "of its accesses (requests, write-backs, prefetches and drains), the reads; a miss reads a line"),

@@ -20,6 +20,7 @@
 #include "results/event_results.hpp"
 #include "results/notes.hpp"
 #include "results/removal_results.hpp"
+#include "results/replication_results.hpp"
 #include "results/request_measures.hpp"
 #include "results/sharing.hpp"
 #include "results/task_results.hpp"
@@ -63,6 +64,7 @@ struct Summary {
   std::optional<Value> tasks;
   std::optional<Value> events;
   std::optional<Value> removals;
+  std::optional<Value> replication;
   Value unlimited;
   Value stationary;
   Value completed;
@@ -172,6 +174,11 @@ constexpr std::array kSummaryMeasures{
         "how memories were taken out of use, by time and action as in `events`. Absent where no such event "
         "happened",
         parts_of<kRemovalMeasures>(true)),
+    measure<&Summary::replication>(
+        "replication", "",
+        "what became of each replicated region, in the whole run, by the names of its memories. Absent where "
+        "there is none",
+        parts_of<kReplicationMeasures>(true)),
     measure<&Summary::unlimited>(
         "unlimited", "",
         "what carried messages and had no limit of bandwidth: directions of links, buses, memories",
@@ -378,6 +385,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .tasks = tasks_of(simulation),
        .events = events_of(simulation),
        .removals = removals_of(simulation),
+       .replication = replication_of(simulation),
        .unlimited = unlimited.to_value(),
        .stationary = halves ? Value(!halves->differ) : Value(),
        .completed = finished,

@@ -74,7 +74,7 @@ def test_run_prints_json_and_nothing_else(spec_file: Path, subprocess_cxloom: Ca
     summary = json.loads(outcome.out)
     declared = {measure["name"] for measure in _core.declarations()["measures"]}
     absent = {"per_device", "atomics", "atomic", "prefetches", "events", "removals", "mix_windows"}
-    absent |= {"flushes", "flush", "versions", "sharing", "tasks"}
+    absent |= {"flushes", "flush", "versions", "sharing", "tasks", "replication"}
     assert declared - absent | {"spec_hash", "version", "cost"} == set(summary)
     assert summary["seed"] == 5
     assert summary["version"] == cx.__version__

@@ -158,6 +158,7 @@ def test_every_key_of_a_summary_is_declared() -> None:
     # What the run itself declares is there, but for what only plug-ins, failures and persistent memory have.
     names = [measure["name"] for measure in _core.declarations()["measures"]]
     elsewhere = ("per_device", "tasks", "events", "removals", "flushes", "flush", "versions", "sharing")
+    elsewhere += ("replication",)  # test_replication.py
     assert [name for name in names if name not in elsewhere] == [key for key in result if key not in BESIDE]
 
 
@@ -202,8 +203,8 @@ def test_devices_report_what_they_declare() -> None:
         if kind == "dcoh":  # where transactions have a limit: test_explain.py
             expected.remove("transactions_mean")
             expected = expected[: expected.index("snoops_timed_out")]  # validation/test_coherent_failures.py
-        if kind == "switch":  # what cannot be beside the rest: test_virtual_switches.py, test_persist.py
-            elsewhere = ("isolation_errors", "removal_errors", "persist_buffer")
+        if kind == "switch":  # test_virtual_switches.py, test_persist.py, test_replication.py
+            elsewhere = ("isolation_errors", "removal_errors", "persist_buffer", "replication")
             expected = [name for name in expected if name not in elsewhere]
         assert list(result[f"per_{group}"][name])[: len(expected)] == expected
 

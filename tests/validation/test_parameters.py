@@ -17,6 +17,7 @@ from validation.parameter_table import all_rows
 from validation.persist_rows import persist_rows
 from validation.placement_rows import placement_rows, tiering_rows
 from validation.prefetch_rows import prefetch_rows
+from validation.replica_rows import replica_rows
 from validation.sharing_rows import sharing_rows
 from validation.systems import Spec, changed
 from validation.task_rows import task_rows
@@ -46,6 +47,7 @@ TABLE = [
     *kv_rows(),
     *task_rows(),
     *sharing_rows(),
+    *replica_rows(),
 ]
 
 

@@ -152,6 +152,21 @@ ELSEWHERE = {
     "per_requester.*.core.waits_ns": "python/test_boot_times.py",
     **dict.fromkeys(
         (
+            *(
+                f"replication.*.{key}"
+                for key in ("reads", "writes", "copies", "met_failure", "failed", "left")
+            ),
+            *(f"replication.*.{key}" for key in ("degraded_ns", "resyncs", "given_up", "resynced_bytes")),
+            *(f"replication.*.{key}" for key in ("state", "stale_reads")),
+            *(
+                f"per_switch.*.replication.{key}"
+                for key in ("writes", "stalls", "entries_mean", "waiting_mean")
+            ),
+        ),
+        "python/test_replication.py",
+    ),
+    **dict.fromkeys(
+        (
             *(f"per_requester.*.{key}" for key in ("combined_full", "combined_partial", "combining_mean")),
             *(f"sharing.{key}" for key in ("stale_reads", "lost_updates", "lines")),
             *(

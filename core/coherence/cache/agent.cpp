@@ -250,7 +250,8 @@ void CacheAgent::data_came(Message& message) {
   observers_.filled(message);
   if (!transaction.coherent) transaction.granted = LineState::kClean;
   // A device on the way may have answered; but of lines with a home elsewhere the memory counts.
-  if (message.failed || transaction.home == transaction.target) transaction.target = message.source;
+  if (message.failed || !transaction.coherent || transaction.home == transaction.target)
+    transaction.target = message.source;
   if (message.failed) [[unlikely]] {
     transaction.worsen(message.poisoned ? Flaw::kPoisoned : Flaw::kError);
     if (!transaction.completion_comes()) finish_read(transaction);

@@ -7,6 +7,7 @@
 #include "component/component_time.hpp"
 #include "component/failures.hpp"
 #include "component/line_versions.hpp"
+#include "component/replica_set.hpp"
 #include "component/resource.hpp"
 #include "component/shared_lines.hpp"
 #include "device/memory/atomic_unit.hpp"
@@ -109,8 +110,7 @@ void MemoryController::report_load(Message& message) {
 }
 
 std::span<const LogicalDeviceExtent> MemoryController::logical_devices() const {
-  if (!logical_) return {};
-  return logical_->extents();
+  return logical_ ? logical_->extents() : std::span<const LogicalDeviceExtent>{};
 }
 
 // It takes the controller's time, and no place. Nothing is moved. It leaves at its own instant, as all
@@ -131,6 +131,7 @@ void MemoryController::buffered(Message& message) {
 void MemoryController::start() {
   versions_ = endpoint().system_context().versions.get();
   shared_ = endpoint().system_context().shared.get();
+  replicas_ = ReplicaSets::with_versions(endpoint().system_context().replicas.get());
 }
 
 void MemoryController::receive(Message& message) {
@@ -167,8 +168,8 @@ void MemoryController::admit(Message& message, Places& places) {
   message.charge(Segment::kMediaQueue, now);
   message.charge(Segment::kController, ready);
   const auto* const region = endpoint().system_context().map->region_of(message.address);
-  ensure(region != nullptr, "a request to an address that no region holds");
-  const Address address = AddressMap::decode_in(*region, message.address).device_address;
+  ensure(region, "a request to an address that no region holds");
+  const Address address = AddressMap::address_at(*region, message.address, endpoint().id());
   if (extents_) [[unlikely]] {
     if (!extents_->holds(address, message.size, message.requester)) {
       if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, &places == writes_.get());
@@ -246,7 +247,7 @@ void MemoryController::answer(Message& message, Time at) {
   // The answers to posted writes, and to what is in no extent, overtake those of reads that the media have
   // promised for later. What is present is counted up to the instant of its answer, and then a write is
   // durable.
-  if ((buffered_ || extents_ || counts_present_ || versions_ || shared_ || failing_) && at > kernel_.now()) {
+  if (answers_in_its_instant() && at > kernel_.now()) {
     kernel_.schedule(at, source_, *this, kAnswer, payload_of(message));
     return;
   }
@@ -270,8 +271,10 @@ void MemoryController::answer(Message& message, Time at) {
       message.version = versions_->in_memory(LineAddress::of(message.address));
     }
   }
-  if (shared_ && !message.failed) [[unlikely]]
+  if (!message.failed && shared_) [[unlikely]]
     shared_->served(message);
+  if (!message.failed && replicas_) [[unlikely]]
+    replicas_->served(message, endpoint().id());
   in_service_.leave_at(at, kernel_.now());
   if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, at);
   if (message.failed && !message.poisoned) [[unlikely]] {
@@ -282,11 +285,8 @@ void MemoryController::answer(Message& message, Time at) {
     message.channel = write ? channel_of(Opcode::kCmp) : channel_of(Opcode::kMemData);
     std::swap(message.source, message.destination);
   }
-  if (front_) {
-    kernel_.schedule(at, source_, *this, kFront, payload_of(message));
-  } else {
-    transmit(message, at);
-  }
+  if (!front_) return transmit(message, at);
+  kernel_.schedule(at, source_, *this, kFront, payload_of(message));
 }
 
 // It was taken before the device failed.

@@ -30,6 +30,7 @@ namespace cxloom {
 
 class AtomicUnit;
 class LineVersions;
+class ReplicaSets;
 class SharedLines;
 class Media;
 
@@ -137,6 +138,10 @@ class alignas(64) MemoryController final : public Agent,
   void goes_on(Message& message, Address address, Time ready) override;
   void buffered(Message& message) override;
 
+  /// An answer that the media promise for later leaves by an event of its own.
+  bool answers_in_its_instant() const {
+    return buffered_ || extents_ || counts_present_ || versions_ || shared_ || failing_ || replicas_;
+  }
   void admit(Message& message, Places& places);
   void post(Message& message, Address address, Time ready);
   void to_media(Message& message, Address address, Time ready) {
@@ -167,6 +172,7 @@ class alignas(64) MemoryController final : public Agent,
   std::unique_ptr<SparingUnit> sparing_;      // none: no part of it is spared
   LineVersions* versions_ = nullptr;          // null: nobody asks for them
   SharedLines* shared_ = nullptr;             // null: nobody asks who has seen which stores
+  ReplicaSets* replicas_ = nullptr;           // null: nobody asks for versions of replicated lines
   std::unique_ptr<FailingMemory> failing_;    // none: its device does not fail
   MemoryFront* front_ = nullptr;
   Time media_busy_until_;  // the last end that is known, as long as `in_media_` is counted

@@ -8,6 +8,7 @@
 #include "component/line_versions.hpp"
 #include "component/shared_lines.hpp"
 #include "device/requester/access_check.hpp"
+#include "device/requester/host_replicator.hpp"
 
 namespace cxloom {
 
@@ -27,11 +28,24 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       traits_(Traits::of(params)) {
   endpoint.add(*this);
   endpoint.system_context().roles.declare<Requester>(endpoint, endpoint.id(), *this);
+  endpoint.system_context().roles.declare<ReplicatorOwner>(endpoint, endpoint.id(), *this);
   if (core_params_) core_params_->find_prefetchers(context.prefetchers);
   Agent& sender = path_.connect(params, endpoint, context, *this, *this);
   if (!params.throttle) return;
   throttle_ = std::make_unique<RequestThrottle>(*params.throttle, context.kernel, sender);
   endpoint.set_throttle(*throttle_);
+}
+
+Sequencer::~Sequencer() = default;
+
+std::string Sequencer::why_no_replicator() const {
+  if (throttle_) return "a throttle";
+  return path_.external_cache() ? "a cache outside" : "";
+}
+
+RequestTaker& Sequencer::begin_replicating(ReplicaSets& sets, std::uint32_t /*entries*/) {
+  if (!replicator_) replicator_ = std::make_unique<HostReplicator>(endpoint(), sets);
+  return *replicator_;
 }
 
 void Sequencer::assign(Work work, RequestObserver& observer) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "component/endpoint.hpp"
+#include "component/replica_set.hpp"
 #include "component/request_throttle.hpp"
 #include "device/context/context.hpp"
 #include "device/requester/access_source.hpp"
@@ -29,10 +30,12 @@
 
 namespace cxloom {
 
+class HostReplicator;
 class SharedLines;
 
 class alignas(64) Sequencer final : public Agent,
                                     public Requester,
+                                    public ReplicatorOwner,
                                     private CacheClient,
                                     private CoreCluster::AccessTaker,
                                     private PageManager::ManagedProgram,
@@ -41,6 +44,7 @@ class alignas(64) Sequencer final : public Agent,
  public:
   /// Joins the device, with a cache if there is one, and takes the answers that come to it.
   Sequencer(const RequesterParams& params, Endpoint& endpoint, const DeviceContext& context);
+  ~Sequencer() override;
 
   Traits traits() const override { return traits_; }
   Progress progress() const override;
@@ -69,6 +73,9 @@ class alignas(64) Sequencer final : public Agent,
   void cease() override;
   void crash(bool last) override;
   void resume() override;
+
+  std::string why_no_replicator() const override;
+  RequestTaker& begin_replicating(ReplicaSets& sets, std::uint32_t entries) override;
 
   void start() override;
   void receive(Message& message) override;
@@ -142,6 +149,7 @@ class alignas(64) Sequencer final : public Agent,
   RequesterMeter meter_;
   AccessSource source_;
   PastCaches past_;
+  std::unique_ptr<HostReplicator> replicator_;  // none: it writes to no replicated region by itself
 
   WaitList write_back_buffer_;
   std::uint64_t volatile_flushes_ = 0;

@@ -7,7 +7,8 @@ namespace cxloom {
 
 void send_uncached(Agent& requester, Request& request) {
   const AddressMap::DecodedAddress place = place_of(requester, request.id, request.address);
-  if (place.home != place.target) request.target = place.target;  // otherwise the home answers
+  if (place.coherent() && place.home != place.target)
+    request.target = place.target;  // otherwise the home answers
   request.message.completion = nullptr;
   Opcode opcode = Opcode::kMemWr;
   Address address = request.address;

@@ -7,6 +7,7 @@
 #include "component/failures.hpp"
 #include "device/switch/persist_buffer.hpp"
 #include "device/switch/persist_domain.hpp"
+#include "device/switch/replica_table.hpp"
 #include "protocol/error_answer.hpp"
 #include "protocol/protocol_observer.hpp"
 
@@ -20,6 +21,7 @@ struct SwitchCoreMeasured {
   double worst_queue = 0;
   double worst_utilization = 0;
   std::optional<Value> persist_buffer;
+  std::optional<Value> replication;
 };
 
 constexpr std::array kSwitchCoreMeasures{
@@ -34,6 +36,10 @@ constexpr std::array kSwitchCoreMeasures{
     measure<&SwitchCoreMeasured::persist_buffer>(
         "persist_buffer", "", "what its persist buffer did in the window. Absent without one",
         parts_of<kPersistMeasures>()),
+    measure<&SwitchCoreMeasured::replication>(
+        "replication", "",
+        "what it did in the window for regions that it replicates. Absent where there are none",
+        parts_of<kReplicaTableMeasures>()),
 };
 
 /// Out of the way of switches without a buffer.
@@ -57,6 +63,12 @@ void SwitchCore::persist_in(std::unique_ptr<PersistBuffer> buffer) {
   persists_ = std::move(buffer);
 }
 
+ReplicaTable& SwitchCore::replicate(ReplicaSets& sets) {
+  if (!replicas_) replicas_ = std::make_unique<ReplicaTable>(sets, *this, owner_, system_context_);
+  replicates_ = true;
+  return *replicas_;
+}
+
 SwitchCore::~SwitchCore() = default;
 
 void SwitchCore::start() {
@@ -65,7 +77,7 @@ void SwitchCore::start() {
     port_memory_.push_back(owner_.port(i).memory());
   }
   load_routes();
-  passes_at_once_ = !arbitrates() && !releases_ && !persists_;
+  passes_at_once_ = !arbitrates() && !releases_ && !persists_ && !replicates_;
   if (!arbitrates()) return;
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
     outputs_.push_back(VirtualChannels::of(owner_.port(i)));
@@ -121,10 +133,15 @@ void SwitchCore::forward_otherwise(Message& message) {
   if (persists_) [[unlikely]] {
     if (is_kept(*persists_, message)) return;
   }
+  if (replicates_) [[unlikely]] {
+    if (replicas_->came(message)) return;
+  }
   pass_on(message);
 }
 
-bool SwitchCore::keeps(const Message& message) const { return persists_ && persists_->owns(message); }
+bool SwitchCore::keeps(const Message& message) const {
+  return (persists_ && persists_->owns(message)) || (replicas_ && replicas_->owns(message));
+}
 
 void SwitchCore::pass_on(Message& message) {
   if (arbitrates()) return queue_for(output_of(message), message);
@@ -192,6 +209,7 @@ void SwitchCore::nowhere(Message& message) {
   if (failed_) {
     system_context_.failures->lose(message, now());
   } else if (system_context_.failures->answers(message, owner_.id(), now())) {
+    if (replicates_ && replicas_->owns(message)) return replicas_->answered_here(message);
     pass_on(message);
   }
 }
@@ -204,10 +222,15 @@ void SwitchCore::wake(std::uint8_t /*kind*/, std::uint64_t payload) { object_of<
 
 std::vector<MeasureInfo> SwitchCore::measures() { return infos_of(kSwitchCoreMeasures); }
 
-std::string SwitchCore::activity() const { return persists_ ? persists_->activity() : std::string(); }
+std::string SwitchCore::activity() const {
+  const std::string own = replicas_ ? replicas_->activity() : std::string();
+  const std::string kept = persists_ ? persists_->activity() : std::string();
+  return own.empty() || kept.empty() ? kept + own : kept + "; " + own;
+}
 
 void SwitchCore::resources(ResourceSink& sink) const {
   if (persists_) persists_->resources(sink);
+  if (replicas_) replicas_->resources(sink);
 }
 
 void SwitchCore::report(MeasureSink& sink) const {
@@ -221,6 +244,7 @@ void SwitchCore::report(MeasureSink& sink) const {
     measured.worst_utilization = std::max(measured.worst_utilization, monitor.measured().share(totals.busy));
   }
   if (persists_) measured.persist_buffer = persists_->report();
+  if (replicas_) measured.replication = replicas_->report();
   report_all(kSwitchCoreMeasures, measured, sink);
 }
 

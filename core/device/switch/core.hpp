@@ -22,6 +22,8 @@
 namespace cxloom {
 
 class PersistBuffer;
+class ReplicaSets;
+class ReplicaTable;
 
 /// Says which ports of a switch belong together.
 class PortGuard {
@@ -55,6 +57,10 @@ class alignas(64) SwitchCore final : public EventHandler, private BypassSource {
   /// Writes to persistent memory pass this buffer. To be called before `start`.
   void persist_in(std::unique_ptr<PersistBuffer> buffer);
 
+  /// Requests to regions that it replicates come to the owner. To be called before `start`.
+  ReplicaTable& replicate(ReplicaSets& sets);
+  bool replicates() const { return replicates_; }
+
   /// The owner's ports are connected.
   void start();
   /// Passes on a message that has come in by a port of the owner, charged up to now, unless it is for the
@@ -66,7 +72,8 @@ class alignas(64) SwitchCore final : public EventHandler, private BypassSource {
     }
     forward_otherwise(message);
   }
-  /// The persist buffer waits for it. It is none of the owner's other parts'.
+  /// The persist buffer, or the table of replicated writes, waits for it. It is none of the owner's other
+  /// parts'.
   bool keeps(const Message& message) const;
   /// Passes a message on by that port, which may be Routes::kNowhere.
   void forward_by(std::uint16_t output, Message& message);
@@ -159,6 +166,7 @@ class alignas(64) SwitchCore final : public EventHandler, private BypassSource {
   bool releases_ = false;  // some link into it counts credits
   bool guarded_ = false;   // there is a guard, whose place is a line that messages do not touch otherwise
   bool failed_ = false;
+  bool replicates_ = false;      // there is a table, whose place is another line as well
   bool passes_at_once_ = false;  // every message with a fixed way, as nothing in it waits or is counted
   SystemContext& system_context_;
   const VirtualChannelTurns* turns_ = nullptr;  // none: one virtual channel for each class
@@ -169,6 +177,7 @@ class alignas(64) SwitchCore final : public EventHandler, private BypassSource {
   PairTable<InputQueue> queues_;           // queues that hold something, or whose last message is leaving
   std::vector<InputQueue*> empty_queues_;  // the last one that became empty is the next to be used
   std::pmr::deque<InputQueue> all_queues_;
+  std::unique_ptr<ReplicaTable> replicas_;  // none: it replicates nothing
 };
 
 }  // namespace cxloom

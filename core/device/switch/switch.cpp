@@ -2,6 +2,7 @@
 
 #include "base/measure_table.hpp"
 #include "component/system_context.hpp"
+#include "device/switch/replica_table.hpp"
 #include "device/switch/virtual_switches.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/error_answer.hpp"
@@ -28,6 +29,8 @@ bool asks(const Message& message) { return is_request(message) || message.channe
 
 Switch::Switch(const SwitchParams& params, const DeviceContext& context)
     : SwitchingDevice(params, context), system_context_(context.system_context), counts_(context.kernel) {
+  context.system_context.roles.declare<ReplicatorOwner>(*this, id(), *this);
+  persists_ = params.persist_buffer.has_value();
   if (params.vcs.empty()) return;
   virtual_ = std::make_unique<VirtualSwitches>(params.vcs);
   context.system_context.roles.declare<VirtualSwitching>(*this, id(), *this);
@@ -67,6 +70,17 @@ void Switch::forward_in_vcs(Message& message) {
   }
   ++(asks(message) ? counts_->isolation_errors : counts_->removal_errors);
   core().refuse(message);
+}
+
+std::string Switch::why_no_replicator() const {
+  if (virtual_) return "virtual switches";
+  return persists_ ? "a persist buffer" : "";
+}
+
+RequestTaker& Switch::begin_replicating(ReplicaSets& sets, std::uint32_t entries) {
+  ReplicaTable& table = core().replicate(sets);
+  table.add_entries(entries);
+  return table;
 }
 
 std::vector<MeasureInfo> Switch::measures() {

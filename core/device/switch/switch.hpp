@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/measure.hpp"
 #include "component/component_time.hpp"
+#include "component/replica_set.hpp"
 #include "device/context/context.hpp"
 #include "device/switch/core.hpp"
 #include "device/switch/switching_device.hpp"
@@ -21,7 +23,10 @@ struct VirtualSwitchCounts {
   std::uint64_t removal_errors = 0;
 };
 
-class Switch final : public SwitchingDevice, public VirtualSwitching, private PortGuard {
+class Switch final : public SwitchingDevice,
+                     public VirtualSwitching,
+                     public ReplicatorOwner,
+                     private PortGuard {
  public:
   using Params = SwitchParams;
   Switch(const SwitchParams& params, const DeviceContext& context);
@@ -38,6 +43,8 @@ class Switch final : public SwitchingDevice, public VirtualSwitching, private Po
     if (kind == Event::kArrival) core().foresee_message(object_of<Message>(payload));
   }
   VirtualSwitches& virtual_switches() override { return *virtual_; }
+  std::string why_no_replicator() const override;
+  RequestTaker& begin_replicating(ReplicaSets& sets, std::uint32_t entries) override;
 
   void report(MeasureSink& sink) const override;
   static std::vector<MeasureInfo> measures();
@@ -55,6 +62,7 @@ class Switch final : public SwitchingDevice, public VirtualSwitching, private Po
   const SystemContext& system_context_;
   std::unique_ptr<VirtualSwitches> virtual_;  // none: all ports belong together
   Windowed<VirtualSwitchCounts> counts_;
+  bool persists_ = false;  // it has a persist buffer
 };
 
 }  // namespace cxloom

@@ -26,6 +26,7 @@
 #include "system/build/own_address_maps.hpp"
 #include "system/build/persistence_check.hpp"
 #include "system/build/reachability_check.hpp"
+#include "system/build/replication.hpp"
 #include "system/deadlock/virtual_channel_plan.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/region_targets.hpp"
@@ -267,6 +268,7 @@ System SystemBuilder::build() {
   give_own_maps(system);
   aim_dma_engines(system);
   check_order(system, spec_);
+  begin_replication(system, spec_);
   system.router().plan(plan_virtual_channels(system));
   connect_virtual_switches(system, spec_);
   tell_bias_hosts(system);

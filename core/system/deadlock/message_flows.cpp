@@ -5,6 +5,7 @@
 
 #include "component/dma_initiator.hpp"
 #include "component/io_roles.hpp"
+#include "component/replica_set.hpp"
 #include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "device/switch/persist_domain.hpp"
@@ -152,6 +153,14 @@ MessageFlows message_flows(const System& system, bool all_requesters) {
   for (const auto& [component, buffer] : system.roles().all<PersistDomain>()) {
     for (const NodeId target : map.targets()) talk_plainly(component->id(), target);
     with_work([&, node = component->id()](NodeId requester) { talk_plainly(requester, node); });
+  }
+  if (const ReplicaSets* const replicas = system.system_context().replicas.get()) {
+    for (const auto& set : replicas->all()) {
+      if (set->params().by_hosts()) continue;
+      const NodeId by = system.component(set->params().by).id();
+      for (std::size_t copy = 0; copy < set->size(); ++copy) talk_plainly(by, set->node(copy));
+      with_work([&](NodeId requester) { talk_plainly(requester, by); });
+    }
   }
   for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
     for (const NodeId home : map.homes(coherence)) {

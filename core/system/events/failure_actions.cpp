@@ -8,6 +8,7 @@
 #include "coherence/home/coherence_home.hpp"
 #include "component/component.hpp"
 #include "component/io_roles.hpp"
+#include "component/replica_set.hpp"
 #include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "device/switch/virtual_switches.hpp"
@@ -124,6 +125,8 @@ void FailureActions::expect(std::size_t number, const EventParams& event) {
       if (failed) refuse_event("it has failed already", part.described(), "a repair before it fails again");
       failed_.push_back(found);
       if (MemoryOwner* const memory = failing_memory(found)) memory->expect_failures();
+      if (ReplicaSets* const replicas = system_.system_context().replicas.get())
+        check_replicas(found, *replicas);
     } else if (failed && crashing(found)) {
       refuse_event("a host or an accelerator that has crashed stays so", part.described(),
                    "no repair of it: what it would do next is another workload");
@@ -241,14 +244,22 @@ void FailureActions::act(std::size_t number, const EventParams& event) {
 void FailureActions::fail(std::size_t number, Time reroute_time) {
   const FailingPart& part = parts_[number];
   Requester* const requester = crashing(part);
-  if (requester) crash(*requester, system_.components()[part.device]->id());
+  if (requester) {
+    const NodeId node = system_.components()[part.device]->id();
+    if (ReplicaSets* const replicas = system_.system_context().replicas.get()) replicas->has_crashed(node);
+    crash(*requester, node);
+  }
   if (part.device != FailingPart::kNone) system_.components()[part.device]->routes_changed(true);
   for (const std::size_t index : failures_.fail(part, number)) {
     system_.links()[index].forward->interrupt();
     system_.links()[index].backward->interrupt();
   }
   if (!requester) each_end_at(part, [](LinkEnd& end) { end.close(); });  // what waits there is lost
-  if (failing_memory(part)) forget_lines_of(system_.components()[part.device]->id());
+  if (failing_memory(part)) {
+    const NodeId node = system_.components()[part.device]->id();
+    forget_lines_of(node);
+    if (ReplicaSets* const replicas = system_.system_context().replicas.get()) replicas->memory_fails(node);
+  }
   kernel_.schedule(kernel_.now() + reroute_time, source_, *this, 0, number);
 }
 
@@ -361,7 +372,27 @@ void FailureActions::compute_routes() {
   for (const auto& component : system_.components())
     component->routes_changed(failures_.device_failed(component->id().index()));
   cut_caches_off();
+  if (ReplicaSets* const replicas = system_.system_context().replicas.get()) {
+    replicas->update(
+        [this](NodeId from, NodeId to) {
+          return system_.routes().distance(from.index(), to.index()) != RouteTable::kUnreachable;
+        },
+        kernel_.now());
+  }
   rerouted_();
+}
+
+// What a switch holds for others would be lost with it, and nobody knows which copies have it.
+void FailureActions::check_replicas(const FailingPart& part, ReplicaSets& replicas) const {
+  for (const auto& set : replicas.all()) {
+    set->expect_failures();
+    if (part.device == FailingPart::kNone || system_.components()[part.device]->name() != set->params().by)
+      continue;
+    with_path("device", [&] {
+      refuse_event("a switch that replicates a region does not fail", "'" + set->params().by + "'",
+                   "its links, the memories behind it, or by: host");
+    });
+  }
 }
 
 // A cache whose home no way leads to has lost the home's lines.

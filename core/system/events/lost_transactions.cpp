@@ -114,7 +114,11 @@ bool LostTransactions::ends(Message& message, Time now) {
   }
   message.charge(kInterrupted, now);
   NodeId waits = message.requester;
-  if (home) waits = is_request(message) ? message.source : message.destination;
+  // A switch that replicates waits for what it has sent on behalf of a requester.
+  const NodeId sender = is_request(message) ? message.source : message.destination;
+  const bool by_mem =
+      is_request(message) || message.channel == Channel::kS2MNDR || message.channel == Channel::kS2MDRS;
+  if (home || (by_mem && !requesters_.is_requester(sender))) waits = sender;
   switch (message.opcode) {
     case Opcode::kBIConflict:
     case Opcode::kBIConflictAck: message.opcode = Opcode::kBIConflictAck; break;

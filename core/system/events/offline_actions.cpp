@@ -9,6 +9,7 @@
 
 #include "component/component.hpp"
 #include "component/io_roles.hpp"
+#include "component/replica_set.hpp"
 #include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "memory/memory_owner.hpp"
@@ -73,6 +74,15 @@ void OfflineActions::expect(std::size_t number, const EventParams& event) {
 
 void OfflineActions::check_regions(const Component& memory) const {
   const AddressMap& map = system_.address_map();
+  if (const ReplicaSets* const replicas = system_.system_context().replicas.get()) {
+    for (const auto& set : replicas->all()) {
+      for (std::size_t copy = 0; copy < set->size(); ++copy) {
+        if (set->node(copy) != memory.id()) continue;
+        refuse_event("a memory with a copy of a replicated region: no page needs to leave it",
+                     "the region '" + set->name() + "'", "a fail of it");
+      }
+    }
+  }
   for (const AddressMap::Part& part : map.parts()) {
     const auto is_it = [&](const MemoryTargetInfo& target) { return target.id == memory.id(); };
     if (std::ranges::none_of(part.memories, is_it)) continue;

@@ -66,7 +66,7 @@ void EventPlayer::attach(System& system) {
   actions_.push_back(std::make_unique<ExtentActions>(kernel_, system));
   actions_.push_back(std::make_unique<PageMoveActions>(system));
   actions_.push_back(std::make_unique<SpareActions>(system));
-  actions_.push_back(std::make_unique<ViralActions>(system));
+  actions_.push_back(std::make_unique<ViralActions>(kernel_, system));
   auto offlines = std::make_unique<OfflineActions>(kernel_, system, [this] { memory_changed(); });
   offlines_ = offlines.get();
   actions_.push_back(std::move(offlines));

@@ -4,6 +4,8 @@
 #include <functional>
 
 #include "component/component.hpp"
+#include "component/replica_set.hpp"
+#include "kernel/kernel.hpp"
 #include "memory/memory_owner.hpp"
 #include "protocol/address_map.hpp"
 #include "system/model/system.hpp"
@@ -44,6 +46,9 @@ void ViralActions::expect(std::size_t /*number*/, const EventParams& event) {
         });
       }
       memory.expect_failures();
+      if (const ReplicaSets* const replicas = system_.system_context().replicas.get()) {
+        for (const auto& set : replicas->all()) set->expect_failures();
+      }
     });
     return;
   }
@@ -62,6 +67,11 @@ void ViralActions::act(std::size_t /*number*/, const EventParams& event) {
   } else {
     memory_of(event.reset->device).end_viral(event.reset->cleared);
   }
+  ReplicaSets* const replicas = system_.system_context().replicas.get();
+  if (!replicas) return;
+  const NodeId node = system_.component(event.viral ? event.viral->device : event.reset->device).id();
+  if (event.viral) replicas->memory_fails(node);
+  replicas->set_unusable(node, event.viral.has_value(), kernel_.now());
 }
 
 }  // namespace cxloom

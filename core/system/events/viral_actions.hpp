@@ -9,12 +9,13 @@
 
 namespace cxloom {
 
+class Kernel;
 class MemoryOwner;
 class System;
 
 class ViralActions final : public EventActions {
  public:
-  explicit ViralActions(System& system) : system_(system) {}
+  ViralActions(const Kernel& kernel, System& system) : kernel_(kernel), system_(system) {}
 
   bool has(const EventParams& event) const override { return event.viral || event.reset; }
   void expect(std::size_t number, const EventParams& event) override;
@@ -24,6 +25,7 @@ class ViralActions final : public EventActions {
   MemoryOwner& memory_of(const std::string& device) const;
   void check_coherence(const std::string& device) const;
 
+  const Kernel& kernel_;
   System& system_;
   std::set<std::string> viral_;  // behind what was expected so far
 };

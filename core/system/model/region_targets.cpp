@@ -6,10 +6,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "coherence/home/coherence_home.hpp"
 #include "component/component.hpp"
+#include "component/replica_set.hpp"
 #include "component/system_context.hpp"
 #include "device/memory/dynamic_capacity.hpp"
 #include "memory/memory_owner.hpp"
@@ -132,6 +135,61 @@ void check_persistence(const RegionParams& region, const Component& target, cons
                     {}});
 }
 
+/// The switch to which requests to a replicated region go; none: hosts send the copies.
+std::optional<NodeId> replicating_switch(const Devices& devices, const Roles& roles,
+                                         const ReplicasParams& replicas) {
+  if (replicas.by_hosts()) return std::nullopt;
+  return with_path("by", [&] {
+    const Component& named = devices.component(replicas.by);
+    const ReplicatorOwner* const owner = roles.of<ReplicatorOwner>(named.id());
+    if (!owner || !named.is_switch() || roles.of<MemoryOwner>(named.id())) {
+      throw InputError({"a device that replicates nothing for others",
+                        "'" + named.name() + "'",
+                        "host, or a switch without memory of its own",
+                        {}});
+    }
+    if (const std::string beside = owner->why_no_replicator(); !beside.empty()) {
+      throw InputError({"a switch with " + beside + " that replicates",
+                        "'" + named.name() + "'",
+                        "host, or a switch without it",
+                        {}});
+    }
+    return std::optional<NodeId>(named.id());
+  });
+}
+
+/// A memory that has a copy of a region.
+MemoryTargetInfo copy_target(const Devices& devices, const Roles& roles, const std::string& name) {
+  const Component& memory = devices.component(name);
+  const MemoryOwner* const owner = roles.of<MemoryOwner>(memory.id());
+  const bool plain = owner && owner->memory_capacity() != Bytes{} && owner->logical_devices().empty() &&
+                     !roles.of<DynamicMemory>(memory.id());
+  if (plain) return {memory.name(), memory.id(), owner->memory_capacity()};
+  throw InputError({"a device that can have no copy of a region",
+                    "'" + memory.name() + "'",
+                    "a memory without logical devices and without dynamic capacity",
+                    {}});
+}
+
+void add_replicas(const RegionParams& region, const Devices& devices, SystemContext& context) {
+  const ReplicasParams& replicas = *region.replicas;
+  const AddressMap::Part& part = context.map->parts().back();
+  copy_target(devices, context.roles, region.to.front());
+  std::vector<NodeId> nodes{part.memories.front().id};
+  std::string name = region.to.front();
+  for (std::size_t i = 0; i < replicas.on.size(); ++i) {
+    with_path(indexed("on", i), [&] {
+      const MemoryTargetInfo memory = copy_target(devices, context.roles, replicas.on[i]);
+      context.map->add_replica(memory);
+      nodes.push_back(memory.id);
+      name += "+" + memory.name;
+    });
+  }
+  if (!context.replicas) context.replicas = std::make_unique<ReplicaSets>();
+  if (context.replicas->named(name)) name += " at " + to_text(part.extent.base);
+  context.replicas->add(std::make_unique<ReplicaSet>(name, part.extent, replicas, std::move(nodes)));
+}
+
 }  // namespace
 
 void add_regions(const std::vector<RegionParams>& regions, const Devices& devices, SystemContext& context) {
@@ -153,7 +211,13 @@ void add_regions(const std::vector<RegionParams>& regions, const Devices& device
           targets.push_back(target_of(region, target, *owner));
         });
       }
-      context.map->add_region(region, targets, home_of(devices, context.roles, region, targets));
+      std::optional<NodeId> receiver = home_of(devices, context.roles, region, targets);
+      if (region.replicas) {
+        receiver = with_path("replicas",
+                             [&] { return replicating_switch(devices, context.roles, *region.replicas); });
+      }
+      context.map->add_region(region, targets, receiver);
+      if (region.replicas) with_path("replicas", [&] { add_replicas(region, devices, context); });
     });
   }
 }

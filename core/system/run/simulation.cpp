@@ -7,6 +7,7 @@
 
 #include "component/io_roles.hpp"
 #include "component/line_versions.hpp"
+#include "component/replica_set.hpp"
 #include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "device/switch/persist_domain.hpp"
@@ -119,6 +120,8 @@ void Simulation::give_work() {
   }
   for (const auto& [component, buffer] : system_.roles().all<PersistDomain>())
     buffer->report_drains_to(observer_at(component->id()));
+  if (ReplicaSets* const replicas = system_.system_context().replicas.get())
+    replicas->observer = static_cast<RequestObserver*>(this);
 }
 
 // Tasks are measured from the first to the last, and workloads beside them are their background.

@@ -114,7 +114,8 @@ void OutputParams::describe(Schema<OutputParams>& schema) {
   schema.field("versions", &OutputParams::versions)
       .doc(
           "Whether hosts, persist buffers and memories carry versions of the lines of persistent memory, so "
-          "that old data are seen: versions of the summary.");
+          "that old data are seen: versions of the summary. Of replicated memory, too: replication of the "
+          "summary.");
   schema.field("sharing", &OutputParams::sharing)
       .doc(
           "Whether stores to volatile memory that nobody keeps coherent are numbered, so that reads which "

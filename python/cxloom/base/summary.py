@@ -118,6 +118,13 @@ class ComponentPersistBuffer(TypedDict, total=False):
     queue_max: Any
 
 
+class ComponentReplication(TypedDict, total=False):
+    writes: Any
+    stalls: Any
+    entries_mean: Any
+    waiting_mean: Any
+
+
 class ComponentCacheAccesses(TypedDict, total=False):
     reads: Any
     writes: Any
@@ -224,6 +231,7 @@ class Component(TypedDict, total=False):
     queue_p99_worst_port: Any
     utilization_worst_port: Any
     persist_buffer: ComponentPersistBuffer
+    replication: ComponentReplication
     isolation_errors: Any
     removal_errors: Any
     overtaking_writes: Any
@@ -638,6 +646,21 @@ class SummaryRemovals(TypedDict, total=False):
     requesters: Mapping[str, SummaryRemovalsRequesters]
 
 
+class SummaryReplication(TypedDict, total=False):
+    reads: Any
+    writes: Any
+    copies: Any
+    met_failure: Any
+    failed: Any
+    left: Any
+    degraded_ns: Any
+    resyncs: Any
+    given_up: Any
+    resynced_bytes: Any
+    state: Any
+    stale_reads: Any
+
+
 class SummaryUnlimited(TypedDict, total=False):
     links: Any
     buses: Any
@@ -671,6 +694,7 @@ class Summary(TypedDict, total=False):
     tasks: SummaryTasks
     events: Mapping[str, SummaryEvents]
     removals: Mapping[str, SummaryRemovals]
+    replication: Mapping[str, SummaryReplication]
     unlimited: SummaryUnlimited
     stationary: Any
     completed: Any

@@ -33,7 +33,7 @@ from cxloom.report.series import Series, series_of
 from cxloom.report.tail_section import tail_section
 from cxloom.report.task_section import task_section, task_tiles
 from cxloom.report.utilisation import Direction, directions, load_of
-from cxloom.results import fences, removals
+from cxloom.results import fences, removals, replications
 from cxloom.results.blast import hit_hardest
 from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.kinds import by_kind
@@ -277,7 +277,7 @@ def _tables(summary: Summary) -> Iterator[str]:
 
 
 def _happened(summary: Summary) -> Iterator[str]:
-    """What failed and was repaired, and what was taken out of use."""
+    """What failed and was repaired, what was taken out of use, and what became of copies."""
     events = summary.get("events", {})
     if events:
         yield _limited(
@@ -290,6 +290,8 @@ def _happened(summary: Summary) -> Iterator[str]:
         )
     if removed := removals.rows(summary):
         yield _limited(removals.HEADS, removed, "Memories that were taken out of use")
+    if replicated := replications.rows(summary):
+        yield _limited(replications.HEADS, replicated, "Regions with copies in several memories")
 
 
 def _shared(summary: Summary) -> Iterator[str]:

@@ -16,7 +16,7 @@ from cxloom.base.words import counted, direction_name, ends_of
 from cxloom.display.console import output, plain
 from cxloom.display.numbers import duration, narrow, percent, size
 from cxloom.display.tables import shortened
-from cxloom.results import fences, removals, tiering
+from cxloom.results import fences, removals, replications, tiering
 from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.kinds import by_kind
 from cxloom.results.sharing import COUNTS, PAIRS, pair_rows, with_pairs
@@ -180,6 +180,8 @@ def _with_rows(summary: Summary, blocks: str, rows: int, width: int) -> Group:
         parts += ["", _events(events, max(rows, _EVENTS))]
     if removed := removals.rows(summary):
         parts += ["", removals.with_rows(_table(*removals.HEADS), removed, max(rows, 2))]
+    if replicated := replications.rows(summary):
+        parts += ["", replications.with_rows(_table(*replications.HEADS), replicated, max(rows, 2))]
     for part in parts:
         if isinstance(part, Table):
             _keep_figures(part, width)

@@ -29,7 +29,7 @@ def of_kind(entry: Node, category: str) -> Node:
 
 def _section(key: str, section: Node) -> Node:
     about = declared.sections().get(key)
-    if about is None or isinstance(section, GeneratedNode):
+    if about is None or about["form"] == "text" or isinstance(section, GeneratedNode):
         return section
     known = "unsaid", declared.generation()
 

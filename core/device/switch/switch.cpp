@@ -43,7 +43,10 @@ bool Switch::admits(const Message& message, std::uint16_t input, std::uint16_t o
   if (virtual_->joined(input, output, message.ld())) return true;
   if (is_about_held_line(message)) return virtual_->may_finish(input, output, message.ld());
   if (asks(message)) return false;
-  return message.failed || (is_answer(message) && virtual_->may_answer(input, output, message.ld()));
+  // CXL.io between devices of which none is bound goes its way, DMA between a GPU and its host say.
+  const bool is_io = message.channel == Channel::kIo;
+  return message.failed ||
+         ((is_io || is_answer(message)) && virtual_->may_answer(input, output, message.ld()));
 }
 
 bool Switch::is_about_held_line(const Message& message) const {

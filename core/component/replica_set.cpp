@@ -261,7 +261,7 @@ void ReplicaSets::resync_ended(ReplicaSet& set, std::size_t copy) {
   }
 }
 
-// The same agent does not try the same twice before something changes: it would meet the same error.
+// One agent does not try the same twice before something changes: it would meet the same error.
 void ReplicaSets::try_again(ReplicaSet& set, std::size_t copy) {
   if (set.state(copy) != ReplicaSet::State::kOut || set.is_busy(copy) || !usable(set, copy)) return;
   const std::size_t from = set.first_whole();

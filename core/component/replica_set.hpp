@@ -116,7 +116,7 @@ class ReplicaSet {
   void expect_failures() { tracks_ = true; }
   bool expects_failures() const { return tracks_; }
 
-  /// Who takes its requests at a host, or at the switch that replicates it. To be called before the run.
+  /// `taker` takes its requests at a host, or at the switch that replicates it. To be called before the run.
   void give(NodeId node, RequestTaker& taker);
   /// Null: nobody at that node does.
   RequestTaker* taker_at(NodeId node) const {
@@ -193,8 +193,8 @@ class ReplicaSet {
     std::vector<LineCopier*> next_copiers;
     std::vector<Waiting> waiting;
   };
-  /// Of a line, by version: when its write began and was answered, by the count of what has happened. Version
-  /// 0 was there at first.
+  /// The writes of a line, by version: when each began and was answered, by the count of what has happened.
+  /// Version 0 was there at first.
   struct Written {
     std::vector<std::uint64_t> began{0};
     std::vector<std::uint64_t> answered{0};
@@ -235,7 +235,7 @@ class ReplicaSets {
   bool named(const std::string& name) const;
   /// Null: the address is not replicated.
   ReplicaSet* find(Address address) const;
-  /// Who takes a request at the host that sends it; null: it goes its way.
+  /// The taker of a request at the host that sends it; null: it goes its way.
   RequestTaker* at_host(const Message& message) const;
   /// These, if versions of their lines are kept, of all sets or of none; else null.
   static ReplicaSets* with_versions(ReplicaSets* sets) {

@@ -13,10 +13,11 @@ void ReplicasParams::describe(Schema<ReplicasParams>& schema) {
       .required()
       .where([](const auto& names) { return !names.empty(); }, "one memory or more")
       .doc("The memories that have a copy each, besides the one of `to`.");
-  schema.field("by", &ReplicasParams::by)
+  schema.field("switch", &ReplicasParams::by_switch)
+      .default_text("none")
       .doc(
-          "Who sends a write to all copies. host: each host and accelerator sends one message for each copy. "
-          "The name of a switch: requests go to that switch, which sends one message for each copy.");
+          "Requests go to this switch, which sends a write on to all copies. Without one each host and "
+          "accelerator sends one message for each copy.");
   schema
       .choice("read", &ReplicasParams::read,
               {{"primary", ReplicaReads::kPrimary}, {"spread", ReplicaReads::kSpread}})
@@ -34,7 +35,7 @@ void ReplicasParams::describe(Schema<ReplicasParams>& schema) {
       .default_text("as fast as 64 lines at a time go")
       .doc("Bytes per second at most that are copied to a memory which comes back.");
   schema.rule(
-      "entries are of a switch that replicates: leave them out, or name a switch with by",
+      "entries are of a switch that replicates: leave them out, or name a switch",
       [](const ReplicasParams& replicas) {
         return !replicas.by_hosts() || replicas.entries == ReplicasParams{}.entries;
       },

@@ -49,13 +49,13 @@ enum class ReplicaReads : std::uint8_t {
 /// Further copies of a region: every write goes to all of them.
 struct ReplicasParams {
   std::vector<std::string> on;
-  std::string by = "host";
+  std::optional<std::string> by_switch;
   ReplicaReads read = ReplicaReads::kPrimary;
   std::uint32_t entries = 64;
   std::optional<Bandwidth> resync_rate;
 
   /// The hosts send the copies themselves.
-  bool by_hosts() const { return by == "host"; }
+  bool by_hosts() const { return !by_switch; }
   static void describe(Schema<ReplicasParams>& schema);
 };
 

@@ -92,15 +92,15 @@ def repair(device: str, **more: Any) -> Spec:
 ROUND = 2 * (2 * WAY + SWITCH)
 
 
-@pytest.mark.parametrize("by", ["host", "sw"])
+@pytest.mark.parametrize("by", ["none", "sw"])
 @pytest.mark.parametrize("slower", [0.0, 30.0])
 def test_a_write_takes_as_long_as_the_slowest_copy(by: str, slower: float) -> None:
-    spec = system(replicas={"by": by}, slower=slower, reads="0%")
+    spec = system(replicas={"switch": by}, slower=slower, reads="0%")
     result = run(spec)
     assert set(latencies(result)) == {ROUND + WRITE + slower}
     found = of_region(result)
     assert (found["writes"], found["copies"], found["reads"]) == (100, 200, 0)
-    reads = run(system(replicas={"by": by}, slower=slower, reads="100%"))
+    reads = run(system(replicas={"switch": by}, slower=slower, reads="100%"))
     assert set(latencies(reads)) == {ROUND + READ}
     assert of_region(reads)["copies"] == 0
 
@@ -112,13 +112,13 @@ def test_hosts_send_the_copies_one_behind_the_other_and_a_switch_side_by_side() 
     single["address_map"][0].pop("replicas")
     (alone,) = set(latencies(run(single)))
     (by_host,) = set(latencies(run(system(links=links, reads="0%"))))
-    (by_switch,) = set(latencies(run(system(links=links, replicas={"by": "sw"}, reads="0%"))))
+    (by_switch,) = set(latencies(run(system(links=links, replicas={"switch": "sw"}, reads="0%"))))
     wire = 80 / 16
     assert by_switch == alone
     assert by_host == pytest.approx(alone + wire, abs=0.002)
 
 
-@pytest.mark.parametrize(("by", "share"), [("host", 0.5), ("sw", 1.0)])
+@pytest.mark.parametrize(("by", "share"), [("none", 0.5), ("sw", 1.0)])
 def test_writes_at_saturation(by: str, share: float) -> None:
     """The host's link carries each copy, or one message for all of them."""
     links = {"bandwidth": "16GB/s"}
@@ -126,16 +126,16 @@ def test_writes_at_saturation(by: str, share: float) -> None:
     single = system(**many)
     single["address_map"][0].pop("replicas")
     one = run(single).bandwidth
-    two = run(system(replicas={"by": by, "entries": 64 if by == "host" else 256}, **many)).bandwidth
+    two = run(system(replicas={"switch": by, "entries": 64 if by == "none" else 256}, **many)).bandwidth
     assert two / one == pytest.approx(share, rel=0.02)
 
 
-@pytest.mark.parametrize("by", ["host", "sw"])
+@pytest.mark.parametrize("by", ["none", "sw"])
 def test_reads_that_are_spread_use_all_copies(by: str) -> None:
     """Each memory gives 4 GB/s: both together 8."""
     found = {}
     for read in ("primary", "spread"):
-        spec = system(replicas={"by": by, "read": read}, host={"queue": 64}, requests=4000, reads="100%")
+        spec = system(replicas={"switch": by, "read": read}, host={"queue": 64}, requests=4000, reads="100%")
         for name in ("mem0", "mem1"):
             spec["devices"][name]["media"]["bandwidth"] = "4GB/s"
         result = run(spec)
@@ -150,7 +150,7 @@ def test_reads_that_are_spread_use_all_copies(by: str) -> None:
 @pytest.mark.parametrize("entries", [1, 4, 16])
 def test_the_table_of_a_switch_bounds_writes(entries: int) -> None:
     """An entry is held from the switch to the memories and back: N of them let N writes through in that time."""
-    spec = system(replicas={"by": "sw", "entries": entries}, host={"queue": 64}, reads="0%", requests=4000)
+    spec = system(replicas={"switch": "sw", "entries": entries}, host={"queue": 64}, reads="0%", requests=4000)
     result = run(spec)
     held = 2 * WAY + SWITCH + WRITE
     assert result.summary["requests"] / result.summary["simulated_time_ns"] == pytest.approx(
@@ -168,7 +168,7 @@ def test_the_table_of_a_switch_bounds_writes(entries: int) -> None:
 @pytest.mark.parametrize("entries", [1, 4, 16])
 def test_nobody_starves_beside_writes_that_fill_the_table(entries: int) -> None:
     """Whoever waits for an entry waits for those before: 64 writes of the neighbour at most, so many at a time."""
-    spec = system(replicas={"by": "sw", "entries": entries}, reads="0%", requests=200)
+    spec = system(replicas={"switch": "sw", "entries": entries}, reads="0%", requests=200)
     spec["devices"]["other"] = {"kind": "host", "process_time": "0ns", "queue": 64}
     spec["links"].append({"between": ["other", "sw"], **WIRE})
     spec["workload"]["other"] = {**spec["workload"]["host"], "requests": 1_000_000}
@@ -179,10 +179,10 @@ def test_nobody_starves_beside_writes_that_fill_the_table(entries: int) -> None:
     assert found["host"]["latency_ns"]["mean"] > 2 * WAY + SWITCH + (turns - 2) * held
 
 
-@pytest.mark.parametrize("by", ["host", "sw"])
+@pytest.mark.parametrize("by", ["none", "sw"])
 def test_a_memory_that_fails_is_not_missed(by: str) -> None:
     """It fails at 10.1 us; that is known 1 us later. Whoever waits goes on with the other copy."""
-    work = {"rate": "1M/s", "reads": "100%", "host": {"queue": 64}, "replicas": {"by": by}}
+    work = {"rate": "1M/s", "reads": "100%", "host": {"queue": 64}, "replicas": {"switch": by}}
     result = run(system(("10100ns", fail("mem0")), **work))
     found = latencies(result)
     assert result.summary["errors"]["requests"] == 0
@@ -201,14 +201,14 @@ def test_a_memory_that_fails_is_not_missed(by: str) -> None:
     assert region["state"] == {"mem0": "out", "mem1": "whole"}
 
 
-@pytest.mark.parametrize("by", ["host", "sw"])
+@pytest.mark.parametrize("by", ["none", "sw"])
 @pytest.mark.parametrize("cleared", [True, False])
 def test_a_memory_that_comes_back_gets_all_that_it_lacks(by: str, cleared: bool) -> None:
     """1024 lines, 64 at a time: each is read and written, and the next one begins."""
-    work = {"rate": "1M/s", "reads": "100%", "host": {"queue": 64}, "replicas": {"by": by}}
+    work = {"rate": "1M/s", "reads": "100%", "host": {"queue": 64}, "replicas": {"switch": by}}
     result = run(system(("10100ns", fail("mem0")), ("20100ns", repair("mem0", cleared=cleared)), **work))
     region = of_region(result)
-    distance = ROUND if by == "host" else 2 * WAY + SWITCH
+    distance = ROUND if by == "none" else 2 * WAY + SWITCH
     took = 1024 / 64 * (2 * distance + READ + WRITE)
     assert region["resynced_bytes"] == 1024 * LINE
     assert (region["resyncs"], region["given_up"], region["left"]) == (1, 0, 1)
@@ -225,14 +225,14 @@ def test_a_rate_bounds_the_copying() -> None:
     assert region["degraded_ns"] == pytest.approx(20_100 - 11_100 + took)
 
 
-@pytest.mark.parametrize("by", ["host", "sw"])
+@pytest.mark.parametrize("by", ["none", "sw"])
 def test_a_link_that_was_down_costs_the_lines_written_meanwhile(by: str) -> None:
     """The memory has kept the rest: a write each microsecond, of which ten find it out of the set."""
     events = (
         ("10500ns", {"fail": {"link": ["sw", "mem1"], "reroute_time": "0ns"}}),
         ("20500ns", {"repair": {"link": ["sw", "mem1"]}}),
     )
-    work = {"rate": "1M/s", "reads": "0%", "host": {"queue": 64}, "replicas": {"by": by}}
+    work = {"rate": "1M/s", "reads": "0%", "host": {"queue": 64}, "replicas": {"switch": by}}
     region = of_region(run(system(*events, **work)))
     assert region["resynced_bytes"] == 10 * LINE
     assert region["state"] == {"mem0": "whole", "mem1": "whole"}
@@ -297,8 +297,8 @@ def test_viral_takes_a_copy_out_and_a_reset_brings_it_back() -> None:
 
 
 def test_copied_bytes_cross_the_links() -> None:
-    for by, ways in (("host", 2.0), ("sw", 1.0)):
-        result = run(system(replicas={"by": by}, reads="0%"))
+    for by, ways in (("none", 2.0), ("sw", 1.0)):
+        result = run(system(replicas={"switch": by}, reads="0%"))
         single = system(reads="0%")
         single["address_map"][0].pop("replicas")
         plain = run(single).summary["per_link"]
@@ -335,7 +335,7 @@ def failing(draw: st.DrawFn) -> Spec:
     """Hosts that write lines of their own, in a region of two or three copies whose memories and links fail."""
     copies = draw(st.integers(2, 3))
     hosts = draw(st.integers(1, 2))
-    by = draw(st.sampled_from(["host", "sw"]))
+    by = draw(st.sampled_from(["none", "sw"]))
     more = {"queueing": draw(st.sampled_from(["output", "voq", "fifo"]))}
     wire: Spec = {"port_delay": "25ns"}
     if draw(st.booleans()):
@@ -343,7 +343,7 @@ def failing(draw: st.DrawFn) -> Spec:
     if draw(st.booleans()):
         wire |= {"duplex": "half", "bandwidth": "16GB/s"}
     names = [f"mem{i}" for i in range(copies)]
-    replicas: Spec = {"on": names[1:], "by": by, "read": draw(st.sampled_from(["primary", "spread"]))}
+    replicas: Spec = {"on": names[1:], "switch": by, "read": draw(st.sampled_from(["primary", "spread"]))}
     if by == "sw":
         replicas["entries"] = draw(st.integers(1, 16))
     if draw(st.booleans()):
@@ -417,15 +417,15 @@ def test_every_request_is_answered_once_and_nothing_acknowledged_is_forgotten(sp
     [
         ({"replicas": {"on": ["mem0"]}}, "two copies", "address_map[0].replicas.on[0]"),
         ({"replicas": {"on": ["host"]}}, "can have no copy", "address_map[0].replicas.on[0]"),
-        ({"replicas": {"by": "mem1"}}, "replicates nothing for others", "address_map[0].replicas.by"),
+        ({"replicas": {"switch": "mem1"}}, "replicates nothing for others", "address_map[0].replicas.switch"),
         ({"replicas": {"entries": 3}}, "entries are of a switch", "address_map[0].replicas.entries"),
         ({"region": {"persistence": "controller"}}, "volatile", "address_map[0].replicas"),
         ({"region": {"coherence": "hdm-db"}}, "volatile", "address_map[0].replicas"),
         ({"outputs": {"sharing": True}}, "followed from host to host", "address_map[0].replicas"),
         (
-            {"replicas": {"by": "sw"}, "switch": {"persist_buffer": {}}},
+            {"replicas": {"switch": "sw"}, "switch": {"persist_buffer": {}}},
             "a persist buffer",
-            "address_map[0].replicas.by",
+            "address_map[0].replicas.switch",
         ),
     ],
 )
@@ -437,7 +437,7 @@ def test_mistakes_are_refused(change: Spec, message: str, key: str) -> None:
 
 def test_a_switch_that_replicates_does_not_fail() -> None:
     with pytest.raises(InputError, match="does not fail") as raised:
-        run(system(("1us", fail("sw")), replicas={"by": "sw"}))
+        run(system(("1us", fail("sw")), replicas={"switch": "sw"}))
     assert raised.value.path == "events[0].fail.device"
 
 

@@ -59,13 +59,13 @@ def replica_rows() -> Iterator[Turn]:
     two = {"on": ["mem1", "mem2"]}
     yield Turn("region.replicas", replicated(0.5), at, (one, two), RISES, copies)
     yield Turn("region.replicas.on", replicated(0.0), f"{at}.on", (["mem1"], ["mem2"]), RISES, latency)
-    yield Turn("region.replicas.by", replicated(0.0), f"{at}.by", ("host", "sw"), RISES, bandwidth)
+    yield Turn("region.replicas.switch", replicated(0.0), f"{at}.switch", ("none", "sw"), RISES, bandwidth)
     wide = replicated(1.0)
     for link in wide["links"]:
         link["bandwidth"] = "30GB/s"
     yield Turn("region.replicas.read", wide, f"{at}.read", ("primary", "spread"), RISES, bandwidth)
     yield Turn(
-        "region.replicas.entries", replicated(0.0, by="sw"), f"{at}.entries", (2, 32), RISES, bandwidth
+        "region.replicas.entries", replicated(0.0, switch="sw"), f"{at}.entries", (2, 32), RISES, bandwidth
     )
     fails = {"at": "500ns", "fail": {"device": "mem1", "reroute_time": "0ns"}}
     back = {"at": "600ns", "repair": {"device": "mem1"}}

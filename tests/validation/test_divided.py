@@ -77,6 +77,7 @@ WHOLE = {
     "demo.yaml": "the cores of 'host0' run programs",
     "failures.yaml": "events change what all parts share",
     "memory-failure.yaml": "events change what all parts share",
+    "replication.yaml": "events change what all parts share",
     "removal.yaml": "events change what all parts share",
     "near-memory.yaml": "tasks begin when others end, wherever these are",
     "mld.yaml": "events change what all parts share",

@@ -29,8 +29,8 @@ class HostReplicator final : public Agent, public RequestTaker, private Replicat
 
   ReplicaSets& sets_;
   Replicator replicator_;
-  Agent* completions_;  // who takes the answers without data that are not its own
-  Agent* data_;         // the same, with data
+  Agent* completions_;  // answers without data that are not its own go there
+  Agent* data_;         // answers with data do
 };
 
 }  // namespace cxloom

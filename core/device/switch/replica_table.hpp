@@ -48,7 +48,7 @@ class ReplicaTable final : public EventHandler, public RequestTaker, private Rep
   ReplicaTable(ReplicaSets& sets, SwitchCore& core, Component& owner, SystemContext& system_context);
 
   std::string name() const override { return component_.name(); }
-  /// Of a region more: all regions share the table.
+  /// Entries of one more region: all regions share the table.
   void add_entries(std::uint32_t entries) { entries_ += entries; }
   /// Takes a message that has come in, charged up to now, if it is for the switch itself.
   bool came(Message& message) {

@@ -26,7 +26,7 @@ namespace {
   throw InputError({what, found, allowed, {}, InputError::Kind::kBetween}, "replicas");
 }
 
-// Who reaches memory by another way than requests would write to one copy alone.
+// A device that reaches memory by another way than requests would write to one copy alone.
 void check_beside(const System& system) {
   for (const auto& [component, engine] : system.roles().all<TransferEngine>())
     refuse_beside("a replicated region beside a device that copies blocks", "'" + component->name() + "'",
@@ -45,9 +45,9 @@ void check_switch(const System& system, const Spec& spec) {
   throw InputError({"a switch that replicates beside routing that sends messages on detours, or changes "
                     "their order",
                     "routing: " + spec.run.routing.kind,
-                    "routing without detours that keeps the order, or by: host",
+                    "routing without detours that keeps the order, or no switch",
                     {}},
-                   "replicas.by");
+                   "replicas.switch");
 }
 
 // All copies must be reached by who writes them.
@@ -74,7 +74,7 @@ void begin_region(System& system, ReplicaSets& sets, ReplicaSet& set) {
   }
   if (first) set.set_requester(first->id());
   if (set.params().by_hosts()) return;
-  const Component& by = system.component(set.params().by);
+  const Component& by = system.component(*set.params().by_switch);
   check_reach(system, by, set);
   ReplicatorOwner& owner = *system.roles().of<ReplicatorOwner>(by.id());
   set.give(by.id(), owner.begin_replicating(sets, set.params().entries));

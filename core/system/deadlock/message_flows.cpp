@@ -157,7 +157,7 @@ MessageFlows message_flows(const System& system, bool all_requesters) {
   if (const ReplicaSets* const replicas = system.system_context().replicas.get()) {
     for (const auto& set : replicas->all()) {
       if (set->params().by_hosts()) continue;
-      const NodeId by = system.component(set->params().by).id();
+      const NodeId by = system.component(*set->params().by_switch).id();
       for (std::size_t copy = 0; copy < set->size(); ++copy) talk_plainly(by, set->node(copy));
       with_work([&](NodeId requester) { talk_plainly(requester, by); });
     }

@@ -386,11 +386,12 @@ void FailureActions::compute_routes() {
 void FailureActions::check_replicas(const FailingPart& part, ReplicaSets& replicas) const {
   for (const auto& set : replicas.all()) {
     set->expect_failures();
-    if (part.device == FailingPart::kNone || system_.components()[part.device]->name() != set->params().by)
+    if (part.device == FailingPart::kNone ||
+        system_.components()[part.device]->name() != set->params().by_switch)
       continue;
     with_path("device", [&] {
-      refuse_event("a switch that replicates a region does not fail", "'" + set->params().by + "'",
-                   "its links, the memories behind it, or by: host");
+      refuse_event("a switch that replicates a region does not fail", "'" + *set->params().by_switch + "'",
+                   "its links, the memories behind it, or hosts that replicate");
     });
   }
 }

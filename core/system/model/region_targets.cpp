@@ -139,19 +139,19 @@ void check_persistence(const RegionParams& region, const Component& target, cons
 std::optional<NodeId> replicating_switch(const Devices& devices, const Roles& roles,
                                          const ReplicasParams& replicas) {
   if (replicas.by_hosts()) return std::nullopt;
-  return with_path("by", [&] {
-    const Component& named = devices.component(replicas.by);
+  return with_path("switch", [&] {
+    const Component& named = devices.component(*replicas.by_switch);
     const ReplicatorOwner* const owner = roles.of<ReplicatorOwner>(named.id());
     if (!owner || !named.is_switch() || roles.of<MemoryOwner>(named.id())) {
       throw InputError({"a device that replicates nothing for others",
                         "'" + named.name() + "'",
-                        "host, or a switch without memory of its own",
+                        "a switch without memory of its own, or none",
                         {}});
     }
     if (const std::string beside = owner->why_no_replicator(); !beside.empty()) {
       throw InputError({"a switch with " + beside + " that replicates",
                         "'" + named.name() + "'",
-                        "host, or a switch without it",
+                        "a switch without it, or none",
                         {}});
     }
     return std::optional<NodeId>(named.id());

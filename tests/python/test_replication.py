@@ -150,7 +150,9 @@ def test_reads_that_are_spread_use_all_copies(by: str) -> None:
 @pytest.mark.parametrize("entries", [1, 4, 16])
 def test_the_table_of_a_switch_bounds_writes(entries: int) -> None:
     """An entry is held from the switch to the memories and back: N of them let N writes through in that time."""
-    spec = system(replicas={"switch": "sw", "entries": entries}, host={"queue": 64}, reads="0%", requests=4000)
+    spec = system(
+        replicas={"switch": "sw", "entries": entries}, host={"queue": 64}, reads="0%", requests=4000
+    )
     result = run(spec)
     held = 2 * WAY + SWITCH + WRITE
     assert result.summary["requests"] / result.summary["simulated_time_ns"] == pytest.approx(

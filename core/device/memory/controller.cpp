@@ -132,6 +132,8 @@ void MemoryController::start() {
   versions_ = endpoint().system_context().versions.get();
   shared_ = endpoint().system_context().shared.get();
   replicas_ = ReplicaSets::with_versions(endpoint().system_context().replicas.get());
+  answers_in_its_instant_ =
+      buffered_ || extents_ || counts_present_ || versions_ || shared_ || failing_ || replicas_;
 }
 
 void MemoryController::receive(Message& message) {
@@ -243,38 +245,37 @@ void MemoryController::media_done(Message& message, Time at) {
   answer(message, at);
 }
 
-void MemoryController::answer(Message& message, Time at) {
-  // The answers to posted writes, and to what is in no extent, overtake those of reads that the media have
-  // promised for later. What is present is counted up to the instant of its answer, and then a write is
-  // durable.
-  if (answers_in_its_instant() && at > kernel_.now()) {
-    kernel_.schedule(at, source_, *this, kAnswer, payload_of(message));
-    return;
+// False: the device has failed since it came, and nobody is answered.
+bool MemoryController::is_to_be_answered(Message& message) {
+  if (counts_present_) leave(message);
+  if (failing_) {
+    if (!failing_->ends(message)) return false;
+    failing_->serve(message, counts_->viral_errors, counts_->poison_delivered);
   }
-  if (counts_present_) [[unlikely]]
-    leave(message);
-  if (failing_) [[unlikely]] {
-    if (!failing_->ends(message)) return lose(message);
-    if (failing_->viral()) {
-      ++counts_->viral_errors;
-      message.failed = true;
-      message.poisoned = message.opcode != Opcode::kMemWr;
-    } else if (!message.failed && failing_->serves_poison(message)) {
-      message.failed = message.poisoned = true;
-      ++counts_->poison_delivered;
-    }
-  }
-  if (versions_ && message.persistent && !message.failed) [[unlikely]] {
+  if (message.failed) return true;
+  if (versions_ && message.persistent) {
     if (message.opcode == Opcode::kMemWr) {
       versions_->stored(message);
     } else {
       message.version = versions_->in_memory(LineAddress::of(message.address));
     }
   }
-  if (!message.failed && shared_) [[unlikely]]
-    shared_->served(message);
-  if (!message.failed && replicas_) [[unlikely]]
-    replicas_->served(message, endpoint().id());
+  if (shared_) shared_->served(message);
+  if (replicas_) replicas_->served(message, endpoint().id());
+  return true;
+}
+
+void MemoryController::answer(Message& message, Time at) {
+  // The answers to posted writes, and to what is in no extent, overtake those of reads that the media have
+  // promised for later. What is present is counted up to the instant of its answer, and then a write is
+  // durable.
+  if (answers_in_its_instant_) [[unlikely]] {
+    if (at > kernel_.now()) {
+      kernel_.schedule(at, source_, *this, kAnswer, payload_of(message));
+      return;
+    }
+    if (!is_to_be_answered(message)) return lose(message);
+  }
   in_service_.leave_at(at, kernel_.now());
   if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, at);
   if (message.failed && !message.poisoned) [[unlikely]] {

@@ -138,10 +138,7 @@ class alignas(64) MemoryController final : public Agent,
   void goes_on(Message& message, Address address, Time ready) override;
   void buffered(Message& message) override;
 
-  /// An answer that the media promise for later leaves by an event of its own.
-  bool answers_in_its_instant() const {
-    return buffered_ || extents_ || counts_present_ || versions_ || shared_ || failing_ || replicas_;
-  }
+  bool is_to_be_answered(Message& message);
   void admit(Message& message, Places& places);
   void post(Message& message, Address address, Time ready);
   void to_media(Message& message, Address address, Time ready) {
@@ -161,9 +158,10 @@ class alignas(64) MemoryController final : public Agent,
   EventSource source_;
   Time controller_time_;
   CreditRelease credit_release_;
-  bool counts_present_ = false;       // with `logical_` or `qos_`
-  bool releases_when_taken_ = false;  // the receive buffer of a request
-  std::uint32_t in_media_ = 0;        // without an end yet; counted until the first atomic operation
+  bool counts_present_ = false;          // with `logical_` or `qos_`
+  bool answers_in_its_instant_ = false;  // what the media promise for later leaves by an event of its own
+  bool releases_when_taken_ = false;     // the receive buffer of a request
+  std::uint32_t in_media_ = 0;           // without an end yet; counted until the first atomic operation
   std::unique_ptr<Media> media_;
   std::unique_ptr<Places> writes_;            // none: with the others
   std::unique_ptr<BufferedWrites> buffered_;  // none: writes are not posted

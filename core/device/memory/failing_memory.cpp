@@ -21,6 +21,17 @@ bool FailingMemory::ends(const Message& request) {
   return still_there;
 }
 
+void FailingMemory::serve(Message& request, std::uint64_t& viral_errors, std::uint64_t& poison_delivered) {
+  if (viral_) {
+    ++viral_errors;
+    request.failed = true;
+    request.poisoned = request.opcode != Opcode::kMemWr;
+  } else if (!request.failed && serves_poison(request)) {
+    request.failed = request.poisoned = true;
+    ++poison_delivered;
+  }
+}
+
 bool FailingMemory::serves_poison(const Message& request) {
   if (!lost_ || request.persistent || request.size == 0) return false;
   const bool write = request.opcode == Opcode::kMemWr;

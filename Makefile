@@ -29,7 +29,7 @@ UNSANITIZED := -PrefetchExplorer.*:AtomicsExplorer.*:*.FingerprintsSayEnough:Dra
 # without explorers, the faults that they must find, and long statistics.
 SANITIZED_ROOMS := coherence kernel tags
 UNSANITIZED_IN_CI := $(UNSANITIZED):*Explorer.*:*AgentFaults.*:CoherenceFaults.*:Litmus.*:DeadlockCheck.*:WeightedArbiter.*
-UNSANITIZED_IN_CI := $(UNSANITIZED_IN_CI):*.FindsFaults:BatchMeans.*:CacheHitRate.*:Kernel.EventsAreCountedAnew*
+UNSANITIZED_IN_CI := $(UNSANITIZED_IN_CI):*ExplorerLong.*:FailureFaults.*:*.FindsFaults:BatchMeans.*:CacheHitRate.*:Kernel.EventsAreCountedAnew*
 # Of tables of sizes the small ones, which do the same in fewer sets.
 UNSANITIZED_IN_CI := $(UNSANITIZED_IN_CI):*/SnoopFilterAgainstModel.*/5?:*/TagArrayAgainstModel.*/1?:*/TagArrayAgainstModel.*/2?
 CXX_TESTS := JOBS=$(JOBS) scripts/cxx_tests.sh

@@ -12,7 +12,7 @@ namespace cxloom {
 
 namespace {
 
-// One of another virtual switch is not asked: it has no lines of this one.
+// A host of another virtual switch is none of them: it can hold no line of this memory.
 std::vector<NodeId> caches_around(const System& system, NodeId home) {
   std::vector<NodeId> found;
   for (const auto& [component, requester] : system.roles().all<Requester>()) {

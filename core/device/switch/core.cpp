@@ -186,6 +186,15 @@ std::uint16_t SwitchCore::other_output_of(Message& message, std::uint16_t input)
   return output;
 }
 
+// It has left its receive buffer. Without queues it keeps the port by which it came in, for the guard: the
+// next port may close, too.
+void SwitchCore::take_back(Message& message) {
+  const std::uint16_t output = other_output_of(message, message.port);
+  if (!arbitrates()) return send_by(output, message);
+  message.port = inside();
+  queue_for(output, message);
+}
+
 void SwitchCore::refuse(Message& message) {
   release(vc_of(message), message.port, arbitrates() ? now() + message.tail : now());
   message.port = inside();

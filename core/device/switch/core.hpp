@@ -95,11 +95,7 @@ class alignas(64) SwitchCore final : public EventHandler, private BypassSource {
   /// The routes have changed. `failed`: it loses what it holds, and what comes.
   void routes_changed(bool failed);
   /// A message that a closed port has not sent, which came in by the port that it names.
-  void take_back(Message& message) {
-    const std::uint16_t output = other_output_of(message, message.port);
-    message.port = inside();
-    forward_by(output, message);
-  }
+  void take_back(Message& message);
 
   std::string activity() const;
   void report(MeasureSink& sink) const;

@@ -92,6 +92,21 @@ TEST_P(VirtualSwitchFailures, AnswerWithAnErrorWhereThePortBelongsToAnother) {
   }
 }
 
+TEST_P(VirtualSwitchFailures, AnswerWithAnErrorBehindASecondFailure) {
+  // At 250 ns the request turns to sw2, whose link is down as well. At 460 ns the way by sw3 is left.
+  SpecBuilder system = triangle_with(2, {vcs_of("host", {"sw1", "sw2"}), vcs_of("other", {"sw3"})});
+  system.device("sw3", "switch", Value::Map{{"queueing", GetParam().first}});
+  system.link("sw0", "sw3", link()).link("sw3", "sw1", link());
+  Running run(
+      system.event(fail_link("50ns", "sw0", "sw1", "200ns")).event(fail_link("60ns", "sw0", "sw2", "400ns")));
+  run.to_end();
+  EXPECT_EQ(run.latency(0), 460_ns + 51_ns);
+  EXPECT_EQ(run.segment(0, Segment::kRetry), 380_ns);
+  EXPECT_EQ(run.latency(1), 80_ns + 51_ns);
+  EXPECT_EQ(run.number({"per_switch", "sw0", "isolation_errors"}), 1.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 2.0);
+}
+
 TEST_P(VirtualSwitchFailures, KeepWhatIsBoundThroughAFailureOfTheSwitch) {
   Running run(triangle_with(3, {vcs_of("host", {"sw1"}), vcs_of("other", {"sw2"})})
                   .event(fail_device("70ns", "sw0", "1us"))

@@ -177,8 +177,9 @@ std::uint16_t SwitchCore::other_output_of(Message& message, std::uint16_t input)
   const std::uint16_t output = output_of(message);
   if (output == Routes::kNowhere) return output;
   if (guard_ && is_port(input) && !guard_->admits(message, input, output)) {
-    if (is_request(message)) return Routes::kNowhere;
+    if (!is_answer(message)) return Routes::kNowhere;
     guard_->refused_answer();
+    system_context_.failures->refuses(message, now());
     make_error_answer(message, owner_.id());
     note_sent(message);
   }

@@ -69,18 +69,25 @@ void BindingActions::act(std::size_t /*number*/, const EventParams& event) {
     virtual_switches_at(event.bind->switch_name).bind({event.bind->vcs, event.bind->vppb}, *event.bind);
     return end_recalls();
   }
-  const std::vector<Way> before = ways();
+  const std::vector<Way> ways_before = ways();
+  const std::vector<Way> bound_before = bound();
   virtual_switches_at(event.unbind->switch_name)
       .unbind({event.unbind->vcs, event.unbind->vppb}, event.unbind->surprise);
-  const std::vector<Way> after = ways();
-  for (const Way& way : before) {
-    if (std::ranges::find(after, way) != after.end()) continue;
+  std::vector<Way> cut = without(ways_before, ways());
+  for (const Way& way : without(without(bound_before, bound()), cut)) cut.push_back(way);
+  for (const Way& way : cut) {
     if (event.unbind->surprise) {
       cut_off(way);
     } else {
       system_.roles().of<CoherenceHome>(way.home)->recall(way.requester);
     }
   }
+}
+
+std::vector<BindingActions::Way> BindingActions::without(std::vector<Way> ways,
+                                                         const std::vector<Way>& others) {
+  std::erase_if(ways, [&](const Way& way) { return std::ranges::find(others, way) != others.end(); });
+  return ways;
 }
 
 // Neither has what it had: docs/model/failures.md.
@@ -91,14 +98,24 @@ void BindingActions::cut_off(const Way& way) const {
   home.cut_off(way.requester);
 }
 
-std::vector<BindingActions::Way> BindingActions::ways() const {
+std::vector<BindingActions::Way> BindingActions::ways_where(
+    const std::function<bool(NodeId requester, NodeId home)>& there) const {
   std::vector<Way> found;
   for (const NodeId home : system_.address_map().homes(Coherence::kHdmDb)) {
     for (const auto& [component, requester] : system_.roles().all<Requester>()) {
-      if (has_way(system_, component->id(), {"", home, {}})) found.push_back({component->id(), home});
+      if (there(component->id(), home)) found.push_back({component->id(), home});
     }
   }
   return found;
+}
+
+std::vector<BindingActions::Way> BindingActions::ways() const {
+  return ways_where([&](NodeId from, NodeId home) { return has_way(system_, from, {"", home, {}}); });
+}
+
+// A way that has failed comes back, but not to what has been unbound meanwhile.
+std::vector<BindingActions::Way> BindingActions::bound() const {
+  return ways_where([&](NodeId from, NodeId home) { return is_bound_to(system_, from, home); });
 }
 
 // A cache that reaches a home may have lines of it.

@@ -1,6 +1,7 @@
 // Devices come to virtual CXL switches, and leave them: events `bind` and `unbind`.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,7 +32,12 @@ class BindingActions final : public EventActions {
   };
 
   void check_homes(const UnbindParams& unbind) const;
+  std::vector<Way> ways_where(const std::function<bool(NodeId requester, NodeId home)>& there) const;
+  /// The ways that there are now.
   std::vector<Way> ways() const;
+  /// The ways that there would be if all links worked.
+  std::vector<Way> bound() const;
+  static std::vector<Way> without(std::vector<Way> ways, const std::vector<Way>& others);
   void cut_off(const Way& way) const;
   VirtualSwitches& virtual_switches_at(const std::string& name) const;
 

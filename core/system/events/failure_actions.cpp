@@ -11,12 +11,12 @@
 #include "component/replica_set.hpp"
 #include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
-#include "device/switch/virtual_switches.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/memory_owner.hpp"
 #include "system/deadlock/virtual_channel_plan.hpp"
 #include "system/events/actions.hpp"
+#include "system/model/offered_memory.hpp"
 #include "system/model/system.hpp"
 #include "system/routes/route_epochs.hpp"
 
@@ -202,9 +202,6 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
 
 // What is beside a failure must be able to live with it.
 void FailureActions::check_links(const FailingPart& part) const {
-  if (system_.address_map().has_coherent() && !system_.roles().all<VirtualSwitching>().empty())
-    refuse_event("nothing fails beside virtual switches and coherent regions", {},
-                 "switches without vcs, or regions without coherence");
   for (const auto& [component, requester] : system_.roles().all<Requester>()) {
     if (!system_.address_map().has_coherent() || !requester->external_cache()) continue;
     refuse_event("nothing fails beside '" + component->name() + "', whose cache is outside and coherent", {},
@@ -403,7 +400,7 @@ void FailureActions::cut_caches_off() const {
     if (!cache) continue;
     const NodeId node = component->id();
     for (const auto& [at, home] : system_.roles().all<CoherenceHome>()) {
-      if (system_.routes().distance(node.index(), at->id().index()) != RouteTable::kUnreachable) continue;
+      if (may_keep_lines(system_, node, at->id())) continue;
       lost(cache->cut_off(at->id()), node);
     }
   }

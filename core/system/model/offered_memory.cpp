@@ -1,6 +1,7 @@
 #include "system/model/offered_memory.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
@@ -20,29 +21,75 @@ std::span<const std::uint16_t> ports_towards(const System& system, std::uint32_t
   return system.routes().next_hops(node, to);
 }
 
-bool has_way(const System& system, NodeId from, const MemoryTargetInfo& memory) {
+namespace {
+
+/// The ports by which a message at a node may go on.
+using PortsAt = std::function<std::vector<std::uint16_t>(std::uint32_t node)>;
+/// Virtual switches let it pass from one port to another.
+using LetsPass = std::function<bool(const VirtualSwitches& guard, std::uint16_t input, std::uint16_t output)>;
+
+bool some_way_leads(const System& system, NodeId from, NodeId to, const PortsAt& ports,
+                    const LetsPass& passes) {
   struct At {
     std::uint32_t node;
     std::optional<std::uint16_t> input;  // none: it begins here
     auto operator<=>(const At&) const = default;
   };
-  const std::uint32_t to = memory.id.index();
   std::set<At> seen;
   std::vector<At> open{{from.index(), std::nullopt}};
   while (!open.empty()) {
     const At at = open.back();
     open.pop_back();
-    if (at.node == to) return true;
+    if (at.node == to.index()) return true;
     if (!seen.insert(at).second) continue;
     VirtualSwitching* const guard =
         at.input ? system.roles().of<VirtualSwitching>(system.components()[at.node]->id()) : nullptr;
-    for (const std::uint16_t port : ports_towards(system, at.node, to)) {
-      if (guard && !guard->virtual_switches().joined(*at.input, port, memory.ld)) continue;
+    for (const std::uint16_t port : ports(at.node)) {
+      if (guard && !passes(guard->virtual_switches(), *at.input, port)) continue;
       const Topology::Hop& hop = system.topology().hops(at.node)[port];
       open.push_back({hop.to, hop.far_port});
     }
   }
   return false;
+}
+
+PortsAt by_routes(const System& system, NodeId to) {
+  return [&system, to](std::uint32_t node) {
+    const auto ports = ports_towards(system, node, to.index());
+    return std::vector<std::uint16_t>(ports.begin(), ports.end());
+  };
+}
+
+}  // namespace
+
+bool has_way(const System& system, NodeId from, const MemoryTargetInfo& memory) {
+  return some_way_leads(system, from, memory.id, by_routes(system, memory.id),
+                        [&](const VirtualSwitches& guard, std::uint16_t input, std::uint16_t output) {
+                          return guard.joined(input, output, memory.ld);
+                        });
+}
+
+bool may_keep_lines(const System& system, NodeId cache, NodeId home) {
+  if (system.routes().distance(cache.index(), home.index()) == RouteTable::kUnreachable) return false;
+  if (system.roles().all<VirtualSwitching>().empty()) return true;
+  return some_way_leads(system, cache, home, by_routes(system, home),
+                        [](const VirtualSwitches& guard, std::uint16_t input, std::uint16_t output) {
+                          return guard.may_finish(input, output, 0);
+                        });
+}
+
+bool is_bound_to(const System& system, NodeId from, NodeId to) {
+  const auto any_port = [&](std::uint32_t node) {
+    std::vector<std::uint16_t> ports;
+    const bool passes_on = node == from.index() || system.components()[node]->forwards();
+    const auto hops = passes_on ? system.topology().hops(node).size() : 0;
+    for (std::size_t port = 0; port < hops; ++port) ports.push_back(static_cast<std::uint16_t>(port));
+    return ports;
+  };
+  return some_way_leads(system, from, to, any_port,
+                        [](const VirtualSwitches& guard, std::uint16_t input, std::uint16_t output) {
+                          return input != output && guard.joined(input, output, 0);
+                        });
 }
 
 Extents extents_now(const System& system, NodeId device) {

@@ -20,6 +20,14 @@ std::span<const std::uint16_t> ports_towards(const System& system, std::uint32_t
 /// let its requests pass.
 bool has_way(const System& system, NodeId from, const MemoryTargetInfo& memory);
 
+/// Routes lead from a cache to the home of its lines, and all virtual switches on the way let pass what the
+/// two say about lines that the cache has. So it is also while these are taken back from what has been
+/// unbound.
+bool may_keep_lines(const System& system, NodeId cache, NodeId home);
+
+/// As `has_way`, if all links worked and messages took any way: what bindings alone say.
+bool is_bound_to(const System& system, NodeId from, NodeId to);
+
 /// The extents that a device has now, for `numa_nodes`.
 Extents extents_now(const System& system, NodeId device);
 

@@ -2,96 +2,18 @@
 // any message, and nobody holds a line of what is not bound to the virtual switch in front of it.
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/support/coherence_flows.hpp"
+#include "core/support/coherent_pool.hpp"
 #include "core/support/errors.hpp"
-#include "core/support/failing_system.hpp"
 #include "core/support/system.hpp"
 
 namespace cxloom::test {
 namespace {
 
 using namespace literals;
-
-struct Step {
-  const char* host;
-  std::uint64_t address;
-  AccessKind kind;
-};
-
-constexpr Time kSwitch = 5_ns;
-constexpr Time kPorts = 50_ns;                     // of the link of a host
-constexpr Time kToSwitch = kPorts + kSwitch;       // from h2, and through the switch
-constexpr Time kFar = kPorts + kSwitch + kSwitch;  // between h0 or h1 and the memory, over two switches
-constexpr Time kFarSnoop = kFar + kCache + kFar;   // the home asks h0 or h1
-constexpr Time kFarWriteBack = kFar + kLookup + kMemoryWrite + kFar;
-constexpr Time kFarMiss = kProcess + kCache + kFar + kLookup + kMemoryRead + kFar;
-constexpr Time kFarUpgrade = kProcess + kCache + kFar + kLookup + kFarSnoop + kFar;
-constexpr Time kRefused = kProcess + kCache + kToSwitch + kPorts;  // h2 is answered by the switch
-constexpr std::uint64_t kSecond = 1U << 20U;                       // where mem1 begins
-
-Value::Map vcs(const char* upstream, const Value::List& bound) {
-  return {{"upstream", upstream}, {"vppbs", 2}, {"bind", bound}};
-}
-
-/// Two hosts, h0 and h1, share a virtual switch, and h2 has another. Of mem0 and mem1 each keeps its own
-/// lines coherent. A step begins every 10 us.
-SpecBuilder pool(const std::vector<Step>& steps, const Value::List& switches, const Value::Map& dcoh = {},
-                 const char* coherence = "hdm-db") {
-  SpecBuilder system;
-  Value::Map sw{{"switching_time", "5ns"}};
-  system.device("up", "switch", sw);
-  if (!switches.empty()) sw.emplace_back("vcs", switches);
-  system.device("sw", "switch", sw).link("up", "sw", {{"port_delay", "0ns"}});
-  for (const char* name : {"mem0", "mem1"}) {
-    Value::Map agent{{"lookup_time", "7ns"}};
-    agent.insert(agent.end(), dcoh.begin(), dcoh.end());
-    system.device(name, "memory",
-                  {{"capacity", "1MiB"},
-                   {"controller_time", "40ns"},
-                   {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}, {"write_latency", "60ns"}}},
-                   {"dcoh", agent}});
-    system.link("sw", name, {{"port_delay", "0ns"}}).region({name}, {{"coherence", coherence}});
-  }
-  for (const char* name : {"h0", "h1", "h2"}) {
-    const Value::Map cache{{"access_time", "12ns"}, {"ways", 0}, {"size", "4KiB"}};
-    system.device(name, "host", {{"process_time", "10ns"}, {"cache", cache}});
-    system.link(name, std::string(name) == "h2" ? "sw" : "up", {{"port_delay", "25ns"}});
-    std::vector<Access> accesses;
-    for (std::size_t i = 0; i <= steps.size(); ++i) {
-      const bool last = i == steps.size();  // one of each, so that the window stays open for all
-      if (!last && std::string(steps[i].host) != name) continue;
-      const std::uint64_t other = (name[1] == '2' ? kSecond : 0) + 0x8000 + 0x40U * std::uint64_t(name[1]);
-      Access access = last ? access_to(other) : access_to(steps[i].address, steps[i].kind);
-      access.timed = true;
-      access.timestamp = 10_us * static_cast<std::int64_t>(i);
-      accesses.push_back(access);
-    }
-    system.replay(name, accesses, {{"replay", "timestamps"}});
-  }
-  return system.outputs({{"requests", true}});
-}
-
-const Value::List kApart{vcs("up", {"mem0"}), vcs("h2", {"mem1"})};
-
-struct Played {
-  explicit Played(const SpecBuilder& system, std::size_t steps) : run(system), latency(steps), failed(steps) {
-    run.to_end();
-    for (std::size_t row = 0; row < run.table().rows(); ++row) {
-      const auto step = static_cast<std::size_t>(run.created(row).ps() / (10_us).ps());
-      if (step >= steps) continue;
-      latency[step] = run.latency(row);
-      failed[step] = run.table().error[row] != 0;
-    }
-  }
-  Running run;
-  std::vector<Time> latency;
-  std::vector<bool> failed;
-};
 
 TEST(CoherentVirtualSwitches, TakeNoTimeFromReadsAndSnoops) {
   const std::vector<Step> steps{{"h0", 0, R}, {"h0", 0, R}, {"h1", 0, R}, {"h1", 0, W}, {"h0", 0, R}};
@@ -130,16 +52,6 @@ TEST(CoherentVirtualSwitches, GiveLinesFromTheBindingOn) {
   EXPECT_EQ(played.latency[1], kFarMiss) << "the error has left nothing behind";
   EXPECT_EQ(played.latency[2], kFarMiss + kFarSnoop);
 }
-
-/// Mem0 leaves the virtual switch of h0 and h1, and comes to that of h2.
-SpecBuilder moved(SpecBuilder system, const char* left, const char* came, bool surprise = false) {
-  const Value::Map from{{"switch", "sw"}, {"vcs", 0}, {"vppb", 0}, {"surprise", surprise}};
-  const Value::Map to{{"switch", "sw"}, {"vcs", 1}, {"vppb", 1}, {"to", "mem0"}};
-  return system.event({{"at", left}, {"unbind", from}}).event({{"at", came}, {"bind", to}});
-}
-
-constexpr Time kRefusedFar =
-    kProcess + kCache + kFar + kSwitch + kPorts;  // h0 is answered by the second switch
 
 TEST(CoherentVirtualSwitches, TakeBackWhatIsUnbound) {
   // At 20 us h0 has a modified line, h1 another one alone. The home asks both at once, and h2 waits for h0's.
@@ -249,14 +161,6 @@ TEST(CoherentVirtualSwitches, LetADeviceByBiasAskNobodyOfAnotherOne) {
   };
   EXPECT_GT(questions("h0"), 0.0);
   EXPECT_EQ(questions("h1"), 0.0) << "h0, which caches, is elsewhere";
-}
-
-TEST(CoherentVirtualSwitches, RefuseWhatIsNotBuilt) {
-  const std::vector<Step> steps{{"h0", 0, R}};
-  const auto error = [&](const Value::Map& event) {
-    return input_error([&] { Running run(pool(steps, kApart).event(event)); });
-  };
-  EXPECT_EQ(error(fail_link("1us", "sw", "mem0", "0ns")).path(), "events[0].fail");
 }
 
 }  // namespace

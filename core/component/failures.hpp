@@ -23,6 +23,9 @@ class Failures {
   virtual void lose(Message& message, Time now) = 0;
   /// A message that its destination had taken is lost with that, as by `lose`.
   virtual void lose_inside(Message& message, Time now) = 0;
+  /// A request that is its own again, of which a message was lost before: its requester hears of it after its
+  /// timeout.
+  virtual void ends_later(Message& request, Time now) = 0;
   /// The cache at `node` has given up the latest data of a line, which it kept until its home asked for them.
   virtual void gives_up(LineAddress line, NodeId node) = 0;
   /// A message that waited for a link that failed leaves by another way.

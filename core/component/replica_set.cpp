@@ -8,8 +8,11 @@
 
 namespace cxloom {
 
+// A switch knows which lines are being written. All reads of one go to the same copy, so that none finds the
+// line as it was before what an earlier one got.
 std::optional<std::size_t> ReplicaSet::reader(LineAddress line, std::uint64_t tried) const {
-  return reader(line, tried, params_.read);
+  const bool settled = params_.by_hosts() || !is_written(line);
+  return reader(line, tried, settled ? params_.read : ReplicaReads::kPrimary);
 }
 
 std::optional<std::size_t> ReplicaSet::reader(LineAddress line, std::uint64_t tried,
@@ -93,17 +96,50 @@ std::size_t ReplicaSet::whole() const {
 
 bool ReplicaSet::leave(std::size_t copy, Time now) {
   Copy& leaving = copies_[copy];
+  leaving.sound = false;
   if (leaving.state == State::kWhole) {
-    if (whole() == 1) return false;
+    if (whole() == 1 && !find_successor()) return false;
     ++counts_.left;
     if (!since_) since_ = now;
   }
   leaving.state = State::kOut;
   if (std::exchange(leaving.lost, false)) {
-    leaving.rest_from = LineAddress::of(extent_.base).number();
-    leaving.lacking.clear();
+    lack_all(copy);
   }
   return true;
+}
+
+// Copies that have left because their switch failed may differ in writes that were not answered: any of them
+// will do, and the others are made equal to it.
+bool ReplicaSet::find_successor() {
+  const auto found = std::ranges::find_if(copies_, [](const Copy& copy) { return copy.sound && !copy.lost; });
+  if (found == copies_.end()) return false;
+  *found = {.busy = found->busy};
+  for (std::size_t copy = 0; copy < size(); ++copy) {
+    if (copies_[copy].sound) lack_all(copy);
+  }
+  return true;
+}
+
+void ReplicaSet::switch_failed(Time now) {
+  const std::size_t source = first_whole();
+  for (std::size_t copy = 0; copy < size(); ++copy) {
+    if (copy == source) continue;
+    const bool sound = state(copy) == State::kWhole && !copies_[copy].lost;
+    leave(copy, now);
+    copies_[copy].sound = sound;
+    lack_all(copy);
+  }
+}
+
+std::vector<Message*> ReplicaSet::abandon_waiting() {
+  std::map<std::uint64_t, Line*> in_order;
+  for (auto& [line, under_way] : lines_) in_order.emplace(line, &under_way);
+  std::vector<Message*> abandoned;
+  for (const auto& [line, under_way] : in_order) {
+    for (const Waiting& each : std::exchange(under_way->waiting, {})) abandoned.push_back(each.message);
+  }
+  return abandoned;
 }
 
 bool ReplicaSet::missed(std::size_t copy, LineAddress line, Time now) {
@@ -130,6 +166,7 @@ std::optional<LineAddress> ReplicaSet::next_lacking(std::size_t copy) {
 
 void ReplicaSet::become_whole(std::size_t copy, Time now) {
   copies_[copy].state = State::kWhole;
+  copies_[copy].sound = false;
   copies_[copy].rest_from = ~std::uint64_t{0};
   if (whole() == size()) degraded_ += now - *std::exchange(since_, std::nullopt);
 }
@@ -154,19 +191,48 @@ void ReplicaSet::acknowledged(const Message& write) {
   if (!versions_) return;
   Written& line = versions_->lines[LineAddress::of(write.address).number()];
   line.answered[write.version] = ++versions_->happened;
-  line.floor = std::max(line.floor, line.began[write.version]);
+  line.floors.answered = std::max(line.floors.answered, line.began[write.version]);
 }
 
-std::uint64_t ReplicaSet::floor_of(LineAddress line) const {
-  if (!versions_) return 0;
+void ReplicaSet::write_failed(const Message& write) {
+  if (!versions_) return;
+  Written& line = versions_->lines[LineAddress::of(write.address).number()];
+  line.answered[write.version] = ++versions_->happened;
+}
+
+VersionFloors ReplicaSet::floors_of(LineAddress line) const {
+  if (!versions_) return {};
   const auto found = versions_->lines.find(line.number());
-  return found == versions_->lines.end() ? 0 : found->second.floor;
+  return found == versions_->lines.end() ? VersionFloors{} : found->second.floors;
 }
 
-void ReplicaSet::was_read(const Message& read, std::uint64_t floor) {
-  if (!versions_ || read.failed || floor == 0) return;
-  const Written& line = versions_->lines[LineAddress::of(read.address).number()];
-  if (line.answered[read.version] < floor) ++counts_.stale_reads;
+void ReplicaSet::was_read(const Message& read, const VersionFloors& floors) {
+  if (!versions_ || read.failed) return;
+  const auto found = versions_->lines.find(LineAddress::of(read.address).number());
+  if (found == versions_->lines.end()) return;
+  Written& line = found->second;
+  if (line.answered[read.version] < floors.answered) ++counts_.stale_reads;
+  // A switch has one order of all writes, hosts have that of those which did not overlap.
+  const std::vector<std::uint64_t>& followed = params_.by_hosts() ? line.answered : line.began;
+  if (followed[read.version] < floors.seen) ++counts_.reversed_reads;
+  line.floors.seen = std::max(line.floors.seen, line.began[read.version]);
+}
+
+std::uint64_t ReplicaSet::differing_lines() const {
+  const auto version_at = [&](std::size_t copy, std::uint64_t line) {
+    const auto memory = versions_->in_memory.find(nodes_[copy].index());
+    if (memory == versions_->in_memory.end()) return 0U;
+    const auto found = memory->second.find(line);
+    return found == memory->second.end() ? 0U : found->second;
+  };
+  return static_cast<std::uint64_t>(std::ranges::count_if(versions_->lines, [&](const auto& each) {
+    if (is_written(LineAddress{each.first})) return false;
+    const std::uint32_t first = version_at(first_whole(), each.first);
+    for (std::size_t copy = 0; copy < size(); ++copy) {
+      if (state(copy) == State::kWhole && version_at(copy, each.first) != first) return true;
+    }
+    return false;
+  }));
 }
 
 void ReplicaSet::served(Message& message, NodeId node) {

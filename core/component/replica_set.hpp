@@ -75,6 +75,13 @@ struct ReplicaCounts {
   std::uint64_t resyncs = 0;
   std::uint64_t given_up = 0;
   std::uint64_t stale_reads = 0;
+  std::uint64_t reversed_reads = 0;
+};
+
+/// What reads of a line that begin now must bring: no version that was answered, or had ended, before these.
+struct VersionFloors {
+  std::uint64_t answered = 0;  ///< the latest beginning of a write that was answered
+  std::uint64_t seen = 0;      ///< that of a write whose data a read has brought
 };
 
 class ReplicaSet {
@@ -129,6 +136,13 @@ class ReplicaSet {
   /// A write of the line begins. False: the line is being copied, and `taker` hears when the write goes on.
   bool begin_write(LineAddress line, Message& message, RequestTaker& taker);
   void end_write(LineAddress line);
+  /// Some write of the line is under way, where these are known.
+  bool is_written(LineAddress line) const {
+    const auto found = lines_.find(line.number());
+    return found != lines_.end() && found->second.writes > 0;
+  }
+  /// Takes out the writes that wait for the copying of their lines: who took them has failed.
+  std::vector<Message*> abandon_waiting();
   /// The copier wants the line to itself. True: it has it; otherwise it hears of it.
   bool begin_copy(LineAddress line, LineCopier& copier);
   void end_copy(LineAddress line);
@@ -145,13 +159,17 @@ class ReplicaSet {
   bool leave(std::size_t copy, Time now);
   /// The copy gets writes again, and what it lacks is copied to it.
   void come_back(std::size_t copy);
+  /// The switch that replicates it has failed, and with it all that it knew of writes under way. Copies may
+  /// differ now: all but one leave, and lack all lines.
+  void switch_failed(Time now);
   /// A line that a copy which is back lacks; none: it lacks nothing more.
   std::optional<LineAddress> next_lacking(std::size_t copy);
   bool lacks(std::size_t copy) const {
     return !copies_[copy].lacking.empty() || copies_[copy].rest_from < end_line();
   }
   void still_lacks(std::size_t copy, LineAddress line) {
-    if (line.number() < copies_[copy].rest_from) copies_[copy].lacking.insert(line.number());
+    Copy& lacks = copies_[copy];
+    if (lacks.state != State::kWhole && line.number() < lacks.rest_from) lacks.lacking.insert(line.number());
   }
   bool is_busy(std::size_t copy) const { return copies_[copy].busy; }
   void set_busy(std::size_t copy, bool busy) { copies_[copy].busy = busy; }
@@ -164,21 +182,28 @@ class ReplicaSet {
 
   // Versions of lines, where somebody asks for them.
 
-  void keep_versions() { versions_ = std::make_unique<Versions>(); }
+  void keep_versions() {
+    versions_ = std::make_unique<Versions>();
+    tracks_ = true;  // a line that is being written when the run ends has no version yet
+  }
   void begin_version(Message& write);
   void acknowledged(const Message& write);
-  /// A read that begins now must bring no version that was answered before this instant of the line.
-  std::uint64_t floor_of(LineAddress line) const;
-  void was_read(const Message& read, std::uint64_t floor);
+  /// A write has ended everywhere, and was not answered with success.
+  void write_failed(const Message& write);
+  VersionFloors floors_of(LineAddress line) const;
+  void was_read(const Message& read, const VersionFloors& floors);
   /// A memory has served it.
   void served(Message& message, NodeId node);
   void forget_versions(NodeId node);
   bool keeps_versions() const { return versions_ != nullptr; }
+  /// Lines that nobody writes, and of which copies that are whole have different versions.
+  std::uint64_t differing_lines() const;
 
  private:
   struct Copy {
     State state = State::kWhole;
     bool lost = false;                            // its contents, and it has not left for that
+    bool sound = false;                           // it has left, and has every write that was answered
     bool busy = false;                            // a resynchronisation of it has messages under way
     std::uint64_t rest_from = ~std::uint64_t{0};  // all lines from this number on are lacking, too
     std::set<std::uint64_t> lacking;              // lines, by number
@@ -198,7 +223,7 @@ class ReplicaSet {
   struct Written {
     std::vector<std::uint64_t> began{0};
     std::vector<std::uint64_t> answered{0};
-    std::uint64_t floor = 0;  // the latest beginning of one that was answered
+    VersionFloors floors;
   };
   struct Versions {
     std::uint64_t happened = 0;
@@ -207,6 +232,11 @@ class ReplicaSet {
   };
 
   std::optional<std::size_t> reader(LineAddress line, std::uint64_t tried, ReplicaReads reads) const;
+  void lack_all(std::size_t copy) {
+    copies_[copy].rest_from = LineAddress::of(extent_.base).number();
+    copies_[copy].lacking.clear();
+  }
+  bool find_successor();
   std::uint64_t end_line() const {
     return LineAddress::of(Address{extent_.base.value() + extent_.bytes - 1}).number() + 1;
   }
@@ -233,6 +263,10 @@ class ReplicaSets {
   ReplicaSet& add(std::unique_ptr<ReplicaSet> set) { return *sets_.emplace_back(std::move(set)); }
   const std::vector<std::unique_ptr<ReplicaSet>>& all() const { return sets_; }
   bool named(const std::string& name) const;
+  /// Something may fail. To be called before the run.
+  void expect_failures() const {
+    for (const auto& set : sets_) set->expect_failures();
+  }
   /// Null: the address is not replicated.
   ReplicaSet* find(Address address) const;
   /// The taker of a request at the host that sends it; null: it goes its way.
@@ -256,6 +290,14 @@ class ReplicaSets {
   void memory_fails(NodeId memory);
   /// The host at that node has crashed: it writes and copies nothing any more.
   void has_crashed(NodeId host) { crashed_.insert(host.index()); }
+  /// The switch at that node has failed, or works again.
+  void set_failed(NodeId by_switch, bool failed) {
+    if (failed) {
+      crashed_.insert(by_switch.index());
+    } else {
+      crashed_.erase(by_switch.index());
+    }
+  }
   /// It answers nothing but errors, or it does no more.
   void set_unusable(NodeId memory, bool unusable, Time now);
   /// A resynchronisation of that copy has nothing under way any more.
@@ -283,7 +325,7 @@ class ReplicaSets {
   std::vector<std::unique_ptr<ReplicaSet>> sets_;
   std::map<std::pair<const ReplicaSet*, std::size_t>, Attempt> attempts_;  // since routes changed last
   std::set<std::uint32_t> unusable_;                                       // memories, by node
-  std::set<std::uint32_t> crashed_;                                        // hosts, by node
+  std::set<std::uint32_t> crashed_;                                        // hosts and switches, by node
   Reaches reaches_ = [](NodeId, NodeId) { return true; };
 };
 

@@ -34,7 +34,11 @@ std::optional<Value> replication_of(const Simulation& simulation) {
     }
     measured.state = std::move(states);
     measured.degraded = set->degraded(simulation.now()).ns();
-    if (set->keeps_versions()) measured.stale = measured.stale_reads;
+    if (set->keeps_versions()) {
+      measured.stale = measured.stale_reads;
+      measured.reversed = measured.reversed_reads;
+      measured.differing = set->differing_lines();
+    }
     regions.emplace_back(set->name(), map_of(kReplicationMeasures, measured));
   }
   return regions;

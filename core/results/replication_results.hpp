@@ -17,6 +17,8 @@ struct ReplicationMeasured : ReplicaCounts {
   Value state;
   double degraded = 0;
   std::optional<std::uint64_t> stale;
+  std::optional<std::uint64_t> reversed;
+  std::optional<std::uint64_t> differing;
 };
 
 inline constexpr std::array kReplicationMeasures{
@@ -45,8 +47,16 @@ inline constexpr std::array kReplicationMeasures{
         "state", "", "each memory with a copy at the end of the run: whole, out, or back"),
     measure<&ReplicationMeasured::stale>(
         "stale_reads", "",
-        "reads that got a version which another had followed for certain when they were made. Absent without "
-        "outputs.versions"),
+        "reads that got a version which another had followed for certain when they were made. This and the "
+        "next two with outputs.versions"),
+    measure<&ReplicationMeasured::reversed>(
+        "reversed_reads", "",
+        "reads that got older data than a read that had ended before: both beside a write that was under "
+        "way"),
+    measure<&ReplicationMeasured::differing>(
+        "differing_lines", "",
+        "lines of which copies that are whole have different versions at the end of the run, and that nobody "
+        "writes"),
 };
 
 /// None: no region is replicated.

@@ -83,7 +83,7 @@ void ReplicaResync::came_back(Slot& slot) {
   if (read && good) return send(slot, to_, Opcode::kMemWr);
   if (!good && !given_up_) {
     given_up_ = true;
-    set_.leave(to_, replicator_.kernel().now());
+    if (set_.state(to_) == ReplicaSet::State::kBack) set_.leave(to_, replicator_.kernel().now());
   }
   end(slot, good);
 }

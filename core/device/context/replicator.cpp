@@ -45,7 +45,7 @@ void Replicator::address(Message& message, const ReplicaSet& set, std::size_t co
 void Replicator::read(Message& message, ReplicaSet& set) {
   const LineAddress line = LineAddress::of(message.address);
   Read& read = reads_.place(key_of(&message));
-  read = {&message, message.source, message.size, 0, set.floor_of(line), *set.reader(line, 0), false};
+  read = {&message, message.source, message.size, 0, set.floors_of(line), *set.reader(line, 0), life_, false};
   send_read(message, set, read);
 }
 
@@ -60,6 +60,7 @@ void Replicator::send_read(Message& message, const ReplicaSet& set, Read& read) 
 void Replicator::was_read(Message& message) {
   ReplicaSet& set = *sets_.find(message.address);
   Read& read = reads_.at(key_of(&message));
+  if (read.life != life_) return forgotten(message, read);
   if (message.failed) {
     if (!std::exchange(read.met_failure, true)) ++set.counts().met_failure;
     if (const auto other = set.reader(LineAddress::of(message.address), read.tried)) {
@@ -70,11 +71,24 @@ void Replicator::was_read(Message& message) {
     }
     ++set.counts().failed;
   }
-  set.was_read(message, read.floor);
+  set.was_read(message, read.floors);
   message.destination = read.source;
   message.virtual_channel = 0;
   reads_.erase(key_of(&message));
   way_.finish_replicated(message);
+}
+
+// It is the request again that came: its requester waits for it.
+void Replicator::forgotten(Message& message, const Read& read) {
+  const bool lost = message.failed;
+  message.opcode = Opcode::kMemRd;
+  message.channel = channel_of(Opcode::kMemRd);
+  message.source = read.source;
+  message.destination = node_;
+  message.size = read.size;
+  message.failed = message.poisoned = false;
+  reads_.erase(key_of(&message));
+  way_.lose_replicated(message, lost);
 }
 
 // ---- Writes
@@ -130,6 +144,7 @@ void Replicator::write(Message& message, ReplicaSet& set) {
 
 void Replicator::copied(Copy& copy) {
   Write& write = *copy.write;
+  if (!write.message) return forgotten(copy);
   ReplicaSet& set = *write.set;
   if (!copy.message.failed) {
     write.stored |= std::uint64_t{1} << copy.replica;
@@ -168,12 +183,36 @@ void Replicator::end_write(Write& write, const Copy& last) {
     set.acknowledged(message);
   } else {
     ++set.counts().failed;
+    set.write_failed(message);
   }
   const LineAddress line = LineAddress::of(message.address);
+  write.message = nullptr;
   writes_.give_back(write);
   way_.finish_replicated(message);
   set.end_write(line);
   way_.write_ended();
+}
+
+// ---- Failure of the device
+
+// What it has sent comes to its end, or is lost, and nobody hears of it. Until then its line is not copied.
+void Replicator::fail() {
+  ++life_;
+  for (std::uint32_t index = 0; Write* const write = writes_.find(index); ++index) {
+    if (write->message) way_.lose_replicated(*std::exchange(write->message, nullptr), false);
+  }
+}
+
+void Replicator::forgotten(Copy& copy) {
+  Write& write = *copy.write;
+  ReplicaSet& set = *write.set;
+  if (!copy.message.failed) sets_.written(node_, set.node(copy.replica), copy.message.size);
+  if (--write.pending == 0) {
+    set.write_failed(copy.message);
+    set.end_write(LineAddress::of(copy.message.address));
+    writes_.give_back(write);
+  }
+  copies_.give_back(copy);
 }
 
 // ---- Answers

@@ -30,6 +30,9 @@ class Replicator {
     virtual void finish_replicated(Message& answer) = 0;
     /// A write has its last answer.
     virtual void write_ended() {}
+    /// The device has failed, and with it a request that it had: its requester waits for its timeout.
+    /// `again`: the message is lost already.
+    virtual void lose_replicated(Message& /*request*/, bool /*again*/) {}
 
    protected:
     ~Way() = default;
@@ -45,6 +48,8 @@ class Replicator {
   /// An answer to what it has sent, charged up to now and with its buffer released.
   void answer(Message& message);
   void resynchronise(ReplicaSet& set, std::size_t from, std::size_t to);
+  /// The device has failed: it knows nothing of what it has sent, and loses the requests that this was for.
+  void fail();
 
   /// Writes that have not been answered by all copies.
   std::uint64_t writes_under_way() const { return writes_.live(); }
@@ -67,8 +72,9 @@ class Replicator {
     NodeId source;
     std::uint16_t size = 0;
     std::uint64_t tried = 0;  // copies, bit by bit
-    std::uint64_t floor = 0;
+    VersionFloors floors;
     std::size_t copy = 0;
+    std::uint32_t life = 0;  // in which it was sent
     bool met_failure = false;
     std::uint64_t key() const { return key_of(message); }
   };
@@ -76,7 +82,7 @@ class Replicator {
   struct Write {
     Write* next = nullptr;
     std::uint32_t index = 0;
-    Message* message = nullptr;
+    Message* message = nullptr;  // null: nobody knows of the write any more, or there is none
     ReplicaSet* set = nullptr;
     std::uint32_t pending = 0;
     std::uint64_t stored = 0;  // by these copies, bit by bit
@@ -95,6 +101,8 @@ class Replicator {
   void read(Message& message, ReplicaSet& set);
   void send_read(Message& message, const ReplicaSet& set, Read& read);
   void was_read(Message& message);
+  void forgotten(Message& message, const Read& read);
+  void forgotten(Copy& copy);
   Copy& copy_of(Write& write, std::size_t replica);
   void copied(Copy& copy);
   void end_write(Write& write, const Copy& last);
@@ -105,7 +113,8 @@ class Replicator {
   NodeId node_;
   RequestTaker& taker_;
   Way& way_;
-  FlatTable<Read> reads_;  // under way
+  std::uint32_t life_ = 0;  // how often it has failed
+  FlatTable<Read> reads_;   // under way
   Pool<Write> writes_;
   Pool<Copy> copies_;
   std::vector<std::unique_ptr<ReplicaResync>> resyncs_;  // all that were begun

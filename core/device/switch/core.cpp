@@ -98,6 +98,7 @@ void SwitchCore::load_routes() {
 void SwitchCore::routes_changed(bool failed) {
   failed_ = failed;
   load_routes();
+  if (replicas_) replicas_->set_failed(failed);
 }
 
 // A queue has a key while it holds something. So the queues in use are as many as the messages that wait, at

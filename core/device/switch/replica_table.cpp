@@ -1,9 +1,11 @@
 #include "device/switch/replica_table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "component/component_time.hpp"
 #include "component/endpoint.hpp"
+#include "component/failures.hpp"
 #include "component/resource.hpp"
 #include "device/switch/core.hpp"
 #include "protocol/error_answer.hpp"
@@ -29,7 +31,11 @@ void ReplicaTable::release(const Message& message, Time at) {
 }
 
 void ReplicaTable::come(Message& message) {
-  if (is_request(message)) return take(message, component_.now());
+  if (is_request(message)) {
+    if (!failed_) return take(message, component_.now());
+    release(message, component_.now() + message.tail);
+    return system_context_.failures->lose(message, component_.now());
+  }
   release(message, component_.now() + message.tail);
   replicator_.answer(message);
 }
@@ -75,6 +81,35 @@ void ReplicaTable::write_ended() {
   next.charge(Segment::kSwitchQueue, component_.now());
   next.tail = std::max(Time{}, next.since - component_.now());
   begin(next);
+}
+
+// Copies may differ in the lines of writes that it has lost, and it does not know which these are.
+void ReplicaTable::set_failed(bool failed) {
+  if (std::exchange(failed_, failed) == failed) return;
+  sets_.set_failed(component_.id(), failed);
+  if (!failed) return;
+  const Time now = component_.now();
+  if (!outside_.empty()) wanted_.leave(*this);
+  while (!outside_.empty()) {
+    Message& message = outside_.pop();
+    release(message, now);
+    message.port = Endpoint::kInside;
+    message.charge(Segment::kSwitchQueue, now);
+    lose_replicated(message, false);
+  }
+  replicator_.fail();
+  for (const auto& set : sets_.all()) {
+    if (set->taker_at(component_.id()) != this) continue;
+    for (Message* const message : set->abandon_waiting()) lose_replicated(*message, false);
+    set->switch_failed(now);
+  }
+  waiting_level_.change(now, -static_cast<int>(std::exchange(waiting_, 0)));
+  entries_level_.change(now, -static_cast<int>(std::exchange(used_, 0)));
+}
+
+void ReplicaTable::lose_replicated(Message& request, bool again) {
+  if (again) return system_context_.failures->ends_later(request, component_.now());
+  system_context_.failures->lose_inside(request, component_.now());
 }
 
 void ReplicaTable::answered_here(Message& message) {

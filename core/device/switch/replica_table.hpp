@@ -67,6 +67,8 @@ class ReplicaTable final : public EventHandler, public RequestTaker, private Rep
   void resynchronise(ReplicaSet& set, std::size_t from, std::size_t to) override {
     replicator_.resynchronise(set, from, to);
   }
+  /// The switch has failed, and the table is lost; or it works again, with an empty one.
+  void set_failed(bool failed);
 
   Value report() const;
   void resources(ResourceSink& sink) const;
@@ -80,6 +82,7 @@ class ReplicaTable final : public EventHandler, public RequestTaker, private Rep
   void send_replicated(Message& message) override;
   void finish_replicated(Message& answer) override { send_replicated(answer); }
   void write_ended() override;
+  void lose_replicated(Message& request, bool again) override;
 
   ReplicaSets& sets_;
   SwitchCore& core_;
@@ -90,6 +93,7 @@ class ReplicaTable final : public EventHandler, public RequestTaker, private Rep
   std::uint32_t used_ = 0;  // entries
   MessageQueue outside_;    // writes that wait for one
   std::uint32_t waiting_ = 0;
+  bool failed_ = false;
   WaitList wanted_;
   Windowed<ReplicaTableCounts> counts_;
   LevelMonitor entries_level_;

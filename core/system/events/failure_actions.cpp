@@ -125,8 +125,8 @@ void FailureActions::expect(std::size_t number, const EventParams& event) {
       if (failed) refuse_event("it has failed already", part.described(), "a repair before it fails again");
       failed_.push_back(found);
       if (MemoryOwner* const memory = failing_memory(found)) memory->expect_failures();
-      if (ReplicaSets* const replicas = system_.system_context().replicas.get())
-        check_replicas(found, *replicas);
+      if (const ReplicaSets* const replicas = system_.system_context().replicas.get())
+        replicas->expect_failures();
     } else if (failed && crashing(found)) {
       refuse_event("a host or an accelerator that has crashed stays so", part.described(),
                    "no repair of it: what it would do next is another workload");
@@ -377,20 +377,6 @@ void FailureActions::compute_routes() {
         kernel_.now());
   }
   rerouted_();
-}
-
-// What a switch holds for others would be lost with it, and nobody knows which copies have it.
-void FailureActions::check_replicas(const FailingPart& part, ReplicaSets& replicas) const {
-  for (const auto& set : replicas.all()) {
-    set->expect_failures();
-    if (part.device == FailingPart::kNone ||
-        system_.components()[part.device]->name() != set->params().by_switch)
-      continue;
-    with_path("device", [&] {
-      refuse_event("a switch that replicates a region does not fail", "'" + *set->params().by_switch + "'",
-                   "its links, the memories behind it, or hosts that replicate");
-    });
-  }
 }
 
 // A cache whose home no way leads to has lost the home's lines.

@@ -18,7 +18,6 @@ class EventSource;
 class Kernel;
 class LinkEnd;
 class MemoryOwner;
-class ReplicaSets;
 class Requester;
 class System;
 
@@ -49,7 +48,6 @@ class FailureActions final : public EventActions, public EventHandler {
 
  private:
   FailingPart find_part(const FailedPart& part) const;
-  void check_replicas(const FailingPart& part, ReplicaSets& replicas) const;
   void check_links(const FailingPart& part) const;
   void fail(std::size_t number, Time reroute_time);
   Requester* crashing(const FailingPart& part) const;

@@ -40,6 +40,7 @@ class LostMessages final : public EventHandler, public Failures, private LostTra
   bool refuses(Message& message, Time now) override;
   void lose(Message& message, Time now) override;
   void lose_inside(Message& message, Time now) override;
+  void ends_later(Message& message, Time now) override;
   void gives_up(LineAddress line, NodeId node) override;
   void rerouted() override;
 
@@ -50,7 +51,6 @@ class LostMessages final : public EventHandler, public Failures, private LostTra
   bool is_requester(NodeId node) const override;
   Time completion_timeout_of(NodeId node) const override;
 
-  void ends_later(Message& message, Time now);
   void time_out(Message& message);
   IoLosses& sender_of(const Message& packet) const;
   void lose_packet(Message& message, Time now);

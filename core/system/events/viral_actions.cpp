@@ -46,9 +46,8 @@ void ViralActions::expect(std::size_t /*number*/, const EventParams& event) {
         });
       }
       memory.expect_failures();
-      if (const ReplicaSets* const replicas = system_.system_context().replicas.get()) {
-        for (const auto& set : replicas->all()) set->expect_failures();
-      }
+      if (const ReplicaSets* const replicas = system_.system_context().replicas.get())
+        replicas->expect_failures();
     });
     return;
   }

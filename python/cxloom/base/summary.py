@@ -659,6 +659,8 @@ class SummaryReplication(TypedDict, total=False):
     resynced_bytes: Any
     state: Any
     stale_reads: Any
+    reversed_reads: Any
+    differing_lines: Any
 
 
 class SummaryUnlimited(TypedDict, total=False):

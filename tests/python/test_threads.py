@@ -48,6 +48,31 @@ def test_results_are_the_same_for_any_number_of_threads() -> None:
             assert division["events_of_busiest"] < division["events_side_by_side"] <= cost["events"]
 
 
+LARGE = {
+    "chain": "kind: chain, switches: 64, placement: paired",
+    "spine-leaf": "kind: spine-leaf, leaves: 16, spines: 8, devices_per_leaf: 8",
+    "torus": "kind: torus, size: [8, 8], placement: paired",
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("routing", ["deterministic", "random"])
+def test_parts_of_large_fabrics_have_the_same_work_in_each_window(name: str, routing: str) -> None:
+    """Of two parts the busier one has 51 % of it, and 59 to 63 % where its spines are taken to be idle."""
+    link = "{port_delay: 25ns}"
+    given = cx.System.from_yaml(
+        f"""
+topology: {{{LARGE[name]}, link: {link}, edge_link: {link},
+            switch: {{kind: switch, port_bandwidth: 64GB/s, queueing: voq}}}}
+workload: {{"host*": {{pattern: random, footprint: 1GiB, reads: 67%, requests: 400}}}}
+run: {{threads: 2, routing: {routing}}}
+"""
+    )
+    division = split(cx.run(given))[1]["threads"]
+    assert division["windows_side_by_side"] > 40
+    assert division["events_of_busiest"] < 0.53 * division["events_side_by_side"]
+
+
 def test_tables_are_the_same(tmp_path: Path) -> None:
     """The tables are those of requests and of series, also where simulated time ends the run."""
     given = system().set("outputs.requests", True).set("outputs.series", "1us")

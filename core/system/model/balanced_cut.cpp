@@ -26,26 +26,19 @@ struct GroupGraph {
 };
 
 GroupGraph graph_of(const Partitions& groups, std::span<const Partitions::Joint> joints,
-                    std::span<const NodeLoad> traffic) {
+                    std::span<const NodeLoad> traffic, std::span<const double> across) {
   GroupGraph graph{std::vector<KindWeights>(groups.count), std::vector<std::vector<GroupEdge>>(groups.count)};
-  std::vector<std::uint32_t> links(traffic.size(), 0);
-  for (const auto& joint : joints) {
-    ++links[joint.a];
-    ++links[joint.b];
-  }
   for (std::size_t node = 0; node < traffic.size(); ++node)
     graph.weight[groups.of_node[node]][static_cast<std::size_t>(traffic[node].kind)] +=
         traffic[node].messages;
-  for (const auto& joint : joints) {
-    const std::uint32_t a = groups.of_node[joint.a];
-    const std::uint32_t b = groups.of_node[joint.b];
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const std::uint32_t a = groups.of_node[joints[i].a];
+    const std::uint32_t b = groups.of_node[joints[i].b];
     if (a == b) continue;
     // A link through which nothing is known to go joins its ends a little, too.
-    const double across =
-        std::min(traffic[joint.a].messages / links[joint.a], traffic[joint.b].messages / links[joint.b]) +
-        1e-3;
-    graph.edges[a].push_back({b, across});
-    graph.edges[b].push_back({a, across});
+    const double weight = across[i] + 1e-3;
+    graph.edges[a].push_back({b, weight});
+    graph.edges[b].push_back({a, weight});
   }
   return graph;
 }
@@ -60,7 +53,11 @@ class Bisection {
       side_[group] = kSecond;
       for (std::size_t kind = 0; kind < total_.size(); ++kind) total_[kind] += graph_.weight[group][kind];
     }
-    for (std::size_t kind = 0; kind < total_.size(); ++kind) target_[kind] = total_[kind] * share;
+    for (std::size_t kind = 0; kind < total_.size(); ++kind) {
+      target_[kind] = total_[kind] * share;
+      all_ += total_[kind];
+      kinds_ += total_[kind] > 0.0 ? 1.0 : 0.0;
+    }
     grow(farthest(farthest(groups_.front())));
     for (std::size_t moves = 4 * groups_.size(); moves > 0 && improve(); --moves) {
     }
@@ -71,7 +68,9 @@ class Bisection {
 
  private:
   enum Side : std::uint8_t { kFirst, kSecond, kElsewhere };
-  static constexpr double kTolerance = 0.06;  // of the weights, summed over kinds
+  // A message that goes across costs as much again as one at a node: it is another processor's. Each of two
+  // parts has half of that.
+  static constexpr double kCostAcross = 0.5;
 
   std::vector<std::uint32_t> of(Side side) const {
     std::vector<std::uint32_t> result;
@@ -144,19 +143,20 @@ class Bisection {
     }
   }
 
-  // The single move that lets least go across, of those that keep the balance, or better it.
+  // The single move that wins most: less that goes across, or less for which the other part has to wait, as
+  // shares of all the work.
   bool improve() {
     std::optional<std::uint32_t> best;
     double most = 1e-9;
+    const double now = imbalance({}, 0.0);
     for (const std::uint32_t group : groups_) {
       const bool leaves = side_[group] == kFirst;
       if (leaves ? count_ == 1 : count_ + 1 == groups_.size()) continue;
       const double after = imbalance(graph_.weight[group], leaves ? -1.0 : 1.0);
-      if (after > std::max(kTolerance, imbalance({}, 0.0))) continue;
-      if (const double won = gain(group); won > most) {
-        most = won;
-        best = group;
-      }
+      const double won = kCostAcross * gain(group) / all_ - (after - now) / kinds_;
+      if (won <= most) continue;
+      most = won;
+      best = group;
     }
     if (best) move(*best);
     return best.has_value();
@@ -167,6 +167,8 @@ class Bisection {
   std::vector<Side> side_;
   KindWeights total_{};
   KindWeights target_{};
+  double all_ = 1e-3;      // weights of all kinds
+  double kinds_ = 1e-3;    // that there are
   KindWeights first_{};    // of the first side
   std::size_t count_ = 0;  // groups of it
 };
@@ -192,8 +194,9 @@ void cut(const GroupGraph& graph, std::vector<std::uint32_t> groups, std::uint32
 }  // namespace
 
 std::vector<std::uint32_t> balanced_cut(const Partitions& groups, std::span<const Partitions::Joint> joints,
-                                        std::span<const NodeLoad> traffic, std::uint32_t parts) {
-  const GroupGraph graph = graph_of(groups, joints, traffic);
+                                        std::span<const NodeLoad> traffic, std::span<const double> across,
+                                        std::uint32_t parts) {
+  const GroupGraph graph = graph_of(groups, joints, traffic, across);
   std::vector<std::uint32_t> all(groups.count);
   std::iota(all.begin(), all.end(), 0U);
   std::vector<std::uint32_t> part_of(groups.count, 0);

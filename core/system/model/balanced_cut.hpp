@@ -21,11 +21,11 @@ struct NodeLoad {
   double messages = 0.0;
 };
 
-/// By group of `groups`, its part. `traffic` is by node: the weight of a group is that of its nodes, and what
-/// goes across a link the lesser of those of its ends, over the links of that end. At most `parts`, each with
-/// a group at least, numbered from zero. Each has about the same of the traffic of each kind, as far as
-/// groups allow.
+/// By group of `groups`, its part. `traffic` is by node: the weight of a group is that of its nodes; `across`
+/// is what goes over a link, by joint. At most `parts`, each with a group at least, numbered from zero. Each
+/// has about the same of the traffic of each kind, as far as groups allow.
 std::vector<std::uint32_t> balanced_cut(const Partitions& groups, std::span<const Partitions::Joint> joints,
-                                        std::span<const NodeLoad> traffic, std::uint32_t parts);
+                                        std::span<const NodeLoad> traffic, std::span<const double> across,
+                                        std::uint32_t parts);
 
 }  // namespace cxloom

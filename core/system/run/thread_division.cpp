@@ -7,12 +7,12 @@
 #include "component/io_roles.hpp"
 #include "device/requester/requester.hpp"
 #include "kernel/kernel.hpp"
-#include "memory/memory_owner.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/balanced_cut.hpp"
 #include "system/model/partitions.hpp"
 #include "system/model/system.hpp"
+#include "system/run/expected_traffic.hpp"
 #include "system/spec/spec.hpp"
 #include "system/work/share_groups.hpp"
 
@@ -45,34 +45,6 @@ std::string undivided_because(const System& system) {
     if (requester->traits().has_cores) return "the cores of '" + component->name() + "' run programs";
   }
   return {};
-}
-
-/// By node: how many messages go through it for a request of each requester to each memory. Of many memories
-/// some stand for all.
-std::vector<NodeLoad> traffic_of(const System& system, const Spec& spec) {
-  constexpr std::size_t kMostTargets = 16;
-  std::vector<NodeLoad> traffic(system.components().size());
-  std::vector<std::uint32_t> memories;
-  for (const auto& [component, owner] : system.roles().all<MemoryOwner>()) {
-    memories.push_back(component->id().index());
-    traffic[memories.back()].kind = NodeLoad::Kind::kMemory;
-  }
-  const std::size_t step = std::max<std::size_t>(1, memories.size() / kMostTargets);
-  for (std::size_t index = 0; const Spec::Workload& workload : spec.workloads) {
-    const std::uint32_t from = system.devices().find(workload.device).index();
-    traffic[from].kind = NodeLoad::Kind::kRequester;
-    for (std::size_t i = index++ % step; i < memories.size(); i += step) {
-      std::uint32_t node = from;
-      for (std::size_t hops = 0; node != memories[i] && hops <= traffic.size(); ++hops) {
-        traffic[node].messages += 1.0;
-        const auto ways = system.routes().next_hops(node, memories[i]);
-        if (ways.empty()) break;
-        node = system.topology().hops(node)[ways[(from + i) % ways.size()]].to;
-      }
-      traffic[memories[i]].messages += 1.0;
-    }
-  }
-  return traffic;
 }
 
 /// A device stays with the switch that it hangs on.
@@ -112,8 +84,9 @@ ThreadDivision divide_system(const Registry& registry, const Spec& spec, std::ui
   }
   const Partitions whole = divide(system.components().size(), joints);
   if (whole.count < 2) return one_part(spec, "all devices hang on one switch, or share a wire");
+  const ExpectedTraffic traffic = expected_traffic(system, spec);
   const std::vector<std::uint32_t> part_of_group =
-      balanced_cut(whole, joints, traffic_of(system, spec), threads);
+      balanced_cut(whole, joints, traffic.of_node, traffic.of_link, threads);
   Partitions cut = whole;
   cut.lookahead.reset();
   cut.count = 0;

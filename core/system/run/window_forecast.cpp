@@ -35,7 +35,8 @@ WindowForecast::WindowForecast(const System& system, Time window) : most_answers
     const Time least = least_time(system, *component, *requester);
     const std::uint64_t queue = requester->traits().queue;
     std::optional<std::uint64_t> most;
-    if (least > Time{}) most = queue * static_cast<std::uint64_t>(window.ps() / least.ps() + 1);
+    // The end of a window is of the next one.
+    if (least > Time{}) most = queue * static_cast<std::uint64_t>((window.ps() - 1) / least.ps() + 1);
     issuers_.push_back({requester, most});
     if (most_answers_ && most) *most_answers_ += *most + queue;
     else most_answers_.reset();

@@ -23,10 +23,8 @@ DividedKernels::DividedKernels(std::size_t parts, std::size_t threads, Time look
         true);  // what goes on in the background goes on while other parts are at work
   }
   for (const auto& kernel : kernels_) {
-    kernel->outboxes_.reserve(kernels_.size() - 1);
-    for (const auto& other : kernels_) {
-      if (other != kernel) kernel->outboxes_.emplace_back(*other);
-    }
+    kernel->outboxes_.reserve(kernels_.size());  // by index: what it would send itself stays empty
+    for (const auto& other : kernels_) kernel->outboxes_.emplace_back(*other);
   }
 }
 
@@ -88,9 +86,7 @@ void DividedKernels::watch(EventWatcher* watcher) {
 void DividedKernels::take_in(std::size_t index) {
   Kernel& receiver = *kernels_[index];
   for (const auto& kernel : kernels_) {
-    for (Outbox& outbox : kernel->outboxes_) {
-      if (outbox.to() == &receiver && !outbox.sent().empty()) receiver.take_in(outbox);
-    }
+    if (Outbox& outbox = kernel->outboxes_[index]; !outbox.sent().empty()) receiver.take_in(outbox);
   }
 }
 

@@ -52,11 +52,13 @@ void Kernel::schedule_background(Time at, EventSource& source, EventHandler& han
   push(at, source, handler, kind | Event::kBackground, payload);
 }
 
-// There are as many as other parts, which are few.
+// There are as many as parts, which are few. It does not look into the other kernel, whose thread writes
+// there.
 Outbox& Kernel::outbox_to(const Kernel& to) {
-  const auto found = std::ranges::find(outboxes_, &to, &Outbox::to);
-  ensure(found != outboxes_.end(), "a part that has no outbox to another");
-  return *found;
+  for (Outbox& outbox : outboxes_) {
+    if (outbox.to() == &to) return outbox;
+  }
+  throw InternalError("a part that has no outbox to another");
 }
 
 void Kernel::send(const Kernel& to, Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
@@ -68,15 +70,31 @@ void Kernel::send(const Kernel& to, Time at, void* receiver, void (*take)(void* 
   outbox_to(to).send(Outbox::Call{at, receiver, take});
 }
 
+// What a message touches on its way is another processor's: it is asked for at once for all messages, since
+// they come one by one and each would wait. A request has the account of its way four lines behind its
+// message; a message by itself seldom begins a cache line.
+[[gnu::always_inline]] static inline void fetch_message(const Outbox::Sent& sent) {
+  if ((sent.order & 0xffU) != Event::kArrival) return;
+  const void* const message = reinterpret_cast<const void*>(sent.payload);
+  prefetch_owned(message);
+  prefetch_owned(message, 1);
+  if (sent.payload % kCacheLine != 0) return;
+  prefetch_owned(message, 4);
+  prefetch_owned(message, 5);
+}
+
 void Kernel::take_in(Outbox& outbox) {
   Outbox::Page& page = outbox.sent();
   for (const Outbox::Sent& sent : page.events) {
     ensure(sent.at >= now_, "an event before now");
+    prefetch(&sent, 2 * Outbox::kAhead);
+    fetch_message(sent);
     queue_.push(sent.at, sent.order, sent.handler, sent.payload);
   }
   page.events.clear();
   for (const Outbox::Call& call : page.calls) {
     ensure(call.at >= now_, "news that come after they should be known");
+    prefetch(&call, 2 * Outbox::kAhead);
     call.take(call.to, call.at);
   }
   page.calls.clear();

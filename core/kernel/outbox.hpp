@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/prefetch_owned.hpp"
 #include "base/units.hpp"
 
 namespace cxloom {
@@ -37,6 +38,10 @@ class alignas(128) Outbox {
     bool empty() const { return events.empty() && calls.empty(); }
   };
 
+  /// Lines of a page that are fetched before they are needed: processors may be some hundred nanoseconds
+  /// apart.
+  static constexpr std::size_t kAhead = 4;
+
   explicit Outbox(const Kernel& to) : to_(&to) {}
 
   const Kernel* to() const { return to_; }
@@ -45,12 +50,12 @@ class alignas(128) Outbox {
 
   void send(const Sent& event) {
     Page& page = pages_[filled_];
-    page.events.push_back(event);
+    add(page.events, event);
     page.earliest = std::min(page.earliest, event.at);
   }
   void send(const Call& call) {
     Page& page = pages_[filled_];
-    page.calls.push_back(call);
+    add(page.calls, call);
     page.earliest = std::min(page.earliest, call.at);
   }
 
@@ -65,6 +70,14 @@ class alignas(128) Outbox {
   void turn_page() { filled_ = 1 - filled_; }
 
  private:
+  // The receiver has read these lines: each has to be fetched back, and all later stores of the sender wait
+  // for it.
+  template <class Entry>
+  static void add(std::vector<Entry>& entries, const Entry& entry) {
+    entries.push_back(entry);
+    prefetch_owned(&entries.back(), kAhead);
+  }
+
   const Kernel* to_;
   std::size_t filled_ = 0;
   std::array<Page, 2> pages_;

@@ -1,6 +1,7 @@
 #include "kernel/divided_kernels.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <utility>
 
@@ -127,12 +128,23 @@ void DividedKernels::run_parts_of(std::size_t thread, Time end) {
   }
 }
 
-void DividedKernels::run_side_by_side(Time end) {
+void DividedKernels::run_side_by_side(Time end, const std::function<void()>& meanwhile) {
   take_what_came_between();
   ensure(control().next_event_time() >= end, "parts run side by side while the control acts");
   ensure(settling_.empty(), "parts run side by side from within an instant");
   std::ranges::fill(thrown_, nullptr);
-  team_.run([&](std::size_t thread) { run_parts_of(thread, end); });
+  std::atomic<bool> others_work{true};
+  std::exception_ptr thrown_meanwhile;
+  team_.run([&](std::size_t thread) {
+    run_parts_of(thread, end);
+    if (!meanwhile || !others_work.exchange(false, std::memory_order_relaxed)) return;
+    try {
+      meanwhile();
+    } catch (...) {
+      thrown_meanwhile = std::current_exception();
+    }
+  });
+  if (thrown_meanwhile) std::rethrow_exception(thrown_meanwhile);
   const Kernel* first = nullptr;
   std::exception_ptr thrown;
   stuck_ = nullptr;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -51,9 +52,10 @@ class DividedKernels {
   const EventHandler* failed() const;
 
   /// Everything before `end` happens, which is no later than next_event_time() + lookahead(): parts of
-  /// different threads at the same time. The control must have no event before `end`. What a handler throws
-  /// is thrown: of several that of the earliest instant.
-  void run_side_by_side(Time end);
+  /// different threads at the same time. The control must have no event before `end`. The first thread that
+  /// has nothing left to do calls `meanwhile`, while others may be at work. What a handler throws is thrown:
+  /// of several that of the earliest instant.
+  void run_side_by_side(Time end, const std::function<void()>& meanwhile = {});
   /// Plays all parts in one thread, in the order of a single kernel. Stops behind `max_events`, and when
   /// nothing is left that would bring the simulation forward. Returns whether everything before `end` has
   /// happened.

@@ -36,6 +36,7 @@ void DividedRun::attach(WholeRun& whole, RequestObserver& run, RequestObserver& 
   observer_ = &observer;
   livelock_watch_ = &livelock_watch;
   events_before_.assign(division_.parts, 0);
+  untold_.resize(division_.parts);
   for (std::uint32_t part = 0; part < division_.parts; ++part) {
     std::unique_ptr<RequestObserver> own = observer.divide();
     ensure(own != nullptr, "the observer of a divided run cannot be divided");
@@ -65,6 +66,7 @@ std::uint64_t DividedRun::run(Time limit, std::uint64_t most, Time stop) {
     ran = kernels_.events() - before;
     if (kernels_.stuck()) break;
   }
+  tell_answers();
   // As a kernel that has run out of events before its limit.
   if (ran < most && limit != Time::max() && limit > kernels_.now() &&
       (kernels_.idle() || kernels_.next_event_time() > limit))
@@ -77,7 +79,7 @@ bool DividedRun::may_run_side_by_side(Time end) {
   if (kernels_.control().next_event_time() < end) return false;
   if (events_a_window_ < static_cast<double>(division_.fewest_events) * division_.parts) return false;
   if (const std::uint64_t until_look = whole_->answers_until_look(); until_look != WholeRun::kNoLook) {
-    if (!forecast_->most_answers() || until_look <= *forecast_->most_answers()) return false;
+    if (!forecast_->most_answers() || until_look <= untold_count_ + *forecast_->most_answers()) return false;
   }
   return forecast_->far(whole_->next());
 }
@@ -87,6 +89,7 @@ void DividedRun::play_window(Time end, std::uint64_t most) {
   if (may_run_side_by_side(end)) {
     play_side_by_side(end);
   } else {
+    tell_answers();
     within_window_ = !kernels_.run_merged(end, most);
   }
   for (const auto& observer : observers_) livelock_watch_->heard(observer->take_signs_of_life());
@@ -105,9 +108,11 @@ void DividedRun::play_side_by_side(Time end) {
     for (const auto& observer : observers_) observer->go_side_by_side(false);
   };
   try {
-    kernels_.run_side_by_side(end);
+    // Who is done before others tells what was answered in the window before.
+    kernels_.run_side_by_side(end, [this] { tell_answers(); });
   } catch (...) {
     stop_side_by_side();
+    tell_answers();
     throw;
   }
   stop_side_by_side();
@@ -119,28 +124,31 @@ void DividedRun::play_side_by_side(Time end) {
   }
   cost_.events_of_busiest += busiest;
   ++cost_.side_by_side;
-  take_answers();
+  gather_answers();
+}
+
+void DividedRun::gather_answers() {
+  ensure(!whole_->overlooked_warmth(), "the measured window was to open while parts ran side by side");
+  for (std::size_t part = 0; part < observers_.size(); ++part) {
+    ensure(!observers_[part]->overlooked_end_of_work(),
+           "the measured window was to close while parts ran side by side");
+    untold_[part].swap(observers_[part]->answers());
+    untold_count_ += untold_[part].size();
+  }
 }
 
 /// The answers of all parts, in the order of their events.
-void DividedRun::take_answers() {
-  ensure(!whole_->overlooked_warmth(), "the measured window was to open while parts ran side by side");
-  std::uint64_t count = 0;
-  for (const auto& observer : observers_) {
-    ensure(!observer->overlooked_end_of_work(),
-           "the measured window was to close while parts ran side by side");
-    count += observer->answers().size();
-  }
-  if (count == 0) return;
-  ensure(count < whole_->answers_until_look(), "the mean was to be looked at while parts ran side by side");
-  std::vector<std::size_t> at(observers_.size(), 0);
-  for (; count > 0; --count) {
+void DividedRun::tell_answers() {
+  if (untold_count_ == 0) return;
+  ensure(untold_count_ < whole_->answers_until_look(),
+         "the mean was to be looked at while parts ran side by side");
+  std::vector<std::size_t> at(untold_.size(), 0);
+  for (; untold_count_ > 0; --untold_count_) {
     const PartObserver::Answer* first = nullptr;
     std::size_t of = 0;
-    for (std::size_t part = 0; part < observers_.size(); ++part) {
-      const auto& answers = observers_[part]->answers();
-      if (at[part] == answers.size()) continue;
-      const PartObserver::Answer& next = answers[at[part]];
+    for (std::size_t part = 0; part < untold_.size(); ++part) {
+      if (at[part] == untold_[part].size()) continue;
+      const PartObserver::Answer& next = untold_[part][at[part]];
       if (first && std::tie(first->at, first->order) < std::tie(next.at, next.order)) continue;
       first = &next;
       of = part;
@@ -148,7 +156,7 @@ void DividedRun::take_answers() {
     ++at[of];
     measured(of, first->kind, first->latency, first->failed);
   }
-  for (const auto& observer : observers_) observer->answers().clear();
+  for (auto& answers : untold_) answers.clear();
 }
 
 void DividedRun::measured(std::size_t part, AccessKind kind, Time latency, bool failed) {

@@ -69,7 +69,8 @@ class DividedRun {
   bool may_run_side_by_side(Time end);
   void play_window(Time end, std::uint64_t most);
   void play_side_by_side(Time end);
-  void take_answers();
+  void gather_answers();
+  void tell_answers();
   void measured(std::size_t part, AccessKind kind, Time latency, bool failed);
 
   ThreadDivision division_;
@@ -80,6 +81,9 @@ class DividedRun {
   std::unique_ptr<WindowForecast> forecast_;
   std::vector<std::unique_ptr<PartObserver>> observers_;  // by part
   std::vector<std::uint64_t> events_before_;              // of each part, while a window is played
+  // Measured answers of the last window side by side that were not told yet, by part.
+  std::vector<std::vector<PartObserver::Answer>> untold_;
+  std::uint64_t untold_count_ = 0;
   bool watched_ = false;
   bool stay_merged_ = false;
   bool within_window_ = false;               // it was broken off

@@ -1,5 +1,8 @@
 #include "system/run/part_observer.hpp"
 
+#include "base/prefetch_owned.hpp"
+#include "kernel/outbox.hpp"
+
 namespace cxloom {
 
 void PartObserver::completed(const Request& request, Time now) {
@@ -12,6 +15,8 @@ void PartObserver::completed(const Request& request, Time now) {
     measured_(request.kind, latency, request.failed);
   } else {
     answers_.push_back({now, kernel_.order(), latency, request.kind, request.failed});
+    // Another thread may have read these lines.
+    prefetch_owned(&answers_.back(), Outbox::kAhead);
   }
 }
 

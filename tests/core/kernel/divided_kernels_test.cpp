@@ -121,6 +121,23 @@ TEST(DividedKernels, OfSeveralErrorsTheEarliestIsThrown) {
   }
 }
 
+TEST(DividedKernels, TheThreadThatIsDoneFirstCallsWhatIsToBeDoneMeanwhileOnce) {
+  for (const std::size_t threads : {1U, 2U}) {
+    Match match(threads);
+    match.a.serve(Time{10}, 20);
+    match.b.serve(Time{10}, 20);
+    int windows = 0;
+    int calls = 0;
+    while (!match.kernels.idle()) {
+      match.kernels.run_side_by_side(match.kernels.next_event_time() + kFlight, [&] { ++calls; });
+      EXPECT_EQ(calls, ++windows);
+    }
+    EXPECT_GE(windows, 20);
+    const auto fail = [] { throw std::runtime_error("meanwhile"); };
+    EXPECT_THROW(match.kernels.run_side_by_side(match.kernels.now() + kFlight, fail), std::runtime_error);
+  }
+}
+
 TEST(DividedKernels, WhatIsSentBetweenWindowsIsKnownAtOnce) {
   Match match(1);
   match.a.serve(Time{10}, 0);

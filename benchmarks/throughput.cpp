@@ -133,6 +133,8 @@ Value generated(const std::string& kind, Value::Map topology, const std::string&
                 const Registry& registry, const Value& memory = kMemory) {
   Value::Map link;
   if (credits) link.emplace_back("credits", 64);
+  // The buffers of a ring are a circle, which a second channel opens.
+  if (credits && kind == "torus") link.emplace_back("virtual_channels", 2);
   topology.emplace_back("requester", Value::Map{{"kind", "host"}, {"queue", 64}});
   topology.emplace_back("memory", memory);
   topology.emplace_back("switch",
@@ -160,7 +162,8 @@ const char* footprint_of(const std::string& name) {
 
 // NAME is bus, bus-flits, bus-dram, cores, tiering-none,
 // tiering-memory-tiering, ssd-hits, ssd-misses, cache-hits, persist-few, persist-many,
-// filter[-full]-hdm-db|hdm-h, spine-leaf-dram (with credits), or chain|spine-leaf|spine-leaf1024|edge4096
+// filter[-full]-hdm-db|hdm-h, spine-leaf-dram (with credits), or
+// chain|torus|spine-leaf|spine-leaf1024|edge4096
 // with -output, -voq or -credits, or, as with -voq, with a routing strategy: -random, -adaptive.
 Value system_named(const std::string& name, const Registry& registry) {
   if (name == "bus") return bus_system(false);
@@ -180,6 +183,11 @@ Value system_named(const std::string& name, const Registry& registry) {
   // 64 switches in a row, a host and a memory on each.
   if (topology == "chain")
     return generated("chain", {{"switches", 64}, {"placement", "paired"}}, queueing, credits, registry);
+  // 8 x 8 switches, a host and a memory on each.
+  if (topology == "torus") {
+    return generated("torus", {{"size", Value::List{8, 8}}, {"placement", "paired"}}, queueing, credits,
+                     registry);
+  }
   // 64 hosts and 64 memories, eight per leaf; eight uplinks per leaf.
   if (topology == "spine-leaf") {
     return generated("spine-leaf", {{"leaves", 16}, {"spines", 8}, {"devices_per_leaf", 8}}, queueing,

@@ -58,7 +58,7 @@ LARGE = {
 @pytest.mark.parametrize("name", LARGE)
 @pytest.mark.parametrize("routing", ["deterministic", "random"])
 def test_parts_of_large_fabrics_have_the_same_work_in_each_window(name: str, routing: str) -> None:
-    """Of two parts the busier one has 51 % of it, and 59 to 63 % where its spines are taken to be idle."""
+    """The busier of two parts has 51 % of it, and had 59 to 63 % where spines were taken to be idle."""
     link = "{port_delay: 25ns}"
     given = cx.System.from_yaml(
         f"""

@@ -108,7 +108,7 @@ void DividedRun::play_side_by_side(Time end) {
     for (const auto& observer : observers_) observer->go_side_by_side(false);
   };
   try {
-    // Who is done before others tells what was answered in the window before.
+    // The thread that is done first tells what was answered in the window before.
     kernels_.run_side_by_side(end, [this] { tell_answers(); });
   } catch (...) {
     stop_side_by_side();
@@ -137,7 +137,7 @@ void DividedRun::gather_answers() {
   }
 }
 
-/// The answers of all parts, in the order of their events.
+/// Tells the answers of all parts, in the order of their events.
 void DividedRun::tell_answers() {
   if (untold_count_ == 0) return;
   ensure(untold_count_ < whole_->answers_until_look(),

@@ -16,7 +16,7 @@ void HomeAgentParams::describe(Schema<HomeAgentParams>& schema) {
 
 HomeAgent::HomeAgent(const HomeAgentParams& params, Endpoint& endpoint, const ComponentContext& context,
                      const VictimRegistry& victims, Agent* memory)
-    : DirectoryAgent(params, SnoopFilterParams{params.filter}, endpoint, context, victims, memory),
+    : RecallingAgent(params, SnoopFilterParams{params.filter}, endpoint, context, victims, memory),
       requester_(endpoint.put_before(Channel::kS2MNDR, *this)),
       cache_(endpoint.put_before(Channel::kD2HReq, *this)) {
   endpoint.put_before(Channel::kS2MDRS, *this);
@@ -25,10 +25,21 @@ HomeAgent::HomeAgent(const HomeAgentParams& params, Endpoint& endpoint, const Co
   for (const Channel channel : {Channel::kM2SReq, Channel::kM2SRwD}) endpoint.bind(channel, *this);
 }
 
+namespace {
+
+/// It wants something of the line, and does not say that a copy leaves.
+bool asks_by_cache(Opcode opcode) { return opcode != Opcode::kDirtyEvict && opcode != Opcode::kCleanEvict; }
+
+}  // namespace
+
 void HomeAgent::receive(Message& message) {
   switch (message.channel) {
     case Channel::kD2HReq:
-      if (place(message)) return admit_request(message);
+      if (const auto where = place(message)) {
+        if (asks_by_cache(message.opcode) && has_left(*where)) [[unlikely]]
+          return refuse_request(message);
+        return admit_request(message);
+      }
       ensure(cache_ != nullptr, "a device asks a host without a cache for a line");
       return endpoint().deliver(message, *cache_);
     case Channel::kD2HRsp:
@@ -176,6 +187,14 @@ void HomeAgent::part_of_answer(Snoop& snoop, const Message& message, bool last) 
 void HomeAgent::evicted(Transaction& transaction) {
   if (transaction.owed) {
     write_line(transaction, *transaction.evicts_for->request, nullptr);
+  } else {
+    close(transaction);
+  }
+}
+
+void HomeAgent::taken_back(Transaction& transaction) {
+  if (transaction.owed) {
+    write_line(transaction, no_cause(endpoint().id()), nullptr);
   } else {
     close(transaction);
   }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "coherence/home/directory_agent.hpp"
+#include "coherence/home/recalling_agent.hpp"
 
 namespace cxloom {
 
@@ -18,7 +18,7 @@ struct HomeAgentParams : DirectoryParams {
   }
 };
 
-class HomeAgent final : public DirectoryAgent {
+class HomeAgent final : public RecallingAgent {
  public:
   /// To be made when the agents of the device that make requests are there: it stands before them and passes
   /// on what is theirs. `memory`: the agent of the host's own memory; null: it has none.
@@ -47,6 +47,7 @@ class HomeAgent final : public DirectoryAgent {
   void address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) override;
   void serve(Transaction& transaction) override;
   void evicted(Transaction& transaction) override;
+  void taken_back(Transaction& transaction) override;
   void memory_done(const MemoryAccess& access, const Message& answer) override;
 
   void answered(Message& message);

@@ -28,13 +28,18 @@ class CoherenceHome {
   /// Requests in it, the mean over the window; none: it takes as many as come.
   virtual std::optional<double> transactions_mean() const = 0;
 
-  // A virtual switch that its memory leaves (docs/model/virtual_switch.md): of agents of devices (HDM-DB).
+  // A virtual switch that it, a cache or its memory leaves: docs/model/virtual_switch.md.
 
   /// The cache at that node is to have no lines of it: takes back what it has, and what it is granted from
   /// now on.
   virtual void recall(NodeId /*node*/) {}
   /// The cache may have lines again.
   virtual void end_recall(NodeId /*node*/) {}
+  /// It has no way to memory that it keeps coherent any more but to end what it has begun: takes back all
+  /// lines of it, and refuses requests to them.
+  virtual void leave(NodeId /*memory*/) {}
+  /// It has a way to that memory.
+  virtual void rejoin(NodeId /*memory*/) {}
   /// The cache has lost what it had, and cannot be asked any more.
   virtual void cut_off(NodeId /*node*/) {}
 

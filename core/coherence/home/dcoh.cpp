@@ -1,7 +1,5 @@
 #include "coherence/home/dcoh.hpp"
 
-#include <algorithm>
-
 #include "base/schema.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
@@ -21,12 +19,22 @@ Dcoh::Dcoh(const DcohParams& params, Endpoint& endpoint, const ComponentContext&
 
 Dcoh::Dcoh(const DirectoryParams& params, const SnoopFilterParams& filter, Endpoint& endpoint,
            const ComponentContext& context, const VictimRegistry& victims, Agent* memory)
-    : DirectoryAgent(params, filter, endpoint, context, victims, memory) {
+    : RecallingAgent(params, filter, endpoint, context, victims, memory) {
   for (const Channel channel : {Channel::kM2SReq, Channel::kM2SRwD, Channel::kM2SBIRsp})
     endpoint.bind(channel, *this);
   if (memory) return;
   for (const Channel channel : {Channel::kS2MNDR, Channel::kS2MDRS}) endpoint.bind(channel, *this);
 }
+
+namespace {
+
+/// It wants something of the line, and is none of what is said about copies that caches have.
+bool asks_by_mem(const Message& message) {
+  if (message.channel == Channel::kM2SReq) return message.opcode != Opcode::kMemClnEvct;
+  return message.opcode != Opcode::kBIConflict && message.snp != SnpType::kNoOp;
+}
+
+}  // namespace
 
 void Dcoh::receive(Message& message) {
   switch (message.channel) {
@@ -42,11 +50,14 @@ void Dcoh::receive(Message& message) {
     endpoint().release(message, now());
     return lose(message);
   }
-  if (!place(message)) {  // of memory that is not kept coherent, or not here
+  const auto where = place(message);
+  if (!where) {  // of memory that is not kept coherent, or not here
     ensure(has_memory(), "a request to memory that is not here");
     endpoint().deliver(message, memory());
     return;
   }
+  if (asks_by_mem(message) && has_left(*where)) [[unlikely]]
+    return refuse_request(message);
   if (message.channel == Channel::kM2SReq) {
     admit_request(message);
     return;
@@ -108,44 +119,6 @@ bool Dcoh::take_out_of_turn(Message& message) {
   if (behind) ++behind->write_backs;
   access_memory(Opcode::kMemWr, message, behind ? nullptr : &open_entry(line), behind);
   return true;
-}
-
-// ---- Lines that are taken back
-
-void Dcoh::recall(NodeId node) {
-  if (std::ranges::find(recalled_, node) != recalled_.end()) return;
-  recalled_.push_back(node);
-  take_back_lines(true);
-  const std::uint32_t peer = peers().known(node);
-  if (peer == DirectoryPeers::kNone) return;
-  for (const Slot slot : filter().owned_by(peer)) {
-    const LineAddress line = filter().line(slot);
-    if (!under_way(line)) take_back(line);  // or it is taken back behind that
-  }
-}
-
-void Dcoh::end_recall(NodeId node) {
-  std::erase(recalled_, node);
-  take_back_lines(!recalled_.empty());
-}
-
-// Nobody waits for it but requests to the line.
-void Dcoh::take_back(LineAddress line) {
-  const Slot slot = filter().find(line);
-  if (slot == kNoSlot) return;
-  Transaction* taken = nullptr;
-  for (const NodeId node : recalled_) {
-    const std::uint32_t peer = peers().known(node);
-    if (peer == DirectoryPeers::kNone || !filter().has_owner(slot, peer)) continue;
-    if (!taken) taken = &open_entry(line);
-    taken->asked_at = now();
-    ++taken->snoops_left;
-    ++counts().lines_invalidated;
-    Message cause;
-    cause.requester = node;
-    cause.age = now();
-    send_snoop(*taken, line, peer, SnoopFor::kInvalidate, 0, cause);
-  }
 }
 
 void Dcoh::address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) {

@@ -2,9 +2,7 @@
 // that of other devices (HDM-DB), by back-invalidate snoops.
 #pragma once
 
-#include <vector>
-
-#include "coherence/home/directory_agent.hpp"
+#include "coherence/home/recalling_agent.hpp"
 
 namespace cxloom {
 
@@ -22,7 +20,7 @@ struct DcohParams : DirectoryParams {
   }
 };
 
-class Dcoh : public DirectoryAgent {
+class Dcoh : public RecallingAgent {
  public:
   /// Takes what comes from caches, too. `memory` as for DirectoryAgent.
   Dcoh(const DcohParams& params, Endpoint& endpoint, const ComponentContext& context,
@@ -30,8 +28,6 @@ class Dcoh : public DirectoryAgent {
 
   Coherence coherence() const override { return Coherence::kHdmDb; }
   bool serves_others() const override { return !has_memory(); }
-  void recall(NodeId node) override;
-  void end_recall(NodeId node) override;
   void receive(Message& message) override;
 
  protected:
@@ -43,7 +39,6 @@ class Dcoh : public DirectoryAgent {
   void address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) override;
   bool take_notice(Transaction& transaction) override;
   bool take_out_of_turn(Message& message) override;
-  void take_back(LineAddress line) override;
 
  private:
   Channel request_channel() const override { return Channel::kM2SReq; }
@@ -55,8 +50,6 @@ class Dcoh : public DirectoryAgent {
   void response(Message& message);
   void written_back(Message& message, bool failed);
   void reply(Transaction& transaction, std::uint16_t hops, bool failed);
-
-  std::vector<NodeId> recalled_;  // whose caches are to have no lines
 };
 
 }  // namespace cxloom

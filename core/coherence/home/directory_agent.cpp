@@ -258,7 +258,7 @@ void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
   } else if (transaction.evicts_for) {
     finish_eviction(transaction);
   } else {
-    close(transaction);  // the line was taken back
+    taken_back(transaction);
   }
 }
 

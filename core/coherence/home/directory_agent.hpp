@@ -127,6 +127,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   virtual void asked(Transaction& transaction) { go_on(transaction); }
   /// Nothing is under way for a line, and requests to it may wait: `take_back_lines` was called before.
   virtual void take_back(LineAddress /*line*/) {}
+  /// No cache has a line any more that was taken back.
+  virtual void taken_back(Transaction& transaction) { close(transaction); }
   /// What was under way for a line, with `in_page` set, is over.
   virtual void closed(LineAddress /*line*/) {}
   /// A message has been looked up: takes it out of turn. False: it is a request and waits for its turn.

@@ -44,25 +44,31 @@ bool Switch::admits(const Message& message, std::uint16_t input, std::uint16_t o
   if (is_about_held_line(message)) return virtual_->may_finish(input, output, message.ld());
   if (asks(message)) return false;
   // CXL.io between devices of which none is bound goes its way, DMA between a GPU and its host say.
-  const bool is_io = message.channel == Channel::kIo;
-  return message.failed ||
-         ((is_io || is_answer(message)) && virtual_->may_answer(input, output, message.ld()));
+  const bool answers = is_answer(message) || message.channel == Channel::kH2DRsp ||
+                       message.channel == Channel::kH2DData || message.channel == Channel::kIo;
+  return message.failed || (answers && virtual_->may_answer(input, output, message.ld()));
 }
 
 bool Switch::is_about_held_line(const Message& message) const {
   switch (message.channel) {
     case Channel::kS2MBISnp:
-    case Channel::kM2SBIRsp: return true;
-    case Channel::kM2SReq: return message.opcode == Opcode::kMemClnEvct;
+    case Channel::kM2SBIRsp:
+    case Channel::kH2DReq:
+    case Channel::kD2HRsp:
+    case Channel::kD2HData: return true;
     case Channel::kS2MNDR: return message.opcode == Opcode::kBIConflictAck;
+    case Channel::kD2HReq:
+      return message.opcode == Opcode::kDirtyEvict || message.opcode == Opcode::kCleanEvict;
+    case Channel::kM2SReq:
     case Channel::kM2SRwD: break;
     default: return false;
   }
-  if (message.opcode == Opcode::kBIConflict) return true;
-  if (message.opcode != Opcode::kMemWr || message.snp != SnpType::kNoOp) return false;
-  const auto place =
-      system_context_.map->find(message.address);  // a write-back, or a write that nobody keeps coherent
-  return place && place->coherence == Coherence::kHdmDb;
+  if (message.opcode == Opcode::kMemClnEvct || message.opcode == Opcode::kBIConflict) return true;
+  const auto place = system_context_.map->find(message.address);
+  if (!place || !place->coherent()) return false;
+  // A home apart from its memory ends what it has begun there.
+  const bool of_home = message.source == place->home && message.destination != place->home;
+  return of_home || (message.opcode == Opcode::kMemWr && message.snp == SnpType::kNoOp);
 }
 
 void Switch::forward_in_vcs(Message& message) {

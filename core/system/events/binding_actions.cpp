@@ -1,6 +1,7 @@
 #include "system/events/binding_actions.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -37,24 +38,19 @@ void BindingActions::expect(std::size_t /*number*/, const EventParams& event) {
     });
   } else {
     with_path("unbind", [&] {
-      check_homes(*event.unbind);
+      check_caches(*event.unbind);
       expected_at(event.unbind->switch_name)
           .unbind({event.unbind->vcs, event.unbind->vppb}, event.unbind->surprise);
     });
   }
 }
 
-// A home that knows who has lines of its memory gives them up with it.
-void BindingActions::check_homes(const UnbindParams& unbind) const {
+void BindingActions::check_caches(const UnbindParams& unbind) const {
   const AddressMap& map = system_.address_map();
-  const bool others = !map.homes(Coherence::kHdmH).empty() || !map.homes(Coherence::kHdmD).empty();
-  const std::vector<NodeId> agents = map.homes(Coherence::kHdmDb);
-  const auto is_apart = [&](NodeId home) { return map.targets_of(home) != std::vector{home}; };
-  if (others || std::ranges::any_of(agents, is_apart))
-    refuse_event(
-        "a device is unbound beside coherent memory whose home is apart from it, or a device by bias", {},
-        "memories that have their agent in them (hdm-db, dcoh), or devices that stay bound");
-  if (!unbind.surprise || agents.empty()) return;
+  if (!map.homes(Coherence::kHdmD).empty())
+    refuse_event("a device is unbound beside coherent memory by bias", {},
+                 "memories of hdm-db or hdm-h, or devices that stay bound");
+  if (!unbind.surprise || !map.has_coherent()) return;
   for (const auto& [component, requester] : system_.roles().all<Requester>()) {
     if (!requester->external_cache()) continue;
     with_path("surprise", [&] {
@@ -69,58 +65,70 @@ void BindingActions::act(std::size_t /*number*/, const EventParams& event) {
     virtual_switches_at(event.bind->switch_name).bind({event.bind->vcs, event.bind->vppb}, *event.bind);
     return end_recalls();
   }
-  const std::vector<Way> ways_before = ways();
-  const std::vector<Way> bound_before = bound();
+  const Ways before = ways();
   virtual_switches_at(event.unbind->switch_name)
       .unbind({event.unbind->vcs, event.unbind->vppb}, event.unbind->surprise);
-  std::vector<Way> cut = without(ways_before, ways());
-  for (const Way& way : without(without(bound_before, bound()), cut)) cut.push_back(way);
-  for (const Way& way : cut) {
+  const Ways after = ways();
+  for (const Way& way : lost(before.to_homes, after.to_homes)) {
     if (event.unbind->surprise) {
       cut_off(way);
     } else {
-      system_.roles().of<CoherenceHome>(way.home)->recall(way.requester);
+      system_.roles().of<CoherenceHome>(way.to)->recall(way.from);
     }
   }
-}
-
-std::vector<BindingActions::Way> BindingActions::without(std::vector<Way> ways,
-                                                         const std::vector<Way>& others) {
-  std::erase_if(ways, [&](const Way& way) { return std::ranges::find(others, way) != others.end(); });
-  return ways;
+  if (event.unbind->surprise) return;  // whatever the home asks of the memory is an error
+  for (const Way& way : lost(before.to_memories, after.to_memories))
+    system_.roles().of<CoherenceHome>(way.from)->leave(way.to);
 }
 
 // Neither has what it had: docs/model/failures.md.
 void BindingActions::cut_off(const Way& way) const {
-  CoherenceHome& home = *system_.roles().of<CoherenceHome>(way.home);
-  if (CacheAgent* const cache = system_.roles().of<Requester>(way.requester)->losing_cache())
-    cache->presumed_dead(way.home, home.answers_sent(way.requester));
-  home.cut_off(way.requester);
+  CoherenceHome& home = *system_.roles().of<CoherenceHome>(way.to);
+  if (CacheAgent* const cache = system_.roles().of<Requester>(way.from)->losing_cache())
+    cache->presumed_dead(way.to, home.answers_sent(way.from));
+  home.cut_off(way.from);
 }
 
-std::vector<BindingActions::Way> BindingActions::ways_where(
-    const std::function<bool(NodeId requester, NodeId home)>& there) const {
+// A way that has failed comes back, but not to what has been unbound meanwhile.
+std::vector<BindingActions::Way> BindingActions::lost(const std::vector<Way>& before,
+                                                      const std::vector<Way>& after) {
   std::vector<Way> found;
-  for (const NodeId home : system_.address_map().homes(Coherence::kHdmDb)) {
-    for (const auto& [component, requester] : system_.roles().all<Requester>()) {
-      if (there(component->id(), home)) found.push_back({component->id(), home});
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if ((before[i].there && !after[i].there) || (before[i].bound && !after[i].bound))
+      found.push_back(before[i]);
+  }
+  return found;
+}
+
+BindingActions::Ways BindingActions::ways() const {
+  Ways found;
+  const auto way = [&](NodeId from, NodeId to) {
+    return Way{from, to, has_way(system_, from, {"", to, {}}), is_bound_to(system_, from, to)};
+  };
+  const AddressMap& map = system_.address_map();
+  for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
+    for (const NodeId home : map.homes(coherence)) {
+      for (const auto& [component, requester] : system_.roles().all<Requester>()) {
+        if (component->id() != home) found.to_homes.push_back(way(component->id(), home));
+      }
+      for (const NodeId memory : map.targets_of(home)) {
+        if (memory != home) found.to_memories.push_back(way(home, memory));
+      }
     }
   }
   return found;
 }
 
-std::vector<BindingActions::Way> BindingActions::ways() const {
-  return ways_where([&](NodeId from, NodeId home) { return has_way(system_, from, {"", home, {}}); });
-}
-
-// A way that has failed comes back, but not to what has been unbound meanwhile.
-std::vector<BindingActions::Way> BindingActions::bound() const {
-  return ways_where([&](NodeId from, NodeId home) { return is_bound_to(system_, from, home); });
-}
-
-// A cache that reaches a home may have lines of it.
+// A cache that reaches a home may have lines of it, and a home gives out lines of memory that it reaches.
 void BindingActions::end_recalls() const {
-  for (const Way& way : ways()) system_.roles().of<CoherenceHome>(way.home)->end_recall(way.requester);
+  if (system_.roles().all<VirtualSwitching>().empty()) return;
+  const Ways now = ways();
+  for (const Way& way : now.to_homes) {
+    if (way.there) system_.roles().of<CoherenceHome>(way.to)->end_recall(way.from);
+  }
+  for (const Way& way : now.to_memories) {
+    if (way.there) system_.roles().of<CoherenceHome>(way.from)->rejoin(way.to);
+  }
 }
 
 }  // namespace cxloom

@@ -1,7 +1,6 @@
 // Devices come to virtual CXL switches, and leave them: events `bind` and `unbind`.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,20 +23,21 @@ class BindingActions final : public EventActions {
   void end_recalls() const;
 
  private:
-  /// A requester reaches a home of coherent lines.
+  /// From a cache to the home of its lines, or from a home to memory that it keeps coherent.
   struct Way {
-    NodeId requester;
-    NodeId home;
-    bool operator==(const Way&) const = default;
+    NodeId from;
+    NodeId to;
+    bool there;  ///< by the routes that there are
+    bool bound;  ///< it would be there if all links worked
+  };
+  struct Ways {
+    std::vector<Way> to_homes;
+    std::vector<Way> to_memories;
   };
 
-  void check_homes(const UnbindParams& unbind) const;
-  std::vector<Way> ways_where(const std::function<bool(NodeId requester, NodeId home)>& there) const;
-  /// The ways that there are now.
-  std::vector<Way> ways() const;
-  /// The ways that there would be if all links worked.
-  std::vector<Way> bound() const;
-  static std::vector<Way> without(std::vector<Way> ways, const std::vector<Way>& others);
+  void check_caches(const UnbindParams& unbind) const;
+  Ways ways() const;
+  static std::vector<Way> lost(const std::vector<Way>& before, const std::vector<Way>& after);
   void cut_off(const Way& way) const;
   VirtualSwitches& virtual_switches_at(const std::string& name) const;
 

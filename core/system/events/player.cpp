@@ -22,7 +22,7 @@ namespace {
 /// Something breaks by it, or works again. So it is with coherent memory that is removed by surprise.
 bool is_counted(const EventParams& event, const System& system) {
   const bool removes = event.unbind && event.unbind->surprise;
-  return event.breaks_or_mends() || (removes && !system.address_map().homes(Coherence::kHdmDb).empty());
+  return event.breaks_or_mends() || (removes && system.address_map().has_coherent());
 }
 
 std::string path_of(std::size_t event) { return "events[" + std::to_string(event) + "]"; }

@@ -72,25 +72,32 @@ class FailingPool {
   };
   struct PooledMemory {
     KeptBy kept_by = KeptBy::kMemory;
-    std::optional<Place> place;  // none: it is bound to nothing
-    std::vector<std::string> bound =
-        {};  // devices at the switch that are bound with it, the first in `place`
+    std::optional<std::uint64_t> vcs;  // none: it is bound to nothing, from the beginning
+  };
+  /// What hangs on the switch below.
+  struct Below {
+    std::string name;
+    std::optional<Place> place;
   };
 
   bool is(const char* coherence) const { return coherence_ == coherence; }
 
-  // A home apart from its memory is bound to the same virtual switch, and both stay there.
+  // A home apart from its memory is bound to the same virtual switch.
   void bind_from_the_beginning() {
-    taken_.resize(draw_.between(1, 3), std::vector<bool>(2 * memories_));
+    taken_.resize(draw_.between(1, 3), std::vector<bool>(2 * memories_ + 4));
     pool_.resize(memories_);
-    moves_ = is("hdm-db") && draw_.chance(2);
+    moves_ = !is("hdm-d") && draw_.chance(2);
     for (PooledMemory& memory : pool_) {
       memory.kept_by = is("hdm-h") ? KeptBy::kHost : is("hdm-d") ? KeptBy::kBias : KeptBy::kMemory;
-      if (is("hdm-db") && !moves_ && draw_.chance(3)) memory.kept_by = KeptBy::kAgent;
+      if (is("hdm-db") && draw_.chance(3)) memory.kept_by = KeptBy::kAgent;
       if (memory.kept_by == KeptBy::kMemory && draw_.chance(5)) continue;
-      memory.place = free_place(draw_.below(taken_.size()));
-      if (memory.kept_by == KeptBy::kAgent) free_place(memory.place->vcs);
+      memory.vcs = draw_.below(taken_.size());
     }
+  }
+
+  void hang_below(const std::string& name, std::optional<std::uint64_t> vcs) {
+    links_after_.emplace_back("sw", name);
+    below_.push_back({name, vcs ? std::optional(free_place(*vcs)) : std::nullopt});
   }
 
   Place free_place(std::uint64_t vcs) {
@@ -114,7 +121,7 @@ class FailingPool {
           made_.system.device("home" + std::to_string(m), "dcoh", agent);
           region.emplace_back("home", "home" + std::to_string(m));
           break;
-        case KeptBy::kHost: region.emplace_back("home", "h" + std::to_string(memory.place->vcs)); break;
+        case KeptBy::kHost: region.emplace_back("home", "h" + std::to_string(*memory.vcs)); break;
         case KeptBy::kBias: params.emplace_back("bias", agent); break;
       }
       if (memory.kept_by == KeptBy::kBias) {
@@ -126,23 +133,18 @@ class FailingPool {
       hang(memory, name, m);
       made_.system.region({name}, region);
       if (memory.kept_by != KeptBy::kAgent) continue;
-      memory.bound.push_back("home" + std::to_string(m));
-      links_after_.emplace_back("sw", memory.bound.back());
+      hang_below("home" + std::to_string(m), memory.vcs);
     }
   }
 
   // At the switch itself, or behind one of its own.
-  void hang(PooledMemory& memory, const std::string& name, std::uint64_t number) {
-    memory.bound = {name};
-    if (!draw_.chance(3)) {
-      links_after_.emplace_back("sw", name);
-      return;
-    }
-    memory.bound = {"low" + std::to_string(number)};
-    made_.system.device(memory.bound.front(), "switch", {{"switching_time", draw_.ns(10)}});
-    devices_.push_back(memory.bound.front());
-    links_after_.emplace_back("sw", memory.bound.front());
-    links_after_.emplace_back(memory.bound.front(), name);
+  void hang(const PooledMemory& memory, const std::string& name, std::uint64_t number) {
+    if (!draw_.chance(3)) return hang_below(name, memory.vcs);
+    const std::string low = "low" + std::to_string(number);
+    made_.system.device(low, "switch", {{"switching_time", draw_.ns(10)}});
+    devices_.push_back(low);
+    hang_below(low, memory.vcs);
+    links_after_.emplace_back(low, name);
   }
 
   Value::Map drawn_agent() {
@@ -156,15 +158,14 @@ class FailingPool {
   void write_switch() {
     Value::List switches;
     for (std::uint64_t v = 0; v < taken_.size(); ++v) {
-      Value::List bound;
-      for (const PooledMemory& memory : pool_) {
-        if (!memory.place || memory.place->vcs != v) continue;
-        for (const std::string& each : memory.bound) bound.emplace_back(each);
-      }
       const std::string upstream = write_hosts(v);
-      add_accelerator(v, bound);
+      add_accelerator(v);
+      Value::List bound;
+      for (const Below& each : below_) {
+        if (each.place && each.place->vcs == v) bound.emplace_back(each.name);
+      }
       switches.emplace_back(Value::Map{
-          {"upstream", upstream}, {"vppbs", static_cast<std::int64_t>(2 * memories_ + 1)}, {"bind", bound}});
+          {"upstream", upstream}, {"vppbs", static_cast<std::int64_t>(2 * memories_ + 4)}, {"bind", bound}});
     }
     made_.system.device("sw", "switch",
                         {{"switching_time", draw_.ns(10)},
@@ -180,9 +181,7 @@ class FailingPool {
     const std::string name = "h" + std::to_string(vcs);
     if (!is("hdm-db") || draw_.chance(2)) {
       Value::Map agent;
-      const auto at_home = [&](const PooledMemory& memory) {
-        return memory.place && memory.place->vcs == vcs;
-      };
+      const auto at_home = [&](const PooledMemory& memory) { return memory.vcs == vcs; };
       if (is("hdm-h") && std::ranges::any_of(pool_, at_home)) agent = {{"home_agent", drawn_agent()}};
       write_requester(name, "host", all_memories(), true, agent);
       links_after_.emplace_back(name, "sw");
@@ -202,15 +201,14 @@ class FailingPool {
   }
 
   // One that caches what the host keeps coherent.
-  void add_accelerator(std::uint64_t vcs, Value::List& bound) {
+  void add_accelerator(std::uint64_t vcs) {
     if (!is("hdm-h") || draw_.chance(3)) return;
     const std::string name = "nic" + std::to_string(vcs);
     write_requester(name, "accelerator", all_memories(), true, {});
     const std::string low = "below" + std::to_string(vcs);
     made_.system.device(low, "switch", {{"switching_time", draw_.ns(10)}});
-    links_after_.emplace_back("sw", low);
     links_after_.emplace_back(low, name);
-    bound.emplace_back(low);
+    hang_below(low, vcs);
   }
 
   // A second way for what is upstream, which leads by another virtual switch.
@@ -254,8 +252,8 @@ class FailingPool {
     std::uint64_t at = 0;
     for (std::uint64_t times = draw_.between(1, 12); times > 0; --times) {
       at += draw_.below(1'500);
-      PooledMemory& memory = pool_[draw_.below(memories_)];
-      std::optional<Place>& place = memory.place;
+      Below& below = below_[draw_.below(below_.size())];
+      std::optional<Place>& place = below.place;
       if (place) {
         binding(at, "unbind", {{"surprise", draw_.chance(2)}}, *place);
         taken_[place->vcs][place->vppb] = false;
@@ -263,7 +261,7 @@ class FailingPool {
         if (draw_.chance(2)) continue;
       }
       place = free_place(draw_.below(taken_.size()));
-      binding(at, "bind", {{"to", memory.bound.front()}}, *place);
+      binding(at, "bind", {{"to", below.name}}, *place);
     }
   }
 
@@ -335,6 +333,7 @@ class FailingPool {
   std::string timeout_;
   std::vector<std::vector<bool>> taken_;  // by virtual switch and vPPB
   std::vector<PooledMemory> pool_;
+  std::vector<Below> below_;
   std::vector<std::pair<std::string, std::string>> links_after_;  // when all devices are there
   std::vector<Link> links_;
   std::vector<std::string> devices_;   // that may fail

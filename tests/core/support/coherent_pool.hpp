@@ -44,6 +44,22 @@ struct PoolParts {
   bool second_switch = false;  ///< h2 is behind a switch, too, up2, and the two are joined
 };
 
+/// The steps of a host, one each 10 us, and a read of another line behind the last of all: so the window
+/// stays open for all hosts.
+inline std::vector<Access> steps_of(const std::vector<Step>& steps, const std::string& host,
+                                    std::uint64_t last_read) {
+  std::vector<Access> accesses;
+  for (std::size_t i = 0; i <= steps.size(); ++i) {
+    const bool last = i == steps.size();
+    if (!last && steps[i].host != host) continue;
+    Access access = last ? access_to(last_read) : access_to(steps[i].address, steps[i].kind);
+    access.timed = true;
+    access.timestamp = 10_us * static_cast<std::int64_t>(i);
+    accesses.push_back(access);
+  }
+  return accesses;
+}
+
 inline SpecBuilder pool(const std::vector<Step>& steps, const PoolParts& parts) {
   SpecBuilder system;
   Value::Map sw{{"switching_time", "5ns"}};
@@ -70,17 +86,8 @@ inline SpecBuilder pool(const std::vector<Step>& steps, const PoolParts& parts) 
     host.insert(host.end(), parts.host.begin(), parts.host.end());
     system.device(name, "host", host);
     system.link(name, std::string(name) == "h2" ? of_h2 : "up", {{"port_delay", "25ns"}});
-    std::vector<Access> accesses;
-    for (std::size_t i = 0; i <= steps.size(); ++i) {
-      const bool last = i == steps.size();  // one of each, so that the window stays open for all
-      if (!last && std::string(steps[i].host) != name) continue;
-      const std::uint64_t other = (name[1] == '2' ? kSecond : 0) + 0x8000 + 0x40U * std::uint64_t(name[1]);
-      Access access = last ? access_to(other) : access_to(steps[i].address, steps[i].kind);
-      access.timed = true;
-      access.timestamp = 10_us * static_cast<std::int64_t>(i);
-      accesses.push_back(access);
-    }
-    system.replay(name, accesses, {{"replay", "timestamps"}});
+    const std::uint64_t other = (name[1] == '2' ? kSecond : 0) + 0x8000 + 0x40U * std::uint64_t(name[1]);
+    system.replay(name, steps_of(steps, name, other), {{"replay", "timestamps"}});
   }
   return system.outputs({{"requests", true}});
 }

@@ -42,7 +42,10 @@ void DramCandidates::reconsider(std::uint32_t bank, bool write, Clock now) {
   if (step == candidate.step && key == candidate.key) return;
   Ready& ready = ready_[write][timers_.bank(bank).rank];
   if (candidate.step != DramStep::kNothing) ready.of(candidate.step).remove(candidate.key);
-  if (step != DramStep::kNothing) ready.of(step).add({key, bank, queue_.at(pick.slot).burst.rmw});
+  if (step != DramStep::kNothing) {
+    const DramReadyList::ReadyBurst burst{key, bank, queue_.at(pick.slot).burst.rmw};
+    ready.of(step).add(burst, own_time(step, burst, write));
+  }
   candidate = {step, pick.slot, key};
 }
 

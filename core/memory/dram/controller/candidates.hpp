@@ -55,9 +55,10 @@ class DramCandidates {
   }
   /// The candidate of a bank, and when it may go, not before `now`.
   DramChoice of(std::uint32_t bank, bool write, Clock now) const;
-  /// Gives `take` the first of each rank and kind of command, in one direction.
-  template <class Take>
-  void for_each_first(bool write, Clock now, Take take) const;
+  /// Gives `take` the first of each rank and kind of command in one direction, not before `now`; but none of
+  /// those of which `worth` does not want the best that it can be.
+  template <class Worth, class Take>
+  void for_each_first(bool write, Clock now, Worth worth, Take take) const;
 
   /// The next step of a burst.
   DramStep step_of(const DramBurst& burst) const {
@@ -85,6 +86,13 @@ class DramCandidates {
     }
   };
 
+  /// When the bank and its group allow the step.
+  Clock own_time(DramStep step, const DramReadyList::ReadyBurst& burst, bool write) const {
+    const DramTimers::Bank& bank = timers_.bank(burst.bank);
+    return step == DramStep::kActivate ? timers_.activate_at(bank)
+           : step == DramStep::kColumn ? timers_.column_at(bank, write, burst.rmw)
+                                       : timers_.precharge_at(bank);
+  }
   void reconsider(std::uint32_t bank, bool write, Clock now);
   void put_off(std::uint32_t bank, Clock now) {
     if (std::exchange(changed_[bank], now) == kNeverClock) put_off_.push_back(bank);
@@ -117,36 +125,27 @@ inline Clock DramCandidates::ready_at(DramStep step, const DramBurst& burst, Clo
   return std::max({free, timers_.precharge_at(bank), timers_.rank_precharge_at(bank.rank)});
 }
 
-template <class Take>
-void DramCandidates::for_each_first(bool write, Clock now, Take take) const {
+template <class Worth, class Take>
+void DramCandidates::for_each_first(bool write, Clock now, Worth worth, Take take) const {
+  const auto look = [&]<DramStep step>(const DramReadyList& list, Clock earliest) {
+    if (list.empty()) return;
+    const Clock bound = std::max(earliest, list.none_before());
+    if (!worth(DramChoice{bound, step, write, 0, dram_rank(list.least_key(), step)})) return;
+    const auto first = list.first(earliest, [&](const auto& burst) { return own_time(step, burst, write); });
+    take(DramChoice{first.at, step, write, first.burst.bank, dram_rank(first.burst.key, step)});
+  };
   const Clock row_bus = std::max(now, bus_.free(false));
   const Clock column_bus = std::max(now, bus_.free(true));
+  const Clock activate_bus = std::max(now, bus_.free_for_activate());
   const auto rank_count = static_cast<std::uint32_t>(ready_[write].size());
   for (std::uint32_t rank = 0; rank < rank_count; ++rank) {
     const Ready& ready = ready_[write][rank];
-    const auto found = [&](const DramReadyList::FoundEntry& first, DramStep step) {
-      if (first.at != kNeverClock)
-        take(DramChoice{first.at, step, write, first.burst.bank, dram_rank(first.burst.key, step)});
-    };
-    if (!ready.activate.empty()) {
-      found(ready.activate.first(
-                std::max({now, bus_.free_for_activate(), timers_.rank_activate_at(rank)}),
-                [&](const auto& burst) { return timers_.activate_at(timers_.bank(burst.bank)); }),
-            DramStep::kActivate);
-    }
-    if (!ready.column.empty()) {
-      found(ready.column.first(std::max(column_bus, timers_.rank_column_at(rank, write)),
-                               [&](const auto& burst) {
-                                 return timers_.column_at(timers_.bank(burst.bank), write, burst.rmw);
-                               }),
-            DramStep::kColumn);
-    }
-    if (!ready.precharge.empty()) {
-      found(ready.precharge.first(
-                std::max(row_bus, timers_.rank_precharge_at(rank)),
-                [&](const auto& burst) { return timers_.precharge_at(timers_.bank(burst.bank)); }),
-            DramStep::kPrecharge);
-    }
+    look.template operator()<DramStep::kColumn>(ready.column,
+                                                std::max(column_bus, timers_.rank_column_at(rank, write)));
+    look.template operator()<DramStep::kActivate>(ready.activate,
+                                                  std::max(activate_bus, timers_.rank_activate_at(rank)));
+    look.template operator()<DramStep::kPrecharge>(ready.precharge,
+                                                   std::max(row_bus, timers_.rank_precharge_at(rank)));
   }
 }
 

@@ -2,6 +2,7 @@
 // and age. So the choice among many that could go out at the same clock ends at the first.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -35,7 +36,9 @@ class DramReadyList {
   };
 
   bool empty() const { return bursts_.empty(); }
-  void add(const ReadyBurst& burst) {
+  /// `ready`: its own time, which may grow while it is here.
+  void add(const ReadyBurst& burst, Clock ready) {
+    none_before_ = bursts_.empty() ? ready : std::min(none_before_, ready);
     auto place = bursts_.end();
     while (place != bursts_.begin() && (place - 1)->key > burst.key) --place;
     bursts_.insert(place, burst);
@@ -45,6 +48,9 @@ class DramReadyList {
     while (place->key != key) ++place;
     bursts_.erase(place);
   }
+  /// No burst is ready by itself before it.
+  Clock none_before() const { return none_before_; }
+  DramRank least_key() const { return bursts_.front().key; }
   /// The burst that is ready first, none before `earliest`; of several the first by key. `ready` gives its
   /// own time.
   template <class Ready>
@@ -55,11 +61,13 @@ class DramReadyList {
       if (at <= earliest) return {earliest, burst};
       if (at < best.at) best = {at, burst};
     }
+    none_before_ = best.at;
     return best;
   }
 
  private:
   std::vector<ReadyBurst> bursts_;  // in the order of their keys
+  mutable Clock none_before_ = 0;   // as it was found when all were last looked at
 };
 
 }  // namespace cxloom

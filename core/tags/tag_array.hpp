@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/parameters.hpp"
+#include "base/prefetch.hpp"
 #include "base/units.hpp"
 #include "base/zeroed_array.hpp"
 #include "tags/slot_index.hpp"
@@ -47,6 +48,11 @@ class TagArray {
     Slot found = kNoSlot;
     for (std::uint32_t way = 0; way < ways_; ++way) found = tags[way] == wanted ? first + way : found;
     return found;
+  }
+  /// Asks memory for what `lookup` will look at first: a hint, and no use.
+  [[gnu::always_inline]] void foresee(LineAddress line) const {
+    if (indexed_) return index_.foresee(line);
+    prefetch(tags_.data() + std::size_t{set_of(line)} * ways_);
   }
   /// Whether a slot has this line, which is cheaper to ask than where it is.
   bool holds(Slot slot, LineAddress line) const { return tags_[slot] == tag_of(line); }

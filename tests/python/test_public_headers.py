@@ -22,7 +22,8 @@ PUBLIC = sorted(path.stem for path in (ROOT / "include" / "cxloom").glob("*.hpp"
 MOST = {
     **dict.fromkeys(["flash", "kv", "plugin", "prefetcher", "tiering", "topology"], 18),
     "placement": 19,  # the address map, and the parameters of its regions
-    **dict.fromkeys(["dram", "pattern", "victim"], 24),
+    **dict.fromkeys(["dram", "pattern"], 24),
+    "victim": 25,
     **dict.fromkeys(["arbitration", "media", "routing"], 30),
     **dict.fromkeys(["address_map", "device", "io", "memory", "switch"], 48),
     "requester": 52,  # the parameters of cores, caches and their prefetchers

@@ -49,6 +49,7 @@ std::optional<AddressMap::DecodedAddress> DirectoryAgent::place(const Message& m
 // ---- Requests, of a line one after the other
 
 void DirectoryAgent::look_up(Message& message) {
+  filter_->foresee(LineAddress::of(message.address));  // half of a lookup is waiting for its cell
   ++lookups_;
   const Time start = std::max(now(), next_lookup_);
   next_lookup_ = start + lookup_interval_;

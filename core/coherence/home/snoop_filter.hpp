@@ -74,6 +74,8 @@ class SnoopFilter {
 
   /// The slot of a line, or kNoSlot. Does not count as a use.
   Slot find(LineAddress line) const { return tags_.lookup(line); }
+  /// Asks memory for what `find` will look at first: a hint.
+  [[gnu::always_inline]] void foresee(LineAddress line) const { tags_.foresee(line); }
   LineAddress line(Slot slot) const { return tags_.line(slot); }
   /// Counts as a use of the entry.
   void touch(Slot slot) { tags_.touch(slot); }

@@ -97,11 +97,10 @@ Value tiering_of(const std::string& kind) {
 
 // A host with a cache of that size, and memory behind a switch; whoever keeps it coherent has a filter of a
 // million entries. By CXL.cache that is another host, so that each request crosses the same links.
-Value shared_system(const std::string& coherence, const char* cache) {
+Value shared_system(const std::string& coherence, const char* cache, Value memory = kMemory) {
   const Value::Map agent{{"filter", Value::Map{{"entries", 1'000'000}}}};
   const Value::Map host{{"kind", "host"}, {"queue", 64}, {"cache", Value::Map{{"size", cache}}}};
   Value::Map devices{{"host", host}, {"sw", Value::Map{{"kind", "switch"}}}};
-  Value memory = kMemory;
   Value::Map region{{"to", Value::List{"mem"}}, {"coherence", coherence}};
   if (coherence == "hdm-db") memory.set("dcoh", agent);
   if (coherence == "hdm-h") {
@@ -162,7 +161,7 @@ const char* footprint_of(const std::string& name) {
 
 // NAME is bus, bus-flits, bus-dram, cores, tiering-none,
 // tiering-memory-tiering, ssd-hits, ssd-misses, cache-hits, persist-few, persist-many,
-// filter[-full]-hdm-db|hdm-h, spine-leaf-dram (with credits), or
+// filter[-full]-hdm-db|hdm-h, filter-dram (hdm-db), spine-leaf-dram (with credits), or
 // chain|torus|spine-leaf|spine-leaf1024|edge4096
 // with -output, -voq or -credits, or, as with -voq, with a routing strategy: -random, -adaptive.
 Value system_named(const std::string& name, const Registry& registry) {
@@ -174,6 +173,7 @@ Value system_named(const std::string& name, const Registry& registry) {
   if (name.starts_with("tiering-")) return tiered_system();
   if (name.starts_with("persist")) return persist_system();
   if (name == "cache-hits") return shared_system("none", "1MiB");
+  if (name == "filter-dram") return shared_system("hdm-db", "64KiB", dram("DDR4-3200"));
   if (name.starts_with("filter")) return shared_system(name.ends_with("hdm-h") ? "hdm-h" : "hdm-db", "64KiB");
   const std::size_t dash = name.rfind('-');
   const std::string topology = name.substr(0, dash);

@@ -67,6 +67,7 @@ class CoherenceLosses final : public Failures, private LostTransactions::Request
   bool refuses(Message& /*message*/, Time /*now*/) override { return true; }  // nobody asks: it has no switch
   void lose(Message& message, Time now) override;
   void lose_inside(Message& message, Time now) override { lose(message, now); }
+  void ends_later(Message& /*request*/, Time /*now*/) override {}  // of a switch that replicates
   void gives_up(LineAddress line, NodeId node) override;
   void rerouted() override {}
 

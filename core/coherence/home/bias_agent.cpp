@@ -1,5 +1,6 @@
 #include "coherence/home/bias_agent.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <string>
 #include <utility>
@@ -68,43 +69,49 @@ LineState BiasAgent::grant(Transaction& transaction, bool failed) {
   const LineState granted = Dcoh::grant(transaction, failed);
   const Message& request = *transaction.request;
   if (failed || from_device(request)) return granted;
+  const std::uint32_t host = peers().known(request.source);
   const bool here = transaction.slot != kNoSlot && filter().owner_count(transaction.slot) > 0;
   if (here || request.meta != MetaValue::kAny) {
-    if (request.meta != MetaValue::kInvalid) host_keeps(transaction.line, MetaValue::kShared);
+    if (request.meta != MetaValue::kInvalid) host_keeps(transaction.line, host, MetaValue::kShared);
     return LineState::kShared;
   }
-  if (losses()) alone_.insert(transaction.line.number());
+  if (losses()) alone_[transaction.line.number()] = host;
   return LineState::kClean;
 }
 
 bool BiasAgent::take_notice(Transaction& transaction) {
   const LineAddress line = transaction.line;
-  const bool of_host = !from_device(*transaction.request);
+  const std::uint32_t peer = peers().known(transaction.request->source);
   if (!Dcoh::take_notice(transaction)) return false;
-  if (of_host) host_keeps(line, MetaValue::kInvalid);
+  if (!is_own(peer)) host_keeps(line, peer, MetaValue::kInvalid);
   return true;
 }
 
 // A write-back that is refused is of no host that has the line.
 bool BiasAgent::take_out_of_turn(Message& message) {
   const LineAddress line = LineAddress::of(message.address);
-  const bool of_host = !from_device(message);
+  const std::uint32_t peer = peers().known(message.source);
   const MetaValue meta = message.meta;
   if (!Dcoh::take_out_of_turn(message)) return false;
-  if (of_host) host_keeps(line, meta);
+  if (!is_own(peer)) host_keeps(line, peer, meta);
   return true;
 }
 
-// What the filter does not know of the host follows from what it was granted, and has given back.
+// What the filter does not know of a host follows from what it was granted, and has given back.
 bool BiasAgent::owns(LineAddress line, std::uint32_t peer) const {
-  return peer == host_ && host_ != DirectoryPeers::kNone ? host_has_alone(line) : Dcoh::owns(line, peer);
+  if (is_own(peer)) return Dcoh::owns(line, peer);
+  const auto found = alone_.find(line.number());
+  return found != alone_.end() && found->second == peer;
 }
 
 void BiasAgent::presume_dead(std::uint32_t peer) {
-  if (peer != host_) return Dcoh::presume_dead(peer);
-  for (const std::uint64_t line : alone_) losses()->poison(LineAddress{line});
-  alone_.clear();
-  host_gone_ = copies_ == 0;
+  if (is_own(peer)) return Dcoh::presume_dead(peer);
+  std::erase_if(alone_, [&](const auto& line_and_host) {
+    if (line_and_host.second != peer) return false;
+    losses()->poison(LineAddress{line_and_host.first});
+    return true;
+  });
+  if (copies_ == 0) gone_.insert(peer);
 }
 
 void BiasAgent::failed() {
@@ -127,38 +134,45 @@ bool BiasAgent::ask_first(Transaction& transaction) {
   }
   const bool device = from_device(request);
   if (device && page.bias == Bias::kHost && flip_after_ != 0 && ++page.asked >= flip_after_) {
-    page.flips = true;
-    page.cause = &transaction;
-    if (page.under_way == 0) flip(page);
+    begin_flip(page, transaction);
     return true;
   }
-  if (!device && request.meta != MetaValue::kInvalid) {  // the host wants a copy
+  if (!device && request.meta != MetaValue::kInvalid) {  // a host wants a copy
+    const std::uint32_t host = know_host(request);
+    if (page.bias == Bias::kHost && page.host != host && page.host != DirectoryPeers::kNone) {
+      begin_flip(page, transaction);  // one of the two is a former host
+      return true;
+    }
     transaction.in_page = true;
     ++page.under_way;
     ++copies_;
-    host_gone_ = false;
+    gone_.erase(host);
     if (page.bias == Bias::kDevice) ++counts().flips_to_host;
     page.bias = Bias::kHost;
+    page.host = host;
     page.asked = 0;
-    know_host(request);
     return false;
   }
   // Others without a cache leave the bias as it is.
-  if (page.bias == Bias::kDevice || !has_host() || request.source == peers().node(host_)) return false;
+  const std::uint32_t host = asked_host(page);
+  if (page.bias == Bias::kDevice || host == DirectoryPeers::kNone || request.source == peers().node(host))
+    return false;
   ++page.under_way;
   const Wish wish = wish_of(request);
-  ask_host(transaction, transaction.line,
+  ask_host(transaction, transaction.line, host,
            wish.own       ? SnoopFor::kInvalidate
            : wish.current ? SnoopFor::kCurrent
                           : SnoopFor::kShare);
   return true;
 }
 
-// The caches of one host are one to the device. It could not tell two hosts' apart.
-void BiasAgent::know_host(const Message& request) {
+// The caches of one host are one to the device. It could not tell two hosts' apart, but those of one that it
+// has been unbound from: what that one asked for before comes to an end.
+std::uint32_t BiasAgent::know_host(const Message& request) {
   const std::uint32_t peer = peer_of(request.source);
+  if (std::ranges::find(former_, request.source) != former_.end()) return peer;
   if (host_ == DirectoryPeers::kNone) host_ = peer;
-  if (peer == host_) return;
+  if (peer == host_) return peer;
   const auto name = [this](NodeId node) { return "'" + endpoint().system_context().name_of(node) + "'"; };
   throw InputError(
       {"memory kept coherent by bias (coherence: hdm-d) may be cached by one host only",
@@ -169,12 +183,13 @@ void BiasAgent::know_host(const Message& request) {
           "].coherence");
 }
 
-void BiasAgent::ask_host(Transaction& transaction, LineAddress line, SnoopFor purpose) {
-  transaction.request->charge(Segment::kHomeQueue, now());
+void BiasAgent::ask_host(Transaction& transaction, LineAddress line, std::uint32_t host, SnoopFor purpose) {
+  Message* const request = transaction.request;
+  if (request) request->charge(Segment::kHomeQueue, now());
   transaction.asks = true;
   transaction.asked_at = now();
   ++transaction.snoops_left;
-  send_snoop(transaction, line, host_, purpose, 0, *transaction.request);
+  send_snoop(transaction, line, host, purpose, 0, request ? *request : no_cause(peers().node(host)));
 }
 
 void BiasAgent::asked(Transaction& transaction) {
@@ -182,50 +197,107 @@ void BiasAgent::asked(Transaction& transaction) {
   if (page.cause == &transaction) {
     end_flip(page);
   } else {
-    leave(page);
+    leave_page(page);
     go_on(transaction);
   }
 }
 
 void BiasAgent::closed(LineAddress line) {
   --copies_;
-  leave(page_of(line));
+  leave_page(page_of(line));
 }
 
-void BiasAgent::leave(Page& page) {
+void BiasAgent::leave_page(Page& page) {
   if (--page.under_way == 0 && page.flips && page.cause->snoops_left == 0) flip(page);
 }
 
 // ---- A page flips to the device
 
+void BiasAgent::begin_flip(Page& page, Transaction& cause) {
+  page.flips = true;
+  page.cause = &cause;
+  if (page.under_way == 0) flip(page);
+}
+
 // The host gets nothing of the page, and is asked for none of its lines: now it gives up all of them.
 void BiasAgent::flip(Page& page) {
   ++counts().flips_to_device;
-  Transaction& cause = *page.cause;
-  if (!has_host()) {
+  const std::uint32_t host = asked_host(page);
+  if (host == DirectoryPeers::kNone) {
     end_flip(page);
     return;
   }
   const AddressMap& map = *endpoint().system_context().map;
+  Transaction& cause = *page.cause;
   LineAddress line{cause.line.number() / page_lines_ * page_lines_};
   for (std::uint64_t i = 0; i < page_lines_; ++i, line = line.next()) {
     const auto place = map.find(line.address());
     if (place && place->home == endpoint().id() && place->coherent())
-      ask_host(cause, line, SnoopFor::kInvalidate);
+      ask_host(cause, line, host, SnoopFor::kInvalidate);
   }
 }
 
 void BiasAgent::end_flip(Page& page) {
   page.bias = Bias::kDevice;
+  page.host = DirectoryPeers::kNone;
   page.flips = false;
   page.asked = 0;
   Transaction& cause = *std::exchange(page.cause, nullptr);
   cause.shared_outside = false;
   const std::vector<Transaction*> waiting = std::exchange(page.waiting, {});
-  go_on(cause);
+  if (!cause.request) {
+    close(cause);  // the page was taken back
+  } else if (!ask_first(cause)) {
+    go_on(cause);
+  }
   for (Transaction* const transaction : waiting) {
     if (!ask_first(*transaction)) go_on(*transaction);
   }
+}
+
+// ---- A host that it is unbound from
+
+// Its lines are not followed: each page that may have some is asked for as a whole. A page of which all lines
+// are busy is taken back behind them.
+void BiasAgent::recall(NodeId cache) {
+  RecallingAgent::recall(cache);
+  part_from(cache);
+  const std::uint32_t peer = peers().known(cache);
+  std::vector<std::uint64_t> its_own;
+  for (const auto& [number, page] : pages_) {
+    if (page.bias == Bias::kHost && page.host == peer && peer != DirectoryPeers::kNone)
+      its_own.push_back(number);
+  }
+  std::ranges::sort(its_own);
+  for (const std::uint64_t number : its_own) {
+    LineAddress line{number * page_lines_};
+    for (std::uint64_t i = 0; i < page_lines_ && under_way(line); ++i) line = line.next();
+    if (!under_way(line) && line.number() / page_lines_ == number) take_back(line);
+  }
+}
+
+void BiasAgent::take_back(LineAddress line) {
+  const auto found = pages_.find(line.number() / page_lines_);
+  if (found == pages_.end()) return;
+  Page& page = found->second;
+  const bool has_some = page.bias == Bias::kHost && page.host != DirectoryPeers::kNone;
+  if (!page.flips && has_some && is_recalled(peers().node(page.host)))
+    begin_flip(page, begin_take_back(line));
+}
+
+void BiasAgent::end_recall(NodeId cache) {
+  RecallingAgent::end_recall(cache);
+  std::erase(former_, cache);
+}
+
+void BiasAgent::cut_off(NodeId cache) {
+  RecallingAgent::cut_off(cache);
+  part_from(cache);
+}
+
+void BiasAgent::part_from(NodeId cache) {
+  if (std::ranges::find(former_, cache) == former_.end()) former_.push_back(cache);
+  if (host_ != DirectoryPeers::kNone && peers().node(host_) == cache) host_ = DirectoryPeers::kNone;
 }
 
 // ---- Messages
@@ -247,7 +319,7 @@ void BiasAgent::response(Message& message) {
   if (!answered.transaction) [[unlikely]]
     return snoop_lost(message);
   if (message.meta == MetaValue::kShared) answered.transaction->shared_outside = true;
-  host_keeps(LineAddress::of(message.address), message.meta);
+  host_keeps(LineAddress::of(message.address), answered.peer, message.meta);
   snoop_answered(answered, answered.account);
 }
 

@@ -37,10 +37,11 @@ class BiasAgent final : public Dcoh {
  public:
   struct Page {
     Bias bias = Bias::kHost;
-    bool flips = false;            ///< to the device: requests to it wait
+    bool flips = false;                          ///< to the device: requests to it wait
+    std::uint32_t host = DirectoryPeers::kNone;  ///< the host that may have copies; kNone: nobody has any
     std::uint32_t asked = 0;       ///< times that the device has asked for a line since the host came last
     std::uint32_t under_way = 0;   ///< requests of the host for copies, and questions for lines
-    Transaction* cause = nullptr;  ///< of a flip: the request that waits for it
+    Transaction* cause = nullptr;  ///< of a flip: the request that waits for it, or what takes the page back
     std::vector<Transaction*> waiting;
   };
 
@@ -50,6 +51,9 @@ class BiasAgent final : public Dcoh {
 
   Coherence coherence() const override { return Coherence::kHdmD; }
   void expect_host(NodeId host) override { host_ = peer_of(host); }
+  void recall(NodeId cache) override;
+  void end_recall(NodeId cache) override;
+  void cut_off(NodeId cache) override;
   void receive(Message& message) override;
   void failed() override;
   /// By number, the pages that somebody has used.
@@ -57,7 +61,7 @@ class BiasAgent final : public Dcoh {
   /// A host may have asked for copies.
   bool knows_host() const { return host_ != DirectoryPeers::kNone; }
   /// It was presumed dead since.
-  bool host_gone() const { return host_gone_; }
+  bool host_gone() const { return gone_.contains(host_); }
   /// In a system parts of which fail: the host may have the line alone.
   bool host_has_alone(LineAddress line) const { return alone_.contains(line.number()); }
 
@@ -73,18 +77,30 @@ class BiasAgent final : public Dcoh {
 
   bool owns(LineAddress line, std::uint32_t peer) const override;
   void presume_dead(std::uint32_t peer) override;
+  void take_back(LineAddress line) override;
 
   bool from_device(const Message& request) const { return request.source == endpoint().id(); }
-  Page& page_of(LineAddress line);
-  /// There is a host that may have lines.
-  bool has_host() const { return host_ != DirectoryPeers::kNone && !host_gone_; }
-  void know_host(const Message& request);
-  void ask_host(Transaction& transaction, LineAddress line, SnoopFor purpose);
-  void leave(Page& page);
-  /// The host keeps that of a line which it may have had alone.
-  void host_keeps(LineAddress line, MetaValue meta) {
-    if (losses() && meta != MetaValue::kAny) alone_.erase(line.number());
+  /// It is that of the device itself, or nobody's.
+  bool is_own(std::uint32_t peer) const {
+    return peer == DirectoryPeers::kNone || peer == peers().known(endpoint().id());
   }
+  Page& page_of(LineAddress line);
+  /// The host that may have lines of a page, or is to be asked for them: kNone if there is none.
+  std::uint32_t asked_host(const Page& page) const {
+    const std::uint32_t host = page.host == DirectoryPeers::kNone ? host_ : page.host;
+    return gone_.contains(host) ? DirectoryPeers::kNone : host;
+  }
+  std::uint32_t know_host(const Message& request);
+  void part_from(NodeId cache);
+  void ask_host(Transaction& transaction, LineAddress line, std::uint32_t host, SnoopFor purpose);
+  void leave_page(Page& page);
+  /// A host keeps that of a line which it may have had alone.
+  void host_keeps(LineAddress line, std::uint32_t host, MetaValue meta) {
+    if (!losses() || meta == MetaValue::kAny) return;
+    const auto found = alone_.find(line.number());
+    if (found != alone_.end() && found->second == host) alone_.erase(found);
+  }
+  void begin_flip(Page& page, Transaction& cause);
   void flip(Page& page);
   void end_flip(Page& page);
   void response(Message& message);
@@ -94,10 +110,11 @@ class BiasAgent final : public Dcoh {
   std::uint32_t flip_after_;
   std::unordered_map<std::uint64_t, Page> pages_;
   std::uint32_t host_ = DirectoryPeers::kNone;  // the one that reaches it, or that has asked for copies
-  std::uint32_t copies_ = 0;                    // that it asks for, under way
+  std::uint32_t copies_ = 0;                    // that hosts ask for, under way
+  std::vector<NodeId> former_;                  // hosts that it has been unbound from
   // In a system parts of which fail.
-  bool host_gone_ = false;                   // presumed dead, it has asked for no copy since
-  std::unordered_set<std::uint64_t> alone_;  // lines that the host may have alone, and may have written
+  std::unordered_set<std::uint32_t> gone_;  // hosts presumed dead, which have asked for no copy since
+  std::unordered_map<std::uint64_t, std::uint32_t> alone_;  // lines that a host may have alone, and which
 };
 
 }  // namespace cxloom

@@ -57,16 +57,22 @@ bool Switch::is_about_held_line(const Message& message) const {
     case Channel::kD2HRsp:
     case Channel::kD2HData: return true;
     case Channel::kS2MNDR: return message.opcode == Opcode::kBIConflictAck;
-    case Channel::kD2HReq:
-      return message.opcode == Opcode::kDirtyEvict || message.opcode == Opcode::kCleanEvict;
     case Channel::kM2SReq:
-    case Channel::kM2SRwD: break;
+    case Channel::kM2SRwD:
+    case Channel::kD2HReq: break;
     default: return false;
   }
-  if (message.opcode == Opcode::kMemClnEvct || message.opcode == Opcode::kBIConflict) return true;
+  switch (message.opcode) {
+    case Opcode::kMemClnEvct:
+    case Opcode::kBIConflict:
+    case Opcode::kMemRdFwd:
+    case Opcode::kDirtyEvict:
+    case Opcode::kCleanEvict: return true;
+    default: break;
+  }
   const auto place = system_context_.map->find(message.address);
   if (!place || !place->coherent()) return false;
-  // A home apart from its memory ends what it has begun there.
+  // A home apart from its memory ends what it has begun there, and a device by bias asks its host for lines.
   const bool of_home = message.source == place->home && message.destination != place->home;
   return of_home || (message.opcode == Opcode::kMemWr && message.snp == SnpType::kNoOp);
 }

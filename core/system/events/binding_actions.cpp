@@ -46,11 +46,7 @@ void BindingActions::expect(std::size_t /*number*/, const EventParams& event) {
 }
 
 void BindingActions::check_caches(const UnbindParams& unbind) const {
-  const AddressMap& map = system_.address_map();
-  if (!map.homes(Coherence::kHdmD).empty())
-    refuse_event("a device is unbound beside coherent memory by bias", {},
-                 "memories of hdm-db or hdm-h, or devices that stay bound");
-  if (!unbind.surprise || !map.has_coherent()) return;
+  if (!unbind.surprise || !system_.address_map().has_coherent()) return;
   for (const auto& [component, requester] : system_.roles().all<Requester>()) {
     if (!requester->external_cache()) continue;
     with_path("surprise", [&] {

@@ -46,7 +46,7 @@ class FailingPool {
     write_memories();
     write_switch();
     if (moves_) move();
-    fail();
+    if (!calm_) fail();
     std::ranges::stable_sort(events_, {}, &Event::at);
     for (const Event& each : events_) made_.system.event(each.params);
   }
@@ -86,7 +86,8 @@ class FailingPool {
   void bind_from_the_beginning() {
     taken_.resize(draw_.between(1, 3), std::vector<bool>(2 * memories_ + 4));
     pool_.resize(memories_);
-    moves_ = !is("hdm-d") && draw_.chance(2);
+    moves_ = draw_.chance(2);
+    calm_ = moves_ && draw_.chance(4);
     for (PooledMemory& memory : pool_) {
       memory.kept_by = is("hdm-h") ? KeptBy::kHost : is("hdm-d") ? KeptBy::kBias : KeptBy::kMemory;
       if (is("hdm-db") && draw_.chance(3)) memory.kept_by = KeptBy::kAgent;
@@ -149,7 +150,7 @@ class FailingPool {
 
   Value::Map drawn_agent() {
     Value::Map agent = test::drawn_home(draw_, coherence_, lines_);
-    agent.emplace_back("answer_timeout", timeout_);
+    if (!calm_) agent.emplace_back("answer_timeout", timeout_);
     return agent;
   }
 
@@ -228,7 +229,7 @@ class FailingPool {
     test::RandomRequester requester{name, {}, {}};
     params.emplace_back("process_time", draw_.ns(10));
     params.emplace_back("queue", static_cast<std::int64_t>(draw_.between(1, 6)));
-    params.emplace_back("completion_timeout", timeout_);
+    if (!calm_) params.emplace_back("completion_timeout", timeout_);
     if (may_cache && !draw_.chance(6)) test::add_drawn_cache(draw_, params, requester.cache.emplace());
     const std::uint64_t reads = draw_.between(0, 10);
     const std::uint64_t atomics = draw_.chance(3) ? draw_.between(1, 5) : 0;
@@ -255,7 +256,7 @@ class FailingPool {
       Below& below = below_[draw_.below(below_.size())];
       std::optional<Place>& place = below.place;
       if (place) {
-        binding(at, "unbind", {{"surprise", draw_.chance(2)}}, *place);
+        binding(at, "unbind", {{"surprise", !calm_ && draw_.chance(2)}}, *place);
         taken_[place->vcs][place->vppb] = false;
         place.reset();
         if (draw_.chance(2)) continue;
@@ -330,6 +331,7 @@ class FailingPool {
   bool flits_ = false;
   bool credits_ = false;
   bool moves_ = false;
+  bool calm_ = false;  // nothing fails: all that leaves is taken back
   std::string timeout_;
   std::vector<std::vector<bool>> taken_;  // by virtual switch and vPPB
   std::vector<PooledMemory> pool_;

@@ -95,6 +95,14 @@ BrokenRule LineVersions::broken_by(LineAddress line, std::uint32_t version) cons
   return found->second.floor.broken_by(version, found->second.versions[version].settled);
 }
 
+std::uint64_t LineVersions::settled_lines(const std::function<bool(LineAddress)>& in) const {
+  return static_cast<std::uint64_t>(std::ranges::count_if(lines_, [&](const auto& each) {
+    const auto& [number, line] = each;
+    return line.floor.broken_by(0, line.versions.front().settled) != BrokenRule::kNone &&
+           in(LineAddress{number});
+  }));
+}
+
 std::uint32_t LineVersions::needed_beside(LineAddress line, std::uint32_t version) const {
   const Line& known = lines_.at(line.number());
   return known.floor.needed_beside(version, known.versions[version].settled);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -19,6 +20,7 @@ namespace cxloom {
 struct VersionsMeasured {
   std::uint64_t stale_reads = 0;
   std::uint64_t lost_updates = 0;
+  std::uint64_t unreachable_lines = 0;
 };
 
 inline constexpr std::array kVersionMeasures{
@@ -29,6 +31,9 @@ inline constexpr std::array kVersionMeasures{
     measure<&VersionsMeasured::lost_updates>(
         "lost_updates", "",
         "writes to memory over a version that was written after this one had been answered"),
+    measure<&VersionsMeasured::unreachable_lines>(
+        "unreachable_lines", "",
+        "lines with a write that was answered, or read, of whose memory nobody had a way when the run ended"),
 };
 
 /// Sees what becomes of the versions of lines, to record their history.
@@ -67,6 +72,8 @@ class LineVersions {
   std::uint32_t needed_beside(LineAddress line, std::uint32_t version) const;
   /// Lines of which memory has what would be wrong if it was all that is left, in order.
   const std::set<std::uint64_t>& behind() const { return behind_; }
+  /// How many lines that are `in` something have more that is settled than what was there at first.
+  std::uint64_t settled_lines(const std::function<bool(LineAddress)>& in) const;
   /// Grows with all that changes what the other functions return.
   std::uint64_t changes() const { return happened_; }
 

@@ -8,6 +8,7 @@
 #include "base/measure_table.hpp"
 #include "component/io_roles.hpp"
 #include "device/requester/requester.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "memory/memory_owner.hpp"
 #include "results/link_notes.hpp"
 #include "system/events/player.hpp"
@@ -47,6 +48,16 @@ void add_event_notes(const Simulation& simulation, Value::List& notes) {
   for (const EventPlayer::PlannedEvent& event : simulation.events().entries()) {
     if (!event.happened)
       notes.emplace_back("the event '" + event.name + "' did not happen: the run ended before");
+  }
+}
+
+void add_notes_on_lost_lines(const Simulation& simulation, Value::List& notes) {
+  for (const auto& [component, buffer] : simulation.system().roles().all<PersistDomain>()) {
+    if (buffer->lines_lost() == 0) continue;
+    notes.emplace_back(counted(buffer->lines_lost(), "line") + " that the persist buffer of '" +
+                       component->name() + "' had answered for " +
+                       (buffer->lines_lost() == 1 ? "is" : "are") +
+                       " lost with it, unless it is repaired: it had failed when the run ended");
   }
 }
 
@@ -155,6 +166,7 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
   for (std::string& note : notes_on_idle_links(simulation.system())) notes.emplace_back(std::move(note));
   for (std::string& note : notes_on_unmet_errors(simulation.system())) notes.emplace_back(std::move(note));
   add_event_notes(simulation, notes);
+  add_notes_on_lost_lines(simulation, notes);
   add_removal_notes(simulation, notes);
   add_notes_on_nothing(simulation, collector, notes);
   add_notes_on_undeclared(simulation, notes);

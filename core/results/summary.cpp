@@ -15,6 +15,7 @@
 #include "device/switch/persist_domain.hpp"
 #include "interconnect/link/end.hpp"
 #include "interconnect/link/measures.hpp"
+#include "interconnect/routing/route_table.hpp"
 #include "interconnect/wire/shared_medium.hpp"
 #include "memory/memory_owner.hpp"
 #include "results/event_results.hpp"
@@ -215,7 +216,16 @@ Value all_errors(const System& system, const RequestStatistics& all, const Colle
 std::optional<Value> versions_of(const System& system) {
   const LineVersions* const versions = system.versions();
   if (!versions) return std::nullopt;
-  return map_of(kVersionMeasures, versions->measured());
+  const auto has_way = [&](NodeId memory) {
+    return std::ranges::any_of(system.roles().all<Requester>(), [&](const auto& each) {
+      return system.routes().distance(each.component->id().index(), memory.index()) !=
+             RouteTable::kUnreachable;
+    });
+  };
+  VersionsMeasured measured = versions->measured();
+  measured.unreachable_lines = versions->settled_lines(
+      [&](LineAddress line) { return !has_way(system.address_map().find(line.address())->home); });
+  return map_of(kVersionMeasures, measured);
 }
 
 // What components measure, by the groups of a summary.

@@ -31,7 +31,7 @@ DOING_MORE = {
     "core/device/requester/cores_meter.cpp": "what counts as before it: whether the window is the whole run",
     "core/device/requester/sequencer.cpp": "whether its work had ended before",
     "core/device/requester/transfer_work.cpp": "whether its work had ended before",
-    "core/device/switch/persist_buffer.cpp": "the entries in use at both ends, which balance what is counted between",
+    "core/device/switch/persist_measures.cpp": "the entries in use at both ends, which balance what is counted between",
     "core/memory/dram/controller/media.cpp": "the longest queues, which its channels keep by cycles of their clock",
     "core/system/record/command_recorder.cpp": "the part of the run that a row is in",
     "core/system/record/sampler.cpp": "the time that its rows count from",

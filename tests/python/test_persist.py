@@ -38,7 +38,7 @@ def test_a_run_tells_of_flushes_and_buffers() -> None:
     assert {"persist_queue_ps", "persist_buffer_ps"} <= set(rows.columns)
     buffer = result.per_switch["sw"]["persist_buffer"]
     assert buffer["persists"] == buffer["coalesced"] + buffer["drained"] + buffer["resident"]
-    assert result.values["versions"] == {"stale_reads": 0, "lost_updates": 0}
+    assert result.values["versions"] == {"stale_reads": 0, "lost_updates": 0, "unreachable_lines": 0}
     assert "flush" in to_text(result.values)
 
 
@@ -75,7 +75,7 @@ outputs: {versions: true}
 def test_a_hit_in_a_cache_that_nobody_keeps_coherent_may_be_stale(was: str, other: str, stale: int) -> None:
     at = SHARED.rindex(was)
     result = cx.run(cx.System.from_yaml(SHARED[:at] + other + SHARED[at + len(was) :]))
-    assert result.values["versions"] == {"stale_reads": stale, "lost_updates": 0}
+    assert result.values["versions"] == {"stale_reads": stale, "lost_updates": 0, "unreachable_lines": 0}
 
 
 def test_what_a_run_reports_is_declared() -> None:

@@ -235,7 +235,7 @@ def test_what_holds_of_any_persistent_system(spec: Spec) -> None:
     summary, rows = outcome.summary, outcome.requests
     assert summary["completed"]
     assert summary["errors"]["requests"] == 0
-    assert summary["versions"] == {"stale_reads": 0, "lost_updates": 0}
+    assert summary["versions"] == {"stale_reads": 0, "lost_updates": 0, "unreachable_lines": 0}
     kinds = sum(summary.get(kind, 0) for kind in ("reads", "writes", "atomics", "flushes"))
     assert summary["requests"] == kinds == len(rows["id"])
     latency = rows["completed_ps"] - rows["created_ps"]

@@ -81,6 +81,9 @@ BOUNDED = {
     # What a buffer holds when the window opens, and how often it was full: persist_buffer_test.cpp. Nothing is too old.
     *(f"per_switch.*.persist_buffer.{what}" for what in ("resident_before", "stalls")),
     *("versions.stale_reads", "versions.lost_updates"),
+    # What fails beside a buffer: persist_failures_test.cpp.
+    *(f"per_switch.*.persist_buffer.{what}" for what in ("drain_errors", "refused", "lost_acknowledged")),
+    "versions.unreachable_lines",
     # Pages that are asked for ahead, and misses at work: bounded by their neighbours.
     *(f"per_memory.*.page_prefetches{what}" for what in ("", "_useful", "_late", "_useless", "_dropped")),
     *(f"per_memory.*.misses_{what}" for what in ("mean", "max")),

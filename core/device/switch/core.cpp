@@ -99,6 +99,7 @@ void SwitchCore::routes_changed(bool failed) {
   failed_ = failed;
   load_routes();
   if (replicas_) replicas_->set_failed(failed);
+  if (persists_) persists_->routes_changed(failed);
 }
 
 // A queue has a key while it holds something. So the queues in use are as many as the messages that wait, at
@@ -217,6 +218,7 @@ void SwitchCore::nowhere(Message& message) {
   if (arbitrates()) release(vc_of(message), message.port, now() + message.tail);
   message.port = inside();
   message.virtual_channel = 0;
+  if (persists_ && persists_->owns(message)) return persists_->has_no_way(message);
   if (failed_) {
     system_context_.failures->lose(message, now());
   } else if (system_context_.failures->answers(message, owner_.id(), now())) {

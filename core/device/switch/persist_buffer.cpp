@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "component/component_time.hpp"
-#include "component/resource.hpp"
+#include "component/failures.hpp"
 #include "component/system_context.hpp"
 #include "device/switch/core.hpp"
 #include "device/switch/persist_domain.hpp"
@@ -37,14 +37,15 @@ PersistBuffer::PersistBuffer(const PersistBufferParams& params, Time switching_t
       entries_(params.entries),
       empty_wanted_(kernel_, "an Empty entry of the persist buffer", owner),
       place_wanted_(kernel_, "a place in the input queue of the persist buffer", owner),
-      waits_outside_(owner) {
-  kernel_.measure(*this, full_level_, dirty_level_, drain_level_, queue_level_);
+      waits_outside_(owner),
+      measures_(kernel_) {
+  measures_.join_window(*this);
 }
 
 // ---- Into the input queue
 
 bool PersistBuffer::concerns(const Message& message) const {
-  if (recovering_) return false;
+  if (recovering_ || failed_) return false;
   if (is_write(message) || entries_.newest(LineAddress::of(message.address))) return true;
   return queued_ > 0 && queued_writes_.find(queued_key(message)) != nullptr;
 }
@@ -66,6 +67,10 @@ void PersistBuffer::come(Message& message) {
 }
 
 void PersistBuffer::arrive(Message& message) {
+  if (failed_) {  // while its last bytes came
+    core_.release(vc_of(message), message.port, kernel_.now());
+    return lose(message);
+  }
   if (params_.queue && queued_ >= *params_.queue) {
     if (outside_.empty()) place_wanted_.join(waits_outside_, kernel_.now());
     outside_.push(message);
@@ -83,7 +88,7 @@ void PersistBuffer::admit(Message& message) {
 
 void PersistBuffer::enqueue(Message& message) {
   ++queued_;
-  queue_level_.change(kernel_.now(), +1);
+  measures_.queued(+1);
   note_queued(message, true);
   queue_.push(message);
 }
@@ -122,7 +127,7 @@ bool PersistBuffer::serve_next(Message& first) {
 void PersistBuffer::leave_queue(Message& message) {
   queue_.pop();
   --queued_;
-  queue_level_.change(kernel_.now(), -1);
+  measures_.queued(-1);
   note_queued(message, false);
   if (outside_.empty()) return;
   Message& next = outside_.pop();
@@ -136,7 +141,7 @@ PersistEntry* PersistBuffer::entry_for(const Message& message) {
   const LineAddress line = LineAddress::of(message.address);
   PersistEntry* const newest = entries_.newest(line);
   if (newest && newest->state == PersistEntry::State::kDirty) {
-    ++counts_->coalesced;
+    ++measures_->coalesced;
     return newest;
   }
   return entries_.has_empty() ? &entries_.take(line) : nullptr;
@@ -144,25 +149,37 @@ PersistEntry* PersistBuffer::entry_for(const Message& message) {
 
 bool PersistBuffer::write(Message& message) {
   PersistEntry* const entry = entry_for(message);
-  if (!entry) {
-    if (std::exchange(stalled_, true)) return false;
-    ++counts_->stalls;
-    empty_wanted_.join(*this, kernel_.now());
-    if (PersistEntry* const victim = entries_.victim()) {
-      drain(*victim, kernel_.now());
-      count_entries();
-    }
-    return false;
-  }
+  if (!entry && stall()) return false;
   if (std::exchange(stalled_, false)) empty_wanted_.leave(*this);
   leave_queue(message);
-  ++counts_->persists;
+  if (!entry) {
+    refuse(message);
+    return true;
+  }
+  ++measures_->persists;
   const Time end = kernel_.now() + params_.tag_time + params_.data_time;
   store(message, *entry, end);
   served_until(message, end);
   answer(message, Opcode::kCmp, end);
   drain_if_due(*entry);
-  count_entries();
+  measures_.count(entries_);
+  return true;
+}
+
+// The first in the queue waits for an Empty entry. False: none becomes Empty, as all drains have failed.
+bool PersistBuffer::stall() {
+  const bool begins = !stalled_;
+  PersistEntry* const victim = begins || entries_.draining() == 0 ? entries_.victim() : nullptr;
+  if (!victim && entries_.draining() == 0) return false;
+  if (begins) {
+    stalled_ = true;
+    ++measures_->stalls;
+    empty_wanted_.join(*this, kernel_.now());
+  }
+  if (victim) {
+    drain(*victim, kernel_.now());
+    measures_.count(entries_);
+  }
   return true;
 }
 
@@ -172,7 +189,7 @@ void PersistBuffer::store(const Message& message, PersistEntry& entry, Time at) 
   entry.version = message.version;
   entries_.touch(entry);
   Message& drain = entry.drain;
-  drain.destination = message.destination;
+  entry.home = message.destination;
   drain.requester = message.requester;
   drain.tag = entries_.index_of(entry);
   drain.set_ld(message.ld());
@@ -180,7 +197,7 @@ void PersistBuffer::store(const Message& message, PersistEntry& entry, Time at) 
 
 void PersistBuffer::drain_if_due(PersistEntry& stored) {
   if (params_.policy == DrainPolicy::kDrain) {
-    if (!stored.older) drain(stored, stored.stored);
+    if (!stored.older && !stored.stuck) drain(stored, stored.stored);
     return;
   }
   if (entries_.dirty() <= drain_from_) return;
@@ -195,15 +212,16 @@ void PersistBuffer::read(Message& message) {
   const Time now = kernel_.now();
   PersistEntry* const newest = entries_.newest(LineAddress::of(message.address));
   if (!newest) {
-    ++counts_->detours;
+    ++measures_->detours;
     served_until(message, now + params_.tag_time);
     depart_at(message, now + params_.tag_time);
     return;
   }
   const LineBytes wanted = bytes_of(message.address, message.size);
   const LineBytes here = newest->bytes | (newest->older ? newest->older->bytes : 0);
-  if (message.opcode == Opcode::kMemAtomic || (wanted & ~here) != 0) return hold(message, *newest);
-  ++counts_->read_hits;
+  if (message.opcode == Opcode::kMemAtomic || (wanted & ~here) != 0)
+    return newest->stuck ? refuse(message) : hold(message, *newest);
+  ++measures_->read_hits;
   const Time end = now + params_.tag_time + params_.data_time;
   if (newest->state == PersistEntry::State::kDirty) entries_.touch(*newest);
   message.version = newest->version;
@@ -212,13 +230,13 @@ void PersistBuffer::read(Message& message) {
 }
 
 void PersistBuffer::hold(Message& message, PersistEntry& newest) {
-  ++counts_->held_reads;
+  ++measures_->held_reads;
   const Time end = kernel_.now() + params_.tag_time;
   served_until(message, end);
   newest.held.push(message);
   newest.wanted = true;
   if (newest.state == PersistEntry::State::kDirty && !newest.older) drain(newest, end);
-  count_entries();
+  measures_.count(entries_);
 }
 
 void PersistBuffer::answer(Message& message, Opcode opcode, Time at) {
@@ -241,7 +259,7 @@ void PersistBuffer::served_until(Message& message, Time end) {
 // One message for all bytes from the first to the last, of which some may be none of the entry's.
 void PersistBuffer::drain(PersistEntry& entry, Time at) {
   entries_.begin_drain(entry);
-  ++counts_->drains;
+  ++measures_->drains;
   Message& message = entry.drain;
   const auto first = static_cast<unsigned>(std::countr_zero(entry.bytes));
   message.address = Address{entry.line.address().value() + first};
@@ -250,13 +268,16 @@ void PersistBuffer::drain(PersistEntry& entry, Time at) {
   message.opcode = Opcode::kMemWr;
   message.channel = Channel::kM2SRwD;
   message.source = component_.id();
+  message.destination = entry.home;
   message.age = kernel_.now();
   message.tail = Time{};
   message.virtual_channel = 0;
   message.hops = 0;
-  message.failed = false;
+  message.failed = message.poisoned = false;
+  message.via = kViaUndecided;
   message.persistent = true;
   message.version = entry.version;
+  entry.changes = changes_;
   depart_at(message, std::max(at, entry.stored), kDrainDepart);
 }
 
@@ -267,7 +288,7 @@ void PersistBuffer::recover(const KeptLine& kept) {
   entry.bytes = kept.bytes;
   entry.version = kept.version;
   entry.stored = kernel_.now();
-  entry.drain.destination = kept.home;
+  entry.home = kept.home;
   entry.drain.requester = kept.requester;
   entry.drain.tag = entries_.index_of(entry);
   entry.drain.set_ld(kept.ld);
@@ -277,8 +298,9 @@ void PersistBuffer::recover(const KeptLine& kept) {
 PersistEntry& PersistBuffer::entry_of(const Message& answer) { return entries_.at(answer.tag); }
 
 void PersistBuffer::answered(Message& message) {
-  core_.release(vc_of(message), message.port, kernel_.now());
-  ensure(!message.failed, "a drain that was answered with an error");
+  if (message.port < component_.port_count())  // or it is the answer that a lost one is given
+    core_.release(vc_of(message), message.port, kernel_.now());
+  if (message.failed || failed_) return drain_failed(entry_of(message), true);
   if (observer_) observer_->drained(component_.id(), message.source, message.size);
   drain_answered(message);
 }
@@ -291,14 +313,95 @@ void PersistBuffer::drain_answered(Message& answer) {
 void PersistBuffer::end_drain(PersistEntry& entry) {
   IntrusiveQueue<Message> held = std::exchange(entry.held, {});
   PersistEntry* const newer = entries_.end_drain(entry);
-  ++counts_->drained;
+  ++measures_->drained;
   if (newer && (newer->wanted || params_.policy == DrainPolicy::kDrain)) drain(*newer, kernel_.now());
-  count_entries();
+  measures_.count(entries_);
   while (!held.empty()) {
     Message& message = held.pop();
-    const Time at =
-        std::max(kernel_.now(), message.account ? message.account->mark() : Time{});  // its look-up ends
-    message.charge(Segment::kPersistQueue, at);
+    depart_at(message, held_until(message));
+  }
+}
+
+// It waits no longer, once its look-up has ended.
+Time PersistBuffer::held_until(Message& message) const {
+  const Time at = std::max(kernel_.now(), message.account ? message.account->mark() : Time{});
+  message.charge(Segment::kPersistQueue, at);
+  return at;
+}
+
+// ---- Failures
+
+void PersistBuffer::drain_failed(PersistEntry& entry, bool may_help) {
+  ++measures_->drain_errors;
+  const bool again = may_help && !failed_ && entry.changes != changes_;
+  IntrusiveQueue<Message> held = std::exchange(entry.held, {});
+  PersistEntry& left = entries_.take_back(entry);
+  if (&left != &entry) ++measures_->coalesced;
+  while (!held.empty()) left.held.push(held.pop());
+  if (again) {
+    drain(left, kernel_.now());
+  } else {
+    left.stuck = true;
+    refuse_held(left);
+  }
+  measures_.count(entries_);
+  serve();
+}
+
+void PersistBuffer::try_again() {
+  ++changes_;
+  if (failed_) return;
+  for (std::uint32_t i = 0; i < entries_.count(); ++i) {
+    PersistEntry& entry = entries_.at(i);
+    if (std::exchange(entry.stuck, false)) drain(entry, kernel_.now());
+  }
+  measures_.count(entries_);
+}
+
+void PersistBuffer::routes_changed(bool failed) {
+  if (failed && !std::exchange(failed_, true)) lose_contents();
+  failed_ = failed;
+  try_again();
+}
+
+// What is leaving it finds no way out of the switch. An answer to a drain that comes counts for nothing.
+void PersistBuffer::lose_contents() {
+  if (std::exchange(stalled_, false)) empty_wanted_.leave(*this);
+  if (!outside_.empty()) place_wanted_.leave(waits_outside_);
+  outside_count_ = 0;
+  while (!outside_.empty()) {
+    Message& message = outside_.pop();
+    core_.release(vc_of(message), message.port, kernel_.now());
+    lose(message);
+  }
+  while (!queue_.empty()) {
+    Message& message = queue_.front();
+    leave_queue(message);
+    lose(message);
+  }
+  for (std::uint32_t i = 0; i < entries_.count(); ++i) refuse_held(entries_.at(i));
+}
+
+void PersistBuffer::lose(Message& message) {
+  message.charge(Segment::kPersistQueue, kernel_.now());
+  message.virtual_channel = 0;
+  system_context_.failures->lose(message, kernel_.now());
+}
+
+void PersistBuffer::refuse(Message& message) {
+  ++measures_->refused;
+  const Time end = kernel_.now() + params_.tag_time;
+  served_until(message, end);
+  make_error_answer(message, component_.id());
+  depart_at(message, end);
+}
+
+void PersistBuffer::refuse_held(PersistEntry& entry) {
+  while (!entry.held.empty()) {
+    ++measures_->refused;
+    Message& message = entry.held.pop();
+    const Time at = held_until(message);
+    make_error_answer(message, component_.id());
     depart_at(message, at);
   }
 }
@@ -332,52 +435,6 @@ void PersistBuffer::wake(std::uint8_t kind, std::uint64_t payload) {
       break;
     default: drain_sent(entries_.entry_of_drain(message)); break;
   }
-}
-
-// ---- Measuring
-
-void PersistBuffer::count_entries() {
-  const Time now = kernel_.now();
-  const auto set = [now](LevelMonitor& monitor, std::uint32_t level) {
-    monitor.change(now, static_cast<std::int32_t>(level) - static_cast<std::int32_t>(monitor.level()));
-  };
-  set(full_level_, entries_.dirty() + entries_.draining());
-  set(dirty_level_, entries_.dirty());
-  set(drain_level_, entries_.draining());
-}
-
-void PersistBuffer::open(Time /*at*/) { resident_before_ = entries_.dirty() + entries_.draining(); }
-
-void PersistBuffer::close(Time /*at*/) { resident_ = entries_.dirty() + entries_.draining(); }
-
-void PersistBuffer::resources(ResourceSink& sink) const {
-  const auto places = [&](std::string name, const char* parameter, std::uint32_t count, const char* measure) {
-    sink.add({.name = std::move(name),
-              .stage = Stage::kWay,
-              .capacity = count,
-              .occupancy = Occupancy::kLevel,
-              .measures = {std::string("per_switch.*.persist_buffer.") + measure},
-              .wait = Segment::kPersistQueue,
-              .counts = Traffic::kWrites,
-              .part = "switch",
-              .twice = {doubled(std::string("persist_buffer.") + parameter, count)},
-              .twice_text = std::to_string(2 * std::uint64_t{count}) + " places"});
-  };
-  places("the persist buffer of", "entries", params_.entries, "entries_mean");
-  if (params_.queue)
-    places("the input queue of the persist buffer of", "queue", *params_.queue, "queue_mean");
-}
-
-Value PersistBuffer::report() const {
-  PersistMeasured measured{counts_.window()};
-  measured.resident_before = resident_before_;
-  measured.resident = resident_;
-  measured.full_mean = full_level_.mean();
-  measured.dirty_mean = dirty_level_.mean();
-  measured.drain_mean = drain_level_.mean();
-  measured.queue_mean = queue_level_.mean();
-  measured.queue_max = queue_level_.maximum();
-  return map_of(kPersistMeasures, measured);
 }
 
 std::string PersistBuffer::activity() const {

@@ -5,18 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/flat_table.hpp"
-#include "base/measure_table.hpp"
 #include "base/value.hpp"
 #include "component/component.hpp"
 #include "device/switch/persist_domain.hpp"
 #include "device/switch/persist_entries.hpp"
+#include "device/switch/persist_measures.hpp"
 #include "device/switch/persist_params.hpp"
-#include "kernel/distribution.hpp"
 #include "kernel/wait_list.hpp"
-#include "kernel/windowed.hpp"
 #include "protocol/error_answer.hpp"
 #include "protocol/message_queue.hpp"
 
@@ -26,61 +23,6 @@ class ResourceSink;
 class SwitchCore;
 struct SystemContext;
 class RequestObserver;
-
-/// What a persist buffer counts.
-struct PersistCounts {
-  std::uint64_t persists = 0;
-  std::uint64_t coalesced = 0;
-  std::uint64_t drains = 0;
-  std::uint64_t drained = 0;
-  std::uint64_t read_hits = 0;
-  std::uint64_t detours = 0;
-  std::uint64_t held_reads = 0;
-  std::uint64_t stalls = 0;
-};
-
-struct PersistMeasured : PersistCounts {
-  std::uint64_t resident_before = 0;
-  std::uint64_t resident = 0;
-  double full_mean = 0;
-  double dirty_mean = 0;
-  double drain_mean = 0;
-  double queue_mean = 0;
-  double queue_max = 0;
-};
-
-inline constexpr std::array kPersistMeasures{
-    measure<PersistMeasured, &PersistMeasured::persists>("persists", "", "writes that it took"),
-    measure<PersistMeasured, &PersistMeasured::coalesced>(
-        "coalesced", "", "writes that it took to a line that was Dirty there"),
-    measure<PersistMeasured, &PersistMeasured::drains>("drains", "",
-                                                       "lines that it began to write to memory"),
-    measure<PersistMeasured, &PersistMeasured::drained>("drained", "", "lines that memory has answered for"),
-    measure<&PersistMeasured::resident_before>("resident_before", "",
-                                               "entries that were not Empty when the window opened"),
-    measure<&PersistMeasured::resident>(
-        "resident", "",
-        "entries that were not Empty when it closed: resident_before + persists = coalesced + drained + "
-        "resident"),
-    measure<PersistMeasured, &PersistMeasured::read_hits>("read_hits", "", "reads that it answered"),
-    measure<PersistMeasured, &PersistMeasured::detours>(
-        "detours", "",
-        "reads and atomic operations that came for a line which was gone when their turn came"),
-    measure<PersistMeasured, &PersistMeasured::held_reads>(
-        "held_reads", "",
-        "reads of a line of which it had a part, and atomic operations, that waited until it was drained"),
-    measure<PersistMeasured, &PersistMeasured::stalls>(
-        "stalls", "", "writes that found no Empty entry when their turn came"),
-    measure<PersistMeasured, &PersistMeasured::full_mean>("entries_mean", "",
-                                                          "entries that are not Empty, mean over time"),
-    measure<PersistMeasured, &PersistMeasured::dirty_mean>("dirty_mean", "", "Dirty entries, mean over time"),
-    measure<PersistMeasured, &PersistMeasured::drain_mean>("drain_mean", "",
-                                                           "entries in Drain, mean over time"),
-    measure<PersistMeasured, &PersistMeasured::queue_mean>(
-        "queue_mean", "", "messages that wait in its input queue, mean over time"),
-    measure<PersistMeasured, &PersistMeasured::queue_max>(
-        "queue_max", "", "messages that wait in its input queue, largest number"),
-};
 
 class PersistBuffer : public EventHandler, public PersistDomain, private Waiter {
  public:
@@ -101,14 +43,23 @@ class PersistBuffer : public EventHandler, public PersistDomain, private Waiter 
   void report_drains_to(RequestObserver& observer) override { observer_ = &observer; }
 
   void wake(std::uint8_t kind, std::uint64_t payload) override;
-  void open(Time at);
-  void close(Time at);
-  Value report() const;
-  void resources(ResourceSink& sink) const;
+  void open(Time at) { measures_.open(at, entries_); }
+  void close(Time at) { measures_.close(at, entries_); }
+  Value report() const { return measures_.report(lines_lost()); }
+  void resources(ResourceSink& sink) const { PersistMeasures::resources(params_, sink); }
   std::string activity() const;
   const PersistEntries& entries() const override { return entries_; }
   void begin_recovery() override { recovering_ = true; }
   void recover(const KeptLine& kept) override;
+
+  // Where something fails (docs/model/failures.md).
+
+  /// The routes have changed. `failed`: its switch loses what it holds, but for the entries.
+  void routes_changed(bool failed);
+  void try_again() override;
+  std::uint64_t lines_lost() const override { return failed_ ? entries_.dirty() + entries_.draining() : 0; }
+  /// No way leads on for one of its own messages.
+  void has_no_way(const Message& drain) { drain_failed(entries_.entry_of_drain(drain), false); }
 
  protected:
   // Rules without which a buffer loses data or gives old ones: docs/model/persist.md says why. Each has a
@@ -130,6 +81,11 @@ class PersistBuffer : public EventHandler, public PersistDomain, private Waiter 
   virtual PersistEntry& entry_of(const Message& answer);
   /// The answer needs no turn in the input queue.
   virtual void drain_answered(Message& answer);
+  /// The answer is an error: the entry has its data still, and is drained again when that may end otherwise.
+  /// `may_help`: at once, if something has changed since it began.
+  virtual void drain_failed(PersistEntry& entry, bool may_help);
+  /// Its switch fails: the entries survive.
+  virtual void lose_contents();
   /// It is the turn of the first in the input queue. False: it waits for an entry.
   virtual bool serve_next(Message& first);
 
@@ -155,15 +111,19 @@ class PersistBuffer : public EventHandler, public PersistDomain, private Waiter 
   void arrive(Message& message);
   void admit(Message& message);
   bool write(Message& message);
+  bool stall();
   void read(Message& message);
   void hold(Message& message, PersistEntry& newest);
+  Time held_until(Message& message) const;
   void drain(PersistEntry& entry, Time at);
   void answered(Message& message);
   void served_until(Message& message, Time end);
   void depart_at(Message& message, Time at, Wake how = kDepart);
   void note_queued(const Message& message, bool joins);
-  void count_entries();
   void leave(Message& message);
+  void refuse(Message& message);
+  void refuse_held(PersistEntry& entry);
+  void lose(Message& message);
 
   PersistBufferParams params_;
   std::uint32_t drain_from_;
@@ -194,13 +154,9 @@ class PersistBuffer : public EventHandler, public PersistDomain, private Waiter 
     const Component& component;
   } waits_outside_;
 
-  Windowed<PersistCounts> counts_{kernel_};
-  std::uint64_t resident_before_ = 0;  // when the window opened
-  std::uint64_t resident_ = 0;         // when it closed
-  LevelMonitor full_level_;
-  LevelMonitor dirty_level_;
-  LevelMonitor drain_level_;
-  LevelMonitor queue_level_;
+  bool failed_ = false;        // its switch has
+  std::uint64_t changes_ = 0;  // after which a drain that has failed may end otherwise
+  PersistMeasures measures_;
 };
 
 }  // namespace cxloom

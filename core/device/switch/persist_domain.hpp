@@ -2,6 +2,8 @@
 // loss ask of it.
 #pragma once
 
+#include <cstdint>
+
 #include "component/roles.hpp"
 #include "device/switch/persist_entries.hpp"
 #include "protocol/request_observer.hpp"
@@ -19,6 +21,10 @@ class PersistDomain {
   virtual void begin_recovery() = 0;
   /// Drains this line. It has an Empty entry, and none of the line.
   virtual void recover(const KeptLine& kept) = 0;
+  /// Something has changed by which a drain that has failed may end otherwise.
+  virtual void try_again() = 0;
+  /// Lines that it has answered for, and that nobody gets as its switch has failed.
+  virtual std::uint64_t lines_lost() const = 0;
 
  protected:
   ~PersistDomain() = default;

@@ -18,7 +18,7 @@ PersistEntry& PersistEntries::take(LineAddress line) {
   entry.line = line;
   entry.bytes = 0;
   entry.older = before;
-  entry.wanted = false;
+  entry.wanted = entry.stuck = false;
   entry.state = PersistEntry::State::kDirty;
   dirty_.push_back(entry);
   return entry;
@@ -27,7 +27,7 @@ PersistEntry& PersistEntries::take(LineAddress line) {
 PersistEntry* PersistEntries::victim() const {
   if (dirty_.size() == 0) return nullptr;
   for (PersistEntry* entry = &dirty_.front(); entry; entry = entry->next) {
-    if (!entry->older) return entry;
+    if (!entry->older && !entry->stuck) return entry;
   }
   return nullptr;
 }
@@ -54,6 +54,24 @@ PersistEntry* PersistEntries::end_drain(PersistEntry& entry) {
   --draining_;
   empty_.push(entry);
   return newer;
+}
+
+PersistEntry& PersistEntries::take_back(PersistEntry& entry) {
+  ensure(entry.state == PersistEntry::State::kDrain, "the end of a drain that was not begun");
+  ++changes_;
+  --draining_;
+  PersistEntry& newest = *lines_.find(entry.line);
+  if (&newest == &entry) {
+    entry.wanted = false;
+    entry.state = PersistEntry::State::kDirty;
+    dirty_.push_back(entry);
+  } else {
+    newest.bytes |= entry.bytes;
+    newest.older = nullptr;
+    entry.state = PersistEntry::State::kEmpty;
+    empty_.push(entry);
+  }
+  return newest;
 }
 
 }  // namespace cxloom

@@ -39,7 +39,10 @@ struct PersistEntry {
   Message drain;                  ///< carries the data to memory, and the answer back
   State state = State::kEmpty;
   bool wanted = false;        ///< it is to drain as soon as it may
+  bool stuck = false;         ///< Dirty: its drain has failed, and nothing has changed since
   std::uint32_t version = 0;  ///< of what it holds, where versions are kept
+  NodeId home;                ///< where it drains to
+  std::uint64_t changes = 0;  ///< of the system, that its buffer had heard of when its drain began
 };
 
 /// The contents of an entry's line, for its drain.
@@ -89,14 +92,17 @@ class PersistEntries {
     dirty_.remove(entry);
     dirty_.push_back(entry);
   }
-  /// The Dirty entry that was used least recently and may drain: nothing older of its line is on its way.
-  /// Null: none may.
+  /// The Dirty entry that was used least recently and may drain: nothing older of its line is on its way, and
+  /// it is not stuck. Null: none may.
   PersistEntry* victim() const;
   /// A Dirty entry is in Drain from now on.
   void begin_drain(PersistEntry& entry);
   /// An entry in Drain is Empty from now on. Gives the newer one of its line, which may drain now; null if
   /// there is none.
   PersistEntry* end_drain(PersistEntry& entry);
+  /// An entry in Drain whose data memory may not have is Dirty again. If a newer one of its line is, that
+  /// takes the bytes that it lacks, and this one is Empty. Gives the Dirty one.
+  PersistEntry& take_back(PersistEntry& entry);
   /// Grows with every change of what they hold, or of their states.
   std::uint64_t changes() const { return changes_; }
   /// All of them, whatever their state. One that is Empty has what it held last.

@@ -1,22 +1,26 @@
 #include "system/build/persistence_check.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "device/switch/persist_domain.hpp"
 #include "device/switch/virtual_switches.hpp"
+#include "interconnect/routing/route_table.hpp"
 #include "interconnect/routing/routing.hpp"
 #include "interconnect/wire/link_params.hpp"
 #include "system/model/system.hpp"
-#include "system/spec/event_params.hpp"
+#include "system/routes/route_epochs.hpp"
 
 namespace cxloom {
 
@@ -33,8 +37,8 @@ class BufferedWays {
     bool operator==(const Passed&) const = default;
   };
 
-  BufferedWays(const System& system, std::uint32_t destination)
-      : system_(system), destination_(destination) {}
+  BufferedWays(const System& system, const RouteTable& routes, std::uint32_t destination)
+      : system_(system), routes_(routes), destination_(destination) {}
 
   /// Ways get shorter from node to node, so that this ends.
   const Passed& from(std::uint32_t node) {
@@ -44,8 +48,7 @@ class BufferedWays {
     if (node != destination_) {
       const auto hops = system_.topology().hops(node);
       static constexpr std::uint16_t kOnly = 0;  // a device with one port needs no route
-      const auto ports =
-          hops.size() == 1 ? std::span(&kOnly, 1) : system_.routes().next_hops(node, destination_);
+      const auto ports = hops.size() == 1 ? std::span(&kOnly, 1) : routes_.next_hops(node, destination_);
       bool first = true;
       for (const std::uint16_t port : ports) {
         const Passed& next = from(hops[port].to);
@@ -65,8 +68,13 @@ class BufferedWays {
     return found_.emplace(node, std::move(passed)).first->second;
   }
 
+  bool reachable(std::uint32_t node) const {
+    return node != destination_ && routes_.distance(node, destination_) != RouteTable::kUnreachable;
+  }
+
  private:
   const System& system_;
+  const RouteTable& routes_;
   std::uint32_t destination_;
   std::map<std::uint32_t, Passed> found_;
 };
@@ -75,59 +83,75 @@ std::string name_of(const System& system, std::uint32_t node) {
   return "'" + system.topology().node(node).name + "'";
 }
 
-[[noreturn]] void refuse_way(const System& system, std::uint32_t buffer, std::uint32_t from,
-                             std::uint32_t to) {
-  throw InputError(
-      {"a way to persistent memory avoids a persist buffer on it, and would find old data",
-       name_of(system, from) + " to " + name_of(system, to) + " without " + name_of(system, buffer),
-       "all ways to a line through the same persist buffers",
-       {}},
-      "devices." + system.topology().node(buffer).name + ".persist_buffer");
-}
-
 // The host accesses memory for it; what goes past the host was checked where it was aimed.
 bool leaves_memory_to_host(const System& system, NodeId node) {
   TransferEngine* const engine = system.roles().of<TransferEngine>(node);
   return engine && engine->dma();
 }
 
-/// Gives the buffers on the ways to one memory.
-Buffers check_ways_to(const System& system, NodeId memory) {
-  BufferedWays ways(system, memory.index());
-  std::optional<Buffers> common;
-  std::uint32_t first = 0;
-  for (const auto& [component, requester] : system.roles().all<Requester>()) {
-    const std::uint32_t from = component->id().index();
-    if (system.routes().distance(from, memory.index()) == RouteTable::kUnreachable ||
-        from == memory.index() || leaves_memory_to_host(system, component->id()))
-      continue;
-    const auto& passed = ways.from(from);
-    for (const std::uint32_t buffer : passed.some) {
-      if (!passed.all.contains(buffer)) refuse_way(system, buffer, from, memory.index());
+/// The ways to one memory. Those of the beginning are compared with each other, and those around what fails
+/// with them.
+class WaysToMemory {
+ public:
+  WaysToMemory(const System& system, NodeId memory)
+      : system_(system), memory_(memory.index()), first_(system, system.routes(), memory_) {
+    for (const auto& [component, requester] : system.roles().all<Requester>()) {
+      const std::uint32_t from = component->id().index();
+      if (!first_.reachable(from) || leaves_memory_to_host(system, component->id())) continue;
+      compare_with_others(from);
+      sources_.push_back(from);
     }
-    if (!common) {
-      common = passed.all;
-      first = from;
-    }
-    for (const std::uint32_t buffer : passed.all) {
-      if (!common->contains(buffer)) refuse_way(system, buffer, first, memory.index());
-    }
-    for (const std::uint32_t buffer : *common) {
-      if (!passed.all.contains(buffer)) refuse_way(system, buffer, from, memory.index());
+    if (common_) sources_.insert(sources_.end(), common_->begin(), common_->end());
+  }
+
+  /// All ways pass these.
+  Buffers buffers() const { return common_.value_or(Buffers{}); }
+
+  /// What the epoch leaves of the ways from those that had one passes what it passed.
+  void compare_with(const RouteEpoch& epoch, const RouteTable& routes) {
+    BufferedWays ways(system_, routes, memory_);
+    for (const std::uint32_t from : sources_) {
+      if (!ways.reachable(from)) continue;
+      for (const auto& [some, all] : {std::pair(ways.from(from).some, first_.from(from).all),
+                                      std::pair(first_.from(from).all, ways.from(from).all)}) {
+        for (const std::uint32_t buffer : some) {
+          if (!all.contains(buffer)) refuse(buffer, from, " after " + to_text(epoch.at) + " " + epoch.cause);
+        }
+      }
     }
   }
-  return common.value_or(Buffers{});
-}
 
-// A message that is lost is answered to its requester; a persist buffer is none.
-void check_events(const std::vector<EventParams>& events) {
-  if (std::ranges::none_of(events, [](const EventParams& event) { return event.breaks_or_mends(); })) return;
-  throw InputError({"failures beside a persist buffer, which counts on its messages to arrive",
-                    {},
-                    "events that fail nothing, or switches without persist_buffer",
-                    {}},
-                   "events");
-}
+ private:
+  void compare_with_others(std::uint32_t from) {
+    const auto& passed = first_.from(from);
+    for (const std::uint32_t buffer : passed.some) {
+      if (!passed.all.contains(buffer)) refuse(buffer, from);
+    }
+    if (!common_) common_ = passed.all;
+    for (const std::uint32_t buffer : passed.all) {
+      if (!common_->contains(buffer)) refuse(buffer, sources_.front());
+    }
+    for (const std::uint32_t buffer : *common_) {
+      if (!passed.all.contains(buffer)) refuse(buffer, from);
+    }
+  }
+
+  [[noreturn]] void refuse(std::uint32_t buffer, std::uint32_t from, const std::string& when = {}) const {
+    throw InputError({"a way to persistent memory avoids a persist buffer on it, and would find old data",
+                      name_of(system_, from) + " to " + name_of(system_, memory_) + " without " +
+                          name_of(system_, buffer) + when,
+                      "all ways to a line through the same persist buffers" +
+                          std::string(when.empty() ? "" : ", also around what fails"),
+                      {}},
+                     "devices." + system_.topology().node(buffer).name + ".persist_buffer");
+  }
+
+  const System& system_;
+  std::uint32_t memory_;
+  BufferedWays first_;
+  std::optional<Buffers> common_;
+  std::vector<std::uint32_t> sources_;  // requesters, and buffers, which drain
+};
 
 // What a buffer has answered for must reach memory, in order.
 void check_messages(const System& system, const Component& buffered) {
@@ -159,14 +183,19 @@ void check_messages(const System& system, const Component& buffered) {
 
 }  // namespace
 
-void check_persist_buffers(const System& system, const std::vector<EventParams>& events) {
+void check_persist_buffers(const System& system) {
   const auto& buffers = system.roles().all<PersistDomain>();
   if (buffers.empty()) return;
-  check_events(events);
   Buffers used;
+  std::deque<WaysToMemory> all;
   for (const Persistence persistence : {Persistence::kMedia, Persistence::kController}) {
     for (const NodeId memory : system.address_map().persistent_targets(persistence))
-      used.merge(check_ways_to(system, memory));
+      used.merge(all.emplace_back(system, memory).buffers());
+  }
+  for (std::size_t i = 1; i < system.route_epochs().size(); ++i) {
+    const RouteEpoch& epoch = system.route_epochs()[i];
+    const auto routes = routes_in(system, epoch);
+    for (WaysToMemory& ways : all) ways.compare_with(epoch, *routes);
   }
   for (const auto& [component, buffer] : buffers) {
     check_messages(system, *component);

@@ -291,7 +291,7 @@ System build_system(const std::vector<Kernel*>& kernels, const Registry& registr
 void check_whole(const System& system, const Spec& spec) {
   check_reachability(system);
   check_coherence(system);
-  check_persist_buffers(system, spec.events);
+  check_persist_buffers(system);
   check_given_routes(spec.run.routes, system);
 }
 

@@ -1,6 +1,7 @@
 #include "system/crash/durable_state.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <tuple>
 
 #include "base/error.hpp"
@@ -9,6 +10,7 @@
 #include "device/switch/persist_domain.hpp"
 #include "interconnect/routing/route_table.hpp"
 #include "system/model/system.hpp"
+#include "system/routes/route_epochs.hpp"
 
 namespace cxloom {
 
@@ -48,6 +50,9 @@ DurableState durable_state(const System& system, const RecoveryOrder& order, std
   const LineVersions* const versions = system.versions();
   ensure(versions != nullptr, "power loss in a system without versions of lines");
   DurableState state;
+  std::unique_ptr<RouteTable> whole;  // which of two buffers is nearer to memory is the same around failures
+  if (system.route_epochs().size() > 1) whole = routes_in(system, system.route_epochs().front());
+  const RouteTable& routes = whole ? *whole : system.routes();
   for (const auto& [component, buffer] : system.roles().all<PersistDomain>()) {
     const NodeId node = component->id();
     if (node == lost) continue;
@@ -59,7 +64,7 @@ DurableState durable_state(const System& system, const RecoveryOrder& order, std
       state.entries.push_back(
           {{entry.line, entry.bytes, entry.version, place->home, entry.drain.requester, place->ld},
            entry.state,
-           system.routes().distance(node.index(), place->home.index()),
+           routes.distance(node.index(), place->home.index()),
            node});
       state.memory[entry.line.number()] = versions->in_memory(entry.line);
     });

@@ -5,6 +5,7 @@
 
 #include "component/component.hpp"
 #include "component/replica_set.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/memory_owner.hpp"
 #include "protocol/address_map.hpp"
@@ -65,6 +66,7 @@ void ViralActions::act(std::size_t /*number*/, const EventParams& event) {
     memory_of(event.viral->device).begin_viral();
   } else {
     memory_of(event.reset->device).end_viral(event.reset->cleared);
+    for (const auto& [component, buffer] : system_.roles().all<PersistDomain>()) buffer->try_again();
   }
   ReplicaSets* const replicas = system_.system_context().replicas.get();
   if (!replicas) return;

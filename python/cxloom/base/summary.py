@@ -105,8 +105,11 @@ class ComponentPersistBuffer(TypedDict, total=False):
     coalesced: Any
     drains: Any
     drained: Any
+    drain_errors: Any
+    refused: Any
     resident_before: Any
     resident: Any
+    lost_acknowledged: Any
     read_hits: Any
     detours: Any
     held_reads: Any
@@ -527,14 +530,20 @@ class SummaryMixWindows(TypedDict, total=False):
 class SummaryVersions(TypedDict, total=False):
     stale_reads: Any
     lost_updates: Any
+    unreachable_lines: Any
+
+
+class SummarySharingPerLine(TypedDict, total=False):
+    stale_reads: Any
+    lost_updates: Any
 
 
 class SummarySharing(TypedDict, total=False):
     stale_reads: Any
     lost_updates: Any
     lines: Any
-    per_line: Mapping[str, SummaryVersions]
-    per_pair: Mapping[str, SummaryVersions]
+    per_line: Mapping[str, SummarySharingPerLine]
+    per_pair: Mapping[str, SummarySharingPerLine]
 
 
 class SummaryRead(TypedDict, total=False):

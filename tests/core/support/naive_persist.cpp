@@ -98,6 +98,28 @@ class NaiveBuffer final : public PersistBuffer {
     serve();
   }
 
+  void drain_failed(PersistEntry& entry, bool may_help) override {
+    if (rules_.keeps_failed) return PersistBuffer::drain_failed(entry, may_help);
+    end_drain(entry);
+    serve();
+  }
+
+  void try_again() override {
+    if (rules_.drains_again) PersistBuffer::try_again();
+  }
+
+  void lose_contents() override {
+    PersistBuffer::lose_contents();
+    if (rules_.survives) return;
+    for (std::uint32_t i = 0; i < entries().count(); ++i) {
+      PersistEntry& entry = own_entries().at(i);
+      if (entry.state != State::kDirty || entry.older) continue;
+      entry.stuck = false;
+      own_entries().begin_drain(entry);
+      own_entries().end_drain(entry);
+    }
+  }
+
   bool serve_next(Message& first) override {
     if (first.channel != Channel::kS2MNDR) return PersistBuffer::serve_next(first);
     leave_queue(first);

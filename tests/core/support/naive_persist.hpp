@@ -1,5 +1,5 @@
-// Persist buffers and recoveries that go by the published rules in one respect, which lose data or give old
-// ones there: docs/model/persist.md says why.
+// Persist buffers and recoveries that break a rule in one respect, most of them as the published rules do,
+// and lose data or give old ones there: docs/model/persist.md says why.
 #pragma once
 
 #include "system/crash/durable_state.hpp"
@@ -17,6 +17,9 @@ struct PersistRules {
   bool own_tags = true;             ///< a drain has a tag of the buffer's, and not that of the write
   bool masks = true;                ///< an entry knows which of its bytes were written
   bool same_ways = true;            ///< all ways to a line pass the same buffers
+  bool keeps_failed = true;         ///< an entry whose drain ended with an error has its data still
+  bool drains_again = true;         ///< and is drained again when that may end otherwise
+  bool survives = true;             ///< entries outlive a failure of their switch
 };
 
 /// Also "naive-switch": a switch whose persist buffer goes by these rules.

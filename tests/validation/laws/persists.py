@@ -95,6 +95,12 @@ def drained(look: Look, value: int, name: str) -> None:
     look.within(measures["write_gb_per_s"] * look.length, 0, LINE * measures["writes"])
 
 
-@law("versions.stale_reads", "versions.lost_updates")
+@law(*(f"per_switch.*.persist_buffer.{key}" for key in ("drain_errors", "refused", "lost_acknowledged")))
+def failed(look: Look, value: int, name: str) -> None:
+    """Nothing fails beside a buffer here."""
+    look.equal(value, 0)
+
+
+@law("versions.stale_reads", "versions.lost_updates", "versions.unreachable_lines")
 def versions(look: Look, value: int) -> None:
     look.equal(value, 0)

@@ -216,10 +216,6 @@ TEST(PersistHazard, ABufferMustBeOnEveryWay) {
   EXPECT_TRUE(contains(refused(nothing), "on no way to persistent memory"));
 
   chain.persistence = "media";
-  SpecBuilder fails = chain.with({flush_of(0)});
-  fails.event({{"at", "1us"}, {"fail", Value::Map{{"device", "sw1"}}}});
-  EXPECT_TRUE(contains(refused(fails), "failures beside a persist buffer"));
-
   chain.more_of_switch = {
       {"vcs", Value::List{Value::Map{{"upstream", "host"}, {"bind", Value::List{"mem"}}}}}};
   EXPECT_TRUE(contains(refused(chain.with({flush_of(0)})), "virtual switches and a persist buffer"));

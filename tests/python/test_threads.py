@@ -73,6 +73,34 @@ run: {{threads: 2, routing: {routing}}}
     assert division["events_of_busiest"] < 0.53 * division["events_side_by_side"]
 
 
+SMALL = {
+    "chain": "kind: chain, switches: 12, placement: paired",
+    "spine-leaf": "kind: spine-leaf, leaves: 6, spines: 3, devices_per_leaf: 4",
+    "torus": "kind: torus, size: [4, 4], placement: paired",
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_fabrics_with_credits_and_virtual_channels_give_the_same(name: str) -> None:
+    """Credits are few, so that queues wait for them in both parts."""
+    link = "{port_delay: 25ns, bandwidth: 16GB/s, credits: 6, virtual_channels: 2}"
+    given = cx.System.from_yaml(
+        f"""
+topology: {{{SMALL[name]}, link: {link}, edge_link: {{port_delay: 25ns, bandwidth: 32GB/s}},
+            switch: {{kind: switch, queueing: voq}}}}
+workload: {{"host*": {{pattern: random, footprint: 64MiB, reads: 67%, requests: 700}}}}
+outputs: {{requests: true}}
+"""
+    )
+    one = cx.run(given)
+    for threads in (2, 3):
+        several = cx.run(given, threads=threads)
+        assert one.requests().equals(several.requests())
+        results, cost = split(several)
+        assert results == split(one)[0]
+        assert cost["threads"]["windows_side_by_side"] > 20
+
+
 def test_tables_are_the_same(tmp_path: Path) -> None:
     """The tables are those of requests and of series, also where simulated time ends the run."""
     given = system().set("outputs.requests", True).set("outputs.series", "1us")

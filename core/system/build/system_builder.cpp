@@ -100,7 +100,8 @@ class SystemBuilder {
   SystemBuilder(const std::vector<Kernel*>& kernels, const Registry& registry, const Spec& spec)
       : kernels_(kernels), registry_(registry), spec_(spec) {}
 
-  System build();
+  /// `to_play`: with the plan of virtual channels.
+  System build(bool to_play);
 
  private:
   void make_components();
@@ -256,7 +257,7 @@ void check_order(const System& system, const Spec& spec) {
   }
 }
 
-System SystemBuilder::build() {
+System SystemBuilder::build(bool to_play) {
   reserve_memory(estimate_memory(registry_, spec_));
   make_components();
   aim_io_initiators(parts_->devices, parts_->context.roles);
@@ -269,7 +270,7 @@ System SystemBuilder::build() {
   aim_dma_engines(system);
   check_order(system, spec_);
   begin_replication(system, spec_);
-  system.router().plan(plan_virtual_channels(system));
+  if (to_play) system.router().plan(plan_virtual_channels(system));
   connect_virtual_switches(system, spec_);
   tell_bias_hosts(system);
   begin_extents(system.system_context());
@@ -285,7 +286,11 @@ System build_system(Kernel& kernel, const Registry& registry, const Spec& spec) 
 }
 
 System build_system(const std::vector<Kernel*>& kernels, const Registry& registry, const Spec& spec) {
-  return SystemBuilder(kernels, registry, spec).build();
+  return SystemBuilder(kernels, registry, spec).build(true);
+}
+
+System build_system_to_look_at(Kernel& kernel, const Registry& registry, const Spec& spec) {
+  return SystemBuilder(std::vector<Kernel*>(spec.devices.size(), &kernel), registry, spec).build(false);
 }
 
 void check_whole(const System& system, const Spec& spec) {

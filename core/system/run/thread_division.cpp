@@ -76,7 +76,7 @@ ThreadDivision of(const Partitions& partitions) {
 ThreadDivision divide_system(const Registry& registry, const Spec& spec, std::uint32_t threads) {
   if (std::string reason = undivided_because(registry, spec); !reason.empty()) return one_part(spec, reason);
   Kernel kernel;
-  const System system = build_system(kernel, registry, spec);
+  const System system = build_system_to_look_at(kernel, registry, spec);
   if (std::string reason = undivided_because(system); !reason.empty()) return one_part(spec, reason);
   std::vector<Partitions::Joint> joints = joints_of(system);
   for (Partitions::Joint& joint : joints) {
@@ -109,7 +109,7 @@ ThreadDivision divide_system(const Registry& registry, const Spec& spec, std::ui
 ThreadDivision divide_most(const Registry& registry, const Spec& spec) {
   if (std::string reason = undivided_because(registry, spec); !reason.empty()) return one_part(spec, reason);
   Kernel kernel;
-  const System system = build_system(kernel, registry, spec);
+  const System system = build_system_to_look_at(kernel, registry, spec);
   if (std::string reason = undivided_because(system); !reason.empty()) return one_part(spec, reason);
   const Partitions most = partitions_of(system);
   if (!most.lookahead) return one_part(spec, "no link takes time");

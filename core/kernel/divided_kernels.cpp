@@ -24,8 +24,11 @@ DividedKernels::DividedKernels(std::size_t parts, std::size_t threads, Time look
         true);  // what goes on in the background goes on while other parts are at work
   }
   for (const auto& kernel : kernels_) {
-    kernel->outboxes_.reserve(kernels_.size());  // by index: what it would send itself stays empty
-    for (const auto& other : kernels_) kernel->outboxes_.emplace_back(*other);
+    kernel->outboxes_.reserve(kernels_.size() - 1);
+    // The control, to which least is sent, comes last: they are looked through for each message.
+    for (std::size_t i = kernels_.size(); i-- > 0;) {
+      if (kernels_[i] != kernel) kernel->outboxes_.emplace_back(*kernels_[i]);
+    }
   }
 }
 
@@ -87,7 +90,9 @@ void DividedKernels::watch(EventWatcher* watcher) {
 void DividedKernels::take_in(std::size_t index) {
   Kernel& receiver = *kernels_[index];
   for (const auto& kernel : kernels_) {
-    if (Outbox& outbox = kernel->outboxes_[index]; !outbox.sent().empty()) receiver.take_in(outbox);
+    for (Outbox& outbox : kernel->outboxes_) {
+      if (outbox.to() == &receiver && !outbox.sent().empty()) receiver.take_in(outbox);
+    }
   }
 }
 

@@ -54,7 +54,7 @@ void Kernel::schedule_background(Time at, EventSource& source, EventHandler& han
 
 // There are as many as parts, which are few. It does not look into the other kernel, whose thread writes
 // there.
-Outbox& Kernel::outbox_to(const Kernel& to) {
+[[gnu::always_inline]] inline Outbox& Kernel::outbox_to(const Kernel& to) {
   for (Outbox& outbox : outboxes_) {
     if (outbox.to() == &to) return outbox;
   }

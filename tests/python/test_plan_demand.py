@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -98,9 +100,10 @@ def test_seeds_draw_other_vms_and_repeat_them() -> None:
     assert len(drawn(1)) != len(drawn(2))
 
 
-def traced(folder: Path, text: str, name: str = "vms.csv", **changes: Any) -> Demand:
+def traced(folder: Path, text: str, name: str = "vms.csv", dram: str | None = None, **changes: Any) -> Demand:
     (folder / name).write_text(text)
-    return plan_of({"trace": str(folder / name), **changes}, count=4).demanded(1)
+    servers = {"count": 4} | ({} if dram is None else {"dram": dram})
+    return plan_of({"trace": str(folder / name), **changes}, **servers).demanded(1)
 
 
 OWN = "start,end,cores,memory\n10,20,2,4\n0,30,1,8\n"
@@ -203,6 +206,68 @@ def test_what_is_not_the_public_trace_is_refused_with_what_it_may_be(
 ) -> None:
     with pytest.raises(InputError, match=said):
         traced(tmp_path, text, format=form, pool_share=0.5)
+
+
+PACKING = """
+CREATE TABLE vmType (id INTEGER PRIMARY KEY, vmTypeId, machineId, core, memory, hdd, ssd, nic);
+CREATE TABLE vm (vmId INTEGER PRIMARY KEY, tenantId, vmTypeId, priority, starttime, endtime);
+INSERT INTO vmType VALUES (1, 7, 0, 0.3333333333, 0.25, 0, 0, 0), (2, 7, 1, 0.5, 0.5, 0, 0, 0);
+INSERT INTO vmType VALUES (3, 8, 0, 0.0625, 0.125, 0, 0, 0);
+INSERT INTO vm VALUES (1, 1, 7, 0, 2.5, 3), (2, 1, 8, 1, -4, 20), (3, 1, 8, 0, 1, NULL), (4, 1, 9, 0, 1, 2);
+"""
+
+
+def packing(folder: Path, script: str = PACKING, **changes: Any) -> Demand:
+    file = folder / "zone.sqlite"
+    file.unlink(missing_ok=True)
+    with closing(sqlite3.connect(file)) as base:
+        base.executescript(script)
+    given = {"trace": str(file), "format": "azure-packing-2020", "pool_share": 1, **changes}
+    return plan_of(given, cores=24, dram="64GiB").demanded(1)
+
+
+def test_the_trace_for_packing_has_shares_of_a_server(tmp_path: Path) -> None:
+    """A third of 24 cores is 8, a sixteenth is 1.5 and takes 2; machine 0 has types of three VMs, machine 1 of one."""
+    demand = packing(tmp_path)
+    assert demand.start.tolist() == [-4 * DAY, DAY, 2.5 * DAY]
+    assert demand.end.tolist() == [20 * DAY, 90 * DAY, 3 * DAY]
+    assert demand.cores.tolist() == [2, 2, 8]
+    assert demand.memory.tolist() == [8 * GIB, 8 * GIB, 16 * GIB]
+    assert (demand.begin, demand.finish) == (0, 14 * DAY)
+    other = packing(tmp_path, machine=1, since="1d", until="3d")
+    assert (other.cores.tolist(), other.memory.tolist()) == ([12], [32 * GIB])
+    assert (other.begin, other.finish) == (DAY, 3 * DAY)
+
+
+@pytest.mark.parametrize(
+    ("script", "changes", "said"),
+    [
+        (PACKING, {"machine": 5}, r"demand.machine: no such machine .* found 5; .*0 \(3 VMs\), 1 \(1 VMs\)"),
+        (PACKING, {"time_unit": "1d"}, "'time_unit' has no effect with a public format"),
+        ("CREATE TABLE vm (vmId);", {}, "not the trace azure-packing-2020, found no such table: vmType"),
+        (PACKING.partition("INSERT INTO vm VALUES")[0], {}, "no VMs"),
+        (PACKING.replace("2.5, 3", "'noon', 3"), {}, "not numbers.*noon"),
+        (PACKING.replace("0.125", "-1"), {}, "memory: not possible in row 2"),
+    ],
+)
+def test_what_is_no_trace_for_packing_is_refused(
+    tmp_path: Path, script: str, changes: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        packing(tmp_path, script, **changes)
+
+
+def test_a_trace_for_packing_is_a_file_of_sqlite_and_of_servers_with_dram(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not the trace azure-packing-2020, found file is not a database"):
+        traced(tmp_path, OWN * 40, "zone.sqlite", format="azure-packing-2020", pool_share=1, dram="1GiB")
+    with pytest.raises(InputError, match="'dram' is missing"):
+        traced(tmp_path, OWN, "zone.sqlite", format="azure-packing-2020", pool_share=1)
+    absent = {"trace": str(tmp_path / "none"), "format": "azure-packing-2020", "pool_share": 1}
+    plan = plan_of(absent, dram="1GiB")
+    with pytest.raises(InputError, match="unable to open database file"):
+        plan.demanded(1)
+    with pytest.raises(InputError, match="'machine' has no effect with format: columns"):
+        traced(tmp_path, OWN, pool_share=1, machine=1)
 
 
 def test_buckets_of_other_traces_are_no_numbers(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ ELSEWHERE = {
     **{f"demand.columns.{key}": "test_plan_demand.py" for key in inputs.Columns.model_fields},
     **{
         f"demand.{key}": "test_plan_demand.py"
-        for key in ("trace", "format", "time_unit", "memory_unit", "keep")
+        for key in ("trace", "format", "machine", "time_unit", "memory_unit", "keep")
     },
     "demand.since": "test_plan_demand.py",
     "designs.heads.device": "test_plan_latency.py",

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from cxloom.base.errors import Gathered, InputError, InputErrors
 from cxloom.display.numbers import size as shown_size
-from cxloom.planning import inputs
+from cxloom.planning import inputs, packing
 from cxloom.planning.demand import Demand
 from cxloom.planning.designs import KINDS, Design, NoPool, Sparse
 from cxloom.planning.generated import arrival_rate, generated
@@ -97,7 +97,7 @@ class Plan:
                 until=given.until,
             )
         assert self.trace is not None
-        return traced(given, self.trace, self.servers.count, seed)
+        return traced(given, self.trace, self.servers, seed)
 
     def template(self, design: str) -> Template | None:
         """The host, device and link of a design; None without devices. Raises InputError at its place."""
@@ -321,7 +321,9 @@ def _without_effect(plan: Plan) -> Iterator[InputError]:
     given = plan.demand
     written = given.model_fields_set
     if given.generate is not None:
-        for key in sorted({"format", "columns", "time_unit", "memory_unit", "keep", "since"} & written):
+        for key in sorted(
+            {"format", "machine", "columns", "time_unit", "memory_unit", "keep", "since"} & written
+        ):
             yield InputError(f"'{key}' has no effect without a trace", path=f"demand.{key}")
         if "batches" in plan.sizing.model_fields_set:
             yield InputError("'batches' has no effect without a trace", path="sizing.batches")
@@ -340,6 +342,12 @@ def _without_effect(plan: Plan) -> Iterator[InputError]:
             yield InputError(
                 f"'{key}' has no effect with a public format", path=f"demand.{key}", allowed="format: columns"
             )
+    if given.trace is not None and given.format != packing.FORMAT and "machine" in written:
+        yield InputError(
+            f"'machine' has no effect with format: {given.format}",
+            path="demand.machine",
+            allowed=f"format: {packing.FORMAT}",
+        )
     for name, design in plan.designs.items():
         if (
             isinstance(design, Sparse)

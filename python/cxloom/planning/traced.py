@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from cxloom.base.errors import InputError, reason_of
-from cxloom.planning import inputs
+from cxloom.planning import inputs, packing
 from cxloom.planning.demand import ANY, Demand, Floats, in_order
 from cxloom.spec.names import listed, nearest
 
@@ -33,9 +33,13 @@ _LAST_BUCKETS = {"cores": {">24": "30"}, "memory": {">64": "70"}}
 _NEEDED = ("start", "end", "cores", "memory")
 
 
-def traced(given: inputs.Demand, file: Path, servers: int, seed: int) -> Demand:
+def traced(given: inputs.Demand, file: Path, servers: inputs.Servers, seed: int) -> Demand:
     """The VMs of a trace. Raises InputError, with the file and its row, for one that is none."""
-    table, names = _table(given, file)
+    if given.format == packing.FORMAT:
+        given = _with_units_of_packing(given)
+        table, names = packing.packed(file, given, servers), {key: key for key in _NEEDED}
+    else:
+        table, names = _table(given, file)
     if table.height == 0:
         raise InputError("no VMs", allowed="a row for each", file=file)
     numbers = {key: _numbers(table, name, file, given.format) for key, name in names.items()}
@@ -60,7 +64,7 @@ def traced(given: inputs.Demand, file: Path, servers: int, seed: int) -> Demand:
         share = np.full(len(start), given.pool_share)
     server = numbers.get("server", np.full(len(start), float(ANY)))
     rows = np.flatnonzero(kept) if given.keep < 1 else np.arange(len(start))
-    _check(rows, file, names, start, end, cores, memory, share, server, servers)
+    _check(rows, file, names, start, end, cores, memory, share, server, servers.count)
     lives = end > start  # in steps of five minutes some end as they start, and take nothing
     if not lives.any():
         raise InputError("no VM lives for any time", allowed="ends after starts", file=file)
@@ -73,6 +77,18 @@ def traced(given: inputs.Demand, file: Path, servers: int, seed: int) -> Demand:
         server[lives].astype(np.int64),
         begin=begin + given.warmup,
         finish=finish,
+    )
+
+
+def _with_units_of_packing(given: inputs.Demand) -> inputs.Demand:
+    """Its table is in seconds and bytes; what was recorded of it counts unless the plan says otherwise."""
+    return given.model_copy(
+        update={
+            "time_unit": 1.0,
+            "memory_unit": 1.0,
+            "since": 0.0 if given.since is None else given.since,
+            "until": packing.LENGTH * 86400 if given.until is None else given.until,
+        }
     )
 
 

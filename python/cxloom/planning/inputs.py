@@ -93,7 +93,7 @@ class Demand(Inputs):
     format: Literal["columns", "azure-2017", "azure-2019", "azure-packing-2020"] = "columns"
     """What its columns mean: those of `columns`, or of a public trace (docs/plan.md)."""
     machine: int | None = None
-    """Of azure-packing-2020: the machine of which VMs take a share; by default that for which most have a type."""
+    """The machineId of azure-packing-2020 of which VMs take a share; by default that for which most have a type."""
     columns: Columns = Columns()
     time_unit: Span = 1.0
     """What 1 means in `start` and `end`."""

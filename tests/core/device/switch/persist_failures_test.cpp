@@ -195,7 +195,7 @@ TEST(PersistFailures, OtherTrafficPassesABufferThatStandsStill) {
 
 TEST(PersistFailures, EntriesOutliveAFailureOfTheirSwitch) {
   for (const std::string policy : {"drain", "forward"}) {
-    // Of three persists two have an entry when it fails, and the third one waits in the input queue.
+    // Two of three persists have an entry when it fails, and the third one waits in the input queue.
     PersistChain chain = buffered_chain(policy, 2);
     chain.media = {{"kind", "fixed"}, {"latency", "100ns"}, {"write_latency", "50us"}};
     std::vector<Access> accesses{at_time(flush_of(0), Time{}), at_time(flush_of(64), Time{}),
